@@ -1,0 +1,102 @@
+// What a user holds. Picks the database by the URL, brings its schema up to date and gives the engine on it.
+import { createEngine, type Engine } from '../engine/engine.ts'
+import { EngineError } from '../model/errors.ts'
+import { nearest } from '../model/text.ts'
+import type { Logger } from '../sql/logger.ts'
+import { migrate, type MigrateOptions } from '../sql/migrate.ts'
+import { migrations } from '../sql/migrations/all.ts'
+import type { Sql } from '../sql/sql.ts'
+import { asConnectError } from './connect-error.ts'
+import { parseUrl, type Target } from './url.ts'
+import { codeVersion } from './version.ts'
+
+export interface ConnectOptions {
+  /**
+   * What to do about the schema: bring it up to date (`true`, the default), refuse to start when it is not (`'check'`),
+   * or not look at it (`false`).
+   */
+  readonly migrate?: MigrateOptions['mode']
+  /** The schema that holds the tables; defaults to `flowfabric`. */
+  readonly schema?: string
+  /** A direct connection for LISTEN, where `url` leads to a pooler such as PgBouncer. */
+  readonly listenUrl?: string
+  /** Prepare statements by name; defaults to true, and `?prepare=false` in the URL says the same. */
+  readonly prepare?: boolean
+  /** Connections to Postgres; defaults to 4. */
+  readonly poolSize?: number
+  /** Four methods; `console`, pino and winston have them. Silent when left out. */
+  readonly logger?: Logger
+}
+
+export interface FlowFabric extends AsyncDisposable {
+  readonly engine: Engine
+  close(): Promise<void>
+}
+
+/**
+ * Opens FlowFabric on a database.
+ *
+ * @example
+ * const ff = await connect('file:./.flowfabric')
+ * const { executionId } = await ff.engine.executions.create({ kind: 'send-email' })
+ * await ff.close()
+ */
+export async function connect(url: string, options: ConnectOptions = {}): Promise<FlowFabric> {
+  refuseUnknownOptions(options)
+  const target = parseUrl(url)
+  try {
+    const sql = await open(target, options)
+    try {
+      await migrate(sql, migrations, { mode: options.migrate ?? true, codeVersion, ...withLogger(options) })
+    } catch (error) {
+      await sql.close()
+      throw error
+    }
+    return hold(sql)
+  } catch (error) {
+    throw asConnectError(error)
+  }
+}
+
+async function open(target: Target, options: ConnectOptions): Promise<Sql> {
+  const { schema = 'flowfabric', migrate: _, ...rest } = options
+  if (target.kind === 'postgres') {
+    const { openPostgres } = await import('../sql/postgres.ts')
+    return openPostgres({ ...rest, url: target.url, schema })
+  }
+  const { openEmbedded } = await import('../sql/pglite.ts')
+  const { directory } = target
+  if (directory !== null) warnOfPowerCuts()
+  return openEmbedded({ directory, schema, ...withLogger(options) })
+}
+
+function withLogger({ logger }: ConnectOptions): { logger?: Logger } {
+  return logger === undefined ? {} : { logger }
+}
+
+function hold(sql: Sql): FlowFabric {
+  const close = () => sql.close()
+  return { engine: createEngine(sql), close, [Symbol.asyncDispose]: close }
+}
+
+let warned = false
+
+function warnOfPowerCuts(): void {
+  if (warned) return
+  warned = true
+  process.emitWarning(
+    'the embedded database survives a killed process, but not a power cut; use postgres:// for work that must',
+    { type: 'FlowFabric', code: 'FLOWFABRIC_EMBEDDED' },
+  )
+}
+
+const optionNames = ['migrate', 'schema', 'listenUrl', 'prepare', 'poolSize', 'logger'] as const satisfies readonly (keyof ConnectOptions)[]
+
+function refuseUnknownOptions(options: ConnectOptions): void {
+  for (const name of Object.keys(options)) {
+    if ((optionNames as readonly string[]).includes(name)) continue
+    const near = nearest(name, optionNames)
+    const hint = near === undefined ? `known are ${optionNames.join(', ')}` : `did you mean ${near}?`
+    throw new EngineError('invalid_input', `connect has no option '${name}'; ${hint}`, { field: name })
+  }
+}

@@ -1,0 +1,54 @@
+import { fileURLToPath } from 'node:url'
+import { EngineError } from '../model/errors.ts'
+import { show } from '../model/text.ts'
+
+export type Target =
+  | { readonly kind: 'postgres'; readonly url: string }
+  /** A null directory is a database in memory. */
+  | { readonly kind: 'embedded'; readonly directory: string | null }
+
+const forms = 'postgres://user:password@host/database, file:./directory or memory:'
+
+export function parseUrl(url: unknown): Target {
+  if (typeof url !== 'string') throw refuse(show(url), `give a text such as ${forms}`)
+  const scheme = /^([a-z]+):/i.exec(url)?.[1]?.toLowerCase()
+  switch (scheme) {
+    case 'postgres':
+    case 'postgresql':
+      return { kind: 'postgres', url }
+    case 'memory':
+      if (url.length > 'memory:'.length) throw refuse(show(url), 'memory: takes nothing after it')
+      return { kind: 'embedded', directory: null }
+    case 'file':
+      return { kind: 'embedded', directory: directoryOf(url) }
+    case 'http':
+    case 'https':
+      throw new EngineError('unsupported', `this version has no client for ${scheme}:// URLs; connect to ${forms}`)
+    default:
+      throw refuse(show(redact(url)), `give one of ${forms}`)
+  }
+}
+
+// `file:./here` and `file:here` are relative to the working directory, as a shell would have it; `file:///there` is a URL.
+function directoryOf(url: string): string {
+  const path = url.startsWith('file://') ? fromFileUrl(url) : url.slice('file:'.length)
+  if (path !== '' && !path.includes('\0')) return path
+  throw refuse(show(url), 'name a directory, as in file:./.flowfabric')
+}
+
+function fromFileUrl(url: string): string {
+  try {
+    return fileURLToPath(url)
+  } catch {
+    throw refuse(show(url), 'write file:./directory, or file:///absolute/directory')
+  }
+}
+
+// What was meant as a URL may hold a password though we do not know its scheme.
+function redact(url: string): string {
+  return url.replace(/\/\/[^@/]*@/, '//***@')
+}
+
+function refuse(found: string, next: string): EngineError {
+  return new EngineError('invalid_url', `the URL is ${found}; ${next}`, { found })
+}

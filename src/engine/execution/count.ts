@@ -1,0 +1,114 @@
+// How many executions are in each state, from the tables that hold them. A dashboard asks this every second, so each
+// count stops at 10,000 unless the exact number is asked for.
+import { checkKind, checkLane, checkNamespace } from '../../model/name.ts'
+import { publicStates, type PublicState } from '../../model/state.ts'
+import type { Sql } from '../../sql/sql.ts'
+import { oneOf, statement } from '../../sql/statement.ts'
+import type { Caller } from '../caller.ts'
+
+export interface CountRequest {
+  readonly namespace?: string
+  readonly lane?: string
+  readonly kind?: string
+  /** Count to the end, however long it takes. */
+  readonly exact?: boolean
+}
+
+export interface StateCount {
+  readonly count: number
+  /** There are this many or more. */
+  readonly orMore: boolean
+}
+
+export type StateCounts = Readonly<Record<PublicState, StateCount>>
+
+const stopAt = 10_000
+const never = Number.MAX_SAFE_INTEGER
+
+const countStatement = statement({
+  name: 'execution.count',
+  params: { namespace: 'text?', lane: 'text?', kind: 'text?', stop: 'int8' },
+  row: { public_state: oneOf<PublicState>(), count: 'int8' },
+  text: `
+with queue as materialized (
+  select q.queue_id
+  from flowfabric.ff_queue q
+  where ($1::text is null or q.namespace = $1)
+    and ($2::text is null or q.lane_id = $2)
+    and ($3::text is null or q.execution_kind = $3)
+)
+select s.public_state, count(*) as count
+from (
+  select e.public_state
+  from queue
+  cross join lateral (
+    select r.execution_id from flowfabric.ff_ready r where r.queue_id = queue.queue_id limit $4
+  ) r
+  join flowfabric.ff_exec_core e on e.execution_id = r.execution_id
+  limit $4
+) s
+group by s.public_state
+union all
+select 'delayed', count(*)
+from (
+  select from flowfabric.ff_exec_core e
+  where e.delay_until_ms is not null and e.queue_id in (select queue_id from queue)
+  limit $4
+) s
+union all
+select s.public_state, count(*)
+from (
+  select e.public_state from flowfabric.ff_exec_core e
+  where e.parked_at_ms is not null and e.queue_id in (select queue_id from queue)
+  limit $4
+) s
+group by s.public_state
+union all
+select 'active', count(*)
+from (
+  select from flowfabric.ff_lease l
+  join flowfabric.ff_exec_core e on e.execution_id = l.execution_id
+  where e.queue_id in (select queue_id from queue)
+  limit $4
+) s
+union all
+select ending.public_state, s.count
+from (values
+  ('success'::flowfabric.ff_terminal_outcome, 'completed'::flowfabric.ff_public_state),
+  ('failed', 'failed'), ('cancelled', 'cancelled'), ('expired', 'expired'), ('skipped', 'skipped')
+) ending (terminal_outcome, public_state)
+cross join lateral (
+  select count(*) as count
+  from (
+    select from queue
+    cross join lateral (
+      select from flowfabric.ff_exec_core e
+      where e.queue_id = queue.queue_id and e.terminal_outcome = ending.terminal_outcome and e.terminal_at_ms is not null
+      limit $4
+    ) e
+    limit $4
+  ) one
+) s`,
+})
+
+export async function countByState(sql: Sql, caller: Caller, request: CountRequest): Promise<StateCounts> {
+  const { namespace, lane, kind, exact = false } = request
+  if (namespace !== undefined) checkNamespace(namespace)
+  const isForeign = caller.namespace !== null && namespace !== undefined && namespace !== caller.namespace
+  const rows = isForeign
+    ? []
+    : await sql.query(countStatement, {
+        namespace: caller.namespace ?? namespace ?? null,
+        lane: lane === undefined ? null : checkLane(lane),
+        kind: kind === undefined ? null : checkKind(kind),
+        stop: exact ? never : stopAt,
+      })
+  const counts = new Map<PublicState, number>()
+  for (const row of rows) counts.set(row.public_state, (counts.get(row.public_state) ?? 0) + row.count)
+  return Object.fromEntries(
+    publicStates.map((state) => {
+      const count = counts.get(state) ?? 0
+      return [state, { count, orMore: !exact && count >= stopAt }]
+    }),
+  ) as unknown as StateCounts
+}

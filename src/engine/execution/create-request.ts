@@ -1,0 +1,205 @@
+// What a caller may ask of `create`, checked whole before anything is sent. A field that we do not honour is refused, not
+// ignored: work that silently ran without its deadline is worse than work that was never accepted.
+import { createHash } from 'node:crypto'
+import { namespaceFor, type Caller } from '../caller.ts'
+import { parseCapabilities } from '../../model/capability.ts'
+import { parseDuration, type Duration } from '../../model/duration.ts'
+import { EngineError } from '../../model/errors.ts'
+import { mintExecutionId, parseExecutionId, partitionOfKey, type ExecutionId } from '../../model/id.ts'
+import { limits } from '../../model/limits.ts'
+import { checkKind, checkLane, checkVersion } from '../../model/name.ts'
+import { clampPriority, parsePolicy, type ExecutionPolicy, type PolicyInput } from '../../model/policy.ts'
+import { parseTags } from '../../model/tag.ts'
+import { checkText, nearest, show } from '../../model/text.ts'
+import type { Queue } from '../queue/intern.ts'
+
+export interface CreateRequest {
+  /** Minted when left out. Creating the same id again answers `duplicate`. */
+  readonly executionId?: ExecutionId
+  readonly kind: string
+  readonly namespace?: string
+  /** Defaults to `default`. */
+  readonly lane?: string
+  /** Only workers that serve this version claim it; none means any worker. */
+  readonly version?: string
+  readonly payload?: Uint8Array
+  /** How to read the payload; defaults to `json`. */
+  readonly payloadEncoding?: string
+  /** 0 to 9000, high first; a value outside is clamped, and the answer says so. */
+  readonly priority?: number
+  /** Not claimed before: a duration from now, or a point in time. */
+  readonly delay?: Duration
+  readonly delayUntil?: number
+  /** Ends the execution as `expired` from any state: a duration from now, or a point in time. */
+  readonly deadline?: Duration
+  readonly deadlineAt?: number
+  readonly requiredCapabilities?: readonly string[]
+  readonly tags?: Readonly<Record<string, string>>
+  readonly policy?: PolicyInput
+  /** Who asked for it; defaults to the caller's actor. */
+  readonly creator?: string
+  readonly idempotencyKey?: string
+  /** How long the key is remembered; defaults to 24 h. */
+  readonly idempotencyTtl?: Duration
+}
+
+/** A checked request, as the statement takes it. */
+export interface NewExecution {
+  readonly executionId: ExecutionId
+  readonly partition: number
+  readonly uuid: string
+  /** The id is ours, so nobody else can have written it. */
+  readonly minted: boolean
+  readonly queue: Queue
+  readonly priority: number
+  readonly givenPriority: number
+  readonly delayMs: number | null
+  readonly delayUntil: number | null
+  readonly deadlineMs: number | null
+  readonly deadlineAt: number | null
+  readonly payload: Uint8Array | null
+  readonly payloadEncoding: string | null
+  readonly policy: ExecutionPolicy | null
+  readonly tags: Readonly<Record<string, string>> | null
+  readonly creator: string
+  readonly idempotencyKey: string | null
+  readonly idempotencyTtlMs: number
+  readonly requestHash: Uint8Array | null
+}
+
+const fields = [
+  'executionId', 'kind', 'namespace', 'lane', 'version', 'payload', 'payloadEncoding', 'priority', 'delay', 'delayUntil',
+  'deadline', 'deadlineAt', 'requiredCapabilities', 'tags', 'policy', 'creator', 'idempotencyKey', 'idempotencyTtl',
+] as const satisfies readonly (keyof CreateRequest)[]
+
+const dayMs = 86_400_000
+
+export function checkCreateRequest(caller: Caller, request: CreateRequest): NewExecution {
+  refuseUnknownFields(request)
+  const queue: Queue = {
+    namespace: namespaceFor(caller, request.namespace),
+    lane: checkLane(request.lane ?? 'default'),
+    kind: checkKind(request.kind),
+    version: request.version === undefined ? null : checkVersion(request.version),
+    capabilities: parseCapabilities(request.requiredCapabilities ?? []),
+  }
+  const { priority } = clampPriority(request.priority ?? 0)
+  const tags = parseTags(request.tags ?? {})
+  const checked = {
+    queue,
+    priority,
+    givenPriority: request.priority ?? 0,
+    ...checkDelay(request),
+    ...checkDeadline(request),
+    ...checkPayload(request),
+    policy: parsePolicy(request.policy),
+    tags: Object.keys(tags).length === 0 ? null : tags,
+    creator: checkText('creator', request.creator ?? caller.actor, { maxBytes: limits.creatorBytes }),
+  }
+  return { ...checked, ...checkIdentity(request, queue.namespace), ...checkKey(request, checked) }
+}
+
+function refuseUnknownFields(request: CreateRequest): void {
+  if (typeof request !== 'object' || request === null) {
+    throw new EngineError('invalid_input', `a create request is ${show(request)}; it must be an object with a kind`)
+  }
+  for (const field of Object.keys(request)) {
+    if ((fields as readonly string[]).includes(field)) continue
+    const near = nearest(field, fields)
+    const hint = near === undefined ? `known are ${fields.join(', ')}` : `did you mean ${near}?`
+    throw new EngineError('invalid_input', `create has no field ${show(field)}; ${hint}`, { field })
+  }
+}
+
+function checkIdentity(request: CreateRequest, namespace: string) {
+  const { executionId, idempotencyKey } = request
+  if (executionId === undefined) {
+    const minted = mintExecutionId({ namespace, idempotencyKey })
+    return { executionId: minted, minted: true, ...parseExecutionId(minted) }
+  }
+  const { partition, uuid } = parseExecutionId(executionId)
+  if (idempotencyKey !== undefined && partition !== partitionOfKey(namespace, idempotencyKey)) {
+    const wanted = partitionOfKey(namespace, idempotencyKey)
+    throw new EngineError(
+      'invalid_partition',
+      `execution id ${executionId} has partition ${partition}, but its idempotency key belongs to ${wanted}; mint the id from the key, or leave the id out`,
+      { executionId, partition, wanted },
+    )
+  }
+  return { executionId, minted: false, partition, uuid }
+}
+
+function checkDelay({ delay, delayUntil }: CreateRequest) {
+  refuseBoth('delay', delay, 'delayUntil', delayUntil)
+  return {
+    delayMs: delay === undefined ? null : parseDuration('delay', delay),
+    delayUntil: delayUntil === undefined ? null : checkTime('delayUntil', delayUntil),
+  }
+}
+
+function checkDeadline({ deadline, deadlineAt }: CreateRequest) {
+  refuseBoth('deadline', deadline, 'deadlineAt', deadlineAt)
+  return {
+    deadlineMs: deadline === undefined ? null : parseDuration('deadline', deadline),
+    deadlineAt: deadlineAt === undefined ? null : checkTime('deadlineAt', deadlineAt),
+  }
+}
+
+function refuseBoth(one: string, oneValue: unknown, other: string, otherValue: unknown): void {
+  if (oneValue === undefined || otherValue === undefined) return
+  throw new EngineError('invalid_input', `${one} and ${other} are both given; give one of them`, { field: one })
+}
+
+// The last millisecond of the year 9999: far enough for anyone, and a sum with any duration is still exact.
+const lastTime = 253_402_300_799_999
+
+function checkTime(field: string, value: number): number {
+  if (Number.isSafeInteger(value) && value >= 0 && value <= lastTime) return value
+  throw new EngineError('invalid_input', `${field} is ${show(value)}; it must be a time in milliseconds since 1970`, { field })
+}
+
+function checkPayload({ payload, payloadEncoding }: CreateRequest) {
+  if (payload === undefined) {
+    if (payloadEncoding === undefined) return { payload: null, payloadEncoding: null }
+    throw new EngineError('invalid_input', 'payloadEncoding is given without a payload', { field: 'payloadEncoding' })
+  }
+  if (!(payload instanceof Uint8Array)) {
+    throw new EngineError('invalid_input', `payload is ${show(payload)}; it must be bytes (Uint8Array)`, { field: 'payload' })
+  }
+  if (payload.byteLength > limits.payloadBytes) {
+    throw new EngineError(
+      'payload_too_large',
+      `payload is ${payload.byteLength} bytes; at most ${limits.payloadBytes} are stored. Keep it elsewhere and send a reference`,
+      { field: 'payload', bytes: payload.byteLength, limit: limits.payloadBytes },
+    )
+  }
+  const encoding = payloadEncoding ?? 'json'
+  return { payload, payloadEncoding: checkText('payloadEncoding', encoding, { minBytes: 1, maxBytes: 64, printableAscii: true }) }
+}
+
+function checkKey(
+  { idempotencyKey, idempotencyTtl }: CreateRequest,
+  checked: { payload: Uint8Array | null; creator: string },
+) {
+  if (idempotencyKey === undefined) {
+    if (idempotencyTtl === undefined) return { idempotencyKey: null, idempotencyTtlMs: 0, requestHash: null }
+    throw new EngineError('invalid_input', 'idempotencyTtl is given without an idempotencyKey', { field: 'idempotencyTtl' })
+  }
+  return {
+    idempotencyKey: checkText('idempotencyKey', idempotencyKey, { minBytes: 1, maxBytes: limits.idempotencyKeyBytes }),
+    idempotencyTtlMs: idempotencyTtl === undefined ? dayMs : parseDuration('idempotencyTtl', idempotencyTtl),
+    requestHash: hashRequest(checked),
+  }
+}
+
+// What was asked for, without its identity or who asked: the same request under the same key is a repeat.
+function hashRequest({ payload, creator: _, ...asked }: { payload: Uint8Array | null; creator: string }): Uint8Array {
+  const hash = createHash('sha256').update(JSON.stringify(asked, sortKeys))
+  if (payload !== null) hash.update(payload)
+  return new Uint8Array(hash.digest())
+}
+
+function sortKeys(_: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+}

@@ -1,0 +1,257 @@
+// Create writes a claimable execution: hot row, cold row, tags, idempotency key, and the ready row unless it is delayed.
+import { EngineError } from '../../model/errors.ts'
+import { formatExecutionId, type ExecutionId } from '../../model/id.ts'
+import type { PublicState } from '../../model/state.ts'
+import { call, type Sql } from '../../sql/sql.ts'
+import { oneOf, statement } from '../../sql/statement.ts'
+import type { Outcome, SetOperation } from '../merge.ts'
+import type { QueueRegistry } from '../queue/intern.ts'
+import type { NewExecution } from './create-request.ts'
+
+export type CreateResult = Created | Duplicate
+
+export interface Created {
+  readonly kind: 'created'
+  readonly executionId: ExecutionId
+  readonly publicState: PublicState
+  /** What was not taken as given. */
+  readonly adjusted?: { readonly priority: { readonly given: number; readonly used: number } }
+}
+
+export interface Duplicate {
+  readonly kind: 'duplicate'
+  /** The first one's id. */
+  readonly executionId: ExecutionId
+  readonly publicState: PublicState
+}
+
+// A key that has run out is free again. In a statement of its own, before the insert: the row must be gone from the
+// insert's snapshot, and of two creates that meet it the second waits here and then finds the first one's new row.
+const forgetExpiredKeys = statement({
+  name: 'execution.create.forget-expired-keys',
+  params: { namespaces: 'text[]', keys: 'text[]' },
+  row: {},
+  text: `
+delete from flowfabric.ff_idempotency_key k
+using unnest($1::text[], $2::text[]) as i (namespace, idempotency_key)
+where k.namespace = i.namespace
+  and k.scope_id = '00000000-0000-0000-0000-000000000000'
+  and k.idempotency_key = i.idempotency_key
+  and k.expires_at_ms <= flowfabric.ff_now_ms()`,
+})
+
+// All or nothing, without `on conflict`: what exists is left out by looking first, and a row that another transaction
+// inserted meanwhile fails the statement with 23505, whereupon the set is sent again and finds it. So every insert reads
+// from `fresh` alone; joining one insert's `returning` to the input would be a nested loop over two unindexed sets.
+//
+// Takes no locks but those of its new rows. Answers only for items that were met before or that carry a delay; every
+// other item was created and waits.
+const insertExecutions = statement({
+  name: 'execution.create',
+  params: {
+    execution_ids: 'uuid[]',
+    partition_keys: 'int2[]',
+    namespaces: 'text[]',
+    queue_ids: 'int4[]',
+    task_versions: 'text?[]',
+    priorities: 'int2[]',
+    delays_ms: 'int8?[]',
+    delays_until_ms: 'int8?[]',
+    deadlines_ms: 'int8?[]',
+    deadlines_at_ms: 'int8?[]',
+    creators: 'text[]',
+    payloads: 'bytea?[]',
+    payload_encodings: 'text?[]',
+    policies: 'jsonb?[]',
+    tags: 'jsonb?[]',
+    idempotency_keys: 'text?[]',
+    idempotency_ttls_ms: 'int8[]',
+    request_hashes: 'bytea?[]',
+  },
+  row: {
+    ordinal: 'int8',
+    met_id: 'uuid?',
+    met_partition: 'int2?',
+    met_namespace: 'text?',
+    met_request_hash: 'bytea?',
+    public_state: oneOf<PublicState>(),
+  },
+  text: `
+with input as materialized (
+  select i.*, c.now_ms,
+    coalesce(i.delay_until_ms, c.now_ms + i.delay_ms) as due_ms,
+    coalesce(i.deadline_at_ms, c.now_ms + i.deadline_ms) as deadline_due_ms,
+    coalesce(k.execution_id, e.execution_id) as met_id,
+    k.request_hash as met_request_hash
+  from (select flowfabric.ff_now_ms() as now_ms offset 0) c
+  cross join unnest($1::uuid[], $2::int2[], $3::text[], $4::int4[], $5::text[], $6::int2[], $7::int8[], $8::int8[],
+    $9::int8[], $10::int8[], $11::text[], $12::bytea[], $13::text[], $14::jsonb[], $15::jsonb[], $16::text[], $17::int8[],
+    $18::bytea[])
+    with ordinality as i (execution_id, partition_key, namespace, queue_id, task_version, priority, delay_ms,
+      delay_until_ms, deadline_ms, deadline_at_ms, creator, payload, payload_encoding, policy, tags, idempotency_key,
+      idempotency_ttl_ms, request_hash, ordinal)
+  left join flowfabric.ff_idempotency_key k
+    on k.namespace = i.namespace
+    and k.scope_id = '00000000-0000-0000-0000-000000000000'
+    and k.idempotency_key = i.idempotency_key
+  left join flowfabric.ff_exec_core e on e.execution_id = i.execution_id
+),
+fresh as materialized (
+  select *, coalesce(due_ms > now_ms, false) as is_delayed
+  from input
+  where met_id is null
+),
+core as (
+  insert into flowfabric.ff_exec_core (execution_id, partition_key, namespace, queue_id, task_version, priority, rank,
+    created_at_ms, last_mutation_at_ms, delay_until_ms, deadline_at_ms,
+    lifecycle_phase, ownership_state, eligibility_state, attempt_state)
+  select execution_id, partition_key, namespace, queue_id, task_version, priority, now_ms,
+    now_ms, now_ms, case when is_delayed then due_ms end, deadline_due_ms,
+    'runnable', 'unowned',
+    case when is_delayed then 'not_eligible_until_time'::flowfabric.ff_eligibility_state
+      else 'eligible_now'::flowfabric.ff_eligibility_state end,
+    'pending_first_attempt'
+  from fresh
+),
+cold as (
+  insert into flowfabric.ff_exec_input (partition_key, execution_id, created_at_ms, deadline_at_ms, deadline_after_ms,
+    queue_id, creator_identity, idempotency_key, payload, payload_encoding, policy)
+  select partition_key, execution_id, now_ms, deadline_at_ms, deadline_ms,
+    queue_id, creator, idempotency_key, payload, payload_encoding, policy
+  from fresh
+),
+ready as (
+  insert into flowfabric.ff_ready (queue_id, neg_priority, rank, execution_id)
+  select queue_id, -priority, now_ms, execution_id
+  from fresh
+  where not is_delayed
+),
+tagged as (
+  insert into flowfabric.ff_exec_tag (execution_id, created_at_ms, namespace, tag_key, tag_value)
+  select f.execution_id, f.now_ms, f.namespace, t.key, t.value
+  from fresh f
+  cross join lateral jsonb_each_text(f.tags) t
+  where f.tags is not null
+),
+keyed as (
+  insert into flowfabric.ff_idempotency_key
+    (namespace, scope_id, idempotency_key, execution_id, expires_at_ms, request_hash)
+  select namespace, '00000000-0000-0000-0000-000000000000', idempotency_key, execution_id,
+    now_ms + idempotency_ttl_ms, request_hash
+  from fresh
+  where idempotency_key is not null
+)
+select i.ordinal, i.met_id, e.partition_key as met_partition, e.namespace as met_namespace, i.met_request_hash,
+  coalesce(e.public_state,
+    case when i.due_ms > i.now_ms then 'delayed'::flowfabric.ff_public_state
+      else 'waiting'::flowfabric.ff_public_state end) as public_state
+from input i
+left join flowfabric.ff_exec_core e on e.execution_id = i.met_id
+where i.met_id is not null or i.due_ms is not null`,
+})
+
+/** How long a set of creates that can meet another's uncommitted rows waits for them. */
+const lockTimeoutMs = 2000
+
+/** Creates whose ids are ours and that carry no key: nothing in the database can stand in their way. */
+export function createUnkeyed(sql: Sql, queues: QueueRegistry): SetOperation<NewExecution, CreateResult> {
+  return {
+    keyOf: (item) => item.uuid,
+    bytesOf,
+    async send(items, again) {
+      const values = await columnsOf(items, queues)
+      return decode(items, await sql.query(insertExecutions, values), again)
+    },
+  }
+}
+
+/** Creates that may wait for another's uncommitted row with the same id or key; in sets of their own. */
+export function createKeyed(sql: Sql, queues: QueueRegistry): SetOperation<NewExecution, CreateResult> {
+  return {
+    keyOf: ({ uuid, queue, idempotencyKey }) => (idempotencyKey === null ? uuid : `${queue.namespace}\0${idempotencyKey}`),
+    bytesOf,
+    async send(items, again) {
+      const values = await columnsOf(items, queues)
+      const keyed = items.filter((item) => item.idempotencyKey !== null)
+      const keys = { namespaces: keyed.map((item) => item.queue.namespace), keys: keyed.map((item) => item.idempotencyKey!) }
+      const [, rows] = await sql.pipeline([call(forgetExpiredKeys, keys), call(insertExecutions, values)], { lockTimeoutMs })
+      return decode(items, rows, again)
+    },
+  }
+}
+
+const rowOverheadBytes = 512
+
+function bytesOf(item: NewExecution): number {
+  return rowOverheadBytes + (item.payload?.byteLength ?? 0)
+}
+
+async function columnsOf(items: readonly NewExecution[], queues: QueueRegistry) {
+  const queueIds = await Promise.all(items.map((item) => queues.idOf(item.queue)))
+  return {
+    execution_ids: items.map((item) => item.uuid),
+    partition_keys: items.map((item) => item.partition),
+    namespaces: items.map((item) => item.queue.namespace),
+    queue_ids: queueIds,
+    task_versions: items.map((item) => item.queue.version),
+    priorities: items.map((item) => item.priority),
+    delays_ms: items.map((item) => item.delayMs),
+    delays_until_ms: items.map((item) => item.delayUntil),
+    deadlines_ms: items.map((item) => item.deadlineMs),
+    deadlines_at_ms: items.map((item) => item.deadlineAt),
+    creators: items.map((item) => item.creator),
+    payloads: items.map((item) => item.payload),
+    payload_encodings: items.map((item) => item.payloadEncoding),
+    policies: items.map((item) => item.policy),
+    tags: items.map((item) => item.tags),
+    idempotency_keys: items.map((item) => item.idempotencyKey),
+    idempotency_ttls_ms: items.map((item) => item.idempotencyTtlMs),
+    request_hashes: items.map((item) => item.requestHash),
+  }
+}
+
+interface MetRow {
+  readonly ordinal: number
+  readonly met_id: string | null
+  readonly met_partition: number | null
+  readonly met_namespace: string | null
+  readonly met_request_hash: Uint8Array | null
+  readonly public_state: PublicState
+}
+
+function decode(items: readonly NewExecution[], rows: readonly MetRow[], again: boolean): Outcome<CreateResult>[] {
+  const outcomes: Outcome<CreateResult>[] = items.map((item) => created(item, 'waiting'))
+  for (const row of rows) {
+    const item = items[row.ordinal - 1]!
+    // An id that we minted and sent before can only be there because that send was committed and its reply lost.
+    const isOwn = row.met_id === null || (again && item.minted && row.met_id === item.uuid)
+    outcomes[row.ordinal - 1] = isOwn ? created(item, row.public_state) : met(item, row)
+  }
+  return outcomes
+}
+
+function created(item: NewExecution, publicState: PublicState): Created {
+  const { executionId, priority, givenPriority } = item
+  if (priority === givenPriority) return { kind: 'created', executionId, publicState }
+  return { kind: 'created', executionId, publicState, adjusted: { priority: { given: givenPriority, used: priority } } }
+}
+
+function met(item: NewExecution, row: MetRow): Duplicate | EngineError {
+  const { executionId } = item
+  if (row.met_request_hash === null) {
+    // The id alone was met. Another namespace's execution, or another partition's, is nobody's duplicate.
+    if (row.met_namespace === item.queue.namespace && row.met_partition === item.partition) {
+      return { kind: 'duplicate', executionId, publicState: row.public_state }
+    }
+    return new EngineError('execution_id_taken', `execution id ${executionId} is taken; mint another`, { executionId })
+  }
+  const first = formatExecutionId(item.partition, row.met_id!)
+  if (Buffer.compare(row.met_request_hash, item.requestHash!) === 0) {
+    return { kind: 'duplicate', executionId: first, publicState: row.public_state }
+  }
+  return new EngineError(
+    'idempotency_conflict',
+    `idempotency key '${item.idempotencyKey}' was used for another request, which made ${first}; use another key, or send that request again`,
+    { idempotencyKey: item.idempotencyKey, executionId: first },
+  )
+}

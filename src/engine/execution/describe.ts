@@ -1,0 +1,26 @@
+import { parseExecutionId, type ExecutionId } from '../../model/id.ts'
+import type { Sql } from '../../sql/sql.ts'
+import { statement } from '../../sql/statement.ts'
+import type { Caller } from '../caller.ts'
+import { decodeExecution, executionColumns, executionJoins, executionRow, type Execution } from './snapshot.ts'
+
+const describeStatement = statement({
+  name: 'execution.describe',
+  params: { execution_id: 'uuid', partition_key: 'int2', namespace: 'text?' },
+  row: executionRow,
+  text: `
+select ${executionColumns}
+from flowfabric.ff_exec_core e
+${executionJoins}
+where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.namespace = $3)`,
+})
+
+export async function describe(sql: Sql, caller: Caller, executionId: ExecutionId): Promise<Execution | null> {
+  const { partition, uuid } = parseExecutionId(executionId)
+  const [row] = await sql.query(describeStatement, {
+    execution_id: uuid,
+    partition_key: partition,
+    namespace: caller.namespace,
+  })
+  return row === undefined ? null : decodeExecution(row)
+}

@@ -1,0 +1,110 @@
+// The one terminal routine. Nothing else writes an ending: complete, fail for good, cancel, expire, skip, a suspension's
+// timeout and the reclaim cap all put a CTE `ending` before this fragment.
+//
+// `ending` has one row for each execution that ends, locked earlier in the statement or its transaction, with every column
+// of `ff_exec_core` as it was found, and besides
+//   ending_outcome  ff_terminal_outcome, never 'none'
+//   ending_reason   text or null
+//   ending_actor    text
+//   ended_at_ms     bigint, read from the clock after the lock
+//   ending_result   bytea or null, with ending_encoding text or null
+//
+// It gives `ended`, one row for each, and leaves: no ready row, no lease, no timer; the attempt's record closed; the result
+// stored; one event, which is also the lease's end when there was a lease; one dispatch row when others depend on it.
+// The event reads from the update's `returning`: the transaction has its xid before the event has its id, on which the
+// readers of the log rely.
+import { attached } from '../../model/attached.ts'
+
+const owesDispatch = attached.flow | attached.parent | attached.children
+
+export const endExecutions = `
+ended as (
+  update flowfabric.ff_exec_core e
+  set lifecycle_phase = 'terminal',
+    ownership_state = 'unowned',
+    eligibility_state = 'not_applicable',
+    interruption = 'none',
+    terminal_outcome = n.ending_outcome,
+    attempt_state = case
+      when n.attempt_state <> 'pending_first_attempt' then 'attempt_terminal'::flowfabric.ff_attempt_state
+      when n.ending_outcome = 'skipped' then 'none'::flowfabric.ff_attempt_state
+      else 'pending_first_attempt'::flowfabric.ff_attempt_state
+    end,
+    terminal_at_ms = greatest(n.ended_at_ms, n.last_mutation_at_ms),
+    last_mutation_at_ms = greatest(n.ended_at_ms, n.last_mutation_at_ms),
+    delay_until_ms = null,
+    parked_at_ms = null,
+    deadline_at_ms = null,
+    attempt_deadline_at_ms = null,
+    cancel_deadline_at_ms = null,
+    failure_reason = case when n.ending_outcome in ('failed', 'expired', 'skipped') then n.ending_reason end,
+    cancellation_reason = case when n.ending_outcome = 'cancelled' then n.ending_reason end,
+    cancelled_by = case when n.ending_outcome = 'cancelled' then n.ending_actor end
+  from ending n
+  where e.execution_id = n.execution_id
+  returning e.execution_id, e.partition_key, e.namespace, e.flow_id, e.parent_id, e.generation, e.attempt_index,
+    e.attached, e.lease_id, e.lease_epoch, e.terminal_outcome, e.terminal_at_ms,
+    n.ownership_state = 'leased' as was_leased, n.attempt_state as attempt_state_before,
+    n.ending_reason, n.ending_actor, n.ending_result, n.ending_encoding
+),
+ended_ready as (
+  delete from flowfabric.ff_ready r
+  using ending n
+  where n.eligibility_state = 'eligible_now'
+    and r.queue_id = n.queue_id and r.neg_priority = -n.priority and r.rank = n.rank and r.execution_id = n.execution_id
+),
+ended_lease as (
+  delete from flowfabric.ff_lease l
+  using ending n
+  where n.ownership_state = 'leased' and l.execution_id = n.execution_id
+),
+ended_attempt as (
+  insert into flowfabric.ff_attempt as a (execution_id, attempt_index, generation, attempt_type, lease_id, lease_epoch,
+    started_at_ms, ended_at_ms, outcome, worker_id, worker_instance_id, failure_reason)
+  select d.execution_id, d.attempt_index, d.generation, l.attempt_type, l.lease_id, l.lease_epoch,
+    l.attempt_started_at_ms, d.terminal_at_ms, d.terminal_outcome, l.worker_id, l.worker_instance_id, d.ending_reason
+  from ended d
+  join flowfabric.ff_lease l on l.execution_id = d.execution_id
+  where d.was_leased
+  on conflict (execution_id, attempt_index) do update
+  set ended_at_ms = excluded.ended_at_ms, outcome = excluded.outcome, lease_id = excluded.lease_id,
+    lease_epoch = excluded.lease_epoch, worker_id = excluded.worker_id,
+    worker_instance_id = excluded.worker_instance_id, failure_reason = excluded.failure_reason
+),
+-- An interrupted attempt has its record already; a lease it has not.
+ended_interrupted as (
+  update flowfabric.ff_attempt a
+  set ended_at_ms = d.terminal_at_ms, outcome = d.terminal_outcome, failure_reason = d.ending_reason
+  from ended d
+  where d.attempt_state_before = 'attempt_interrupted'
+    and a.execution_id = d.execution_id and a.attempt_index = d.attempt_index
+),
+ended_result as (
+  insert into flowfabric.ff_exec_result (execution_id, generation, attempt_index, created_at_ms, result, result_encoding)
+  select execution_id, generation, attempt_index, terminal_at_ms, ending_result, ending_encoding
+  from ended
+  where ending_result is not null
+),
+ended_event as (
+  insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, outcome, partition_key,
+    namespace, actor, reason, lease_effect, lease_id, lease_epoch, attempt_index, worker_instance_id)
+  select d.terminal_at_ms, d.execution_id, d.flow_id, d.generation, 'ended', d.terminal_outcome, d.partition_key,
+    d.namespace, d.ending_actor, d.ending_reason,
+    case
+      when not d.was_leased then null
+      when d.terminal_outcome = 'expired' then 'expired'::flowfabric.ff_lease_effect
+      else 'revoked'::flowfabric.ff_lease_effect
+    end,
+    case when d.was_leased then d.lease_id end,
+    case when d.was_leased then d.lease_epoch end,
+    case when d.attempt_state_before <> 'pending_first_attempt' then d.attempt_index end,
+    l.worker_instance_id
+  from ended d
+  left join flowfabric.ff_lease l on d.was_leased and l.execution_id = d.execution_id
+),
+ended_dispatch as (
+  insert into flowfabric.ff_dispatch (execution_id, generation, flow_id, parent_id, created_at_ms, outcome)
+  select execution_id, generation, flow_id, parent_id, terminal_at_ms, terminal_outcome
+  from ended
+  where attached & ${owesDispatch} <> 0
+)`

@@ -1,0 +1,40 @@
+// The children of one execution, newest first.
+import { statement } from '../../../sql/statement.ts'
+import { executionColumns, executionJoins, executionRow } from '../snapshot.ts'
+import { filterCondition, filterParams, filterValues, lastTime, lastUuid, type ListSource } from './source.ts'
+
+const listStatement = statement({
+  name: 'execution.list.by-parent',
+  params: { ...filterParams, parent_id: 'uuid', created_at_ms: 'int8', execution_id: 'uuid', limit: 'int4' },
+  row: executionRow,
+  text: `
+with page as materialized (
+  select i.execution_id
+  from flowfabric.ff_exec_input i
+  join flowfabric.ff_exec_core e on e.execution_id = i.execution_id
+  join flowfabric.ff_queue q on q.queue_id = e.queue_id
+  where i.parent_id = $5 and (i.created_at_ms, i.execution_id) < ($6, $7) and ${filterCondition}
+  order by i.created_at_ms desc, i.execution_id desc
+  limit $8
+)
+select ${executionColumns}
+from page
+join flowfabric.ff_exec_core e on e.execution_id = page.execution_id
+${executionJoins}
+order by e.created_at_ms desc, e.execution_id desc`,
+})
+
+export const byParent: ListSource = {
+  name: 'executions by parent',
+  shape: ['int', 'uuid'],
+  start: [lastTime, lastUuid],
+  keyOf: (row) => [row.created_at_ms, row.execution_id],
+  read: (sql, filter, [created, id], limit) =>
+    sql.query(listStatement, {
+      ...filterValues(filter),
+      parent_id: filter.parentId!,
+      created_at_ms: created as number,
+      execution_id: id as string,
+      limit,
+    }),
+}

@@ -1,0 +1,55 @@
+import { parseExecutionId, type ExecutionId } from '../../model/id.ts'
+import type { PublicState } from '../../model/state.ts'
+import type { Sql } from '../../sql/sql.ts'
+import { oneOf, statement } from '../../sql/statement.ts'
+import type { Caller } from '../caller.ts'
+
+export type ExecutionResult =
+  | { readonly kind: 'pending'; readonly publicState: PublicState }
+  | {
+      readonly kind: 'completed'
+      /** Null when it completed without a result. */
+      readonly result: Uint8Array | null
+      readonly encoding: string | null
+    }
+  | {
+      readonly kind: 'failed' | 'cancelled' | 'expired' | 'skipped'
+      readonly reason: string | null
+    }
+
+const readResult = statement({
+  name: 'execution.result',
+  params: { execution_id: 'uuid', partition_key: 'int2', namespace: 'text?' },
+  row: {
+    public_state: oneOf<PublicState>(),
+    result: 'bytea?',
+    result_encoding: 'text?',
+    reason: 'text?',
+  },
+  text: `
+select e.public_state, r.result, r.result_encoding, coalesce(e.failure_reason, e.cancellation_reason) as reason
+from flowfabric.ff_exec_core e
+left join flowfabric.ff_exec_result r on r.execution_id = e.execution_id and r.generation = e.generation
+where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.namespace = $3)`,
+})
+
+export async function result(sql: Sql, caller: Caller, executionId: ExecutionId): Promise<ExecutionResult | null> {
+  const { partition, uuid } = parseExecutionId(executionId)
+  const [row] = await sql.query(readResult, {
+    execution_id: uuid,
+    partition_key: partition,
+    namespace: caller.namespace,
+  })
+  if (row === undefined) return null
+  switch (row.public_state) {
+    case 'completed':
+      return { kind: 'completed', result: row.result, encoding: row.result_encoding }
+    case 'failed':
+    case 'cancelled':
+    case 'expired':
+    case 'skipped':
+      return { kind: row.public_state, reason: row.reason }
+    default:
+      return { kind: 'pending', publicState: row.public_state }
+  }
+}

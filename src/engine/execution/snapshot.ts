@@ -1,0 +1,232 @@
+// An execution as a reader sees it. `describe` and every list select the same columns from the same joins, so that one
+// decoder serves them all.
+import { formatExecutionId, formatFlowId, type ExecutionId, type FlowId } from '../../model/id.ts'
+import type { ExecutionPolicy } from '../../model/policy.ts'
+import {
+  blockingReason,
+  type AttemptState,
+  type BlockingReason,
+  type EligibilityState,
+  type Interruption,
+  type LifecyclePhase,
+  type OwnershipState,
+  type PublicState,
+  type StateVector,
+  type TerminalOutcome,
+} from '../../model/state.ts'
+import { oneOf, type RowOf } from '../../sql/statement.ts'
+
+export interface Execution {
+  readonly executionId: ExecutionId
+  readonly namespace: string
+  readonly lane: string
+  readonly kind: string
+  readonly version: string | null
+  readonly publicState: PublicState
+  readonly state: StateVector
+  /** Why it is not running, as a word and as a sentence; none while it runs or when it has ended. */
+  readonly blockingReason: BlockingReason
+  readonly blockingDetail: string | null
+  readonly priority: number
+  readonly creator: string
+  readonly requiredCapabilities: readonly string[]
+  readonly tags: Readonly<Record<string, string>>
+  readonly policy: ExecutionPolicy | null
+  readonly idempotencyKey: string | null
+  readonly flowId: FlowId | null
+  readonly parentId: ExecutionId | null
+  readonly generation: number
+  /** Times are milliseconds since 1970, by the database's clock. */
+  readonly createdAt: number
+  readonly lastMutationAt: number
+  readonly startedAt: number | null
+  readonly endedAt: number | null
+  readonly delayUntil: number | null
+  readonly deadlineAt: number | null
+  readonly cancelRequestedAt: number | null
+  /** The attempt that runs or was interrupted. */
+  readonly currentAttempt: { readonly attemptIndex: number } | null
+  readonly lease: Lease | null
+  readonly totalAttemptCount: number
+  readonly retryCount: number
+  readonly replayCount: number
+  readonly leaseReclaimCount: number
+  readonly failureReason: string | null
+  readonly cancellationReason: string | null
+  readonly cancelledBy: string | null
+}
+
+export interface Lease {
+  readonly leaseId: string
+  readonly leaseEpoch: number
+  readonly attemptIndex: number
+  readonly workerId: string
+  readonly workerInstanceId: string
+  readonly acquiredAt: number
+  readonly expiresAt: number
+  readonly renewedAt: number | null
+}
+
+export const executionRow = {
+  execution_id: 'uuid',
+  partition_key: 'int2',
+  namespace: 'text',
+  lane_id: 'text',
+  execution_kind: 'text',
+  task_version: 'text?',
+  public_state: oneOf<PublicState>(),
+  lifecycle_phase: oneOf<LifecyclePhase>(),
+  ownership_state: oneOf<OwnershipState>(),
+  eligibility_state: oneOf<EligibilityState>(),
+  attempt_state: oneOf<AttemptState>(),
+  terminal_outcome: oneOf<TerminalOutcome>(),
+  interruption: oneOf<Interruption>(),
+  priority: 'int2',
+  rank: 'int8',
+  creator_identity: 'text',
+  required_capabilities: 'text[]',
+  tags: 'jsonb',
+  policy: 'jsonb?',
+  idempotency_key: 'text?',
+  flow_id: 'uuid?',
+  parent_id: 'uuid?',
+  generation: 'int4',
+  created_at_ms: 'int8',
+  last_mutation_at_ms: 'int8',
+  started_at_ms: 'int8?',
+  terminal_at_ms: 'int8?',
+  delay_until_ms: 'int8?',
+  parked_at_ms: 'int8?',
+  deadline_at_ms: 'int8?',
+  cancel_requested_at_ms: 'int8?',
+  attempt_index: 'int4',
+  total_attempt_count: 'int4',
+  retry_count: 'int4',
+  replay_count: 'int4',
+  lease_reclaim_count: 'int4',
+  failure_reason: 'text?',
+  cancellation_reason: 'text?',
+  cancelled_by: 'text?',
+  lease_id: 'uuid?',
+  lease_epoch: 'int8?',
+  worker_id: 'text?',
+  worker_instance_id: 'text?',
+  acquired_at_ms: 'int8?',
+  expires_at_ms: 'int8?',
+  renewed_at_ms: 'int8?',
+} as const
+
+export type ExecutionRow = RowOf<typeof executionRow>
+
+/** Follows `select`; the joins of `executionSource` give the names. */
+export const executionColumns = `
+  e.execution_id, e.partition_key, e.namespace, q.lane_id, q.execution_kind, e.task_version, e.public_state,
+  e.lifecycle_phase, e.ownership_state, e.eligibility_state, e.attempt_state, e.terminal_outcome, e.interruption,
+  e.priority, e.rank, n.creator_identity, q.required_capabilities, coalesce(t.tags, '{}') as tags, n.policy,
+  n.idempotency_key, e.flow_id, e.parent_id, e.generation, e.created_at_ms, e.last_mutation_at_ms, e.started_at_ms,
+  e.terminal_at_ms, e.delay_until_ms, e.parked_at_ms, e.deadline_at_ms, e.cancel_requested_at_ms, e.attempt_index,
+  e.total_attempt_count, e.retry_count, e.replay_count, e.lease_reclaim_count, e.failure_reason, e.cancellation_reason,
+  e.cancelled_by, l.lease_id, l.lease_epoch, l.worker_id, l.worker_instance_id, l.acquired_at_ms, l.expires_at_ms,
+  l.renewed_at_ms`
+
+/** Follows `from ff_exec_core e`, or whatever else calls the hot row `e`. */
+export const executionJoins = `
+join flowfabric.ff_exec_input n on n.partition_key = e.partition_key and n.execution_id = e.execution_id
+join flowfabric.ff_queue q on q.queue_id = e.queue_id
+left join flowfabric.ff_lease l on l.execution_id = e.execution_id
+left join lateral (
+  select jsonb_object_agg(g.tag_key, g.tag_value) as tags
+  from flowfabric.ff_exec_tag g
+  where g.execution_id = e.execution_id
+) t on true`
+
+export function decodeExecution(row: ExecutionRow): Execution {
+  const state: StateVector = {
+    lifecyclePhase: row.lifecycle_phase,
+    ownershipState: row.ownership_state,
+    eligibilityState: row.eligibility_state,
+    attemptState: row.attempt_state,
+    terminalOutcome: row.terminal_outcome,
+    interruption: row.interruption,
+  }
+  const reason = blockingReason(state)
+  const hasAttempt = row.attempt_state === 'running_attempt' || row.attempt_state === 'attempt_interrupted'
+  return {
+    executionId: formatExecutionId(row.partition_key, row.execution_id),
+    namespace: row.namespace,
+    lane: row.lane_id,
+    kind: row.execution_kind,
+    version: row.task_version,
+    publicState: row.public_state,
+    state,
+    blockingReason: reason,
+    blockingDetail: blockingDetail(reason, row),
+    priority: row.priority,
+    creator: row.creator_identity,
+    requiredCapabilities: row.required_capabilities,
+    tags: sortedTags(row.tags as Record<string, string>),
+    policy: row.policy as ExecutionPolicy | null,
+    idempotencyKey: row.idempotency_key,
+    flowId: row.flow_id === null ? null : formatFlowId(row.partition_key, row.flow_id),
+    parentId: row.parent_id === null ? null : formatExecutionId(row.partition_key, row.parent_id),
+    generation: row.generation,
+    createdAt: row.created_at_ms,
+    lastMutationAt: row.last_mutation_at_ms,
+    startedAt: row.started_at_ms,
+    endedAt: row.terminal_at_ms,
+    delayUntil: row.delay_until_ms,
+    deadlineAt: row.deadline_at_ms,
+    cancelRequestedAt: row.cancel_requested_at_ms,
+    currentAttempt: hasAttempt ? { attemptIndex: row.attempt_index } : null,
+    lease: decodeLease(row),
+    totalAttemptCount: row.total_attempt_count,
+    retryCount: row.retry_count,
+    replayCount: row.replay_count,
+    leaseReclaimCount: row.lease_reclaim_count,
+    failureReason: row.failure_reason,
+    cancellationReason: row.cancellation_reason,
+    cancelledBy: row.cancelled_by,
+  }
+}
+
+// jsonb orders keys by length first; a reader expects the alphabet.
+function sortedTags(tags: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(tags).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function decodeLease(row: ExecutionRow): Lease | null {
+  if (row.lease_id === null) return null
+  return {
+    leaseId: row.lease_id,
+    leaseEpoch: row.lease_epoch!,
+    attemptIndex: row.attempt_index,
+    workerId: row.worker_id!,
+    workerInstanceId: row.worker_instance_id!,
+    acquiredAt: row.acquired_at_ms!,
+    expiresAt: row.expires_at_ms!,
+    renewedAt: row.renewed_at_ms,
+  }
+}
+
+function blockingDetail(reason: BlockingReason, row: ExecutionRow): string | null {
+  switch (reason) {
+    case 'none':
+      return null
+    case 'waiting_for_worker':
+      return row.required_capabilities.length === 0
+        ? `waits for a worker on lane '${row.lane_id}'`
+        : `waits for a worker on lane '${row.lane_id}' with ${row.required_capabilities.join(', ')}`
+    case 'waiting_for_delay':
+      return `delayed until ${instant(row.delay_until_ms)}`
+    case 'waiting_for_retry_backoff':
+      return `retry ${row.retry_count} waits until ${instant(row.delay_until_ms)}`
+    case 'waiting_for_resume_delay':
+      return `resumed, waits until ${instant(row.delay_until_ms)}`
+    default:
+      return `${reason.replaceAll('_', ' ')} since ${instant(row.parked_at_ms)}`
+  }
+}
+
+function instant(ms: number | null): string {
+  return ms === null ? 'an unknown time' : new Date(ms).toISOString()
+}

@@ -1,0 +1,121 @@
+// What must hold at every transaction boundary. Each invariant is a query for its own violations, so an empty answer is
+// health; tests run them all after every test.
+import type { Sql } from '../sql/sql.ts'
+import { statement } from '../sql/statement.ts'
+
+export interface Violation {
+  readonly name: string
+  /** The first few things that break it. */
+  readonly rows: readonly { readonly subject: string; readonly found: string }[]
+}
+
+export async function checkInvariants(sql: Sql): Promise<Violation[]> {
+  const violations: Violation[] = []
+  for (const [name, query] of invariants) {
+    const rows = await sql.query(query, {})
+    if (rows.length > 0) violations.push({ name, rows })
+  }
+  return violations
+}
+
+function invariant(slug: string, sentence: string, text: string) {
+  const row = { subject: 'text', found: 'text' } as const
+  return [sentence, statement({ name: `invariant.${slug}`, params: {}, row, text: `${text}\nlimit 10` })] as const
+}
+
+const invariants = [
+  invariant(
+    'stranded',
+    'nothing is stranded',
+    `
+select e.execution_id::text as subject, concat_ws('/', e.lifecycle_phase, e.eligibility_state, e.attempt_state) as found
+from flowfabric.ff_exec_core e
+left join flowfabric.ff_ready r
+  on r.queue_id = e.queue_id and r.neg_priority = -e.priority and r.rank = e.rank and r.execution_id = e.execution_id
+left join flowfabric.ff_lease l on l.execution_id = e.execution_id
+where e.lifecycle_phase <> 'terminal'
+  and r.execution_id is null
+  and l.execution_id is null
+  and e.delay_until_ms is null
+  and e.parked_at_ms is null`,
+  ),
+  invariant(
+    'ready',
+    'the ready table holds what is eligible and nothing else',
+    `
+select r.execution_id::text as subject, coalesce(e.eligibility_state::text, 'no execution') as found
+from flowfabric.ff_ready r
+left join flowfabric.ff_exec_core e
+  on e.execution_id = r.execution_id and e.queue_id = r.queue_id and e.priority = -r.neg_priority and e.rank = r.rank
+where e.eligibility_state is distinct from 'eligible_now'`,
+  ),
+  invariant(
+    'lease',
+    'a lease exists exactly while its execution is active, with the same id and epoch',
+    `
+select coalesce(e.execution_id, l.execution_id)::text as subject,
+  concat_ws(' ', e.lifecycle_phase, 'epoch', e.lease_epoch, 'lease epoch', l.lease_epoch) as found
+from (select * from flowfabric.ff_exec_core where lifecycle_phase = 'active') e
+full join flowfabric.ff_lease l
+  on l.execution_id = e.execution_id and l.lease_id = e.lease_id and l.lease_epoch = e.lease_epoch
+where e.execution_id is null or l.execution_id is null`,
+  ),
+  invariant(
+    'completion',
+    'an ending has one completion event, and what has not ended has none',
+    `
+select e.execution_id::text as subject, concat(e.public_state, ' with ', count(v.event_id), ' events') as found
+from flowfabric.ff_exec_core e
+left join flowfabric.ff_event v
+  on v.execution_id = e.execution_id and v.event_type = 'ended' and v.generation = e.generation
+group by e.execution_id
+having count(v.event_id) <> case when e.lifecycle_phase = 'terminal' then 1 else 0 end`,
+  ),
+  invariant(
+    'outcome',
+    'the completion event tells the ending that is stored',
+    `
+select e.execution_id::text as subject, concat(e.terminal_outcome, ' but the event says ', v.outcome) as found
+from flowfabric.ff_exec_core e
+join flowfabric.ff_event v
+  on v.execution_id = e.execution_id and v.event_type = 'ended' and v.generation = e.generation
+where v.outcome is distinct from e.terminal_outcome`,
+  ),
+  invariant(
+    'attempt',
+    'an execution that ended after it ran has the record of its last attempt, ended',
+    `
+select e.execution_id::text as subject, coalesce(a.outcome, 'no record') as found
+from flowfabric.ff_exec_core e
+left join flowfabric.ff_attempt a on a.execution_id = e.execution_id and a.attempt_index = e.attempt_index
+where e.lifecycle_phase = 'terminal' and e.attempt_state = 'attempt_terminal' and a.ended_at_ms is null`,
+  ),
+  invariant(
+    'pairs',
+    'hot and cold rows come in pairs, in a queue and a lane that exist',
+    `
+select coalesce(e.execution_id, n.execution_id)::text as subject,
+  concat_ws(' ', e.partition_key, n.partition_key, q.lane_id) as found
+from flowfabric.ff_exec_core e
+full join flowfabric.ff_exec_input n
+  on n.execution_id = e.execution_id and n.partition_key = e.partition_key and n.queue_id = e.queue_id
+left join flowfabric.ff_queue q on q.queue_id = e.queue_id and q.namespace = e.namespace
+left join flowfabric.ff_lane_registry r on r.namespace = q.namespace and r.lane_id = q.lane_id
+where e.execution_id is null or n.execution_id is null or r.lane_id is null`,
+  ),
+  invariant(
+    'orphans',
+    'tags, results and dispatch rows belong to an execution',
+    `
+select o.execution_id::text as subject, o.origin as found
+from (
+  select execution_id, 'tag' as origin from flowfabric.ff_exec_tag
+  union all
+  select execution_id, 'result' from flowfabric.ff_exec_result
+  union all
+  select execution_id, 'dispatch' from flowfabric.ff_dispatch
+) o
+left join flowfabric.ff_exec_core e on e.execution_id = o.execution_id
+where e.execution_id is null`,
+  ),
+]

@@ -1,0 +1,175 @@
+// Concurrent single calls become sets. One set of an operation is in flight; the calls that arrive meanwhile form the
+// next. There is no timer, so an idle engine adds no latency, and a busy one commits hundreds of calls at once.
+//
+// One bad item never fails its neighbours: a set that the database refuses because of its data (SQLSTATE 22, 23) or
+// because a row in it is locked (55P03) is halved until the item stands alone. A set whose reply was lost is sent again
+// with the same ids, once the operation says that this is safe.
+import { EngineError } from '../model/errors.ts'
+import { isConnectionLost, sqlState } from '../sql/errors.ts'
+import { ensureEventBlock, lacksEventBlock } from './event/block.ts'
+import type { Sql } from '../sql/sql.ts'
+
+/** The item's row was locked by another; the item is sent again alone. */
+export const held: unique symbol = Symbol('held')
+
+export type Outcome<Answer> = Answer | EngineError | typeof held
+
+export interface SetOperation<Item, Answer> {
+  /** Answers in the order of the items. `again` says that an earlier reply to these very items was lost. */
+  send(items: readonly Item[], again: boolean): Promise<readonly Outcome<Answer>[]>
+  /** One item that was held, under a lock timeout. */
+  sendAlone?(item: Item): Promise<Outcome<Answer>>
+  /** Two items with the same key never share a set; the later one waits for the next. */
+  keyOf(item: Item): string
+  bytesOf?(item: Item): number
+}
+
+export interface SetBounds {
+  readonly maxItems: number
+  readonly maxBytes: number
+}
+
+// Embedded, a set runs on the caller's own thread, so it must end soon.
+export function setBounds(sql: Sql): SetBounds {
+  return { maxItems: sql.kind === 'embedded' ? 100 : 500, maxBytes: 4 * 1024 * 1024 }
+}
+
+const maxTries = 4
+
+interface Waiting<Item, Answer> {
+  readonly item: Item
+  readonly settle: (outcome: Answer | EngineError) => void
+}
+
+export class Merger<Item, Answer> {
+  readonly #sql: Sql
+  readonly #operation: SetOperation<Item, Answer>
+  readonly #bounds: SetBounds
+  #waiting: Waiting<Item, Answer>[] = []
+  #sending = false
+
+  constructor(sql: Sql, operation: SetOperation<Item, Answer>) {
+    this.#sql = sql
+    this.#operation = operation
+    this.#bounds = setBounds(sql)
+  }
+
+  /** Resolves with the item's answer, or throws the item's own error. */
+  async one(item: Item): Promise<Answer> {
+    const outcome = await this.settled(item)
+    if (EngineError.is(outcome)) throw outcome
+    return outcome
+  }
+
+  /** Never throws: the item's error is its answer. */
+  settled(item: Item): Promise<Answer | EngineError> {
+    return new Promise((settle) => {
+      this.#waiting.push({ item, settle })
+      if (this.#sending) return
+      this.#sending = true
+      // A turn of the microtask queue, so that calls made in one go share the first set too.
+      queueMicrotask(() => void this.#drain())
+    })
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#waiting.length > 0) await this.#sendSet(this.#takeSet(), false)
+    this.#sending = false
+  }
+
+  #takeSet(): Waiting<Item, Answer>[] {
+    const set: Waiting<Item, Answer>[] = []
+    const later: Waiting<Item, Answer>[] = []
+    const keys = new Set<string>()
+    let bytes = 0
+    let taken = 0
+    for (const entry of this.#waiting) {
+      const size = this.#operation.bytesOf?.(entry.item) ?? 0
+      const full = set.length >= this.#bounds.maxItems || (set.length > 0 && bytes + size > this.#bounds.maxBytes)
+      if (full) break
+      taken++
+      const key = this.#operation.keyOf(entry.item)
+      if (keys.has(key)) {
+        later.push(entry)
+        continue
+      }
+      keys.add(key)
+      set.push(entry)
+      bytes += size
+    }
+    this.#waiting = later.concat(this.#waiting.slice(taken))
+    return set
+  }
+
+  async #sendSet(set: readonly Waiting<Item, Answer>[], again: boolean): Promise<void> {
+    let outcomes: readonly Outcome<Answer>[]
+    try {
+      outcomes = await this.#send(set, again)
+    } catch (error) {
+      if (!isOneItemsFault(error) || set.length === 1) return refuse(set, error)
+      const middle = Math.ceil(set.length / 2)
+      await this.#sendSet(set.slice(0, middle), again)
+      await this.#sendSet(set.slice(middle), again)
+      return
+    }
+    set.forEach((entry, index) => this.#answer(entry, outcomes[index]!))
+  }
+
+  // Bounded, because each way to be sent again could in theory repeat.
+  async #send(set: readonly Waiting<Item, Answer>[], lostBefore: boolean): Promise<readonly Outcome<Answer>[]> {
+    const items = set.map((entry) => entry.item)
+    let again = lostBefore
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#operation.send(items, again)
+      } catch (error) {
+        if (tries === maxTries) throw error
+        if (lacksEventBlock(error)) await ensureEventBlock(this.#sql)
+        else if (isConnectionLost(error)) again = true
+        else if (!isRaceLost(error)) throw error
+      }
+    }
+  }
+
+  // Not awaited by the loop: whoever holds the row holds up this caller alone.
+  #answer(entry: Waiting<Item, Answer>, outcome: Outcome<Answer>): void {
+    if (outcome !== held) return entry.settle(outcome)
+    const alone = this.#operation.sendAlone
+    if (alone === undefined) return entry.settle(contended())
+    alone.call(this.#operation, entry.item).then(
+      (answer) => entry.settle(answer === held ? contended() : answer),
+      (error: unknown) => refuse([entry], error),
+    )
+  }
+}
+
+// Serialisation failure, deadlock, or a row that another transaction inserted first: nothing was written, and the next
+// try, with its new snapshot, meets the winner's rows.
+function isRaceLost(error: unknown): boolean {
+  const state = sqlState(error)
+  return state === '40001' || state === '40P01' || state === '23505'
+}
+
+function isOneItemsFault(error: unknown): boolean {
+  const state = sqlState(error)
+  return state !== undefined && (state.startsWith('22') || state.startsWith('23') || state === '55P03')
+}
+
+function contended(): EngineError {
+  return new EngineError('contended', 'another transaction holds this execution; try again')
+}
+
+function refuse<Item, Answer>(set: readonly Waiting<Item, Answer>[], error: unknown): void {
+  const refusal = asEngineError(error)
+  for (const entry of set) entry.settle(refusal)
+}
+
+function asEngineError(error: unknown): EngineError {
+  if (EngineError.is(error)) return error
+  const message = error instanceof Error ? error.message : String(error)
+  if (sqlState(error) === '55P03') return contended()
+  if (isConnectionLost(error)) {
+    return new EngineError('database_unreachable', `the connection to the database was lost: ${message}; try again`, {}, { cause: error })
+  }
+  return new EngineError('database_error', `the database refused the statement: ${message}`, { sqlState: sqlState(error) }, { cause: error })
+}

@@ -1,0 +1,82 @@
+// A queue is interned once, in a transaction of its own that has committed before the first execution names it: a create
+// never holds the registry's lock, and a reader never sees an execution whose lane is not there. Ids are never reused, so
+// a process may remember them for ever.
+import { call, type Sql } from '../../sql/sql.ts'
+import { statement } from '../../sql/statement.ts'
+
+export interface Queue {
+  readonly namespace: string
+  readonly lane: string
+  readonly kind: string
+  readonly version: string | null
+  /** Sorted, without repeats. */
+  readonly capabilities: readonly string[]
+}
+
+const registerLane = statement({
+  name: 'lane.register',
+  params: { namespace: 'text', lane: 'text', registered_by: 'text' },
+  row: {},
+  text: `
+insert into flowfabric.ff_lane_registry (namespace, lane_id, registered_at_ms, registered_by)
+values ($1, $2, flowfabric.ff_now_ms(), $3)
+on conflict (namespace, lane_id) do nothing`,
+})
+
+const internQueue = statement({
+  name: 'queue.intern',
+  params: { namespace: 'text', lane: 'text', kind: 'text', version: 'text', capabilities: 'text[]' },
+  row: {},
+  text: `
+insert into flowfabric.ff_queue
+  (namespace, lane_id, execution_kind, task_version, required_capabilities, capability_digest, created_at_ms)
+select $1, $2, $3, $4, $5::text[], md5(array_to_string($5::text[], ','))::uuid, flowfabric.ff_now_ms()
+where not exists (
+  select from flowfabric.ff_queue
+  where namespace = $1 and lane_id = $2 and execution_kind = $3 and task_version = $4
+    and capability_digest = md5(array_to_string($5::text[], ','))::uuid)
+on conflict on constraint ff_queue_identity do nothing`,
+})
+
+// After the insert, in a statement of its own: the row may be another's that the insert waited for.
+const readQueue = statement({
+  name: 'queue.read',
+  params: { namespace: 'text', lane: 'text', kind: 'text', version: 'text', capabilities: 'text[]' },
+  row: { queue_id: 'int4' },
+  text: `
+select queue_id
+from flowfabric.ff_queue
+where namespace = $1 and lane_id = $2 and execution_kind = $3 and task_version = $4
+  and capability_digest = md5(array_to_string($5::text[], ','))::uuid`,
+})
+
+export class QueueRegistry {
+  readonly #sql: Sql
+  readonly #known = new Map<string, Promise<number>>()
+
+  constructor(sql: Sql) {
+    this.#sql = sql
+  }
+
+  idOf(queue: Queue): Promise<number> {
+    const key = JSON.stringify([queue.namespace, queue.lane, queue.kind, queue.version, queue.capabilities])
+    let id = this.#known.get(key)
+    if (id === undefined) {
+      id = this.#intern(queue)
+      this.#known.set(key, id)
+      id.catch(() => this.#known.delete(key))
+    }
+    return id
+  }
+
+  async #intern(queue: Queue): Promise<number> {
+    const { namespace, lane, kind, capabilities } = queue
+    const identity = { namespace, lane, kind, version: queue.version ?? '', capabilities }
+    const [, , rows] = await this.#sql.pipeline([
+      call(registerLane, { namespace, lane, registered_by: 'create_execution' }),
+      call(internQueue, identity),
+      call(readQueue, identity),
+    ])
+    return rows[0]!.queue_id
+  }
+}

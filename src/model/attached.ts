@@ -1,0 +1,14 @@
+/**
+ * What an execution has besides itself, as bits of one column. An ending without any bit is a single statement; each bit
+ * sends it through the clean-up of that noun. The values are stored: add, never renumber.
+ */
+export const attached = {
+  waitpoints: 1 << 0,
+  suspension: 1 << 1,
+  stream: 1 << 2,
+  admission: 1 << 3,
+  flow: 1 << 4,
+  parent: 1 << 5,
+  children: 1 << 6,
+  grant: 1 << 7,
+} as const

@@ -1,0 +1,30 @@
+import ms from 'ms'
+import type { StringValue } from 'ms'
+import { refusal } from './errors.ts'
+import type { ErrorCode } from './errors.ts'
+import { limits } from './limits.ts'
+import { show } from './text.ts'
+
+/** Milliseconds, or a text with one unit: `'250ms'`, `'30s'`, `'5m'`, `'2 hours'`, `'7d'`. */
+export type Duration = number | StringValue
+
+export function parseDuration(field: string, value: unknown, code: ErrorCode = 'invalid_input'): number {
+  const duration = typeof value === 'string' ? parseUnit(value) : value
+  if (typeof duration === 'number' && Number.isInteger(duration) && duration >= 0 && duration <= limits.durationMs) {
+    return duration
+  }
+  throw refusal(code, field, show(value), allowed)
+}
+
+const allowed =
+  "a whole number of milliseconds, or a number with one unit such as '250ms', '30s', '5m', '2h' or '7d', from 0 to 100 years"
+
+/** `ms` refuses combined units (`1h30m`) and ISO durations by answering nothing; an empty or overlong text makes it throw. */
+function parseUnit(text: string): number | undefined {
+  if (text.length === 0 || text.length > 100) return undefined
+  const exact: number | undefined = ms(text as StringValue)
+  if (exact === undefined) return undefined
+  // 1.1 times a unit is a hair off a whole number; half a millisecond is not.
+  const whole = Math.round(exact)
+  return Math.abs(exact - whole) < 1e-3 ? whole : undefined
+}

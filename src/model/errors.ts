@@ -1,0 +1,174 @@
+// Every way in which the engine says no. The table feeds the HTTP status, the client, the CLI and the documentation, so a
+// code is added here and nowhere else. `retryable` means: the same call, sent again unchanged, may succeed.
+
+export interface ErrorEntry {
+  readonly status: number
+  readonly retryable: boolean
+  readonly meaning: string
+}
+
+function final(status: number, meaning: string): ErrorEntry {
+  return { status, retryable: false, meaning }
+}
+
+function retryable(status: number, meaning: string): ErrorEntry {
+  return { status, retryable: true, meaning }
+}
+
+export const errorTable = {
+  // What the caller sent.
+  invalid_input: final(400, 'A value has the wrong type, length or form; the details name the field.'),
+  invalid_id: final(400, 'An id is not of the form {fp:N}:<uuid>.'),
+  invalid_partition: final(400, 'A partition is not a whole number from 0 to 255, or not the one that must be used.'),
+  invalid_cursor: final(400, 'A cursor is damaged, or was given out by another list.'),
+  invalid_capabilities: final(400, 'A list of capabilities breaks a rule; details.why says which.'),
+  invalid_policy: final(400, 'An execution policy has an unknown field or a value that cannot be honoured.'),
+  invalid_tag: final(400, 'A tag key or value breaks the rules, or there are too many tags.'),
+  invalid_condition: final(400, 'A resume condition is malformed or too deep.'),
+  invalid_dependency: final(400, 'An edge of a flow names something that cannot be depended upon.'),
+  invalid_url: final(400, 'A connection URL cannot be understood.'),
+  payload_too_large: final(413, 'A payload, result, signal or frame is larger than its limit.'),
+  too_many_items: final(400, 'A call carries more items than one call may.'),
+  fence_required: final(400, 'A write on a running execution came without the lease that allows it.'),
+
+  // Who may do it.
+  unauthenticated: final(401, 'The request carries no valid credential.'),
+  forbidden: final(403, 'The credential is valid and does not allow this operation.'),
+  namespace_mismatch: final(403, 'The call names another namespace than the one its caller is bound to.'),
+  invalid_token: final(403, 'A waitpoint token is wrong, expired, or belongs to something else; which is not told.'),
+
+  // What is not there. A thing of another namespace is not found, never forbidden.
+  execution_not_found: final(404, 'No execution has this id.'),
+  attempt_not_found: final(404, 'The execution has no attempt with this index.'),
+  flow_not_found: final(404, 'No flow has this id.'),
+  edge_not_found: final(404, 'The flow has no such edge.'),
+  waitpoint_not_found: final(404, 'No waitpoint has this id or key.'),
+  stream_not_found: final(404, 'The attempt has no stream.'),
+  lane_not_found: final(404, 'The namespace has no lane of this name.'),
+  worker_not_found: final(404, 'No worker instance has this id.'),
+  schedule_not_found: final(404, 'No schedule has this id.'),
+  budget_not_found: final(404, 'No budget has this id.'),
+  quota_not_found: final(404, 'No quota has this id.'),
+  signing_key_not_found: final(404, 'No signing key has this id, or none has been made yet.'),
+  grant_not_found: final(404, 'No live grant answers to this key.'),
+
+  // Executions in another state than the operation needs.
+  execution_id_taken: final(409, 'Another execution already has this id.'),
+  idempotency_conflict: final(409, 'The idempotency key was used before, for a different request.'),
+  execution_not_cancellable: final(409, 'The execution has ended in another way than cancelled.'),
+  execution_not_active: final(409, 'The execution is not running; the details tell its phase and ending.'),
+  execution_not_runnable: final(409, 'The operation needs an execution that waits to be claimed.'),
+  execution_not_suspended: final(409, 'The operation needs a suspended execution.'),
+  execution_not_terminal: final(409, 'The operation needs an execution that has ended.'),
+  execution_terminal: final(409, 'The execution has ended and accepts nothing more.'),
+  replay_limit: final(409, 'The execution has been replayed as often as its policy allows.'),
+  contended: retryable(409, 'Another transaction held the row for too long; nothing was changed.'),
+
+  // How an execution ended, for those who wait for its result.
+  execution_failed: final(409, 'The execution failed for good; its error is in the details.'),
+  execution_cancelled: final(409, 'The execution was cancelled.'),
+  execution_expired: final(409, 'The execution ran out of time.'),
+  execution_skipped: final(409, 'The execution was skipped, because what it depends on cannot succeed.'),
+  wait_timed_out: retryable(504, 'The thing waited for did not happen in the time given; it may yet.'),
+
+  // Leases and grants.
+  stale_lease: final(409, 'Another holder has had the execution since; this lease is over.'),
+  lease_expired: final(409, 'The lease ran out before the write arrived.'),
+  lease_revoked: final(409, 'An operator took the lease away.'),
+  lease_not_held: final(409, 'Nobody holds a lease on the execution.'),
+  grant_exists: final(409, 'The execution already has a live grant.'),
+  grant_expired: final(409, 'The grant ran out before it was redeemed.'),
+
+  // Steps and children.
+  step_kind_conflict: final(409, 'A recorded step name was met again as another kind of step.'),
+  step_value_refused: final(409, 'A recorded step value is refused by the schema of the code that reads it.'),
+  step_limit: final(409, 'The generation has recorded as many steps, or bytes of them, as one may.'),
+  child_depth_limit: final(409, 'Children are nested as deep as they may be.'),
+
+  // Suspensions and signals.
+  waitpoint_exists: final(409, 'The execution already has a waitpoint with this key.'),
+  waitpoint_closed: final(409, 'The waitpoint no longer takes signals.'),
+  signal_limit: final(409, 'The execution has received as many signals as its policy allows.'),
+  signing_key_conflict: final(409, 'A signing key with this id exists and holds another secret.'),
+
+  // Flows.
+  edge_exists: final(409, 'An edge with this id exists and is different.'),
+  cycle_detected: final(409, 'The edge would make the flow depend on itself.'),
+  execution_in_other_flow: final(409, 'The execution already belongs to another flow.'),
+  execution_not_in_flow: final(409, 'The execution is no member of this flow.'),
+  flow_terminal: final(409, 'The flow has ended and takes no more members or edges.'),
+  stale_graph_revision: final(409, 'The flow has changed since the revision that the caller read.'),
+
+  // Streams, budgets, quotas.
+  stream_closed: final(409, 'The stream is closed and takes no more frames.'),
+  budget_exists: final(409, 'A budget with this id exists and is different.'),
+  budget_exceeded: final(409, 'The budget is spent.'),
+  quota_exists: final(409, 'A quota with this id exists and is different.'),
+  rate_limited: retryable(429, 'More requests came in the window than allowed.'),
+  concurrency_limited: retryable(429, 'As many run at once as allowed.'),
+
+  // The database and the engine itself.
+  database_unreachable: retryable(503, 'The database did not answer, or the connection was lost.'),
+  database_auth_failed: final(500, 'The database refused the user or the password.'),
+  database_right_missing: final(500, 'The database user lacks a right that the engine needs.'),
+  database_not_found: final(500, 'The server has no database of this name.'),
+  database_error: final(500, 'The database refused a statement in a way that the engine did not expect.'),
+  directory_locked: final(503, 'Another process has the embedded database open.'),
+  schema_missing: final(503, 'The schema has not been installed and the engine was told not to install it.'),
+  schema_outdated: final(503, 'Migrations are pending and the engine was told not to run them.'),
+  code_too_old: final(503, 'The database has been migrated beyond what this version of the code can work with.'),
+  engine_closed: final(503, 'The engine has been closed.'),
+  nested_query: final(500, 'A query went to the root handle inside a transaction, where it could wait for itself.'),
+  corruption: final(500, 'Stored data cannot be understood, or contradicts itself.'),
+  server_unreachable: retryable(503, 'The FlowFabric server did not answer.'),
+  unsupported: final(501, 'This kind of connection cannot do the operation.'),
+  internal_error: final(500, 'The engine met a fault of its own.'),
+} as const satisfies Record<string, ErrorEntry>
+
+export type ErrorCode = keyof typeof errorTable
+
+export type ErrorDetails = Readonly<Record<string, unknown>>
+
+// Registered, so that two copies of the package in one process recognise each other's errors.
+const brand = Symbol.for('flowfabric.EngineError')
+
+export class EngineError extends Error {
+  readonly code: ErrorCode
+  readonly details: ErrorDetails
+  readonly retryable: boolean
+  readonly status: number
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}, options?: { readonly cause?: unknown }) {
+    super(message, options)
+    this.code = code
+    this.details = Object.freeze({ ...details })
+    this.retryable = errorTable[code].retryable
+    this.status = errorTable[code].status
+  }
+
+  static {
+    Object.defineProperty(this.prototype, 'name', { value: 'EngineError' })
+    Object.defineProperty(this.prototype, brand, { value: true })
+  }
+
+  static is(value: unknown, code?: ErrorCode): value is EngineError {
+    if (typeof value !== 'object' || value === null || !(brand in value)) return false
+    return code === undefined || ('code' in value && value.code === code)
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    if (this === EngineError) return EngineError.is(value)
+    return Function.prototype[Symbol.hasInstance].call(this, value)
+  }
+
+  /** What may leave the process; the cause may hold secrets and stays. */
+  toJSON(): { code: ErrorCode; message: string; status: number; retryable: boolean; details: ErrorDetails } {
+    const { code, message, status, retryable, details } = this
+    return { code, message, status, retryable, details }
+  }
+}
+
+/** The usual refusal of a value: what it is, and what it must be. */
+export function refusal(code: ErrorCode, field: string, found: string, allowed: string): EngineError {
+  return new EngineError(code, `${field} is ${found}; it must be ${allowed}`, { field, found, allowed })
+}

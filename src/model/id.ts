@@ -1,0 +1,97 @@
+// An id on the wire is `{fp:N}:<uuid>`. N is a partition, chosen once when the id is minted and then only read: it says
+// in which shard the thing and everything that is decided together with it live.
+import { v7 } from 'uuid'
+import { crc16 } from './crc16.ts'
+import { EngineError, refusal } from './errors.ts'
+import { limits } from './limits.ts'
+import { show } from './text.ts'
+
+declare const noun: unique symbol
+
+/** A string literal of the right form is accepted; an id of another noun is not. */
+export type ExecutionId = `{fp:${number}}:${string}` & { readonly [noun]?: 'execution' }
+export type FlowId = `{fp:${number}}:${string}` & { readonly [noun]?: 'flow' }
+
+export interface IdParts {
+  readonly partition: number
+  readonly uuid: string
+}
+
+export function parseExecutionId(text: unknown): IdParts {
+  return parseId('execution', text)
+}
+
+export function parseFlowId(text: unknown): IdParts {
+  return parseId('flow', text)
+}
+
+export function formatExecutionId(partition: number, uuid: string): ExecutionId {
+  return `{fp:${partition}}:${uuid}` as const
+}
+
+export function formatFlowId(partition: number, uuid: string): FlowId {
+  return `{fp:${partition}}:${uuid}` as const
+}
+
+/** What the new execution belongs with; the first that is given decides. */
+export interface Within {
+  // Not `| undefined`: within a union the compiler takes one noun's id for the other's.
+  readonly flowId?: FlowId
+  readonly parentId?: ExecutionId
+  readonly namespace?: string | undefined
+  readonly idempotencyKey?: string | undefined
+}
+
+export function mintExecutionId(within: Within = {}): ExecutionId {
+  const uuid = v7()
+  return formatExecutionId(partitionWithin(within, uuid), uuid)
+}
+
+function partitionWithin({ flowId, parentId, namespace, idempotencyKey }: Within, uuid: string): number {
+  if (flowId !== undefined) return parseFlowId(flowId).partition
+  if (parentId !== undefined) return parseExecutionId(parentId).partition
+  if (idempotencyKey === undefined) return partitionOfUuid(uuid)
+  if (namespace === undefined) {
+    throw new EngineError('invalid_input', 'an idempotency key holds within a namespace; give the namespace too', {
+      field: 'namespace',
+    })
+  }
+  return partitionOfKey(namespace, idempotencyKey)
+}
+
+export function partitionOfUuid(uuid: string): number {
+  return crc16(Buffer.from(uuid.replaceAll('-', ''), 'hex')) % limits.partitionCount
+}
+
+/** The zero byte keeps (`a`, `bc`) and (`ab`, `c`) apart; neither text can hold one. */
+export function partitionOfKey(namespace: string, key: string): number {
+  return crc16(Buffer.from(`${namespace}\0${key}`)) % limits.partitionCount
+}
+
+/** Accepts `{fp:7}`, as ids begin, or the number 7. */
+export function parsePartition(tag: unknown): number {
+  if (typeof tag === 'number') return checkPartition(tag)
+  const digits = typeof tag === 'string' ? /^\{fp:(0|[1-9]\d*)\}$/.exec(tag)?.[1] : undefined
+  if (digits === undefined) {
+    throw refusal('invalid_partition', 'partition', show(tag), '{fp:N} or N, with N from 0 to 255')
+  }
+  return checkPartition(Number(digits))
+}
+
+// Any version of uuid, in small letters or capitals; the tag has one spelling.
+const idForm = /^\{fp:(0|[1-9]\d*)\}:([\da-fA-F]{8}(?:-[\da-fA-F]{4}){3}-[\da-fA-F]{12})$/
+
+function parseId(noun: 'execution' | 'flow', text: unknown): IdParts {
+  const match = typeof text === 'string' ? idForm.exec(text) : null
+  if (match === null) {
+    throw refusal('invalid_id', `${noun} id`, show(text), '{fp:N}:<uuid> with N from 0 to 255')
+  }
+  return { partition: checkPartition(Number(match[1])), uuid: match[2]!.toLowerCase() }
+}
+
+function checkPartition(partition: number): number {
+  if (Number.isInteger(partition) && partition >= 0 && partition < limits.partitionCount) {
+    return partition
+  }
+  throw refusal('invalid_partition', 'partition', `${partition}`, 'a whole number from 0 to 255')
+}

@@ -1,0 +1,57 @@
+// How much of anything the engine takes. All bounds are inclusive.
+
+const KiB = 1024
+const MiB = 1024 * KiB
+
+export const limits = {
+  payloadBytes: MiB,
+  resultBytes: MiB,
+  stepResultBytes: MiB,
+  signalBytes: 256 * KiB,
+  frameBytes: 64 * KiB,
+  errorBytes: 64 * KiB,
+  controlBodyBytes: 64 * KiB,
+  batchBodyBytes: 16 * MiB,
+
+  namespaceBytes: 128,
+  laneBytes: 64,
+  kindBytes: 256,
+  versionBytes: 64,
+  creatorBytes: 256,
+  actorBytes: 256,
+  reasonBytes: 4 * KiB,
+  idempotencyKeyBytes: 512,
+  cursorBytes: 16 * KiB,
+
+  tagCount: 64,
+  tagKeyBytes: 128,
+  tagValueBytes: KiB,
+
+  capabilityCount: 256,
+  capabilityListBytes: 4 * KiB,
+
+  partitionCount: 256,
+  priorityMax: 9000,
+  pageSize: 1000,
+  defaultPageSize: 50,
+
+  leaseTtlMinMs: 100,
+  leaseTtlMaxMs: 86_400_000,
+  defaultLeaseTtlMs: 30_000,
+  defaultEmbeddedLeaseTtlMs: 60_000,
+  // A hundred years: a point in time plus a duration is always a safe integer.
+  durationMs: 3_155_760_000_000,
+
+  attempts: 1000,
+  backoffMultiplier: 1000,
+  reclaimCount: 1_000_000,
+  defaultReclaimCount: 100,
+  replayCount: 1_000_000,
+  defaultReplayCount: 10,
+  signalCount: 10_000,
+
+  conditionDepth: 4,
+  stepCount: 10_000,
+  stepBytes: 64 * MiB,
+  childDepth: 32,
+} as const

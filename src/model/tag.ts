@@ -1,0 +1,54 @@
+import { EngineError, refusal } from './errors.ts'
+import { limits } from './limits.ts'
+import { ownFields } from './shape.ts'
+import { checkText, show } from './text.ts'
+
+export type Tags = Readonly<Record<string, string>>
+
+const keyForm = /^[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*$/
+
+/** A plain key (`customer`) or a dotted one (`billing.plan`), without empty segments. */
+export function checkTagKey(key: unknown): string {
+  const text = checkText('tag key', key, { minBytes: 1, maxBytes: limits.tagKeyBytes, code: 'invalid_tag' })
+  if (keyForm.test(text)) return text
+  const allowed = 'small letters, digits and _, in segments joined by dots, beginning with a letter'
+  throw refusal('invalid_tag', 'tag key', show(text), allowed)
+}
+
+export function checkTagValue(key: string, value: unknown): string {
+  return checkText(`tag ${key}`, value, { maxBytes: limits.tagValueBytes, code: 'invalid_tag' })
+}
+
+/** Checked tags in the order of their keys, so that equal tags are equal texts; absent means none. */
+export function parseTags(value: unknown): Tags {
+  if (value === undefined) return {}
+  const fields = ownFields(value)
+  if (fields === null) {
+    throw refusal('invalid_tag', 'tags', show(value), 'a plain object of texts')
+  }
+  if (fields.size > limits.tagCount) {
+    throw new EngineError('invalid_tag', `${fields.size} tags are given; an execution has at most ${limits.tagCount}`, {
+      field: 'tags',
+      found: fields.size,
+      allowed: limits.tagCount,
+    })
+  }
+  const tags: [string, string][] = []
+  for (const [key, text] of fields) tags.push([checkTagKey(key), checkTagValue(key, text)])
+  return Object.fromEntries(tags.sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+export interface Filter {
+  readonly namespace?: string | undefined
+  readonly tag?: { readonly key: string; readonly value: string } | undefined
+}
+
+/** What is not given admits all; what is given must be equal; both must hold. */
+export function matchesFilter(
+  { namespace, tag }: Filter,
+  candidate: { readonly namespace: string; readonly tags: Tags },
+): boolean {
+  if (namespace !== undefined && candidate.namespace !== namespace) return false
+  if (tag === undefined) return true
+  return Object.hasOwn(candidate.tags, tag.key) && candidate.tags[tag.key] === tag.value
+}

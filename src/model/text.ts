@@ -1,0 +1,86 @@
+import { refusal } from './errors.ts'
+import type { ErrorCode } from './errors.ts'
+
+export interface TextRule {
+  readonly minBytes?: number
+  readonly maxBytes: number
+  readonly printableAscii?: boolean
+  /** Tabs, line breaks and the like; NUL is refused always. */
+  readonly refuseControls?: boolean
+  readonly code?: ErrorCode
+}
+
+/** Refuses what the database cannot store as text or the rule does not allow; a length is in bytes of UTF-8. */
+export function checkText(field: string, value: unknown, rule: TextRule): string {
+  const { minBytes = 0, maxBytes, code = 'invalid_input' } = rule
+  const refuse = (found: string): never => {
+    throw refusal(code, field, found, describeRule(rule))
+  }
+  if (typeof value !== 'string') return refuse(show(value))
+  // UTF-8 is never shorter than UTF-16 counted in units, so a huge text is refused without being read.
+  if (value.length > maxBytes) return refuse(`at least ${value.length} bytes long`)
+  const bytes = Buffer.byteLength(value)
+  if (bytes > maxBytes) return refuse(`${bytes} bytes long`)
+  if (bytes < minBytes) return refuse(bytes === 0 ? 'empty' : `${bytes} bytes long`)
+  if (value.includes('\0')) return refuse(`${show(value)} with a NUL character`)
+  if (hasLoneSurrogate(value)) return refuse(`${show(value)} with a lone surrogate`)
+  if (rule.printableAscii && !/^[\x20-\x7e]*$/.test(value)) return refuse(show(value))
+  if (rule.refuseControls && /\p{Cc}/u.test(value)) return refuse(`${show(value)} with a control character`)
+  return value
+}
+
+function describeRule({ minBytes = 0, maxBytes, printableAscii, refuseControls }: TextRule): string {
+  const length = `${minBytes} to ${maxBytes} bytes`
+  if (printableAscii) return `${length} of printable ASCII`
+  if (refuseControls) return `${length} of text without control characters`
+  return `${length} of text`
+}
+
+/** Half of a surrogate pair has no UTF-8 form. */
+export function hasLoneSurrogate(text: string): boolean {
+  return /\p{Surrogate}/u.test(text)
+}
+
+/** A value as an error message names it: short, on one line, and never the whole of something large. */
+export function show(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.length > 80 ? `${value.slice(0, 79)}…` : value)
+  if (typeof value === 'bigint') return `${value}n`
+  if (value === null || typeof value !== 'object') return typeof value === 'function' ? 'a function' : String(value)
+  return Array.isArray(value) ? 'an array' : 'an object'
+}
+
+/** The word that was probably meant: a few letters off, or else one that begins alike. */
+export function nearest(word: string, words: readonly string[]): string | undefined {
+  if (word.length > 64) return undefined
+  const reach = Math.max(1, Math.floor(word.length / 3))
+  const close = least(words, (candidate) => editDistance(word.toLowerCase(), candidate.toLowerCase()))
+  if (close !== undefined && close.score <= reach) return close.word
+  const alike = least(words, (candidate) => -sharedStart(word, candidate))
+  return alike !== undefined && -alike.score > word.length / 2 ? alike.word : undefined
+}
+
+function least(
+  words: readonly string[],
+  scoreOf: (word: string) => number,
+): { word: string; score: number } | undefined {
+  return words.map((word) => ({ word, score: scoreOf(word) })).toSorted((a, b) => a.score - b.score)[0]
+}
+
+function sharedStart(a: string, b: string): number {
+  let length = 0
+  while (length < a.length && a[length] === b[length]) length += 1
+  return length
+}
+
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, column) => column)
+  for (let line = 1; line <= from.length; line += 1) {
+    const next = [line]
+    for (let column = 1; column <= to.length; column += 1) {
+      const replaced = row[column - 1]! + (from[line - 1] === to[column - 1] ? 0 : 1)
+      next.push(Math.min(replaced, row[column]! + 1, next[column - 1]! + 1))
+    }
+    row = next
+  }
+  return row[to.length]!
+}

@@ -1,0 +1,72 @@
+// Values come in by the type that the server names, through one table for both drivers, so that they cannot differ. What
+// is not in the table (enums, names) stays text.
+
+type Decoder = (text: string) => unknown
+
+export function decoderOf(oid: number): Decoder {
+  return DECODERS.get(oid) ?? asText
+}
+
+const asText: Decoder = (text) => text
+
+function integer(text: string): number {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value)) throw new RangeError(`the integer ${text} is beyond what a number holds exactly`)
+  return value
+}
+
+function bytes(text: string): Uint8Array {
+  if (!text.startsWith('\\x')) throw new TypeError('bytea came in the escape form; set bytea_output to hex')
+  const value = new Uint8Array((text.length - 2) / 2)
+  Buffer.from(value.buffer).write(text.slice(2), 'hex')
+  return value
+}
+
+const TIMESTAMP = /^(\d{4,6})-(\d\d)-(\d\d) (\d\d:\d\d:\d\d)(\.\d+)?([+-]\d\d)(:\d\d)?$/
+
+function instant(text: string): Date {
+  const match = TIMESTAMP.exec(text)
+  if (match === null)
+    throw new TypeError(`the timestamp ${text} is not in the ISO form of this century; set datestyle to ISO`)
+  const [, year = '', month, day, time, fraction = '.000', hours, minutes = ':00'] = match
+  const isoYear = year.length === 4 ? year : `+${year.padStart(6, '0')}`
+  return new Date(`${isoYear}-${month}-${day}T${time}${fraction.slice(0, 4)}${hours}${minutes}`)
+}
+
+const ELEMENT = /"((?:[^"\\]|\\.)*)"|([^,{}"]+)/gs
+
+// One dimension is all that our statements return.
+function arrayOf(decode: Decoder): Decoder {
+  return (text) => {
+    const elements: unknown[] = []
+    for (const [, quoted, plain = ''] of text.matchAll(ELEMENT)) {
+      if (quoted !== undefined) elements.push(decode(quoted.replace(/\\(.)/gs, '$1')))
+      else elements.push(plain === 'NULL' ? null : decode(plain))
+    }
+    return elements
+  }
+}
+
+// Each type with the oids of itself and of its array, as pg_type lists them in every version.
+const TYPES: readonly [oid: number, arrayOid: number, decode: Decoder][] = [
+  [16, 1000, (text) => text === 't'],
+  [17, 1001, bytes],
+  [20, 1016, integer],
+  [21, 1005, integer],
+  [23, 1007, integer],
+  [25, 1009, asText],
+  [114, 199, JSON.parse],
+  [701, 1022, Number],
+  [1043, 1015, asText],
+  [1184, 1185, instant],
+  [1700, 1231, asText],
+  [2950, 2951, asText],
+  [3802, 3807, JSON.parse],
+]
+
+const DECODERS = new Map<number, Decoder>(
+  TYPES.flatMap(([oid, arrayOid, decode]) => [
+    [oid, (text) => decode(text)],
+    [arrayOid, arrayOf((text) => decode(text))],
+  ]),
+)

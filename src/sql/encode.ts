@@ -1,0 +1,140 @@
+// Values go out as the statement declares them, in the same form to both drivers: text, or bytes in Postgres' binary form
+// where the text would double in size. What TypeScript cannot hold back at run time (a missing value, a string for a
+// number) is a TypeError that names statement and parameter; nothing was sent then.
+import { encodeByteArray } from './encode-bytes.ts'
+import type { Params, Statement } from './statement.ts'
+
+export type Encoded = string | Uint8Array | null
+
+type Encoder = (value: unknown) => Encoded
+
+/** The values in the order of `$1, $2, ...`. */
+export function encode(statement: Statement, values: Readonly<Record<string, unknown>>): Encoded[] {
+  const encoders = encodersOf(statement)
+  const encoded: Encoded[] = []
+  for (const [name, encoder] of encoders) {
+    try {
+      encoded.push(encoder(values[name]))
+    } catch (error) {
+      if (!(error instanceof Mismatch)) throw error
+      throw new TypeError(`${statement.name}: ${name} must be ${error.message}`, { cause: error })
+    }
+  }
+  const extra = Object.keys(values).find((name) => !Object.hasOwn(statement.params, name))
+  if (extra !== undefined) throw new TypeError(`${statement.name}: there is no parameter ${extra}`)
+  return encoded
+}
+
+const compiled = new WeakMap<Params, [string, Encoder][]>()
+
+function encodersOf(statement: Statement): [string, Encoder][] {
+  const known = compiled.get(statement.params)
+  if (known !== undefined) return known
+  const encoders = Object.entries(statement.params).map(([name, type]): [string, Encoder] => [name, encoderOf(type)])
+  compiled.set(statement.params, encoders)
+  return encoders
+}
+
+class Mismatch extends Error {
+  constructor(type: string, value: unknown) {
+    super(`${type}, not ${describe(value)}`)
+  }
+}
+
+function describe(value: unknown): string {
+  if (value === null || value === undefined) return String(value)
+  if (typeof value === 'number') return `the number ${value}`
+  if (typeof value !== 'object') return `a ${typeof value}`
+  if (value instanceof Date) return 'an invalid Date'
+  return `a ${value.constructor?.name ?? 'object'}`
+}
+
+function encoderOf(type: string): Encoder {
+  const isArray = type.endsWith('[]')
+  const element = isArray ? type.slice(0, -2) : type
+  const isNullable = element.endsWith('?')
+  const scalar = (isNullable ? element.slice(0, -1) : element) as keyof typeof SCALARS
+  if (!Object.hasOwn(SCALARS, scalar)) throw new TypeError(`there is no parameter type ${type}`)
+  if (!isArray) return isNullable ? (value) => (value === null ? null : SCALARS[scalar](value)) : SCALARS[scalar]
+  const encodeArray = scalar === 'bytea' ? byteArray : textArray(scalar)
+  return (value) => {
+    if (!Array.isArray(value)) throw new Mismatch(`an array of ${element}`, value)
+    if (!isNullable && value.includes(null)) throw new Mismatch(`an array of ${scalar} without null`, null)
+    return encodeArray(value)
+  }
+}
+
+function text(value: unknown): string {
+  if (typeof value !== 'string') throw new Mismatch('a string', value)
+  return value
+}
+
+function integer(value: unknown): string {
+  if (!Number.isSafeInteger(value)) throw new Mismatch('a safe integer', value)
+  return String(value)
+}
+
+function float(value: unknown): string {
+  if (typeof value !== 'number') throw new Mismatch('a number', value)
+  return String(value)
+}
+
+function bool(value: unknown): string {
+  if (typeof value !== 'boolean') throw new Mismatch('a boolean', value)
+  return value ? 't' : 'f'
+}
+
+function bytes(value: unknown): Uint8Array {
+  if (!(value instanceof Uint8Array)) throw new Mismatch('a Uint8Array', value)
+  return value
+}
+
+function json(value: unknown): string {
+  const written: string | undefined = JSON.stringify(value)
+  if (written === undefined) throw new Mismatch('a JSON value', value)
+  return written
+}
+
+function instant(value: unknown): string {
+  if (!(value instanceof Date) || Number.isNaN(value.getTime())) throw new Mismatch('a valid Date', value)
+  return value.toISOString()
+}
+
+const SCALARS = {
+  uuid: text,
+  text,
+  bool,
+  int2: integer,
+  int4: integer,
+  int8: integer,
+  float8: float,
+  numeric: text,
+  bytea: bytes,
+  jsonb: json,
+  timestamptz: instant,
+} satisfies Record<string, Encoder>
+
+// Elements made of these characters alone can neither end the literal nor read as NULL.
+const PLAIN_UUID = /^[0-9a-fA-F-]{36}$/
+const NEVER_QUOTED: ReadonlySet<string> = new Set(['bool', 'int2', 'int4', 'int8', 'float8'])
+
+function textArray(scalar: Exclude<keyof typeof SCALARS, 'bytea'>): (values: readonly unknown[]) => string {
+  const encodeScalar = SCALARS[scalar]
+  const literal = NEVER_QUOTED.has(scalar)
+    ? (value: string) => value
+    : scalar === 'uuid'
+      ? (value: string) => (PLAIN_UUID.test(value) ? value : quoteElement(value))
+      : quoteElement
+  return (values) => {
+    const elements = values.map((value) => (value === null ? 'NULL' : literal(encodeScalar(value))))
+    return `{${elements.join(',')}}`
+  }
+}
+
+function quoteElement(value: string): string {
+  return `"${value.replace(/[\\"]/g, '\\$&')}"`
+}
+
+function byteArray(values: readonly unknown[]): Uint8Array {
+  return encodeByteArray(values.map((value) => (value === null ? null : bytes(value))))
+}

@@ -1,0 +1,53 @@
+// What can go wrong between us and the database, apart from the statements themselves: a statement that the server
+// refuses is thrown as the driver's own error, whose `code` is the SQLSTATE.
+
+export type DatabaseReason =
+  | 'bad_url'
+  | 'unreachable'
+  | 'wrong_password'
+  | 'unknown_database'
+  | 'missing_right'
+  | 'directory_locked'
+  | 'nested_query'
+  | 'closed'
+  | 'schema_missing'
+  | 'schema_outdated'
+  | 'schema_differs'
+  | 'code_too_old'
+  | 'connection_lost'
+  | 'rolled_back'
+
+export class DatabaseError extends Error {
+  override readonly name = 'DatabaseError'
+  readonly reason: DatabaseReason
+  /** What to do next; also the end of the message. */
+  readonly hint: string
+  /** The server's SQLSTATE, where a server's answer is the cause. */
+  readonly sqlState: string | undefined
+
+  constructor(reason: DatabaseReason, sentence: string, hint: string, cause?: unknown) {
+    super(`${sentence}. ${hint}`, cause === undefined ? undefined : { cause })
+    this.reason = reason
+    this.hint = hint
+    this.sqlState = sqlState(cause)
+  }
+}
+
+/** The SQLSTATE of a server's answer. A system error such as EPIPE has five capitals too, but no severity. */
+export function sqlState(error: unknown): string | undefined {
+  if (error instanceof DatabaseError) return error.sqlState
+  if (!(error instanceof Error)) return undefined
+  const { code, severity } = error as { code?: unknown; severity?: unknown }
+  return typeof code === 'string' && typeof severity === 'string' ? code : undefined
+}
+
+// Shutdown, crash, not accepting yet, idle session, idle in transaction: the server ended the session.
+const SESSION_ENDED = new Set(['57P01', '57P02', '57P03', '57P05', '25P03'])
+
+/** The connection is gone: whether the last call happened is unknown, and another connection may do better. */
+export function isConnectionLost(error: unknown): boolean {
+  if (error instanceof DatabaseError) return error.reason === 'connection_lost' || error.reason === 'unreachable'
+  const state = sqlState(error)
+  if (state === undefined) return false
+  return SESSION_ENDED.has(state) || state.startsWith('08')
+}

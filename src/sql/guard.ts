@@ -1,0 +1,54 @@
+// Refuses what would hang or surprise: the root handle inside its own transaction (the embedded database has one
+// connection and would wait for itself; on a pool the query would miss the transaction's writes), and handles used after
+// their end. The scope follows the asynchronous calls of `work`, and ends with the transaction.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { DatabaseError } from './errors.ts'
+
+interface Scope {
+  ended: boolean
+}
+
+export class Guard {
+  readonly #scopes = new AsyncLocalStorage<Scope>()
+  #closed = false
+
+  /** Called first by everything that the root handle does. */
+  enter(): void {
+    if (this.#closed) {
+      throw new DatabaseError('closed', 'The database handle was used after its close', 'Open it again.')
+    }
+    if (this.#scopes.getStore()?.ended === false) {
+      throw new DatabaseError(
+        'nested_query',
+        'The root handle was used inside its own transaction',
+        'Use the handle that the transaction passed to its function.',
+      )
+    }
+  }
+
+  /** Runs `work` as the inside of a transaction; `use` is what the transaction's handle calls first. */
+  async inside<T>(work: (use: () => void) => Promise<T>): Promise<T> {
+    const scope: Scope = { ended: false }
+    const use = (): void => {
+      if (!scope.ended) return
+      throw new DatabaseError(
+        'closed',
+        'A transaction was used after its end',
+        'Await every query of a transaction before its function returns.',
+      )
+    }
+    try {
+      return await this.#scopes.run(scope, () => work(use))
+    } finally {
+      scope.ended = true
+    }
+  }
+
+  /** False when it was closed before. */
+  close(): boolean {
+    if (this.#closed) return false
+    this.enter()
+    this.#closed = true
+    return true
+  }
+}

@@ -1,0 +1,129 @@
+// What the database says about its own schema, and whether this code can live with it.
+import { createHash } from 'node:crypto'
+import { compareVersions } from './compare-versions.ts'
+import { DatabaseError } from './errors.ts'
+import { released, type Migration } from './migrations/migration.ts'
+import { quoteIdentifier } from './qualify.ts'
+import type { Queries } from './sql.ts'
+import { statement, type RowOf } from './statement.ts'
+
+const LEDGER_EXISTS = statement({
+  name: 'migration.ledger_exists',
+  params: {},
+  row: { found: 'bool' },
+  text: `select to_regclass('flowfabric.ff_migration') is not null as found`,
+})
+
+const READ_LEDGER = statement({
+  name: 'migration.read_ledger',
+  params: {},
+  row: { version: 'int4', name: 'text', checksum: 'text', oldest_code: 'text' },
+  text: `
+select version, name, checksum, oldest_code
+  from flowfabric.ff_migration
+ order by version`,
+})
+
+const RECORD = statement({
+  name: 'migration.record',
+  params: { version: 'int4', name: 'text', checksum: 'text', oldest_code: 'text' },
+  row: {},
+  text: `
+insert into flowfabric.ff_migration (version, name, checksum, oldest_code, applied_at_ms)
+values ($1, $2, $3, $4, floor(extract(epoch from clock_timestamp()) * 1000)::bigint)
+    on conflict (version) do nothing`,
+})
+
+const SCHEMA_EXISTS = statement({
+  name: 'migration.schema_exists',
+  params: { schema: 'text' },
+  row: { found: 'bool' },
+  text: `select exists (select from pg_namespace where nspname = $1) as found`,
+})
+
+const CREATE_LEDGER = `
+create table flowfabric.ff_migration (
+  version int primary key,
+  name text not null,
+  checksum text not null,
+  oldest_code text not null,
+  applied_at_ms bigint not null
+)`
+
+type Entry = RowOf<typeof READ_LEDGER.row>
+
+/** Null: there is no schema of ours yet. */
+export async function readLedger(sql: Queries): Promise<readonly Entry[] | null> {
+  const [ledger] = await sql.query(LEDGER_EXISTS, {})
+  return ledger?.found === true ? sql.query(READ_LEDGER, {}) : null
+}
+
+/** Called under the lock. Looks before it creates, because even `if not exists` asks for the right to create. */
+export async function ensureLedger(tx: Queries, schema: string): Promise<void> {
+  const [ledger] = await tx.query(LEDGER_EXISTS, {})
+  if (ledger?.found === true) return
+  if (!(await schemaExists(tx, schema))) await tx.script(`create schema ${quoteIdentifier(schema)}`)
+  await tx.script(CREATE_LEDGER)
+}
+
+export async function schemaExists(sql: Queries, schema: string): Promise<boolean> {
+  const [row] = await sql.query(SCHEMA_EXISTS, { schema })
+  return row?.found === true
+}
+
+export async function record(sql: Queries, migration: Migration): Promise<void> {
+  await sql.query(RECORD, {
+    version: migration.version,
+    name: migration.name,
+    checksum: checksumOf(migration),
+    oldest_code: migration.oldestCode,
+  })
+}
+
+/**
+ * The migrations still to be done. A database that is ahead of us is fine as long as its newest migrations allow code of
+ * our version; so a deploy may migrate first and restart its processes one by one.
+ */
+export function pendingIn(
+  ledger: readonly Entry[],
+  migrations: readonly Migration[],
+  schema: string,
+  codeVersion: string,
+): Migration[] {
+  const tooNew = ledger.find((entry) => compareVersions(codeVersion, entry.oldest_code) < 0)
+  if (tooNew !== undefined) throw codeTooOld(tooNew, schema, codeVersion)
+  const applied = new Map(ledger.map((entry) => [entry.version, entry]))
+  for (const migration of migrations) {
+    const entry = applied.get(migration.version)
+    if (entry !== undefined && entry.checksum !== checksumOf(migration)) throw differs(entry, schema)
+  }
+  return migrations.filter((migration) => !applied.has(migration.version))
+}
+
+function checksumOf(migration: Migration): string {
+  return createHash('sha256').update(migration.text).digest('hex')
+}
+
+function codeTooOld(entry: Entry, schema: string, codeVersion: string): DatabaseError {
+  return new DatabaseError(
+    'code_too_old',
+    `Schema ${schema} has migration ${entry.version} (${entry.name}), which needs flowfabric ${entry.oldest_code} or newer; this is ${codeVersion}`,
+    `Upgrade flowfabric to ${entry.oldest_code} or newer.`,
+  )
+}
+
+function differs(entry: Entry, schema: string): DatabaseError {
+  const sentence = `Migration ${entry.version} (${entry.name}) of schema ${schema} is not the one that this code has`
+  if (released) {
+    return new DatabaseError(
+      'schema_differs',
+      sentence,
+      'The files of an applied migration must not change; install an unchanged flowfabric.',
+    )
+  }
+  return new DatabaseError(
+    'schema_differs',
+    sentence,
+    `Before the first release the schema is rewritten, not migrated: run drop schema ${quoteIdentifier(schema)} cascade; and start again.`,
+  )
+}

@@ -1,0 +1,190 @@
+// Hears NOTIFY on a connection of its own, one for all channels, opened by the first of them.
+//
+//   connecting --ok--> listening --lost--> waiting (back-off) --> connecting
+//       |                  |
+//       +----failed--------+--deaf--> waiting (long) --> connecting
+//
+// Deaf: a notification that we sent ourselves did not come back, as behind a pooler that shares sessions. That is said
+// once and tried again from time to time. Whatever happens, handlers hear `null` after each connect, because what was
+// sent meanwhile is lost; hints only save waiting, callers poll.
+import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import pg from 'pg'
+import type { Logger } from './logger.ts'
+import { quoteIdentifier } from './qualify.ts'
+
+type Handler = (payload: string | null) => void
+type Ending = 'lost' | 'failed' | 'deaf' | 'stopped'
+
+const FIRST_WAIT_MS = 100
+const LONGEST_WAIT_MS = 10_000
+const DEAF_WAIT_MS = 60_000
+const PING_EVERY_MS = 30_000
+const ANSWER_WITHIN_MS = 10_000
+const ECHO_WITHIN_MS = 5_000
+
+export interface ListenerOptions {
+  readonly connectionString: string
+  /** Sends a NOTIFY over another connection, to hear whether it arrives. */
+  readonly notify: (channel: string, payload: string) => Promise<void>
+  readonly logger: Logger
+}
+
+export class Listener {
+  readonly #options: ListenerOptions
+  readonly #handlers = new Map<string, Set<Handler>>()
+  readonly #stop = new AbortController()
+  #client: pg.Client | undefined
+  #running: Promise<void> | undefined
+  #warned = false
+
+  constructor(options: ListenerOptions) {
+    this.#options = options
+  }
+
+  /** Resolves when the channel is heard, or when the first try to connect has failed and others follow. */
+  async listen(channel: string, handler: Handler): Promise<() => Promise<void>> {
+    const handlers = this.#handlers.get(channel) ?? new Set()
+    this.#handlers.set(channel, handlers.add(handler))
+    if (this.#running === undefined) await this.#start()
+    else if (this.#client !== undefined) {
+      await this.#listenOn(this.#client, channel).then(
+        () => this.#tell(handler, null),
+        () => {}, // the connection is about to be found lost, and made anew
+      )
+    }
+    return () => this.#unlisten(channel, handler)
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort()
+    await this.#running
+  }
+
+  async #unlisten(channel: string, handler: Handler): Promise<void> {
+    const handlers = this.#handlers.get(channel)
+    handlers?.delete(handler)
+    if (handlers?.size !== 0) return
+    this.#handlers.delete(channel)
+    await this.#client?.query(`unlisten ${quoteIdentifier(channel)}`).catch(() => {})
+  }
+
+  async #start(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#running = this.#run(resolve)
+    })
+  }
+
+  async #run(onFirstTry: () => void): Promise<void> {
+    for (let failures = 0; !this.#stop.signal.aborted;) {
+      const ending = await this.#session(onFirstTry)
+      onFirstTry()
+      failures = ending === 'failed' ? failures + 1 : 0
+      const wait = ending === 'deaf' ? DEAF_WAIT_MS : Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures)
+      // Half of it at random, so that a fleet does not come back at one moment.
+      await pause(wait * (0.5 + Math.random() / 2), this.#stop.signal)
+    }
+  }
+
+  /** One connection, from its start to its end. */
+  async #session(onListening: () => void): Promise<Ending> {
+    const client = new pg.Client({
+      connectionString: this.#options.connectionString,
+      fallback_application_name: 'flowfabric listen',
+      connectionTimeoutMillis: ANSWER_WITHIN_MS,
+      query_timeout: ANSWER_WITHIN_MS,
+      keepAlive: true,
+    })
+    const ended = new Promise<'lost'>((resolve) => client.once('end', () => resolve('lost')))
+    client.on('error', () => {}) // 'end' follows
+    client.on('notification', ({ channel, payload }) => this.#hear(channel, payload ?? ''))
+    const stop = (): void => void client.end()
+    this.#stop.signal.addEventListener('abort', stop)
+    try {
+      await client.connect()
+      for (const channel of this.#handlers.keys()) await this.#listenOn(client, channel)
+      this.#client = client
+      for (const handlers of this.#handlers.values()) for (const handler of handlers) this.#tell(handler, null)
+      onListening()
+      if (!(await this.#hearsEcho(client))) return this.#deaf()
+      return await this.#stay(client, ended)
+    } catch (error) {
+      return this.#failed(error)
+    } finally {
+      this.#client = undefined
+      this.#stop.signal.removeEventListener('abort', stop)
+      await client.end().catch(() => {})
+    }
+  }
+
+  // A connection whose other side vanished without a word is found by asking.
+  async #stay(client: pg.Client, ended: Promise<'lost'>): Promise<Ending> {
+    const finished = new AbortController()
+    try {
+      for (;;) {
+        const end = await Promise.race([ended, pause(PING_EVERY_MS, finished.signal)])
+        if (end !== undefined) return this.#stop.signal.aborted ? 'stopped' : 'lost'
+        await client.query('select 1')
+      }
+    } finally {
+      finished.abort()
+    }
+  }
+
+  async #hearsEcho(client: pg.Client): Promise<boolean> {
+    const channel = `ff_echo_${randomUUID()}`
+    const finished = new AbortController()
+    const echo = new Promise<true>((resolve) => {
+      client.on('notification', (heard) => (heard.channel === channel ? resolve(true) : undefined))
+    })
+    await this.#listenOn(client, channel)
+    try {
+      await this.#options.notify(channel, '')
+      return (await Promise.race([echo, pause(ECHO_WITHIN_MS, finished.signal)])) ?? false
+    } finally {
+      finished.abort()
+      await client.query(`unlisten ${quoteIdentifier(channel)}`)
+    }
+  }
+
+  async #listenOn(client: pg.Client, channel: string): Promise<void> {
+    await client.query(`listen ${quoteIdentifier(channel)}`)
+  }
+
+  #deaf(): Ending {
+    this.#warnOnce(
+      'notifications do not arrive, so waiting callers poll: the URL leads to a pooler or to another database; ' +
+        'give a direct one as listenUrl',
+    )
+    return 'deaf'
+  }
+
+  #failed(error: unknown): Ending {
+    if (this.#stop.signal.aborted) return 'stopped'
+    this.#warnOnce(`cannot listen for notifications, so waiting callers poll until it works: ${String(error)}`)
+    return 'failed'
+  }
+
+  #warnOnce(message: string): void {
+    if (this.#warned) return
+    this.#warned = true
+    this.#options.logger.warn(message)
+  }
+
+  #hear(channel: string, payload: string): void {
+    for (const handler of this.#handlers.get(channel) ?? []) this.#tell(handler, payload)
+  }
+
+  #tell(handler: Handler, payload: string | null): void {
+    try {
+      handler(payload)
+    } catch (error) {
+      this.#options.logger.error(`a handler of notifications failed: ${String(error)}`)
+    }
+  }
+}
+
+/** Ends early, and quietly, when the signal comes. */
+async function pause(ms: number, signal: AbortSignal): Promise<undefined> {
+  await setTimeout(ms, undefined, { signal }).catch(() => {})
+}

@@ -1,0 +1,152 @@
+// One process at a time may open an embedded directory: PGlite itself lets a second one in, and then each loses what the
+// other writes. The lock is the file `lock.json`, there while its holder lives.
+//
+// Taking it, also from a dead holder, is safe however many try at once:
+//   1. publish a claim, `lock.json.<unique>`, which already holds what the lock will say
+//   2. list the claims; with another living one there, withdraw and try again a little later
+//   3. read the lock; with a living holder, withdraw and refuse
+//   4. rename the claim to `lock.json`
+// Of two that overlap, the later to list sees the other's claim; one that lists after the rename sees the lock. A lock or
+// claim is only ever removed by its owner or after its owner's death, and claims never share a name.
+import { randomUUID } from 'node:crypto'
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join, resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { DatabaseError } from './errors.ts'
+import { isAlive, thisProcess, type ProcessIdentity } from './process.ts'
+
+interface Holder extends ProcessIdentity {
+  readonly id: string
+  readonly hostname: string
+  /** Where the holder serves, once it does. */
+  readonly url: string | null
+  readonly since: string
+}
+
+export interface DirectoryLock {
+  setUrl(url: string | null): Promise<void>
+  release(): Promise<void>
+}
+
+const LOCK = 'lock.json'
+const LONGEST_TRY_MS = 10_000
+const LONGEST_WRITE_MS = 5_000
+
+export async function lockDirectory(directory: string): Promise<DirectoryLock> {
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  const path = join(directory, LOCK)
+  const holder: Holder = {
+    ...(await thisProcess()),
+    id: randomUUID(),
+    hostname: hostname(),
+    url: null,
+    since: new Date().toISOString(),
+  }
+  const giveUpAt = Date.now() + LONGEST_TRY_MS
+  while (!(await take(directory, holder))) {
+    if (Date.now() > giveUpAt) throw contended(directory)
+    await setTimeout(1 + Math.random() * 20)
+  }
+  return {
+    setUrl: (url) => replace(path, { ...holder, url }),
+    release: () => release(path, holder),
+  }
+}
+
+/** False: others try at this moment. */
+async function take(directory: string, holder: Holder): Promise<boolean> {
+  const path = join(directory, LOCK)
+  const claim = `${path}.${randomUUID()}`
+  await write(claim, holder)
+  try {
+    if (await hasOtherClaims(directory, claim)) return false
+    const current = await read(path)
+    if (current !== undefined && (await mayBeAlive(current))) throw locked(directory, current)
+    await rename(claim, path)
+    return true
+  } finally {
+    await rm(claim, { force: true })
+  }
+}
+
+async function hasOtherClaims(directory: string, own: string): Promise<boolean> {
+  const names = await readdir(directory)
+  const claims = names.filter((name) => name.startsWith(`${LOCK}.`)).map((name) => join(directory, name))
+  let others = false
+  for (const claim of claims) {
+    if (claim === own) continue
+    const claimant = await read(claim)
+    const living = claimant === undefined ? await isBeingWritten(claim) : await mayBeAlive(claimant)
+    if (living) others = true
+    else await rm(claim, { force: true })
+  }
+  return others
+}
+
+async function isBeingWritten(claim: string): Promise<boolean> {
+  const found = await stat(claim).catch(() => undefined)
+  return found !== undefined && Date.now() - found.mtimeMs < LONGEST_WRITE_MS
+}
+
+// Another host's processes cannot be seen from here, so its lock is never taken for dead.
+async function mayBeAlive(holder: Holder): Promise<boolean> {
+  return holder.hostname !== hostname() || (await isAlive(holder, new Date(holder.since)))
+}
+
+async function release(path: string, holder: Holder): Promise<void> {
+  const current = await read(path)
+  if (current?.id === holder.id) await rm(path, { force: true })
+}
+
+async function replace(path: string, holder: Holder): Promise<void> {
+  const current = await read(path)
+  if (current?.id !== holder.id) return
+  // Not named like a claim: it takes nothing.
+  const next = join(path, '..', `.${LOCK}.${randomUUID()}`)
+  await write(next, holder)
+  await rename(next, path)
+}
+
+async function write(path: string, holder: Holder): Promise<void> {
+  await writeFile(path, `${JSON.stringify(holder, null, 2)}\n`, { flag: 'wx', mode: 0o600 })
+}
+
+/** Undefined: there is none, or it is damaged. */
+async function read(path: string): Promise<Holder | undefined> {
+  try {
+    const found = JSON.parse(await readFile(path, 'utf8')) as Partial<Holder> | null
+    if (!isPid(found?.pid) || typeof found?.since !== 'string') return undefined
+    return found as Holder
+  } catch {
+    return undefined
+  }
+}
+
+function isPid(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) > 0
+}
+
+function locked(directory: string, holder: Holder): DatabaseError {
+  const where = holder.hostname === hostname() ? '' : ` on host ${holder.hostname}`
+  const who = holder.pid === process.pid && where === '' ? 'this process' : `process ${holder.pid}${where}`
+  const next =
+    holder.url !== null
+      ? `Connect to ${holder.url} instead, or stop that process.`
+      : where === ''
+        ? 'Stop that process, or close its handle, or choose another directory.'
+        : `Stop that process; if that host is gone, remove ${join(resolve(directory), LOCK)}.`
+  return new DatabaseError(
+    'directory_locked',
+    `The directory ${resolve(directory)} is in use by ${who}, since ${holder.since}`,
+    next,
+  )
+}
+
+function contended(directory: string): DatabaseError {
+  return new DatabaseError(
+    'directory_locked',
+    `The directory ${resolve(directory)} is being opened by other processes`,
+    'Try again.',
+  )
+}

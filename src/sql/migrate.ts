@@ -1,0 +1,180 @@
+// Brings a schema up to date, also when ten processes start at once.
+//
+// Each migration is a transaction that holds an advisory lock, does the work and writes it into the ledger. The lock is
+// tried, not waited for: a process that waits inside a statement keeps a snapshot, and an index that is built concurrently
+// waits for every older snapshot to go.
+//
+// A migration outside a transaction needs a lock that outlives its statements. A session's lock would do on a direct
+// connection, but behind a pooler the session is not ours. So one connection holds the same transaction lock, idle and
+// without a snapshot, while the statements run on others; its commit writes the ledger and lets the lock go. When the
+// holder dies, another process starts the file from its beginning. The embedded database has one process and one
+// connection, and needs no lock.
+import { AsyncResource } from 'node:async_hooks'
+import { setTimeout } from 'node:timers/promises'
+import { DatabaseError, sqlState } from './errors.ts'
+import { ensureLedger, pendingIn, readLedger, record, schemaExists } from './ledger.ts'
+import { silent, type Logger } from './logger.ts'
+import type { Migration } from './migrations/migration.ts'
+import { quoteIdentifier } from './qualify.ts'
+import { splitStatements } from './split-statements.ts'
+import type { Queries, Sql } from './sql.ts'
+import { statement } from './statement.ts'
+
+export interface MigrateOptions {
+  /** True: do what is pending. 'check': refuse when something is. False: do not look. */
+  readonly mode: true | 'check' | false
+  readonly codeVersion: string
+  readonly logger?: Logger
+}
+
+export async function migrate(sql: Sql, migrations: readonly Migration[], options: MigrateOptions): Promise<void> {
+  if (options.mode === false) return
+  try {
+    if (options.mode === 'check') await check(sql, migrations, options)
+    else await apply(sql, migrations, options)
+  } catch (error) {
+    if (sqlState(error) !== '42501' || error instanceof DatabaseError) throw error
+    throw await missingRight(sql, error)
+  }
+}
+
+async function check(sql: Sql, migrations: readonly Migration[], { codeVersion }: MigrateOptions): Promise<void> {
+  const ledger = await readLedger(sql)
+  const next = "Connect once with migrate: true, as a role that may create tables, or with 'flowfabric migrate'."
+  if (ledger === null) throw new DatabaseError('schema_missing', `There is no schema ${sql.schema} of flowfabric`, next)
+  const [first] = pendingIn(ledger, migrations, sql.schema, codeVersion)
+  if (first === undefined) return
+  throw new DatabaseError(
+    'schema_outdated',
+    `Schema ${sql.schema} lacks migration ${first.version} (${first.name})`,
+    next,
+  )
+}
+
+const RETRY_MS = 100
+const SAY_EVERY_MS = 10_000
+
+async function apply(sql: Sql, migrations: readonly Migration[], options: MigrateOptions): Promise<void> {
+  const logger = options.logger ?? silent
+  const pendingFor = async (queries: Queries): Promise<Migration | undefined> => {
+    const ledger = await readLedger(queries)
+    const [next] = pendingIn(ledger ?? [], migrations, sql.schema, options.codeVersion)
+    return next
+  }
+  let saidAt = Date.now()
+  for (;;) {
+    // Read without the lock first: a role that may only use the schema can start when there is nothing to do.
+    const next = await pendingFor(sql)
+    if (next === undefined) return
+    const hadLock = await (next.transactional ? applyInside(sql, pendingFor) : applyOutside(sql, next, pendingFor))
+    if (hadLock) continue
+    if (Date.now() - saidAt > SAY_EVERY_MS) {
+      logger.info(`another process migrates schema ${sql.schema}; waiting for it`)
+      saidAt = Date.now()
+    }
+    await setTimeout(RETRY_MS * (0.5 + Math.random()))
+  }
+}
+
+type PendingFor = (queries: Queries) => Promise<Migration | undefined>
+
+/** False: another process has the lock. */
+async function applyInside(sql: Sql, pendingFor: PendingFor): Promise<boolean> {
+  return sql.transaction(async (tx) => {
+    if (!(await tryLock(tx, sql.schema))) return false
+    await ensureLedger(tx, sql.schema)
+    // Read again under the lock: what was pending a moment ago may be done.
+    const next = await pendingFor(tx)
+    if (next?.transactional !== true) return true
+    await tx.script(next.text)
+    await record(tx, next)
+    return true
+  })
+}
+
+/** False: another process has the lock. */
+async function applyOutside(sql: Sql, migration: Migration, pendingFor: PendingFor): Promise<boolean> {
+  if (!(await ensureLedgerAlone(sql))) return false
+  // Bound to the context of here: inside the transaction that holds the lock, the root handle would be refused.
+  const runStatements = AsyncResource.bind(() => runOneByOne(sql, migration))
+  if (sql.kind === 'embedded') {
+    await runStatements()
+    await record(sql, migration)
+    return true
+  }
+  return sql.transaction(async (tx) => {
+    await tx.script('set local idle_in_transaction_session_timeout = 0')
+    if (!(await tryLock(tx, sql.schema))) return false
+    const next = await pendingFor(tx)
+    if (next?.version !== migration.version) return true
+    await runStatements()
+    await record(tx, migration)
+    return true
+  })
+}
+
+async function ensureLedgerAlone(sql: Sql): Promise<boolean> {
+  if ((await readLedger(sql)) !== null) return true
+  return sql.transaction(async (tx) => {
+    if (!(await tryLock(tx, sql.schema))) return false
+    await ensureLedger(tx, sql.schema)
+    return true
+  })
+}
+
+const INVALID_INDEXES = statement({
+  name: 'migration.invalid_indexes',
+  params: { schema: 'text' },
+  row: { name: 'text' },
+  text: `
+select c.relname::text as name
+  from pg_index i
+  join pg_class c on c.oid = i.indexrelid
+  join pg_namespace n on n.oid = c.relnamespace
+ where n.nspname = $1
+   and c.relkind = 'i'
+   and not i.indisvalid
+ order by 1`,
+})
+
+// A script of several statements is a transaction to the server, so each is sent by itself.
+async function runOneByOne(sql: Sql, migration: Migration): Promise<void> {
+  for (const { name } of await sql.query(INVALID_INDEXES, { schema: sql.schema })) {
+    await sql.script(`drop index concurrently if exists ${quoteIdentifier(sql.schema)}.${quoteIdentifier(name)}`)
+  }
+  for (const text of splitStatements(migration.text)) await sql.script(text)
+}
+
+const TRY_LOCK = statement({
+  name: 'migration.try_lock',
+  params: { schema: 'text' },
+  row: { locked: 'bool' },
+  text: `select pg_try_advisory_xact_lock(hashtextextended('ff_migrate ' || $1, 0)) as locked`,
+})
+
+async function tryLock(tx: Queries, schema: string): Promise<boolean> {
+  const [row] = await tx.query(TRY_LOCK, { schema })
+  return row?.locked === true
+}
+
+const WHO = statement({
+  name: 'migration.who',
+  params: {},
+  row: { role: 'text', database: 'text' },
+  text: `select quote_ident(current_user) as role, quote_ident(current_database()) as database`,
+})
+
+async function missingRight(sql: Sql, cause: unknown): Promise<DatabaseError> {
+  const [who] = await sql.query(WHO, {})
+  const { role = '', database = '' } = who ?? {}
+  const schema = quoteIdentifier(sql.schema)
+  const grant = (await schemaExists(sql, sql.schema))
+    ? `grant usage, create on schema ${schema} to ${role}; grant all on all tables in schema ${schema} to ${role};`
+    : `grant create on database ${database} to ${role};`
+  return new DatabaseError(
+    'missing_right',
+    `Role ${role} lacks a right on schema ${sql.schema}: ${(cause as Error).message}`,
+    `As its owner run: ${grant} Or migrate as another role, and connect this one with migrate: 'check'.`,
+    cause,
+  )
+}

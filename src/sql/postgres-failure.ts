@@ -1,0 +1,54 @@
+// What a failed connect means, and what to do about it.
+import { DatabaseError, sqlState, type DatabaseReason } from './errors.ts'
+import { withoutPassword } from './postgres-url.ts'
+
+/** The server, or a pooler before it, does not take the settings that we send at the start. */
+export function isStartupRefused(error: unknown): boolean {
+  return sqlState(error) === '08P01' && /startup parameter/i.test((error as Error).message)
+}
+
+export function connectFailure(error: unknown, url: string): DatabaseError {
+  if (error instanceof DatabaseError) return error
+  const [reason, hint] = judge(error)
+  const message = error instanceof Error && error.message !== '' ? error.message : innerMessage(error)
+  return new DatabaseError(reason, `Cannot connect to ${withoutPassword(url)}: ${message}`, hint, error)
+}
+
+/** An error of a client that had connected, where it was not the server's answer. */
+export function connectionLost(error: unknown): DatabaseError {
+  const message = error instanceof Error ? error.message : String(error)
+  return new DatabaseError(
+    'connection_lost',
+    `The connection to the database was lost: ${message}`,
+    'Whether the last call happened is not known; repeat it with the same ids.',
+    error,
+  )
+}
+
+function judge(error: unknown): [DatabaseReason, string] {
+  switch (sqlState(error)) {
+    case '28P01':
+      return ['wrong_password', 'Check user and password in the URL.']
+    case '28000':
+      return ['wrong_password', 'Check the user in the URL, and that pg_hba.conf lets it in from here.']
+    case '3D000':
+      return ['unknown_database', 'Create the database, or correct its name in the URL.']
+    case '42501':
+      return ['missing_right', 'Grant the role the right to connect: grant connect on database ... to ...;']
+    case '53300':
+      return ['unreachable', 'The server has no connection left: raise max_connections, or use fewer or smaller pools.']
+    case '57P03':
+      return ['unreachable', 'The server is starting or stopping; try again in a moment.']
+  }
+  const message = error instanceof Error ? error.message : ''
+  if (/client password must be a string/i.test(message)) return ['wrong_password', 'Put a password into the URL.']
+  if (/does not support SSL/i.test(message)) return ['unreachable', 'Add sslmode=disable to the URL.']
+  if (/certificate/i.test(message)) return ['unreachable', "Name the server's authority with sslrootcert in the URL."]
+  return ['unreachable', 'Check host and port in the URL, and that the server runs and is reachable from here.']
+}
+
+// A host with two addresses fails with both errors inside one that says nothing.
+function innerMessage(error: unknown): string {
+  if (!(error instanceof AggregateError)) return String(error)
+  return error.errors.map((inner: unknown) => (inner instanceof Error ? inner.message : String(inner))).join('; ')
+}

@@ -1,0 +1,173 @@
+// Real Postgres, over a pool. A call owns its connection from the first message to the last answer, so calls spread over
+// the pool and none waits behind another's lock; what belongs together (begin, statements, commit) is written at once and
+// answered at once.
+//
+// A pooler that hands out server connections by the transaction refuses settings at the start and forgets them between
+// transactions. Behind one, every statement travels in a transaction that begins with the setting.
+import { BEGIN, beginText, refuseRollback } from './begin.ts'
+import { encode, type Encoded } from './encode.ts'
+import { Guard } from './guard.ts'
+import { Listener } from './listen.ts'
+import { silent, type Logger } from './logger.ts'
+import { ask, Connections, type Client } from './postgres-pool.ts'
+import { parsePostgresUrl } from './postgres-url.ts'
+import { Preparation, Refused } from './prepare.ts'
+import { qualifier, qualifyText } from './qualify.ts'
+import { call, type Call, type PipelineOptions, type Queries, type RowsOf, type Sql } from './sql.ts'
+import { statement, type Columns, type Params, type RowOf, type Statement, type ValuesOf } from './statement.ts'
+
+export interface PostgresOptions {
+  readonly url: string
+  readonly schema: string
+  /** For LISTEN, where `url` leads to a pooler. */
+  readonly listenUrl?: string
+  /** Prepare statements by name; so it is unless the URL says `prepare=false`. */
+  readonly prepare?: boolean
+  /** At least 2: a migration outside a transaction holds its lock on one connection and works on another. */
+  readonly poolSize?: number
+  readonly logger?: Logger
+}
+
+export async function openPostgres(options: PostgresOptions): Promise<Sql> {
+  const logger = options.logger ?? silent
+  const textOf = qualifier(options.schema)
+  const url = parsePostgresUrl(options.url)
+  const listenUrl = parsePostgresUrl(options.listenUrl ?? options.url)
+  const preparation = new Preparation({ byName: options.prepare ?? url.prepare ?? true, textOf, logger })
+  const connections = await Connections.open({ url: options.url, size: Math.max(2, options.poolSize ?? 4), logger })
+  return new Postgres(options.schema, connections, preparation, listenUrl.connectionString, logger)
+}
+
+const NOTIFY = statement({
+  name: 'sql.notify',
+  params: { channel: 'text', payload: 'text' },
+  row: { sent: 'bool' },
+  text: `select pg_notify($1, $2) is not null as sent`,
+})
+
+interface EncodedCall {
+  readonly statement: Statement
+  readonly values: readonly Encoded[]
+}
+
+class Postgres implements Sql {
+  readonly kind = 'postgres'
+  readonly schema: string
+  readonly #connections: Connections
+  readonly #preparation: Preparation
+  readonly #listener: Listener
+  readonly #guard = new Guard()
+
+  constructor(schema: string, connections: Connections, preparation: Preparation, listenUrl: string, logger: Logger) {
+    this.schema = schema
+    this.#connections = connections
+    this.#preparation = preparation
+    this.#listener = new Listener({
+      connectionString: listenUrl,
+      notify: async (channel, payload) => void (await this.query(NOTIFY, { channel, payload })),
+      logger,
+    })
+  }
+
+  async query<P extends Params, R extends Columns>(
+    statement: Statement<P, R>,
+    values: ValuesOf<P>,
+  ): Promise<RowOf<R>[]> {
+    this.#guard.enter()
+    const [rows] = await this.#perform(encodeAll([call(statement, values)]), BEGIN)
+    return rows as RowOf<R>[]
+  }
+
+  async pipeline<const Calls extends readonly Call[]>(
+    calls: Calls,
+    options: PipelineOptions = {},
+  ): Promise<RowsOf<Calls>> {
+    this.#guard.enter()
+    const rows = await this.#perform(encodeAll(calls), beginText(options))
+    return rows as unknown as RowsOf<Calls>
+  }
+
+  async script(text: string): Promise<void> {
+    this.#guard.enter()
+    await this.#connections.use((client) => ask(client, qualifyText(text, this.schema)))
+  }
+
+  async transaction<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
+    this.#guard.enter()
+    return this.#connections.use(async (client) => {
+      // Not awaited here: it travels with the first statement.
+      const begun = ask(client, this.#opening(BEGIN))
+      begun.catch(() => {})
+      let result: T
+      try {
+        result = await this.#guard.inside((use) => work(this.#inside(client, use)))
+        await begun
+      } catch (error) {
+        await ask(client, 'rollback').catch(() => {}) // then the connection is not idle, and is dropped
+        throw error
+      }
+      const commit = await ask(client, 'commit')
+      refuseRollback(commit.command)
+      return result
+    })
+  }
+
+  #inside(client: Client, use: () => void): Queries {
+    return {
+      query: async <P extends Params, R extends Columns>(statement: Statement<P, R>, values: ValuesOf<P>) => {
+        use()
+        const calls = encodeAll([call(statement, values)])
+        // Not repeated: the failure has already undone what the transaction did before.
+        const [rows] = await this.#preparation.observe(() => this.#exchange(client, calls, undefined))
+        return rows as RowOf<R>[]
+      },
+      script: async (text) => {
+        use()
+        await ask(client, qualifyText(text, this.schema))
+      },
+    }
+  }
+
+  async listen(channel: string, onHint: (payload: string | null) => void): Promise<() => Promise<void>> {
+    this.#guard.enter()
+    return this.#listener.listen(channel, onHint)
+  }
+
+  async close(): Promise<void> {
+    if (!this.#guard.close()) return
+    await this.#listener.close()
+    await this.#connections.close()
+  }
+
+  async #perform(calls: readonly EncodedCall[], begin: string): Promise<unknown[][]> {
+    // A statement by itself is a transaction already.
+    const needsNone = calls.length === 1 && begin === BEGIN && !this.#connections.isPooled
+    const opening = needsNone ? undefined : this.#opening(begin)
+    return this.#preparation.repeat(() => this.#connections.use((client) => this.#exchange(client, calls, opening)))
+  }
+
+  /** Everything is sent before anything is awaited: one round trip, and one transaction when it opens one. */
+  async #exchange(client: Client, calls: readonly EncodedCall[], opening: string | undefined): Promise<unknown[][]> {
+    const prepared = calls.map(({ statement }) => this.#preparation.of(statement))
+    const begun = opening === undefined ? [] : [ask(client, opening)]
+    const sent = calls.map(({ values }, index) => {
+      const { text = '', name } = prepared[index] ?? {}
+      return ask(client, { text, values: [...values], ...(name === undefined ? {} : { name }) })
+    })
+    const committed = opening === undefined ? [] : [ask(client, 'commit')]
+    const outcomes = await Promise.allSettled([...begun, ...sent, ...committed])
+    const failed = outcomes.findIndex((outcome) => outcome.status === 'rejected')
+    const failure = outcomes[failed]
+    if (failure?.status === 'rejected') throw new Refused(failure.reason, prepared[failed - begun.length])
+    const results = await Promise.all(sent)
+    return results.map((result) => result.rows as unknown[])
+  }
+
+  #opening(begin: string): string {
+    return this.#connections.isPooled ? `${begin}; set local jit = off` : begin
+  }
+}
+
+function encodeAll(calls: readonly Call[]): EncodedCall[] {
+  return calls.map(({ statement, values }) => ({ statement, values: encode(statement, values) }))
+}

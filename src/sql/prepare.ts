@@ -1,0 +1,127 @@
+// Which name a statement is prepared under, and what to do when the server no longer agrees.
+//
+// A large set statement costs more to plan than to run, so statements are prepared by name. The name ends in a hash of the
+// text: behind a pooler that mixes sessions, a name that some other client prepared then at least means the same text.
+import { createHash } from 'node:crypto'
+import { sqlState } from './errors.ts'
+import type { Logger } from './logger.ts'
+import type { Statement } from './statement.ts'
+
+export interface Prepared {
+  readonly statement: Statement
+  readonly text: string
+  /** Undefined: not prepared by name. */
+  readonly name: string | undefined
+}
+
+/** A server's error with the statement that it answered; undefined for the begin or commit around it. */
+export class Refused extends Error {
+  readonly prepared: Prepared | undefined
+
+  constructor(cause: unknown, prepared: Prepared | undefined) {
+    super('refused', { cause })
+    this.prepared = prepared
+  }
+}
+
+// A new name, then none: more than two repeats would be a fault of ours.
+const MOST_ATTEMPTS = 3
+
+export interface PreparationOptions {
+  readonly byName: boolean
+  readonly textOf: (statement: Statement) => string
+  readonly logger: Logger
+}
+
+export class Preparation {
+  readonly #textOf: (statement: Statement) => string
+  readonly #logger: Logger
+  readonly #current = new WeakMap<Statement, Prepared>()
+  #byName: boolean
+
+  constructor(options: PreparationOptions) {
+    this.#byName = options.byName
+    this.#textOf = options.textOf
+    this.#logger = options.logger
+  }
+
+  of(statement: Statement): Prepared {
+    const known = this.#current.get(statement)
+    if (known !== undefined && this.#byName) return known
+    const text = this.#textOf(statement)
+    if (!this.#byName) return { statement, text, name: undefined }
+    return this.#remember({ statement, text, name: `${statement.name}:${hash(text)}` })
+  }
+
+  /** Runs `attempt`, which throws `Refused`, again while the refusal was about the preparation alone. */
+  async repeat<T>(attempt: () => Promise<T>): Promise<T> {
+    for (let attempts = 1; ; attempts += 1) {
+      try {
+        return await attempt()
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error
+        if (attempts === MOST_ATTEMPTS || !this.#learn(error.cause, error.prepared)) throw error.cause
+      }
+    }
+  }
+
+  /** As `repeat`, inside an open transaction: nothing can be repeated there, but the next one goes well. */
+  async observe<T>(attempt: () => Promise<T>): Promise<T> {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error
+      this.#learn(error.cause, error.prepared)
+      throw error.cause
+    }
+  }
+
+  /**
+   * True when the server refused the preparation and not the statement: nothing was done, and what `of` answers from now
+   * on may succeed.
+   */
+  #learn(error: unknown, used: Prepared | undefined): boolean {
+    if (used?.name === undefined) return false
+    if (isStalePlan(error)) {
+      // Another connection may have met the same stale plan first and made the new name.
+      if (this.#byName && this.of(used.statement).name === used.name) this.#rename(used, used.name)
+      return true
+    }
+    if (!isNameTrouble(error)) return false
+    if (this.#byName) {
+      this.#byName = false
+      this.#logger.warn(
+        'prepared statements are switched off: the server mixes up their names, as a connection pooler does; ' +
+          'add prepare=false to the URL to switch them off from the start',
+      )
+    }
+    return true
+  }
+
+  #rename(used: Prepared, name: string): void {
+    const [base = '', hashed = '', generation = '1'] = name.split(':')
+    this.#remember({ ...used, name: `${base}:${hashed}:${Number(generation) + 1}` })
+  }
+
+  #remember(prepared: Prepared): Prepared {
+    this.#current.set(prepared.statement, prepared)
+    return prepared
+  }
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 12)
+}
+
+// "cached plan must not change result type" shares its SQLSTATE with everything unsupported, and its sentence is
+// translated; the routine that raises it is neither shared nor translated.
+function isStalePlan(error: unknown): boolean {
+  return sqlState(error) === '0A000' && (error as { routine?: unknown }).routine === 'RevalidateCachedQuery'
+}
+
+// Unknown name, taken name, and the protocol violation that poolers make of both.
+function isNameTrouble(error: unknown): boolean {
+  const state = sqlState(error)
+  if (state === '26000' || state === '42P05') return true
+  return state === '08P01' && /prepared statement/i.test((error as Error).message)
+}

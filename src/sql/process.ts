@@ -1,0 +1,51 @@
+// Which process a pid meant. A pid alone is reused; the boot and the start time in clock ticks, which Linux tells, are
+// not. Elsewhere a process that has our own pid but began before us is known to be another.
+import { readFile } from 'node:fs/promises'
+
+export interface ProcessIdentity {
+  readonly pid: number
+  /** Null where the system does not tell. */
+  readonly boot: string | null
+  readonly startTicks: string | null
+}
+
+export async function thisProcess(): Promise<ProcessIdentity> {
+  return identify(process.pid)
+}
+
+/** Whether the process that was identified, and was alive at `seenAt`, still is. */
+export async function isAlive(known: ProcessIdentity, seenAt: Date): Promise<boolean> {
+  if (!exists(known.pid)) return false
+  if (known.boot === null || known.startTicks === null) return !isOlderNamesake(known.pid, seenAt)
+  const found = await identify(known.pid)
+  return found.boot === known.boot && found.startTicks === known.startTicks
+}
+
+async function identify(pid: number): Promise<ProcessIdentity> {
+  const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => null)
+  const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
+  return { pid, boot: boot?.trim() ?? null, startTicks: startTicksIn(status) }
+}
+
+// The second field is the program's name in parentheses and may hold anything, so the rest is counted from its end:
+// the state is the first field after it, the start time the twentieth. A zombie is dead but for its parent.
+function startTicksIn(status: string | null): string | null {
+  if (status === null) return null
+  const fields = status.slice(status.lastIndexOf(')') + 2).split(' ')
+  const [state] = fields
+  return state === 'Z' || state === 'X' ? null : (fields[19] ?? null)
+}
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+function isOlderNamesake(pid: number, seenAt: Date): boolean {
+  const startedAt = Date.now() - process.uptime() * 1000
+  return pid === process.pid && seenAt.getTime() < startedAt
+}

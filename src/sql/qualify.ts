@@ -1,0 +1,49 @@
+// Statements are written for the schema `flowfabric`. When another one was chosen, every `flowfabric.` in front of a name
+// becomes that schema, quoted. Comments and quoted identifiers stay as they are; inside a string, where a name may stand
+// for a `regclass`, the quotes of the new name are doubled.
+import type { Statement } from './statement.ts'
+
+const DEFAULT_SCHEMA = 'flowfabric'
+const LONGEST_NAME = 63
+
+const PIECES = /--[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"]|"")*"|'(?:[^']|'')*'|\bflowfabric\./g
+const QUALIFIER = /\bflowfabric\./g
+
+export function quoteIdentifier(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+/** Throws on a name that Postgres would refuse, or silently cut to 63 bytes. */
+export function checkSchema(schema: string): void {
+  const bytes = Buffer.byteLength(schema)
+  if (bytes < 1 || bytes > LONGEST_NAME || schema.includes('\0')) {
+    throw new TypeError(`schema ${JSON.stringify(schema)} must have 1 to ${LONGEST_NAME} bytes and no NUL`)
+  }
+  if (schema.startsWith('pg_')) {
+    throw new TypeError(`schema ${JSON.stringify(schema)} is reserved: names that begin with pg_ belong to Postgres`)
+  }
+}
+
+export function qualifyText(text: string, schema: string): string {
+  if (schema === DEFAULT_SCHEMA) return text
+  const prefix = `${quoteIdentifier(schema)}.`
+  const prefixInString = prefix.replaceAll("'", "''")
+  return text.replace(PIECES, (piece) => {
+    if (piece === 'flowfabric.') return prefix
+    if (piece.startsWith("'")) return piece.replace(QUALIFIER, () => prefixInString)
+    return piece
+  })
+}
+
+/** The texts of one schema's statements, each made once. */
+export function qualifier(schema: string): (statement: Statement) => string {
+  checkSchema(schema)
+  const texts = new WeakMap<Statement, string>()
+  return (statement) => {
+    const known = texts.get(statement)
+    if (known !== undefined) return known
+    const text = qualifyText(statement.text, schema)
+    texts.set(statement, text)
+    return text
+  }
+}

@@ -1,0 +1,47 @@
+// The database, as the engine sees it. Two adapters give the same values for the same statements: `postgres.ts` over a
+// pool of connections, `pglite.ts` over the database in the process.
+import type { Columns, Params, RowOf, Statement, ValuesOf } from './statement.ts'
+
+/** One statement with its values, for a pipeline. Build it with `call`. */
+export interface Call<R extends Columns = Columns> {
+  readonly statement: Statement<Params, R>
+  readonly values: Readonly<Record<string, unknown>>
+}
+
+export type RowsOf<Calls extends readonly Call[]> = {
+  readonly [I in keyof Calls]: Calls[I] extends Call<infer R> ? RowOf<R>[] : never
+}
+
+export function call<P extends Params, R extends Columns>(statement: Statement<P, R>, values: ValuesOf<P>): Call<R> {
+  return { statement: statement as unknown as Statement<Params, R>, values }
+}
+
+/** What both the root handle and an open transaction can do. */
+export interface Queries {
+  query<P extends Params, R extends Columns>(statement: Statement<P, R>, values: ValuesOf<P>): Promise<RowOf<R>[]>
+  /** A script of any number of statements, without parameters; for migrations and upkeep. */
+  script(text: string): Promise<void>
+}
+
+export interface PipelineOptions {
+  /** No statement waits longer than this for a lock; then the transaction fails with 55P03. */
+  readonly lockTimeoutMs?: number
+}
+
+export interface Sql extends Queries {
+  readonly kind: 'postgres' | 'embedded'
+  readonly schema: string
+  /** All calls in one transaction and one round trip. The first failure undoes them all and is thrown. */
+  pipeline<const Calls extends readonly Call[]>(calls: Calls, options?: PipelineOptions): Promise<RowsOf<Calls>>
+  /**
+   * A transaction whose next statement depends on the last one's answer. Commits when `work` resolves, rolls back when it
+   * throws. Inside `work` the root handle is refused: on the embedded database it would wait for itself.
+   */
+  transaction<T>(work: (tx: Queries) => Promise<T>): Promise<T>
+  /**
+   * Hears NOTIFY on a channel. A hint, never the guarantee: `onHint` is also called, with `null`, once after each
+   * (re)connect, because what was sent meanwhile is lost.
+   */
+  listen(channel: string, onHint: (payload: string | null) => void): Promise<() => Promise<void>>
+  close(): Promise<void>
+}

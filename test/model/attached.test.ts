@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest'
+import { attached } from '../../src/model/attached.ts'
+
+test('the bits of what is attached stay where they are stored', () => {
+  expect(attached).toEqual({
+    waitpoints: 1,
+    suspension: 2,
+    stream: 4,
+    admission: 8,
+    flow: 16,
+    parent: 32,
+    children: 64,
+    grant: 128,
+  })
+})

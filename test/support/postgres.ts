@@ -1,0 +1,134 @@
+// Starts a real Postgres from npm's binaries: as root or not, in any folder, on a free port, in a temporary directory.
+//
+// It is kept by a small shell that starts it, waits for its own standard input to end, then stops it and removes the
+// directory. Its input is a pipe that only this process holds, so stop() and a killed parent are the same event, and no
+// server outlives the process that asked for it.
+import { execFileSync, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { text } from 'node:stream/consumers'
+import { prepareBinaries } from './postgres-binaries.ts'
+import type { PostgresVersion } from './postgres-binaries.ts'
+
+export type { PostgresVersion } from './postgres-binaries.ts'
+
+export interface PostgresOptions {
+  /** Without one, TEST_DATABASE_URL stands in for the server that would be started. */
+  readonly version?: PostgresVersion
+  /** Commits reach the disk. Off, because tests do not survive a power cut either; benchmarks switch it on. */
+  readonly durable?: boolean
+  /** More of its configuration, such as `shared_buffers`. */
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+export interface RunningPostgres {
+  /** Of the maintenance database, as the superuser. */
+  readonly url: string
+  stop(): Promise<void>
+}
+
+export async function startPostgres(options: PostgresOptions = {}): Promise<RunningPostgres> {
+  const given = process.env['TEST_DATABASE_URL']
+  if (given && options.version === undefined) return { url: given, stop: async () => {} }
+
+  const owner = chooseOwner()
+  // Root's own temporary folder may be closed to other users.
+  const home = await mkdtemp(path.join(owner ? '/tmp' : tmpdir(), 'flowfabric-postgres-'))
+  try {
+    const binaries = await prepareBinaries(options.version ?? 18, path.join(home, 'native'), owner !== null)
+    if (owner) execFileSync('chown', ['-R', `${owner.uid}:${owner.gid}`, home])
+    const keeper = spawn('/bin/sh', ['-c', keeperScript], {
+      ...owner,
+      cwd: home,
+      // A session of its own: Ctrl-C in a terminal must reach the tests, not the keeper.
+      detached: true,
+      env: {
+        PATH: process.env['PATH'],
+        LC_ALL: 'C',
+        TZ: 'UTC',
+        HOME_DIRECTORY: home,
+        BINARIES: path.join(binaries, 'bin'),
+        PORTS: (await findFreePorts(3)).join(' '),
+        SETTINGS: settingsOf(options),
+      },
+    })
+    const port = await readPort(keeper)
+    return { url: `postgres://postgres@127.0.0.1:${port}/postgres`, stop: () => stop(keeper) }
+  } catch (error) {
+    await rm(home, { recursive: true, force: true })
+    throw error
+  }
+}
+
+// A free port may be taken between our look and the start, hence a few of them.
+const keeperScript = `
+trap 'cd /; rm -rf "$HOME_DIRECTORY"' EXIT
+{
+  "$BINARIES/initdb" --pgdata=data --username=postgres --auth=trust --encoding=UTF8 --locale=C --no-sync &&
+  for port in $PORTS; do
+    "$BINARIES/pg_ctl" start --wait --pgdata=data --log=server.log --options="-p $port $SETTINGS" && break
+  done
+} >start.log 2>&1 || { cat start.log server.log >&2 2>/dev/null; exit 1; }
+echo "$port"
+cat
+"$BINARIES/pg_ctl" stop --silent --mode=immediate --pgdata=data
+`
+
+function settingsOf(options: PostgresOptions): string {
+  const settings: Record<string, string> = {
+    listen_addresses: '127.0.0.1',
+    // Their paths are limited to about a hundred bytes, which a temporary folder can exceed.
+    unix_socket_directories: '',
+    max_connections: '200',
+    // The memory file system of a container is often too small.
+    dynamic_shared_memory_type: 'mmap',
+    ...(options.durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+    ...options.settings,
+  }
+  const words = Object.entries(settings).map(([name, value]) => `-c ${name}='${value}'`)
+  return words.join(' ')
+}
+
+interface Owner {
+  readonly uid: number
+  readonly gid: number
+}
+
+/** Postgres refuses to run as root; `nobody` exists everywhere, so that no account has to be made. */
+function chooseOwner(): Owner | null {
+  if (process.getuid?.() !== 0) return null
+  const ask = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }))
+  return { uid: ask('-u'), gid: ask('-g') }
+}
+
+async function findFreePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
+  await Promise.all(servers.map((server) => once(server, 'listening')))
+  const ports = servers.map((server) => (server.address() as AddressInfo).port)
+  await Promise.all(servers.map((server) => once(server.close(), 'close')))
+  return ports
+}
+
+async function readPort(keeper: ChildProcess): Promise<number> {
+  const problems = text(keeper.stderr!)
+  const exited = once(keeper, 'exit').then(() => null)
+  const said = await Promise.race([once(keeper.stdout!, 'data'), exited])
+  if (said === null) throw new Error(`Postgres did not start:\n${await problems}`)
+  // A program that forgets to stop its server shall still end, and its end stops the server.
+  keeper.unref()
+  for (const stream of keeper.stdio) (stream as Socket | null)?.unref()
+  return Number(String(said[0]))
+}
+
+async function stop(keeper: ChildProcess): Promise<void> {
+  if (keeper.exitCode !== null) return
+  const exited = once(keeper, 'exit')
+  keeper.ref()
+  keeper.stdin!.end()
+  await exited
+}

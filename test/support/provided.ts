@@ -1,0 +1,17 @@
+// What the configuration and the global setup hand to every test file; read with vitest's `inject`.
+import 'vitest'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Where `setup()` runs the engine. Only the projects `embedded` and `postgres` have one; default: embedded. */
+    readonly backend: 'embedded' | 'postgres'
+    readonly postgres: ProvidedPostgres
+  }
+}
+
+export interface ProvidedPostgres {
+  /** Of the maintenance database of the run's one server. */
+  readonly url: string
+  /** A database with the whole schema, to be copied. */
+  readonly template: string
+}
