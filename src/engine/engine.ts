@@ -97,7 +97,7 @@ function engineFor(operations: Operations, caller: Caller): Engine {
         eachInPlace(
           requests,
           (request) => checkCreateRequest(caller, request),
-          (item) => mergerOf(item).settled(item),
+          (item, settle) => mergerOf(item).add(item, settle),
         ),
       async cancel(request) {
         return cancel.one(checkCancelRequest(caller, request))
@@ -106,7 +106,7 @@ function engineFor(operations: Operations, caller: Caller): Engine {
         eachInPlace(
           requests,
           (request) => checkCancelRequest(caller, request),
-          (item) => cancel.settled(item),
+          (item, settle) => cancel.add(item, settle),
         ),
       describe: (executionId) => describe(sql, caller, executionId),
       result: (executionId) => result(sql, caller, executionId),
@@ -123,28 +123,28 @@ function engineFor(operations: Operations, caller: Caller): Engine {
   }
 }
 
-async function eachInPlace<Request, Item, Answer>(
+// One promise for the whole call: at a thousand items, one for each would cost more than checking them.
+function eachInPlace<Request, Item, Answer>(
   requests: readonly Request[],
   check: (request: Request) => Item,
-  settle: (item: Item) => Promise<Answer | EngineError>,
+  send: (item: Item, settle: (outcome: Answer | EngineError) => void) => void,
 ): Promise<(Answer | Refused)[]> {
-  return Promise.all(
-    requests.map(async (request) => {
-      const outcome = await settleOne(request, check, settle)
-      return EngineError.is(outcome) ? { kind: 'refused', error: outcome } : outcome
-    }),
-  )
-}
-
-function settleOne<Request, Item, Answer>(
-  request: Request,
-  check: (request: Request) => Item,
-  settle: (item: Item) => Promise<Answer | EngineError>,
-): Promise<Answer | EngineError> | EngineError {
-  try {
-    return settle(check(request))
-  } catch (error) {
-    if (EngineError.is(error)) return error
-    throw error
-  }
+  return new Promise((resolve, reject) => {
+    const answers = Array.from<Answer | Refused>({ length: requests.length })
+    let open = requests.length
+    if (open === 0) resolve(answers)
+    requests.forEach((request, index) => {
+      const settle = (outcome: Answer | EngineError) => {
+        answers[index] = EngineError.is(outcome) ? { kind: 'refused', error: outcome } : outcome
+        open--
+        if (open === 0) resolve(answers)
+      }
+      try {
+        send(check(request), settle)
+      } catch (error) {
+        if (EngineError.is(error)) settle(error)
+        else reject(error)
+      }
+    })
+  })
 }

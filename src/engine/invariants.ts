@@ -1,5 +1,6 @@
 // What must hold at every transaction boundary. Each invariant is a query for its own violations, so an empty answer is
 // health; tests run them all after every test.
+import { scanningAllowed } from '../sql/plan-settings.ts'
 import type { Sql } from '../sql/sql.ts'
 import { statement } from '../sql/statement.ts'
 
@@ -10,12 +11,15 @@ export interface Violation {
 }
 
 export async function checkInvariants(sql: Sql): Promise<Violation[]> {
-  const violations: Violation[] = []
-  for (const [name, query] of invariants) {
-    const rows = await sql.query(query, {})
-    if (rows.length > 0) violations.push({ name, rows })
-  }
-  return violations
+  return sql.transaction(async (tx) => {
+    await tx.script(scanningAllowed)
+    const violations: Violation[] = []
+    for (const [name, query] of invariants) {
+      const rows = await tx.query(query, {})
+      if (rows.length > 0) violations.push({ name, rows })
+    }
+    return violations
+  })
 }
 
 function invariant(slug: string, sentence: string, text: string) {

@@ -1,5 +1,7 @@
 // Concurrent single calls become sets. One set of an operation is in flight; the calls that arrive meanwhile form the
-// next. There is no timer, so an idle engine adds no latency, and a busy one commits hundreds of calls at once.
+// next. There is no timer, so an idle engine adds no latency, and a busy one commits hundreds of calls at once. Only a set
+// that is full goes beside the one in flight, because waiting would not make it larger: the database works on one while
+// the next is encoded.
 //
 // One bad item never fails its neighbours: a set that the database refuses because of its data (SQLSTATE 22, 23) or
 // because a row in it is locked (55P03) is halved until the item stands alone. A set whose reply was lost is sent again
@@ -18,20 +20,22 @@ export interface SetOperation<Item, Answer> {
   /** Answers in the order of the items. `again` says that an earlier reply to these very items was lost. */
   send(items: readonly Item[], again: boolean): Promise<readonly Outcome<Answer>[]>
   /** One item that was held, under a lock timeout. */
-  sendAlone?(item: Item): Promise<Outcome<Answer>>
+  readonly sendAlone?: (item: Item) => Promise<Outcome<Answer>>
   /** Two items with the same key never share a set; the later one waits for the next. */
   keyOf(item: Item): string
   bytesOf?(item: Item): number
 }
 
-export interface SetBounds {
+interface Bounds {
   readonly maxItems: number
   readonly maxBytes: number
+  readonly maxInFlight: number
 }
 
-// Embedded, a set runs on the caller's own thread, so it must end soon.
-export function setBounds(sql: Sql): SetBounds {
-  return { maxItems: sql.kind === 'embedded' ? 100 : 500, maxBytes: 4 * 1024 * 1024 }
+// Embedded, a set runs on the caller's own thread, so it must end soon, and a second would only stand behind it.
+const bounds: Readonly<Record<Sql['kind'], Bounds>> = {
+  postgres: { maxItems: 500, maxBytes: 4 * 1024 * 1024, maxInFlight: 2 },
+  embedded: { maxItems: 100, maxBytes: 4 * 1024 * 1024, maxInFlight: 1 },
 }
 
 const maxTries = 4
@@ -44,37 +48,52 @@ interface Waiting<Item, Answer> {
 export class Merger<Item, Answer> {
   readonly #sql: Sql
   readonly #operation: SetOperation<Item, Answer>
-  readonly #bounds: SetBounds
+  readonly #bounds: Bounds
   #waiting: Waiting<Item, Answer>[] = []
-  #sending = false
+  #waitingBytes = 0
+  #inFlight = 0
+  #scheduled = false
 
   constructor(sql: Sql, operation: SetOperation<Item, Answer>) {
     this.#sql = sql
     this.#operation = operation
-    this.#bounds = setBounds(sql)
+    this.#bounds = bounds[sql.kind]
   }
 
   /** Resolves with the item's answer, or throws the item's own error. */
-  async one(item: Item): Promise<Answer> {
-    const outcome = await this.settled(item)
-    if (EngineError.is(outcome)) throw outcome
-    return outcome
-  }
-
-  /** Never throws: the item's error is its answer. */
-  settled(item: Item): Promise<Answer | EngineError> {
-    return new Promise((settle) => {
-      this.#waiting.push({ item, settle })
-      if (this.#sending) return
-      this.#sending = true
-      // A turn of the microtask queue, so that calls made in one go share the first set too.
-      queueMicrotask(() => void this.#drain())
+  one(item: Item): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      this.add(item, (outcome) => (EngineError.is(outcome) ? reject(outcome) : resolve(outcome)))
     })
   }
 
-  async #drain(): Promise<void> {
-    while (this.#waiting.length > 0) await this.#sendSet(this.#takeSet(), false)
-    this.#sending = false
+  /** Settles exactly once, later; the item's error is its answer. */
+  add(item: Item, settle: (outcome: Answer | EngineError) => void): void {
+    this.#waiting.push({ item, settle })
+    this.#waitingBytes += this.#bytesOf(item)
+    if (this.#scheduled) return
+    this.#scheduled = true
+    // A turn of the microtask queue, so that calls made in one go share the first set too.
+    queueMicrotask(() => {
+      this.#scheduled = false
+      this.#sendNext()
+    })
+  }
+
+  #sendNext(): void {
+    while (this.#waiting.length > 0 && this.#mayGo()) {
+      this.#inFlight++
+      void this.#sendSet(this.#takeSet(), false).finally(() => {
+        this.#inFlight--
+        this.#sendNext()
+      })
+    }
+  }
+
+  #mayGo(): boolean {
+    if (this.#inFlight === 0) return true
+    const isFull = this.#waiting.length >= this.#bounds.maxItems || this.#waitingBytes >= this.#bounds.maxBytes
+    return isFull && this.#inFlight < this.#bounds.maxInFlight
   }
 
   #takeSet(): Waiting<Item, Answer>[] {
@@ -82,12 +101,12 @@ export class Merger<Item, Answer> {
     const later: Waiting<Item, Answer>[] = []
     const keys = new Set<string>()
     let bytes = 0
-    let taken = 0
+    let seen = 0
     for (const entry of this.#waiting) {
-      const size = this.#operation.bytesOf?.(entry.item) ?? 0
+      const size = this.#bytesOf(entry.item)
       const full = set.length >= this.#bounds.maxItems || (set.length > 0 && bytes + size > this.#bounds.maxBytes)
       if (full) break
-      taken++
+      seen++
       const key = this.#operation.keyOf(entry.item)
       if (keys.has(key)) {
         later.push(entry)
@@ -97,8 +116,13 @@ export class Merger<Item, Answer> {
       set.push(entry)
       bytes += size
     }
-    this.#waiting = later.concat(this.#waiting.slice(taken))
+    this.#waiting = later.concat(this.#waiting.slice(seen))
+    this.#waitingBytes -= bytes
     return set
+  }
+
+  #bytesOf(item: Item): number {
+    return this.#operation.bytesOf?.(item) ?? 0
   }
 
   async #sendSet(set: readonly Waiting<Item, Answer>[], again: boolean): Promise<void> {
@@ -134,9 +158,9 @@ export class Merger<Item, Answer> {
   // Not awaited by the loop: whoever holds the row holds up this caller alone.
   #answer(entry: Waiting<Item, Answer>, outcome: Outcome<Answer>): void {
     if (outcome !== held) return entry.settle(outcome)
-    const alone = this.#operation.sendAlone
-    if (alone === undefined) return entry.settle(contended())
-    alone.call(this.#operation, entry.item).then(
+    const { sendAlone } = this.#operation
+    if (sendAlone === undefined) return entry.settle(contended())
+    sendAlone(entry.item).then(
       (answer) => entry.settle(answer === held ? contended() : answer),
       (error: unknown) => refuse([entry], error),
     )

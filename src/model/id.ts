@@ -1,10 +1,10 @@
 // An id on the wire is `{fp:N}:<uuid>`. N is a partition, chosen once when the id is minted and then only read: it says
 // in which shard the thing and everything that is decided together with it live.
-import { v7 } from 'uuid'
 import { crc16 } from './crc16.ts'
 import { EngineError, refusal } from './errors.ts'
 import { limits } from './limits.ts'
 import { show } from './text.ts'
+import { mintUuid } from './uuid.ts'
 
 declare const noun: unique symbol
 
@@ -43,7 +43,7 @@ export interface Within {
 }
 
 export function mintExecutionId(within: Within = {}): ExecutionId {
-  const uuid = v7()
+  const uuid = mintUuid()
   return formatExecutionId(partitionWithin(within, uuid), uuid)
 }
 

@@ -21,7 +21,7 @@ const LONGEST_WAIT_MS = 10_000
 const DEAF_WAIT_MS = 60_000
 const PING_EVERY_MS = 30_000
 const ANSWER_WITHIN_MS = 10_000
-const ECHO_WITHIN_MS = 5_000
+const ECHO_WITHIN_MS = 3_000
 
 export interface ListenerOptions {
   readonly connectionString: string

@@ -21,16 +21,23 @@ export interface Answer {
   readonly command: string
   readonly error: Error | undefined
   readonly isParsed: boolean
+  /** Open, or failed and not yet rolled back. */
+  readonly isInTransaction: boolean
 }
 
 export class Wire {
   readonly #db: PGlite
   readonly #serialize: typeof protocol.serialize
   readonly #parsed = new Set<string>()
+  #isInTransaction = false
 
   constructor(db: PGlite, serialize: typeof protocol.serialize) {
     this.#db = db
     this.#serialize = serialize
+  }
+
+  get isInTransaction(): boolean {
+    return this.#isInTransaction
   }
 
   /** One answer for each part. Never two at a time: the caller holds the mutex. */
@@ -39,6 +46,7 @@ export class Wire {
     const written = parts.flatMap((part, index) => this.#write(part, index, pending))
     const received = await this.#db.execProtocolStream(Buffer.concat(written), { syncToFs: false, throwOnError: false })
     const answers = answersIn(received)
+    this.#isInTransaction = answers.at(-1)?.isInTransaction ?? false
     for (const [index, name] of pending) {
       if (answers[index]?.isParsed !== true) this.#parsed.delete(name)
     }
@@ -69,11 +77,10 @@ function answersIn(received: readonly Message[]): Answer[] {
   const answers: Answer[] = []
   let current = new Result()
   for (const message of received) {
-    if (message.name !== 'readyForQuery') current.take(message)
-    else {
-      answers.push(current.answer())
-      current = new Result()
-    }
+    current.take(message)
+    if (message.name !== 'readyForQuery') continue
+    answers.push(current.answer())
+    current = new Result()
   }
   return answers
 }
@@ -84,6 +91,7 @@ class Result {
   #command = ''
   #error: Error | undefined
   #isParsed = false
+  #isInTransaction = false
 
   take(message: Message): void {
     switch (message.name) {
@@ -105,11 +113,20 @@ class Result {
       case 'error':
         this.#error ??= message as messages.DatabaseError
         break
+      case 'readyForQuery':
+        this.#isInTransaction = (message as messages.ReadyForQueryMessage).status !== 'I'
+        break
     }
   }
 
   answer(): Answer {
-    return { rows: this.#rows, command: this.#command, error: this.#error, isParsed: this.#isParsed }
+    return {
+      rows: this.#rows,
+      command: this.#command,
+      error: this.#error,
+      isParsed: this.#isParsed,
+      isInTransaction: this.#isInTransaction,
+    }
   }
 
   #takeRow(fields: readonly (string | null)[]): void {

@@ -10,6 +10,7 @@ import { lockDirectory, type DirectoryLock } from './lock.ts'
 import { silent, type Logger } from './logger.ts'
 import { Mutex } from './mutex.ts'
 import { Wire, type Answer, type Part } from './pglite-wire.ts'
+import { planSession } from './plan-settings.ts'
 import { Preparation, Refused } from './prepare.ts'
 import { qualifier, qualifyText, quoteIdentifier } from './qualify.ts'
 import { call, type Call, type PipelineOptions, type Queries, type RowsOf, type Sql } from './sql.ts'
@@ -39,6 +40,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedSq
     // Loaded only here: 26 MB that nobody on Postgres needs.
     const { PGlite: Database, protocol } = await import('@electric-sql/pglite')
     const pglite = await Database.create({ ...options.extra, ...(await locationOf(options.directory)) })
+    await pglite.exec(planSession)
     const preparation = new Preparation({ byName: true, textOf, logger: options.logger ?? silent })
     return new Embedded(pglite, new Wire(pglite, protocol.serialize), preparation, options.schema, lock)
   } catch (error) {
@@ -196,7 +198,12 @@ class Embedded implements EmbeddedSql {
         await setImmediate()
         this.#turnedAt = performance.now()
       }
-      return work()
+      try {
+        return await work()
+      } finally {
+        // A script may have begun a transaction and failed inside it; the next caller has the same connection.
+        if (this.#wire.isInTransaction) await this.#wire.send([{ kind: 'text', text: 'rollback' }])
+      }
     })
   }
 }

@@ -4,6 +4,7 @@ import pg from 'pg'
 import { decoderOf } from './decode.ts'
 import { DatabaseError, isConnectionLost, sqlState } from './errors.ts'
 import type { Logger } from './logger.ts'
+import { planOptions } from './plan-settings.ts'
 import { connectFailure, connectionLost, isStartupRefused } from './postgres-failure.ts'
 import { parsePostgresUrl } from './postgres-url.ts'
 import { Refused } from './prepare.ts'
@@ -16,11 +17,10 @@ export interface PoolOptions {
   readonly logger: Logger
 }
 
-// jit: off, because it costs more than it gives on statements of this kind (measured: 42 ms with, 5 ms without, at a
-// million rows). The isolation is the one that the engine's locking is made for, whatever the database's default. The
-// timeout lets go of the locks of a process that froze in the middle of a transaction.
+// The isolation is the one that the engine's locking is made for, whatever the database's default. The timeout lets go of
+// the locks of a process that froze in the middle of a transaction.
 const SETTINGS = [
-  '-c jit=off',
+  planOptions,
   '-c default_transaction_isolation=read\\ committed',
   '-c idle_in_transaction_session_timeout=60000',
 ].join(' ')
@@ -89,6 +89,17 @@ export async function ask(client: Client, query: string | pg.QueryConfig): Promi
   } catch (error) {
     const isOurs = error instanceof RangeError || error instanceof TypeError || error instanceof DatabaseError
     throw isOurs || sqlState(error) !== undefined ? error : connectionLost(error)
+  }
+}
+
+/** What `write` sends leaves in one packet (measured: a third less time for a pipeline than one packet a message). */
+export function inOneWrite<T>(client: Client, write: () => T): T {
+  const { stream } = client.connection
+  stream.cork()
+  try {
+    return write()
+  } finally {
+    stream.uncork()
   }
 }
 

@@ -4,14 +4,16 @@
 //
 // A pooler that hands out server connections by the transaction refuses settings at the start and forgets them between
 // transactions. Behind one, every statement travels in a transaction that begins with the setting.
+import type { QueryConfig } from 'pg'
 import { BEGIN, beginText, refuseRollback } from './begin.ts'
 import { encode, type Encoded } from './encode.ts'
 import { Guard } from './guard.ts'
 import { Listener } from './listen.ts'
 import { silent, type Logger } from './logger.ts'
-import { ask, Connections, type Client } from './postgres-pool.ts'
+import { planLocally } from './plan-settings.ts'
+import { ask, Connections, inOneWrite, type Client } from './postgres-pool.ts'
 import { parsePostgresUrl } from './postgres-url.ts'
-import { Preparation, Refused } from './prepare.ts'
+import { Preparation, Refused, type Prepared } from './prepare.ts'
 import { qualifier, qualifyText } from './qualify.ts'
 import { call, type Call, type PipelineOptions, type Queries, type RowsOf, type Sql } from './sql.ts'
 import { statement, type Columns, type Params, type RowOf, type Statement, type ValuesOf } from './statement.ts'
@@ -89,7 +91,15 @@ class Postgres implements Sql {
 
   async script(text: string): Promise<void> {
     this.#guard.enter()
-    await this.#connections.use((client) => ask(client, qualifyText(text, this.schema)))
+    await this.#connections.use(async (client) => {
+      try {
+        await ask(client, qualifyText(text, this.schema))
+      } catch (error) {
+        // It may have begun a transaction of its own.
+        await ask(client, 'rollback').catch(() => {})
+        throw error
+      }
+    })
   }
 
   async transaction<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
@@ -149,12 +159,11 @@ class Postgres implements Sql {
   /** Everything is sent before anything is awaited: one round trip, and one transaction when it opens one. */
   async #exchange(client: Client, calls: readonly EncodedCall[], opening: string | undefined): Promise<unknown[][]> {
     const prepared = calls.map(({ statement }) => this.#preparation.of(statement))
-    const begun = opening === undefined ? [] : [ask(client, opening)]
-    const sent = calls.map(({ values }, index) => {
-      const { text = '', name } = prepared[index] ?? {}
-      return ask(client, { text, values: [...values], ...(name === undefined ? {} : { name }) })
-    })
-    const committed = opening === undefined ? [] : [ask(client, 'commit')]
+    const { begun, sent, committed } = inOneWrite(client, () => ({
+      begun: opening === undefined ? [] : [ask(client, opening)],
+      sent: calls.map(({ values }, index) => ask(client, queryOf(prepared[index], values))),
+      committed: opening === undefined ? [] : [ask(client, 'commit')],
+    }))
     const outcomes = await Promise.allSettled([...begun, ...sent, ...committed])
     const failed = outcomes.findIndex((outcome) => outcome.status === 'rejected')
     const failure = outcomes[failed]
@@ -164,8 +173,13 @@ class Postgres implements Sql {
   }
 
   #opening(begin: string): string {
-    return this.#connections.isPooled ? `${begin}; set local jit = off` : begin
+    return this.#connections.isPooled ? `${begin}; ${planLocally}` : begin
   }
+}
+
+function queryOf(prepared: Prepared | undefined, values: readonly Encoded[]): QueryConfig {
+  const { text = '', name } = prepared ?? {}
+  return { text, values: [...values], ...(name === undefined ? {} : { name }) }
 }
 
 function encodeAll(calls: readonly Call[]): EncodedCall[] {

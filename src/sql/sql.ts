@@ -13,7 +13,7 @@ export type RowsOf<Calls extends readonly Call[]> = {
 }
 
 export function call<P extends Params, R extends Columns>(statement: Statement<P, R>, values: ValuesOf<P>): Call<R> {
-  return { statement: statement as unknown as Statement<Params, R>, values }
+  return { statement, values }
 }
 
 /** What both the root handle and an open transaction can do. */

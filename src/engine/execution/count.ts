@@ -5,6 +5,7 @@ import { publicStates, type PublicState } from '../../model/state.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
+import { queueCondition } from './list/source.ts'
 
 export interface CountRequest {
   readonly namespace?: string
@@ -33,9 +34,7 @@ const countStatement = statement({
 with queue as materialized (
   select q.queue_id
   from flowfabric.ff_queue q
-  where ($1::text is null or q.namespace = $1)
-    and ($2::text is null or q.lane_id = $2)
-    and ($3::text is null or q.execution_kind = $3)
+  where ${queueCondition}
 )
 select s.public_state, count(*) as count
 from (
@@ -52,14 +51,16 @@ union all
 select 'delayed', count(*)
 from (
   select from flowfabric.ff_exec_core e
-  where e.delay_until_ms is not null and e.queue_id in (select queue_id from queue)
+  join flowfabric.ff_queue q on q.queue_id = e.queue_id
+  where e.delay_until_ms is not null and ${queueCondition}
   limit $4
 ) s
 union all
 select s.public_state, count(*)
 from (
   select e.public_state from flowfabric.ff_exec_core e
-  where e.parked_at_ms is not null and e.queue_id in (select queue_id from queue)
+  join flowfabric.ff_queue q on q.queue_id = e.queue_id
+  where e.parked_at_ms is not null and ${queueCondition}
   limit $4
 ) s
 group by s.public_state
@@ -68,7 +69,8 @@ select 'active', count(*)
 from (
   select from flowfabric.ff_lease l
   join flowfabric.ff_exec_core e on e.execution_id = l.execution_id
-  where e.queue_id in (select queue_id from queue)
+  join flowfabric.ff_queue q on q.queue_id = e.queue_id
+  where ${queueCondition}
   limit $4
 ) s
 union all

@@ -63,7 +63,7 @@ export interface NewExecution {
   readonly tags: Readonly<Record<string, string>> | null
   readonly creator: string
   readonly idempotencyKey: string | null
-  readonly idempotencyTtlMs: number
+  readonly idempotencyTtlMs: number | null
   readonly requestHash: Uint8Array | null
 }
 
@@ -81,23 +81,36 @@ export function checkCreateRequest(caller: Caller, request: CreateRequest): NewE
     lane: checkLane(request.lane ?? 'default'),
     kind: checkKind(request.kind),
     version: request.version === undefined ? null : checkVersion(request.version),
-    capabilities: parseCapabilities(request.requiredCapabilities ?? []),
+    capabilities: parseCapabilities(request.requiredCapabilities),
   }
-  const { priority } = clampPriority(request.priority ?? 0)
-  const tags = parseTags(request.tags ?? {})
-  const checked = {
+  refuseBoth('delay', request.delay, 'delayUntil', request.delayUntil)
+  refuseBoth('deadline', request.deadline, 'deadlineAt', request.deadlineAt)
+  refuseWithout('payloadEncoding', request.payloadEncoding, 'payload', request.payload)
+  refuseWithout('idempotencyTtl', request.idempotencyTtl, 'idempotencyKey', request.idempotencyKey)
+  const asked: Asked = {
     queue,
-    priority,
+    priority: clampPriority(request.priority ?? 0).priority,
     givenPriority: request.priority ?? 0,
-    ...checkDelay(request),
-    ...checkDeadline(request),
-    ...checkPayload(request),
+    delayMs: request.delay === undefined ? null : parseDuration('delay', request.delay),
+    delayUntil: request.delayUntil === undefined ? null : checkTime('delayUntil', request.delayUntil),
+    deadlineMs: request.deadline === undefined ? null : parseDuration('deadline', request.deadline),
+    deadlineAt: request.deadlineAt === undefined ? null : checkTime('deadlineAt', request.deadlineAt),
+    payload: request.payload === undefined ? null : checkPayload(request.payload),
+    payloadEncoding: request.payload === undefined ? null : checkEncoding(request.payloadEncoding ?? 'json'),
     policy: parsePolicy(request.policy),
-    tags: Object.keys(tags).length === 0 ? null : tags,
-    creator: checkText('creator', request.creator ?? caller.actor, { maxBytes: limits.creatorBytes }),
+    tags: request.tags === undefined ? null : checkTags(request.tags),
   }
-  return { ...checked, ...checkIdentity(request, queue.namespace), ...checkKey(request, checked) }
+  return Object.assign(asked, checkIdentity(request, queue.namespace), {
+    creator: request.creator === undefined ? caller.actor : checkText('creator', request.creator, creatorRule),
+    ...(request.idempotencyKey === undefined ? noKey : checkKey(request, asked)),
+  })
 }
+
+/** What is asked for, apart from its identity and from who asks. */
+type Asked = Omit<NewExecution, 'creator' | keyof typeof noKey | keyof ReturnType<typeof checkIdentity>>
+
+const noKey = { idempotencyKey: null, idempotencyTtlMs: null, requestHash: null }
+const creatorRule = { maxBytes: limits.creatorBytes }
 
 function refuseUnknownFields(request: CreateRequest): void {
   if (typeof request !== 'object' || request === null) {
@@ -114,7 +127,7 @@ function refuseUnknownFields(request: CreateRequest): void {
 function checkIdentity(request: CreateRequest, namespace: string) {
   const { executionId, idempotencyKey } = request
   if (executionId === undefined) {
-    const minted = mintExecutionId({ namespace, idempotencyKey })
+    const minted = idempotencyKey === undefined ? mintExecutionId() : mintExecutionId({ namespace, idempotencyKey })
     return { executionId: minted, minted: true, ...parseExecutionId(minted) }
   }
   const { partition, uuid } = parseExecutionId(executionId)
@@ -129,25 +142,14 @@ function checkIdentity(request: CreateRequest, namespace: string) {
   return { executionId, minted: false, partition, uuid }
 }
 
-function checkDelay({ delay, delayUntil }: CreateRequest) {
-  refuseBoth('delay', delay, 'delayUntil', delayUntil)
-  return {
-    delayMs: delay === undefined ? null : parseDuration('delay', delay),
-    delayUntil: delayUntil === undefined ? null : checkTime('delayUntil', delayUntil),
-  }
-}
-
-function checkDeadline({ deadline, deadlineAt }: CreateRequest) {
-  refuseBoth('deadline', deadline, 'deadlineAt', deadlineAt)
-  return {
-    deadlineMs: deadline === undefined ? null : parseDuration('deadline', deadline),
-    deadlineAt: deadlineAt === undefined ? null : checkTime('deadlineAt', deadlineAt),
-  }
-}
-
 function refuseBoth(one: string, oneValue: unknown, other: string, otherValue: unknown): void {
   if (oneValue === undefined || otherValue === undefined) return
   throw new EngineError('invalid_input', `${one} and ${other} are both given; give one of them`, { field: one })
+}
+
+function refuseWithout(one: string, oneValue: unknown, other: string, otherValue: unknown): void {
+  if (oneValue === undefined || otherValue !== undefined) return
+  throw new EngineError('invalid_input', `${one} is given without ${other}; give both or neither`, { field: one })
 }
 
 // The last millisecond of the year 9999: far enough for anyone, and a sum with any duration is still exact.
@@ -158,43 +160,38 @@ function checkTime(field: string, value: number): number {
   throw new EngineError('invalid_input', `${field} is ${show(value)}; it must be a time in milliseconds since 1970`, { field })
 }
 
-function checkPayload({ payload, payloadEncoding }: CreateRequest) {
-  if (payload === undefined) {
-    if (payloadEncoding === undefined) return { payload: null, payloadEncoding: null }
-    throw new EngineError('invalid_input', 'payloadEncoding is given without a payload', { field: 'payloadEncoding' })
-  }
+function checkPayload(payload: unknown): Uint8Array {
   if (!(payload instanceof Uint8Array)) {
     throw new EngineError('invalid_input', `payload is ${show(payload)}; it must be bytes (Uint8Array)`, { field: 'payload' })
   }
-  if (payload.byteLength > limits.payloadBytes) {
-    throw new EngineError(
-      'payload_too_large',
-      `payload is ${payload.byteLength} bytes; at most ${limits.payloadBytes} are stored. Keep it elsewhere and send a reference`,
-      { field: 'payload', bytes: payload.byteLength, limit: limits.payloadBytes },
-    )
-  }
-  const encoding = payloadEncoding ?? 'json'
-  return { payload, payloadEncoding: checkText('payloadEncoding', encoding, { minBytes: 1, maxBytes: 64, printableAscii: true }) }
+  if (payload.byteLength <= limits.payloadBytes) return payload
+  throw new EngineError(
+    'payload_too_large',
+    `payload is ${payload.byteLength} bytes; at most ${limits.payloadBytes} are stored. Keep it elsewhere and send a reference`,
+    { field: 'payload', bytes: payload.byteLength, limit: limits.payloadBytes },
+  )
 }
 
-function checkKey(
-  { idempotencyKey, idempotencyTtl }: CreateRequest,
-  checked: { payload: Uint8Array | null; creator: string },
-) {
-  if (idempotencyKey === undefined) {
-    if (idempotencyTtl === undefined) return { idempotencyKey: null, idempotencyTtlMs: 0, requestHash: null }
-    throw new EngineError('invalid_input', 'idempotencyTtl is given without an idempotencyKey', { field: 'idempotencyTtl' })
-  }
+function checkEncoding(encoding: unknown): string {
+  return checkText('payloadEncoding', encoding, { minBytes: 1, maxBytes: 64, printableAscii: true })
+}
+
+function checkTags(given: unknown): Readonly<Record<string, string>> | null {
+  const tags = parseTags(given)
+  return Object.keys(tags).length === 0 ? null : tags
+}
+
+function checkKey({ idempotencyKey, idempotencyTtl }: CreateRequest, asked: Asked) {
   return {
     idempotencyKey: checkText('idempotencyKey', idempotencyKey, { minBytes: 1, maxBytes: limits.idempotencyKeyBytes }),
     idempotencyTtlMs: idempotencyTtl === undefined ? dayMs : parseDuration('idempotencyTtl', idempotencyTtl),
-    requestHash: hashRequest(checked),
+    requestHash: hashRequest(asked),
   }
 }
 
-// What was asked for, without its identity or who asked: the same request under the same key is a repeat.
-function hashRequest({ payload, creator: _, ...asked }: { payload: Uint8Array | null; creator: string }): Uint8Array {
-  const hash = createHash('sha256').update(JSON.stringify(asked, sortKeys))
+// The same request under the same key is a repeat, another is a conflict.
+function hashRequest({ payload, ...rest }: Asked): Uint8Array {
+  const hash = createHash('sha256').update(JSON.stringify(rest, sortKeys))
   if (payload !== null) hash.update(payload)
   return new Uint8Array(hash.digest())
 }

@@ -53,19 +53,19 @@ const insertExecutions = statement({
     partition_keys: 'int2[]',
     namespaces: 'text[]',
     queue_ids: 'int4[]',
-    task_versions: 'text?[]',
     priorities: 'int2[]',
+    creators: 'text[]',
+    payloads: 'bytea?[]',
+    payload_encodings: 'text?[]',
+    task_versions: 'text?[]',
     delays_ms: 'int8?[]',
     delays_until_ms: 'int8?[]',
     deadlines_ms: 'int8?[]',
     deadlines_at_ms: 'int8?[]',
-    creators: 'text[]',
-    payloads: 'bytea?[]',
-    payload_encodings: 'text?[]',
     policies: 'jsonb?[]',
     tags: 'jsonb?[]',
     idempotency_keys: 'text?[]',
-    idempotency_ttls_ms: 'int8[]',
+    idempotency_ttls_ms: 'int8?[]',
     request_hashes: 'bytea?[]',
   },
   row: {
@@ -84,11 +84,11 @@ with input as materialized (
     coalesce(k.execution_id, e.execution_id) as met_id,
     k.request_hash as met_request_hash
   from (select flowfabric.ff_now_ms() as now_ms offset 0) c
-  cross join unnest($1::uuid[], $2::int2[], $3::text[], $4::int4[], $5::text[], $6::int2[], $7::int8[], $8::int8[],
-    $9::int8[], $10::int8[], $11::text[], $12::bytea[], $13::text[], $14::jsonb[], $15::jsonb[], $16::text[], $17::int8[],
+  cross join unnest($1::uuid[], $2::int2[], $3::text[], $4::int4[], $5::int2[], $6::text[], $7::bytea[], $8::text[],
+    $9::text[], $10::int8[], $11::int8[], $12::int8[], $13::int8[], $14::jsonb[], $15::jsonb[], $16::text[], $17::int8[],
     $18::bytea[])
-    with ordinality as i (execution_id, partition_key, namespace, queue_id, task_version, priority, delay_ms,
-      delay_until_ms, deadline_ms, deadline_at_ms, creator, payload, payload_encoding, policy, tags, idempotency_key,
+    with ordinality as i (execution_id, partition_key, namespace, queue_id, priority, creator, payload, payload_encoding,
+      task_version, delay_ms, delay_until_ms, deadline_ms, deadline_at_ms, policy, tags, idempotency_key,
       idempotency_ttl_ms, request_hash, ordinal)
   left join flowfabric.ff_idempotency_key k
     on k.namespace = i.namespace
@@ -187,27 +187,31 @@ function bytesOf(item: NewExecution): number {
 }
 
 async function columnsOf(items: readonly NewExecution[], queues: QueueRegistry) {
-  const queueIds = await Promise.all(items.map((item) => queues.idOf(item.queue)))
   return {
     execution_ids: items.map((item) => item.uuid),
     partition_keys: items.map((item) => item.partition),
     namespaces: items.map((item) => item.queue.namespace),
-    queue_ids: queueIds,
-    task_versions: items.map((item) => item.queue.version),
+    queue_ids: await queues.idsOf(items.map((item) => item.queue)),
     priorities: items.map((item) => item.priority),
-    delays_ms: items.map((item) => item.delayMs),
-    delays_until_ms: items.map((item) => item.delayUntil),
-    deadlines_ms: items.map((item) => item.deadlineMs),
-    deadlines_at_ms: items.map((item) => item.deadlineAt),
     creators: items.map((item) => item.creator),
     payloads: items.map((item) => item.payload),
     payload_encodings: items.map((item) => item.payloadEncoding),
-    policies: items.map((item) => item.policy),
-    tags: items.map((item) => item.tags),
-    idempotency_keys: items.map((item) => item.idempotencyKey),
-    idempotency_ttls_ms: items.map((item) => item.idempotencyTtlMs),
-    request_hashes: items.map((item) => item.requestHash),
+    task_versions: sparse(items, (item) => item.queue.version),
+    delays_ms: sparse(items, (item) => item.delayMs),
+    delays_until_ms: sparse(items, (item) => item.delayUntil),
+    deadlines_ms: sparse(items, (item) => item.deadlineMs),
+    deadlines_at_ms: sparse(items, (item) => item.deadlineAt),
+    policies: sparse(items, (item) => item.policy),
+    tags: sparse(items, (item) => item.tags),
+    idempotency_keys: sparse(items, (item) => item.idempotencyKey),
+    idempotency_ttls_ms: sparse(items, (item) => item.idempotencyTtlMs),
+    request_hashes: sparse(items, (item) => item.requestHash),
   }
+}
+
+// `unnest` fills a shorter array up with nulls. Most sets use few of these columns, and an empty array costs nothing.
+function sparse<T>(items: readonly NewExecution[], column: (item: NewExecution) => T | null): (T | null)[] {
+  return items.some((item) => column(item) !== null) ? items.map(column) : []
 }
 
 interface MetRow {

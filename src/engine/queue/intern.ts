@@ -52,21 +52,32 @@ where namespace = $1 and lane_id = $2 and execution_kind = $3 and task_version =
 
 export class QueueRegistry {
   readonly #sql: Sql
-  readonly #known = new Map<string, Promise<number>>()
+  readonly #known = new Map<string, number>()
+  readonly #asked = new Map<string, Promise<number>>()
 
   constructor(sql: Sql) {
     this.#sql = sql
   }
 
-  idOf(queue: Queue): Promise<number> {
-    const key = JSON.stringify([queue.namespace, queue.lane, queue.kind, queue.version, queue.capabilities])
-    let id = this.#known.get(key)
-    if (id === undefined) {
-      id = this.#intern(queue)
-      this.#known.set(key, id)
-      id.catch(() => this.#known.delete(key))
-    }
-    return id
+  /** The ids of queues, in order; asks the database only for what this process has never met. */
+  async idsOf(queues: readonly Queue[]): Promise<number[]> {
+    const ids = queues.map((queue) => this.#known.get(keyOf(queue)))
+    if (!ids.includes(undefined)) return ids as number[]
+    return Promise.all(queues.map(async (queue, index) => ids[index] ?? this.#ask(queue)))
+  }
+
+  #ask(queue: Queue): Promise<number> {
+    const key = keyOf(queue)
+    const asked = this.#asked.get(key)
+    if (asked !== undefined) return asked
+    const asking = this.#intern(queue)
+      .then((id) => {
+        this.#known.set(key, id)
+        return id
+      })
+      .finally(() => this.#asked.delete(key))
+    this.#asked.set(key, asking)
+    return asking
   }
 
   async #intern(queue: Queue): Promise<number> {
@@ -79,4 +90,9 @@ export class QueueRegistry {
     ])
     return rows[0]!.queue_id
   }
+}
+
+// No part can hold a NUL, so the parts cannot run into each other.
+function keyOf({ namespace, lane, kind, version, capabilities }: Queue): string {
+  return `${namespace}\0${lane}\0${kind}\0${version ?? ''}\0${capabilities.length === 0 ? '' : capabilities.join()}`
 }

@@ -3,8 +3,7 @@
 import type { CursorField } from '../../../model/cursor.ts'
 import type { PublicState } from '../../../model/state.ts'
 import type { Queries } from '../../../sql/sql.ts'
-import type { Statement } from '../../../sql/statement.ts'
-import type { executionRow, ExecutionRow } from '../snapshot.ts'
+import type { ExecutionRow } from '../snapshot.ts'
 
 /** Everything that narrows a list. Null admits all. */
 export interface ListFilter {
@@ -55,4 +54,3 @@ export const queueCondition = `
     and ($2::text is null or q.lane_id = $2)
     and ($3::text is null or q.execution_kind = $3)`
 
-export type ListStatement<P extends Statement['params']> = Statement<P, typeof executionRow>

@@ -1,0 +1,81 @@
+// Writes a whole schema as SQL, the same from Postgres 15 to 18 and from the embedded database, so that a change of the
+// schema is a diff to read. Names in alphabetical order; inside a table, columns in theirs.
+import { quoteIdentifier } from './qualify.ts'
+import type { Queries, Sql } from './sql.ts'
+import {
+  COLUMNS,
+  CONSTRAINTS,
+  ENUMS,
+  FUNCTIONS,
+  INDEXES,
+  SEQUENCES,
+  TABLES,
+  TRIGGERS,
+  VIEWS,
+} from './dump-catalogue.ts'
+import type { RowOf } from './statement.ts'
+
+export async function dumpSchema(sql: Sql): Promise<string> {
+  const sections = await sql.transaction(async (tx) => {
+    // The catalogue's own functions leave out the schemas that they would find by themselves.
+    await tx.script('set local search_path to pg_catalog')
+    return readSections(tx, sql.schema)
+  })
+  return `${sections.flat().join('\n\n')}\n`
+}
+
+async function readSections(tx: Queries, schema: string): Promise<string[][]> {
+  const values = { schema }
+  const enums = await tx.query(ENUMS, values)
+  const sequences = await tx.query(SEQUENCES, values)
+  const tables = await tx.query(TABLES, values)
+  const columns = await tx.query(COLUMNS, values)
+  const constraints = await tx.query(CONSTRAINTS, values)
+  const indexes = await tx.query(INDEXES, values)
+  const views = await tx.query(VIEWS, values)
+  const functions = await tx.query(FUNCTIONS, values)
+  const triggers = await tx.query(TRIGGERS, values)
+  return [
+    [`create schema ${quoteIdentifier(schema)};`],
+    enums.map((found) => `create type ${found.name} as enum (\n${indent(found.labels)}\n);`),
+    sequences.map((found) => `create sequence ${found.name} ${found.options};`),
+    functions.map((found) => `${found.definition.trim()};`),
+    tables.map((found) => table(found, columns, constraints, indexes)),
+    views.map((found) => `create view ${found.name} as\n${unqualified(found.definition)}`),
+    triggers.map((found) => `${found.definition};`),
+  ]
+}
+
+function table(
+  found: RowOf<typeof TABLES.row>,
+  columns: readonly RowOf<typeof COLUMNS.row>[],
+  constraints: readonly RowOf<typeof CONSTRAINTS.row>[],
+  indexes: readonly RowOf<typeof INDEXES.row>[],
+): string {
+  const own = <T extends { readonly table_name: string }>(rows: readonly T[]): T[] =>
+    rows.filter((row) => row.table_name === found.name)
+  const body = [...own(columns), ...own(constraints)].map((row) => row.definition)
+  const head = `create table ${found.name}`
+  const lines = [
+    found.partition_of === null
+      ? `${head} (\n${indent(body)}\n)`
+      : `${head} partition of ${found.partition_of} ${found.partition_bound}`,
+    ...(found.partition_key === null ? [] : [`partition by ${found.partition_key}`]),
+    ...(found.options.length === 0 ? [] : [`with (\n${indent(found.options)}\n)`]),
+  ]
+  return [`${lines.join('\n')};`, ...own(indexes).map((index) => `${index.definition};`)].join('\n')
+}
+
+function indent(lines: readonly string[]): string {
+  return lines.map((line) => `  ${line.replaceAll('\n', '\n  ')}`).join(',\n')
+}
+
+// Up to Postgres 15 the columns of a view over one relation carry its name, from 16 on they do not.
+function unqualified(definition: string): string {
+  const relations = [...definition.matchAll(/\b(?:from|join) (?:only )?[\w".]*?(\w+)(?: (\w+))?(?=[\s;)])/gi)]
+  const [first] = relations
+  if (first === undefined || relations.length > 1) return definition.trim()
+  const [, name, alias] = first
+  const prefix = new RegExp(`(?<![\\w".])${alias ?? name}\\.(?=[\\w"])`, 'g')
+  return definition.trim().replace(prefix, '')
+}
