@@ -292,7 +292,7 @@ with (
   autovacuum_vacuum_cost_delay=0,
   autovacuum_vacuum_scale_factor=0.01,
   autovacuum_vacuum_threshold=2000,
-  fillfactor=70
+  fillfactor=50
 );
 CREATE INDEX ff_exec_core_attempt_deadline ON flowfabric.ff_exec_core USING btree (attempt_deadline_at_ms, execution_id) WHERE (attempt_deadline_at_ms IS NOT NULL);
 CREATE INDEX ff_exec_core_cancel_deadline ON flowfabric.ff_exec_core USING btree (cancel_deadline_at_ms, execution_id) WHERE (cancel_deadline_at_ms IS NOT NULL);

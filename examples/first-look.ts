@@ -24,7 +24,11 @@ const accepted = await executions.createMany([
   { kind: 'send-welcome', policy: { retry: { attempts: 0 } } },
 ])
 for (const answer of [welcome, ...accepted]) {
-  console.log(answer.kind === 'refused' ? `refused    ${answer.error.message}` : `${answer.kind.padEnd(10)} ${answer.executionId}`)
+  console.log(
+    answer.kind === 'refused'
+      ? `refused    ${answer.error.message}`
+      : `${answer.kind.padEnd(10)} ${answer.executionId}`,
+  )
 }
 
 title('2. What there is, newest first')
@@ -36,7 +40,9 @@ show((await executions.list({ tag: { key: 'customer', value: 'ada' } })).executi
 title('4. One of them is cancelled')
 await executions.cancel({ executionId: welcome.executionId, reason: 'Ada called' })
 const described = await executions.describe(welcome.executionId)
-console.log(`${described?.kind} is ${described?.publicState}: ${described?.cancellationReason} (by ${described?.cancelledBy})`)
+console.log(
+  `${described?.kind} is ${described?.publicState}: ${described?.cancellationReason} (by ${described?.cancelledBy})`,
+)
 
 title('5. A mistake says what to do')
 try {
@@ -49,7 +55,12 @@ title('6. The process ends; the work does not')
 await ff.close()
 const again = await connect(`file:${folder}`)
 const counts = Object.entries(await again.engine.executions.countByState())
-console.log(counts.filter(([, { count }]) => count > 0).map(([state, { count }]) => `${count} ${state}`).join(', '))
+console.log(
+  counts
+    .filter(([, { count }]) => count > 0)
+    .map(([state, { count }]) => `${count} ${state}`)
+    .join(', '),
+)
 await again.close()
 await rm(folder, { recursive: true })
 

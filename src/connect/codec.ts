@@ -19,6 +19,8 @@ export const jsonCodec: Codec = {
   },
   decode({ bytes, encoding }) {
     if (encoding === 'json') return JSON.parse(new TextDecoder().decode(bytes))
-    throw new EngineError('invalid_input', `the bytes are encoded as '${encoding}'; the JSON codec reads 'json'`, { encoding })
+    throw new EngineError('invalid_input', `the bytes are encoded as '${encoding}'; the JSON codec reads 'json'`, {
+      encoding,
+    })
   },
 }

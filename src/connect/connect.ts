@@ -90,7 +90,14 @@ function warnOfPowerCuts(): void {
   )
 }
 
-const optionNames = ['migrate', 'schema', 'listenUrl', 'prepare', 'poolSize', 'logger'] as const satisfies readonly (keyof ConnectOptions)[]
+const optionNames = [
+  'migrate',
+  'schema',
+  'listenUrl',
+  'prepare',
+  'poolSize',
+  'logger',
+] as const satisfies readonly (keyof ConnectOptions)[]
 
 function refuseUnknownOptions(options: ConnectOptions): void {
   for (const name of Object.keys(options)) {

@@ -20,7 +20,10 @@ export const localCaller: Caller = { namespace: null, actor: 'local' }
 export function bindCaller(from: Caller, options: CallerOptions): Caller {
   return {
     namespace: bindNamespace(from.namespace, options.namespace),
-    actor: options.actor === undefined ? from.actor : checkText('actor', options.actor, { minBytes: 1, maxBytes: limits.actorBytes }),
+    actor:
+      options.actor === undefined
+        ? from.actor
+        : checkText('actor', options.actor, { minBytes: 1, maxBytes: limits.actorBytes }),
   }
 }
 

@@ -193,7 +193,17 @@ function asEngineError(error: unknown): EngineError {
   const message = error instanceof Error ? error.message : String(error)
   if (sqlState(error) === '55P03') return contended()
   if (isConnectionLost(error)) {
-    return new EngineError('database_unreachable', `the connection to the database was lost: ${message}; try again`, {}, { cause: error })
+    return new EngineError(
+      'database_unreachable',
+      `the connection to the database was lost: ${message}; try again`,
+      {},
+      { cause: error },
+    )
   }
-  return new EngineError('database_error', `the database refused the statement: ${message}`, { sqlState: sqlState(error) }, { cause: error })
+  return new EngineError(
+    'database_error',
+    `the database refused the statement: ${message}`,
+    { sqlState: sqlState(error) },
+    { cause: error },
+  )
 }

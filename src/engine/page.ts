@@ -6,7 +6,11 @@ import { show } from '../model/text.ts'
 export function pageLimit(limit: number | undefined): number {
   if (limit === undefined) return limits.defaultPageSize
   if (Number.isInteger(limit) && limit >= 0) return Math.min(limit, limits.pageSize)
-  throw new EngineError('invalid_input', `limit is ${show(limit)}; it must be a whole number from 0 to ${limits.pageSize}`, {
-    field: 'limit',
-  })
+  throw new EngineError(
+    'invalid_input',
+    `limit is ${show(limit)}; it must be a whole number from 0 to ${limits.pageSize}`,
+    {
+      field: 'limit',
+    },
+  )
 }

@@ -14,7 +14,7 @@ import type { Logger } from './logger.ts'
 import { quoteIdentifier } from './qualify.ts'
 
 type Handler = (payload: string | null) => void
-type Ending = 'lost' | 'failed' | 'deaf' | 'stopped'
+type Ending = 'lost' | 'failed' | 'deaf'
 
 const FIRST_WAIT_MS = 100
 const LONGEST_WAIT_MS = 10_000
@@ -35,6 +35,7 @@ export class Listener {
   readonly #handlers = new Map<string, Set<Handler>>()
   readonly #stop = new AbortController()
   #client: pg.Client | undefined
+  #firstTry: Promise<void> | undefined
   #running: Promise<void> | undefined
   #warned = false
 
@@ -46,9 +47,10 @@ export class Listener {
   async listen(channel: string, handler: Handler): Promise<() => Promise<void>> {
     const handlers = this.#handlers.get(channel) ?? new Set()
     this.#handlers.set(channel, handlers.add(handler))
-    if (this.#running === undefined) await this.#start()
-    else if (this.#client !== undefined) {
-      await this.#listenOn(this.#client, channel).then(
+    const client = this.#client
+    if (client === undefined) await (this.#firstTry ??= this.#start())
+    else {
+      await this.#listenOn(client, channel).then(
         () => this.#tell(handler, null),
         () => {}, // the connection is about to be found lost, and made anew
       )
@@ -76,7 +78,8 @@ export class Listener {
   }
 
   async #run(onFirstTry: () => void): Promise<void> {
-    for (let failures = 0; !this.#stop.signal.aborted;) {
+    let failures = 0
+    while (!this.#stop.signal.aborted) {
       const ending = await this.#session(onFirstTry)
       onFirstTry()
       failures = ending === 'failed' ? failures + 1 : 0
@@ -94,57 +97,53 @@ export class Listener {
       connectionTimeoutMillis: ANSWER_WITHIN_MS,
       query_timeout: ANSWER_WITHIN_MS,
       keepAlive: true,
+      pipeline: true,
     })
-    const ended = new Promise<'lost'>((resolve) => client.once('end', () => resolve('lost')))
+    const ended = new Promise<'ended'>((resolve) => client.once('end', () => resolve('ended')))
     client.on('error', () => {}) // 'end' follows
     client.on('notification', ({ channel, payload }) => this.#hear(channel, payload ?? ''))
     const stop = (): void => void client.end()
     this.#stop.signal.addEventListener('abort', stop)
+    const over = new AbortController()
+    let hasWorked = false
     try {
       await client.connect()
       for (const channel of this.#handlers.keys()) await this.#listenOn(client, channel)
       this.#client = client
       for (const handlers of this.#handlers.values()) for (const handler of handlers) this.#tell(handler, null)
       onListening()
-      if (!(await this.#hearsEcho(client))) return this.#deaf()
-      return await this.#stay(client, ended)
+      const echo = await Promise.race([ended, this.#echo(client, over.signal)])
+      if (echo === 'deaf') return this.#deaf()
+      hasWorked = echo === 'heard'
+      await this.#stay(client, ended, over.signal)
+      return hasWorked ? 'lost' : this.#failed('the connection was closed at once')
     } catch (error) {
-      return this.#failed(error)
+      return hasWorked ? 'lost' : this.#failed(error)
     } finally {
+      over.abort()
       this.#client = undefined
       this.#stop.signal.removeEventListener('abort', stop)
       await client.end().catch(() => {})
     }
   }
 
-  // A connection whose other side vanished without a word is found by asking.
-  async #stay(client: pg.Client, ended: Promise<'lost'>): Promise<Ending> {
-    const finished = new AbortController()
-    try {
-      for (;;) {
-        const end = await Promise.race([ended, pause(PING_EVERY_MS, finished.signal)])
-        if (end !== undefined) return this.#stop.signal.aborted ? 'stopped' : 'lost'
-        await client.query('select 1')
-      }
-    } finally {
-      finished.abort()
-    }
-  }
-
-  async #hearsEcho(client: pg.Client): Promise<boolean> {
+  async #echo(client: pg.Client, over: AbortSignal): Promise<'heard' | 'deaf'> {
     const channel = `ff_echo_${randomUUID()}`
-    const finished = new AbortController()
-    const echo = new Promise<true>((resolve) => {
-      client.on('notification', (heard) => (heard.channel === channel ? resolve(true) : undefined))
+    const echo = new Promise<'heard'>((resolve) => {
+      client.on('notification', (notification) => {
+        if (notification.channel === channel) resolve('heard')
+      })
     })
     await this.#listenOn(client, channel)
-    try {
-      await this.#options.notify(channel, '')
-      return (await Promise.race([echo, pause(ECHO_WITHIN_MS, finished.signal)])) ?? false
-    } finally {
-      finished.abort()
-      await client.query(`unlisten ${quoteIdentifier(channel)}`)
-    }
+    await this.#options.notify(channel, '')
+    const heard = await Promise.race([echo, pause(ECHO_WITHIN_MS, over)])
+    await client.query(`unlisten ${quoteIdentifier(channel)}`)
+    return heard ?? 'deaf'
+  }
+
+  // A connection whose other side vanished without a word is found by asking.
+  async #stay(client: pg.Client, ended: Promise<'ended'>, over: AbortSignal): Promise<void> {
+    while ((await Promise.race([ended, pause(PING_EVERY_MS, over)])) !== 'ended') await client.query('select 1')
   }
 
   async #listenOn(client: pg.Client, channel: string): Promise<void> {
@@ -160,8 +159,9 @@ export class Listener {
   }
 
   #failed(error: unknown): Ending {
-    if (this.#stop.signal.aborted) return 'stopped'
-    this.#warnOnce(`cannot listen for notifications, so waiting callers poll until it works: ${String(error)}`)
+    if (!this.#stop.signal.aborted) {
+      this.#warnOnce(`cannot listen for notifications, so waiting callers poll until it works: ${String(error)}`)
+    }
     return 'failed'
   }
 

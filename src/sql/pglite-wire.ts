@@ -116,6 +116,8 @@ class Result {
       case 'readyForQuery':
         this.#isInTransaction = (message as messages.ReadyForQueryMessage).status !== 'I'
         break
+      default:
+        break
     }
   }
 

@@ -108,7 +108,7 @@ async function openPool({ url, size, logger }: PoolOptions, settings: string): P
     connectionString: parsePostgresUrl(url).connectionString,
     fallback_application_name: 'flowfabric',
     ...(settings === '' ? {} : { options: settings }),
-    types: { getTypeParser: (oid: number) => decoderOf(oid) } as pg.CustomTypesConfig,
+    types: { getTypeParser: decoderOf },
     pipeline: true,
     keepAlive: true,
     max: size,

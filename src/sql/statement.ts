@@ -24,8 +24,10 @@ export type ParamType = Scalar | `${Scalar}?` | `${Scalar}[]` | `${Scalar}?[]`
 /** A column: as a parameter, or a text that is one of a few words, written with `oneOf`. */
 export type ColumnType = ParamType | Word<string | null>
 
-declare const words: unique symbol
-type Word<T extends string | null> = { readonly [words]: T }
+/** Only a type: at run time it is the word 'text'. */
+export interface Word<T extends string | null> {
+  readonly words: T
+}
 
 type Value<T> =
   T extends Word<infer Words>

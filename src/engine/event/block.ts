@@ -16,7 +16,11 @@ from flowfabric.ff_event_id`,
 })
 
 export function lacksEventBlock(error: unknown): boolean {
-  return sqlState(error) === '23514' && error instanceof Error && error.message.includes('no partition of relation "ff_event')
+  return (
+    sqlState(error) === '23514' &&
+    error instanceof Error &&
+    error.message.includes('no partition of relation "ff_event')
+  )
 }
 
 /**

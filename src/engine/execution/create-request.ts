@@ -68,8 +68,24 @@ export interface NewExecution {
 }
 
 const fields = [
-  'executionId', 'kind', 'namespace', 'lane', 'version', 'payload', 'payloadEncoding', 'priority', 'delay', 'delayUntil',
-  'deadline', 'deadlineAt', 'requiredCapabilities', 'tags', 'policy', 'creator', 'idempotencyKey', 'idempotencyTtl',
+  'executionId',
+  'kind',
+  'namespace',
+  'lane',
+  'version',
+  'payload',
+  'payloadEncoding',
+  'priority',
+  'delay',
+  'delayUntil',
+  'deadline',
+  'deadlineAt',
+  'requiredCapabilities',
+  'tags',
+  'policy',
+  'creator',
+  'idempotencyKey',
+  'idempotencyTtl',
 ] as const satisfies readonly (keyof CreateRequest)[]
 
 const dayMs = 86_400_000
@@ -157,12 +173,16 @@ const lastTime = 253_402_300_799_999
 
 function checkTime(field: string, value: number): number {
   if (Number.isSafeInteger(value) && value >= 0 && value <= lastTime) return value
-  throw new EngineError('invalid_input', `${field} is ${show(value)}; it must be a time in milliseconds since 1970`, { field })
+  throw new EngineError('invalid_input', `${field} is ${show(value)}; it must be a time in milliseconds since 1970`, {
+    field,
+  })
 }
 
 function checkPayload(payload: unknown): Uint8Array {
   if (!(payload instanceof Uint8Array)) {
-    throw new EngineError('invalid_input', `payload is ${show(payload)}; it must be bytes (Uint8Array)`, { field: 'payload' })
+    throw new EngineError('invalid_input', `payload is ${show(payload)}; it must be bytes (Uint8Array)`, {
+      field: 'payload',
+    })
   }
   if (payload.byteLength <= limits.payloadBytes) return payload
   throw new EngineError(

@@ -168,13 +168,19 @@ export function createUnkeyed(sql: Sql, queues: QueueRegistry): SetOperation<New
 /** Creates that may wait for another's uncommitted row with the same id or key; in sets of their own. */
 export function createKeyed(sql: Sql, queues: QueueRegistry): SetOperation<NewExecution, CreateResult> {
   return {
-    keyOf: ({ uuid, queue, idempotencyKey }) => (idempotencyKey === null ? uuid : `${queue.namespace}\0${idempotencyKey}`),
+    keyOf: ({ uuid, queue, idempotencyKey }) =>
+      idempotencyKey === null ? uuid : `${queue.namespace}\0${idempotencyKey}`,
     bytesOf,
     async send(items, again) {
       const values = await columnsOf(items, queues)
       const keyed = items.filter((item) => item.idempotencyKey !== null)
-      const keys = { namespaces: keyed.map((item) => item.queue.namespace), keys: keyed.map((item) => item.idempotencyKey!) }
-      const [, rows] = await sql.pipeline([call(forgetExpiredKeys, keys), call(insertExecutions, values)], { lockTimeoutMs })
+      const keys = {
+        namespaces: keyed.map((item) => item.queue.namespace),
+        keys: keyed.map((item) => item.idempotencyKey!),
+      }
+      const [, rows] = await sql.pipeline([call(forgetExpiredKeys, keys), call(insertExecutions, values)], {
+        lockTimeoutMs,
+      })
       return decode(items, rows, again)
     },
   }

@@ -79,9 +79,13 @@ function checkFilter(caller: Caller, request: ListRequest): ListFilter {
 function refuseTogether(leading: Readonly<Record<string, unknown>>): void {
   const given = Object.keys(leading).filter((name) => leading[name] !== undefined)
   if (given.length < 2) return
-  throw new EngineError('invalid_input', `a list is by one of ${Object.keys(leading).join(', ')}; ${given.join(' and ')} are given`, {
-    fields: given,
-  })
+  throw new EngineError(
+    'invalid_input',
+    `a list is by one of ${Object.keys(leading).join(', ')}; ${given.join(' and ')} are given`,
+    {
+      fields: given,
+    },
+  )
 }
 
 function checkState(state: unknown): PublicState {
@@ -120,14 +124,22 @@ function readCursor(source: ListSource, filter: ListFilter, cursor: string): rea
   if (filter.partition === null) return decodeCursor(listName(source, filter), cursor, source.shape)
   const { partition, uuid } = parseCursorId(cursor)
   if (partition === filter.partition) return [uuid]
-  throw new EngineError('invalid_cursor', `the cursor is of partition ${partition}, the list of ${filter.partition}; begin without one`)
+  throw new EngineError(
+    'invalid_cursor',
+    `the cursor is of partition ${partition}, the list of ${filter.partition}; begin without one`,
+  )
 }
 
 function parseCursorId(cursor: string): { partition: number; uuid: string } {
   try {
     return parseExecutionId(cursor)
   } catch (cause) {
-    throw new EngineError('invalid_cursor', 'the cursor of a list by partition is the last execution id of the page before', {}, { cause })
+    throw new EngineError(
+      'invalid_cursor',
+      'the cursor of a list by partition is the last execution id of the page before',
+      {},
+      { cause },
+    )
   }
 }
 

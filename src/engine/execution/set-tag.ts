@@ -21,7 +21,14 @@ for no key update`,
 
 const writeTag = statement({
   name: 'execution.set-tag',
-  params: { execution_id: 'uuid', partition_key: 'int2', namespace: 'text?', key: 'text', value: 'text', limit: 'int4' },
+  params: {
+    execution_id: 'uuid',
+    partition_key: 'int2',
+    namespace: 'text?',
+    key: 'text',
+    value: 'text',
+    limit: 'int4',
+  },
   row: { execution_id: 'uuid' },
   text: `
 with tagged as (
@@ -55,9 +62,13 @@ export async function setTag(
     throw new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
   }
   if (written.length === 0) {
-    throw new EngineError('invalid_tag', `execution ${executionId} has ${limits.tagCount} tags already, which is the most`, {
-      executionId,
-      allowed: limits.tagCount,
-    })
+    throw new EngineError(
+      'invalid_tag',
+      `execution ${executionId} has ${limits.tagCount} tags already, which is the most`,
+      {
+        executionId,
+        allowed: limits.tagCount,
+      },
+    )
   }
 }

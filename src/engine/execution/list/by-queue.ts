@@ -5,7 +5,14 @@ import { lastTime, lastUuid, queueCondition, type ListSource } from './source.ts
 
 const listStatement = statement({
   name: 'execution.list.by-queue',
-  params: { namespace: 'text?', lane: 'text?', kind: 'text?', created_at_ms: 'int8', execution_id: 'uuid', limit: 'int4' },
+  params: {
+    namespace: 'text?',
+    lane: 'text?',
+    kind: 'text?',
+    created_at_ms: 'int8',
+    execution_id: 'uuid',
+    limit: 'int4',
+  },
   row: executionRow,
   text: `
 with page as materialized (

@@ -53,4 +53,3 @@ export const queueCondition = `
     ($1::text is null or q.namespace = $1)
     and ($2::text is null or q.lane_id = $2)
     and ($3::text is null or q.execution_kind = $3)`
-

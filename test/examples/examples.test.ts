@@ -1,0 +1,40 @@
+// What the README shows is what runs.
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, onTestFinished, test } from 'vitest'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const run = promisify(execFile)
+
+test('the first look accepts, lists, cancels, and finds the work again after a restart', async () => {
+  const shown = await runExample('first-look.ts')
+  expect(shown).toMatch(/^created +\{fp:\d+\}:[\da-f-]{36}$/m)
+  expect(shown).toMatch(/^duplicate +\{fp:\d+\}:[\da-f-]{36}$/m)
+  expect(shown).toContain('refused    policy.retry.attempts is 0; it must be a whole number from 1 to 1000')
+  expect(shown).toContain("resize-image   media    waiting  waits for a worker on lane 'media' with gpu")
+  expect(shown).toContain('send-welcome is cancelled: Ada called (by local)')
+  expect(shown).toContain('invalid_input: state is "wating"; did you mean waiting?')
+  expect(shown).toContain('2 waiting, 1 delayed, 1 cancelled')
+})
+
+test('the program in the README is the example, and it runs', async () => {
+  const readme = await readFile(join(root, 'README.md'), 'utf8')
+  const example = await readFile(join(root, 'examples/submit.ts'), 'utf8')
+  expect(/```ts\n(.*?)```/s.exec(readme)?.[1]).toBe(example)
+  await runExample('submit.ts', { FLOWFABRIC_URL: 'memory:' })
+})
+
+async function runExample(name: string, env: Record<string, string> = {}): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'flowfabric-example-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const tsx = join(root, 'node_modules/tsx/dist/cli.mjs')
+  const { stdout } = await run(process.execPath, [tsx, join(root, 'examples', name)], {
+    cwd: root,
+    env: { ...process.env, TMPDIR: folder, ...env },
+  })
+  return stdout
+}
