@@ -1,15 +1,23 @@
 import { defineConfig } from 'vitest/config'
 
-// The same files run on both backends; what needs real connections runs on Postgres alone.
-const onBothBackends = ['test/engine/**/*.test.ts', 'test/conformance/**/*.test.ts', 'test/support/setup.test.ts']
-const onDatabases = ['test/sql/**/*.test.ts', 'test/support/**/*.test.ts', 'test/statements.test.ts']
-const onConnections = ['test/races/**/*.test.ts', 'test/crash/**/*.test.ts']
+// The engine's files run on both backends; what needs real connections runs on Postgres alone.
+const engine = ['test/engine/**/*.test.ts', 'test/conformance/**/*.test.ts', 'test/support/setup.test.ts']
+const databases = [
+  'test/sql/**/*.test.ts',
+  'test/connect/**/*.test.ts',
+  'test/support/**/*.test.ts',
+  'test/statements.test.ts',
+]
+const connections = ['test/races/**/*.test.ts', 'test/crash/**/*.test.ts']
 const globalSetup = ['test/support/global-setup.ts']
 
 export default defineConfig({
   test: {
     // On two cores a third worker only makes the others slower; Postgres needs its share as well.
     maxWorkers: 2,
+    // Bounds for a hang, not for slowness: a busy machine may take seconds for what takes milliseconds.
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
     reporters: ['default', './test/support/summary-reporter.ts'],
     projects: [
       {
@@ -18,26 +26,32 @@ export default defineConfig({
           name: 'unit',
           // Whatever no other project takes, so that no test file is forgotten.
           include: ['test/**/*.test.ts', 'scripts/**/*.test.ts'],
-          exclude: [...onBothBackends, ...onDatabases, ...onConnections],
+          exclude: [...engine, ...databases, ...connections],
           isolate: false,
         },
       },
       {
         extends: true,
-        // One worker keeps its PGlite from file to file: it takes seconds to start (measured: 3.6 s cold).
-        test: { name: 'embedded', include: onBothBackends, isolate: false, provide: { backend: 'embedded' } },
+        test: {
+          name: 'embedded',
+          include: engine,
+          // A worker keeps its PGlite from file to file: it takes seconds to start (measured: 3.6 s cold).
+          isolate: false,
+          provide: { backend: 'embedded' },
+          setupFiles: ['test/support/prepare-embedded.ts'],
+        },
       },
       {
         extends: true,
-        test: { name: 'postgres', include: onBothBackends, isolate: false, provide: { backend: 'postgres' }, globalSetup },
+        test: { name: 'postgres', include: engine, isolate: false, provide: { backend: 'postgres' }, globalSetup },
       },
       {
         extends: true,
-        test: { name: 'sql', include: onDatabases, exclude: onBothBackends, globalSetup, testTimeout: 30_000 },
+        test: { name: 'sql', include: databases, exclude: engine, globalSetup },
       },
       {
         extends: true,
-        test: { name: 'races', include: onConnections, provide: { backend: 'postgres' }, globalSetup, testTimeout: 30_000 },
+        test: { name: 'races', include: connections, provide: { backend: 'postgres' }, globalSetup },
       },
     ],
   },

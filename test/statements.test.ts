@@ -4,12 +4,12 @@ import { readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { expect, inject, onTestFinished, test } from 'vitest'
-import { openEmbedded } from '../src/sql/pglite.ts'
 import { openPostgres } from '../src/sql/postgres.ts'
 import { allStatements } from '../src/sql/statement.ts'
-import { createDatabase, randomName } from './support/database.ts'
+import { createDatabase } from './support/database.ts'
 import { compare, embeddedDescriber, postgresDescriber } from './support/described-statement.ts'
 import type { Describer } from './support/described-statement.ts'
+import { openMigrated } from './support/embedded-snapshot.ts'
 import { migrateAll } from './support/migrate-all.ts'
 import { startPostgres } from './support/postgres.ts'
 
@@ -37,15 +37,14 @@ test.each([
 })
 
 async function describeEmbedded(): Promise<Describer> {
-  const sql = await openEmbedded({ directory: null, schema: 'flowfabric' })
+  const sql = await openMigrated()
   onTestFinished(() => sql.close())
-  await migrateAll(sql)
   return embeddedDescriber(sql.pglite)
 }
 
 async function describePostgres18(): Promise<Describer> {
   const server = inject('postgres')
-  const database = await createDatabase(server.url, randomName(), server.template)
+  const database = await createDatabase(server.url, undefined, server.template)
   onTestFinished(() => database.drop())
   return connect(database.url)
 }

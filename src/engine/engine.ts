@@ -22,6 +22,7 @@ import { resolveFlowId } from './execution/resolve-flow-id.ts'
 import { result, type ExecutionResult } from './execution/result.ts'
 import { setTag } from './execution/set-tag.ts'
 import type { Execution } from './execution/snapshot.ts'
+import { inOurWords } from './failure.ts'
 import { listLanes, type LanePage, type ListLanesRequest } from './lane/list.ts'
 import { Merger } from './merge.ts'
 import { QueueRegistry } from './queue/intern.ts'
@@ -65,7 +66,7 @@ export interface Lanes {
 export function createEngine(sql: Sql): Engine {
   const queues = new QueueRegistry(sql)
   const operations: Operations = {
-    sql,
+    sql: inOurWords(sql),
     createUnkeyed: new Merger(sql, createUnkeyed(sql, queues)),
     createKeyed: new Merger(sql, createKeyed(sql, queues)),
     cancel: new Merger(sql, cancelOperation(sql)),

@@ -9,6 +9,7 @@
 import { EngineError } from '../model/errors.ts'
 import { isConnectionLost, sqlState } from '../sql/errors.ts'
 import { ensureEventBlock, lacksEventBlock } from './event/block.ts'
+import { asEngineError, contended } from './failure.ts'
 import type { Sql } from '../sql/sql.ts'
 
 /** The item's row was locked by another; the item is sent again alone. */
@@ -127,8 +128,9 @@ export class Merger<Item, Answer> {
 
   async #sendSet(set: readonly Waiting<Item, Answer>[], again: boolean): Promise<void> {
     let outcomes: readonly Outcome<Answer>[]
+    const items = set.map((entry) => entry.item)
     try {
-      outcomes = await this.#send(set, again)
+      outcomes = await this.#untilSent(again, (lost) => this.#operation.send(items, lost))
     } catch (error) {
       if (!isOneItemsFault(error) || set.length === 1) return refuse(set, error)
       const middle = Math.ceil(set.length / 2)
@@ -140,12 +142,11 @@ export class Merger<Item, Answer> {
   }
 
   // Bounded, because each way to be sent again could in theory repeat.
-  async #send(set: readonly Waiting<Item, Answer>[], lostBefore: boolean): Promise<readonly Outcome<Answer>[]> {
-    const items = set.map((entry) => entry.item)
+  async #untilSent<T>(lostBefore: boolean, send: (again: boolean) => Promise<T>): Promise<T> {
     let again = lostBefore
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#operation.send(items, again)
+        return await send(again)
       } catch (error) {
         if (tries === maxTries) throw error
         if (lacksEventBlock(error)) await ensureEventBlock(this.#sql)
@@ -160,7 +161,7 @@ export class Merger<Item, Answer> {
     if (outcome !== held) return entry.settle(outcome)
     const { sendAlone } = this.#operation
     if (sendAlone === undefined) return entry.settle(contended())
-    sendAlone(entry.item).then(
+    this.#untilSent(false, () => sendAlone(entry.item)).then(
       (answer) => entry.settle(answer === held ? contended() : answer),
       (error: unknown) => refuse([entry], error),
     )
@@ -179,31 +180,7 @@ function isOneItemsFault(error: unknown): boolean {
   return state !== undefined && (state.startsWith('22') || state.startsWith('23') || state === '55P03')
 }
 
-function contended(): EngineError {
-  return new EngineError('contended', 'another transaction holds this execution; try again')
-}
-
 function refuse<Item, Answer>(set: readonly Waiting<Item, Answer>[], error: unknown): void {
   const refusal = asEngineError(error)
   for (const entry of set) entry.settle(refusal)
-}
-
-function asEngineError(error: unknown): EngineError {
-  if (EngineError.is(error)) return error
-  const message = error instanceof Error ? error.message : String(error)
-  if (sqlState(error) === '55P03') return contended()
-  if (isConnectionLost(error)) {
-    return new EngineError(
-      'database_unreachable',
-      `the connection to the database was lost: ${message}; try again`,
-      {},
-      { cause: error },
-    )
-  }
-  return new EngineError(
-    'database_error',
-    `the database refused the statement: ${message}`,
-    { sqlState: sqlState(error) },
-    { cause: error },
-  )
 }

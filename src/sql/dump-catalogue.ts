@@ -104,10 +104,11 @@ select format('%I.%I', n.nspname, c.relname) as table_name,
 export const CONSTRAINTS = statement({
   name: 'dump.constraints',
   params: { schema: 'text' },
-  row: { table_name: 'text', definition: 'text' },
+  row: { table_name: 'text', definition: 'text', is_foreign: 'bool' },
   text: `
 select format('%I.%I', n.nspname, c.relname) as table_name,
-       format('constraint %I %s', k.conname, pg_get_constraintdef(k.oid)) as definition
+       format('constraint %I %s', k.conname, pg_get_constraintdef(k.oid)) as definition,
+       k.contype = 'f' as is_foreign
   from pg_constraint k
   join pg_class c on c.oid = k.conrelid
   join pg_namespace n on n.oid = c.relnamespace
@@ -117,13 +118,14 @@ select format('%I.%I', n.nspname, c.relname) as table_name,
  order by c.relname collate "C", array_position('{p,u,f,c,x}', k.contype::text), k.conname collate "C"`,
 })
 
+// The index of a partitioned table is written without its ONLY, so that the partitions have it too.
 export const INDEXES = statement({
   name: 'dump.indexes',
   params: { schema: 'text' },
   row: { table_name: 'text', definition: 'text' },
   text: `
 select format('%I.%I', n.nspname, c.relname) as table_name,
-       pg_get_indexdef(i.indexrelid) as definition
+       replace(pg_get_indexdef(i.indexrelid), ' ON ONLY ', ' ON ') as definition
   from pg_index i
   join pg_class x on x.oid = i.indexrelid
   join pg_class c on c.oid = i.indrelid

@@ -41,6 +41,9 @@ async function readSections(tx: Queries, schema: string): Promise<string[][]> {
     sequences.map((found) => `create sequence ${found.name} ${found.options};`),
     functions.map((found) => `${found.definition.trim()};`),
     tables.map((found) => table(found, columns, constraints, indexes)),
+    constraints
+      .filter((found) => found.is_foreign)
+      .map((found) => `alter table ${found.table_name} add ${found.definition};`),
     views.map((found) => `create view ${found.name} as\n${unqualified(found.definition)}`),
     triggers.map((found) => `${found.definition};`),
   ]
@@ -54,7 +57,9 @@ function table(
 ): string {
   const own = <T extends { readonly table_name: string }>(rows: readonly T[]): T[] =>
     rows.filter((row) => row.table_name === found.name)
-  const body = [...own(columns), ...own(constraints)].map((row) => row.definition)
+  // Foreign keys come after all tables, so that the dump runs as it stands.
+  const inner = own(constraints).filter((constraint) => !constraint.is_foreign)
+  const body = [...own(columns), ...inner].map((row) => row.definition)
   const head = `create table ${found.name}`
   const lines = [
     found.partition_of === null
@@ -70,12 +75,11 @@ function indent(lines: readonly string[]): string {
   return lines.map((line) => `  ${line.replaceAll('\n', '\n  ')}`).join(',\n')
 }
 
-// Up to Postgres 15 the columns of a view over one relation carry its name, from 16 on they do not.
+// Up to Postgres 15 the columns of a view over one relation carry its name, from 16 on they do not. The server writes the
+// relation on a line of its own.
 function unqualified(definition: string): string {
-  const relations = [...definition.matchAll(/\b(?:from|join) (?:only )?[\w".]*?(\w+)(?: (\w+))?(?=[\s;)])/gi)]
-  const [first] = relations
-  if (first === undefined || relations.length > 1) return definition.trim()
-  const [, name, alias] = first
-  const prefix = new RegExp(`(?<![\\w".])${alias ?? name}\\.(?=[\\w"])`, 'g')
-  return definition.trim().replace(prefix, '')
+  const [only, ...more] = definition.matchAll(/^ +FROM (?:[\w"]+\.)?([\w"]+)(?: ([\w"]+))?;?$/gm)
+  if (only === undefined || more.length > 0) return definition.trim()
+  const [, name, alias] = only
+  return definition.trim().replace(new RegExp(`(?<![\\w".])${alias ?? name}\\.(?=[\\w"])`, 'g'), '')
 }

@@ -103,10 +103,11 @@ async function applyOutside(sql: Sql, migration: Migration, pendingFor: PendingF
     return true
   }
   return sql.transaction(async (tx) => {
-    await tx.script('set local idle_in_transaction_session_timeout = 0')
     if (!(await tryLock(tx, sql.schema))) return false
     const next = await pendingFor(tx)
     if (next?.version !== migration.version) return true
+    // Last before the wait, because a query's portal keeps its snapshot until the next command takes its place.
+    await tx.script('set local idle_in_transaction_session_timeout = 0')
     await runStatements()
     await record(tx, migration)
     return true

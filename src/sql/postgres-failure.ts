@@ -25,21 +25,18 @@ export function connectionLost(error: unknown): DatabaseError {
   )
 }
 
+const BY_STATE: ReadonlyMap<string, [DatabaseReason, string]> = new Map([
+  ['28P01', ['wrong_password', 'Check user and password in the URL.']],
+  ['28000', ['wrong_password', 'Check the user in the URL, and that pg_hba.conf lets it in from here.']],
+  ['3D000', ['unknown_database', 'Create the database, or correct its name in the URL.']],
+  ['42501', ['missing_right', 'Grant the role the right to connect: grant connect on database ... to ...;']],
+  ['53300', ['unreachable', 'The server has no connection left: raise max_connections, or use smaller pools.']],
+  ['57P03', ['unreachable', 'The server is starting or stopping; try again in a moment.']],
+])
+
 function judge(error: unknown): [DatabaseReason, string] {
-  switch (sqlState(error)) {
-    case '28P01':
-      return ['wrong_password', 'Check user and password in the URL.']
-    case '28000':
-      return ['wrong_password', 'Check the user in the URL, and that pg_hba.conf lets it in from here.']
-    case '3D000':
-      return ['unknown_database', 'Create the database, or correct its name in the URL.']
-    case '42501':
-      return ['missing_right', 'Grant the role the right to connect: grant connect on database ... to ...;']
-    case '53300':
-      return ['unreachable', 'The server has no connection left: raise max_connections, or use fewer or smaller pools.']
-    case '57P03':
-      return ['unreachable', 'The server is starting or stopping; try again in a moment.']
-  }
+  const known = BY_STATE.get(sqlState(error) ?? '')
+  if (known !== undefined) return known
   const message = error instanceof Error ? error.message : ''
   if (/client password must be a string/i.test(message)) return ['wrong_password', 'Put a password into the URL.']
   if (/does not support SSL/i.test(message)) return ['unreachable', 'Add sslmode=disable to the URL.']

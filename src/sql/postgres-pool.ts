@@ -22,14 +22,14 @@ export interface PoolOptions {
 const SETTINGS = [
   planOptions,
   '-c default_transaction_isolation=read\\ committed',
-  '-c idle_in_transaction_session_timeout=60000',
+  '-c idle_in_transaction_session_timeout=61s',
 ].join(' ')
 
 const CONNECT_WITHIN_MS = 10_000
 const IDLE_MS = 300_000
 
 export class Connections {
-  /** The other side is a pooler: it refused our settings, and will not keep what a session sets. */
+  /** The other side is a pooler: it refused or ignored our settings, and will not keep what a session sets. */
   readonly isPooled: boolean
   readonly #pool: pg.Pool
   readonly #url: string
@@ -44,13 +44,14 @@ export class Connections {
   static async open(options: PoolOptions): Promise<Connections> {
     const { serverOptions } = parsePostgresUrl(options.url)
     try {
-      const settings = `${serverOptions} ${SETTINGS}`.trim()
-      return new Connections(await openPool(options, settings), options.url, false)
+      const { pool, hasSettings } = await openPool(options, `${serverOptions} ${SETTINGS}`.trim())
+      return new Connections(pool, options.url, !hasSettings)
     } catch (error) {
       if (!isStartupRefused(error)) throw connectFailure(error, options.url)
     }
     try {
-      return new Connections(await openPool(options, serverOptions), options.url, true)
+      const { pool } = await openPool(options, serverOptions)
+      return new Connections(pool, options.url, true)
     } catch (error) {
       throw connectFailure(error, options.url)
     }
@@ -103,7 +104,12 @@ export function inOneWrite<T>(client: Client, write: () => T): T {
   }
 }
 
-async function openPool({ url, size, logger }: PoolOptions, settings: string): Promise<pg.Pool> {
+interface OpenPool {
+  readonly pool: pg.Pool
+  readonly hasSettings: boolean
+}
+
+async function openPool({ url, size, logger }: PoolOptions, settings: string): Promise<OpenPool> {
   const pool = new pg.Pool({
     connectionString: parsePostgresUrl(url).connectionString,
     fallback_application_name: 'flowfabric',
@@ -117,9 +123,11 @@ async function openPool({ url, size, logger }: PoolOptions, settings: string): P
   })
   pool.on('error', (error) => logger.warn(`an idle database connection was lost: ${error.message}`))
   try {
-    const client = await pool.connect()
-    client.release()
-    return pool
+    // A value that nobody else would choose: some poolers take our settings and drop them.
+    const { rows } = await pool.query<{ value: string }>(
+      `select current_setting('idle_in_transaction_session_timeout') as value`,
+    )
+    return { pool, hasSettings: rows[0]?.value === '61s' }
   } catch (error) {
     await pool.end()
     throw error

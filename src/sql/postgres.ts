@@ -2,8 +2,9 @@
 // the pool and none waits behind another's lock; what belongs together (begin, statements, commit) is written at once and
 // answered at once.
 //
-// A pooler that hands out server connections by the transaction refuses settings at the start and forgets them between
-// transactions. Behind one, every statement travels in a transaction that begins with the setting.
+// A pooler that hands out server connections by the transaction does not keep what is set at the start, and mixes up
+// prepared names unless it is a recent one. Behind one, every statement travels in a transaction that begins with the
+// setting; and an open transaction, which could not be repeated, uses no names.
 import type { QueryConfig } from 'pg'
 import { BEGIN, beginText, refuseRollback } from './begin.ts'
 import { encode, type Encoded } from './encode.ts'
@@ -49,6 +50,11 @@ const NOTIFY = statement({
 
 interface EncodedCall {
   readonly statement: Statement
+  readonly values: readonly Encoded[]
+}
+
+interface PreparedCall {
+  readonly prepared: Prepared
   readonly values: readonly Encoded[]
 }
 
@@ -123,12 +129,16 @@ class Postgres implements Sql {
   }
 
   #inside(client: Client, use: () => void): Queries {
+    const { isPooled } = this.#connections
     return {
       query: async <P extends Params, R extends Columns>(statement: Statement<P, R>, values: ValuesOf<P>) => {
         use()
-        const calls = encodeAll([call(statement, values)])
+        const encoded = encode(statement, values)
         // Not repeated: the failure has already undone what the transaction did before.
-        const [rows] = await this.#preparation.observe(() => this.#exchange(client, calls, undefined))
+        const [rows] = await this.#preparation.observe(() => {
+          const prepared = isPooled ? this.#preparation.unnamed(statement) : this.#preparation.of(statement)
+          return exchange(client, [{ prepared, values: encoded }], undefined)
+        })
         return rows as RowOf<R>[]
       },
       script: async (text) => {
@@ -153,23 +163,10 @@ class Postgres implements Sql {
     // A statement by itself is a transaction already.
     const needsNone = calls.length === 1 && begin === BEGIN && !this.#connections.isPooled
     const opening = needsNone ? undefined : this.#opening(begin)
-    return this.#preparation.repeat(() => this.#connections.use((client) => this.#exchange(client, calls, opening)))
-  }
-
-  /** Everything is sent before anything is awaited: one round trip, and one transaction when it opens one. */
-  async #exchange(client: Client, calls: readonly EncodedCall[], opening: string | undefined): Promise<unknown[][]> {
-    const prepared = calls.map(({ statement }) => this.#preparation.of(statement))
-    const { begun, sent, committed } = inOneWrite(client, () => ({
-      begun: opening === undefined ? [] : [ask(client, opening)],
-      sent: calls.map(({ values }, index) => ask(client, queryOf(prepared[index], values))),
-      committed: opening === undefined ? [] : [ask(client, 'commit')],
-    }))
-    const outcomes = await Promise.allSettled([...begun, ...sent, ...committed])
-    const failed = outcomes.findIndex((outcome) => outcome.status === 'rejected')
-    const failure = outcomes[failed]
-    if (failure?.status === 'rejected') throw new Refused(failure.reason, prepared[failed - begun.length])
-    const results = await Promise.all(sent)
-    return results.map((result) => result.rows as unknown[])
+    return this.#preparation.repeat(() => {
+      const prepared = calls.map(({ statement, values }) => ({ prepared: this.#preparation.of(statement), values }))
+      return this.#connections.use((client) => exchange(client, prepared, opening))
+    })
   }
 
   #opening(begin: string): string {
@@ -177,8 +174,26 @@ class Postgres implements Sql {
   }
 }
 
-function queryOf(prepared: Prepared | undefined, values: readonly Encoded[]): QueryConfig {
-  const { text = '', name } = prepared ?? {}
+/** Everything is sent before anything is awaited: one round trip, and one transaction when it opens one. */
+async function exchange(
+  client: Client,
+  calls: readonly PreparedCall[],
+  opening: string | undefined,
+): Promise<unknown[][]> {
+  const { begun, sent, committed } = inOneWrite(client, () => ({
+    begun: opening === undefined ? [] : [ask(client, opening)],
+    sent: calls.map((prepared) => ask(client, queryOf(prepared))),
+    committed: opening === undefined ? [] : [ask(client, 'commit')],
+  }))
+  const outcomes = await Promise.allSettled([...begun, ...sent, ...committed])
+  const failed = outcomes.findIndex((outcome) => outcome.status === 'rejected')
+  const failure = outcomes[failed]
+  if (failure?.status === 'rejected') throw new Refused(failure.reason, calls[failed - begun.length]?.prepared)
+  const results = await Promise.all(sent)
+  return results.map((result) => result.rows as unknown[])
+}
+
+function queryOf({ prepared: { text, name }, values }: PreparedCall): QueryConfig {
   return { text, values: [...values], ...(name === undefined ? {} : { name }) }
 }
 

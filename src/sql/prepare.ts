@@ -46,11 +46,15 @@ export class Preparation {
   }
 
   of(statement: Statement): Prepared {
+    if (!this.#byName) return this.unnamed(statement)
     const known = this.#current.get(statement)
-    if (known !== undefined && this.#byName) return known
+    if (known !== undefined) return known
     const text = this.#textOf(statement)
-    if (!this.#byName) return { statement, text, name: undefined }
     return this.#remember({ statement, text, name: `${statement.name}:${hash(text)}` })
+  }
+
+  unnamed(statement: Statement): Prepared {
+    return { statement, text: this.#textOf(statement), name: undefined }
   }
 
   /** Runs `attempt`, which throws `Refused`, again while the refusal was about the preparation alone. */

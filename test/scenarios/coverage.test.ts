@@ -21,25 +21,28 @@ test.each(['EXEC', 'TAG'])('every %s scenario that is due has a test', (area) =>
 })
 
 // The samples are put together here, because this file is scanned as well.
-const sample = (call: string, name: string) => `${call}('${name}', () => {})`
+const sample = (call: string, id: string) => `${call}('${id} something', () => {})`
+const ids = (...digits: string[]) => digits.map((two) => `EXEC-${two}`)
 
 test('an id counts in the name of a test, a group or a table of tests', () => {
+  const [one = '', two = '', three = '', four = '', five = ''] = ids('01', '02', '03', '04', '05')
   const source = [
-    sample('test', 'EXEC-' + '01 one'),
-    sample('describe', 'EXEC-' + '02, EXEC-' + '03 two'),
-    sample('test.each([1])', 'EXEC-' + '04 three'),
-    sample('  it.concurrent', 'EXEC-' + '05 four'),
+    sample('test', one),
+    sample('describe', `${two}, ${three}`),
+    sample('test.each([1])', four),
+    sample('  it.concurrent', five),
   ]
-  expect([...findIds(source.join('\n'))]).toEqual(['01', '02', '03', '04', '05'].map((digits) => `EXEC-${digits}`))
+  expect([...findIds(source.join('\n'))]).toEqual([one, two, three, four, five])
 })
 
 test('an id does not count in a comment, a skipped test or other text', () => {
+  const [one = '', two = '', three = '', four = ''] = ids('01', '02', '03', '04')
   const source = [
-    '// ' + sample('test', 'EXEC-' + '01 one'),
-    sample('test.skip', 'EXEC-' + '02 two'),
-    sample('test.todo', 'EXEC-' + '03 three'),
-    "const text = 'EXEC-" + "04'",
-    sample('test', 'UTF-8 and SHA-256 are not ids'),
+    `// ${sample('test', one)}`,
+    sample('test.skip', two),
+    sample('test.todo', three),
+    `const text = '${four}'`,
+    sample('test', 'UTF-8 and SHA-256 are not ids, nor'),
   ]
   expect([...findIds(source.join('\n'))]).toEqual([])
 })

@@ -1,4 +1,4 @@
-// Databases on a running server, made and dropped in some 30 ms.
+// Databases on a running server.
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 
@@ -8,32 +8,30 @@ export interface Database {
   drop(): Promise<void>
 }
 
-/** A database of its own, empty or a copy of `template`, which nobody may be connected to. */
+/** A database of its own, empty or a copy of `template`, to which nobody may be connected meanwhile. */
 export async function createDatabase(serverUrl: string, name = randomName(), template?: string): Promise<Database> {
-  const source = template === undefined ? 'template0' : template
-  await runOn(serverUrl, `create database ${name} template ${source}`)
-  return {
-    name,
-    url: urlOf(serverUrl, name),
-    drop: () => runOn(serverUrl, `drop database if exists ${name} with (force)`),
-  }
+  await runOn(serverUrl, `create database ${name} template ${template ?? 'template0'}`)
+  const url = new URL(serverUrl)
+  url.pathname = `/${name}`
+  return { name, url: url.href, drop: () => dropDatabases(serverUrl, name) }
 }
 
-export function randomName(): string {
+/** Drops every database whose name starts so, whoever is connected. */
+export async function dropDatabases(serverUrl: string, start: string): Promise<void> {
+  const found = await runOn(serverUrl, `select datname as name from pg_database where starts_with(datname, '${start}')`)
+  for (const { name } of found) await runOn(serverUrl, `drop database if exists ${name} with (force)`)
+}
+
+function randomName(): string {
   return `flowfabric_test_${randomBytes(8).toString('hex')}`
 }
 
-function urlOf(serverUrl: string, name: string): string {
-  const url = new URL(serverUrl)
-  url.pathname = `/${name}`
-  return url.href
-}
-
-async function runOn(url: string, text: string): Promise<void> {
+async function runOn(url: string, text: string): Promise<{ name: string }[]> {
   const client = new pg.Client(url)
   await client.connect()
   try {
-    await client.query(text)
+    const { rows } = await client.query<{ name: string }>(text)
+    return rows
   } finally {
     await client.end()
   }

@@ -1,6 +1,6 @@
 // Asks a database what a statement takes and gives, without running it.
 import type { PGlite } from '@electric-sql/pglite'
-import pg from 'pg'
+import type pg from 'pg'
 import type { Statement } from '../../src/sql/statement.ts'
 
 interface Description {
@@ -20,8 +20,9 @@ export function compare(statement: Statement, found: Description | string): stri
   const surplus = found.params.slice(declared.length).map((type) => disagreement('a parameter', undefined, type))
   const names = new Set([...Object.keys(statement.row), ...Object.keys(found.row)])
   const columns = [...names].map((name) => {
-    const type = statement.row[name]
-    return disagreement(`column ${name}`, type === undefined ? undefined : String(type), found.row[name])
+    // `oneOf` is the word 'text' too.
+    const type = statement.row[name] as string | undefined
+    return disagreement(`column ${name}`, type, found.row[name])
   })
   return [...params, ...surplus, ...columns].filter((sentence) => sentence !== null)
 }

@@ -4,6 +4,8 @@ import type { Sql } from '../../src/sql/sql.ts'
 export interface FreshDatabase {
   readonly sql: Sql
   readonly url: string
-  /** Closes or clears it; answers what the test left behind, in words. */
+  /** Makes it ready for the next test; answers what this one left behind, in words. */
   end(): Promise<string[]>
+  /** Throws it away. */
+  discard(): Promise<string[]>
 }

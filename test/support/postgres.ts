@@ -6,14 +6,14 @@
 import { execFileSync, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { prepareBinaries } from './postgres-binaries.ts'
 import type { PostgresVersion } from './postgres-binaries.ts'
+import { makeFolder } from './temporary-folder.ts'
 
 export type { PostgresVersion } from './postgres-binaries.ts'
 
@@ -37,8 +37,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Runn
   if (given && options.version === undefined) return { url: given, stop: async () => {} }
 
   const owner = chooseOwner()
-  // Root's own temporary folder may be closed to other users.
-  const home = await mkdtemp(path.join(owner ? '/tmp' : tmpdir(), 'flowfabric-postgres-'))
+  const home = await makeFolder('flowfabric-postgres-', { inMemory: !options.durable })
   try {
     const binaries = await prepareBinaries(options.version ?? 18, path.join(home, 'native'), owner !== null)
     if (owner) execFileSync('chown', ['-R', `${owner.uid}:${owner.gid}`, home])
@@ -79,15 +78,17 @@ cat
 "$BINARIES/pg_ctl" stop --silent --mode=immediate --pgdata=data
 `
 
+const notDurable = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_wal_size: '256MB' }
+
 function settingsOf(options: PostgresOptions): string {
   const settings: Record<string, string> = {
     listen_addresses: '127.0.0.1',
     // Their paths are limited to about a hundred bytes, which a temporary folder can exceed.
     unix_socket_directories: '',
     max_connections: '200',
-    // The memory file system of a container is often too small.
+    // The other way is the memory file system, which is too small in many containers.
     dynamic_shared_memory_type: 'mmap',
-    ...(options.durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+    ...(options.durable ? {} : notDurable),
     ...options.settings,
   }
   const words = Object.entries(settings).map(([name, value]) => `-c ${name}='${value}'`)
@@ -126,7 +127,7 @@ async function readPort(keeper: ChildProcess): Promise<number> {
 }
 
 async function stop(keeper: ChildProcess): Promise<void> {
-  if (keeper.exitCode !== null) return
+  if (keeper.exitCode !== null || keeper.signalCode !== null) return
   const exited = once(keeper, 'exit')
   keeper.ref()
   keeper.stdin!.end()

@@ -1,6 +1,4 @@
 // What the configuration and the global setup hand to every test file; read with vitest's `inject`.
-import 'vitest'
-
 declare module 'vitest' {
   interface ProvidedContext {
     /** Where `setup()` runs the engine. Only the projects `embedded` and `postgres` have one; default: embedded. */

@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { expect, inject, test } from 'vitest'
 import { setup } from './setup.ts'
 
@@ -23,4 +24,44 @@ test('two databases of one test are apart', async () => {
 test('the database is of the kind that the project names', async () => {
   const { sql } = await setup()
   expect(sql.kind).toBe(inject('backend'))
+})
+
+test.fails('a test that strands an execution fails', async () => {
+  const { engine, sql } = await setup()
+  await engine.executions.create({ kind: 'anything' })
+  await sql.script('delete from flowfabric.ff_ready')
+})
+
+test('a test may change the schema without harm to the next: the first changes it', async () => {
+  const { sql } = await setup()
+  await sql.script('alter table flowfabric.ff_queue add column note text')
+})
+
+test('a test may change the schema without harm to the next: the second does not see it', async () => {
+  const { sql } = await setup()
+  await expect(sql.script('select note from flowfabric.ff_queue')).rejects.toThrow('does not exist')
+})
+
+test.runIf(inject('backend') === 'postgres').fails('a test that leaves a connection open fails', async () => {
+  const { url } = await setup()
+  const client = new pg.Client(url)
+  client.on('error', () => {})
+  await client.connect()
+})
+
+test('the clock moves for every connection, by as much as it is told', async () => {
+  const { engine, clock } = await setup()
+  const before = await clock.now()
+  await clock.advance('5m')
+  const after = await engine.serverTime()
+  expect(after - before).toBeGreaterThanOrEqual(300_000)
+  expect(after - before).toBeLessThan(310_000)
+})
+
+test('a frozen clock stands still until it is advanced', async () => {
+  const { clock } = await setup()
+  await clock.freeze()
+  const before = await clock.now()
+  await clock.advance(1)
+  expect(await clock.now()).toBe(before + 1)
 })

@@ -15,12 +15,11 @@ select last_value + 1 as event_id
 from flowfabric.ff_event_id`,
 })
 
+// By its fields, because the sentence is translated on a server that speaks another language; a constraint would be named.
 export function lacksEventBlock(error: unknown): boolean {
-  return (
-    sqlState(error) === '23514' &&
-    error instanceof Error &&
-    error.message.includes('no partition of relation "ff_event')
-  )
+  if (sqlState(error) !== '23514') return false
+  const { table, constraint } = error as { table?: unknown; constraint?: unknown }
+  return table === 'ff_event' && constraint === undefined
 }
 
 /**

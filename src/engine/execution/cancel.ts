@@ -1,9 +1,9 @@
 // Cancel ends an execution in its own transaction, whoever holds it: the holder's next write meets the ending.
 import { EngineError } from '../../model/errors.ts'
-import { parseExecutionId, type ExecutionId } from '../../model/id.ts'
+import { formatExecutionId, parseExecutionId, type ExecutionId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
 import type { PublicState } from '../../model/state.ts'
-import { checkText } from '../../model/text.ts'
+import { checkText, show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
@@ -30,10 +30,20 @@ export interface Cancellation {
   readonly actor: string
 }
 
-export function checkCancelRequest(caller: Caller, { executionId, reason }: CancelRequest): Cancellation {
+export function checkCancelRequest(caller: Caller, request: CancelRequest): Cancellation {
+  if (typeof request !== 'object' || request === null) {
+    throw new EngineError(
+      'invalid_input',
+      `a cancel request is ${show(request)}; it must be an object with an executionId`,
+    )
+  }
+  const { executionId, reason } = request
+  const { partition, uuid } = parseExecutionId(executionId)
   return {
-    executionId,
-    ...parseExecutionId(executionId),
+    // As it is stored: a uuid may be written in capitals.
+    executionId: formatExecutionId(partition, uuid),
+    partition,
+    uuid,
     namespace: caller.namespace,
     reason: reason === undefined ? null : checkText('reason', reason, { maxBytes: limits.reasonBytes }),
     actor: caller.actor,

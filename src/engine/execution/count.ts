@@ -26,17 +26,34 @@ export type StateCounts = Readonly<Record<PublicState, StateCount>>
 const stopAt = 10_000
 const never = Number.MAX_SAFE_INTEGER
 
+// Where a state's executions are counted. States that share a source share its stop: when it stopped, none is complete.
+const sourcesOf: Readonly<Record<PublicState, readonly Source[]>> = {
+  waiting: ['ready', 'parked'],
+  resumable: ['ready'],
+  delayed: ['delayed'],
+  suspended: ['parked'],
+  waiting_children: ['parked'],
+  rate_limited: ['parked'],
+  active: ['leased'],
+  completed: ['completed'],
+  failed: ['failed'],
+  cancelled: ['cancelled'],
+  expired: ['expired'],
+  skipped: ['skipped'],
+}
+type Source = 'ready' | 'delayed' | 'parked' | 'leased' | 'completed' | 'failed' | 'cancelled' | 'expired' | 'skipped'
+
 const countStatement = statement({
   name: 'execution.count',
   params: { namespace: 'text?', lane: 'text?', kind: 'text?', stop: 'int8' },
-  row: { public_state: oneOf<PublicState>(), count: 'int8' },
+  row: { source: oneOf<Source>(), public_state: oneOf<PublicState>(), count: 'int8' },
   text: `
 with queue as materialized (
   select q.queue_id
   from flowfabric.ff_queue q
   where ${queueCondition}
 )
-select s.public_state, count(*) as count
+select 'ready' as source, s.public_state, count(*) as count
 from (
   select e.public_state
   from queue
@@ -48,7 +65,7 @@ from (
 ) s
 group by s.public_state
 union all
-select 'delayed', count(*)
+select 'delayed', 'delayed', count(*)
 from (
   select from flowfabric.ff_exec_core e
   join flowfabric.ff_queue q on q.queue_id = e.queue_id
@@ -56,7 +73,7 @@ from (
   limit $4
 ) s
 union all
-select s.public_state, count(*)
+select 'parked', s.public_state, count(*)
 from (
   select e.public_state from flowfabric.ff_exec_core e
   join flowfabric.ff_queue q on q.queue_id = e.queue_id
@@ -65,7 +82,7 @@ from (
 ) s
 group by s.public_state
 union all
-select 'active', count(*)
+select 'leased', 'active', count(*)
 from (
   select from flowfabric.ff_lease l
   join flowfabric.ff_exec_core e on e.execution_id = l.execution_id
@@ -74,7 +91,7 @@ from (
   limit $4
 ) s
 union all
-select ending.public_state, s.count
+select ending.public_state::text, ending.public_state, s.count
 from (values
   ('success'::flowfabric.ff_terminal_outcome, 'completed'::flowfabric.ff_public_state),
   ('failed', 'failed'), ('cancelled', 'cancelled'), ('expired', 'expired'), ('skipped', 'skipped')
@@ -106,11 +123,13 @@ export async function countByState(sql: Sql, caller: Caller, request: CountReque
         stop: exact ? never : stopAt,
       })
   const counts = new Map<PublicState, number>()
-  for (const row of rows) counts.set(row.public_state, (counts.get(row.public_state) ?? 0) + row.count)
+  const counted = new Map<Source, number>()
+  for (const { source, public_state, count } of rows) {
+    counts.set(public_state, (counts.get(public_state) ?? 0) + count)
+    counted.set(source, (counted.get(source) ?? 0) + count)
+  }
+  const stopped = (source: Source): boolean => !exact && (counted.get(source) ?? 0) >= stopAt
   return Object.fromEntries(
-    publicStates.map((state) => {
-      const count = counts.get(state) ?? 0
-      return [state, { count, orMore: !exact && count >= stopAt }]
-    }),
+    publicStates.map((state) => [state, { count: counts.get(state) ?? 0, orMore: sourcesOf[state].some(stopped) }]),
   ) as unknown as StateCounts
 }

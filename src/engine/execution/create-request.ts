@@ -5,7 +5,13 @@ import { namespaceFor, type Caller } from '../caller.ts'
 import { parseCapabilities } from '../../model/capability.ts'
 import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError } from '../../model/errors.ts'
-import { mintExecutionId, parseExecutionId, partitionOfKey, type ExecutionId } from '../../model/id.ts'
+import {
+  formatExecutionId,
+  mintExecutionId,
+  parseExecutionId,
+  partitionOfKey,
+  type ExecutionId,
+} from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
 import { checkKind, checkLane, checkVersion } from '../../model/name.ts'
 import { clampPriority, parsePolicy, type ExecutionPolicy, type PolicyInput } from '../../model/policy.ts'
@@ -155,7 +161,8 @@ function checkIdentity(request: CreateRequest, namespace: string) {
       { executionId, partition, wanted },
     )
   }
-  return { executionId, minted: false, partition, uuid }
+  // As it is stored: a uuid may be written in capitals.
+  return { executionId: formatExecutionId(partition, uuid), minted: false, partition, uuid }
 }
 
 function refuseBoth(one: string, oneValue: unknown, other: string, otherValue: unknown): void {

@@ -27,7 +27,7 @@ const writeTag = statement({
     namespace: 'text?',
     key: 'text',
     value: 'text',
-    limit: 'int4',
+    limit: 'int8',
   },
   row: { execution_id: 'uuid' },
   text: `
@@ -47,6 +47,8 @@ where e.execution_id = tagged.execution_id
 returning e.execution_id`,
 })
 
+const lockTimeoutMs = 2000
+
 export async function setTag(
   sql: Sql,
   caller: Caller,
@@ -57,7 +59,8 @@ export async function setTag(
   const { partition, uuid } = parseExecutionId(executionId)
   const target = { execution_id: uuid, partition_key: partition, namespace: caller.namespace }
   const tag = { key: checkTagKey(key), value: checkTagValue(key, value), limit: limits.tagCount }
-  const [locked, written] = await sql.pipeline([call(lockExecution, target), call(writeTag, { ...target, ...tag })])
+  const calls = [call(lockExecution, target), call(writeTag, { ...target, ...tag })] as const
+  const [locked, written] = await sql.pipeline(calls, { lockTimeoutMs })
   if (locked.length === 0) {
     throw new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
   }

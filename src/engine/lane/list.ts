@@ -28,7 +28,7 @@ export interface LanePage {
 
 const listStatement = statement({
   name: 'lane.list',
-  params: { namespace: 'text?', wanted: 'text?', after_namespace: 'text', after_lane: 'text', limit: 'int4' },
+  params: { namespace: 'text?', wanted: 'text?', after_namespace: 'text', after_lane: 'text', limit: 'int8' },
   row: {
     namespace: 'text',
     lane_id: 'text',

@@ -5,7 +5,7 @@ import { filterCondition, filterParams, filterValues, lastUuid, type ListSource 
 
 const listStatement = statement({
   name: 'execution.list.active',
-  params: { ...filterParams, execution_id: 'uuid', limit: 'int4' },
+  params: { ...filterParams, execution_id: 'uuid', limit: 'int8' },
   row: executionRow,
   text: `
 with page as materialized (

@@ -5,7 +5,7 @@ import { lastTime, lastUuid, type ListSource } from './source.ts'
 
 const listStatement = statement({
   name: 'execution.list.by-creation',
-  params: { created_at_ms: 'int8', execution_id: 'uuid', limit: 'int4' },
+  params: { created_at_ms: 'int8', execution_id: 'uuid', limit: 'int8' },
   row: executionRow,
   text: `
 with page as materialized (

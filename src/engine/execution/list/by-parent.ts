@@ -5,7 +5,7 @@ import { filterCondition, filterParams, filterValues, lastTime, lastUuid, type L
 
 const listStatement = statement({
   name: 'execution.list.by-parent',
-  params: { ...filterParams, parent_id: 'uuid', created_at_ms: 'int8', execution_id: 'uuid', limit: 'int4' },
+  params: { ...filterParams, parent_id: 'uuid', created_at_ms: 'int8', execution_id: 'uuid', limit: 'int8' },
   row: executionRow,
   text: `
 with page as materialized (

@@ -5,7 +5,7 @@ import { filterCondition, filterParams, filterValues, firstUuid, type ListSource
 
 const listStatement = statement({
   name: 'execution.list.by-partition',
-  params: { ...filterParams, partition_key: 'int2', execution_id: 'uuid', limit: 'int4' },
+  params: { ...filterParams, partition_key: 'int2', execution_id: 'uuid', limit: 'int8' },
   row: executionRow,
   text: `
 with page as materialized (

@@ -11,7 +11,7 @@ const listStatement = statement({
     kind: 'text?',
     created_at_ms: 'int8',
     execution_id: 'uuid',
-    limit: 'int4',
+    limit: 'int8',
   },
   row: executionRow,
   text: `

@@ -5,7 +5,7 @@ import { filterCondition, filterParams, filterValues, firstTime, firstUuid, type
 
 const listStatement = statement({
   name: 'execution.list.delayed',
-  params: { ...filterParams, delay_until_ms: 'int8', execution_id: 'uuid', limit: 'int4' },
+  params: { ...filterParams, delay_until_ms: 'int8', execution_id: 'uuid', limit: 'int8' },
   row: executionRow,
   text: `
 with page as materialized (

@@ -13,7 +13,7 @@ const listStatement = statement({
     outcome: 'text',
     terminal_at_ms: 'int8',
     execution_id: 'uuid',
-    limit: 'int4',
+    limit: 'int8',
   },
   row: executionRow,
   text: `

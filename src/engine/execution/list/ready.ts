@@ -5,7 +5,7 @@ import { filterParams, filterValues, firstTime, firstUuid, queueCondition, type 
 
 const listStatement = statement({
   name: 'execution.list.ready',
-  params: { ...filterParams, neg_priority: 'int4', rank: 'int8', execution_id: 'uuid', limit: 'int4' },
+  params: { ...filterParams, neg_priority: 'int2', rank: 'int8', execution_id: 'uuid', limit: 'int8' },
   row: executionRow,
   text: `
 with page as materialized (

@@ -1,0 +1,47 @@
+// What the database said no to, in the words of the one error table: whatever leaves the engine is an EngineError.
+import { EngineError } from '../model/errors.ts'
+import { DatabaseError, isConnectionLost, sqlState } from '../sql/errors.ts'
+import type { Sql } from '../sql/sql.ts'
+
+export function contended(cause?: unknown): EngineError {
+  const options = cause === undefined ? undefined : { cause }
+  return new EngineError('contended', 'another transaction holds this execution; try again', {}, options)
+}
+
+// Serialisation failure, deadlock, lock timeout: nothing was changed, and the same call may succeed.
+const contention: readonly (string | undefined)[] = ['40001', '40P01', '55P03']
+
+export function asEngineError(error: unknown): EngineError {
+  if (EngineError.is(error)) return error
+  const message = error instanceof Error ? error.message : String(error)
+  if (error instanceof DatabaseError && error.reason === 'closed') {
+    return new EngineError('engine_closed', 'the engine was used after its close; connect again', {}, { cause: error })
+  }
+  if (error instanceof DatabaseError && error.reason === 'nested_query') {
+    return new EngineError('nested_query', message, {}, { cause: error })
+  }
+  if (contention.includes(sqlState(error))) return contended(error)
+  if (isConnectionLost(error)) {
+    const sentence = `the connection to the database was lost: ${message}; try again`
+    return new EngineError('database_unreachable', sentence, {}, { cause: error })
+  }
+  const sentence = `the database refused the statement: ${message}`
+  return new EngineError('database_error', sentence, { sqlState: sqlState(error) }, { cause: error })
+}
+
+/** For operations that are sent once and as they are. Sets keep the database's own errors, by which they decide. */
+export function inOurWords(sql: Sql): Sql {
+  const translate = (error: unknown): never => {
+    throw asEngineError(error)
+  }
+  return {
+    kind: sql.kind,
+    schema: sql.schema,
+    query: (statement, values) => sql.query(statement, values).catch(translate),
+    pipeline: (calls, options) => sql.pipeline(calls, options).catch(translate),
+    script: (text) => sql.script(text).catch(translate),
+    transaction: (work) => sql.transaction(work).catch(translate),
+    listen: (channel, onHint) => sql.listen(channel, onHint).catch(translate),
+    close: () => sql.close().catch(translate),
+  }
+}

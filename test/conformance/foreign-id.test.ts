@@ -1,0 +1,132 @@
+// Every operation, called for another namespace than the one that the execution is in: what is foreign does not exist.
+import { expect, test } from 'vitest'
+import type { Engine, Refused } from '../../src/engine/engine.ts'
+import type { ErrorCode } from '../../src/model/errors.ts'
+import type { ExecutionId } from '../../src/model/id.ts'
+import { factory } from '../support/factory.ts'
+import { refusal } from '../support/refusal.ts'
+import { setup } from '../support/setup.ts'
+import { withoutWriting } from '../support/written.ts'
+
+interface Foreign {
+  readonly executionId: ExecutionId
+  /** Its tag, parent and lane, by which it could be found. */
+  readonly parentId: ExecutionId
+  readonly partition: string
+}
+
+type Check = (engine: Engine, foreign: Foreign) => Promise<void>
+
+const refusedAs =
+  (code: ErrorCode, call: (engine: Engine, foreign: Foreign) => Promise<unknown>): Check =>
+  async (engine, foreign) => {
+    const error = await refusal(code, call(engine, foreign))
+    expect(error.status).not.toBe(403)
+  }
+
+const refusedInPlace =
+  (
+    code: ErrorCode,
+    call: (engine: Engine, foreign: Foreign) => Promise<readonly ({ kind: string } | Refused)[]>,
+  ): Check =>
+  async (engine, foreign) => {
+    expect(await call(engine, foreign)).toMatchObject([{ kind: 'refused', error: { code } }])
+  }
+
+const isNull =
+  (call: (engine: Engine, foreign: Foreign) => Promise<unknown>): Check =>
+  async (engine, foreign) => {
+    expect(await call(engine, foreign)).toBeNull()
+  }
+
+/** An operation that is missing here fails the last test. */
+const checks: Readonly<Record<string, Check>> = {
+  'executions.create': refusedAs('execution_id_taken', (engine, { executionId }) =>
+    engine.executions.create({ executionId, kind: 'anything' }),
+  ),
+  'executions.createMany': refusedInPlace('execution_id_taken', (engine, { executionId }) =>
+    engine.executions.createMany([{ executionId, kind: 'anything' }]),
+  ),
+  'executions.cancel': refusedAs('execution_not_found', (engine, { executionId }) =>
+    engine.executions.cancel({ executionId }),
+  ),
+  'executions.cancelMany': refusedInPlace('execution_not_found', (engine, { executionId }) =>
+    engine.executions.cancelMany([{ executionId }]),
+  ),
+  'executions.describe': isNull((engine, { executionId }) => engine.executions.describe(executionId)),
+  'executions.result': isNull((engine, { executionId }) => engine.executions.result(executionId)),
+  'executions.resolveFlowId': isNull((engine, { executionId }) => engine.executions.resolveFlowId(executionId)),
+  'executions.getNamespace': isNull((engine, { executionId }) => engine.executions.getNamespace(executionId)),
+  'executions.getTag': isNull((engine, { executionId }) => engine.executions.getTag(executionId, 'customer')),
+  'executions.setTag': refusedAs('execution_not_found', (engine, { executionId }) =>
+    engine.executions.setTag(executionId, 'customer', 'changed'),
+  ),
+  'executions.list': async (engine, { parentId, partition }) => {
+    const tag = { key: 'customer', value: 'c1' }
+    const requests = [
+      {},
+      { namespace: 'theirs' },
+      { lane: 'private' },
+      { tag },
+      { parentId },
+      { partition },
+      { state: 'active' },
+    ] as const
+    for (const request of requests) {
+      expect((await engine.executions.list(request)).executions, JSON.stringify(request)).toEqual([])
+    }
+  },
+  'executions.countByState': async (engine) => {
+    for (const request of [{}, { namespace: 'theirs' }, { lane: 'private' }]) {
+      const counts = await engine.executions.countByState(request)
+      expect(Object.values(counts).every((state) => state.count === 0 && !state.orMore)).toBe(true)
+    }
+  },
+  'lanes.list': async (engine) => {
+    for (const request of [{}, { namespace: 'theirs' }]) {
+      expect((await engine.lanes.list(request)).lanes.map((lane) => lane.lane)).not.toContain('private')
+    }
+  },
+}
+
+/** What belongs to nobody, and how a caller is bound. */
+const withoutNoun = ['as', 'serverTime']
+
+test.each(Object.entries(checks))('%s finds nothing of another namespace, and changes nothing', async (_, check) => {
+  const { engine, sql } = await setup()
+  const given = factory(sql)
+  const place = { namespace: 'theirs', lane: 'private', kind: 'anything' }
+  const parentId = await given.suspended(place)
+  const executionId = await given.active({ ...place, parentId, tags: { customer: 'c1' } })
+  const ours = engine.as({ namespace: 'ours' })
+  // The queue that a create would intern exists before, so that all tables can be compared.
+  const { executionId: own } = await ours.executions.create({ kind: 'anything', lane: 'default' })
+  await sql.script(`delete from flowfabric.ff_ready r using flowfabric.ff_exec_core e
+    where e.execution_id = r.execution_id and e.namespace = 'ours';
+    delete from flowfabric.ff_exec_input i using flowfabric.ff_exec_core e
+    where e.execution_id = i.execution_id and e.namespace = 'ours';
+    delete from flowfabric.ff_exec_core where namespace = 'ours'`)
+  expect(await engine.executions.describe(own)).toBeNull()
+  const partition = executionId.slice(0, executionId.indexOf('}') + 1)
+  await withoutWriting(sql, () => check(ours, { executionId, parentId, partition }))
+})
+
+test('the same calls find it when they are made for its namespace', async () => {
+  const { engine, sql } = await setup()
+  const executionId = await factory(sql).active({ namespace: 'theirs', tags: { customer: 'c1' } })
+  const theirs = engine.as({ namespace: 'theirs' })
+  expect(await theirs.executions.describe(executionId)).not.toBeNull()
+  expect(await theirs.executions.result(executionId)).not.toBeNull()
+  expect(await theirs.executions.getTag(executionId, 'customer')).toBe('c1')
+  expect(await theirs.executions.getNamespace(executionId)).toBe('theirs')
+  expect((await theirs.executions.list()).executions).toHaveLength(1)
+  expect(await theirs.executions.cancel({ executionId })).toMatchObject({ kind: 'cancelled' })
+})
+
+test('every operation of the engine is called above', async () => {
+  const { engine } = await setup()
+  const operations = Object.entries(engine).flatMap(([name, member]) =>
+    typeof member === 'function' ? [name] : Object.keys(member as object).map((verb) => `${name}.${verb}`),
+  )
+  expect(operations.toSorted()).toEqual([...Object.keys(checks), ...withoutNoun].toSorted())
+})

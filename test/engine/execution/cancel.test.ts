@@ -1,0 +1,257 @@
+import { expect, test } from 'vitest'
+import { formatExecutionId, mintExecutionId, parseExecutionId } from '../../../src/model/id.ts'
+import { factory, type Factory } from '../../support/factory.ts'
+import { rows } from '../../support/raw.ts'
+import { refusal } from '../../support/refusal.ts'
+import { setup } from '../../support/setup.ts'
+import { withoutWriting } from '../../support/written.ts'
+
+const cancellable = [
+  'waiting',
+  'delayed',
+  'retrying',
+  'interrupted',
+  'resumable',
+  'active',
+  'suspended',
+  'blocked',
+  'rateLimited',
+  'heldByOperator',
+] as const satisfies readonly (keyof Factory)[]
+
+test.each(cancellable)('EXEC-26 cancel ends what is %s, and says who and why', async (state) => {
+  const { engine, sql, clock } = await setup()
+  const id = await factory(sql)[state]({ deadlineAt: (await clock.now()) + 1_000_000 })
+  const before = await engine.executions.describe(id)
+  await clock.advance('1m')
+  await clock.freeze()
+  const now = await clock.now()
+
+  const answer = await engine.as({ actor: 'ann' }).executions.cancel({ executionId: id, reason: 'no longer needed' })
+
+  expect(answer).toEqual({ kind: 'cancelled', executionId: id, from: before!.publicState })
+  const ran = before!.totalAttemptCount > 0
+  expect(await engine.executions.describe(id)).toMatchObject({
+    publicState: 'cancelled',
+    state: {
+      lifecyclePhase: 'terminal',
+      ownershipState: 'unowned',
+      eligibilityState: 'not_applicable',
+      attemptState: ran ? 'attempt_terminal' : 'pending_first_attempt',
+      terminalOutcome: 'cancelled',
+      interruption: 'none',
+    },
+    endedAt: now,
+    lastMutationAt: now,
+    cancellationReason: 'no longer needed',
+    cancelledBy: 'ann',
+    failureReason: null,
+    delayUntil: null,
+    deadlineAt: null,
+    lease: null,
+    currentAttempt: null,
+    blockingReason: 'none',
+  })
+  expect(await rows(sql, 'select from flowfabric.ff_ready union all select from flowfabric.ff_lease')).toEqual([])
+  expect(await engine.executions.result(id)).toEqual({ kind: 'cancelled', reason: 'no longer needed' })
+})
+
+test('cancel writes one completion event, with namespace, actor, reason and generation', async () => {
+  const { engine, sql, clock } = await setup()
+  await clock.freeze()
+  const executionId = await factory(sql).waiting({ namespace: 'shop' })
+  const { partition, uuid } = parseExecutionId(executionId)
+  await engine.as({ namespace: 'shop', actor: 'ann' }).executions.cancel({ executionId, reason: 'why' })
+  expect(await rows(sql, 'select * from flowfabric.ff_completion_event')).toEqual([
+    {
+      event_id: 1,
+      partition_key: partition,
+      execution_id: uuid,
+      flow_id: null,
+      generation: 0,
+      outcome: 'cancelled',
+      reason: 'why',
+      namespace: 'shop',
+      actor: 'ann',
+      occurred_at_ms: await clock.now(),
+    },
+  ])
+  expect(await rows(sql, 'select from flowfabric.ff_lease_event')).toEqual([])
+})
+
+test('cancel of a held execution ends its lease, and tells it as revoked', async () => {
+  const { engine, sql } = await setup()
+  const leaseId = '0190a3c4-0000-4000-8000-000000000009'
+  const held = { leaseId, leaseEpoch: 3, attemptIndex: 1, workerInstance: 'w1' }
+  const executionId = await factory(sql).active(held)
+  await engine.executions.cancel({ executionId })
+  const events = await rows(
+    sql,
+    'select event_type, lease_id, lease_epoch, attempt_index, worker_instance_id, reason from flowfabric.ff_lease_event',
+  )
+  expect(events).toEqual([
+    {
+      event_type: 'revoked',
+      lease_id: leaseId,
+      lease_epoch: 3,
+      attempt_index: 1,
+      worker_instance_id: 'w1',
+      reason: 'cancelled',
+    },
+  ])
+  // The last holder's fence stays, so that its late write can be told what happened.
+  expect(await rows(sql, 'select lease_id, lease_epoch from flowfabric.ff_exec_core')).toEqual([
+    { lease_id: leaseId, lease_epoch: 3 },
+  ])
+  const attempts = await rows(
+    sql,
+    'select attempt_index, outcome, lease_id, lease_epoch, worker_instance_id, ended_at_ms is not null as ended from flowfabric.ff_attempt',
+  )
+  expect(attempts).toEqual([
+    {
+      attempt_index: 1,
+      outcome: 'cancelled',
+      lease_id: leaseId,
+      lease_epoch: 3,
+      worker_instance_id: 'w1',
+      ended: true,
+    },
+  ])
+})
+
+test.each(['suspended', 'interrupted'] as const)(
+  'cancel closes the record of the attempt of what is %s',
+  async (state) => {
+    const { engine, sql } = await setup()
+    const executionId = await factory(sql)[state]()
+    await engine.executions.cancel({ executionId, reason: 'why' })
+    const attempts = await rows(
+      sql,
+      'select outcome, failure_reason, ended_at_ms is not null as ended from flowfabric.ff_attempt',
+    )
+    expect(attempts).toEqual([{ outcome: 'cancelled', failure_reason: 'why', ended: true }])
+  },
+)
+
+test('cancel of a member or a child leaves word for those who wait for it', async () => {
+  const { engine, sql } = await setup()
+  const given = factory(sql)
+  const parentId = await given.suspended()
+  const member = await given.blocked()
+  const child = await given.waiting({ parentId })
+  const solo = await given.waiting()
+  await engine.executions.cancelMany([member, child, solo].map((executionId) => ({ executionId })))
+  const owed = await rows(
+    sql,
+    'select execution_id, parent_id, generation, outcome from flowfabric.ff_dispatch order by execution_id',
+  )
+  expect(owed.map((row) => row['execution_id'])).toEqual(
+    [member, child].map((id) => parseExecutionId(id).uuid).toSorted(),
+  )
+  expect(owed.find((row) => row['execution_id'] === parseExecutionId(child).uuid)).toMatchObject({
+    parent_id: parseExecutionId(parentId).uuid,
+    outcome: 'cancelled',
+  })
+})
+
+test('EXEC-27 cancelling twice succeeds, keeps the first reason and writes nothing', async () => {
+  const { engine, sql } = await setup()
+  const { executionId } = await engine.executions.create({ kind: 'k' })
+  await engine.executions.cancel({ executionId, reason: 'first' })
+  const again = await withoutWriting(sql, () => engine.executions.cancel({ executionId, reason: 'second' }))
+  expect(again).toEqual({ kind: 'already_cancelled', executionId })
+  expect((await engine.executions.describe(executionId))?.cancellationReason).toBe('first')
+})
+
+test('EXEC-28 cancel after another ending is a conflict that names it, and changes nothing', async () => {
+  const { engine, sql } = await setup()
+  const given = factory(sql)
+  for (const state of ['completed', 'failed', 'expired', 'skipped'] as const) {
+    const executionId = await given[state]()
+    const error = await withoutWriting(sql, () =>
+      refusal('execution_not_cancellable', engine.executions.cancel({ executionId })),
+    )
+    expect(error.message).toContain(`${executionId} is ${state}`)
+    expect(error.details).toEqual({ executionId, publicState: state })
+    expect(error.status).toBe(409)
+  }
+})
+
+test('EXEC-29 cancel of an id that does not exist is not found', async () => {
+  const { engine, sql } = await setup()
+  const executionId = mintExecutionId()
+  const error = await withoutWriting(sql, () =>
+    refusal('execution_not_found', engine.executions.cancel({ executionId })),
+  )
+  expect(error.message).toContain(executionId)
+  expect(error.status).toBe(404)
+})
+
+test('an id whose partition is not that of the row is not found', async () => {
+  const { engine, sql } = await setup()
+  const { partition, uuid } = parseExecutionId(await factory(sql).waiting())
+  const executionId = formatExecutionId((partition + 1) % 256, uuid)
+  await withoutWriting(sql, () => refusal('execution_not_found', engine.executions.cancel({ executionId })))
+})
+
+test('a set answers each item in its place', async () => {
+  const { engine, sql } = await setup()
+  const given = factory(sql)
+  const [waiting, done, cancelled, active] = [
+    await given.waiting(),
+    await given.completed(),
+    await given.cancelled(),
+    await given.active(),
+  ]
+  const missing = mintExecutionId()
+  const answers = await engine.executions.cancelMany([
+    { executionId: active },
+    { executionId: missing },
+    { executionId: 'nonsense' as never },
+    { executionId: done },
+    { executionId: cancelled },
+    { executionId: waiting },
+  ])
+  expect(answers).toMatchObject([
+    { kind: 'cancelled', executionId: active, from: 'active' },
+    { kind: 'refused', error: { code: 'execution_not_found' } },
+    { kind: 'refused', error: { code: 'invalid_id' } },
+    { kind: 'refused', error: { code: 'execution_not_cancellable' } },
+    { kind: 'already_cancelled', executionId: cancelled },
+    { kind: 'cancelled', executionId: waiting, from: 'waiting' },
+  ])
+})
+
+test('the same execution twice in a set is cancelled once, with the first reason', async () => {
+  const { engine, sql } = await setup()
+  const executionId = await factory(sql).active()
+  const answers = await engine.executions.cancelMany([
+    { executionId, reason: 'first' },
+    { executionId, reason: 'second' },
+  ])
+  expect(answers.map((answer) => answer.kind)).toEqual(['cancelled', 'already_cancelled'])
+  expect((await engine.executions.describe(executionId))?.cancellationReason).toBe('first')
+  expect(await rows(sql, 'select from flowfabric.ff_event')).toHaveLength(1)
+})
+
+test.each([
+  ['a NUL in the reason', 'a\0b'],
+  ['a lone surrogate in the reason', 'a\uD800'],
+  ['a reason of more than 4 KiB', 'x'.repeat(4097)],
+  ['a reason that is a number', 7],
+])('%s is refused, and nothing is written', async (_, reason) => {
+  const { engine, sql } = await setup()
+  const executionId = await factory(sql).waiting()
+  await withoutWriting(sql, () => refusal('invalid_input', engine.executions.cancel({ executionId, reason } as never)))
+})
+
+test('a thousand are cancelled in one call', async () => {
+  const { engine } = await setup()
+  const created = await engine.executions.createMany(Array.from({ length: 1000 }, () => ({ kind: 'k' })))
+  const ids = created.map((answer) =>
+    answer.kind === 'refused' ? expect.unreachable() : { executionId: answer.executionId },
+  )
+  const answers = await engine.executions.cancelMany(ids)
+  expect(answers.filter((answer) => answer.kind === 'cancelled')).toHaveLength(1000)
+  expect((await engine.executions.countByState()).cancelled).toEqual({ count: 1000, orMore: false })
+})

@@ -1,0 +1,156 @@
+import { expect, test } from 'vitest'
+import { formatExecutionId, mintExecutionId, parseExecutionId } from '../../../src/model/id.ts'
+import type { FlowId } from '../../../src/model/id.ts'
+import { factory } from '../../support/factory.ts'
+import { setup } from '../../support/setup.ts'
+
+test('EXEC-11 describe gives a snapshot of what exists and null for what does not', async () => {
+  const { engine, clock } = await setup()
+  await clock.freeze()
+  const now = await clock.now()
+  const { executionId } = await engine.executions.create({ kind: 'k', lane: 'l', namespace: 'n', tags: { a: '1' } })
+  const found = await engine.executions.describe(executionId)
+  expect(found).toMatchObject({
+    executionId,
+    lane: 'l',
+    namespace: 'n',
+    publicState: 'waiting',
+    totalAttemptCount: 0,
+    createdAt: now,
+    lastMutationAt: now,
+    tags: { a: '1' },
+    currentAttempt: null,
+    lease: null,
+    flowId: null,
+  })
+  expect(await engine.executions.describe(mintExecutionId())).toBeNull()
+})
+
+test('an id whose partition is not that of the row is not found', async () => {
+  const { engine } = await setup()
+  const { partition, uuid } = parseExecutionId((await engine.executions.create({ kind: 'k' })).executionId)
+  const other = formatExecutionId((partition + 1) % 256, uuid)
+  expect(await engine.executions.describe(other)).toBeNull()
+})
+
+test('EXEC-12 describe names the flow on the partition of the execution', async () => {
+  const { engine, sql } = await setup()
+  const flowId: FlowId = '{fp:42}:0190a3c4-0000-7000-8000-000000000001'
+  const executionId = await factory(sql).blocked({ flowId })
+  expect(parseExecutionId(executionId).partition).toBe(42)
+  expect((await engine.executions.describe(executionId))?.flowId).toBe(flowId)
+})
+
+test('a child names its parent', async () => {
+  const { engine, sql } = await setup()
+  const given = factory(sql)
+  const parentId = await given.suspended()
+  const childId = await given.waiting({ parentId })
+  expect((await engine.executions.describe(childId))?.parentId).toBe(parentId)
+})
+
+test('who holds an execution is shown with its lease and attempt', async () => {
+  const { engine, sql } = await setup()
+  const held = { leaseId: '0190a3c4-0000-4000-8000-000000000009', leaseEpoch: 4, attemptIndex: 2, workerInstance: 'w1' }
+  const executionId = await factory(sql).active({ ...held, expiresAt: 5_000_000_000_000, renewedAt: 4_000_000_000_000 })
+  const found = await engine.executions.describe(executionId)
+  expect(found).toMatchObject({
+    publicState: 'active',
+    blockingReason: 'none',
+    blockingDetail: null,
+    currentAttempt: { attemptIndex: 2 },
+    totalAttemptCount: 3,
+    lease: {
+      leaseId: held.leaseId,
+      leaseEpoch: 4,
+      attemptIndex: 2,
+      workerId: 'worker',
+      workerInstanceId: 'w1',
+      expiresAt: 5_000_000_000_000,
+      renewedAt: 4_000_000_000_000,
+    },
+  })
+  expect(found?.startedAt).toBe(found?.lease?.acquiredAt)
+})
+
+test('a lease that nobody renewed says so', async () => {
+  const { engine, sql } = await setup()
+  expect((await engine.executions.describe(await factory(sql).active()))?.lease).toMatchObject({ renewedAt: null })
+})
+
+test('an interrupted execution has an attempt and no lease', async () => {
+  const { engine, sql } = await setup()
+  const given = factory(sql)
+  for (const id of [await given.interrupted(), await given.suspended(), await given.resumable()]) {
+    expect(await engine.executions.describe(id)).toMatchObject({ currentAttempt: { attemptIndex: 0 }, lease: null })
+  }
+})
+
+test.each([
+  ['delayed', 'waiting_for_delay', 'delayed until 2100-01-01T00:00:00.000Z'],
+  ['retrying', 'waiting_for_retry_backoff', 'retry 1 waits until 2100-01-01T00:00:00.000Z'],
+] as const)('what is %s says %s, and until when', async (state, blockingReason, blockingDetail) => {
+  const { engine, sql } = await setup()
+  const id = await factory(sql)[state]({ until: Date.parse('2100-01-01T00:00:00Z') })
+  expect(await engine.executions.describe(id)).toMatchObject({ blockingReason, blockingDetail })
+})
+
+test.each([
+  ['suspended', 'waiting_for_signal'],
+  ['blocked', 'waiting_for_children'],
+  ['rateLimited', 'waiting_for_quota'],
+  ['heldByOperator', 'paused_by_operator'],
+] as const)('what is %s says %s, and since when', async (state, reason) => {
+  const { engine, sql } = await setup()
+  const id = await factory(sql)[state]({ since: Date.parse('2020-01-01T00:00:00Z') })
+  expect(await engine.executions.describe(id)).toMatchObject({
+    blockingReason: reason,
+    blockingDetail: `${reason.replaceAll('_', ' ')} since 2020-01-01T00:00:00.000Z`,
+  })
+})
+
+test('EXEC-23 an ending says how it ended and why, and what has not ended has no outcome', async () => {
+  const { engine, sql } = await setup()
+  const given = factory(sql)
+  const endings = [
+    [await given.completed(), 'completed', 'success', null],
+    [await given.failed({ reason: 'broke' }), 'failed', 'failed', 'broke'],
+    [await given.expired({ reason: 'late' }), 'expired', 'expired', 'late'],
+    [await given.skipped({ reason: 'upstream failed' }), 'skipped', 'skipped', 'upstream failed'],
+  ] as const
+  for (const [id, publicState, terminalOutcome, failureReason] of endings) {
+    const found = await engine.executions.describe(id)
+    expect(found).toMatchObject({
+      publicState,
+      failureReason,
+      blockingReason: 'none',
+      lease: null,
+      currentAttempt: null,
+    })
+    expect(found?.state).toMatchObject({ lifecyclePhase: 'terminal', terminalOutcome })
+    expect(found?.endedAt).toBeTypeOf('number')
+  }
+  expect(await engine.executions.describe(await given.cancelled({ reason: 'no need', by: 'ann' }))).toMatchObject({
+    publicState: 'cancelled',
+    state: { terminalOutcome: 'cancelled' },
+    cancellationReason: 'no need',
+    cancelledBy: 'ann',
+    failureReason: null,
+  })
+  for (const id of [await given.waiting(), await given.active(), await given.suspended(), await given.delayed()]) {
+    expect(await engine.executions.describe(id)).toMatchObject({ state: { terminalOutcome: 'none' }, endedAt: null })
+  }
+})
+
+test('EXEC-19 every read of an id that does not exist finds nothing', async () => {
+  const { engine } = await setup()
+  const id = mintExecutionId()
+  const { describe, result, resolveFlowId, getNamespace, getTag } = engine.executions
+  expect(await Promise.all([describe(id), result(id), resolveFlowId(id), getNamespace(id), getTag(id, 'a')])).toEqual([
+    null,
+    null,
+    null,
+    null,
+    null,
+  ])
+})

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { mintExecutionId } from '../../../../src/model/id.ts'
+import { factory } from '../../../support/factory.ts'
+import { setup } from '../../../support/setup.ts'
+import { idsOf } from '../page-through.ts'
+
+test('the children of an execution come newest first, in whatever state', async () => {
+  const { engine, sql } = await setup()
+  const given = factory(sql)
+  const parentId = await given.suspended()
+  const other = await given.suspended()
+  const children = [
+    await given.completed({ parentId, createdAt: 1000 }),
+    await given.active({ parentId, createdAt: 2000 }),
+    await given.waiting({ parentId, createdAt: 3000 }),
+  ]
+  await given.waiting({ parentId: other })
+  expect(await idsOf(engine, { parentId }, 2)).toEqual(children.toReversed())
+  expect(await idsOf(engine, { parentId, state: 'completed' }, 2)).toEqual([children[0]])
+  expect(await idsOf(engine, { parentId: mintExecutionId() }, 2)).toEqual([])
+})

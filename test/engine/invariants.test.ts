@@ -1,0 +1,173 @@
+// Each invariant can fail: what breaks it is reported, and only that, and the repaired database is healthy again.
+import { expect, test } from 'vitest'
+import { checkInvariants } from '../../src/engine/invariants.ts'
+import { parseExecutionId } from '../../src/model/id.ts'
+import { factory, type Factory } from '../support/factory.ts'
+import { setup } from '../support/setup.ts'
+
+interface Breakage {
+  readonly invariant: string
+  readonly by: string
+  readonly given: keyof Factory
+  /** Keeps what it takes away in a table of its own, from which it is put back. */
+  readonly breaks: string
+  readonly repairs: string
+}
+
+const nobody = "'0190a3c4-0000-7000-8000-00000000dead'"
+
+function taking(table: string): Pick<Breakage, 'breaks' | 'repairs'> {
+  return {
+    breaks: `create table public.taken as table flowfabric.${table}; delete from flowfabric.${table}`,
+    repairs: `insert into flowfabric.${table} table public.taken; drop table public.taken`,
+  }
+}
+
+function adding(table: string, columns: string, values: string): Pick<Breakage, 'breaks' | 'repairs'> {
+  return {
+    breaks: `insert into flowfabric.${table} (${columns}) select ${values} from flowfabric.ff_exec_core`,
+    repairs: `delete from flowfabric.${table} where ctid = (select max(ctid) from flowfabric.${table})`,
+  }
+}
+
+function changing(table: string, column: string, value: string, back: string): Pick<Breakage, 'breaks' | 'repairs'> {
+  return {
+    breaks: `update flowfabric.${table} set ${column} = ${value}`,
+    repairs: `update flowfabric.${table} set ${column} = ${back}`,
+  }
+}
+
+const ready = ['ff_ready', 'queue_id, neg_priority, rank, execution_id'] as const
+const leaseColumns =
+  'execution_id, lease_id, lease_epoch, acquired_at_ms, expires_at_ms, attempt_started_at_ms, attempt_index, attempt_type, worker_id, worker_instance_id'
+const tagColumns = 'execution_id, created_at_ms, namespace, tag_key, tag_value'
+const pairs = 'hot and cold rows come in pairs, in a queue and a lane that exist'
+const lease = 'a lease exists exactly while its execution is active, with the same id and epoch'
+const completion = 'an ending has one completion event, and what has not ended has none'
+const readyTable = 'the ready table holds what is eligible and nothing else'
+const orphans = 'tags, results and dispatch rows belong to an execution'
+
+const breakages: readonly Breakage[] = [
+  { invariant: 'nothing is stranded', by: 'a ready row that is gone', given: 'waiting', ...taking('ff_ready') },
+  {
+    invariant: readyTable,
+    by: 'a ready row of what runs',
+    given: 'active',
+    ...adding(...ready, 'queue_id, 0, rank, execution_id'),
+  },
+  {
+    invariant: readyTable,
+    by: 'a ready row of nobody',
+    given: 'active',
+    ...adding(...ready, `queue_id, 0, rank, ${nobody}::uuid`),
+  },
+  { invariant: lease, by: 'a lease that is gone', given: 'active', ...taking('ff_lease') },
+  {
+    invariant: lease,
+    by: 'another epoch',
+    given: 'active',
+    ...changing('ff_lease', 'lease_epoch', 'lease_epoch + 1', 'lease_epoch - 1'),
+  },
+  {
+    invariant: lease,
+    by: 'another lease',
+    given: 'active',
+    ...changing('ff_exec_core', 'lease_id', `${nobody}::uuid`, '(select lease_id from flowfabric.ff_lease)'),
+  },
+  {
+    invariant: lease,
+    by: 'a lease on what waits',
+    given: 'waiting',
+    ...adding('ff_lease', leaseColumns, `execution_id, execution_id, 0, 0, 0, 0, 0, 'initial', 'w', 'w'`),
+  },
+  { invariant: completion, by: 'an event that is gone', given: 'failed', ...taking('ff_event') },
+  {
+    invariant: completion,
+    by: 'a second event',
+    given: 'failed',
+    ...adding(
+      'ff_event',
+      'occurred_at_ms, execution_id, generation, event_type, outcome, partition_key, namespace, actor',
+      `0, execution_id, 0, 'ended', 'failed', 0, 'default', 'x'`,
+    ),
+    repairs: `delete from flowfabric.ff_event where actor = 'x'`,
+  },
+  {
+    invariant: 'the completion event tells the ending that is stored',
+    by: 'another outcome',
+    given: 'failed',
+    ...changing('ff_event', 'outcome', `'success'`, `'failed'`),
+  },
+  {
+    invariant: 'an execution that ended after it ran has the record of its last attempt, ended',
+    by: 'an attempt that is gone',
+    given: 'failed',
+    ...taking('ff_attempt'),
+  },
+  {
+    invariant: 'an execution that ended after it ran has the record of its last attempt, ended',
+    by: 'an attempt that is open',
+    given: 'failed',
+    ...changing('ff_attempt', 'ended_at_ms', 'null', '1'),
+  },
+  { invariant: pairs, by: 'a cold row that is gone', given: 'waiting', ...taking('ff_exec_input') },
+  {
+    invariant: pairs,
+    by: 'another partition',
+    given: 'waiting',
+    ...changing('ff_exec_input', 'partition_key', '(partition_key + 1) % 256', '(partition_key + 255) % 256'),
+  },
+  { invariant: pairs, by: 'a lane that is gone', given: 'waiting', ...taking('ff_lane_registry') },
+  {
+    invariant: pairs,
+    by: 'another namespace',
+    given: 'waiting',
+    ...changing('ff_exec_core', 'namespace', `'other'`, `'default'`),
+  },
+  {
+    invariant: orphans,
+    by: 'a tag of nobody',
+    given: 'waiting',
+    ...adding('ff_exec_tag', tagColumns, `${nobody}::uuid, 0, 'default', 'a', 'b'`),
+  },
+  {
+    invariant: orphans,
+    by: 'a result of nobody',
+    given: 'waiting',
+    ...adding('ff_exec_result', 'execution_id, generation, attempt_index, created_at_ms', `${nobody}::uuid, 0, 0, 0`),
+  },
+  {
+    invariant: orphans,
+    by: 'a dispatch row of nobody',
+    given: 'waiting',
+    ...adding('ff_dispatch', 'execution_id, generation, created_at_ms, outcome', `${nobody}::uuid, 0, 0, 'failed'`),
+  },
+]
+
+test.each(breakages)('$invariant: broken by $by', async ({ invariant, given, breaks, repairs }) => {
+  const { sql } = await setup()
+  const id = await factory(sql)[given]()
+  expect(await checkInvariants(sql)).toEqual([])
+  await sql.script(breaks)
+  try {
+    const broken = await checkInvariants(sql)
+    expect(broken.map((violation) => violation.name)).toContain(invariant)
+    const subjects = broken.find((violation) => violation.name === invariant)!.rows.map((row) => row.subject)
+    expect([parseExecutionId(id).uuid, nobody.replaceAll("'", '')]).toEqual(expect.arrayContaining(subjects))
+  } finally {
+    await sql.script(repairs)
+  }
+})
+
+test('every invariant has something that breaks it', async () => {
+  const named = new Set(breakages.map((breakage) => breakage.invariant))
+  expect([...named].toSorted()).toEqual((await allInvariantNames()).toSorted())
+})
+
+/** A database that answers every query with a row breaks them all. */
+async function allInvariantNames(): Promise<string[]> {
+  const queries = { query: async () => [{ subject: 'x', found: 'y' }], script: async () => {} }
+  const answering = { ...queries, transaction: async (work: (tx: typeof queries) => unknown) => work(queries) }
+  const violations = await checkInvariants(answering as never)
+  return violations.map((violation) => violation.name)
+}

@@ -1,0 +1,126 @@
+import pg from 'pg'
+import { expect, onTestFinished, test } from 'vitest'
+import { parseExecutionId, type ExecutionId } from '../../src/model/id.ts'
+import { hold } from '../support/barrier.ts'
+import { factory } from '../support/factory.ts'
+import { rows } from '../support/raw.ts'
+import { refusal } from '../support/refusal.ts'
+import { setup } from '../support/setup.ts'
+import { secondEngine } from './second-engine.ts'
+
+const change = 'update flowfabric.ff_exec_core set retry_count = 1 where execution_id = $1'
+const uuidOf = (id: ExecutionId) => [parseExecutionId(id).uuid]
+
+test('two cancels at once end the execution once, and both succeed', async () => {
+  const { engine, sql, url } = await setup()
+  const other = await secondEngine(url)
+  const executionId = await factory(sql).active()
+  const held = await hold(url, 'lock table flowfabric.ff_exec_core in share mode')
+  const cancels = [engine, other].map((one, index) => one.executions.cancel({ executionId, reason: `${index}` }))
+  await held.waiters(2)
+  await held.release()
+  const answers = await Promise.all(cancels)
+  expect(answers.map((answer) => answer.kind).toSorted()).toEqual(['already_cancelled', 'cancelled'])
+  const winner = answers.findIndex((answer) => answer.kind === 'cancelled')
+  expect((await engine.executions.describe(executionId))?.cancellationReason).toBe(`${winner}`)
+  expect(await rows(sql, 'select from flowfabric.ff_completion_event')).toHaveLength(1)
+})
+
+test('two engines that cancel the same two hundred in opposite order end each of them once', async () => {
+  const { engine, sql, url } = await setup()
+  const other = await secondEngine(url)
+  const created = await engine.executions.createMany(Array.from({ length: 200 }, () => ({ kind: 'k' })))
+  const ids = created.map((answer) => (answer.kind === 'refused' ? expect.unreachable() : answer.executionId))
+  const held = await hold(url, 'lock table flowfabric.ff_exec_core in share mode')
+  const cancels = [
+    engine.executions.cancelMany(ids.map((executionId) => ({ executionId }))),
+    other.executions.cancelMany(ids.toReversed().map((executionId) => ({ executionId }))),
+  ]
+  await held.waiters(2)
+  await held.release()
+  const [one, two] = (await Promise.all(cancels)).map((answers) => answers.map((answer) => answer.kind))
+  ids.forEach((_, index) => {
+    expect([one![index], two!.toReversed()[index]].toSorted()).toEqual(['already_cancelled', 'cancelled'])
+  })
+  expect(await rows(sql, 'select count(*) from flowfabric.ff_completion_event')).toEqual([{ count: 200 }])
+})
+
+test('a row that is held does not hold up the rest of its set, and is cancelled when it is let go', async () => {
+  const { engine, sql, url } = await setup()
+  const given = factory(sql)
+  const ids = [await given.waiting(), await given.active(), await given.suspended()]
+  const held = await hold(url, change, uuidOf(ids[1]!))
+  const cancels = ids.map((executionId) => engine.executions.cancel({ executionId }))
+  expect(await cancels[0]).toMatchObject({ kind: 'cancelled', from: 'waiting' })
+  expect(await cancels[2]).toMatchObject({ kind: 'cancelled', from: 'suspended' })
+  // The next set is not held up either.
+  expect(await engine.executions.cancel({ executionId: await given.waiting() })).toMatchObject({ kind: 'cancelled' })
+  await held.waiters(1)
+  await held.release()
+  expect(await cancels[1]).toMatchObject({ kind: 'cancelled', from: 'active' })
+})
+
+test('a row that stays held is contended after the lock timeout, and unchanged', async () => {
+  const { engine, sql, url } = await setup()
+  const executionId = await factory(sql).waiting()
+  const held = await hold(url, change, uuidOf(executionId))
+  const error = await refusal('contended', engine.executions.cancel({ executionId }))
+  expect(error.retryable).toBe(true)
+  await held.release()
+  expect(await engine.executions.describe(executionId)).toMatchObject({ publicState: 'waiting', retryCount: 0 })
+  expect(await engine.executions.cancel({ executionId })).toMatchObject({ kind: 'cancelled' })
+})
+
+test('a cancel that waited decides by what it finds, not by what it saw', async () => {
+  const { engine, sql, url } = await setup()
+  const executionId = await factory(sql).waiting()
+  const ending = new pg.Client(url)
+  await ending.connect()
+  onTestFinished(() => ending.end())
+  await ending.query('begin')
+  await ending.query(
+    `with ended as (
+       update flowfabric.ff_exec_core
+       set lifecycle_phase = 'terminal', eligibility_state = 'not_applicable', terminal_outcome = 'expired', terminal_at_ms = 1
+       where execution_id = $1
+       returning *
+     ),
+     unready as (
+       delete from flowfabric.ff_ready r using ended where r.execution_id = ended.execution_id
+     )
+     insert into flowfabric.ff_event (occurred_at_ms, execution_id, generation, event_type, outcome, partition_key, namespace, actor)
+     select 1, execution_id, 0, 'ended', 'expired', partition_key, namespace, 'another' from ended`,
+    uuidOf(executionId),
+  )
+  const cancel = engine.executions.cancel({ executionId })
+  const refused = refusal('execution_not_cancellable', cancel)
+  await expect.poll(() => rows(sql, 'select from pg_locks where not granted'), { interval: 1 }).toHaveLength(1)
+  await ending.query('commit')
+  expect((await refused).details).toMatchObject({ publicState: 'expired' })
+  expect(await rows(sql, 'select from flowfabric.ff_completion_event')).toHaveLength(1)
+})
+
+test('a tag of a row that stays held is contended', async () => {
+  const { engine, sql, url } = await setup()
+  const executionId = await factory(sql).waiting()
+  await hold(url, change, uuidOf(executionId))
+  await refusal('contended', engine.executions.setTag(executionId, 'a', 'b'))
+  expect(await engine.executions.getTag(executionId, 'a')).toBeNull()
+})
+
+test('of two that set the 64th tag at once, one is refused', async () => {
+  const { engine, sql, url } = await setup()
+  const other = await secondEngine(url)
+  const tags = Object.fromEntries(Array.from({ length: 63 }, (_, index) => [`t${index}`, 'x']))
+  const executionId = await factory(sql).waiting({ tags })
+  const held = await hold(url, change, uuidOf(executionId))
+  const writes = Promise.allSettled([
+    engine.executions.setTag(executionId, 'a', '1'),
+    other.executions.setTag(executionId, 'b', '1'),
+  ])
+  await held.waiters(2)
+  await held.release()
+  const outcomes = (await writes).map((outcome) => (outcome.status === 'fulfilled' ? 'set' : outcome.reason.code))
+  expect(outcomes.toSorted()).toEqual(['invalid_tag', 'set'])
+  expect(await rows(sql, 'select count(*) from flowfabric.ff_exec_tag')).toEqual([{ count: 64 }])
+})

@@ -1,0 +1,54 @@
+// Stands between an engine and its database and loses a reply: the server has done the work, and nobody hears of it.
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+import { onTestFinished } from 'vitest'
+
+export interface LossyProxy {
+  readonly url: string
+  /** The next bytes that come back from the server are thrown away, together with their connection. */
+  loseNextReply(): void
+  readonly lostCount: () => number
+}
+
+export async function startLossyProxy(databaseUrl: string): Promise<LossyProxy> {
+  const target = new URL(databaseUrl)
+  const open = new Set<Socket>()
+  let isArmed = false
+  let lost = 0
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname)
+    const both = [client, upstream]
+    for (const socket of both) {
+      open.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        open.delete(socket)
+        for (const other of both) other.destroy()
+      })
+    }
+    client.on('data', (bytes) => upstream.write(bytes))
+    upstream.on('data', (bytes) => {
+      if (!isArmed) return void client.write(bytes)
+      isArmed = false
+      lost += 1
+      for (const socket of both) socket.destroy()
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(async () => {
+    for (const socket of open) socket.destroy()
+    server.close()
+    await once(server, 'close')
+  })
+  const url = new URL(databaseUrl)
+  url.port = String((server.address() as AddressInfo).port)
+  return {
+    url: url.href,
+    loseNextReply: () => {
+      isArmed = true
+    },
+    lostCount: () => lost,
+  }
+}

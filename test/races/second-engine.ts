@@ -1,0 +1,15 @@
+import { onTestFinished } from 'vitest'
+import { createEngine } from '../../src/engine/engine.ts'
+import type { Engine } from '../../src/engine/engine.ts'
+import { openPostgres } from '../../src/sql/postgres.ts'
+
+/** Another process, as far as the database can tell: connections and memory of its own. */
+export async function secondEngine(url: string): Promise<Engine> {
+  const sql = await openPostgres({ url, schema: 'flowfabric' })
+  onTestFinished(() => sql.close())
+  return createEngine(sql)
+}
+
+export function engines(url: string, count: number): Promise<Engine[]> {
+  return Promise.all(Array.from({ length: count }, () => secondEngine(url)))
+}

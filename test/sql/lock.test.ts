@@ -1,0 +1,138 @@
+// The lock of an embedded directory, between real processes.
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { lockDirectory } from '../../src/sql/lock.ts'
+import { startChild, type Child } from '../support/child.ts'
+
+const CHILD = new URL('./lock.child.ts', import.meta.url)
+
+const startIn = (directory: string): Child => startChild(CHILD, { args: [directory] })
+
+test('a second process is refused, and told who holds the directory and what to do', async () => {
+  const directory = await newDirectory()
+  const holder = startIn(directory)
+  await holder.next()
+  const refusal = await lockDirectory(directory).catch((error: unknown) => error)
+  expect(refusal).toMatchObject({ reason: 'directory_locked' })
+  expect(String(refusal)).toContain(`process ${holder.pid}`)
+  expect(String(refusal)).toContain('Stop that process')
+})
+
+test('once the holder serves, the refusal names its URL', async () => {
+  const directory = await newDirectory()
+  const holder = startIn(directory)
+  await holder.next()
+  holder.send({ url: 'http://127.0.0.1:4321' })
+  await holder.next()
+  const refusal = await lockDirectory(directory).catch((error: unknown) => error)
+  expect(String(refusal)).toContain('Connect to http://127.0.0.1:4321 instead')
+})
+
+test('the same process is refused a second time, until it has let go', async () => {
+  const directory = await newDirectory()
+  const lock = await lockDirectory(directory)
+  await expect(lockDirectory(directory)).rejects.toThrow('in use by this process')
+  await lock.release()
+  await (await lockDirectory(directory)).release()
+  expect(await readdir(directory)).toEqual([])
+})
+
+test('the lock of a killed process is taken over', async () => {
+  const directory = await newDirectory()
+  const holder = startIn(directory)
+  await holder.next()
+  await holder.kill('SIGKILL')
+  const lock = await lockDirectory(directory)
+  expect(await readLock(directory)).toMatchObject({ pid: process.pid })
+  await lock.release()
+})
+
+test.each([
+  ['a pid that was given to another process since', { startTicks: '1' }],
+  ['another boot of the machine', { boot: 'another' }],
+  ['a pid that no process has', { pid: 2 ** 22 + 1 }],
+  ['a process before us with our pid, where the system does not tell', { boot: null, since: '2020-01-01T00:00:00Z' }],
+])('the lock of %s is taken over', async (_, change) => {
+  const directory = await newDirectory()
+  await lockDirectory(directory)
+  await writeFile(
+    join(directory, 'lock.json'),
+    JSON.stringify({ ...(await readLock(directory)), ...change, id: 'old' }),
+  )
+  const lock = await lockDirectory(directory)
+  await lock.release()
+})
+
+test.each(['', '{', 'null', '{"pid":"x"}', '{"pid":-1,"since":"now"}'])(
+  'a damaged lock %j is taken over',
+  async (text) => {
+    const directory = await newDirectory()
+    await writeFile(join(directory, 'lock.json'), text)
+    await (await lockDirectory(directory)).release()
+  },
+)
+
+test('the lock of another host is never taken for dead', async () => {
+  const directory = await newDirectory()
+  await lockDirectory(directory)
+  const foreign = { ...(await readLock(directory)), hostname: 'elsewhere', pid: 2 ** 22 + 1, id: 'foreign' }
+  await writeFile(join(directory, 'lock.json'), JSON.stringify(foreign))
+  const refusal = await lockDirectory(directory).catch((error: unknown) => error)
+  expect(String(refusal)).toContain('on host elsewhere')
+  expect(String(refusal)).toContain(`remove ${join(directory, 'lock.json')}`)
+})
+
+test('a release removes only its own lock', async () => {
+  const directory = await newDirectory()
+  const lock = await lockDirectory(directory)
+  const successor = { ...(await readLock(directory)), id: 'successor' }
+  await writeFile(join(directory, 'lock.json'), JSON.stringify(successor))
+  await lock.setUrl('http://late')
+  await lock.release()
+  expect(await readLock(directory)).toEqual(successor)
+})
+
+test('a claim that a dead process left behind is cleared away', async () => {
+  const directory = await newDirectory()
+  await lockDirectory(directory)
+  const dead = { ...(await readLock(directory)), pid: 2 ** 22 + 1 }
+  await rm(join(directory, 'lock.json'))
+  await writeFile(join(directory, 'lock.json.left-behind'), JSON.stringify(dead))
+  await (await lockDirectory(directory)).release()
+  expect(await readdir(directory)).toEqual([])
+})
+
+test('of many processes that take over a dead lock at once exactly one gets it', async () => {
+  const directory = await newDirectory()
+  const dead = startIn(directory)
+  await dead.next()
+  await dead.kill('SIGKILL')
+  const children = Array.from({ length: 6 }, () => startIn(directory))
+  const answers = await Promise.all(children.map((child) => child.next()))
+  const holders = answers.filter((answer) => Object.hasOwn(answer as object, 'locked'))
+  expect(holders).toHaveLength(1)
+  expect(await readLock(directory)).toMatchObject({ pid: (holders[0] as { locked: number }).locked })
+})
+
+test('of many tries inside one process exactly one gets it, again and again', async () => {
+  const directory = await newDirectory()
+  for (let round = 0; round < 20; round += 1) {
+    await writeFile(join(directory, 'lock.json'), round % 2 === 0 ? 'damaged' : '')
+    const tries = await Promise.allSettled(Array.from({ length: 8 }, () => lockDirectory(directory)))
+    const won = tries.filter((attempt) => attempt.status === 'fulfilled')
+    expect(won).toHaveLength(1)
+    await won[0]!.value.release()
+  }
+})
+
+async function newDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'flowfabric-lock-'))
+  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  return directory
+}
+
+async function readLock(directory: string): Promise<object> {
+  return JSON.parse(await readFile(join(directory, 'lock.json'), 'utf8')) as object
+}

@@ -1,0 +1,50 @@
+// The embedded database in a directory, and its manners in a shared process.
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { openEmbedded } from '../../src/sql/pglite.ts'
+import { statement } from '../../src/sql/statement.ts'
+import { startChild } from '../support/child.ts'
+
+const COUNT = statement({
+  name: 'test.kept',
+  params: {},
+  row: { count: 'int8', last: 'int8' },
+  text: 'select count(*) as count, max(id) as last from public.kept',
+})
+const ONE = statement({ name: 'test.embedded_one', params: {}, row: { one: 'int4' }, text: 'select 1 as one' })
+
+test(
+  'what a killed process was told is kept, and the next one takes the directory over',
+  { timeout: 60_000 },
+  async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'flowfabric-embedded-'))
+    onTestFinished(() => rm(directory, { recursive: true, force: true }))
+    const writer = startChild(new URL('./embedded.child.ts', import.meta.url), { args: [directory] })
+    let told = 0
+    while (told < 100) told = ((await writer.next()) as { id: number }).id
+    await expect(openEmbedded({ directory, schema: 'flowfabric' })).rejects.toThrow(`process ${writer.pid}`)
+    await writer.kill('SIGKILL')
+
+    const sql = await openEmbedded({ directory, schema: 'flowfabric' })
+    const [kept] = await sql.query(COUNT, {})
+    expect(kept!.count).toBeGreaterThanOrEqual(told)
+    expect(kept!.last).toBe(kept!.count)
+    await expect(openEmbedded({ directory, schema: 'flowfabric' })).rejects.toThrow('this process')
+    await sql.close()
+    expect(await readdir(directory)).toEqual(['pgdata'])
+
+    const again = await openEmbedded({ directory, schema: 'flowfabric' })
+    expect(await again.query(COUNT, {})).toEqual([kept])
+
+    // A caller that never stops asking leaves room for the timers of the process.
+    let ticks = 0
+    const timer = setInterval(() => (ticks += 1), 5)
+    const startedAt = performance.now()
+    while (performance.now() - startedAt < 300) await again.query(ONE, {})
+    clearInterval(timer)
+    expect(ticks).toBeGreaterThan(5)
+    await again.close()
+  },
+)

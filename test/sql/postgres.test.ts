@@ -1,0 +1,256 @@
+// What only real connections can show: round trips, losses, wrong addresses, rights.
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, connect, type AddressInfo, type Server } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { isConnectionLost } from '../../src/sql/errors.ts'
+import { openPostgres } from '../../src/sql/postgres.ts'
+import { call, type Sql } from '../../src/sql/sql.ts'
+import { statement } from '../../src/sql/statement.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { blankDatabase, Notes, until } from './fixture.ts'
+
+const BACKEND = statement({
+  name: 'test.backend',
+  params: {},
+  row: { pid: 'int4' },
+  text: 'select pg_backend_pid() as pid',
+})
+const SLEEP = statement({
+  name: 'test.sleep',
+  params: { seconds: 'float8' },
+  row: { pid: 'int4' },
+  text: 'select pg_backend_pid() as pid from pg_sleep($1)',
+})
+const SETTING = statement({
+  name: 'test.setting',
+  params: { name: 'text' },
+  row: { value: 'text' },
+  text: 'select current_setting($1) as value',
+})
+const TERMINATE = statement({
+  name: 'test.terminate',
+  params: { pids: 'int4[]' },
+  row: { ended: 'bool' },
+  text: 'select pg_terminate_backend(pid) as ended from unnest($1::int4[]) as given (pid)',
+})
+
+const setting = async (sql: Sql, name: string): Promise<string> => (await sql.query(SETTING, { name }))[0]!.value
+
+test('queries spread over the pool, so that a slow one holds up no other', async () => {
+  const database = await blankDatabase()
+  const sql = await database.open({ poolSize: 3 })
+  const slow = sql.query(SLEEP, { seconds: 0.4 })
+  const quick = await sql.query(BACKEND, {})
+  const outcome = await Promise.race([slow.then(() => 'slow'), Promise.resolve('quick')])
+  expect(outcome).toBe('quick')
+  expect((await slow)[0]!.pid).not.toBe(quick[0]!.pid)
+})
+
+test('more calls than connections wait for their turn', async () => {
+  const database = await blankDatabase()
+  const sql = await database.open({ poolSize: 2 })
+  const pids = await Promise.all(Array.from({ length: 20 }, () => sql.query(SLEEP, { seconds: 0.01 })))
+  expect(new Set(pids.map(([row]) => row!.pid)).size).toBe(2)
+})
+
+test('a pipeline takes one round trip, a transaction one for each statement and one for the commit', async () => {
+  const database = await blankDatabase()
+  const oneWayMs = 40
+  const proxy = await slowProxy(database.url, oneWayMs)
+  const sql = await database.open({ url: proxy, poolSize: 2 })
+  // The best of three, because a busy machine adds to the time but never takes from it.
+  const timed = async (work: () => Promise<unknown>): Promise<number> => {
+    const times: number[] = []
+    for (let round = 0; round < 3; round += 1) {
+      const startedAt = performance.now()
+      await work()
+      times.push(performance.now() - startedAt)
+    }
+    return Math.floor(Math.min(...times) / (2 * oneWayMs))
+  }
+  const five = Array.from({ length: 5 }, () => call(BACKEND, {}))
+  expect(await timed(() => sql.pipeline(five))).toBe(1)
+  expect(await timed(() => sql.query(BACKEND, {}))).toBe(1)
+  const twoStatements = async (): Promise<void> =>
+    sql.transaction(async (tx) => {
+      await tx.query(BACKEND, {})
+      await tx.query(BACKEND, {})
+    })
+  expect(await timed(twoStatements)).toBe(3)
+})
+
+test('connections come with jit off, read committed, and a name', async () => {
+  const database = await blankDatabase()
+  const sql = await database.open()
+  expect(await setting(sql, 'jit')).toBe('off')
+  expect(await setting(sql, 'default_transaction_isolation')).toBe('read committed')
+  expect(await setting(sql, 'application_name')).toBe('flowfabric')
+})
+
+test('what the URL says is kept beside our settings', async () => {
+  const database = await blankDatabase()
+  const url = `${database.url}?application_name=mine&options=-c%20work_mem%3D7MB&sslmode=disable&prepare=false`
+  const sql = await database.open({ url })
+  expect(await setting(sql, 'application_name')).toBe('mine')
+  expect(await setting(sql, 'work_mem')).toBe('7MB')
+  expect(await setting(sql, 'jit')).toBe('off')
+})
+
+test('a connection that the server drops while idle is replaced, and the process lives', async () => {
+  const database = await blankDatabase()
+  const notes = new Notes()
+  const sql = await database.open({ logger: notes })
+  const other = await database.open()
+  const [{ pid } = { pid: 0 }] = await sql.query(BACKEND, {})
+  await other.query(TERMINATE, { pids: [pid] })
+  await until(() => notes.warnings.length > 0)
+  expect(notes.warnings[0]).toContain('an idle database connection was lost')
+  const [after] = await sql.query(BACKEND, {})
+  expect(after!.pid).not.toBe(pid)
+})
+
+test('a connection that is lost in the middle of a call says so, and does not go back into the pool', async () => {
+  const database = await blankDatabase()
+  const sql = await database.open({ poolSize: 2 })
+  const other = await database.open()
+  const [{ pid } = { pid: 0 }] = await sql.query(BACKEND, {})
+  const slow = sql.query(SLEEP, { seconds: 20 })
+  const failed = slow.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  await until(async () => (await other.query(TERMINATE, { pids: [pid] }))[0]!.ended && isSettled(failed))
+  expect(isConnectionLost(await failed)).toBe(true)
+  const pids = await Promise.all([sql.query(BACKEND, {}), sql.query(BACKEND, {})])
+  expect(pids.map(([row]) => row!.pid)).not.toContain(pid)
+})
+
+test('a transaction whose connection is lost between two statements fails, and the pool goes on', async () => {
+  const database = await blankDatabase()
+  const sql = await database.open({ poolSize: 2 })
+  const other = await database.open()
+  const work = sql.transaction(async (tx) => {
+    const [row] = await tx.query(BACKEND, {})
+    await other.query(TERMINATE, { pids: [row!.pid] })
+    await setTimeout(50)
+    await tx.query(BACKEND, {})
+  })
+  await expect(work).rejects.toSatisfy(isConnectionLost)
+  expect(await sql.query(BACKEND, {})).toHaveLength(1)
+})
+
+test('FAULT-02 a closed port is an error that says what to check, not a crash', async () => {
+  const port = await closedPort()
+  const opened = openPostgres({ url: `postgres://someone:secret@127.0.0.1:${port}/x`, schema: 'flowfabric' })
+  const error: unknown = await opened.catch((caught: unknown) => caught)
+  expect(error).toMatchObject({ name: 'DatabaseError', reason: 'unreachable' })
+  expect(isConnectionLost(error)).toBe(true)
+  expect(String(error)).toContain(`someone:***@127.0.0.1:${port}`)
+  expect(String(error)).toContain('Check host and port')
+  expect(String(error)).not.toContain('secret')
+})
+
+test.each([
+  ['mysql://localhost/x', 'it must begin with postgres://'],
+  ['postgres://host:port/x', 'cannot be read'],
+  ['postgres://user:top#secret@host/x', 'as %XX'],
+  ['postgres://host/x?prepare=maybe', 'prepare must be true or false'],
+])('the URL %s is refused with the reason and the right form', async (url, message) => {
+  const error: unknown = await openPostgres({ url, schema: 'flowfabric' }).catch((caught: unknown) => caught)
+  expect(error).toMatchObject({ reason: 'bad_url' })
+  expect(String(error)).toContain(message)
+  expect(String(error)).not.toContain('top#secret')
+})
+
+test('an unknown database is told apart', async () => {
+  const url = new URL(inject('postgres').url)
+  url.pathname = '/no_such_database'
+  await expect(openPostgres({ url: url.href, schema: 'flowfabric' })).rejects.toMatchObject({
+    reason: 'unknown_database',
+    sqlState: '3D000',
+  })
+})
+
+test('a wrong password, no password, an unknown role and a missing right to connect are told apart', async () => {
+  const server = await startPostgres({ version: 18, settings: { hba_file: await writeHba() } })
+  onTestFinished(() => server.stop())
+  const owner = await openPostgres({ url: server.url, schema: 'flowfabric' })
+  await owner.script(`create role app login password 'right'`)
+  const failure = async (username: string, password: string): Promise<unknown> => {
+    const url = new URL(server.url)
+    url.username = username
+    url.password = password
+    const opened = openPostgres({ url: url.href, schema: 'flowfabric' })
+    return opened.then(
+      (sql) => sql.close(),
+      (error: unknown) => error,
+    )
+  }
+  expect(await failure('app', 'right')).toBeUndefined()
+  expect(await failure('app', 'wrong')).toMatchObject({ reason: 'wrong_password', sqlState: '28P01' })
+  expect(await failure('app', '')).toMatchObject({ reason: 'wrong_password', hint: 'Put a password into the URL.' })
+  expect(await failure('nobody_of_that_name', 'x')).toMatchObject({ reason: 'wrong_password' })
+  await owner.script('revoke connect on database postgres from public')
+  expect(await failure('app', 'right')).toMatchObject({ reason: 'missing_right', sqlState: '42501' })
+  await owner.close()
+})
+
+test.each([
+  ['', 'must have 1 to 63 bytes'],
+  ['x'.repeat(64), 'must have 1 to 63 bytes'],
+  ['ü'.repeat(32), 'must have 1 to 63 bytes'],
+  ['a\0b', 'no NUL'],
+  ['pg_mine', 'reserved'],
+])('the schema name %j is refused before anything is opened', async (schema, message) => {
+  await expect(openPostgres({ url: 'postgres://127.0.0.1:1/x', schema })).rejects.toThrow(message)
+})
+
+// Everyone but the superuser needs a password. Readable for the user that the server runs as.
+async function writeHba(): Promise<string> {
+  const directory = await mkdtemp('/tmp/flowfabric-hba-')
+  onTestFinished(() => rm(directory, { recursive: true }))
+  await chmod(directory, 0o755)
+  const file = join(directory, 'pg_hba.conf')
+  await writeFile(file, 'local all all trust\nhost all postgres all trust\nhost all all all scram-sha-256\n')
+  return file
+}
+
+async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  const pending = Symbol('pending')
+  return (await Promise.race([promise, setTimeout(5, pending)])) !== pending
+}
+
+/** Passes bytes on, each way only after a while. Answers the URL that leads through it. */
+async function slowProxy(target: string, oneWayMs: number): Promise<string> {
+  const { hostname, port } = new URL(target)
+  const server = createServer((inbound) => {
+    const outbound = connect(Number(port), hostname)
+    const pass = (from: typeof inbound, to: typeof inbound): void => {
+      from.setNoDelay(true)
+      from.on('data', (bytes) => globalThis.setTimeout(() => to.write(bytes), oneWayMs))
+      from.on('close', () => globalThis.setTimeout(() => to.destroy(), oneWayMs))
+      from.on('error', () => {})
+    }
+    pass(inbound, outbound)
+    pass(outbound, inbound)
+  })
+  const url = new URL(target)
+  url.hostname = '127.0.0.1'
+  url.port = String(await listenOn(server))
+  onTestFinished(() => void server.close())
+  return url.href
+}
+
+async function closedPort(): Promise<number> {
+  const server = createServer()
+  const port = await listenOn(server)
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+async function listenOn(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return (server.address() as AddressInfo).port
+}

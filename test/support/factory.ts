@@ -1,0 +1,288 @@
+// Executions in any legal state, written by SQL as the engine would have left them: `await given.active({ lane: 'a' })`.
+// Everything that the invariants ask for comes with them: queue and lane, ready row, lease, attempts, completion event.
+import { createHash, randomUUID } from 'node:crypto'
+import { serverTime } from '../../src/engine/clock/server-time.ts'
+import { attached } from '../../src/model/attached.ts'
+import { mintExecutionId, parseExecutionId, parseFlowId } from '../../src/model/id.ts'
+import type { ExecutionId, FlowId } from '../../src/model/id.ts'
+import type { EligibilityState, Interruption, TerminalOutcome } from '../../src/model/state.ts'
+import type { Queries, Sql } from '../../src/sql/sql.ts'
+import { insert, insertNew, rows, type Row } from './raw.ts'
+
+export interface Traits {
+  readonly executionId?: ExecutionId
+  readonly namespace?: string
+  readonly lane?: string
+  readonly kind?: string
+  readonly priority?: number
+  readonly tags?: Readonly<Record<string, string>>
+  readonly createdAt?: number
+  readonly deadlineAt?: number
+  readonly flowId?: FlowId
+  readonly parentId?: ExecutionId
+}
+
+interface Held {
+  readonly workerInstance?: string
+  readonly leaseId?: string
+  readonly leaseEpoch?: number
+  readonly attemptIndex?: number
+  readonly expiresAt?: number
+  readonly renewedAt?: number
+}
+
+interface Parked {
+  readonly since?: number
+}
+
+interface Ended {
+  readonly endedAt?: number
+  readonly reason?: string
+  /** Never claimed: only cancelled, expired and skipped ones can be that. */
+  readonly neverRan?: boolean
+}
+
+export interface Factory {
+  waiting(traits?: Traits): Promise<ExecutionId>
+  delayed(traits?: Traits & { readonly until?: number }): Promise<ExecutionId>
+  /** Failed once and waits for its second attempt. */
+  retrying(traits?: Traits & { readonly until?: number }): Promise<ExecutionId>
+  /** Lapsed: its holder is gone and the next claim takes it over. */
+  interrupted(traits?: Traits): Promise<ExecutionId>
+  resumable(traits?: Traits): Promise<ExecutionId>
+  active(traits?: Traits & Held): Promise<ExecutionId>
+  suspended(traits?: Traits & Parked): Promise<ExecutionId>
+  /** A member of a flow with an edge that is open. */
+  blocked(traits?: Traits & Parked): Promise<ExecutionId>
+  rateLimited(traits?: Traits & Parked): Promise<ExecutionId>
+  heldByOperator(traits?: Traits & Parked): Promise<ExecutionId>
+  completed(
+    traits?: Traits & Ended & { readonly result?: Uint8Array; readonly encoding?: string },
+  ): Promise<ExecutionId>
+  failed(traits?: Traits & Ended): Promise<ExecutionId>
+  cancelled(traits?: Traits & Ended & { readonly by?: string }): Promise<ExecutionId>
+  expired(traits?: Traits & Ended): Promise<ExecutionId>
+  skipped(traits?: Traits & Ended): Promise<ExecutionId>
+}
+
+export function factory(sql: Sql): Factory {
+  const make = maker(sql)
+  return {
+    waiting: (traits = {}) =>
+      make(traits, () => ({ core: states('runnable', 'eligible_now', 'pending_first_attempt'), isReady: true })),
+    delayed: (traits = {}) =>
+      make(traits, (at) => ({
+        core: {
+          ...states('runnable', 'not_eligible_until_time', 'pending_first_attempt'),
+          delay_until_ms: traits.until ?? at.now + 60_000,
+        },
+      })),
+    retrying: (traits = {}) =>
+      make(traits, (at) => ({
+        core: {
+          ...states('runnable', 'not_eligible_until_time', 'pending_retry_attempt'),
+          ...ranOnce(at),
+          retry_count: 1,
+          delay_until_ms: traits.until ?? at.now + 60_000,
+        },
+        attempt: { outcome: 'retry', ended_at_ms: at.now, failure_reason: 'broke' },
+      })),
+    interrupted: (traits = {}) => make(traits, interruptedBy('lapsed', 'lease_expired_reclaimable')),
+    resumable: (traits = {}) => make(traits, interruptedBy('signalled', 'suspended')),
+    active: (traits = {}) => make(traits, (at) => activeParts(at, traits)),
+    suspended: (traits = {}) =>
+      make(traits, (at) => ({
+        core: {
+          ...states('suspended', 'not_applicable', 'attempt_interrupted'),
+          ...ranOnce(at),
+          parked_at_ms: traits.since ?? at.now,
+        },
+        attempt: { outcome: 'suspended' },
+      })),
+    blocked: (traits = {}) => make(withFlow(traits), parkedBy('blocked_by_dependencies', traits)),
+    rateLimited: (traits = {}) => make(traits, parkedBy('blocked_by_quota', traits)),
+    heldByOperator: (traits = {}) => make(traits, parkedBy('blocked_by_operator', traits)),
+    completed: (traits = {}) =>
+      make(traits, (at) => {
+        const { result, encoding = 'json' } = traits
+        const stored = result && { result: hex(result), result_encoding: encoding }
+        return { ...endedParts(at, 'success', traits), ...(stored && { result: stored }) }
+      }),
+    failed: (traits = {}) => make(traits, (at) => endedParts(at, 'failed', traits)),
+    cancelled: (traits = {}) => make(traits, (at) => endedParts(at, 'cancelled', traits, traits.by)),
+    expired: (traits = {}) => make(traits, (at) => endedParts(at, 'expired', traits)),
+    skipped: (traits = {}) => make(traits, (at) => endedParts(at, 'skipped', traits)),
+  }
+}
+
+/** What the parts of a state are made from. */
+interface Moment {
+  readonly now: number
+  readonly leaseId: string
+}
+
+interface Parts {
+  readonly core: Row
+  readonly isReady?: boolean
+  readonly attempt?: Row
+  readonly lease?: Row
+  readonly result?: Row
+  readonly event?: Row
+}
+
+function maker(sql: Sql) {
+  return async (traits: Traits, partsAt: (at: Moment) => Parts): Promise<ExecutionId> => {
+    const { namespace = 'default', lane = 'default', kind = 'anything', priority = 0, flowId, parentId } = traits
+    const executionId =
+      traits.executionId ?? mintExecutionId({ ...(flowId && { flowId }), ...(parentId && { parentId }) })
+    const { partition, uuid } = parseExecutionId(executionId)
+    const queueId = await queueOf(sql, namespace, lane, kind)
+    const now = await serverTime(sql)
+    const created = traits.createdAt ?? now
+    const parts = partsAt({ now, leaseId: randomUUID() })
+    const parentUuid = parentId === undefined ? null : parseExecutionId(parentId).uuid
+    await sql.transaction(async (tx) => {
+      await insert(tx, 'ff_exec_core', {
+        execution_id: uuid,
+        partition_key: partition,
+        namespace,
+        queue_id: queueId,
+        priority,
+        rank: created,
+        created_at_ms: created,
+        last_mutation_at_ms: now,
+        deadline_at_ms: traits.deadlineAt ?? null,
+        flow_id: flowId === undefined ? null : parseFlowId(flowId).uuid,
+        parent_id: parentUuid,
+        attached: (flowId === undefined ? 0 : attached.flow) | (parentId === undefined ? 0 : attached.parent),
+        ...parts.core,
+      })
+      await insert(tx, 'ff_exec_input', {
+        execution_id: uuid,
+        partition_key: partition,
+        queue_id: queueId,
+        parent_id: parentUuid,
+        created_at_ms: created,
+        creator_identity: 'factory',
+      })
+      for (const [key, value] of Object.entries(traits.tags ?? {})) {
+        const tag = { tag_key: key, tag_value: value, execution_id: uuid, created_at_ms: created, namespace }
+        await insert(tx, 'ff_exec_tag', tag)
+      }
+      const ready = { queue_id: queueId, neg_priority: -priority, rank: created, execution_id: uuid }
+      if (parts.isReady) await insert(tx, 'ff_ready', ready)
+      await insertParts(tx, parts, { execution_id: uuid, partition_key: partition, namespace })
+    })
+    return executionId
+  }
+}
+
+// No version and no capabilities; the digest is that of an empty list.
+async function queueOf(sql: Sql, namespace: string, lane: string, kind: string): Promise<number> {
+  const queue = { namespace, lane_id: lane, execution_kind: kind }
+  await insertNew(sql, 'ff_lane_registry', { namespace, lane_id: lane, registered_at_ms: 0, registered_by: 'factory' })
+  await insertNew(sql, 'ff_queue', {
+    ...queue,
+    task_version: '',
+    required_capabilities: [],
+    capability_digest: createHash('md5').update('').digest('hex'),
+    created_at_ms: 0,
+  })
+  const found = await rows(
+    sql,
+    `select queue_id, namespace, lane_id, execution_kind from flowfabric.ff_queue where task_version = ''`,
+  )
+  const match = found.find((row) => Object.entries(queue).every(([column, value]) => row[column] === value))
+  return match!['queue_id'] as number
+}
+
+async function insertParts(tx: Queries, parts: Parts, { execution_id, ...place }: Row): Promise<void> {
+  const { lease_id = null, lease_epoch = 0, attempt_index = 0, started_at_ms = null } = parts.core
+  const attempt = {
+    execution_id,
+    attempt_index,
+    generation: 0,
+    attempt_type: 'initial',
+    lease_id,
+    lease_epoch,
+    started_at_ms,
+  }
+  if (parts.attempt) await insert(tx, 'ff_attempt', { ...attempt, ...parts.attempt })
+  if (parts.lease) await insert(tx, 'ff_lease', { execution_id, lease_id, lease_epoch, attempt_index, ...parts.lease })
+  const result = { execution_id, generation: 0, attempt_index, created_at_ms: parts.core['terminal_at_ms'] }
+  if (parts.result) await insert(tx, 'ff_exec_result', { ...result, ...parts.result })
+  if (parts.event) await insert(tx, 'ff_event', { execution_id, generation: 0, ...place, ...parts.event })
+}
+
+function states(phase: string, eligibility: EligibilityState, attempt: string): Row {
+  return { lifecycle_phase: phase, ownership_state: 'unowned', eligibility_state: eligibility, attempt_state: attempt }
+}
+
+function ranOnce({ now, leaseId }: Moment): Row {
+  return { total_attempt_count: 1, lease_id: leaseId, lease_epoch: 1, started_at_ms: now }
+}
+
+function interruptedBy(interruption: Interruption, outcome: string) {
+  return (at: Moment): Parts => ({
+    core: { ...states('runnable', 'eligible_now', 'attempt_interrupted'), ...ranOnce(at), interruption },
+    isReady: true,
+    attempt: { outcome },
+  })
+}
+
+function parkedBy(eligibility: EligibilityState, { since }: Parked) {
+  return (at: Moment): Parts => ({
+    core: { ...states('runnable', eligibility, 'pending_first_attempt'), parked_at_ms: since ?? at.now },
+  })
+}
+
+function withFlow(traits: Traits): Traits {
+  return traits.flowId === undefined ? { ...traits, flowId: mintExecutionId() as string as FlowId } : traits
+}
+
+function activeParts(at: Moment, traits: Held): Parts {
+  const { attemptIndex = 0, leaseEpoch = 1, workerInstance = 'worker-1', leaseId = at.leaseId } = traits
+  return {
+    core: {
+      ...states('active', 'not_applicable', 'running_attempt'),
+      ...ranOnce(at),
+      ownership_state: 'leased',
+      lease_id: leaseId,
+      lease_epoch: leaseEpoch,
+      attempt_index: attemptIndex,
+      total_attempt_count: attemptIndex + 1,
+    },
+    lease: {
+      acquired_at_ms: at.now,
+      expires_at_ms: traits.expiresAt ?? at.now + 30_000,
+      renewed_at_ms: traits.renewedAt ?? null,
+      attempt_started_at_ms: at.now,
+      attempt_type: 'initial',
+      worker_id: 'worker',
+      worker_instance_id: workerInstance,
+    },
+  }
+}
+
+function endedParts(at: Moment, outcome: TerminalOutcome, traits: Ended, by = 'factory'): Parts {
+  const { endedAt = at.now, reason = null, neverRan = false } = traits
+  const untouched = outcome === 'skipped' ? 'none' : 'pending_first_attempt'
+  const isCancelled = outcome === 'cancelled'
+  return {
+    core: {
+      ...states('terminal', 'not_applicable', neverRan ? untouched : 'attempt_terminal'),
+      ...(neverRan ? {} : ranOnce(at)),
+      terminal_outcome: outcome,
+      terminal_at_ms: endedAt,
+      failure_reason: isCancelled ? null : reason,
+      cancellation_reason: isCancelled ? reason : null,
+      cancelled_by: isCancelled ? by : null,
+    },
+    ...(neverRan ? {} : { attempt: { outcome, ended_at_ms: endedAt, failure_reason: reason } }),
+    event: { occurred_at_ms: endedAt, event_type: 'ended', outcome, actor: by, reason },
+  }
+}
+
+function hex(bytes: Uint8Array): string {
+  return `\\x${Buffer.from(bytes).toString('hex')}`
+}

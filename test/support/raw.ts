@@ -1,0 +1,29 @@
+// SQL of a test's own, where the engine has no operation for what the test wants to see or to break.
+import type { Queries } from '../../src/sql/sql.ts'
+
+export type Row = Readonly<Record<string, unknown>>
+
+/** Both databases decode by the column's type, so the rows need no declaration. */
+export async function rows(sql: Queries, text: string): Promise<Row[]> {
+  return (await sql.query({ name: 'test.rows', params: {}, row: {}, text }, {})) as Row[]
+}
+
+/** One row, by column name; what is left out takes its default. */
+export function insert(sql: Queries, table: string, row: Row): Promise<void> {
+  return send(sql, table, row, '')
+}
+
+/** As `insert`, and nothing when it is there already. */
+export function insertNew(sql: Queries, table: string, row: Row): Promise<void> {
+  return send(sql, table, row, 'on conflict do nothing')
+}
+
+async function send(sql: Queries, table: string, row: Row, onConflict: string): Promise<void> {
+  const columns = Object.keys(row).join(', ')
+  const text = `
+insert into flowfabric.${table} (${columns})
+select ${columns}
+from jsonb_populate_record(null::flowfabric.${table}, $1)
+${onConflict}`
+  await sql.query({ name: 'test.insert', params: { row: 'jsonb' }, row: {}, text }, { row })
+}

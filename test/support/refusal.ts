@@ -1,0 +1,16 @@
+import { expect } from 'vitest'
+import { EngineError } from '../../src/model/errors.ts'
+import type { ErrorCode } from '../../src/model/errors.ts'
+
+/** The error that the work ends in; it must be one of ours with this code. */
+export async function refusal(code: ErrorCode, work: Promise<unknown>): Promise<EngineError> {
+  let answer: unknown
+  try {
+    answer = await work
+  } catch (error) {
+    if (!EngineError.is(error)) throw error
+    expect(`${error.code}: ${error.message}`).toContain(`${code}: `)
+    return error
+  }
+  return expect.unreachable(`expected ${code}, got ${JSON.stringify(answer)}`)
+}
