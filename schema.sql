@@ -193,7 +193,7 @@ create table flowfabric.ff_event (
   constraint ff_event_pkey PRIMARY KEY (event_id)
 )
 partition by RANGE (event_id);
-CREATE INDEX ff_event_execution ON ONLY flowfabric.ff_event USING btree (execution_id, event_id);
+CREATE INDEX ff_event_execution ON flowfabric.ff_event USING btree (execution_id, event_id);
 
 create table flowfabric.ff_event_1 partition of flowfabric.ff_event FOR VALUES FROM (MINVALUE) TO ('10000001');
 

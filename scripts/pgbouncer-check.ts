@@ -66,7 +66,10 @@ const logger: Logger = {
   error: (message) => void warnings.push(message),
 }
 
-say(`${spawnSync('pgbouncer', ['--version']).stdout.toString().split('\n')[0]}, transaction mode, 2 server connections`)
+const [program = ''] = process.argv.slice(2)
+assert(program !== '', 'run scripts/pgbouncer.sh')
+
+say(`${spawnSync(program, ['--version']).stdout.toString().split('\n')[0]}, transaction mode, 2 server connections`)
 const directory = await mkdtemp(join(tmpdir(), 'flowfabric-pgbouncer-'))
 const server = await startPostgres()
 try {
@@ -166,7 +169,7 @@ ${configuration}
   )
   // It refuses to run as root.
   const asNobody = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
-  const child = spawn('pgbouncer', ['--quiet', ...asNobody, config], { stdio: ['ignore', 'ignore', 'inherit'] })
+  const child = spawn(program, ['--quiet', ...asNobody, config], { stdio: ['ignore', 'ignore', 'inherit'] })
   await waitFor(() => answers(ownPort))
   return {
     url: `postgres://${username}@127.0.0.1:${ownPort}${pathname}`,

@@ -12,4 +12,4 @@ if ! command -v pgbouncer >/dev/null; then
   DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends pgbouncer
 fi
 
-exec npx tsx scripts/pgbouncer-check.ts
+exec npx tsx scripts/pgbouncer-check.ts "$(command -v pgbouncer)"

@@ -1,11 +1,23 @@
 // What the database said no to, in the words of the one error table: whatever leaves the engine is an EngineError.
-import { EngineError } from '../model/errors.ts'
-import { DatabaseError, isConnectionLost, sqlState } from '../sql/errors.ts'
+import { EngineError, type ErrorCode } from '../model/errors.ts'
+import { DatabaseError, isConnectionLost, sqlState, type DatabaseReason } from '../sql/errors.ts'
 import type { Sql } from '../sql/sql.ts'
 
-export function contended(cause?: unknown): EngineError {
-  const options = cause === undefined ? undefined : { cause }
-  return new EngineError('contended', 'another transaction holds this execution; try again', {}, options)
+const codeOf: Readonly<Record<DatabaseReason, ErrorCode>> = {
+  bad_url: 'invalid_url',
+  unreachable: 'database_unreachable',
+  wrong_password: 'database_auth_failed',
+  unknown_database: 'database_not_found',
+  missing_right: 'database_right_missing',
+  directory_locked: 'directory_locked',
+  nested_query: 'nested_query',
+  closed: 'engine_closed',
+  schema_missing: 'schema_missing',
+  schema_outdated: 'schema_outdated',
+  schema_differs: 'schema_outdated',
+  code_too_old: 'code_too_old',
+  connection_lost: 'database_unreachable',
+  rolled_back: 'database_error',
 }
 
 // Serialisation failure, deadlock, lock timeout: nothing was changed, and the same call may succeed.
@@ -13,13 +25,10 @@ const contention: readonly (string | undefined)[] = ['40001', '40P01', '55P03']
 
 export function asEngineError(error: unknown): EngineError {
   if (EngineError.is(error)) return error
+  if (error instanceof DatabaseError) {
+    return new EngineError(codeOf[error.reason], error.message, { reason: error.reason }, { cause: error })
+  }
   const message = error instanceof Error ? error.message : String(error)
-  if (error instanceof DatabaseError && error.reason === 'closed') {
-    return new EngineError('engine_closed', 'the engine was used after its close; connect again', {}, { cause: error })
-  }
-  if (error instanceof DatabaseError && error.reason === 'nested_query') {
-    return new EngineError('nested_query', message, {}, { cause: error })
-  }
   if (contention.includes(sqlState(error))) return contended(error)
   if (isConnectionLost(error)) {
     const sentence = `the connection to the database was lost: ${message}; try again`
@@ -27,6 +36,11 @@ export function asEngineError(error: unknown): EngineError {
   }
   const sentence = `the database refused the statement: ${message}`
   return new EngineError('database_error', sentence, { sqlState: sqlState(error) }, { cause: error })
+}
+
+export function contended(cause?: unknown): EngineError {
+  const options = cause === undefined ? undefined : { cause }
+  return new EngineError('contended', 'another transaction holds this execution; try again', {}, options)
 }
 
 /** For operations that are sent once and as they are. Sets keep the database's own errors, by which they decide. */

@@ -46,7 +46,7 @@ function describe(value: unknown): string {
   if (typeof value === 'number') return `the number ${value}`
   if (typeof value !== 'object') return `a ${typeof value}`
   if (value instanceof Date) return 'an invalid Date'
-  return `a ${value.constructor?.name ?? 'object'}`
+  return `an instance of ${value.constructor?.name ?? 'nothing'}`
 }
 
 function encoderOf(type: string): Encoder {

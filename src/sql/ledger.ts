@@ -38,7 +38,7 @@ const SCHEMA_EXISTS = statement({
   name: 'migration.schema_exists',
   params: { schema: 'text' },
   row: { found: 'bool' },
-  text: `select exists (select from pg_namespace where nspname = $1) as found`,
+  text: `select exists (select from pg_namespace where nspname = $1::text) as found`,
 })
 
 const CREATE_LEDGER = `

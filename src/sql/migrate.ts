@@ -132,7 +132,7 @@ select c.relname::text as name
   from pg_index i
   join pg_class c on c.oid = i.indexrelid
   join pg_namespace n on n.oid = c.relnamespace
- where n.nspname = $1
+ where n.nspname = $1::text
    and c.relkind = 'i'
    and not i.indisvalid
  order by 1`,

@@ -30,13 +30,9 @@ export function parsePostgresUrl(url: string): PostgresUrl {
   return { connectionString, serverOptions, prepare: prepare === null ? undefined : prepare === 'true' }
 }
 
-/** For messages: everything but the password. */
+/** For messages: everything but the password; rather too little than too much of it when the URL is malformed. */
 export function withoutPassword(url: string): string {
-  const [address, query] = split(url)
-  const parameters = new URLSearchParams(query)
-  if (parameters.has('password')) parameters.set('password', '***')
-  const rest = parameters.toString()
-  return address.replace(/^(\w+:\/\/[^:/]*):.*@/, '$1:***@') + (rest === '' ? '' : `?${rest}`)
+  return url.replace(/^(\w+:\/\/[^:/@]*):.*@/s, '$1:***@').replace(/([?&]password=)[^&]*/g, '$1***')
 }
 
 function split(url: string): [string, string] {

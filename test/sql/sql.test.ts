@@ -109,7 +109,7 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
     ['null inside an array without', { uuids: [null] }, 'test.echo: uuids must be an array of uuid without null'],
     ['no array for an array', { texts: 'x' }, 'test.echo: texts must be an array'],
     ['an invalid date', { timestamptz: new Date(Number.NaN) }, 'test.echo: timestamptz must be a valid Date'],
-    ['a plain array for bytes', { bytea: [1] }, 'test.echo: bytea must be a Uint8Array, not a Array'],
+    ['a plain array for bytes', { bytea: [1] }, 'test.echo: bytea must be a Uint8Array, not an instance of Array'],
     ['nothing for JSON', { jsonb: undefined }, 'test.echo: jsonb must be a JSON value, not undefined'],
     ['a value that nobody asked for', { extra: 1 }, 'test.echo: there is no parameter extra'],
   ])('%s is a TypeError that names statement and parameter', async (_, wrong, message) => {
