@@ -2,11 +2,11 @@ import { DatabaseError } from './errors.ts'
 import type { PipelineOptions } from './sql.ts'
 
 // Said each time, because a database may have another default, and the engine's locking is made for this one.
-export const BEGIN = 'begin isolation level read committed'
+export const beginReadCommitted = 'begin isolation level read committed'
 
 export function beginText(options: PipelineOptions): string {
-  if (options.lockTimeoutMs === undefined) return BEGIN
-  return `${BEGIN}; set local lock_timeout = ${Math.max(1, Math.round(options.lockTimeoutMs))}`
+  if (options.lockTimeoutMs === undefined) return beginReadCommitted
+  return `${beginReadCommitted}; set local lock_timeout = ${Math.max(1, Math.round(options.lockTimeoutMs))}`
 }
 
 /** A commit that answers ROLLBACK: a statement failed, and the caller went on as if it had not. */

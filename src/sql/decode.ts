@@ -4,7 +4,7 @@
 type Decoder = (text: string) => unknown
 
 export function decoderOf(oid: number): Decoder {
-  return DECODERS.get(oid) ?? asText
+  return decoders.get(oid) ?? asText
 }
 
 const asText: Decoder = (text) => text
@@ -22,10 +22,10 @@ function bytes(text: string): Uint8Array {
   return value
 }
 
-const TIMESTAMP = /^(\d{4,6})-(\d\d)-(\d\d) (\d\d:\d\d:\d\d)(\.\d+)?([+-]\d\d)(:\d\d)?$/
+const timestampForm = /^(\d{4,6})-(\d\d)-(\d\d) (\d\d:\d\d:\d\d)(\.\d+)?([+-]\d\d)(:\d\d)?$/
 
 function instant(text: string): Date {
-  const match = TIMESTAMP.exec(text)
+  const match = timestampForm.exec(text)
   if (match === null)
     throw new TypeError(`the timestamp ${text} is not in the ISO form of this century; set datestyle to ISO`)
   const [, year = '', month, day, time, fraction = '.000', hours, minutes = ':00'] = match
@@ -33,13 +33,13 @@ function instant(text: string): Date {
   return new Date(`${isoYear}-${month}-${day}T${time}${fraction.slice(0, 4)}${hours}${minutes}`)
 }
 
-const ELEMENT = /"((?:[^"\\]|\\.)*)"|([^,{}"]+)/gs
+const element = /"((?:[^"\\]|\\.)*)"|([^,{}"]+)/gs
 
 // One dimension is all that our statements return.
 function arrayOf(decode: Decoder): Decoder {
   return (text) => {
     const elements: unknown[] = []
-    for (const [, quoted, plain = ''] of text.matchAll(ELEMENT)) {
+    for (const [, quoted, plain = ''] of text.matchAll(element)) {
       if (quoted !== undefined) elements.push(decode(quoted.replace(/\\(.)/gs, '$1')))
       else elements.push(plain === 'NULL' ? null : decode(plain))
     }
@@ -48,7 +48,7 @@ function arrayOf(decode: Decoder): Decoder {
 }
 
 // Each type with the oids of itself and of its array, as pg_type lists them in every version.
-const TYPES: readonly [oid: number, arrayOid: number, decode: Decoder][] = [
+const knownTypes: readonly [oid: number, arrayOid: number, decode: Decoder][] = [
   [16, 1000, (text) => text === 't'],
   [17, 1001, bytes],
   [20, 1016, integer],
@@ -64,8 +64,8 @@ const TYPES: readonly [oid: number, arrayOid: number, decode: Decoder][] = [
   [3802, 3807, JSON.parse],
 ]
 
-const DECODERS = new Map<number, Decoder>(
-  TYPES.flatMap(([oid, arrayOid, decode]) => [
+const decoders = new Map<number, Decoder>(
+  knownTypes.flatMap(([oid, arrayOid, decode]) => [
     [oid, (text) => decode(text)],
     [arrayOid, arrayOf((text) => decode(text))],
   ]),

@@ -2,7 +2,7 @@
 // collation.
 import { statement } from './statement.ts'
 
-export const ENUMS = statement({
+export const enumsStatement = statement({
   name: 'dump.enums',
   params: { schema: 'text' },
   row: { name: 'text', labels: 'text[]' },
@@ -18,7 +18,7 @@ select format('%I.%I', n.nspname, t.typname) as name,
 })
 
 // Without those of identity columns, which their column names.
-export const SEQUENCES = statement({
+export const sequencesStatement = statement({
   name: 'dump.sequences',
   params: { schema: 'text' },
   row: { name: 'text', options: 'text' },
@@ -35,7 +35,7 @@ select format('%I.%I', n.nspname, c.relname) as name,
  order by c.relname collate "C"`,
 })
 
-export const TABLES = statement({
+export const tablesStatement = statement({
   name: 'dump.tables',
   params: { schema: 'text' },
   row: {
@@ -66,7 +66,7 @@ select format('%I.%I', n.nspname, c.relname) as name,
  order by c.relname collate "C"`,
 })
 
-export const COLUMNS = statement({
+export const columnsStatement = statement({
   name: 'dump.columns',
   params: { schema: 'text' },
   row: { table_name: 'text', definition: 'text' },
@@ -101,7 +101,7 @@ select format('%I.%I', n.nspname, c.relname) as table_name,
 })
 
 // A partition's constraints are its parent's. From Postgres 18 on a not-null is a constraint too; the column says it.
-export const CONSTRAINTS = statement({
+export const constraintsStatement = statement({
   name: 'dump.constraints',
   params: { schema: 'text' },
   row: { table_name: 'text', definition: 'text', is_foreign: 'bool' },
@@ -119,7 +119,7 @@ select format('%I.%I', n.nspname, c.relname) as table_name,
 })
 
 // The index of a partitioned table is written without its ONLY, so that the partitions have it too.
-export const INDEXES = statement({
+export const indexesStatement = statement({
   name: 'dump.indexes',
   params: { schema: 'text' },
   row: { table_name: 'text', definition: 'text' },
@@ -136,7 +136,7 @@ select format('%I.%I', n.nspname, c.relname) as table_name,
  order by c.relname collate "C", x.relname collate "C"`,
 })
 
-export const VIEWS = statement({
+export const viewsStatement = statement({
   name: 'dump.views',
   params: { schema: 'text' },
   row: { name: 'text', definition: 'text' },
@@ -150,7 +150,7 @@ select format('%I.%I', n.nspname, c.relname) as name,
  order by c.relname collate "C"`,
 })
 
-export const FUNCTIONS = statement({
+export const functionsStatement = statement({
   name: 'dump.functions',
   params: { schema: 'text' },
   row: { definition: 'text' },
@@ -163,7 +163,7 @@ select pg_get_functiondef(p.oid) as definition
  order by p.proname collate "C", pg_get_function_identity_arguments(p.oid) collate "C"`,
 })
 
-export const TRIGGERS = statement({
+export const triggersStatement = statement({
   name: 'dump.triggers',
   params: { schema: 'text' },
   row: { definition: 'text' },

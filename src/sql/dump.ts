@@ -3,15 +3,15 @@
 import { quoteIdentifier } from './qualify.ts'
 import type { Queries, Sql } from './sql.ts'
 import {
-  COLUMNS,
-  CONSTRAINTS,
-  ENUMS,
-  FUNCTIONS,
-  INDEXES,
-  SEQUENCES,
-  TABLES,
-  TRIGGERS,
-  VIEWS,
+  columnsStatement,
+  constraintsStatement,
+  enumsStatement,
+  functionsStatement,
+  indexesStatement,
+  sequencesStatement,
+  tablesStatement,
+  triggersStatement,
+  viewsStatement,
 } from './dump-catalogue.ts'
 import type { RowOf } from './statement.ts'
 
@@ -26,15 +26,15 @@ export async function dumpSchema(sql: Sql): Promise<string> {
 
 async function readSections(tx: Queries, schema: string): Promise<string[][]> {
   const values = { schema }
-  const enums = await tx.query(ENUMS, values)
-  const sequences = await tx.query(SEQUENCES, values)
-  const tables = await tx.query(TABLES, values)
-  const columns = await tx.query(COLUMNS, values)
-  const constraints = await tx.query(CONSTRAINTS, values)
-  const indexes = await tx.query(INDEXES, values)
-  const views = await tx.query(VIEWS, values)
-  const functions = await tx.query(FUNCTIONS, values)
-  const triggers = await tx.query(TRIGGERS, values)
+  const enums = await tx.query(enumsStatement, values)
+  const sequences = await tx.query(sequencesStatement, values)
+  const tables = await tx.query(tablesStatement, values)
+  const columns = await tx.query(columnsStatement, values)
+  const constraints = await tx.query(constraintsStatement, values)
+  const indexes = await tx.query(indexesStatement, values)
+  const views = await tx.query(viewsStatement, values)
+  const functions = await tx.query(functionsStatement, values)
+  const triggers = await tx.query(triggersStatement, values)
   return [
     [`create schema ${quoteIdentifier(schema)};`],
     enums.map((found) => `create type ${found.name} as enum (\n${indent(found.labels)}\n);`),
@@ -50,10 +50,10 @@ async function readSections(tx: Queries, schema: string): Promise<string[][]> {
 }
 
 function table(
-  found: RowOf<typeof TABLES.row>,
-  columns: readonly RowOf<typeof COLUMNS.row>[],
-  constraints: readonly RowOf<typeof CONSTRAINTS.row>[],
-  indexes: readonly RowOf<typeof INDEXES.row>[],
+  found: RowOf<typeof tablesStatement.row>,
+  columns: readonly RowOf<typeof columnsStatement.row>[],
+  constraints: readonly RowOf<typeof constraintsStatement.row>[],
+  indexes: readonly RowOf<typeof indexesStatement.row>[],
 ): string {
   const own = <T extends { readonly table_name: string }>(rows: readonly T[]): T[] =>
     rows.filter((row) => row.table_name === found.name)

@@ -53,9 +53,9 @@ function encoderOf(type: string): Encoder {
   const isArray = type.endsWith('[]')
   const element = isArray ? type.slice(0, -2) : type
   const isNullable = element.endsWith('?')
-  const scalar = (isNullable ? element.slice(0, -1) : element) as keyof typeof SCALARS
-  if (!Object.hasOwn(SCALARS, scalar)) throw new TypeError(`there is no parameter type ${type}`)
-  if (!isArray) return isNullable ? (value) => (value === null ? null : SCALARS[scalar](value)) : SCALARS[scalar]
+  const scalar = (isNullable ? element.slice(0, -1) : element) as keyof typeof scalars
+  if (!Object.hasOwn(scalars, scalar)) throw new TypeError(`there is no parameter type ${type}`)
+  if (!isArray) return isNullable ? (value) => (value === null ? null : scalars[scalar](value)) : scalars[scalar]
   const encodeArray = scalar === 'bytea' ? byteArray : textArray(scalar)
   return (value) => {
     if (!Array.isArray(value)) throw new Mismatch(`an array of ${element}`, value)
@@ -100,7 +100,7 @@ function instant(value: unknown): string {
   return value.toISOString()
 }
 
-const SCALARS = {
+const scalars = {
   uuid: text,
   text,
   bool,
@@ -115,15 +115,15 @@ const SCALARS = {
 } satisfies Record<string, Encoder>
 
 // Elements made of these characters alone can neither end the literal nor read as NULL.
-const PLAIN_UUID = /^[0-9a-fA-F-]{36}$/
-const NEVER_QUOTED: ReadonlySet<string> = new Set(['bool', 'int2', 'int4', 'int8', 'float8'])
+const plainUuid = /^[0-9a-fA-F-]{36}$/
+const neverQuoted: ReadonlySet<string> = new Set(['bool', 'int2', 'int4', 'int8', 'float8'])
 
-function textArray(scalar: Exclude<keyof typeof SCALARS, 'bytea'>): (values: readonly unknown[]) => string {
-  const encodeScalar = SCALARS[scalar]
-  const literal = NEVER_QUOTED.has(scalar)
+function textArray(scalar: Exclude<keyof typeof scalars, 'bytea'>): (values: readonly unknown[]) => string {
+  const encodeScalar = scalars[scalar]
+  const literal = neverQuoted.has(scalar)
     ? (value: string) => value
     : scalar === 'uuid'
-      ? (value: string) => (PLAIN_UUID.test(value) ? value : quoteElement(value))
+      ? (value: string) => (plainUuid.test(value) ? value : quoteElement(value))
       : quoteElement
   return (values) => {
     const elements = values.map((value) => (value === null ? 'NULL' : literal(encodeScalar(value))))

@@ -42,12 +42,12 @@ export function sqlState(error: unknown): string | undefined {
 }
 
 // Shutdown, crash, not accepting yet, idle session, idle in transaction: the server ended the session.
-const SESSION_ENDED = new Set(['57P01', '57P02', '57P03', '57P05', '25P03'])
+const sessionEnded = new Set(['57P01', '57P02', '57P03', '57P05', '25P03'])
 
 /** The connection is gone: whether the last call happened is unknown, and another connection may do better. */
 export function isConnectionLost(error: unknown): boolean {
   if (error instanceof DatabaseError) return error.reason === 'connection_lost' || error.reason === 'unreachable'
   const state = sqlState(error)
   if (state === undefined) return false
-  return SESSION_ENDED.has(state) || state.startsWith('08')
+  return sessionEnded.has(state) || state.startsWith('08')
 }

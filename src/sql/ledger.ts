@@ -7,14 +7,14 @@ import { quoteIdentifier } from './qualify.ts'
 import type { Queries } from './sql.ts'
 import { statement, type RowOf } from './statement.ts'
 
-const LEDGER_EXISTS = statement({
+const ledgerExistsStatement = statement({
   name: 'migration.ledger_exists',
   params: {},
   row: { found: 'bool' },
   text: `select to_regclass('flowfabric.ff_migration') is not null as found`,
 })
 
-const READ_LEDGER = statement({
+const readLedgerStatement = statement({
   name: 'migration.read_ledger',
   params: {},
   row: { version: 'int4', name: 'text', checksum: 'text', oldest_code: 'text' },
@@ -24,7 +24,7 @@ select version, name, checksum, oldest_code
  order by version`,
 })
 
-const RECORD = statement({
+const recordStatement = statement({
   name: 'migration.record',
   params: { version: 'int4', name: 'text', checksum: 'text', oldest_code: 'text' },
   row: {},
@@ -34,14 +34,14 @@ values ($1, $2, $3, $4, floor(extract(epoch from clock_timestamp()) * 1000)::big
     on conflict (version) do nothing`,
 })
 
-const SCHEMA_EXISTS = statement({
+const schemaExistsStatement = statement({
   name: 'migration.schema_exists',
   params: { schema: 'text' },
   row: { found: 'bool' },
   text: `select exists (select from pg_namespace where nspname = $1::text) as found`,
 })
 
-const CREATE_LEDGER = `
+const createLedger = `
 create table flowfabric.ff_migration (
   version int primary key,
   name text not null,
@@ -50,29 +50,29 @@ create table flowfabric.ff_migration (
   applied_at_ms bigint not null
 )`
 
-type Entry = RowOf<typeof READ_LEDGER.row>
+type Entry = RowOf<typeof readLedgerStatement.row>
 
 /** Null: there is no schema of ours yet. */
 export async function readLedger(sql: Queries): Promise<readonly Entry[] | null> {
-  const [ledger] = await sql.query(LEDGER_EXISTS, {})
-  return ledger?.found === true ? sql.query(READ_LEDGER, {}) : null
+  const [ledger] = await sql.query(ledgerExistsStatement, {})
+  return ledger?.found === true ? sql.query(readLedgerStatement, {}) : null
 }
 
 /** Called under the lock. Looks before it creates, because even `if not exists` asks for the right to create. */
 export async function ensureLedger(tx: Queries, schema: string): Promise<void> {
-  const [ledger] = await tx.query(LEDGER_EXISTS, {})
+  const [ledger] = await tx.query(ledgerExistsStatement, {})
   if (ledger?.found === true) return
   if (!(await schemaExists(tx, schema))) await tx.script(`create schema ${quoteIdentifier(schema)}`)
-  await tx.script(CREATE_LEDGER)
+  await tx.script(createLedger)
 }
 
 export async function schemaExists(sql: Queries, schema: string): Promise<boolean> {
-  const [row] = await sql.query(SCHEMA_EXISTS, { schema })
+  const [row] = await sql.query(schemaExistsStatement, { schema })
   return row?.found === true
 }
 
 export async function record(sql: Queries, migration: Migration): Promise<void> {
-  await sql.query(RECORD, {
+  await sql.query(recordStatement, {
     version: migration.version,
     name: migration.name,
     checksum: checksumOf(migration),

@@ -16,12 +16,12 @@ import { quoteIdentifier } from './qualify.ts'
 type Handler = (payload: string | null) => void
 type Ending = 'lost' | 'failed' | 'deaf'
 
-const FIRST_WAIT_MS = 100
-const LONGEST_WAIT_MS = 10_000
-const DEAF_WAIT_MS = 60_000
-const PING_EVERY_MS = 30_000
-const ANSWER_WITHIN_MS = 10_000
-const ECHO_WITHIN_MS = 3_000
+const firstWaitMs = 100
+const longestWaitMs = 10_000
+const deafWaitMs = 60_000
+const pingEveryMs = 30_000
+const answerWithinMs = 10_000
+const echoWithinMs = 3_000
 
 export interface ListenerOptions {
   readonly connectionString: string
@@ -83,7 +83,7 @@ export class Listener {
       const ending = await this.#session(onFirstTry)
       onFirstTry()
       failures = ending === 'failed' ? failures + 1 : 0
-      const wait = ending === 'deaf' ? DEAF_WAIT_MS : Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures)
+      const wait = ending === 'deaf' ? deafWaitMs : Math.min(longestWaitMs, firstWaitMs * 2 ** failures)
       // Half of it at random, so that a fleet does not come back at one moment.
       await pause(wait * (0.5 + Math.random() / 2), this.#stop.signal)
     }
@@ -94,8 +94,8 @@ export class Listener {
     const client = new pg.Client({
       connectionString: this.#options.connectionString,
       fallback_application_name: 'flowfabric listen',
-      connectionTimeoutMillis: ANSWER_WITHIN_MS,
-      query_timeout: ANSWER_WITHIN_MS,
+      connectionTimeoutMillis: answerWithinMs,
+      query_timeout: answerWithinMs,
       keepAlive: true,
       pipeline: true,
     })
@@ -136,14 +136,14 @@ export class Listener {
     })
     await this.#listenOn(client, channel)
     await this.#options.notify(channel, '')
-    const heard = await Promise.race([echo, pause(ECHO_WITHIN_MS, over)])
+    const heard = await Promise.race([echo, pause(echoWithinMs, over)])
     await client.query(`unlisten ${quoteIdentifier(channel)}`)
     return heard ?? 'deaf'
   }
 
   // A connection whose other side vanished without a word is found by asking.
   async #stay(client: pg.Client, ended: Promise<'ended'>, over: AbortSignal): Promise<void> {
-    while ((await Promise.race([ended, pause(PING_EVERY_MS, over)])) !== 'ended') await client.query('select 1')
+    while ((await Promise.race([ended, pause(pingEveryMs, over)])) !== 'ended') await client.query('select 1')
   }
 
   async #listenOn(client: pg.Client, channel: string): Promise<void> {

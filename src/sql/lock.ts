@@ -29,13 +29,13 @@ export interface DirectoryLock {
   release(): Promise<void>
 }
 
-const LOCK = 'lock.json'
-const LONGEST_TRY_MS = 10_000
-const LONGEST_WRITE_MS = 5_000
+const lockFile = 'lock.json'
+const longestTryMs = 10_000
+const longestWriteMs = 5_000
 
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
-  const path = join(directory, LOCK)
+  const path = join(directory, lockFile)
   const holder: Holder = {
     ...(await thisProcess()),
     id: randomUUID(),
@@ -43,7 +43,7 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
     url: null,
     since: new Date().toISOString(),
   }
-  const giveUpAt = Date.now() + LONGEST_TRY_MS
+  const giveUpAt = Date.now() + longestTryMs
   while (!(await take(directory, holder))) {
     if (Date.now() > giveUpAt) throw contended(directory)
     await setTimeout(1 + Math.random() * 20)
@@ -56,7 +56,7 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
 
 /** False: others try at this moment. */
 async function take(directory: string, holder: Holder): Promise<boolean> {
-  const path = join(directory, LOCK)
+  const path = join(directory, lockFile)
   const claim = `${path}.${randomUUID()}`
   await write(claim, holder)
   try {
@@ -72,7 +72,7 @@ async function take(directory: string, holder: Holder): Promise<boolean> {
 
 async function hasOtherClaims(directory: string, own: string): Promise<boolean> {
   const names = await readdir(directory)
-  const claims = names.filter((name) => name.startsWith(`${LOCK}.`)).map((name) => join(directory, name))
+  const claims = names.filter((name) => name.startsWith(`${lockFile}.`)).map((name) => join(directory, name))
   let others = false
   for (const claim of claims) {
     if (claim === own) continue
@@ -86,7 +86,7 @@ async function hasOtherClaims(directory: string, own: string): Promise<boolean> 
 
 async function isBeingWritten(claim: string): Promise<boolean> {
   const found = await stat(claim).catch(() => undefined)
-  return found !== undefined && Date.now() - found.mtimeMs < LONGEST_WRITE_MS
+  return found !== undefined && Date.now() - found.mtimeMs < longestWriteMs
 }
 
 // Another host's processes cannot be seen from here, so its lock is never taken for dead.
@@ -103,7 +103,7 @@ async function replace(path: string, holder: Holder): Promise<void> {
   const current = await read(path)
   if (current?.id !== holder.id) return
   // Not named like a claim: it takes nothing.
-  const next = join(path, '..', `.${LOCK}.${randomUUID()}`)
+  const next = join(path, '..', `.${lockFile}.${randomUUID()}`)
   await write(next, holder)
   await rename(next, path)
 }
@@ -135,7 +135,7 @@ function locked(directory: string, holder: Holder): DatabaseError {
       ? `Connect to ${holder.url} instead, or stop that process.`
       : where === ''
         ? 'Stop that process, or close its handle, or choose another directory.'
-        : `Stop that process; if that host is gone, remove ${join(resolve(directory), LOCK)}.`
+        : `Stop that process; if that host is gone, remove ${join(resolve(directory), lockFile)}.`
   return new DatabaseError(
     'directory_locked',
     `The directory ${resolve(directory)} is in use by ${who}, since ${holder.since}`,

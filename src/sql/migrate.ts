@@ -40,7 +40,7 @@ export async function migrate(sql: Sql, migrations: readonly Migration[], option
 
 async function check(sql: Sql, migrations: readonly Migration[], { codeVersion }: MigrateOptions): Promise<void> {
   const ledger = await readLedger(sql)
-  const next = "Connect once with migrate: true, as a role that may create tables, or with 'flowfabric migrate'."
+  const next = 'Connect once with migrate: true, as a role that may create tables.'
   if (ledger === null) throw new DatabaseError('schema_missing', `There is no schema ${sql.schema} of flowfabric`, next)
   const [first] = pendingIn(ledger, migrations, sql.schema, codeVersion)
   if (first === undefined) return
@@ -51,8 +51,8 @@ async function check(sql: Sql, migrations: readonly Migration[], { codeVersion }
   )
 }
 
-const RETRY_MS = 100
-const SAY_EVERY_MS = 10_000
+const retryMs = 100
+const sayEveryMs = 10_000
 
 async function apply(sql: Sql, migrations: readonly Migration[], options: MigrateOptions): Promise<void> {
   const logger = options.logger ?? silent
@@ -68,11 +68,11 @@ async function apply(sql: Sql, migrations: readonly Migration[], options: Migrat
     if (next === undefined) return
     const hadLock = await (next.transactional ? applyInside(sql, pendingFor) : applyOutside(sql, next, pendingFor))
     if (hadLock) continue
-    if (Date.now() - saidAt > SAY_EVERY_MS) {
+    if (Date.now() - saidAt > sayEveryMs) {
       logger.info(`another process migrates schema ${sql.schema}; waiting for it`)
       saidAt = Date.now()
     }
-    await setTimeout(RETRY_MS * (0.5 + Math.random()))
+    await setTimeout(retryMs * (0.5 + Math.random()))
   }
 }
 
@@ -123,7 +123,7 @@ async function ensureLedgerAlone(sql: Sql): Promise<boolean> {
   })
 }
 
-const INVALID_INDEXES = statement({
+const invalidIndexesStatement = statement({
   name: 'migration.invalid_indexes',
   params: { schema: 'text' },
   row: { name: 'text' },
@@ -140,13 +140,13 @@ select c.relname::text as name
 
 // A script of several statements is a transaction to the server, so each is sent by itself.
 async function runOneByOne(sql: Sql, migration: Migration): Promise<void> {
-  for (const { name } of await sql.query(INVALID_INDEXES, { schema: sql.schema })) {
+  for (const { name } of await sql.query(invalidIndexesStatement, { schema: sql.schema })) {
     await sql.script(`drop index concurrently if exists ${quoteIdentifier(sql.schema)}.${quoteIdentifier(name)}`)
   }
   for (const text of splitStatements(migration.text)) await sql.script(text)
 }
 
-const TRY_LOCK = statement({
+const tryLockStatement = statement({
   name: 'migration.try_lock',
   params: { schema: 'text' },
   row: { locked: 'bool' },
@@ -154,11 +154,11 @@ const TRY_LOCK = statement({
 })
 
 async function tryLock(tx: Queries, schema: string): Promise<boolean> {
-  const [row] = await tx.query(TRY_LOCK, { schema })
+  const [row] = await tx.query(tryLockStatement, { schema })
   return row?.locked === true
 }
 
-const WHO = statement({
+const whoStatement = statement({
   name: 'migration.who',
   params: {},
   row: { role: 'text', database: 'text' },
@@ -166,7 +166,7 @@ const WHO = statement({
 })
 
 async function missingRight(sql: Sql, cause: unknown): Promise<DatabaseError> {
-  const [who] = await sql.query(WHO, {})
+  const [who] = await sql.query(whoStatement, {})
   const { role = '', database = '' } = who ?? {}
   const schema = quoteIdentifier(sql.schema)
   const grant = (await schemaExists(sql, sql.schema))

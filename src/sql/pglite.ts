@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { PGlite, PGliteOptions } from '@electric-sql/pglite'
-import { BEGIN, beginText, refuseRollback } from './begin.ts'
+import { beginReadCommitted, beginText, refuseRollback } from './begin.ts'
 import { encode } from './encode.ts'
 import { Guard } from './guard.ts'
 import { lockDirectory, type DirectoryLock } from './lock.ts'
@@ -58,7 +58,7 @@ async function locationOf(directory: string | null): Promise<{ dataDir?: string 
 }
 
 // Answers arrive without a turn of the event loop, so a busy caller would keep timers and sockets waiting for ever.
-const LONGEST_HOLD_MS = 10
+const longestHoldMs = 10
 
 class Embedded implements EmbeddedSql {
   readonly kind = 'embedded'
@@ -113,7 +113,7 @@ class Embedded implements EmbeddedSql {
   async transaction<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
     this.#guard.enter()
     return this.#exclusive(async () => {
-      await this.#run(BEGIN)
+      await this.#run(beginReadCommitted)
       let result: T
       try {
         result = await this.#guard.inside((use) => work(this.#inside(use)))
@@ -194,7 +194,7 @@ class Embedded implements EmbeddedSql {
 
   #exclusive<T>(work: () => Promise<T>): Promise<T> {
     return this.#mutex.run(async () => {
-      if (performance.now() - this.#turnedAt > LONGEST_HOLD_MS) {
+      if (performance.now() - this.#turnedAt > longestHoldMs) {
         await setImmediate()
         this.#turnedAt = performance.now()
       }

@@ -25,7 +25,7 @@ export function connectionLost(error: unknown): DatabaseError {
   )
 }
 
-const BY_STATE: ReadonlyMap<string, [DatabaseReason, string]> = new Map([
+const byState: ReadonlyMap<string, [DatabaseReason, string]> = new Map([
   ['28P01', ['wrong_password', 'Check user and password in the URL.']],
   ['28000', ['wrong_password', 'Check the user in the URL, and that pg_hba.conf lets it in from here.']],
   ['3D000', ['unknown_database', 'Create the database, or correct its name in the URL.']],
@@ -35,7 +35,7 @@ const BY_STATE: ReadonlyMap<string, [DatabaseReason, string]> = new Map([
 ])
 
 function judge(error: unknown): [DatabaseReason, string] {
-  const known = BY_STATE.get(sqlState(error) ?? '')
+  const known = byState.get(sqlState(error) ?? '')
   if (known !== undefined) return known
   const message = error instanceof Error ? error.message : ''
   if (/client password must be a string/i.test(message)) return ['wrong_password', 'Put a password into the URL.']

@@ -19,14 +19,14 @@ export interface PoolOptions {
 
 // The isolation is the one that the engine's locking is made for, whatever the database's default. The timeout lets go of
 // the locks of a process that froze in the middle of a transaction.
-const SETTINGS = [
+const startSettings = [
   planOptions,
   '-c default_transaction_isolation=read\\ committed',
   '-c idle_in_transaction_session_timeout=61s',
 ].join(' ')
 
-const CONNECT_WITHIN_MS = 10_000
-const IDLE_MS = 300_000
+const connectWithinMs = 10_000
+const idleMs = 300_000
 
 export class Connections {
   /** The other side is a pooler: it refused or ignored our settings, and will not keep what a session sets. */
@@ -44,7 +44,7 @@ export class Connections {
   static async open(options: PoolOptions): Promise<Connections> {
     const { serverOptions } = parsePostgresUrl(options.url)
     try {
-      const { pool, hasSettings } = await openPool(options, `${serverOptions} ${SETTINGS}`.trim())
+      const { pool, hasSettings } = await openPool(options, `${serverOptions} ${startSettings}`.trim())
       return new Connections(pool, options.url, !hasSettings)
     } catch (error) {
       if (!isStartupRefused(error)) throw connectFailure(error, options.url)
@@ -118,7 +118,7 @@ async function openPool({ url, size, logger }: PoolOptions, settings: string): P
     pipeline: true,
     keepAlive: true,
     max: size,
-    idleTimeoutMillis: IDLE_MS,
+    idleTimeoutMillis: idleMs,
     Client: TimelyClient as unknown as new () => pg.ClientBase,
   })
   pool.on('error', (error) => logger.warn(`an idle database connection was lost: ${error.message}`))
@@ -137,6 +137,6 @@ async function openPool({ url, size, logger }: PoolOptions, settings: string): P
 // The pool's own limit would also hold for waiting for a free connection, and waiting is no failure.
 class TimelyClient extends pg.Client {
   constructor(config: pg.ClientConfig) {
-    super({ ...config, connectionTimeoutMillis: CONNECT_WITHIN_MS })
+    super({ ...config, connectionTimeoutMillis: connectWithinMs })
   }
 }

@@ -6,7 +6,7 @@
 // prepared names unless it is a recent one. Behind one, every statement travels in a transaction that begins with the
 // setting; and an open transaction, which could not be repeated, uses no names.
 import type { QueryConfig } from 'pg'
-import { BEGIN, beginText, refuseRollback } from './begin.ts'
+import { beginReadCommitted, beginText, refuseRollback } from './begin.ts'
 import { encode, type Encoded } from './encode.ts'
 import { Guard } from './guard.ts'
 import { Listener } from './listen.ts'
@@ -41,7 +41,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Sql> {
   return new Postgres(options.schema, connections, preparation, listenUrl.connectionString, logger)
 }
 
-const NOTIFY = statement({
+const notifyStatement = statement({
   name: 'sql.notify',
   params: { channel: 'text', payload: 'text' },
   row: { sent: 'bool' },
@@ -72,7 +72,7 @@ class Postgres implements Sql {
     this.#preparation = preparation
     this.#listener = new Listener({
       connectionString: listenUrl,
-      notify: async (channel, payload) => void (await this.query(NOTIFY, { channel, payload })),
+      notify: async (channel, payload) => void (await this.query(notifyStatement, { channel, payload })),
       logger,
     })
   }
@@ -82,7 +82,7 @@ class Postgres implements Sql {
     values: ValuesOf<P>,
   ): Promise<RowOf<R>[]> {
     this.#guard.enter()
-    const [rows] = await this.#perform(encodeAll([call(statement, values)]), BEGIN)
+    const [rows] = await this.#perform(encodeAll([call(statement, values)]), beginReadCommitted)
     return rows as RowOf<R>[]
   }
 
@@ -112,7 +112,7 @@ class Postgres implements Sql {
     this.#guard.enter()
     return this.#connections.use(async (client) => {
       // Not awaited here: it travels with the first statement.
-      const begun = ask(client, this.#opening(BEGIN))
+      const begun = ask(client, this.#opening(beginReadCommitted))
       begun.catch(() => {})
       let result: T
       try {
@@ -161,7 +161,7 @@ class Postgres implements Sql {
 
   async #perform(calls: readonly EncodedCall[], begin: string): Promise<unknown[][]> {
     // A statement by itself is a transaction already.
-    const needsNone = calls.length === 1 && begin === BEGIN && !this.#connections.isPooled
+    const needsNone = calls.length === 1 && begin === beginReadCommitted && !this.#connections.isPooled
     const opening = needsNone ? undefined : this.#opening(begin)
     return this.#preparation.repeat(() => {
       const prepared = calls.map(({ statement, values }) => ({ prepared: this.#preparation.of(statement), values }))

@@ -25,7 +25,7 @@ export class Refused extends Error {
 }
 
 // A new name, then none: more than two repeats would be a fault of ours.
-const MOST_ATTEMPTS = 3
+const mostAttempts = 3
 
 export interface PreparationOptions {
   readonly byName: boolean
@@ -64,7 +64,7 @@ export class Preparation {
         return await attempt()
       } catch (error) {
         if (!(error instanceof Refused)) throw error
-        if (attempts === MOST_ATTEMPTS || !this.#learn(error.cause, error.prepared)) throw error.cause
+        if (attempts === mostAttempts || !this.#learn(error.cause, error.prepared)) throw error.cause
       }
     }
   }

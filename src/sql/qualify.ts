@@ -3,11 +3,11 @@
 // for a `regclass`, the quotes of the new name are doubled.
 import type { Statement } from './statement.ts'
 
-const DEFAULT_SCHEMA = 'flowfabric'
-const LONGEST_NAME = 63
+const defaultSchema = 'flowfabric'
+const longestName = 63
 
-const PIECES = /--[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"]|"")*"|'(?:[^']|'')*'|\bflowfabric\./g
-const QUALIFIER = /\bflowfabric\./g
+const pieces = /--[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"]|"")*"|'(?:[^']|'')*'|\bflowfabric\./g
+const qualifierForm = /\bflowfabric\./g
 
 export function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
@@ -16,8 +16,8 @@ export function quoteIdentifier(name: string): string {
 /** Throws on a name that Postgres would refuse, or silently cut to 63 bytes. */
 export function checkSchema(schema: string): void {
   const bytes = Buffer.byteLength(schema)
-  if (bytes < 1 || bytes > LONGEST_NAME || schema.includes('\0')) {
-    throw new TypeError(`schema ${JSON.stringify(schema)} must have 1 to ${LONGEST_NAME} bytes and no NUL`)
+  if (bytes < 1 || bytes > longestName || schema.includes('\0')) {
+    throw new TypeError(`schema ${JSON.stringify(schema)} must have 1 to ${longestName} bytes and no NUL`)
   }
   if (schema.startsWith('pg_')) {
     throw new TypeError(`schema ${JSON.stringify(schema)} is reserved: names that begin with pg_ belong to Postgres`)
@@ -25,12 +25,12 @@ export function checkSchema(schema: string): void {
 }
 
 export function qualifyText(text: string, schema: string): string {
-  if (schema === DEFAULT_SCHEMA) return text
+  if (schema === defaultSchema) return text
   const prefix = `${quoteIdentifier(schema)}.`
   const prefixInString = prefix.replaceAll("'", "''")
-  return text.replace(PIECES, (piece) => {
+  return text.replace(pieces, (piece) => {
     if (piece === 'flowfabric.') return prefix
-    if (piece.startsWith("'")) return piece.replace(QUALIFIER, () => prefixInString)
+    if (piece.startsWith("'")) return piece.replace(qualifierForm, () => prefixInString)
     return piece
   })
 }

@@ -1,11 +1,11 @@
 // Cuts a script at the semicolons that end its statements: not those inside strings, quoted names, dollar-quoted bodies
 // or comments.
-const PIECES = /--[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"]|"")*"|'(?:[^']|'')*'|(\$\w*\$)[\s\S]*?\1|;|[^-/"'$;]+|[\s\S]/g
+const pieces = /--[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"]|"")*"|'(?:[^']|'')*'|(\$\w*\$)[\s\S]*?\1|;|[^-/"'$;]+|[\s\S]/g
 
 export function splitStatements(script: string): string[] {
   const statements: string[] = []
   let current = ''
-  for (const [piece] of script.matchAll(PIECES)) {
+  for (const [piece] of script.matchAll(pieces)) {
     if (piece !== ';') current += piece
     else {
       statements.push(current)

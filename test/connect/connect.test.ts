@@ -211,7 +211,7 @@ test('a second close does nothing, and every use after it is refused as closed',
   const { executionId } = await ff.engine.executions.create({ kind: 'k' })
   await ff.close()
   await ff.close()
-  const { executions, lanes, serverTime } = ff.engine
+  const { executions, lanes } = ff.engine
   await refusal('engine_closed', executions.create({ kind: 'k' }))
   await refusal('engine_closed', executions.create({ kind: 'new', idempotencyKey: 'x' }))
   await refusal('engine_closed', executions.cancel({ executionId }))
@@ -222,7 +222,7 @@ test('a second close does nothing, and every use after it is refused as closed',
   await refusal('engine_closed', executions.setTag(executionId, 'a', 'b'))
   await refusal('engine_closed', executions.getTag(executionId, 'a'))
   await refusal('engine_closed', lanes.list())
-  await refusal('engine_closed', serverTime())
+  await refusal('engine_closed', ff.engine.serverTime())
   expect(await executions.createMany([{ kind: 'k' }])).toMatchObject([
     { kind: 'refused', error: { code: 'engine_closed' } },
   ])

@@ -46,6 +46,6 @@ test('the new block has the key and index of the log', async () => {
   const indexes = `
     select replace(indexdef, 'ff_event_10000001', 'ff_event_1') as definition from pg_indexes where tablename = $`
   const of = async (table: string) =>
-    (await rows(sql, indexes.replace('$', `'${table}'`))).map((row) => row['definition']).toSorted()
+    (await rows(sql, indexes.replace('$', `'${table}'`))).map((row) => row['definition'] as string).toSorted()
   expect(await of('ff_event_10000001')).toEqual(await of('ff_event_1'))
 })

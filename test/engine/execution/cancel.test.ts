@@ -255,3 +255,13 @@ test('a thousand are cancelled in one call', async () => {
   expect(answers.filter((answer) => answer.kind === 'cancelled')).toHaveLength(1000)
   expect((await engine.executions.countByState()).cancelled).toEqual({ count: 1000, orMore: false })
 })
+
+test.each([null, undefined, 7, 'text'])(
+  'an item that is %s is refused in its place, and its neighbours are cancelled',
+  async (item) => {
+    const { engine, sql } = await setup()
+    const executionId = await factory(sql).waiting()
+    const answers = await engine.executions.cancelMany([item as never, { executionId }])
+    expect(answers).toMatchObject([{ kind: 'refused', error: { code: 'invalid_input' } }, { kind: 'cancelled' }])
+  },
+)

@@ -186,7 +186,7 @@ test('text of every plane comes back as it was given', async () => {
 
 test.each([0, 249, 499])('one bad item among 500, at place %i, is refused in its place', async (place) => {
   const { engine } = await setup()
-  const requests = Array.from({ length: 500 }, (_, index) => ({ kind: 'k', priority: index }) as CreateRequest)
+  const requests: CreateRequest[] = Array.from({ length: 500 }, (_, index) => ({ kind: 'k', priority: index }))
   requests[place] = { kind: 'k', lane: 'x'.repeat(65) }
   const answers = await engine.executions.createMany(requests)
   expect(answers).toHaveLength(500)

@@ -145,12 +145,10 @@ test('EXEC-23 an ending says how it ended and why, and what has not ended has no
 test('EXEC-19 every read of an id that does not exist finds nothing', async () => {
   const { engine } = await setup()
   const id = mintExecutionId()
-  const { describe, result, resolveFlowId, getNamespace, getTag } = engine.executions
-  expect(await Promise.all([describe(id), result(id), resolveFlowId(id), getNamespace(id), getTag(id, 'a')])).toEqual([
-    null,
-    null,
-    null,
-    null,
-    null,
-  ])
+  const { executions } = engine
+  expect(await executions.describe(id)).toBeNull()
+  expect(await executions.result(id)).toBeNull()
+  expect(await executions.resolveFlowId(id)).toBeNull()
+  expect(await executions.getNamespace(id)).toBeNull()
+  expect(await executions.getTag(id, 'a')).toBeNull()
 })

@@ -16,15 +16,15 @@ test('TAG-01 tags given at create come back sorted by key', async () => {
 
 test('a tag of an execution is set and read, and what is missing is null or not found', async () => {
   const { engine, sql } = await setup()
-  const { getTag, setTag } = engine.executions
-  const { executionId } = await engine.executions.create({ kind: 'k' })
-  await setTag(executionId, 'cairn.project', 'a')
-  expect(await getTag(executionId, 'cairn.project')).toBe('a')
-  expect(await getTag(executionId, 'cairn')).toBeNull()
-  expect(await getTag(executionId, 'missing')).toBeNull()
-  expect(await getTag(mintExecutionId(), 'cairn.project')).toBeNull()
-  expect((await engine.executions.describe(executionId))?.tags).toEqual({ 'cairn.project': 'a' })
-  await withoutWriting(sql, () => refusal('execution_not_found', setTag(mintExecutionId(), 'a', 'b')))
+  const { executions } = engine
+  const { executionId } = await executions.create({ kind: 'k' })
+  await executions.setTag(executionId, 'cairn.project', 'a')
+  expect(await executions.getTag(executionId, 'cairn.project')).toBe('a')
+  expect(await executions.getTag(executionId, 'cairn')).toBeNull()
+  expect(await executions.getTag(executionId, 'missing')).toBeNull()
+  expect(await executions.getTag(mintExecutionId(), 'cairn.project')).toBeNull()
+  expect((await executions.describe(executionId))?.tags).toEqual({ 'cairn.project': 'a' })
+  await withoutWriting(sql, () => refusal('execution_not_found', executions.setTag(mintExecutionId(), 'a', 'b')))
 })
 
 test('setting a tag again replaces its value', async () => {
