@@ -20,8 +20,8 @@ export type Outcome<Answer> = Answer | EngineError | typeof held
 export interface SetOperation<Item, Answer> {
   /** Answers in the order of the items. `again` says that an earlier reply to these very items was lost. */
   send(items: readonly Item[], again: boolean): Promise<readonly Outcome<Answer>[]>
-  /** One item that was held, under a lock timeout. */
-  readonly sendAlone?: (item: Item) => Promise<Outcome<Answer>>
+  /** One item that was held, under a lock timeout that a set could not afford. */
+  readonly sendAlone?: (item: Item, again: boolean) => Promise<Outcome<Answer>>
   /** Two items with the same key never share a set; the later one waits for the next. */
   keyOf(item: Item): string
   bytesOf?(item: Item): number
@@ -132,13 +132,14 @@ export class Merger<Item, Answer> {
     try {
       outcomes = await this.#untilSent(again, (lost) => this.#operation.send(items, lost))
     } catch (error) {
+      if (set.length === 1 && sqlState(error) === '55P03') return this.#answer(set[0]!, held, again)
       if (!isOneItemsFault(error) || set.length === 1) return refuse(set, error)
       const middle = Math.ceil(set.length / 2)
       await this.#sendSet(set.slice(0, middle), again)
       await this.#sendSet(set.slice(middle), again)
       return
     }
-    set.forEach((entry, index) => this.#answer(entry, outcomes[index]!))
+    set.forEach((entry, index) => this.#answer(entry, outcomes[index]!, again))
   }
 
   // Bounded, because each way to be sent again could in theory repeat.
@@ -157,11 +158,11 @@ export class Merger<Item, Answer> {
   }
 
   // Not awaited by the loop: whoever holds the row holds up this caller alone.
-  #answer(entry: Waiting<Item, Answer>, outcome: Outcome<Answer>): void {
+  #answer(entry: Waiting<Item, Answer>, outcome: Outcome<Answer>, again: boolean): void {
     if (outcome !== held) return entry.settle(outcome)
     const { sendAlone } = this.#operation
     if (sendAlone === undefined) return entry.settle(contended())
-    this.#untilSent(false, () => sendAlone(entry.item)).then(
+    this.#untilSent(again, (lost) => sendAlone(entry.item, lost)).then(
       (answer) => entry.settle(answer === held ? contended() : answer),
       (error: unknown) => refuse([entry], error),
     )

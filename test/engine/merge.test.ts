@@ -140,6 +140,7 @@ test('a database that stays away is given up on after four tries', async () => {
 })
 
 test('FAULT-03 lost races are tried again, then contended; other refusals are told as they are', async () => {
+  const { sql } = await setup()
   for (const [code, expected, sends] of [
     ['40001', 'contended', 4],
     ['40P01', 'contended', 4],
@@ -149,7 +150,7 @@ test('FAULT-03 lost races are tried again, then contended; other refusals are to
     const recorded = record(() => {
       throw sqlError(code)
     })
-    const merger = await merged(recorded)
+    const merger = new Merger(sql, recorded.operation)
     const error = await refusal(expected, merger.one('a'))
     expect(error.retryable, code).toBe(expected === 'contended')
     expect(recorded.sets, code).toHaveLength(sends)
@@ -187,6 +188,16 @@ test('what was held is sent again alone, and holds up nobody', async () => {
   expect(await merger.one('b')).toBe('b')
   letGo('late')
   expect(await waits).toBe('late')
+})
+
+test('an item that timed out on a lock in its set is sent again alone', async () => {
+  const recorded = record((items) => {
+    if (items.includes('b')) throw sqlError('55P03')
+    return echo(items)
+  })
+  const { sql } = await setup()
+  const merger = new Merger(sql, { ...recorded.operation, sendAlone: async (item) => `alone ${item}` })
+  expect(await Promise.all(['a', 'b', 'c'].map((item) => merger.one(item)))).toEqual(['did a', 'alone b', 'did c'])
 })
 
 test('what stays held is contended', async () => {

@@ -80,7 +80,7 @@ describe('an EngineError', () => {
   )
 
   test('of another copy of the package is recognised', async () => {
-    const copy = (await import(/* @vite-ignore */ `../../src/model/errors.ts?copy=${1}`)) as {
+    const copy = (await import(/* @vite-ignore */ ['../../src/model/errors.ts', 'copy'].join('?'))) as {
       EngineError: typeof EngineError
     }
     const foreign: unknown = new copy.EngineError('stale_lease', 'gone')

@@ -21,7 +21,7 @@ function reachable(): StateVector[] {
 function after(...names: string[]): StateVector {
   return names.reduce((vector, name) => {
     const [operation, when] = name.split(': ')
-    const [transition] = transitionsFrom(vector).filter((one) => one.name === operation && one.when === when)
+    const transition = transitionsFrom(vector).find((one) => one.name === operation && one.when === when)
     if (transition === undefined) throw new Error(`no ${name} from ${words(vector)}`)
     return apply(transition, vector)
   }, births[0]!.to)

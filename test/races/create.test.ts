@@ -100,6 +100,26 @@ test('a key that another transaction has taken and not committed is contended, a
   expect(await engine.executions.create({ kind: 'k', idempotencyKey: 'x' })).toMatchObject({ kind: 'created' })
 })
 
+test('a key that is held does not hold up the rest of its set, nor the sets after it', async () => {
+  const { engine, url } = await setup()
+  await engine.executions.create({ kind: 'k', idempotencyKey: 'seed' })
+  const held = await hold(
+    url,
+    `insert into flowfabric.ff_idempotency_key
+     select namespace, scope_id, 'x3', gen_random_uuid(), expires_at_ms, request_hash from flowfabric.ff_idempotency_key`,
+  )
+  const creates = Array.from({ length: 8 }, (_, index) =>
+    engine.executions.create({ kind: 'k', idempotencyKey: `x${index}` }),
+  )
+  const [waits] = creates.splice(3, 1)
+  expect((await Promise.all(creates)).every((answer) => answer.kind === 'created')).toBe(true)
+  expect(await engine.executions.create({ kind: 'k', idempotencyKey: 'later' })).toMatchObject({ kind: 'created' })
+  // All this while the one that is held still waits.
+  await held.waiters(1)
+  await held.release()
+  expect(await waits).toMatchObject({ kind: 'created' })
+})
+
 test('creates without a key wait for no other transaction', async () => {
   const { engine, sql, url } = await setup()
   await engine.executions.create({ kind: 'k', idempotencyKey: 'seed' })

@@ -150,8 +150,10 @@ left join flowfabric.ff_exec_core e on e.execution_id = i.met_id
 where i.met_id is not null or i.due_ms is not null`,
 })
 
-/** How long a set of creates that can meet another's uncommitted rows waits for them. */
-const lockTimeoutMs = 2000
+// How long creates that can meet another's uncommitted rows wait for them: a set hardly, because all its items would
+// wait for one; an item that was found to be held, alone.
+const setLockTimeoutMs = 50
+const aloneLockTimeoutMs = 2000
 
 /** Creates whose ids are ours and that carry no key: nothing in the database can stand in their way. */
 export function createUnkeyed(sql: Sql, queues: QueueRegistry): SetOperation<NewExecution, CreateResult> {
@@ -167,22 +169,23 @@ export function createUnkeyed(sql: Sql, queues: QueueRegistry): SetOperation<New
 
 /** Creates that may wait for another's uncommitted row with the same id or key; in sets of their own. */
 export function createKeyed(sql: Sql, queues: QueueRegistry): SetOperation<NewExecution, CreateResult> {
+  const sendWithin = async (items: readonly NewExecution[], again: boolean, lockTimeoutMs: number) => {
+    const values = await columnsOf(items, queues)
+    const keyed = items.filter((item) => item.idempotencyKey !== null)
+    const keys = {
+      namespaces: keyed.map((item) => item.queue.namespace),
+      keys: keyed.map((item) => item.idempotencyKey!),
+    }
+    const calls = [call(forgetExpiredKeys, keys), call(insertExecutions, values)] as const
+    const [, rows] = await sql.pipeline(calls, { lockTimeoutMs })
+    return decode(items, rows, again)
+  }
   return {
     keyOf: ({ uuid, queue, idempotencyKey }) =>
       idempotencyKey === null ? uuid : `${queue.namespace}\0${idempotencyKey}`,
     bytesOf,
-    async send(items, again) {
-      const values = await columnsOf(items, queues)
-      const keyed = items.filter((item) => item.idempotencyKey !== null)
-      const keys = {
-        namespaces: keyed.map((item) => item.queue.namespace),
-        keys: keyed.map((item) => item.idempotencyKey!),
-      }
-      const [, rows] = await sql.pipeline([call(forgetExpiredKeys, keys), call(insertExecutions, values)], {
-        lockTimeoutMs,
-      })
-      return decode(items, rows, again)
-    },
+    send: (items, again) => sendWithin(items, again, setLockTimeoutMs),
+    sendAlone: async (item, again) => (await sendWithin([item], again, aloneLockTimeoutMs))[0]!,
   }
 }
 

@@ -19,3 +19,12 @@ test('the children of an execution come newest first, in whatever state', async 
   expect(await idsOf(engine, { parentId, state: 'completed' }, 2)).toEqual([children[0]])
   expect(await idsOf(engine, { parentId: mintExecutionId() }, 2)).toEqual([])
 })
+
+test('children of one millisecond are each met once, page by page', async () => {
+  const { engine, sql } = await setup()
+  const given = factory(sql)
+  const parentId = await given.suspended()
+  const ids = []
+  for (let index = 0; index < 5; index++) ids.push(await given.waiting({ parentId, createdAt: 1000 }))
+  for (const limit of [1, 2]) expect((await idsOf(engine, { parentId }, limit)).toSorted()).toEqual(ids.toSorted())
+})

@@ -81,6 +81,22 @@ test.each(['completed', 'failed', 'cancelled', 'expired', 'skipped'] as const)(
   },
 )
 
+test.each([
+  ['waiting', 'waiting', { createdAt: 1000 }],
+  ['resumable', 'resumable', { createdAt: 1000 }],
+  ['delayed', 'delayed', { until: 4_000_000_000_000 }],
+  ['suspended', 'suspended', { since: 1000 }],
+  ['waiting_children', 'blocked', { since: 1000 }],
+  ['completed', 'completed', { endedAt: 1000 }],
+  ['cancelled', 'cancelled', { endedAt: 1000 }],
+] as const)('%s ones of one millisecond are each met once, page by page', async (state, make, traits) => {
+  const { engine, sql } = await setup()
+  const given = factory(sql)
+  const ids = []
+  for (let index = 0; index < 5; index++) ids.push(await given[make]({ ...traits, lane: `l${index % 2}` }))
+  for (const limit of [1, 2, 4]) expect((await idsOf(engine, { state }, limit)).toSorted()).toEqual(ids.toSorted())
+})
+
 function byUuid(a: string, b: string): number {
   return a.slice(-36) < b.slice(-36) ? -1 : 1
 }

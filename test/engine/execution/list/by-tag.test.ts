@@ -36,3 +36,15 @@ test('what was tagged later stands where it was created', async () => {
   await engine.executions.setTag(old, 'a', '1')
   expect(await idsOf(engine, { tag: { key: 'a', value: '1' } }, 1)).toEqual([young, old])
 })
+
+test('tagged ones of one millisecond are each met once, page by page', async () => {
+  const { engine, sql } = await setup()
+  const given = factory(sql)
+  const ids = []
+  for (let index = 0; index < 5; index++) {
+    ids.push(await given.waiting({ namespace: `n${index % 2}`, createdAt: 1000, tags: { a: '1' } }))
+  }
+  for (const limit of [1, 2]) {
+    expect((await idsOf(engine, { tag: { key: 'a', value: '1' } }, limit)).toSorted()).toEqual(ids.toSorted())
+  }
+})
