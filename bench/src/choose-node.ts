@@ -1,0 +1,14 @@
+// Every contestant runs on the same Node: this one if all of them support it, else the one that npm's package `node`
+// brings. Only pg-boss has a bound above ours.
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+
+const oldest = [22, 12] as const
+
+export async function chooseNode(): Promise<string> {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  if (major > oldest[0] || (major === oldest[0] && minor >= oldest[1])) return process.execPath
+  const command = ['--yes', '--package=node@24', 'node', '--print', 'process.execPath']
+  const { stdout } = await promisify(execFile)('npx', command)
+  return stdout.trim()
+}

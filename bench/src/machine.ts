@@ -1,0 +1,30 @@
+import { execFile } from 'node:child_process'
+import { availableParallelism, cpus, totalmem } from 'node:os'
+import { promisify } from 'node:util'
+import type { Server } from './server.ts'
+
+export interface Machine {
+  readonly cores: number
+  readonly processor: string
+  readonly memoryGiB: number
+  readonly platform: string
+  readonly node: string
+  readonly postgres: string
+}
+
+export async function describeMachine(node: string, server: Server): Promise<Machine> {
+  const { stdout } = await promisify(execFile)(node, ['--version'])
+  return {
+    cores: availableParallelism(),
+    processor: cpus()[0]?.model.trim() ?? 'unknown',
+    memoryGiB: Math.round(totalmem() / 2 ** 30),
+    platform: `${process.platform} ${process.arch}`,
+    node: stdout.trim(),
+    postgres: server.version,
+  }
+}
+
+export function machineLine(machine: Machine): string {
+  const { cores, processor, memoryGiB, platform, node, postgres } = machine
+  return `${cores} cores (${processor}), ${memoryGiB} GiB, ${platform}; node ${node}; Postgres ${postgres}, durable commits`
+}

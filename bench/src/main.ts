@@ -1,0 +1,53 @@
+// npm run bench [-- <scenario>... rounds=3 rows=1000000]
+// Measures FlowFabric against raw Postgres and its peers on a Postgres of its own, prints ratios with their bars, and
+// keeps figures and plots in results/. A scenario is chosen by its name or by the beginning of it. Settings are words,
+// because npm keeps every dash for itself on the way through a workspace.
+import { chooseNode } from './choose-node.ts'
+import { describeMachine, machineLine } from './machine.ts'
+import { printReport } from './report/print.ts'
+import { saveReport } from './report/save.ts'
+import { createBatch } from './scenarios/create-batch.ts'
+import { createOne } from './scenarios/create-one.ts'
+
+import { lists } from './scenarios/lists.ts'
+import type { Bench, Scenario } from './scenario.ts'
+import { startServer } from './server.ts'
+
+const scenarios: readonly Scenario[] = [createOne, createBatch, lists]
+
+const words = process.argv.slice(2)
+const chosen = choose(words.filter((word) => !word.includes('=')))
+const settings = { rounds: setting('rounds', 3, 1), rows: setting('rows', 1_000_000, 200_000) }
+
+const node = await chooseNode()
+const server = await startServer()
+try {
+  const machine = await describeMachine(node, server)
+  console.log(machineLine(machine))
+  for (const scenario of chosen) {
+    console.log(`\n${scenario.title}`)
+    const bench: Bench = { server, settings, node, say: (line) => console.log(`  ${line}`) }
+    const report = await scenario.run(bench)
+    printReport(report)
+    await saveReport(report, machine, settings)
+  }
+} finally {
+  await server.stop()
+}
+
+function choose(names: readonly string[]): readonly Scenario[] {
+  for (const word of names) {
+    if (scenarios.some(({ name }) => name.startsWith(word))) continue
+    throw new Error(`there is no scenario '${word}'; known are ${scenarios.map(({ name }) => name).join(', ')}`)
+  }
+  if (names.length === 0) return scenarios
+  return scenarios.filter(({ name }) => names.some((beginning) => name.startsWith(beginning)))
+}
+
+function setting(name: string, normal: number, least: number): number {
+  const given = words.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1)
+  if (given === undefined) return normal
+  const value = Number(given)
+  if (Number.isSafeInteger(value) && value >= least) return value
+  throw new Error(`${name} is '${given}'; it must be a whole number of at least ${least}`)
+}

@@ -1,0 +1,30 @@
+// What Postgres itself can do: a bare table with a key and a payload, prepared statements, nothing else. Single rows go
+// through one connection for each submitter.
+import pg from 'pg'
+import type { Payload } from './payload.ts'
+import type { Peer } from './peer.ts'
+
+const table = `create table raw_job (id uuid primary key default uuidv7(), payload bytea not null)`
+const insertOne = { name: 'insert-one', text: 'insert into raw_job (payload) values ($1) returning id' }
+const insertMany = {
+  name: 'insert-many',
+  text: 'insert into raw_job (payload) select unnest($1::bytea[]) returning id',
+}
+
+const connectionCount = 16
+
+export const raw: Peer = {
+  async open(url) {
+    const pool = new pg.Pool({ connectionString: url, max: connectionCount })
+    await pool.query(table)
+    return {
+      create: (payload) => pool.query({ ...insertOne, values: [encode(payload)] }),
+      createMany: (payloads) => pool.query({ ...insertMany, values: [payloads.map(encode)] }),
+      close: () => pool.end(),
+    }
+  },
+}
+
+function encode(payload: Payload): Buffer {
+  return Buffer.from(JSON.stringify(payload))
+}
