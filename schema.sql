@@ -254,6 +254,21 @@ create table flowfabric.ff_exec_core (
       END
       ELSE 'waiting'::flowfabric.ff_public_state
   END) stored,
+  parked_state flowfabric.ff_public_state generated always as (
+  CASE lifecycle_phase
+      WHEN 'suspended'::flowfabric.ff_lifecycle_phase THEN 'suspended'::flowfabric.ff_public_state
+      WHEN 'runnable'::flowfabric.ff_lifecycle_phase THEN
+      CASE eligibility_state
+          WHEN 'blocked_by_dependencies'::flowfabric.ff_eligibility_state THEN 'waiting_children'::flowfabric.ff_public_state
+          WHEN 'blocked_by_budget'::flowfabric.ff_eligibility_state THEN 'rate_limited'::flowfabric.ff_public_state
+          WHEN 'blocked_by_quota'::flowfabric.ff_eligibility_state THEN 'rate_limited'::flowfabric.ff_public_state
+          WHEN 'blocked_by_route'::flowfabric.ff_eligibility_state THEN 'waiting'::flowfabric.ff_public_state
+          WHEN 'blocked_by_lane_state'::flowfabric.ff_eligibility_state THEN 'waiting'::flowfabric.ff_public_state
+          WHEN 'blocked_by_operator'::flowfabric.ff_eligibility_state THEN 'waiting'::flowfabric.ff_public_state
+          ELSE NULL::flowfabric.ff_public_state
+      END
+      ELSE NULL::flowfabric.ff_public_state
+  END) stored,
   on_parent_end flowfabric.ff_on_parent_end,
   partition_key smallint not null,
   priority smallint not null,
@@ -298,8 +313,9 @@ CREATE INDEX ff_exec_core_attempt_deadline ON flowfabric.ff_exec_core USING btre
 CREATE INDEX ff_exec_core_cancel_deadline ON flowfabric.ff_exec_core USING btree (cancel_deadline_at_ms, execution_id) WHERE (cancel_deadline_at_ms IS NOT NULL);
 CREATE INDEX ff_exec_core_deadline ON flowfabric.ff_exec_core USING btree (deadline_at_ms, execution_id) WHERE (deadline_at_ms IS NOT NULL);
 CREATE INDEX ff_exec_core_delay ON flowfabric.ff_exec_core USING btree (delay_until_ms, execution_id) WHERE (delay_until_ms IS NOT NULL);
+CREATE INDEX ff_exec_core_delay_queue ON flowfabric.ff_exec_core USING btree (queue_id, delay_until_ms, execution_id) WHERE (delay_until_ms IS NOT NULL);
 CREATE INDEX ff_exec_core_ending ON flowfabric.ff_exec_core USING btree (queue_id, terminal_outcome, terminal_at_ms, execution_id) WHERE (terminal_at_ms IS NOT NULL);
-CREATE INDEX ff_exec_core_parked ON flowfabric.ff_exec_core USING btree (parked_at_ms, execution_id) WHERE (parked_at_ms IS NOT NULL);
+CREATE INDEX ff_exec_core_parked ON flowfabric.ff_exec_core USING btree (queue_id, parked_state, parked_at_ms, execution_id) WHERE (parked_at_ms IS NOT NULL);
 
 create table flowfabric.ff_exec_input (
   partition_key smallint not null,
@@ -408,6 +424,7 @@ create table flowfabric.ff_queue (
 create table flowfabric.ff_ready (
   queue_id integer not null,
   neg_priority smallint not null,
+  resumed boolean not null default false,
   rank bigint not null,
   execution_id uuid not null,
   constraint ff_ready_pkey PRIMARY KEY (queue_id, neg_priority, rank, execution_id)
@@ -417,6 +434,7 @@ with (
   autovacuum_vacuum_scale_factor=0,
   autovacuum_vacuum_threshold=1000
 );
+CREATE INDEX ff_ready_resumed ON flowfabric.ff_ready USING btree (queue_id, neg_priority, rank, execution_id) WHERE resumed;
 
 create table flowfabric.ff_set_aside (
   duty text not null,

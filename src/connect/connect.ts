@@ -1,7 +1,8 @@
 // What a user holds. Picks the database by the URL, brings its schema up to date and gives the engine on it.
 import { createEngine, type Engine } from '../engine/engine.ts'
 import { EngineError } from '../model/errors.ts'
-import { nearest, show } from '../model/text.ts'
+import { refuseUnknownFields } from '../model/shape.ts'
+import { show } from '../model/text.ts'
 import type { Logger } from '../sql/logger.ts'
 import { migrate, type MigrateOptions } from '../sql/migrate.ts'
 import { migrations } from '../sql/migrations/all.ts'
@@ -43,7 +44,7 @@ export interface FlowFabric extends AsyncDisposable {
  * await ff.close()
  */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<FlowFabric> {
-  refuseUnknownOptions(options)
+  refuseUnknownFields('connect', options, optionNames)
   checkOptions(options)
   const target = parseUrl(url)
   try {
@@ -100,15 +101,6 @@ const optionNames = [
   'poolSize',
   'logger',
 ] as const satisfies readonly (keyof ConnectOptions)[]
-
-function refuseUnknownOptions(options: ConnectOptions): void {
-  for (const name of Object.keys(options)) {
-    if ((optionNames as readonly string[]).includes(name)) continue
-    const near = nearest(name, optionNames)
-    const hint = near === undefined ? `known are ${optionNames.join(', ')}` : `did you mean ${near}?`
-    throw new EngineError('invalid_input', `connect has no option '${name}'; ${hint}`, { field: name })
-  }
-}
 
 function checkOptions({ migrate: mode = true, schema = 'flowfabric', poolSize = 4 }: ConnectOptions): void {
   if (![true, 'check', false].includes(mode)) {

@@ -1,6 +1,7 @@
 import { EngineError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
 import { checkNamespace } from '../model/name.ts'
+import { refuseUnknownFields } from '../model/shape.ts'
 import { checkText } from '../model/text.ts'
 
 /** For whom an operation runs. The namespace is a predicate of each statement; `null` sees all of them. */
@@ -18,6 +19,7 @@ export interface CallerOptions {
 export const localCaller: Caller = { namespace: null, actor: 'local' }
 
 export function bindCaller(from: Caller, options: CallerOptions): Caller {
+  refuseUnknownFields('as', options, ['namespace', 'actor'])
   return {
     namespace: bindNamespace(from.namespace, options.namespace),
     actor:

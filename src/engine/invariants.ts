@@ -51,7 +51,7 @@ select r.execution_id::text as subject, coalesce(e.eligibility_state::text, 'no 
 from flowfabric.ff_ready r
 left join flowfabric.ff_exec_core e
   on e.execution_id = r.execution_id and e.queue_id = r.queue_id and e.priority = -r.neg_priority and e.rank = r.rank
-where e.eligibility_state is distinct from 'eligible_now'`,
+where e.eligibility_state is distinct from 'eligible_now' or r.resumed <> (e.public_state = 'resumable')`,
   ),
   invariant(
     'lease',

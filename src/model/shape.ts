@@ -26,6 +26,16 @@ export function readShape<S extends Shape>(code: ErrorCode, at: string, value: u
   return read as Read<S>
 }
 
+/** For requests, whose fields the caller reads one by one: refuses what is no object and every field that is not known. */
+export function refuseUnknownFields(operation: string, request: unknown, known: readonly string[]): void {
+  if (typeof request !== 'object' || request === null) {
+    throw refusal('invalid_input', `the request to ${operation}`, show(request), 'an object')
+  }
+  for (const name of Object.keys(request)) {
+    if (!known.includes(name)) throw unknownField('invalid_input', operation, name, known)
+  }
+}
+
 /** Null for anything but a plain object. A map, so that a field called `constructor` is a field like any other. */
 export function ownFields(value: unknown): ReadonlyMap<string, unknown> | null {
   return isPlainObject(value) ? new Map(Object.entries(value)) : null

@@ -33,6 +33,7 @@ export class Connections {
   readonly isPooled: boolean
   readonly #pool: pg.Pool
   readonly #url: string
+  readonly #underWay = new Set<Promise<unknown>>()
 
   private constructor(pool: pg.Pool, url: string, isPooled: boolean) {
     this.#pool = pool
@@ -57,7 +58,13 @@ export class Connections {
     }
   }
 
-  async use<T>(work: (client: Client) => Promise<T>): Promise<T> {
+  use<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    const use = this.#lend(work)
+    this.#underWay.add(use)
+    return use.finally(() => this.#underWay.delete(use))
+  }
+
+  async #lend<T>(work: (client: Client) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect().catch((error: unknown) => {
       throw connectFailure(error, this.#url)
     })
@@ -78,7 +85,9 @@ export class Connections {
     }
   }
 
+  /** After what is under way: the pool would forget whoever still waits for a connection, and never answer. */
   async close(): Promise<void> {
+    await Promise.allSettled(this.#underWay)
     await this.#pool.end()
   }
 }

@@ -182,9 +182,9 @@ test('two schemas of one database are apart', async () => {
 })
 
 test.each([
-  [{ schemas: 'a' }, /no option 'schemas'; did you mean schema\?/],
+  [{ schemas: 'a' }, /unknown field "schemas"; did you mean schema\?/],
   [{ pool_size: 4 }, /did you mean poolSize\?/],
-  [{ quux: 1 }, /known are migrate, schema/],
+  [{ quux: 1 }, /it may have migrate, schema/],
   [{ schema: '' }, /schema/],
   [{ schema: 'pg_mine' }, /reserved/],
   [{ schema: 'x'.repeat(64) }, /63 bytes/],

@@ -38,7 +38,7 @@ describe('a policy', () => {
     })
   })
 
-  test('has its back-off written out', () => {
+  test('ATT-13 has its back-off written out (an unknown type is refused, not guessed)', () => {
     const exponential = { type: 'exponential', initialMs: 1000, maxMs: 60_000, multiplier: 2, jitter: 0 }
     expect(parse({ retry: { attempts: 2 } })?.retry?.backoff).toEqual(exponential)
     expect(parse({ retry: { attempts: 2, backoff: { type: 'exponential' } } })?.retry?.backoff).toEqual(exponential)
@@ -201,7 +201,7 @@ describe('a retry', () => {
     expect(failureCategories.filter((category) => shouldRetry(policy, 0, category, false))).toEqual(['timeout'])
   })
 
-  test('waits longer each time, up to the ceiling', () => {
+  test('ATT-12 waits longer each time, up to the ceiling', () => {
     const policy = parse({
       retry: { attempts: 9, backoff: { type: 'exponential', initialMs: 100, maxMs: 1000, multiplier: 2 } },
     })

@@ -296,6 +296,13 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
     expect(second).toEqual([{ id: 1, more: 'x', most: 'y' }])
   })
 
+  test('a close waits for what is under way', async () => {
+    const own = kind === 'embedded' ? sql : await openPostgres({ url: database!.url, schema: SCHEMA })
+    const asked = Array.from({ length: 10 }, () => own.query(ONE, {}))
+    await own.close()
+    expect(await Promise.all(asked)).toHaveLength(10)
+  })
+
   test('after close every use is refused, and a second close does nothing', async () => {
     const own = kind === 'embedded' ? sql : await openPostgres({ url: database!.url, schema: SCHEMA })
     await own.close()

@@ -74,7 +74,8 @@ export function writer(sql: Sql) {
         const tag = { tag_key: key, tag_value: value, execution_id: uuid, created_at_ms: created, namespace }
         await insert(tx, 'ff_exec_tag', tag)
       }
-      const ready = { queue_id: queueId, neg_priority: -priority, rank: created, execution_id: uuid }
+      const resumed = ['signalled', 'timed_out', 'children'].includes(String(parts.core['interruption']))
+      const ready = { queue_id: queueId, neg_priority: -priority, resumed, rank: created, execution_id: uuid }
       if (parts.isReady) await insert(tx, 'ff_ready', ready)
       await insertParts(tx, parts, { execution_id: uuid, partition_key: partition, namespace })
     })

@@ -146,8 +146,8 @@ select e.partition_key, e.execution_id, e.created_at_ms, e.queue_id, e.parent_id
   convert_to('{"sequence":1}', 'UTF8'), 'json'
 from flowfabric.ff_exec_core e`,
   `
-insert into flowfabric.ff_ready (queue_id, neg_priority, rank, execution_id)
-select queue_id, -priority, rank, execution_id from flowfabric.ff_exec_core where eligibility_state = 'eligible_now'`,
+insert into flowfabric.ff_ready (queue_id, neg_priority, resumed, rank, execution_id)
+select queue_id, -priority, public_state = 'resumable', rank, execution_id from flowfabric.ff_exec_core where eligibility_state = 'eligible_now'`,
   `
 insert into flowfabric.ff_lease (execution_id, lease_id, lease_epoch, acquired_at_ms, expires_at_ms,
   attempt_started_at_ms, attempt_index, attempt_type, worker_id, worker_instance_id)

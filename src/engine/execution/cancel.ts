@@ -2,8 +2,9 @@
 import { EngineError } from '../../model/errors.ts'
 import { formatExecutionId, parseExecutionId, type ExecutionId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
+import { refuseUnknownFields } from '../../model/shape.ts'
 import type { PublicState } from '../../model/state.ts'
-import { checkText, show } from '../../model/text.ts'
+import { checkText } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
@@ -31,12 +32,7 @@ export interface Cancellation {
 }
 
 export function checkCancelRequest(caller: Caller, request: CancelRequest): Cancellation {
-  if (typeof request !== 'object' || request === null) {
-    throw new EngineError(
-      'invalid_input',
-      `a cancel request is ${show(request)}; it must be an object with an executionId`,
-    )
-  }
+  refuseUnknownFields('cancel', request, ['executionId', 'reason'])
   const { executionId, reason } = request
   const { partition, uuid } = parseExecutionId(executionId)
   return {

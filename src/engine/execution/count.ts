@@ -1,6 +1,7 @@
 // How many executions are in each state, from the tables that hold them. A dashboard asks this every second, so each
 // count stops at 10,000 unless the exact number is asked for.
 import { checkKind, checkLane, checkNamespace } from '../../model/name.ts'
+import { refuseUnknownFields } from '../../model/shape.ts'
 import { publicStates, type PublicState } from '../../model/state.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
@@ -26,63 +27,45 @@ export type StateCounts = Readonly<Record<PublicState, StateCount>>
 const stopAt = 10_000
 const never = Number.MAX_SAFE_INTEGER
 
-// Where a state's executions are counted. States that share a source share its stop: when it stopped, none is complete.
-const sourcesOf: Readonly<Record<PublicState, readonly Source[]>> = {
-  waiting: ['ready', 'parked'],
-  resumable: ['ready'],
-  delayed: ['delayed'],
-  suspended: ['parked'],
-  waiting_children: ['parked'],
-  rate_limited: ['parked'],
-  active: ['leased'],
-  completed: ['completed'],
-  failed: ['failed'],
-  cancelled: ['cancelled'],
-  expired: ['expired'],
-  skipped: ['skipped'],
-}
-type Source = 'ready' | 'delayed' | 'parked' | 'leased' | 'completed' | 'failed' | 'cancelled' | 'expired' | 'skipped'
-
+// One row for each place that holds executions of a state; each stops by itself.
 const countStatement = statement({
   name: 'execution.count',
   params: { namespace: 'text?', lane: 'text?', kind: 'text?', stop: 'int8' },
-  row: { source: oneOf<Source>(), public_state: oneOf<PublicState>(), count: 'int8' },
+  row: { public_state: oneOf<PublicState>(), count: 'int8' },
   text: `
 with queue as materialized (
   select q.queue_id
   from flowfabric.ff_queue q
   where ${queueCondition}
 )
-select 'ready' as source, s.public_state, count(*) as count
+select 'waiting'::flowfabric.ff_public_state as public_state, count(*) as count
 from (
-  select e.public_state
-  from queue
+  select from queue
   cross join lateral (
-    select r.execution_id from flowfabric.ff_ready r where r.queue_id = queue.queue_id limit $4
+    select from flowfabric.ff_ready r where r.queue_id = queue.queue_id and not r.resumed limit $4
   ) r
-  join flowfabric.ff_exec_core e on e.execution_id = r.execution_id
   limit $4
 ) s
-group by s.public_state
 union all
-select 'delayed', 'delayed', count(*)
+select 'resumable', count(*)
 from (
-  select from flowfabric.ff_exec_core e
-  join flowfabric.ff_queue q on q.queue_id = e.queue_id
-  where e.delay_until_ms is not null and ${queueCondition}
+  select from queue
+  cross join lateral (
+    select from flowfabric.ff_ready r where r.queue_id = queue.queue_id and r.resumed limit $4
+  ) r
   limit $4
 ) s
 union all
-select 'parked', s.public_state, count(*)
+select 'delayed', count(*)
 from (
-  select e.public_state from flowfabric.ff_exec_core e
-  join flowfabric.ff_queue q on q.queue_id = e.queue_id
-  where e.parked_at_ms is not null and ${queueCondition}
+  select from queue
+  cross join lateral (
+    select from flowfabric.ff_exec_core e where e.queue_id = queue.queue_id and e.delay_until_ms is not null limit $4
+  ) e
   limit $4
 ) s
-group by s.public_state
 union all
-select 'leased', 'active', count(*)
+select 'active', count(*)
 from (
   select from flowfabric.ff_lease l
   join flowfabric.ff_exec_core e on e.execution_id = l.execution_id
@@ -91,7 +74,22 @@ from (
   limit $4
 ) s
 union all
-select ending.public_state::text, ending.public_state, s.count
+select parked.state, s.count
+from unnest('{waiting,waiting_children,rate_limited,suspended}'::flowfabric.ff_public_state[]) as parked (state)
+cross join lateral (
+  select count(*) as count
+  from (
+    select from queue
+    cross join lateral (
+      select from flowfabric.ff_exec_core e
+      where e.queue_id = queue.queue_id and e.parked_state = parked.state and e.parked_at_ms is not null
+      limit $4
+    ) e
+    limit $4
+  ) one
+) s
+union all
+select ending.public_state, s.count
 from (values
   ('success'::flowfabric.ff_terminal_outcome, 'completed'::flowfabric.ff_public_state),
   ('failed', 'failed'), ('cancelled', 'cancelled'), ('expired', 'expired'), ('skipped', 'skipped')
@@ -111,6 +109,7 @@ cross join lateral (
 })
 
 export async function countByState(sql: Sql, caller: Caller, request: CountRequest): Promise<StateCounts> {
+  refuseUnknownFields('countByState', request, ['namespace', 'lane', 'kind', 'exact'])
   const { namespace, lane, kind, exact = false } = request
   if (namespace !== undefined) checkNamespace(namespace)
   const isForeign = caller.namespace !== null && namespace !== undefined && namespace !== caller.namespace
@@ -122,14 +121,10 @@ export async function countByState(sql: Sql, caller: Caller, request: CountReque
         kind: kind === undefined ? null : checkKind(kind),
         stop: exact ? never : stopAt,
       })
-  const counts = new Map<PublicState, number>()
-  const counted = new Map<Source, number>()
-  for (const { source, public_state, count } of rows) {
-    counts.set(public_state, (counts.get(public_state) ?? 0) + count)
-    counted.set(source, (counted.get(source) ?? 0) + count)
+  const countOf = (state: PublicState): StateCount => {
+    const counts = rows.filter((row) => row.public_state === state).map((row) => row.count)
+    const count = counts.reduce((sum, one) => sum + one, 0)
+    return { count, orMore: !exact && counts.some((one) => one >= stopAt) }
   }
-  const stopped = (source: Source): boolean => !exact && (counted.get(source) ?? 0) >= stopAt
-  return Object.fromEntries(
-    publicStates.map((state) => [state, { count: counts.get(state) ?? 0, orMore: sourcesOf[state].some(stopped) }]),
-  ) as unknown as StateCounts
+  return Object.fromEntries(publicStates.map((state) => [state, countOf(state)])) as unknown as StateCounts
 }

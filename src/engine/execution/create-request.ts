@@ -15,8 +15,9 @@ import {
 import { limits } from '../../model/limits.ts'
 import { checkKind, checkLane, checkVersion } from '../../model/name.ts'
 import { clampPriority, parsePolicy, type ExecutionPolicy, type PolicyInput } from '../../model/policy.ts'
+import { refuseUnknownFields } from '../../model/shape.ts'
 import { parseTags } from '../../model/tag.ts'
-import { checkText, nearest, show } from '../../model/text.ts'
+import { checkText, show } from '../../model/text.ts'
 import type { Queue } from '../queue/intern.ts'
 
 export interface CreateRequest {
@@ -97,7 +98,7 @@ const fields = [
 const dayMs = 86_400_000
 
 export function checkCreateRequest(caller: Caller, request: CreateRequest): NewExecution {
-  refuseUnknownFields(request)
+  refuseUnknownFields('create', request, fields)
   const queue: Queue = {
     namespace: namespaceFor(caller, request.namespace),
     lane: checkLane(request.lane ?? 'default'),
@@ -133,18 +134,6 @@ type Asked = Omit<NewExecution, 'creator' | keyof typeof noKey | keyof ReturnTyp
 
 const noKey = { idempotencyKey: null, idempotencyTtlMs: null, requestHash: null }
 const creatorRule = { maxBytes: limits.creatorBytes }
-
-function refuseUnknownFields(request: CreateRequest): void {
-  if (typeof request !== 'object' || request === null) {
-    throw new EngineError('invalid_input', `a create request is ${show(request)}; it must be an object with a kind`)
-  }
-  for (const field of Object.keys(request)) {
-    if ((fields as readonly string[]).includes(field)) continue
-    const near = nearest(field, fields)
-    const hint = near === undefined ? `known are ${fields.join(', ')}` : `did you mean ${near}?`
-    throw new EngineError('invalid_input', `create has no field ${show(field)}; ${hint}`, { field })
-  }
-}
 
 function checkIdentity(request: CreateRequest, namespace: string) {
   const { executionId, idempotencyKey } = request

@@ -121,8 +121,8 @@ cold as (
   from fresh
 ),
 ready as (
-  insert into flowfabric.ff_ready (queue_id, neg_priority, rank, execution_id)
-  select queue_id, -priority, now_ms, execution_id
+  insert into flowfabric.ff_ready (queue_id, neg_priority, resumed, rank, execution_id)
+  select queue_id, -priority, false, now_ms, execution_id
   from fresh
   where not is_delayed
 ),

@@ -6,6 +6,7 @@ import { decodeCursor, encodeCursor } from '../../model/cursor.ts'
 import { EngineError } from '../../model/errors.ts'
 import { formatExecutionId, parseExecutionId, parsePartition, type ExecutionId } from '../../model/id.ts'
 import { checkKind, checkLane, checkNamespace } from '../../model/name.ts'
+import { refuseUnknownFields } from '../../model/shape.ts'
 import { publicStates, type PublicState } from '../../model/state.ts'
 import { checkTagKey, checkTagValue } from '../../model/tag.ts'
 import { nearest, show } from '../../model/text.ts'
@@ -21,7 +22,7 @@ import { byTag } from './list/by-tag.ts'
 import { delayed } from './list/delayed.ts'
 import { ended } from './list/ended.ts'
 import { parked } from './list/parked.ts'
-import { ready } from './list/ready.ts'
+import { resumable, waiting } from './list/ready.ts'
 import type { ListFilter, ListSource } from './list/source.ts'
 import { decodeExecution, type Execution } from './snapshot.ts'
 
@@ -60,7 +61,20 @@ export async function list(sql: Sql, caller: Caller, request: ListRequest): Prom
   return { executions, nextCursor: hasMore ? writeCursor(source, filter, source.keyOf(rows[limit - 1]!)) : null }
 }
 
+const fields = [
+  'namespace',
+  'lane',
+  'kind',
+  'state',
+  'tag',
+  'parentId',
+  'partition',
+  'limit',
+  'cursor',
+] as const satisfies readonly (keyof ListRequest)[]
+
 function checkFilter(caller: Caller, request: ListRequest): ListFilter {
+  refuseUnknownFields('list', request, fields)
   const { namespace, lane, kind, state, tag, parentId, partition } = request
   refuseTogether({ partition, tag, parentId })
   return {
@@ -105,8 +119,8 @@ function sourceOf(filter: ListFilter): ListSource {
 }
 
 const sourceOfState: Readonly<Record<PublicState, ListSource>> = {
-  waiting: ready,
-  resumable: ready,
+  waiting,
+  resumable,
   delayed,
   rate_limited: parked,
   waiting_children: parked,

@@ -1,5 +1,6 @@
 import { decodeCursor, encodeCursor } from '../../model/cursor.ts'
 import { checkNamespace } from '../../model/name.ts'
+import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
@@ -47,6 +48,7 @@ limit $5`,
 })
 
 export async function listLanes(sql: Sql, caller: Caller, request: ListLanesRequest): Promise<LanePage> {
+  refuseUnknownFields('lanes.list', request, ['namespace', 'limit', 'cursor'])
   const { namespace, cursor } = request
   const limit = pageLimit(request.limit)
   const [afterNamespace, afterLane] = cursor === undefined ? ['', ''] : decodeCursor('lanes', cursor, ['text', 'text'])

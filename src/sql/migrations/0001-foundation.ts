@@ -125,6 +125,22 @@ create table flowfabric.ff_exec_core (
       else 'waiting'::flowfabric.ff_public_state
     end
   ) stored,
+  -- The public state while parked, else null: a claim leaves it as it was, so it may be indexed.
+  parked_state flowfabric.ff_public_state generated always as (
+    case lifecycle_phase
+      when 'suspended'::flowfabric.ff_lifecycle_phase then 'suspended'::flowfabric.ff_public_state
+      when 'runnable'::flowfabric.ff_lifecycle_phase then
+        case eligibility_state
+          when 'blocked_by_dependencies'::flowfabric.ff_eligibility_state
+            then 'waiting_children'::flowfabric.ff_public_state
+          when 'blocked_by_budget'::flowfabric.ff_eligibility_state then 'rate_limited'::flowfabric.ff_public_state
+          when 'blocked_by_quota'::flowfabric.ff_eligibility_state then 'rate_limited'::flowfabric.ff_public_state
+          when 'blocked_by_route'::flowfabric.ff_eligibility_state then 'waiting'::flowfabric.ff_public_state
+          when 'blocked_by_lane_state'::flowfabric.ff_eligibility_state then 'waiting'::flowfabric.ff_public_state
+          when 'blocked_by_operator'::flowfabric.ff_eligibility_state then 'waiting'::flowfabric.ff_public_state
+        end
+    end
+  ) stored,
   on_parent_end flowfabric.ff_on_parent_end,
   partition_key smallint not null,
   priority smallint not null,
@@ -192,7 +208,9 @@ create table flowfabric.ff_exec_core (
 );
 create index ff_exec_core_delay on flowfabric.ff_exec_core (delay_until_ms, execution_id)
   where delay_until_ms is not null;
-create index ff_exec_core_parked on flowfabric.ff_exec_core (parked_at_ms, execution_id)
+create index ff_exec_core_delay_queue on flowfabric.ff_exec_core (queue_id, delay_until_ms, execution_id)
+  where delay_until_ms is not null;
+create index ff_exec_core_parked on flowfabric.ff_exec_core (queue_id, parked_state, parked_at_ms, execution_id)
   where parked_at_ms is not null;
 create index ff_exec_core_deadline on flowfabric.ff_exec_core (deadline_at_ms, execution_id)
   where deadline_at_ms is not null;
@@ -251,6 +269,8 @@ create index ff_exec_tag_value on flowfabric.ff_exec_tag (tag_key, tag_value, na
 create table flowfabric.ff_ready (
   queue_id integer not null,
   neg_priority smallint not null,
+  -- It waited for something and goes on; few are, so they have an index of their own.
+  resumed boolean not null default false,
   rank bigint not null,
   execution_id uuid not null,
   primary key (queue_id, neg_priority, rank, execution_id)
@@ -258,6 +278,9 @@ create table flowfabric.ff_ready (
   -- Every row is deleted soon after it came; the dead ones stand at the head of the index, before the next claim.
   autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0
 );
+
+create index ff_ready_resumed on flowfabric.ff_ready (queue_id, neg_priority, rank, execution_id)
+  where resumed;
 
 -- Exists while leased; a renewal touches this row alone.
 create table flowfabric.ff_lease (

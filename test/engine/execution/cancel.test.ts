@@ -79,6 +79,14 @@ test('cancel writes one completion event, with namespace, actor, reason and gene
   expect(await rows(sql, 'select from flowfabric.ff_lease_event')).toEqual([])
 })
 
+test('LEASE-30 cancel of what nobody holds writes no lease event', async () => {
+  const { engine, sql } = await setup()
+  const { executionId } = await engine.executions.create({ kind: 'k' })
+  await engine.executions.cancel({ executionId })
+  expect(await rows(sql, 'select from flowfabric.ff_lease_event')).toEqual([])
+  expect(await rows(sql, 'select from flowfabric.ff_completion_event')).toHaveLength(1)
+})
+
 test('cancel of a held execution ends its lease, and tells it as revoked', async () => {
   const { engine, sql } = await setup()
   const leaseId = '0190a3c4-0000-4000-8000-000000000009'

@@ -101,7 +101,7 @@ async function crowd(sql: Sql, { eligible = 0, resumed = 0 }: { eligible?: numbe
     from crowd;
     insert into flowfabric.ff_exec_input (partition_key, execution_id, created_at_ms, queue_id, creator_identity)
     select 0, id, 1, queue_id, 'factory' from crowd;
-    insert into flowfabric.ff_ready (queue_id, neg_priority, rank, execution_id)
-    select queue_id, 0, 1, id from crowd;
+    insert into flowfabric.ff_ready (queue_id, neg_priority, resumed, rank, execution_id)
+    select queue_id, 0, resumed, 1, id from crowd;
     drop table crowd;`)
 }

@@ -30,7 +30,7 @@ const refused: readonly (readonly [what: string, fields: object, code: ErrorCode
   ['an encoding without a payload', { payloadEncoding: 'json' }, 'invalid_input', /payloadEncoding.*without/],
   ['a priority that is no whole number', { priority: 1.5 }, 'invalid_input', /priority is 1.5/],
   ['a priority that is a text', { priority: '7' }, 'invalid_input', /priority is "7"/],
-  ['an unknown field', { lanes: 'a' }, 'invalid_input', /no field "lanes"; did you mean lane\?/],
+  ['an unknown field', { lanes: 'a' }, 'invalid_input', /unknown field "lanes"; did you mean lane\?/],
   ['an unknown policy field', { policy: { retries: {} } }, 'invalid_policy', /retries.*did you mean retry\?/],
   [
     'an unknown field deep in a policy',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { setup } from '../../support/setup.ts'
 
-test('lanes come by namespace and name, page by page', async () => {
+test('OPS-13 lanes come by namespace and name, page by page; a limit of nought is an empty page', async () => {
   const { engine } = await setup()
   const places = [
     ['b', 'x'],
@@ -20,6 +20,7 @@ test('lanes come by namespace and name, page by page', async () => {
   } while (cursor !== undefined)
   // In the order of bytes, so that every machine agrees.
   expect(found).toEqual(['a/Z', 'a/x', 'a/y', 'b/x', 'c/x'])
+  expect(await engine.lanes.list({ limit: 0 })).toEqual({ lanes: [], nextCursor: null })
 })
 
 test('lanes may be of one namespace, and a bound caller sees its own alone', async () => {
@@ -30,10 +31,4 @@ test('lanes may be of one namespace, and a bound caller sees its own alone', asy
   expect(await namespaces(engine, { namespace: 'b' })).toEqual(['b'])
   expect(await namespaces(engine.as({ namespace: 'a' }))).toEqual(['a'])
   expect(await namespaces(engine.as({ namespace: 'a' }), { namespace: 'b' })).toEqual([])
-})
-
-test('a limit of nought is an empty page', async () => {
-  const { engine } = await setup()
-  await engine.executions.create({ kind: 'k' })
-  expect(await engine.lanes.list({ limit: 0 })).toEqual({ lanes: [], nextCursor: null })
 })

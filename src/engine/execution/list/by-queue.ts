@@ -1,34 +1,24 @@
-// Newest first within a namespace, lane or kind: the newest of each queue that the filter admits, merged.
+// Newest first within a namespace, lane or kind.
 import { statement } from '../../../sql/statement.ts'
 import { executionColumns, executionJoins, executionRow } from '../snapshot.ts'
-import { lastTime, lastUuid, queueCondition, type ListSource } from './source.ts'
+import { pageOverQueues } from './over-queues.ts'
+import { lastTime, lastUuid, queueParams, queueValues, type ListSource } from './source.ts'
+
+const page = pageOverQueues({
+  from: 'flowfabric.ff_exec_input i',
+  alias: 'i',
+  condition: 'true',
+  columns: ['created_at_ms', 'execution_id'],
+  descending: true,
+  after: ['$5', '$6'],
+  end: ['-1', `'00000000-0000-0000-0000-000000000000'`],
+})
 
 const listStatement = statement({
   name: 'execution.list.by-queue',
-  params: {
-    namespace: 'text?',
-    lane: 'text?',
-    kind: 'text?',
-    created_at_ms: 'int8',
-    execution_id: 'uuid',
-    limit: 'int8',
-  },
+  params: { ...queueParams, limit: 'int8', created_at_ms: 'int8', execution_id: 'uuid' },
   row: executionRow,
-  text: `
-with page as materialized (
-  select newest.execution_id
-  from flowfabric.ff_queue q
-  cross join lateral (
-    select i.created_at_ms, i.execution_id
-    from flowfabric.ff_exec_input i
-    where i.queue_id = q.queue_id and (i.created_at_ms, i.execution_id) < ($4, $5)
-    order by i.created_at_ms desc, i.execution_id desc
-    limit $6
-  ) newest
-  where ${queueCondition}
-  order by newest.created_at_ms desc, newest.execution_id desc
-  limit $6
-)
+  text: `${page}
 select ${executionColumns}
 from page
 join flowfabric.ff_exec_core e on e.execution_id = page.execution_id
@@ -43,11 +33,9 @@ export const byQueue: ListSource = {
   keyOf: (row) => [row.created_at_ms, row.execution_id],
   read: (sql, filter, [created, id], limit) =>
     sql.query(listStatement, {
-      namespace: filter.namespace,
-      lane: filter.lane,
-      kind: filter.kind,
+      ...queueValues(filter),
+      limit,
       created_at_ms: created as number,
       execution_id: id as string,
-      limit,
     }),
 }

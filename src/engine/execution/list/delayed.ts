@@ -1,21 +1,24 @@
 // Delayed: those that are due first come first.
 import { statement } from '../../../sql/statement.ts'
 import { executionColumns, executionJoins, executionRow } from '../snapshot.ts'
-import { filterCondition, filterParams, filterValues, firstTime, firstUuid, type ListSource } from './source.ts'
+import { pageOverQueues } from './over-queues.ts'
+import { firstTime, firstUuid, queueParams, queueValues, type ListSource } from './source.ts'
+
+const page = pageOverQueues({
+  from: 'flowfabric.ff_exec_core d',
+  alias: 'd',
+  condition: 'd.delay_until_ms is not null',
+  columns: ['delay_until_ms', 'execution_id'],
+  descending: false,
+  after: ['$5', '$6'],
+  end: ['9223372036854775807', `'ffffffff-ffff-ffff-ffff-ffffffffffff'`],
+})
 
 const listStatement = statement({
   name: 'execution.list.delayed',
-  params: { ...filterParams, delay_until_ms: 'int8', execution_id: 'uuid', limit: 'int8' },
+  params: { ...queueParams, limit: 'int8', delay_until_ms: 'int8', execution_id: 'uuid' },
   row: executionRow,
-  text: `
-with page as materialized (
-  select e.execution_id
-  from flowfabric.ff_exec_core e
-  join flowfabric.ff_queue q on q.queue_id = e.queue_id
-  where e.delay_until_ms is not null and (e.delay_until_ms, e.execution_id) > ($5, $6) and ${filterCondition}
-  order by e.delay_until_ms, e.execution_id
-  limit $7
-)
+  text: `${page}
 select ${executionColumns}
 from page
 join flowfabric.ff_exec_core e on e.execution_id = page.execution_id
@@ -30,9 +33,9 @@ export const delayed: ListSource = {
   keyOf: (row) => [row.delay_until_ms!, row.execution_id],
   read: (sql, filter, [until, id], limit) =>
     sql.query(listStatement, {
-      ...filterValues(filter),
+      ...queueValues(filter),
+      limit,
       delay_until_ms: until as number,
       execution_id: id as string,
-      limit,
     }),
 }

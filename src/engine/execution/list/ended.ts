@@ -1,37 +1,25 @@
-// One kind of ending: the latest first, over the queues that the filter admits.
+// One kind of ending: the latest first.
 import type { PublicState, TerminalOutcome } from '../../../model/state.ts'
 import { statement } from '../../../sql/statement.ts'
 import { executionColumns, executionJoins, executionRow } from '../snapshot.ts'
-import { lastTime, lastUuid, queueCondition, type ListSource } from './source.ts'
+import { pageOverQueues } from './over-queues.ts'
+import { lastTime, lastUuid, queueParams, queueValues, type ListSource } from './source.ts'
+
+const page = pageOverQueues({
+  from: 'flowfabric.ff_exec_core d',
+  alias: 'd',
+  condition: 'd.terminal_outcome = $7::flowfabric.ff_terminal_outcome and d.terminal_at_ms is not null',
+  columns: ['terminal_at_ms', 'execution_id'],
+  descending: true,
+  after: ['$5', '$6'],
+  end: ['-1', `'00000000-0000-0000-0000-000000000000'`],
+})
 
 const listStatement = statement({
   name: 'execution.list.ended',
-  params: {
-    namespace: 'text?',
-    lane: 'text?',
-    kind: 'text?',
-    outcome: 'text',
-    terminal_at_ms: 'int8',
-    execution_id: 'uuid',
-    limit: 'int8',
-  },
+  params: { ...queueParams, limit: 'int8', terminal_at_ms: 'int8', execution_id: 'uuid', outcome: 'text' },
   row: executionRow,
-  text: `
-with page as materialized (
-  select latest.execution_id
-  from flowfabric.ff_queue q
-  cross join lateral (
-    select e.terminal_at_ms, e.execution_id
-    from flowfabric.ff_exec_core e
-    where e.queue_id = q.queue_id and e.terminal_outcome = $4::flowfabric.ff_terminal_outcome
-      and e.terminal_at_ms is not null and (e.terminal_at_ms, e.execution_id) < ($5, $6)
-    order by e.terminal_at_ms desc, e.execution_id desc
-    limit $7
-  ) latest
-  where ${queueCondition}
-  order by latest.terminal_at_ms desc, latest.execution_id desc
-  limit $7
-)
+  text: `${page}
 select ${executionColumns}
 from page
 join flowfabric.ff_exec_core e on e.execution_id = page.execution_id
@@ -39,7 +27,7 @@ ${executionJoins}
 order by e.terminal_at_ms desc, e.execution_id desc`,
 })
 
-export const outcomeOfState: Partial<Record<PublicState, TerminalOutcome>> = {
+const outcomeOfState: Partial<Record<PublicState, TerminalOutcome>> = {
   completed: 'success',
   failed: 'failed',
   cancelled: 'cancelled',
@@ -54,12 +42,10 @@ export const ended: ListSource = {
   keyOf: (row) => [row.terminal_at_ms!, row.execution_id],
   read: (sql, filter, [endedAt, id], limit) =>
     sql.query(listStatement, {
-      namespace: filter.namespace,
-      lane: filter.lane,
-      kind: filter.kind,
-      outcome: outcomeOfState[filter.state!]!,
+      ...queueValues(filter),
+      limit,
       terminal_at_ms: endedAt as number,
       execution_id: id as string,
-      limit,
+      outcome: outcomeOfState[filter.state!]!,
     }),
 }

@@ -34,21 +34,28 @@ export const lastUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 export const firstTime = -1
 export const lastTime = Number.MAX_SAFE_INTEGER
 
-/** `$1` to `$4` of every source but the seed's own list by partition. */
+/** `$1` to `$4` of a source that checks the filter row by row. */
 export const filterParams = { namespace: 'text?', lane: 'text?', kind: 'text?', state: 'text?' } as const
 
 export function filterValues({ namespace, lane, kind, state }: ListFilter) {
   return { namespace, lane, kind, state }
 }
 
-/** Decides what the source's index has not; `e` is the hot row and `q` its queue. */
+/** What a row must be; `e` is the hot row and `q` its queue. */
 export const filterCondition = `
     ($1::text is null or e.namespace = $1)
     and ($2::text is null or q.lane_id = $2)
     and ($3::text is null or q.execution_kind = $3)
     and ($4::text is null or e.public_state = $4::flowfabric.ff_public_state)`
 
-/** Which queues a filter admits; follows `from ff_queue q where`. */
+/** `$1` to `$3` of a source that reads only the queues which the filter admits. */
+export const queueParams = { namespace: 'text?', lane: 'text?', kind: 'text?' } as const
+
+export function queueValues({ namespace, lane, kind }: ListFilter) {
+  return { namespace, lane, kind }
+}
+
+/** Which queues a filter admits; `q` is the queue. */
 export const queueCondition = `
     ($1::text is null or q.namespace = $1)
     and ($2::text is null or q.lane_id = $2)

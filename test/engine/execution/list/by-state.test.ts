@@ -19,6 +19,32 @@ test('waiting ones come in claim order: high priority first, then the oldest, ov
   expect(await idsOf(engine.as({ namespace: 'n' }), { state: 'waiting' }, 1)).toEqual([high])
 })
 
+test('what is held back from the queue waits too, and is listed in its place', async () => {
+  const { engine, sql } = await setup()
+  const given = factory(sql)
+  const last = await given.waiting({ createdAt: 3000 })
+  const held = await given.heldByOperator({ createdAt: 2000 })
+  const first = await given.waiting({ createdAt: 1000 })
+  const heldHigh = await given.heldByOperator({ createdAt: 4000, priority: 7, lane: 'b' })
+  for (const limit of [1, 2, 10])
+    expect(await idsOf(engine, { state: 'waiting' }, limit)).toEqual([heldHigh, first, held, last])
+  expect(await idsOf(engine, { state: 'waiting', lane: 'b' }, 1)).toEqual([heldHigh])
+})
+
+test('over more queues than a page has rows, every page is in order and none is left out', async () => {
+  const { engine, sql } = await setup()
+  const given = factory(sql)
+  const ids = []
+  for (let index = 0; index < 60; index += 1) {
+    ids.push(await given.waiting({ lane: `lane-${index % 20}`, createdAt: 1000 + ((index * 7) % 60) }))
+  }
+  const inOrder = (await engine.executions.list({ state: 'waiting', limit: 100 })).executions.map(
+    (one) => one.executionId,
+  )
+  expect(inOrder.toSorted()).toEqual(ids.toSorted())
+  for (const limit of [1, 7, 33]) expect(await idsOf(engine, { state: 'waiting' }, limit)).toEqual(inOrder)
+})
+
 test('resumable ones come in claim order and are not listed as waiting', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
