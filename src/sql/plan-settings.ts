@@ -6,7 +6,13 @@
 // statements of this kind (measured: 42 ms with, 5 ms without, at a million rows).
 //
 // A statement that wants a scan or a hash (an audit over everything) says so itself, with `scanningAllowed`.
-const pinned = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'enable_material'] as const
+const pinned = [
+  'enable_seqscan',
+  'enable_bitmapscan',
+  'enable_hashjoin',
+  'enable_mergejoin',
+  'enable_material',
+] as const
 
 const settings = ['jit', ...pinned]
 
