@@ -321,6 +321,7 @@ create table flowfabric.ff_exec_input (
   partition_key smallint not null,
   execution_id uuid not null,
   created_at_ms bigint not null,
+  delay_until_ms bigint,
   deadline_at_ms bigint,
   deadline_after_ms bigint,
   queue_id integer not null,

@@ -1,6 +1,7 @@
 // The contract: nouns, then verbs. Every operation runs for a caller; `as` gives the same engine bound to another.
-import { EngineError } from '../model/errors.ts'
+import { EngineError, refusal } from '../model/errors.ts'
 import type { ExecutionId, FlowId } from '../model/id.ts'
+import { show } from '../model/text.ts'
 import type { Sql } from '../sql/sql.ts'
 import { bindCaller, localCaller, type Caller, type CallerOptions } from './caller.ts'
 import { serverTime } from './clock/server-time.ts'
@@ -22,7 +23,7 @@ import { resolveFlowId } from './execution/resolve-flow-id.ts'
 import { result, type ExecutionResult } from './execution/result.ts'
 import { setTag } from './execution/set-tag.ts'
 import type { Execution } from './execution/snapshot.ts'
-import { inOurWords } from './failure.ts'
+import { asEngineError, inOurWords } from './failure.ts'
 import { listLanes, type LanePage, type ListLanesRequest } from './lane/list.ts'
 import { Merger } from './merge.ts'
 import { QueueRegistry } from './queue/intern.ts'
@@ -130,22 +131,23 @@ function eachInPlace<Request, Item, Answer>(
   check: (request: Request) => Item,
   send: (item: Item, settle: (outcome: Answer | EngineError) => void) => void,
 ): Promise<(Answer | Refused)[]> {
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve) => {
+    if (!Array.isArray(requests)) throw refusal('invalid_input', 'the requests', show(requests), 'an array')
     const answers = Array.from<Answer | Refused>({ length: requests.length })
     let open = requests.length
     if (open === 0) resolve(answers)
-    requests.forEach((request, index) => {
+    // By index, because a hole in the array is an item too.
+    for (let index = 0; index < requests.length; index++) {
       const settle = (outcome: Answer | EngineError) => {
         answers[index] = EngineError.is(outcome) ? { kind: 'refused', error: outcome } : outcome
         open--
         if (open === 0) resolve(answers)
       }
       try {
-        send(check(request), settle)
+        send(check(requests[index] as Request), settle)
       } catch (error) {
-        if (EngineError.is(error)) settle(error)
-        else reject(error)
+        settle(asEngineError(error))
       }
-    })
+    }
   })
 }

@@ -34,13 +34,25 @@ export function asEngineError(error: unknown): EngineError {
     const sentence = `the connection to the database was lost: ${message}; try again`
     return new EngineError('database_unreachable', sentence, {}, { cause: error })
   }
+  const state = sqlState(error)
+  if (state === undefined) {
+    return new EngineError('internal_error', `the engine met a fault of its own: ${message}`, {}, { cause: error })
+  }
+  if (state === '42501') {
+    const sentence = `${message}; grant the role what it lacks, or connect as the owner of the tables`
+    return new EngineError('database_right_missing', sentence, { sqlState: state }, { cause: error })
+  }
+  if (state === '42P01' || state === '3F000') {
+    const sentence = `${message}; connect once with migrate: true to install the schema`
+    return new EngineError('schema_missing', sentence, { sqlState: state }, { cause: error })
+  }
   const sentence = `the database refused the statement: ${message}`
-  return new EngineError('database_error', sentence, { sqlState: sqlState(error) }, { cause: error })
+  return new EngineError('database_error', sentence, { sqlState: state }, { cause: error })
 }
 
 export function contended(cause?: unknown): EngineError {
   const options = cause === undefined ? undefined : { cause }
-  return new EngineError('contended', 'another transaction holds this execution; try again', {}, options)
+  return new EngineError('contended', 'another transaction holds what this call needs; try again', {}, options)
 }
 
 /** For operations that are sent once and as they are. Sets keep the database's own errors, by which they decide. */

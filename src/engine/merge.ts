@@ -5,12 +5,12 @@
 //
 // One bad item never fails its neighbours: a set that the database refuses because of its data (SQLSTATE 22, 23) or
 // because a row in it is locked (55P03) is halved until the item stands alone. A set whose reply was lost is sent again
-// with the same ids, once the operation says that this is safe.
+// with the same ids. What another transaction holds is sent again alone, aside.
 import { EngineError } from '../model/errors.ts'
-import { isConnectionLost, sqlState } from '../sql/errors.ts'
-import { ensureEventBlock, lacksEventBlock } from './event/block.ts'
+import { sqlState } from '../sql/errors.ts'
 import { asEngineError, contended } from './failure.ts'
 import type { Sql } from '../sql/sql.ts'
+import { untilSent, type Sending } from './resend.ts'
 
 /** The item's row was locked by another; the item is sent again alone. */
 export const held: unique symbol = Symbol('held')
@@ -18,11 +18,14 @@ export const held: unique symbol = Symbol('held')
 export type Outcome<Answer> = Answer | EngineError | typeof held
 
 export interface SetOperation<Item, Answer> {
-  /** Answers in the order of the items. `again` says that an earlier reply to these very items was lost. */
-  send(items: readonly Item[], again: boolean): Promise<readonly Outcome<Answer>[]>
+  /**
+   * Answers in the order of the items. `again` says that an earlier reply to these very items was lost, `isHalf` that the
+   * set they came in was refused: whoever waits for a lock has waited already.
+   */
+  send(items: readonly Item[], again: boolean, isHalf: boolean): Promise<readonly Outcome<Answer>[]>
   /** One item that was held, under a lock timeout that a set could not afford. */
-  readonly sendAlone?: (item: Item, again: boolean) => Promise<Outcome<Answer>>
-  /** Two items with the same key never share a set; the later one waits for the next. */
+  sendAlone(item: Item, again: boolean, lockTimeoutMs: number): Promise<Outcome<Answer>>
+  /** Two items with the same key never share a set. */
   keyOf(item: Item): string
   bytesOf?(item: Item): number
 }
@@ -39,12 +42,19 @@ const bounds: Readonly<Record<Sql['kind'], Bounds>> = {
   embedded: { maxItems: 100, maxBytes: 4 * 1024 * 1024, maxInFlight: 1 },
 }
 
-const maxTries = 4
-
 interface Waiting<Item, Answer> {
   readonly item: Item
   readonly settle: (outcome: Answer | EngineError) => void
 }
+
+interface HeldItem<Item, Answer> {
+  readonly entry: Waiting<Item, Answer>
+  readonly sending: Sending
+  readonly patientUntil: number
+}
+
+/** How long an item waits for whoever holds its row, before it answers that it is contended. */
+const patienceMs = 2000
 
 export class Merger<Item, Answer> {
   readonly #sql: Sql
@@ -53,6 +63,8 @@ export class Merger<Item, Answer> {
   #waiting: Waiting<Item, Answer>[] = []
   #waitingBytes = 0
   #inFlight = 0
+  readonly #held: HeldItem<Item, Answer>[] = []
+  #isSendingAlone = false
   #scheduled = false
 
   constructor(sql: Sql, operation: SetOperation<Item, Answer>) {
@@ -84,7 +96,7 @@ export class Merger<Item, Answer> {
   #sendNext(): void {
     while (this.#waiting.length > 0 && this.#mayGo()) {
       this.#inFlight++
-      void this.#sendSet(this.#takeSet(), false).finally(() => {
+      void this.#sendSet(this.#takeSet(), { again: false }, false).finally(() => {
         this.#inFlight--
         this.#sendNext()
       })
@@ -126,54 +138,46 @@ export class Merger<Item, Answer> {
     return this.#operation.bytesOf?.(item) ?? 0
   }
 
-  async #sendSet(set: readonly Waiting<Item, Answer>[], again: boolean): Promise<void> {
+  async #sendSet(set: readonly Waiting<Item, Answer>[], sending: Sending, isHalf: boolean): Promise<void> {
     let outcomes: readonly Outcome<Answer>[]
     const items = set.map((entry) => entry.item)
     try {
-      outcomes = await this.#untilSent(again, (lost) => this.#operation.send(items, lost))
+      outcomes = await untilSent(this.#sql, sending, (again) => this.#operation.send(items, again, isHalf))
     } catch (error) {
-      if (set.length === 1 && sqlState(error) === '55P03') return this.#answer(set[0]!, held, again)
+      if (set.length === 1 && sqlState(error) === '55P03') return this.#answer(set[0]!, held, sending)
       if (!isOneItemsFault(error) || set.length === 1) return refuse(set, error)
       const middle = Math.ceil(set.length / 2)
-      await this.#sendSet(set.slice(0, middle), again)
-      await this.#sendSet(set.slice(middle), again)
+      await this.#sendSet(set.slice(0, middle), sending, true)
+      await this.#sendSet(set.slice(middle), sending, true)
       return
     }
-    set.forEach((entry, index) => this.#answer(entry, outcomes[index]!, again))
+    set.forEach((entry, index) => this.#answer(entry, outcomes[index]!, sending))
   }
 
-  // Bounded, because each way to be sent again could in theory repeat.
-  async #untilSent<T>(lostBefore: boolean, send: (again: boolean) => Promise<T>): Promise<T> {
-    let again = lostBefore
-    for (let tries = 1; ; tries++) {
+  #answer(entry: Waiting<Item, Answer>, outcome: Outcome<Answer>, sending: Sending): void {
+    if (outcome !== held) return entry.settle(outcome)
+    this.#held.push({ entry, sending: { ...sending }, patientUntil: performance.now() + patienceMs })
+    if (!this.#isSendingAlone) void this.#sendHeld()
+  }
+
+  // One after the other, on one connection: rows that somebody holds for long must not hold up the rest of the process.
+  // Each has the same patience from the moment it was found held; those at the end of a long line look once more at least.
+  async #sendHeld(): Promise<void> {
+    this.#isSendingAlone = true
+    for (let next = this.#held.shift(); next !== undefined; next = this.#held.shift()) {
+      const { entry, sending, patientUntil } = next
+      const patience = Math.max(1, Math.ceil(patientUntil - performance.now()))
       try {
-        return await send(again)
+        const answer = await untilSent(this.#sql, sending, (again) =>
+          this.#operation.sendAlone(entry.item, again, patience),
+        )
+        entry.settle(answer === held ? contended() : answer)
       } catch (error) {
-        if (tries === maxTries) throw error
-        if (lacksEventBlock(error)) await ensureEventBlock(this.#sql)
-        else if (isConnectionLost(error)) again = true
-        else if (!isRaceLost(error)) throw error
+        refuse([entry], error)
       }
     }
+    this.#isSendingAlone = false
   }
-
-  // Not awaited by the loop: whoever holds the row holds up this caller alone.
-  #answer(entry: Waiting<Item, Answer>, outcome: Outcome<Answer>, again: boolean): void {
-    if (outcome !== held) return entry.settle(outcome)
-    const { sendAlone } = this.#operation
-    if (sendAlone === undefined) return entry.settle(contended())
-    this.#untilSent(again, (lost) => sendAlone(entry.item, lost)).then(
-      (answer) => entry.settle(answer === held ? contended() : answer),
-      (error: unknown) => refuse([entry], error),
-    )
-  }
-}
-
-// Serialisation failure, deadlock, or a row that another transaction inserted first: nothing was written, and the next
-// try, with its new snapshot, meets the winner's rows.
-function isRaceLost(error: unknown): boolean {
-  const state = sqlState(error)
-  return state === '40001' || state === '40P01' || state === '23505'
 }
 
 function isOneItemsFault(error: unknown): boolean {

@@ -86,8 +86,14 @@ function parseId(noun: 'execution' | 'flow', text: unknown): IdParts {
   if (match === null) {
     throw refusal('invalid_id', `${noun} id`, show(text), '{fp:N}:<uuid> with N from 0 to 255')
   }
-  return { partition: checkPartition(Number(match[1])), uuid: match[2]!.toLowerCase() }
+  const uuid = match[2]!.toLowerCase()
+  // Pages begin before the first and after the last uuid, so no row may have them.
+  if (uuid === firstUuid || uuid === lastUuid) throw refusal('invalid_id', `${noun} id`, show(text), 'an id of its own')
+  return { partition: checkPartition(Number(match[1])), uuid }
 }
+
+const firstUuid = '00000000-0000-0000-0000-000000000000'
+const lastUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 function checkPartition(partition: number): number {
   if (Number.isInteger(partition) && partition >= 0 && partition < limits.partitionCount) {

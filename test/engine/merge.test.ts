@@ -29,6 +29,7 @@ function record(answer: (items: readonly string[], sent: number) => readonly Out
         await Promise.resolve()
         return answer(items, sets.length)
       },
+      sendAlone: async () => held,
     },
   }
 }
@@ -145,7 +146,9 @@ test('FAULT-03 lost races are tried again, then contended; other refusals are to
     ['40001', 'contended', 4],
     ['40P01', 'contended', 4],
     ['23505', 'database_error', 4],
-    ['42P01', 'database_error', 1],
+    ['42P01', 'schema_missing', 1],
+    ['42501', 'database_right_missing', 1],
+    ['XX000', 'database_error', 1],
   ] as const) {
     const recorded = record(() => {
       throw sqlError(code)
@@ -163,13 +166,13 @@ test('an error that is no answer of the database is told too', async () => {
     throw new TypeError('a fault of ours')
   })
   const merger = await merged(recorded)
-  const error = await refusal('database_error', merger.one('a'))
+  const error = await refusal('internal_error', merger.one('a'))
   expect(error.cause).toBeInstanceOf(TypeError)
 })
 
 test('the merger goes on after a set that failed', async () => {
   const recorded = record((items, sent) => {
-    if (sent === 1) throw sqlError('42P01')
+    if (sent === 1) throw sqlError('XX000')
     return echo(items)
   })
   const merger = await merged(recorded)
@@ -207,4 +210,43 @@ test('what stays held is contended', async () => {
   expect((await refusal('contended', timesOut.one('a'))).retryable).toBe(true)
   const stillHeld = new Merger(sql, { ...recorded.operation, sendAlone: async () => held })
   await refusal('contended', stillHeld.one('a'))
+})
+
+test('held items go one after the other, each with what is left of its patience', async () => {
+  const recorded = record((items) => items.map(() => held))
+  const { sql } = await setup()
+  let atOnce = 0
+  let most = 0
+  const patience: number[] = []
+  const sendAlone = async (item: string, _again: boolean, lockTimeoutMs: number) => {
+    patience.push(lockTimeoutMs)
+    atOnce += 1
+    most = Math.max(most, atOnce)
+    await new Promise((resolve) => setImmediate(resolve))
+    atOnce -= 1
+    return `alone ${item}`
+  }
+  const merger = new Merger(sql, { ...recorded.operation, sendAlone })
+  const items = numbered(20)
+  expect(await Promise.all(items.map((item) => merger.one(item)))).toEqual(items.map((item) => `alone ${item}`))
+  expect(most).toBe(1)
+  expect(patience.every((ms, index) => ms >= 1 && ms <= (patience[index - 1] ?? 2000))).toBe(true)
+})
+
+test('that a reply was lost is remembered by the halves of a set and by an item that goes alone', async () => {
+  const recorded = record((items, sent) => {
+    if (sent === 1) throw sqlError('57P01')
+    if (items.includes('b')) throw sqlError('55P03')
+    return echo(items)
+  })
+  const { sql } = await setup()
+  const alone: boolean[] = []
+  const sendAlone = async (item: string, again: boolean) => {
+    alone.push(again)
+    return `alone ${item}`
+  }
+  const merger = new Merger(sql, { ...recorded.operation, sendAlone })
+  expect(await Promise.all(['a', 'b'].map((item) => merger.one(item)))).toEqual(['did a', 'alone b'])
+  expect(recorded.again).toEqual([false, true, true, true])
+  expect(alone).toEqual([true])
 })

@@ -124,3 +124,60 @@ test('of two that set the 64th tag at once, one is refused', async () => {
   expect(new Set(outcomes)).toEqual(new Set(['invalid_tag', 'set']))
   expect(await rows(sql, 'select count(*) from flowfabric.ff_exec_tag')).toEqual([{ count: 64 }])
 })
+
+// As the engine's own claim will do it: ready rows and executions with skip locked, a lease for each.
+const claim = `
+with taken as (
+  select r.queue_id, r.neg_priority, r.rank, r.execution_id
+  from flowfabric.ff_ready r
+  join flowfabric.ff_exec_core e using (execution_id)
+  order by r.execution_id desc
+  limit 20
+  for update of r, e skip locked
+),
+claimed as (
+  update flowfabric.ff_exec_core e
+  set lifecycle_phase = 'active', ownership_state = 'leased', eligibility_state = 'not_applicable',
+    attempt_state = 'running_attempt', lease_id = gen_random_uuid(), lease_epoch = lease_epoch + 1,
+    total_attempt_count = 1, started_at_ms = 1
+  from taken t
+  where e.execution_id = t.execution_id
+  returning e.*
+),
+gone as (
+  delete from flowfabric.ff_ready r using claimed c where r.execution_id = c.execution_id
+)
+insert into flowfabric.ff_lease (execution_id, lease_id, lease_epoch, acquired_at_ms, expires_at_ms,
+  attempt_started_at_ms, attempt_index, attempt_type, worker_id, worker_instance_id)
+select execution_id, lease_id, lease_epoch, 1, 2, 1, 0, 'initial', 'w', 'w' from claimed`
+
+test('cancels beside claims leave no lease and no ready row behind, whichever comes first', async () => {
+  const { engine, url } = await setup()
+  const claimer = new pg.Client(url)
+  await claimer.connect()
+  onTestFinished(() => claimer.end())
+  for (let round = 0; round < 5; round += 1) {
+    const created = await engine.executions.createMany(Array.from({ length: 500 }, () => ({ kind: 'k' })))
+    const ids = created.flatMap((answer) => (answer.kind === 'refused' ? [] : [answer.executionId]))
+    const over = new AbortController()
+    const cancels = engine.executions
+      .cancelMany(ids.map((executionId) => ({ executionId })))
+      .finally(() => over.abort())
+    while (!over.signal.aborted) await claimer.query(claim)
+    expect((await cancels).map((answer) => answer.kind)).toEqual(ids.map(() => 'cancelled'))
+  }
+})
+
+test('rows that somebody holds for long do not hold up the rest of the process', async () => {
+  const { engine, url } = await setup()
+  const created = await engine.executions.createMany(Array.from({ length: 20 }, () => ({ kind: 'k' })))
+  const ids = created.flatMap((answer) => (answer.kind === 'refused' ? [] : [answer.executionId]))
+  const held = await hold(url, 'update flowfabric.ff_exec_core set retry_count = 1')
+  const cancels = engine.executions.cancelMany(ids.map((executionId) => ({ executionId })))
+  await held.waiters(1)
+  for (let count = 0; count < 10; count += 1) await engine.executions.create({ kind: 'k' })
+  expect((await engine.executions.list({ limit: 100 })).executions).toHaveLength(30)
+  await held.waiters(1)
+  await held.release()
+  expect((await cancels).map((answer) => answer.kind)).toEqual(ids.map(() => 'cancelled'))
+})

@@ -91,7 +91,7 @@ async function queueOf(sql: Sql, namespace: string, lane: string, kind: string):
     ...queue,
     task_version: '',
     required_capabilities: [],
-    capability_digest: createHash('md5').update('').digest('hex'),
+    capability_digest: createHash('sha256').update('').digest('hex').slice(0, 32),
     created_at_ms: 0,
   })
   const found = await rows(

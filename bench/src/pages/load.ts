@@ -109,7 +109,7 @@ select distinct namespace, lane_id, now_ms, 'bench' from flowfabric.bench_plan`,
   `
 insert into flowfabric.ff_queue
   (namespace, lane_id, execution_kind, task_version, required_capabilities, capability_digest, created_at_ms)
-select distinct namespace, lane_id, execution_kind, '', '{}'::text[], md5('')::uuid, now_ms from flowfabric.bench_plan`,
+select distinct namespace, lane_id, execution_kind, '', '{}'::text[], encode(substring(sha256('') for 16), 'hex')::uuid, now_ms from flowfabric.bench_plan`,
   `
 insert into flowfabric.ff_exec_core (execution_id, created_at_ms, last_mutation_at_ms, rank, lease_epoch, started_at_ms,
   terminal_at_ms, delay_until_ms, parked_at_ms, queue_id, total_attempt_count, attached, lifecycle_phase,

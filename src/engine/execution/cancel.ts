@@ -61,8 +61,10 @@ const row = {
 } as const
 
 // Locks the executions in the order of their ids and passes over those that are held; an item that exists and was passed
-// over answers with a null state, one that does not exist answers nothing. `not in` is a hashed lookup, a join of the two
-// sets would compare each with each.
+// over answers with a null state, one that does not exist answers nothing. So does one that was changed between this
+// statement's snapshot and its lock: the lock shows its newest version, but the lease or ready row that came with it is not
+// in the snapshot, and would be left behind. `not in` is a hashed lookup, a join of the two sets would compare each with
+// each.
 const cancelSet = statement({
   name: 'execution.cancel',
   params,
@@ -74,12 +76,13 @@ with input as materialized (
     with ordinality as i (execution_id, partition_key, namespace, reason, actor, ordinal)
 ),
 target as materialized (
-  select e.*, i.ordinal, i.reason, i.actor
+  select e.*, i.ordinal, i.reason, i.actor, e.xmin = seen.xmin as is_current
   from input i
   join flowfabric.ff_exec_core e
     on e.execution_id = i.execution_id
     and e.partition_key = i.partition_key
     and (i.namespace is null or e.namespace = i.namespace)
+  join flowfabric.ff_exec_core seen on seen.execution_id = i.execution_id
   order by e.execution_id
   for no key update of e skip locked
 ),
@@ -88,10 +91,10 @@ ending as materialized (
     t.actor as ending_actor, flowfabric.ff_now_ms() as ended_at_ms, null::bytea as ending_result,
     null::text as ending_encoding
   from target t
-  where t.lifecycle_phase <> 'terminal'
+  where t.lifecycle_phase <> 'terminal' and t.is_current
 ),
 ${endExecutions}
-select t.ordinal, t.public_state
+select t.ordinal, case when t.is_current or t.lifecycle_phase = 'terminal' then t.public_state end as public_state
 from target t
 union all
 select i.ordinal, null
@@ -114,15 +117,13 @@ where execution_id = $1
 for no key update`,
 })
 
-const lockTimeoutMs = 2000
-
 export function cancelOperation(sql: Sql): SetOperation<Cancellation, CancelResult> {
   return {
     keyOf: (item) => item.uuid,
     async send(items) {
       return decode(items, await sql.query(cancelSet, columnsOf(items)))
     },
-    async sendAlone(item) {
+    async sendAlone(item, _again, lockTimeoutMs) {
       const [, rows] = await sql.pipeline(
         [call(lockAlone, { execution_id: item.uuid }), call(cancelSet, columnsOf([item]))],
         { lockTimeoutMs },

@@ -1,8 +1,10 @@
 // How many executions are in each state, from the tables that hold them. A dashboard asks this every second, so each
 // count stops at 10,000 unless the exact number is asked for.
+import { refusal } from '../../model/errors.ts'
 import { checkKind, checkLane, checkNamespace } from '../../model/name.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { publicStates, type PublicState } from '../../model/state.ts'
+import { show } from '../../model/text.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
@@ -112,6 +114,7 @@ export async function countByState(sql: Sql, caller: Caller, request: CountReque
   refuseUnknownFields('countByState', request, ['namespace', 'lane', 'kind', 'exact'])
   const { namespace, lane, kind, exact = false } = request
   if (namespace !== undefined) checkNamespace(namespace)
+  if (typeof exact !== 'boolean') throw refusal('invalid_input', 'exact', show(exact), 'true or false')
   const isForeign = caller.namespace !== null && namespace !== undefined && namespace !== caller.namespace
   const rows = isForeign
     ? []

@@ -106,6 +106,8 @@ export function checkCreateRequest(caller: Caller, request: CreateRequest): NewE
     version: request.version === undefined ? null : checkVersion(request.version),
     capabilities: parseCapabilities(request.requiredCapabilities),
   }
+  // Before the id, whose partition comes from it.
+  if (request.idempotencyKey !== undefined) checkText('idempotencyKey', request.idempotencyKey, keyRule)
   refuseBoth('delay', request.delay, 'delayUntil', request.delayUntil)
   refuseBoth('deadline', request.deadline, 'deadlineAt', request.deadlineAt)
   refuseWithout('payloadEncoding', request.payloadEncoding, 'payload', request.payload)
@@ -134,6 +136,7 @@ type Asked = Omit<NewExecution, 'creator' | keyof typeof noKey | keyof ReturnTyp
 
 const noKey = { idempotencyKey: null, idempotencyTtlMs: null, requestHash: null }
 const creatorRule = { maxBytes: limits.creatorBytes }
+const keyRule = { minBytes: 1, maxBytes: limits.idempotencyKeyBytes }
 
 function checkIdentity(request: CreateRequest, namespace: string) {
   const { executionId, idempotencyKey } = request
@@ -199,7 +202,7 @@ function checkTags(given: unknown): Readonly<Record<string, string>> | null {
 
 function checkKey({ idempotencyKey, idempotencyTtl }: CreateRequest, asked: Asked) {
   return {
-    idempotencyKey: checkText('idempotencyKey', idempotencyKey, { minBytes: 1, maxBytes: limits.idempotencyKeyBytes }),
+    idempotencyKey: idempotencyKey!,
     idempotencyTtlMs: idempotencyTtl === undefined ? dayMs : parseDuration('idempotencyTtl', idempotencyTtl),
     requestHash: hashRequest(asked),
   }

@@ -114,9 +114,9 @@ core as (
   from fresh
 ),
 cold as (
-  insert into flowfabric.ff_exec_input (partition_key, execution_id, created_at_ms, deadline_at_ms, deadline_after_ms,
-    queue_id, creator_identity, idempotency_key, payload, payload_encoding, policy)
-  select partition_key, execution_id, now_ms, deadline_at_ms, deadline_ms,
+  insert into flowfabric.ff_exec_input (partition_key, execution_id, created_at_ms, delay_until_ms, deadline_at_ms,
+    deadline_after_ms, queue_id, creator_identity, idempotency_key, payload, payload_encoding, policy)
+  select partition_key, execution_id, now_ms, due_ms, deadline_at_ms, deadline_ms,
     queue_id, creator, idempotency_key, payload, payload_encoding, policy
   from fresh
 ),
@@ -150,20 +150,22 @@ left join flowfabric.ff_exec_core e on e.execution_id = i.met_id
 where i.met_id is not null or i.due_ms is not null`,
 })
 
-// How long creates that can meet another's uncommitted rows wait for them: a set hardly, because all its items would
-// wait for one; an item that was found to be held, alone.
+// How long a set of creates that can meet another's uncommitted rows waits for them: hardly, because all its items would
+// wait for one; and its halves not at all.
 const setLockTimeoutMs = 50
-const aloneLockTimeoutMs = 2000
+const halfLockTimeoutMs = 1
 
 /** Creates whose ids are ours and that carry no key: nothing in the database can stand in their way. */
 export function createUnkeyed(sql: Sql, queues: QueueRegistry): SetOperation<NewExecution, CreateResult> {
+  const send = async (items: readonly NewExecution[], again: boolean) => {
+    const values = await columnsOf(items, queues)
+    return decode(items, await sql.query(insertExecutions, values), again)
+  }
   return {
     keyOf: (item) => item.uuid,
     bytesOf,
-    async send(items, again) {
-      const values = await columnsOf(items, queues)
-      return decode(items, await sql.query(insertExecutions, values), again)
-    },
+    send,
+    sendAlone: async (item, again) => (await send([item], again))[0]!,
   }
 }
 
@@ -184,15 +186,17 @@ export function createKeyed(sql: Sql, queues: QueueRegistry): SetOperation<NewEx
     keyOf: ({ uuid, queue, idempotencyKey }) =>
       idempotencyKey === null ? uuid : `${queue.namespace}\0${idempotencyKey}`,
     bytesOf,
-    send: (items, again) => sendWithin(items, again, setLockTimeoutMs),
-    sendAlone: async (item, again) => (await sendWithin([item], again, aloneLockTimeoutMs))[0]!,
+    send: (items, again, isHalf) => sendWithin(items, again, isHalf ? halfLockTimeoutMs : setLockTimeoutMs),
+    sendAlone: async (item, again, lockTimeoutMs) => (await sendWithin([item], again, lockTimeoutMs))[0]!,
   }
 }
 
 const rowOverheadBytes = 512
 
-function bytesOf(item: NewExecution): number {
-  return rowOverheadBytes + (item.payload?.byteLength ?? 0)
+function bytesOf({ payload, tags, policy, idempotencyKey, creator }: NewExecution): number {
+  const words =
+    (tags === null ? 0 : JSON.stringify(tags).length) + (policy === null ? 0 : JSON.stringify(policy).length)
+  return rowOverheadBytes + (payload?.byteLength ?? 0) + words + (idempotencyKey?.length ?? 0) + creator.length
 }
 
 async function columnsOf(items: readonly NewExecution[], queues: QueueRegistry) {

@@ -2,7 +2,8 @@
 // timeout and the reclaim cap all put a CTE `ending` before this fragment.
 //
 // `ending` has one row for each execution that ends, locked earlier in the statement or its transaction, with every column
-// of `ff_exec_core` as it was found, and besides
+// of `ff_exec_core` as it was found. The row must be the one that the statement's snapshot has too: what a later version
+// brought with it (a lease, a ready row) cannot be seen here and would stay behind. Besides:
 //   ending_outcome  ff_terminal_outcome, never 'none'
 //   ending_reason   text or null
 //   ending_actor    text

@@ -1,6 +1,6 @@
 // Pages of executions. Without a state they come newest first, by creation and id; by partition in the order of ids. With
 // a state they come in the order in which that state is worked off: waiting in claim order, delayed by when they are due,
-// parked by since when, ended by when, latest first.
+// parked by since when, ended by when, latest first; active ones, which have no such order, by id.
 import { createHash } from 'node:crypto'
 import { decodeCursor, encodeCursor } from '../../model/cursor.ts'
 import { EngineError } from '../../model/errors.ts'
@@ -77,16 +77,24 @@ function checkFilter(caller: Caller, request: ListRequest): ListFilter {
   refuseUnknownFields('list', request, fields)
   const { namespace, lane, kind, state, tag, parentId, partition } = request
   refuseTogether({ partition, tag, parentId })
+  const wanted = namespace === undefined ? null : checkNamespace(namespace)
+  const parent = parentId === undefined ? null : parseExecutionId(parentId)
   return {
-    namespace: caller.namespace ?? (namespace === undefined ? null : checkNamespace(namespace)),
+    namespace: caller.namespace ?? wanted,
     lane: lane === undefined ? null : checkLane(lane),
     kind: kind === undefined ? null : checkKind(kind),
     state: state === undefined ? null : checkState(state),
-    tagKey: tag === undefined ? null : checkTagKey(tag.key),
-    tagValue: tag === undefined ? null : checkTagValue(tag.key, tag.value),
-    parentId: parentId === undefined ? null : parseExecutionId(parentId).uuid,
-    partition: partition === undefined ? null : parsePartition(partition),
+    ...checkTag(tag),
+    parentId: parent?.uuid ?? null,
+    // Children share their parent's partition, so an id with another N has none.
+    partition: partition === undefined ? (parent?.partition ?? null) : parsePartition(partition),
   }
+}
+
+function checkTag(tag: ListRequest['tag']): Pick<ListFilter, 'tagKey' | 'tagValue'> {
+  if (tag === undefined) return { tagKey: null, tagValue: null }
+  refuseUnknownFields('tag', tag, ['key', 'value'])
+  return { tagKey: checkTagKey(tag.key), tagValue: checkTagValue(tag.key, tag.value) }
 }
 
 // Each of these reads an index of its own; the others may be added to any.
@@ -110,9 +118,9 @@ function checkState(state: unknown): PublicState {
 }
 
 function sourceOf(filter: ListFilter): ListSource {
+  if (filter.parentId !== null) return byParent
   if (filter.partition !== null) return byPartition
   if (filter.tagKey !== null) return byTag
-  if (filter.parentId !== null) return byParent
   if (filter.state !== null) return sourceOfState[filter.state]
   if (filter.namespace !== null || filter.lane !== null || filter.kind !== null) return byQueue
   return byCreation
@@ -135,7 +143,7 @@ const sourceOfState: Readonly<Record<PublicState, ListSource>> = {
 
 // Within a partition the cursor is the last id itself; elsewhere it is opaque, and good for this very filter.
 function readCursor(source: ListSource, filter: ListFilter, cursor: string): readonly (string | number)[] {
-  if (filter.partition === null) return decodeCursor(listName(source, filter), cursor, source.shape)
+  if (source !== byPartition) return decodeCursor(listName(source, filter), cursor, source.shape)
   const { partition, uuid } = parseCursorId(cursor)
   if (partition === filter.partition) return [uuid]
   throw new EngineError(
@@ -158,7 +166,7 @@ function parseCursorId(cursor: string): { partition: number; uuid: string } {
 }
 
 function writeCursor(source: ListSource, filter: ListFilter, key: readonly (string | number)[]): string {
-  if (filter.partition !== null) return formatExecutionId(filter.partition, key[0] as string)
+  if (source === byPartition) return formatExecutionId(filter.partition!, key[0] as string)
   return encodeCursor(listName(source, filter), key)
 }
 

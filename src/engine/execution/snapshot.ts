@@ -118,7 +118,7 @@ export const executionRow = {
 
 export type ExecutionRow = RowOf<typeof executionRow>
 
-/** Follows `select`; the joins of `executionSource` give the names. */
+/** Follows `select`; the joins of `executionJoins` give the names. */
 export const executionColumns = `
   e.execution_id, e.partition_key, e.namespace, q.lane_id, q.execution_kind, e.task_version, e.public_state,
   e.lifecycle_phase, e.ownership_state, e.eligibility_state, e.attempt_state, e.terminal_outcome, e.interruption,

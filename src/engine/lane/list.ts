@@ -51,11 +51,12 @@ export async function listLanes(sql: Sql, caller: Caller, request: ListLanesRequ
   refuseUnknownFields('lanes.list', request, ['namespace', 'limit', 'cursor'])
   const { namespace, cursor } = request
   const limit = pageLimit(request.limit)
+  const wanted = namespace === undefined ? null : checkNamespace(namespace)
   const [afterNamespace, afterLane] = cursor === undefined ? ['', ''] : decodeCursor('lanes', cursor, ['text', 'text'])
   if (limit === 0) return { lanes: [], nextCursor: null }
   const rows = await sql.query(listStatement, {
     namespace: caller.namespace,
-    wanted: namespace === undefined ? null : checkNamespace(namespace),
+    wanted,
     after_namespace: afterNamespace as string,
     after_lane: afterLane as string,
     limit: limit + 1,

@@ -13,6 +13,9 @@ export interface Queue {
   readonly capabilities: readonly string[]
 }
 
+// Not md5: a server in FIPS mode has none.
+const capabilityDigest = `encode(substring(sha256(convert_to(array_to_string($5::text[], ','), 'UTF8')) for 16), 'hex')::uuid`
+
 const registerLane = statement({
   name: 'lane.register',
   params: { namespace: 'text', lane: 'text', registered_by: 'text' },
@@ -30,11 +33,11 @@ const internQueue = statement({
   text: `
 insert into flowfabric.ff_queue
   (namespace, lane_id, execution_kind, task_version, required_capabilities, capability_digest, created_at_ms)
-select $1, $2, $3, $4, $5::text[], md5(array_to_string($5::text[], ','))::uuid, flowfabric.ff_now_ms()
+select $1, $2, $3, $4, $5::text[], ${capabilityDigest}, flowfabric.ff_now_ms()
 where not exists (
   select from flowfabric.ff_queue
   where namespace = $1 and lane_id = $2 and execution_kind = $3 and task_version = $4
-    and capability_digest = md5(array_to_string($5::text[], ','))::uuid)
+    and capability_digest = ${capabilityDigest})
 on conflict on constraint ff_queue_identity do nothing`,
 })
 
@@ -47,7 +50,7 @@ const readQueue = statement({
 select queue_id
 from flowfabric.ff_queue
 where namespace = $1 and lane_id = $2 and execution_kind = $3 and task_version = $4
-  and capability_digest = md5(array_to_string($5::text[], ','))::uuid`,
+  and capability_digest = ${capabilityDigest}`,
 })
 
 export class QueueRegistry {

@@ -226,6 +226,8 @@ create table flowfabric.ff_exec_input (
   partition_key smallint not null,
   execution_id uuid not null,
   created_at_ms bigint not null,
+  -- A delay that outlasts what blocks it holds when that is gone.
+  delay_until_ms bigint,
   -- As given: a fixed time, or a duration that a replay starts anew.
   deadline_at_ms bigint,
   deadline_after_ms bigint,

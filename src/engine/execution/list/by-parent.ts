@@ -5,7 +5,14 @@ import { filterCondition, filterParams, filterValues, lastTime, lastUuid, type L
 
 const listStatement = statement({
   name: 'execution.list.by-parent',
-  params: { ...filterParams, parent_id: 'uuid', created_at_ms: 'int8', execution_id: 'uuid', limit: 'int8' },
+  params: {
+    ...filterParams,
+    parent_id: 'uuid',
+    created_at_ms: 'int8',
+    execution_id: 'uuid',
+    limit: 'int8',
+    partition_key: 'int2',
+  },
   row: executionRow,
   text: `
 with page as materialized (
@@ -13,7 +20,7 @@ with page as materialized (
   from flowfabric.ff_exec_input i
   join flowfabric.ff_exec_core e on e.execution_id = i.execution_id
   join flowfabric.ff_queue q on q.queue_id = e.queue_id
-  where i.parent_id = $5 and (i.created_at_ms, i.execution_id) < ($6, $7) and ${filterCondition}
+  where i.parent_id = $5 and i.partition_key = $9 and (i.created_at_ms, i.execution_id) < ($6, $7) and ${filterCondition}
   order by i.created_at_ms desc, i.execution_id desc
   limit $8
 )
@@ -36,5 +43,6 @@ export const byParent: ListSource = {
       created_at_ms: created as number,
       execution_id: id as string,
       limit,
+      partition_key: filter.partition!,
     }),
 }
