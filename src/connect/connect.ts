@@ -1,13 +1,11 @@
 // What a user holds. Picks the database by the URL, brings its schema up to date and gives the engine on it.
 import { createEngine, type Engine } from '../engine/engine.ts'
-import { EngineError } from '../model/errors.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
-import { show } from '../model/text.ts'
 import type { Logger } from '../sql/logger.ts'
 import { migrate, type MigrateOptions } from '../sql/migrate.ts'
 import { migrations } from '../sql/migrations/all.ts'
-import { checkSchema } from '../sql/qualify.ts'
 import type { Sql } from '../sql/sql.ts'
+import { checkOptions } from './check-options.ts'
 import { asConnectError } from './connect-error.ts'
 import { parseUrl, type Target } from './url.ts'
 import { codeVersion } from './version.ts'
@@ -45,8 +43,8 @@ export interface FlowFabric extends AsyncDisposable {
  */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<FlowFabric> {
   refuseUnknownFields('connect', options, optionNames)
-  checkOptions(options)
   const target = parseUrl(url)
+  checkOptions(options, target)
   try {
     const sql = await open(target, options)
     try {
@@ -101,21 +99,3 @@ const optionNames = [
   'poolSize',
   'logger',
 ] as const satisfies readonly (keyof ConnectOptions)[]
-
-function checkOptions({ migrate: mode = true, schema = 'flowfabric', poolSize = 4 }: ConnectOptions): void {
-  if (![true, 'check', false].includes(mode)) {
-    throw new EngineError('invalid_input', `migrate is ${show(mode)}; it must be true, 'check' or false`, {
-      field: 'migrate',
-    })
-  }
-  if (!Number.isInteger(poolSize) || poolSize < 1) {
-    throw new EngineError('invalid_input', `poolSize is ${show(poolSize)}; it must be a whole number from 1`, {
-      field: 'poolSize',
-    })
-  }
-  try {
-    checkSchema(schema)
-  } catch (cause) {
-    throw new EngineError('invalid_input', (cause as Error).message, { field: 'schema' }, { cause })
-  }
-}

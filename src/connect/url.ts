@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { EngineError } from '../model/errors.ts'
 import { show } from '../model/text.ts'
+import { withoutPassword } from '../sql/without-password.ts'
 
 export type Target =
   | { readonly kind: 'postgres'; readonly url: string }
@@ -10,14 +11,14 @@ export type Target =
 const forms = 'postgres://user:password@host/database, file:./directory or memory:'
 
 export function parseUrl(url: unknown): Target {
-  if (typeof url !== 'string') throw refuse(show(url), `give a text such as ${forms}`)
+  if (typeof url !== 'string') throw refuse(url, `give a text such as ${forms}`)
   const scheme = /^([a-z]+):/i.exec(url)?.[1]?.toLowerCase()
   switch (scheme) {
     case 'postgres':
     case 'postgresql':
       return { kind: 'postgres', url }
     case 'memory':
-      if (url.length > 'memory:'.length) throw refuse(show(url), 'memory: takes nothing after it')
+      if (url.length > 'memory:'.length) throw refuse(url, 'memory: takes nothing after it')
       return { kind: 'embedded', directory: null }
     case 'file':
       return { kind: 'embedded', directory: directoryOf(url) }
@@ -25,7 +26,7 @@ export function parseUrl(url: unknown): Target {
     case 'https':
       throw new EngineError('unsupported', `this version has no client for ${scheme}:// URLs; connect to ${forms}`)
     default:
-      throw refuse(show(redact(url)), `give one of ${forms}`)
+      throw refuse(url, `give one of ${forms}`)
   }
 }
 
@@ -33,22 +34,19 @@ export function parseUrl(url: unknown): Target {
 function directoryOf(url: string): string {
   const path = url.startsWith('file://') ? fromFileUrl(url) : url.slice('file:'.length)
   if (path !== '' && !path.includes('\0')) return path
-  throw refuse(show(url), 'name a directory, as in file:./.flowfabric')
+  throw refuse(url, 'name a directory, as in file:./.flowfabric')
 }
 
 function fromFileUrl(url: string): string {
   try {
     return fileURLToPath(url)
   } catch {
-    throw refuse(show(url), 'write file:./directory, or file:///absolute/directory')
+    throw refuse(url, 'write file:./directory, or file:///absolute/directory')
   }
 }
 
 // What was meant as a URL may hold a password though we do not know its scheme.
-function redact(url: string): string {
-  return url.replace(/\/\/[^@/]*@/, '//***@')
-}
-
-function refuse(found: string, next: string): EngineError {
+function refuse(url: unknown, next: string): EngineError {
+  const found = show(typeof url === 'string' ? withoutPassword(url) : url)
   return new EngineError('invalid_url', `the URL is ${found}; ${next}`, { found })
 }

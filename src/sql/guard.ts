@@ -17,13 +17,7 @@ export class Guard {
     if (this.#closed) {
       throw new DatabaseError('closed', 'The database handle was used after its close', 'Open it again.')
     }
-    if (this.#scopes.getStore()?.ended === false) {
-      throw new DatabaseError(
-        'nested_query',
-        'The root handle was used inside its own transaction',
-        'Use the handle that the transaction passed to its function.',
-      )
-    }
+    this.#refuseNested()
   }
 
   /** Runs `work` as the inside of a transaction; `use` is what the transaction's handle calls first. */
@@ -44,11 +38,20 @@ export class Guard {
     }
   }
 
-  /** False when it was closed before. */
+  /** False when it was closed before. Inside a transaction also the second is refused: the first waits for its end. */
   close(): boolean {
+    this.#refuseNested()
     if (this.#closed) return false
-    this.enter()
     this.#closed = true
     return true
+  }
+
+  #refuseNested(): void {
+    if (this.#scopes.getStore()?.ended !== false) return
+    throw new DatabaseError(
+      'nested_query',
+      'The root handle was used inside its own transaction',
+      'Use the handle that the transaction passed to its function.',
+    )
   }
 }

@@ -10,10 +10,10 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
+import { Handlers, type Handler } from './handlers.ts'
 import type { Logger } from './logger.ts'
 import { quoteIdentifier } from './qualify.ts'
 
-type Handler = (payload: string | null) => void
 type Ending = 'lost' | 'failed' | 'deaf'
 
 const firstWaitMs = 100
@@ -32,7 +32,7 @@ export interface ListenerOptions {
 
 export class Listener {
   readonly #options: ListenerOptions
-  readonly #handlers = new Map<string, Set<Handler>>()
+  readonly #handlers: Handlers
   readonly #stop = new AbortController()
   #client: pg.Client | undefined
   #firstTry: Promise<void> | undefined
@@ -41,17 +41,17 @@ export class Listener {
 
   constructor(options: ListenerOptions) {
     this.#options = options
+    this.#handlers = new Handlers(options.logger)
   }
 
   /** Resolves when the channel is heard, or when the first try to connect has failed and others follow. */
-  async listen(channel: string, handler: Handler): Promise<() => Promise<void>> {
-    const handlers = this.#handlers.get(channel) ?? new Set()
-    this.#handlers.set(channel, handlers.add(handler))
+  async listen(channel: string, onHint: (payload: string | null) => void): Promise<() => Promise<void>> {
+    const handler = this.#handlers.add(channel, onHint)
     const client = this.#client
     if (client === undefined) await (this.#firstTry ??= this.#start())
     else {
       await this.#listenOn(client, channel).then(
-        () => this.#tell(handler, null),
+        () => this.#handlers.tell(handler, null),
         () => {}, // the connection is about to be found lost, and made anew
       )
     }
@@ -64,10 +64,7 @@ export class Listener {
   }
 
   async #unlisten(channel: string, handler: Handler): Promise<void> {
-    const handlers = this.#handlers.get(channel)
-    handlers?.delete(handler)
-    if (handlers?.size !== 0) return
-    this.#handlers.delete(channel)
+    if (!this.#handlers.remove(channel, handler)) return
     await this.#client?.query(`unlisten ${quoteIdentifier(channel)}`).catch(() => {})
   }
 
@@ -101,16 +98,16 @@ export class Listener {
     })
     const ended = new Promise<'ended'>((resolve) => client.once('end', () => resolve('ended')))
     client.on('error', () => {}) // 'end' follows
-    client.on('notification', ({ channel, payload }) => this.#hear(channel, payload ?? ''))
+    client.on('notification', ({ channel, payload }) => this.#handlers.tellChannel(channel, payload ?? ''))
     const stop = (): void => void client.end()
     this.#stop.signal.addEventListener('abort', stop)
     const over = new AbortController()
     let hasWorked = false
     try {
       await client.connect()
-      for (const channel of this.#handlers.keys()) await this.#listenOn(client, channel)
+      for (const channel of this.#handlers.channels) await this.#listenOn(client, channel)
       this.#client = client
-      for (const handlers of this.#handlers.values()) for (const handler of handlers) this.#tell(handler, null)
+      this.#handlers.tellAll()
       onListening()
       const echo = await Promise.race([ended, this.#echo(client, over.signal)])
       if (echo === 'deaf') return this.#deaf()
@@ -169,18 +166,6 @@ export class Listener {
     if (this.#warned) return
     this.#warned = true
     this.#options.logger.warn(message)
-  }
-
-  #hear(channel: string, payload: string): void {
-    for (const handler of this.#handlers.get(channel) ?? []) this.#tell(handler, payload)
-  }
-
-  #tell(handler: Handler, payload: string | null): void {
-    try {
-      handler(payload)
-    } catch (error) {
-      this.#options.logger.error(`a handler of notifications failed: ${String(error)}`)
-    }
   }
 }
 

@@ -14,7 +14,7 @@ import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { DatabaseError } from './errors.ts'
-import { isAlive, thisProcess, type ProcessIdentity } from './process.ts'
+import { isVisible, mayBeAlive, thisProcess, type ProcessIdentity } from './process.ts'
 
 interface Holder extends ProcessIdentity {
   readonly id: string
@@ -62,7 +62,7 @@ async function take(directory: string, holder: Holder): Promise<boolean> {
   try {
     if (await hasOtherClaims(directory, claim)) return false
     const current = await read(path)
-    if (current !== undefined && (await mayBeAlive(current))) throw locked(directory, current)
+    if (current !== undefined && (await mayHold(current))) throw locked(directory, current, holder)
     await rename(claim, path)
     return true
   } finally {
@@ -77,7 +77,7 @@ async function hasOtherClaims(directory: string, own: string): Promise<boolean> 
   for (const claim of claims) {
     if (claim === own) continue
     const claimant = await read(claim)
-    const living = claimant === undefined ? await isBeingWritten(claim) : await mayBeAlive(claimant)
+    const living = claimant === undefined ? await isBeingWritten(claim) : await mayHold(claimant)
     if (living) others = true
     else await rm(claim, { force: true })
   }
@@ -89,9 +89,9 @@ async function isBeingWritten(claim: string): Promise<boolean> {
   return found !== undefined && Date.now() - found.mtimeMs < longestWriteMs
 }
 
-// Another host's processes cannot be seen from here, so its lock is never taken for dead.
-async function mayBeAlive(holder: Holder): Promise<boolean> {
-  return holder.hostname !== hostname() || (await isAlive(holder, new Date(holder.since)))
+// Processes of another host or namespace cannot be seen from here, so their lock is never taken for dead.
+async function mayHold(holder: Holder): Promise<boolean> {
+  return holder.hostname !== hostname() || (await mayBeAlive(holder, new Date(holder.since)))
 }
 
 async function release(path: string, holder: Holder): Promise<void> {
@@ -127,20 +127,26 @@ function isPid(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) > 0
 }
 
-function locked(directory: string, holder: Holder): DatabaseError {
-  const where = holder.hostname === hostname() ? '' : ` on host ${holder.hostname}`
+function locked(directory: string, holder: Holder, own: Holder): DatabaseError {
+  const where = placeOf(holder, own)
   const who = holder.pid === process.pid && where === '' ? 'this process' : `process ${holder.pid}${where}`
   const next =
     holder.url !== null
       ? `Connect to ${holder.url} instead, or stop that process.`
       : where === ''
         ? 'Stop that process, or close its handle, or choose another directory.'
-        : `Stop that process; if that host is gone, remove ${join(resolve(directory), lockFile)}.`
+        : `Stop that process; if it is gone for certain, remove ${join(resolve(directory), lockFile)}.`
   return new DatabaseError(
     'directory_locked',
     `The directory ${resolve(directory)} is in use by ${who}, since ${holder.since}`,
     next,
   )
+}
+
+/** Empty for a process whose end we can see. */
+function placeOf(holder: Holder, own: Holder): string {
+  if (holder.hostname !== own.hostname) return ` on host ${holder.hostname}`
+  return isVisible(holder, own) ? '' : ' in another container (another namespace of pids)'
 }
 
 function contended(directory: string): DatabaseError {

@@ -1,14 +1,14 @@
 // The embedded database: Postgres in this process, with one connection that everything waits for in turn.
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { PGlite, PGliteOptions } from '@electric-sql/pglite'
 import { beginReadCommitted, beginText, refuseRollback } from './begin.ts'
 import { encode } from './encode.ts'
 import { Guard } from './guard.ts'
+import { Handlers } from './handlers.ts'
 import { lockDirectory, type DirectoryLock } from './lock.ts'
 import { silent, type Logger } from './logger.ts'
 import { Mutex } from './mutex.ts'
+import { openDirectory } from './pglite-directory.ts'
 import { Wire, type Answer, type Part } from './pglite-wire.ts'
 import { planSession } from './plan-settings.ts'
 import { Preparation, Refused } from './prepare.ts'
@@ -34,27 +34,30 @@ export interface EmbeddedSql extends Sql {
 }
 
 export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedSql> {
-  const textOf = qualifier(options.schema)
-  const lock = options.directory === null ? null : await lockDirectory(options.directory)
+  const { directory, schema, logger = silent, extra } = options
+  const textOf = qualifier(schema)
+  const lock = directory === null ? null : await lockDirectory(directory)
   try {
     // Loaded only here: 26 MB that nobody on Postgres needs.
     const { PGlite: Database, protocol } = await import('@electric-sql/pglite')
-    const pglite = await Database.create({ ...options.extra, ...(await locationOf(options.directory)) })
+    const open = (given: PGliteOptions = {}): Promise<PGlite> => Database.create(given)
+    const pglite = await (directory === null ? open(extra) : openDirectory(directory, open, extra))
     await pglite.exec(planSession)
-    const preparation = new Preparation({ byName: true, textOf, logger: options.logger ?? silent })
-    return new Embedded(pglite, new Wire(pglite, protocol.serialize), preparation, options.schema, lock)
+    const preparation = new Preparation({ byName: true, textOf, logger })
+    return new Embedded({ pglite, wire: new Wire(pglite, protocol.serialize), preparation, schema, lock, logger })
   } catch (error) {
     await lock?.release()
     throw error
   }
 }
 
-// Beside the lock, not around it: Postgres wants its directory for itself.
-async function locationOf(directory: string | null): Promise<{ dataDir?: string }> {
-  if (directory === null) return {}
-  const dataDir = join(directory, 'pgdata')
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
-  return { dataDir }
+interface Opened {
+  readonly pglite: PGlite
+  readonly wire: Wire
+  readonly preparation: Preparation
+  readonly schema: string
+  readonly lock: DirectoryLock | null
+  readonly logger: Logger
 }
 
 // Answers arrive without a turn of the event loop, so a busy caller would keep timers and sockets waiting for ever.
@@ -69,18 +72,18 @@ class Embedded implements EmbeddedSql {
   readonly #lock: DirectoryLock | null
   readonly #guard = new Guard()
   readonly #mutex = new Mutex()
-  readonly #listeners = new Map<string, Set<(payload: string) => void>>()
+  readonly #handlers: Handlers
   #turnedAt = performance.now()
+  #closing: Promise<void> | undefined
 
-  constructor(pglite: PGlite, wire: Wire, preparation: Preparation, schema: string, lock: DirectoryLock | null) {
+  constructor({ pglite, wire, preparation, schema, lock, logger }: Opened) {
     this.pglite = pglite
     this.#wire = wire
     this.#preparation = preparation
     this.schema = schema
     this.#lock = lock
-    pglite.onNotification((channel, payload) => {
-      for (const hear of this.#listeners.get(channel) ?? []) hear(payload)
-    })
+    this.#handlers = new Handlers(logger)
+    pglite.onNotification((channel, payload) => this.#handlers.tellChannel(channel, payload))
   }
 
   async query<P extends Params, R extends Columns>(
@@ -113,47 +116,60 @@ class Embedded implements EmbeddedSql {
   async transaction<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
     this.#guard.enter()
     return this.#exclusive(async () => {
+      const turns = new Mutex()
       await this.#run(beginReadCommitted)
       let result: T
       try {
-        result = await this.#guard.inside((use) => work(this.#inside(use)))
+        result = await this.#guard.inside((use) => work(this.#inside(turns, use)))
       } catch (error) {
-        await this.#run('rollback')
+        await turns.run(() => this.#run('rollback'))
         throw error
       }
-      const commit = await this.#run('commit')
+      const commit = await turns.run(() => this.#run('commit'))
       refuseRollback(commit.command)
       return result
     })
   }
 
-  #inside(use: () => void): Queries {
-    const turns = new Mutex()
+  // Whether the transaction still goes on is asked when the turn comes: of queries that were sent together, one may have
+  // failed and ended it, and what came after the rollback would stay.
+  #inside(turns: Mutex, use: () => void): Queries {
+    const inTurn = <T>(work: () => Promise<T>): Promise<T> =>
+      turns.run(async () => {
+        use()
+        return work()
+      })
     return {
       query: async <P extends Params, R extends Columns>(statement: Statement<P, R>, values: ValuesOf<P>) => {
-        use()
         const parts = this.#partsOf([call(statement, values)])
         // Not repeated: the failure has already undone what the transaction did before.
-        const [answer] = await turns.run(() => this.#preparation.observe(() => this.#send(parts())))
+        const [answer] = await inTurn(() => this.#preparation.observe(() => this.#send(parts())))
         return answer?.rows as RowOf<R>[]
       },
       script: async (text) => {
-        use()
-        await turns.run(() => this.#run(qualifyText(text, this.schema)))
+        await inTurn(() => this.#run(qualifyText(text, this.schema)))
       },
     }
   }
 
   async listen(channel: string, onHint: (payload: string | null) => void): Promise<() => Promise<void>> {
     this.#guard.enter()
-    const hear = (payload: string): void => onHint(payload)
-    const listeners = this.#listeners.get(channel) ?? new Set()
-    this.#listeners.set(channel, listeners.add(hear))
-    await this.#exclusive(() => this.#run(`listen ${quoteIdentifier(channel)}`))
-    onHint(null)
-    return async () => {
-      listeners.delete(hear)
+    const handler = this.#handlers.add(channel, onHint)
+    try {
+      await this.#exclusive(() => this.#run(`listen ${quoteIdentifier(channel)}`))
+    } catch (error) {
+      this.#handlers.remove(channel, handler)
+      throw error
     }
+    this.#handlers.tell(handler, null)
+    return async () => {
+      if (this.#handlers.remove(channel, handler)) this.#unlisten(channel)
+    }
+  }
+
+  // Nobody waits for it: nothing is heard any more, and inside a transaction it would wait for itself.
+  #unlisten(channel: string): void {
+    this.#exclusive(() => this.#run(`unlisten ${quoteIdentifier(channel)}`)).catch(() => {})
   }
 
   async setUrl(url: string | null): Promise<void> {
@@ -161,7 +177,11 @@ class Embedded implements EmbeddedSql {
   }
 
   async close(): Promise<void> {
-    if (!this.#guard.close()) return
+    if (this.#guard.close()) this.#closing = this.#end()
+    await this.#closing
+  }
+
+  async #end(): Promise<void> {
     await this.#mutex.run(() => this.pglite.close())
     await this.#lock?.release()
   }

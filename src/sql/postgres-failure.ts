@@ -1,6 +1,6 @@
 // What a failed connect means, and what to do about it.
 import { DatabaseError, sqlState, type DatabaseReason } from './errors.ts'
-import { withoutPassword } from './postgres-url.ts'
+import { withoutPassword } from './without-password.ts'
 
 /** The server, or a pooler before it, does not take the settings that we send at the start. */
 export function isStartupRefused(error: unknown): boolean {

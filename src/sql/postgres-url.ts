@@ -2,6 +2,7 @@
 // is the driver's to read.
 import pg from 'pg'
 import { DatabaseError } from './errors.ts'
+import { withoutPassword } from './without-password.ts'
 
 export interface PostgresUrl {
   readonly connectionString: string
@@ -28,11 +29,6 @@ export function parsePostgresUrl(url: string): PostgresUrl {
     throw badUrl(url, (error as Error).message, error)
   }
   return { connectionString, serverOptions, prepare: prepare === null ? undefined : prepare === 'true' }
-}
-
-/** For messages: everything but the password; rather too little than too much of it when the URL is malformed. */
-export function withoutPassword(url: string): string {
-  return url.replace(/^(\w+:\/\/[^:/@]*):.*@/s, '$1:***@').replace(/([?&]password=)[^&]*/g, '$1***')
 }
 
 function split(url: string): [string, string] {

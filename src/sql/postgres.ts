@@ -65,6 +65,7 @@ class Postgres implements Sql {
   readonly #preparation: Preparation
   readonly #listener: Listener
   readonly #guard = new Guard()
+  #closing: Promise<void> | undefined
 
   constructor(schema: string, connections: Connections, preparation: Preparation, listenUrl: string, logger: Logger) {
     this.schema = schema
@@ -154,7 +155,11 @@ class Postgres implements Sql {
   }
 
   async close(): Promise<void> {
-    if (!this.#guard.close()) return
+    if (this.#guard.close()) this.#closing = this.#end()
+    await this.#closing
+  }
+
+  async #end(): Promise<void> {
     await this.#listener.close()
     await this.#connections.close()
   }

@@ -1,30 +1,41 @@
 // Which process a pid meant. A pid alone is reused; the boot and the start time in clock ticks, which Linux tells, are
-// not. Elsewhere a process that has our own pid but began before us is known to be another.
-import { readFile } from 'node:fs/promises'
+// not. Elsewhere a process that has our own pid but began before us is known to be another. A container may count its
+// processes by itself, in a namespace of pids; then a pid of one means nothing in the other.
+import { readFile, readlink } from 'node:fs/promises'
 
 export interface ProcessIdentity {
   readonly pid: number
   /** Null where the system does not tell. */
   readonly boot: string | null
   readonly startTicks: string | null
+  readonly namespace: string | null
 }
 
 export async function thisProcess(): Promise<ProcessIdentity> {
   return identify(process.pid)
 }
 
-/** Whether the process that was identified, and was alive at `seenAt`, still is. */
-export async function isAlive(known: ProcessIdentity, seenAt: Date): Promise<boolean> {
+/** Whether the process that was identified, and was alive at `seenAt`, still may be. */
+export async function mayBeAlive(known: ProcessIdentity, seenAt: Date): Promise<boolean> {
+  const here = await thisProcess()
+  if (known.boot !== null && known.boot !== here.boot) return false
+  if (!isVisible(known, here)) return true
   if (!exists(known.pid)) return false
   if (known.boot === null || known.startTicks === null) return !isOlderNamesake(known.pid, seenAt)
   const found = await identify(known.pid)
-  return found.boot === known.boot && found.startTicks === known.startTicks
+  return found.startTicks === known.startTicks
+}
+
+/** False: it is of another namespace, where its end cannot be seen from here. */
+export function isVisible(known: ProcessIdentity, here: ProcessIdentity): boolean {
+  return typeof known.namespace !== 'string' || known.namespace === here.namespace
 }
 
 async function identify(pid: number): Promise<ProcessIdentity> {
   const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => null)
   const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
-  return { pid, boot: boot?.trim() ?? null, startTicks: startTicksIn(status) }
+  const namespace = await readlink('/proc/self/ns/pid').catch(() => null)
+  return { pid, boot: boot?.trim() ?? null, startTicks: startTicksIn(status), namespace }
 }
 
 // The second field is the program's name in parentheses and may hold anything, so the rest is counted from its end:

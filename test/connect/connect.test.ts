@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import path from 'node:path'
+import { inspect } from 'node:util'
 import pg from 'pg'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { connect, type ConnectOptions, type FlowFabric } from '../../src/connect/connect.ts'
@@ -50,6 +51,19 @@ test.each([
   ['nonsense', /"nonsense".*postgres:\/\/.*file:.*memory:/],
   ['', /postgres:\/\//],
   ['mysql://user:secret@host/db', /mysql/],
+  ['mysql:user:secret@host', /mysql:\*\*\*@host/],
+  ['user:secret@host/db', /user:\*\*\*@host/],
+  ['user:se:secret:cret@host/db', /user:\*\*\*@host/],
+  ['//user:secret@host/db', /user:\*\*\*@host/],
+  ['postgres:user:secret@host/db', /postgres:user:\*\*\*@host.*postgres:\/\//],
+  ['postgres:/user:secret@host/db', /user:\*\*\*@host/],
+  ['POSTGRES:user:secret@host/db', /user:\*\*\*@host/],
+  ['postgres://user:se@secret@host:port/db', /user:\*\*\*@host/],
+  ['postgres://user:se/secret@host/db', /user:\*\*\*@host/],
+  ['postgres://host:port/db?password=secret', /password=\*\*\*/],
+  ['host=h user=u password=secret', /password=\*\*\*/],
+  ['memory:user:secret@host', /nothing after it/],
+  ['file://user:secret@host/dir', /file:\/\/\//],
   ['memory:here', /nothing after it/],
   ['file:', /name a directory/],
   ['file:a\0b', /name a directory/],
@@ -61,7 +75,8 @@ test.each([
 ])('a bad URL says what to write: %s', async (url, message) => {
   const error = await refusal('invalid_url', connect(url as string))
   expect(error.message).toMatch(message)
-  expect(error.message).not.toContain('secret')
+  // With its details and its cause.
+  expect(inspect([error, error.details], { depth: 9 })).not.toContain('secret')
 })
 
 test('a URL of a FlowFabric server is not supported yet, and says so', async () => {
@@ -147,7 +162,7 @@ test("migrate 'check' refuses an empty database and writes nothing; after a migr
 test('migrate false does not look, and the first use tells that nothing is there', async () => {
   const url = await emptyDatabase()
   const ff = await open(url, { migrate: false })
-  const error = await refusal('database_error', ff.engine.executions.create({ kind: 'k' }))
+  const error = await refusal('schema_missing', ff.engine.executions.create({ kind: 'k' }))
   expect(error.details).toMatchObject({ sqlState: '42P01' })
   expect((await run(url, `select from pg_namespace where nspname = 'flowfabric'`))[0]!.rowCount).toBe(0)
 })
@@ -188,14 +203,31 @@ test.each([
   [{ schema: '' }, /schema/],
   [{ schema: 'pg_mine' }, /reserved/],
   [{ schema: 'x'.repeat(64) }, /63 bytes/],
-  [{ schema: 7 }, /schema|string/],
+  [{ schema: 7 }, /schema is 7; it must be a text/],
+  [{ schema: null }, /schema is null; it must be a text/],
   [{ migrate: 'Check' }, /migrate is "Check"/],
   [{ poolSize: 0 }, /poolSize is 0/],
   [{ poolSize: Number.NaN }, /poolSize is NaN/],
+  [{ prepare: 'false' }, /prepare is "false"; it must be true or false/],
+  [{ listenUrl: 7 }, /listenUrl is 7; it must be a postgres:\/\/ URL/],
+  [{ listenUrl: 'user:secret@host' }, /listenUrl is "user:\*\*\*@host"/],
+  [{ logger: null }, /logger is null; it must be an object with the methods/],
+  [{ logger: console.log }, /logger is a function/],
+  [{ logger: { ...console, warn: 'x' } }, /logger is without warn; it must be an object/],
 ])('a bad option is refused before anything is opened: %j', async (options, message) => {
   const error = await refusal('invalid_input', connect('postgres://127.0.0.1:1/x', options as ConnectOptions))
   expect(error.message).toMatch(message)
 })
+
+test.each([{ listenUrl: 'postgres://h/x' }, { prepare: true }, { poolSize: 4 }])(
+  'an option of Postgres is refused on an embedded database: %j',
+  async (options) => {
+    for (const url of ['memory:', 'file:/dev/null/here']) {
+      const error = await refusal('invalid_input', connect(url, options))
+      expect(error.message).toContain(`${Object.keys(options)[0]} is for postgres:// alone`)
+    }
+  },
+)
 
 test('two engines on one database see each other', async () => {
   const url = await emptyDatabase()

@@ -58,3 +58,12 @@ export async function until(isTrue: () => boolean | Promise<boolean>): Promise<v
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }
+
+/** Lets a test say when others go on. */
+export function newGate(): { opened: Promise<void>; open: () => void } {
+  let open = (): void => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { opened, open: () => open() }
+}

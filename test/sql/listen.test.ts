@@ -58,19 +58,6 @@ test('after its connection is cut it listens again to every channel, and first t
   }
 })
 
-test('a handler that throws does not silence the others', async () => {
-  const notes = new Notes()
-  const sql = await (await blankDatabase()).open({ logger: notes })
-  const heard: (string | null)[] = []
-  await sql.listen('x', () => {
-    throw new Error('clumsy')
-  })
-  await sql.listen('x', (payload) => heard.push(payload))
-  await send(sql, 'x', 'still here')
-  await until(() => heard.includes('still here'))
-  expect(notes.warnings[0]).toContain('clumsy')
-})
-
 test('a listen URL that cannot be reached is said once, does not hold up the caller, and ends with the close', async () => {
   const notes = new Notes()
   const sql = await (await blankDatabase()).open({ listenUrl: 'postgres://127.0.0.1:1/x', logger: notes })

@@ -1,4 +1,5 @@
 // The lock of an embedded directory, between real processes.
+import { spawnSync } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -82,6 +83,38 @@ test('the lock of another host is never taken for dead', async () => {
   const refusal = await lockDirectory(directory).catch((error: unknown) => error)
   expect(String(refusal)).toContain('on host elsewhere')
   expect(String(refusal)).toContain(`remove ${join(directory, 'lock.json')}`)
+})
+
+// As a container would have it: pid 1 here and pid 1 there.
+const unshare = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc']
+const canUnshare = spawnSync(unshare[0]!, [...unshare.slice(1), 'true']).status === 0
+
+test.runIf(canUnshare)('the lock of a process in another namespace of pids is never taken for dead', async () => {
+  const directory = await newDirectory()
+  const holder = startChild(CHILD, { args: [directory], by: unshare })
+  expect(await holder.next()).toEqual({ locked: 1 })
+  const refusal = await lockDirectory(directory).catch((error: unknown) => error)
+  expect(refusal).toMatchObject({ reason: 'directory_locked' })
+  expect(String(refusal)).toContain('process 1 in another container')
+  expect(String(refusal)).toContain(`remove ${join(directory, 'lock.json')}`)
+  const other = startChild(CHILD, { args: [directory], by: unshare })
+  expect(await other.next()).toMatchObject({ refused: expect.stringContaining('process 1 in another container') })
+})
+
+test.runIf(process.platform === 'linux').each([
+  ['the same boot', {}, 'refused'],
+  ['another boot', { boot: 'another' }, 'taken over'],
+  ['an older version, which did not tell', { namespace: undefined }, 'taken over'],
+])('a lock of another namespace, of %s', async (_, change, outcome) => {
+  const directory = await newDirectory()
+  await lockDirectory(directory)
+  const foreign = { ...(await readLock(directory)), namespace: 'pid:[1]', pid: 2 ** 22 + 1, id: 'foreign', ...change }
+  await writeFile(join(directory, 'lock.json'), JSON.stringify(foreign))
+  const answer = await lockDirectory(directory).then(
+    () => 'taken over',
+    () => 'refused',
+  )
+  expect(answer).toBe(outcome)
 })
 
 test('a release removes only its own lock', async () => {

@@ -1,7 +1,8 @@
 // The embedded database in a directory, and its manners in a shared process.
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { access, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { openEmbedded } from '../../src/sql/pglite.ts'
 import { statement } from '../../src/sql/statement.ts'
@@ -19,8 +20,7 @@ test(
   'what a killed process was told is kept, and the next one takes the directory over',
   { timeout: 60_000 },
   async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'flowfabric-embedded-'))
-    onTestFinished(() => rm(directory, { recursive: true, force: true }))
+    const directory = await newDirectory()
     const writer = startChild(new URL('./embedded.child.ts', import.meta.url), { args: [directory] })
     let told = 0
     while (told < 100) told = ((await writer.next()) as { id: number }).id
@@ -48,3 +48,38 @@ test(
     await again.close()
   },
 )
+
+test('a process killed while it makes the first files leaves a directory that works', { timeout: 60_000 }, async () => {
+  const directory = await newDirectory()
+  const child = startChild(new URL('./embedded.child.ts', import.meta.url), { args: [directory] })
+  while (!(await isBeingMade(directory))) await setTimeout(5)
+  await child.kill('SIGKILL')
+
+  const sql = await openEmbedded({ directory, schema: 'flowfabric' })
+  expect(await sql.query(ONE, {})).toEqual([{ one: 1 }])
+  await sql.close()
+  expect(await readdir(directory)).toEqual(['pgdata'])
+})
+
+test('what cannot be initialised leaves nothing behind', async () => {
+  const directory = await newDirectory()
+  const extra = { loadDataDir: new Blob(['this is no archive']) }
+  await expect(openEmbedded({ directory, schema: 'flowfabric', extra })).rejects.toThrow()
+  expect(await readdir(directory)).toEqual([])
+})
+
+async function newDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'flowfabric-embedded-'))
+  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  return directory
+}
+
+async function isBeingMade(directory: string): Promise<boolean> {
+  const names = await readdir(directory)
+  const fresh = names.find((name) => name.startsWith('pgdata.new-'))
+  if (fresh === undefined) return false
+  return access(join(directory, fresh, 'PG_VERSION')).then(
+    () => true,
+    () => false,
+  )
+}

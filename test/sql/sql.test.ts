@@ -1,68 +1,22 @@
 // The contract of `Sql`, on both adapters.
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { DatabaseError } from '../../src/sql/errors.ts'
-import { openEmbedded } from '../../src/sql/pglite.ts'
-import { openPostgres } from '../../src/sql/postgres.ts'
 import { call, type Sql } from '../../src/sql/sql.ts'
-import { oneOf, statement } from '../../src/sql/statement.ts'
-import { createDatabase, type Database } from '../support/database.ts'
-import { until } from './fixture.ts'
+import { statement } from '../../src/sql/statement.ts'
+import { newGate, until } from './fixture.ts'
 import { ECHO, SAMPLE } from './sample.ts'
-
-const ONE = statement({ name: 'test.one', params: {}, row: { one: 'int4' }, text: 'select 1 as one' })
-const DIVIDE = statement({
-  name: 'test.divide',
-  params: { by: 'int4' },
-  row: { result: 'int4' },
-  text: 'select 1 / $1::int4 as result',
-})
-const INSERT = statement({
-  name: 'test.insert',
-  params: { ids: 'int8[]', colour: 'text' },
-  row: { id: 'int8', colour: oneOf<'red' | 'green'>() },
-  text: `
-insert into flowfabric.thing (id, colour)
-select id, $2::flowfabric.colour from unnest($1::int8[]) as given (id)
-returning id, colour`,
-})
-const COUNT = statement({
-  name: 'test.count',
-  params: {},
-  row: { count: 'int8' },
-  text: 'select count(*) as count from flowfabric.thing',
-})
-const NOTIFY = statement({
-  name: 'test.notify',
-  params: { channel: 'text', payload: 'text' },
-  row: { done: 'bool' },
-  text: 'select pg_notify($1, $2) is not null as done',
-})
-
-// A schema whose name needs every kind of care, so that each of these tests also is one of the swap.
-const SCHEMA = `Odd "schema" isn't flowfabric.x`
+import { COUNT, DIVIDE, INSERT, NOTIFY, ONE, openThings, type Things } from './things.ts'
 
 describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
-  let database: Database | undefined
+  let things: Things
   let sql: Sql
 
   beforeAll(async () => {
-    if (kind === 'embedded') {
-      sql = await openEmbedded({ directory: null, schema: SCHEMA })
-    } else {
-      database = await createDatabase(inject('postgres').url)
-      sql = await openPostgres({ url: database.url, schema: SCHEMA })
-    }
-    await sql.script(`
-      create schema "${SCHEMA.replaceAll('"', '""')}";
-      create type flowfabric.colour as enum ('red', 'green');
-      create table flowfabric.thing (id bigint primary key, colour flowfabric.colour not null)`)
+    things = await openThings(kind)
+    sql = things.sql
   }, 30_000)
-
-  afterAll(async () => {
-    await sql.close()
-    await database?.drop()
-  })
+  afterAll(() => things.end())
 
   const count = async (): Promise<number> => (await sql.query(COUNT, {}))[0]!.count
 
@@ -177,70 +131,6 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
     expect(await sql.query(shown, {})).toEqual([{ value: '0' }])
   })
 
-  test('a transaction commits when its function resolves', async () => {
-    const before = await count()
-    const seen = await sql.transaction(async (tx) => {
-      await tx.query(INSERT, { ids: [20, 21], colour: 'red' })
-      return tx.query(COUNT, {})
-    })
-    expect(seen).toEqual([{ count: before + 2 }])
-    expect(await count()).toBe(before + 2)
-  })
-
-  test('a transaction rolls back when its function throws, and throws that error', async () => {
-    const before = await count()
-    const wrong = new Error('changed my mind')
-    const work = sql.transaction(async (tx) => {
-      await tx.query(INSERT, { ids: [30], colour: 'red' })
-      throw wrong
-    })
-    await expect(work).rejects.toBe(wrong)
-    expect(await count()).toBe(before)
-  })
-
-  test('queries sent together inside a transaction are answered in order', async () => {
-    const answers = await sql.transaction((tx) =>
-      Promise.all([tx.query(ONE, {}), tx.query(DIVIDE, { by: 1 }), tx.query(COUNT, {})]),
-    )
-    expect(answers.map((rows) => rows.length)).toEqual([1, 1, 1])
-  })
-
-  test('a transaction that hides a failed statement is not taken for committed', async () => {
-    const work = sql.transaction(async (tx) => {
-      await tx.query(INSERT, { ids: [40], colour: 'red' })
-      await tx.query(DIVIDE, { by: 0 }).catch(() => {})
-    })
-    await expect(work).rejects.toMatchObject({ reason: 'rolled_back' })
-  })
-
-  test('the root handle is refused inside its transaction, in every way to use it', async () => {
-    await sql.transaction(async (tx) => {
-      const uses = [
-        () => sql.query(ONE, {}),
-        () => sql.pipeline([call(ONE, {})]),
-        () => sql.script('select 1'),
-        () => sql.transaction(async () => {}),
-        () => sql.listen('x', () => {}),
-        () => sql.close(),
-      ]
-      for (const use of uses) await expect(use()).rejects.toMatchObject({ reason: 'nested_query' })
-      expect(await tx.query(ONE, {})).toEqual([{ one: 1 }])
-    })
-  })
-
-  test('the root handle is free again after a transaction, also for what the transaction started', async () => {
-    const gate = newGate()
-    const late = await sql.transaction(async () => ({ answer: gate.opened.then(() => sql.query(ONE, {})) }))
-    gate.open()
-    expect(await late.answer).toEqual([{ one: 1 }])
-  })
-
-  test('the handle of a transaction is refused after its end', async () => {
-    const tx = await sql.transaction(async (inside) => ({ handle: inside }))
-    await expect(tx.handle.query(ONE, {})).rejects.toMatchObject({ reason: 'closed' })
-    await expect(tx.handle.script('select 1')).rejects.toMatchObject({ reason: 'closed' })
-  })
-
   test('a script runs any number of statements, and leaves no transaction open when it fails', async () => {
     await expect(sql.script('begin; select 1; select 1 / 0; commit')).rejects.toMatchObject({ code: '22012' })
     expect(await sql.query(ONE, {})).toEqual([{ one: 1 }])
@@ -279,6 +169,54 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
     await stopSecond()
   })
 
+  test('a handler that throws does not silence the others, and is logged', async () => {
+    const channel = randomUUID()
+    const heard: (string | null)[] = []
+    const stopFirst = await sql.listen(channel, (payload) => {
+      throw new Error(`clumsy ${payload}`)
+    })
+    const stopSecond = await sql.listen(channel, (payload) => heard.push(payload))
+    await sql.query(NOTIFY, { channel, payload: 'still here' })
+    await until(() => heard.includes('still here'))
+    expect(things.notes.warnings).toEqual([
+      expect.stringContaining('clumsy null'),
+      expect.stringContaining('clumsy still here'),
+    ])
+    await stopFirst()
+    await stopSecond()
+  })
+
+  test('one function given twice is two listeners, and a stop ends one of them', async () => {
+    const channel = randomUUID()
+    const heard: string[] = []
+    const hear = (payload: string | null): void => void (payload !== null && heard.push(payload))
+    const [stopFirst, stopSecond] = [await sql.listen(channel, hear), await sql.listen(channel, hear)]
+    await stopFirst()
+    await stopFirst()
+    await sql.query(NOTIFY, { channel, payload: 'one' })
+    await until(() => heard.length > 0)
+    expect(heard).toEqual(['one'])
+    await stopSecond()
+  })
+
+  test.runIf(kind === 'embedded')(
+    'the last stop of a channel ends the listening, also inside a transaction',
+    async () => {
+      const listening = statement({
+        name: 'test.listening',
+        params: {},
+        row: { channel: 'text' },
+        text: 'select pg_listening_channels() as channel',
+      })
+      const channel = randomUUID()
+      const stops = [await sql.listen(channel, () => {}), await sql.listen(channel, () => {})]
+      await stops[0]!()
+      expect(await sql.query(listening, {})).toContainEqual({ channel })
+      await sql.transaction(() => stops[1]!())
+      expect(await sql.query(listening, {})).not.toContainEqual({ channel })
+    },
+  )
+
   test('a change of a result type by a migration is survived by the statements that were prepared before', async () => {
     const all = statement({
       name: `test.all.${kind}`,
@@ -296,15 +234,30 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
     expect(second).toEqual([{ id: 1, more: 'x', most: 'y' }])
   })
 
-  test('a close waits for what is under way', async () => {
-    const own = kind === 'embedded' ? sql : await openPostgres({ url: database!.url, schema: SCHEMA })
+  test('a close waits for what is under way, and so does a second one', async () => {
+    const own = await things.another()
+    const gate = newGate()
+    const endings: string[] = []
+    const close = async (): Promise<void> => {
+      await own.close()
+      endings.push('closed')
+    }
     const asked = Array.from({ length: 10 }, () => own.query(ONE, {}))
-    await own.close()
+    const work = own.transaction(async (tx) => {
+      await gate.opened
+      await expect(own.close()).rejects.toMatchObject({ reason: 'nested_query' })
+      await tx.query(ONE, {})
+      endings.push('worked')
+    })
+    const closes = [close(), close()]
     expect(await Promise.all(asked)).toHaveLength(10)
+    gate.open()
+    await Promise.all([work, ...closes])
+    expect(endings).toEqual(['worked', 'closed', 'closed'])
   })
 
   test('after close every use is refused, and a second close does nothing', async () => {
-    const own = kind === 'embedded' ? sql : await openPostgres({ url: database!.url, schema: SCHEMA })
+    const own = await things.another()
     await own.close()
     await own.close()
     await expect(own.query(ONE, {})).rejects.toThrow(DatabaseError)
@@ -312,11 +265,3 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
     await expect(own.transaction(async () => {})).rejects.toMatchObject({ reason: 'closed' })
   })
 })
-
-function newGate(): { opened: Promise<void>; open: () => void } {
-  let open = (): void => {}
-  const opened = new Promise<void>((resolve) => {
-    open = resolve
-  })
-  return { opened, open: () => open() }
-}

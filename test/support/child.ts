@@ -9,6 +9,8 @@ import { onTestFinished } from 'vitest'
 export interface ChildOptions {
   readonly args?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
+  /** A program, with its arguments, that starts it: `['unshare', '--pid', ...]`. */
+  readonly by?: readonly string[]
 }
 
 export interface Child {
@@ -26,7 +28,9 @@ const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
 
 /** Runs a TypeScript file: `startChild(new URL('./writer.child.ts', import.meta.url))`. It ends with the test. */
 export function startChild(file: URL, options: ChildOptions = {}): Child {
-  const child = spawn(process.execPath, ['--import', loader, fileURLToPath(file), ...(options.args ?? [])], {
+  const node = [process.execPath, '--import', loader, fileURLToPath(file), ...(options.args ?? [])]
+  const [program = '', ...args] = [...(options.by ?? []), ...node]
+  const child = spawn(program, args, {
     env: { ...process.env, ...options.env },
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
   })

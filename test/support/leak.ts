@@ -1,49 +1,31 @@
 // What a test leaves behind: timers that our code started, connections to its database.
+import { createHook } from 'node:async_hooks'
+import { setImmediate } from 'node:timers/promises'
 import type pg from 'pg'
 
 const ourCode = new URL('../../src/', import.meta.url).pathname
-const running = new Map<NodeJS.Timeout, string>()
+const running = new Map<number, string>()
 
-watchTimers()
+// Every timer of this process, whichever module it was asked from: ours come from node:timers/promises. Once for all:
+// files that share a worker share its timers as well.
+createHook({
+  init(id, type) {
+    if (type !== 'Timeout') return
+    const place = new Error('here').stack?.split('\n').find((line) => line.includes(ourCode))
+    if (place !== undefined) running.set(id, place.trim())
+  },
+  destroy(id) {
+    running.delete(id)
+  },
+}).enable()
 
 /** Timers of ours that still run, as the places that started them. Each is told once. */
-export function takeRunningTimers(): string[] {
+export async function takeRunningTimers(): Promise<string[]> {
+  // The end of a timer is told a turn later.
+  await setImmediate()
   const places = [...running.values()]
   running.clear()
   return places.map((place) => `a timer, started ${place}`)
-}
-
-// Replaces the global functions of this process, once: files that share a worker share its timers as well.
-function watchTimers(): void {
-  const real = { setTimeout, setInterval, clearTimeout, clearInterval }
-
-  function remember(timer: NodeJS.Timeout): NodeJS.Timeout {
-    const place = new Error('here').stack?.split('\n').find((line) => line.includes(ourCode))
-    if (place !== undefined) running.set(timer, place.trim())
-    return timer
-  }
-
-  function watchedTimeout(work: (...args: unknown[]) => void, delayMs?: number, ...args: unknown[]): NodeJS.Timeout {
-    const timer = real.setTimeout(() => {
-      running.delete(timer)
-      work(...args)
-    }, delayMs)
-    return remember(timer)
-  }
-
-  function forget(clear: (timer: NodeJS.Timeout) => void): (timer: NodeJS.Timeout) => void {
-    return (timer) => {
-      running.delete(timer)
-      clear(timer)
-    }
-  }
-
-  Object.assign(globalThis, {
-    setTimeout: Object.assign(watchedTimeout, real.setTimeout),
-    setInterval: (...args: Parameters<typeof setInterval>) => remember(real.setInterval(...args)),
-    clearTimeout: forget(real.clearTimeout),
-    clearInterval: forget(real.clearInterval),
-  })
 }
 
 interface Other {

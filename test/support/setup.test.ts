@@ -1,5 +1,7 @@
 import pg from 'pg'
-import { expect, inject, test } from 'vitest'
+import { afterAll, expect, inject, test } from 'vitest'
+import { Listener } from '../../src/sql/listen.ts'
+import { silent } from '../../src/sql/logger.ts'
 import { setup } from './setup.ts'
 
 test('each test starts with an empty database: the first fills it', async () => {
@@ -64,4 +66,13 @@ test('a frozen clock stands still until it is advanced', async () => {
   const before = await clock.now()
   await clock.advance(1)
   expect(await clock.now()).toBe(before + 1)
+})
+
+// The last one of the file, because its listener tries again and again until it is closed.
+const clumsy = new Listener({ connectionString: 'postgres://127.0.0.1:1/x', notify: async () => {}, logger: silent })
+afterAll(() => clumsy.close())
+
+test.fails('a test that leaves a timer of ours running fails', async () => {
+  await setup()
+  await clumsy.listen('x', () => {})
 })

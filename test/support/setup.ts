@@ -31,7 +31,7 @@ export async function setup(): Promise<Fixture> {
     const left = await (isStillRunning(task) ? database.discard() : database.end())
     inUse -= 1
     // Timers do not tell which database they belong to: the last one answers for all.
-    if (inUse === 0) left.push(...takeRunningTimers())
+    if (inUse === 0) left.push(...(await takeRunningTimers()))
     if (broken.length > 0) throw new Error(`broken invariants: ${JSON.stringify(broken, null, 2)}`)
     if (left.length > 0) throw new Error(`the test left behind:\n${left.join('\n')}`)
   })
