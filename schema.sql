@@ -141,6 +141,7 @@ create table flowfabric.ff_attempt (
   failure_category text,
   error bytea,
   error_encoding text,
+  next_at_ms bigint,
   lineage jsonb,
   constraint ff_attempt_pkey PRIMARY KEY (execution_id, attempt_index)
 );
@@ -357,6 +358,17 @@ create table flowfabric.ff_exec_tag (
 );
 CREATE INDEX ff_exec_tag_value ON flowfabric.ff_exec_tag USING btree (tag_key, tag_value, namespace, created_at_ms, execution_id);
 
+create table flowfabric.ff_grant (
+  execution_id uuid not null,
+  grant_id uuid not null,
+  granted_at_ms bigint not null,
+  expires_at_ms bigint not null,
+  worker_id text not null,
+  worker_instance_id text not null,
+  constraint ff_grant_pkey PRIMARY KEY (execution_id)
+);
+CREATE INDEX ff_grant_expiry ON flowfabric.ff_grant USING btree (expires_at_ms);
+
 create table flowfabric.ff_idempotency_key (
   namespace text collate "C" not null,
   scope_id uuid not null,
@@ -407,6 +419,17 @@ create table flowfabric.ff_migration (
   oldest_code text not null,
   applied_at_ms bigint not null,
   constraint ff_migration_pkey PRIMARY KEY (version)
+);
+
+create table flowfabric.ff_progress (
+  execution_id uuid not null,
+  updated_at_ms bigint not null,
+  percent smallint,
+  message text,
+  constraint ff_progress_pkey PRIMARY KEY (execution_id)
+)
+with (
+  fillfactor=50
 );
 
 create table flowfabric.ff_queue (

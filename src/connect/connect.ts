@@ -1,5 +1,6 @@
 // What a user holds. Picks the database by the URL, brings its schema up to date and gives the engine on it.
-import { createEngine, type Engine } from '../engine/engine.ts'
+import type { Engine } from '../engine/contract.ts'
+import { createEngine } from '../engine/engine.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import type { Logger } from '../sql/logger.ts'
 import { migrate, type MigrateOptions } from '../sql/migrate.ts'

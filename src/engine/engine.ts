@@ -1,115 +1,111 @@
-// The contract: nouns, then verbs. Every operation runs for a caller; `as` gives the same engine bound to another.
-import { EngineError, refusal } from '../model/errors.ts'
-import type { ExecutionId, FlowId } from '../model/id.ts'
-import { show } from '../model/text.ts'
+// The engine on one database: what all its callers share, and the operations bound to one of them.
 import type { Sql } from '../sql/sql.ts'
-import { bindCaller, localCaller, type Caller, type CallerOptions } from './caller.ts'
+import { listAttempts } from './attempt/list.ts'
+import { bindCaller, localCaller, type Caller } from './caller.ts'
 import { serverTime } from './clock/server-time.ts'
-import {
-  cancelOperation,
-  checkCancelRequest,
-  type Cancellation,
-  type CancelRequest,
-  type CancelResult,
-} from './execution/cancel.ts'
-import { countByState, type CountRequest, type StateCounts } from './execution/count.ts'
-import { checkCreateRequest, type CreateRequest, type NewExecution } from './execution/create-request.ts'
-import { createKeyed, createUnkeyed, type CreateResult } from './execution/create.ts'
+import type { Engine } from './contract.ts'
+import { eachInPlace } from './each-in-place.ts'
+import { Subscriptions } from './event/subscribe.ts'
+import { timeline } from './event/timeline.ts'
+import { cancelOperation, checkCancelRequest } from './execution/cancel.ts'
+import { changePriorityOperation, checkChangePriorityRequest } from './execution/change-priority.ts'
+import { claimById } from './execution/claim-by-id.ts'
+import { Claimer } from './execution/claimer.ts'
+import { checkCompleteRequest, completeOperation } from './execution/complete.ts'
+import { countByState } from './execution/count.ts'
+import { checkCreateRequest, type NewExecution } from './execution/create-request.ts'
+import { createKeyed, createUnkeyed } from './execution/create.ts'
 import { describe } from './execution/describe.ts'
+import { checkFailRequest, failOperation } from './execution/fail.ts'
 import { getNamespace } from './execution/get-namespace.ts'
 import { getTag } from './execution/get-tag.ts'
-import { list, type ExecutionPage, type ListRequest } from './execution/list.ts'
+import { checkDelayRequest, checkReleaseRequest, delayOperation, releaseOperation } from './execution/give-back.ts'
+import { checkGrantRequest, grantOperation } from './execution/grant.ts'
+import { list } from './execution/list.ts'
+import { checkProgressRequest, progressOperation } from './execution/progress.ts'
+import { renew } from './execution/renew.ts'
+import { checkReplayRequest, replayOperation } from './execution/replay.ts'
 import { resolveFlowId } from './execution/resolve-flow-id.ts'
-import { result, type ExecutionResult } from './execution/result.ts'
+import { result } from './execution/result.ts'
 import { setTag } from './execution/set-tag.ts'
-import type { Execution } from './execution/snapshot.ts'
 import { asEngineError, inOurWords } from './failure.ts'
-import { listLanes, type LanePage, type ListLanesRequest } from './lane/list.ts'
+import { Hints } from './hint.ts'
+import { listExpiredLeases } from './lease/list-expired.ts'
+import { checkRevokeRequest, revokeOperation } from './lease/revoke.ts'
+import { listLanes } from './lane/list.ts'
 import { Merger } from './merge.ts'
+import { QueueHeads } from './queue/head.ts'
 import { QueueRegistry } from './queue/intern.ts'
-
-/** One item of a set that was refused, in its place among the answers. */
-export interface Refused {
-  readonly kind: 'refused'
-  readonly error: EngineError
-}
-
-export interface Engine {
-  readonly executions: Executions
-  readonly lanes: Lanes
-  /** The same engine, bound to a namespace (or `'*'`) and to who acts. */
-  as(caller: CallerOptions): Engine
-  /** The clock that decides, in milliseconds since 1970. */
-  serverTime(): Promise<number>
-}
-
-export interface Executions {
-  /** Accepts one unit of work. Concurrent calls share a round trip. */
-  create(request: CreateRequest): Promise<CreateResult>
-  /** Accepts many. Answers in order; a bad one is refused in its place and holds up none of the others. */
-  createMany(requests: readonly CreateRequest[]): Promise<(CreateResult | Refused)[]>
-  cancel(request: CancelRequest): Promise<CancelResult>
-  cancelMany(requests: readonly CancelRequest[]): Promise<(CancelResult | Refused)[]>
-  describe(executionId: ExecutionId): Promise<Execution | null>
-  result(executionId: ExecutionId): Promise<ExecutionResult | null>
-  list(request?: ListRequest): Promise<ExecutionPage>
-  countByState(request?: CountRequest): Promise<StateCounts>
-  resolveFlowId(executionId: ExecutionId): Promise<FlowId | null>
-  getNamespace(executionId: ExecutionId): Promise<string | null>
-  setTag(executionId: ExecutionId, key: string, value: string): Promise<void>
-  getTag(executionId: ExecutionId, key: string): Promise<string | null>
-}
-
-export interface Lanes {
-  list(request?: ListLanesRequest): Promise<LanePage>
-}
+import { QueueMatcher } from './queue/match.ts'
 
 export function createEngine(sql: Sql): Engine {
+  return engineFor(shared(sql), localCaller)
+}
+
+type Shared = ReturnType<typeof shared>
+
+function shared(sql: Sql) {
   const queues = new QueueRegistry(sql)
-  const operations: Operations = {
-    sql: inOurWords(sql),
-    createUnkeyed: new Merger(sql, createUnkeyed(sql, queues)),
-    createKeyed: new Merger(sql, createKeyed(sql, queues)),
-    cancel: new Merger(sql, cancelOperation(sql)),
-  }
-  return engineFor(operations, localCaller)
-}
-
-/** What all callers of one engine share. */
-interface Operations {
-  readonly sql: Sql
-  readonly createUnkeyed: Merger<NewExecution, CreateResult>
-  readonly createKeyed: Merger<NewExecution, CreateResult>
-  readonly cancel: Merger<Cancellation, CancelResult>
-}
-
-function engineFor(operations: Operations, caller: Caller): Engine {
-  const { sql, cancel } = operations
-  const mergerOf = (item: NewExecution) =>
-    item.minted && item.idempotencyKey === null ? operations.createUnkeyed : operations.createKeyed
+  const matcher = new QueueMatcher(sql)
+  const heads = new QueueHeads()
+  const hints = new Hints(sql, (queueId) => {
+    matcher.heardOf(queueId)
+    heads.lookAgain(queueId)
+  })
+  const onReady = (queueIds: Iterable<number>): void => hints.ring(queueIds)
   return {
-    as: (options) => engineFor(operations, bindCaller(caller, options)),
+    sql: inOurWords(sql),
+    raw: sql,
+    subscriptions: new Subscriptions(inOurWords(sql)),
+    claimer: new Claimer(sql, matcher, heads, hints),
+    createUnkeyed: new Merger(sql, createUnkeyed(sql, queues, onReady)),
+    createKeyed: new Merger(sql, createKeyed(sql, queues, onReady)),
+    complete: new Merger(sql, completeOperation(sql)),
+    fail: new Merger(sql, failOperation(sql, onReady)),
+    delay: new Merger(sql, delayOperation(sql, onReady)),
+    release: new Merger(sql, releaseOperation(sql, onReady)),
+    cancel: new Merger(sql, cancelOperation(sql)),
+    grant: new Merger(sql, grantOperation(sql)),
+    progress: new Merger(sql, progressOperation(sql)),
+    replay: new Merger(sql, replayOperation(sql, onReady)),
+    changePriority: new Merger(sql, changePriorityOperation(sql, onReady)),
+    revoke: new Merger(sql, revokeOperation(sql, onReady)),
+  }
+}
+
+function engineFor(engine: Shared, caller: Caller): Engine {
+  const { sql } = engine
+  const create = inSets(checkCreateRequest, (item) => (isOurs(item) ? engine.createUnkeyed : engine.createKeyed))
+  const complete = inSets(checkCompleteRequest, () => engine.complete)
+  const fail = inSets(checkFailRequest, () => engine.fail)
+  const delay = inSets(checkDelayRequest, () => engine.delay)
+  const release = inSets(checkReleaseRequest, () => engine.release)
+  const cancel = inSets(checkCancelRequest, () => engine.cancel)
+  const replay = inSets(checkReplayRequest, () => engine.replay)
+  return {
+    as: (options) => engineFor(engine, bindCaller(caller, options)),
     serverTime: () => serverTime(sql),
     executions: {
-      async create(request) {
-        const item = checkCreateRequest(caller, request)
-        return mergerOf(item).one(item)
-      },
-      createMany: (requests) =>
-        eachInPlace(
-          requests,
-          (request) => checkCreateRequest(caller, request),
-          (item, settle) => mergerOf(item).add(item, settle),
-        ),
-      async cancel(request) {
-        return cancel.one(checkCancelRequest(caller, request))
-      },
-      cancelMany: (requests) =>
-        eachInPlace(
-          requests,
-          (request) => checkCancelRequest(caller, request),
-          (item, settle) => cancel.add(item, settle),
-        ),
+      create: create.one,
+      createMany: create.many,
+      claim: (request) => engine.claimer.claim(caller, request).catch(inOurOwn),
+      renew: (request) => renew(engine.raw, caller, request).catch(inOurOwn),
+      complete: complete.one,
+      completeMany: complete.many,
+      fail: fail.one,
+      failMany: fail.many,
+      delay: delay.one,
+      delayMany: delay.many,
+      release: release.one,
+      releaseMany: release.many,
+      cancel: cancel.one,
+      cancelMany: cancel.many,
+      replay: replay.one,
+      replayMany: replay.many,
+      grant: inSets(checkGrantRequest, () => engine.grant).one,
+      claimById: (request) => claimById(engine.raw, caller, request).catch(inOurOwn),
+      progress: inSets(checkProgressRequest, () => engine.progress).one,
+      changePriority: inSets(checkChangePriorityRequest, () => engine.changePriority).one,
       describe: (executionId) => describe(sql, caller, executionId),
       result: (executionId) => result(sql, caller, executionId),
       list: (request = {}) => list(sql, caller, request),
@@ -119,35 +115,47 @@ function engineFor(operations: Operations, caller: Caller): Engine {
       setTag: (executionId, key, value) => setTag(sql, caller, executionId, key, value),
       getTag: (executionId, key) => getTag(sql, caller, executionId, key),
     },
+    leases: {
+      revoke: inSets(checkRevokeRequest, () => engine.revoke).one,
+      listExpired: (request = {}) => listExpiredLeases(sql, caller, request),
+    },
+    events: {
+      subscribe: (request = {}) => engine.subscriptions.subscribe(caller, request),
+      timeline: (executionId, request = {}) => timeline(sql, caller, executionId, request),
+    },
+    attempts: {
+      list: (executionId) => listAttempts(sql, caller, executionId),
+    },
     lanes: {
       list: (request = {}) => listLanes(sql, caller, request),
     },
   }
+
+  /** One call, merged with others; or many in one, each with its own answer. */
+  function inSets<Request, Item, Answer>(
+    check: (caller: Caller, request: Request) => Item,
+    mergerOf: (item: Item) => Merger<Item, Answer>,
+  ) {
+    return {
+      one: async (request: Request): Promise<Answer> => {
+        const item = check(caller, request)
+        return mergerOf(item).one(item)
+      },
+      many: (requests: readonly Request[]) =>
+        eachInPlace(
+          requests,
+          (request) => check(caller, request),
+          (item: Item, settle: Parameters<Merger<Item, Answer>['add']>[1]) => mergerOf(item).add(item, settle),
+        ),
+    }
+  }
 }
 
-// One promise for the whole call: at a thousand items, one for each would cost more than checking them.
-function eachInPlace<Request, Item, Answer>(
-  requests: readonly Request[],
-  check: (request: Request) => Item,
-  send: (item: Item, settle: (outcome: Answer | EngineError) => void) => void,
-): Promise<(Answer | Refused)[]> {
-  return new Promise((resolve) => {
-    if (!Array.isArray(requests)) throw refusal('invalid_input', 'the requests', show(requests), 'an array')
-    const answers = Array.from<Answer | Refused>({ length: requests.length })
-    let open = requests.length
-    if (open === 0) resolve(answers)
-    // By index, because a hole in the array is an item too.
-    for (let index = 0; index < requests.length; index++) {
-      const settle = (outcome: Answer | EngineError) => {
-        answers[index] = EngineError.is(outcome) ? { kind: 'refused', error: outcome } : outcome
-        open--
-        if (open === 0) resolve(answers)
-      }
-      try {
-        send(check(requests[index] as Request), settle)
-      } catch (error) {
-        settle(asEngineError(error))
-      }
-    }
-  })
+// Minted by us and without a key: nothing in the database can stand in its way.
+function isOurs(item: NewExecution): boolean {
+  return item.minted && item.idempotencyKey === null
+}
+
+function inOurOwn(error: unknown): never {
+  throw asEngineError(error)
 }

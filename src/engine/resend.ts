@@ -12,6 +12,8 @@ const maxTries = 4
 export interface Sending {
   /** A reply was lost: what was sent may have been done. */
   again: boolean
+  /** A lost reply is thrown: sent again, it would do more than the call asked for. */
+  readonly onlyOnce?: boolean
 }
 
 export async function untilSent<T>(sql: Sql, sending: Sending, send: (again: boolean) => Promise<T>): Promise<T> {
@@ -21,7 +23,7 @@ export async function untilSent<T>(sql: Sql, sending: Sending, send: (again: boo
     } catch (error) {
       if (tries === maxTries) throw error
       if (lacksEventBlock(error)) await ensureEventBlock(sql)
-      else if (isConnectionLost(error)) sending.again = true
+      else if (isConnectionLost(error) && sending.onlyOnce !== true) sending.again = true
       else if (!isRaceLost(error)) throw error
     }
   }

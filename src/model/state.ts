@@ -220,7 +220,10 @@ const reasonOfEligibility: Readonly<Record<Exclude<EligibilityState, 'not_eligib
 export type ClaimReason = 'first' | 'retry' | 'replay' | 'reclaim' | 'resume'
 
 /** What the next claim of a runnable execution will be: the last two go on with the attempt that was interrupted. */
-export function claimReason({ attemptState, interruption }: StateVector): ClaimReason {
+export function claimReason({
+  attemptState,
+  interruption,
+}: Pick<StateVector, 'attemptState' | 'interruption'>): ClaimReason {
   switch (attemptState) {
     case 'pending_first_attempt':
       return 'first'

@@ -1,8 +1,10 @@
 // Every operation, called for another namespace than the one that the execution is in: what is foreign does not exist.
 import { expect, test } from 'vitest'
-import type { Engine, Refused } from '../../src/engine/engine.ts'
+import type { Engine, Refused } from '../../src/engine/contract.ts'
+import type { Fence } from '../../src/engine/fence.ts'
 import type { ErrorCode } from '../../src/model/errors.ts'
 import type { ExecutionId } from '../../src/model/id.ts'
+import { lastFence, worker } from '../engine/execution/holder.ts'
 import { factory } from '../support/factory.ts'
 import { refusal } from '../support/refusal.ts'
 import { setup } from '../support/setup.ts'
@@ -13,6 +15,10 @@ interface Foreign {
   /** Its tag, parent and lane, by which it could be found. */
   readonly parentId: ExecutionId
   readonly partition: string
+  /** The lease that it is held under, by worker-1. */
+  readonly fence: Fence
+  readonly waitingId: ExecutionId
+  readonly endedId: ExecutionId
 }
 
 type Check = (engine: Engine, foreign: Foreign) => Promise<void>
@@ -47,6 +53,72 @@ const checks: Readonly<Record<string, Check>> = {
   'executions.createMany': refusedInPlace('execution_id_taken', (engine, { executionId }) =>
     engine.executions.createMany([{ executionId, kind: 'anything' }]),
   ),
+  'executions.claim': async (engine) => {
+    const request = { ...worker, lanes: ['private'], max: 10 }
+    expect((await engine.executions.claim(request)).claims).toEqual([])
+    await refusal('namespace_mismatch', engine.executions.claim({ ...request, namespaces: ['theirs'] }))
+  },
+  'executions.grant': refusedAs('execution_not_found', (engine, { waitingId }) =>
+    engine.executions.grant({ executionId: waitingId, workerId: 'w', workerInstanceId: 'w-1' }),
+  ),
+  'executions.claimById': refusedAs('execution_not_found', (engine, { waitingId, fence }) =>
+    engine.executions.claimById({
+      executionId: waitingId,
+      grantId: fence.leaseId,
+      workerId: 'w',
+      workerInstanceId: 'w-1',
+    }),
+  ),
+  'executions.renew': async (engine, { fence }) => {
+    const answer = await engine.executions.renew({ workerInstanceId: 'worker-1', leases: [fence] })
+    expect(answer).toMatchObject({
+      leases: [{ kind: 'lost', error: { code: 'execution_not_found' } }],
+      unnamed: [],
+    })
+    const none = await engine.executions.renew({ workerInstanceId: 'worker-1', leases: [] })
+    expect(none.unnamed).toEqual([])
+  },
+  'executions.complete': refusedAs('execution_not_found', (engine, { fence }) => engine.executions.complete(fence)),
+  'executions.completeMany': refusedInPlace('execution_not_found', (engine, { fence }) =>
+    engine.executions.completeMany([fence]),
+  ),
+  'executions.fail': refusedAs('execution_not_found', (engine, { fence }) =>
+    engine.executions.fail({ ...fence, reason: 'r' }),
+  ),
+  'executions.failMany': refusedInPlace('execution_not_found', (engine, { fence }) =>
+    engine.executions.failMany([{ ...fence, reason: 'r' }]),
+  ),
+  'executions.delay': refusedAs('execution_not_found', (engine, { fence }) =>
+    engine.executions.delay({ ...fence, for: '1m' }),
+  ),
+  'executions.delayMany': refusedInPlace('execution_not_found', (engine, { fence }) =>
+    engine.executions.delayMany([{ ...fence, for: '1m' }]),
+  ),
+  'executions.release': refusedAs('execution_not_found', (engine, { fence }) => engine.executions.release(fence)),
+  'executions.releaseMany': refusedInPlace('execution_not_found', (engine, { fence }) =>
+    engine.executions.releaseMany([fence]),
+  ),
+  'executions.progress': refusedAs('execution_not_found', (engine, { fence }) =>
+    engine.executions.progress({ ...fence, percent: 1 }),
+  ),
+  'executions.replay': refusedAs('execution_not_found', (engine, { endedId }) =>
+    engine.executions.replay({ executionId: endedId }),
+  ),
+  'executions.replayMany': refusedInPlace('execution_not_found', (engine, { endedId }) =>
+    engine.executions.replayMany([{ executionId: endedId }]),
+  ),
+  'executions.changePriority': refusedAs('execution_not_found', (engine, { waitingId }) =>
+    engine.executions.changePriority({ executionId: waitingId, priority: 1 }),
+  ),
+  'leases.revoke': refusedAs('execution_not_found', (engine, { executionId }) => engine.leases.revoke({ executionId })),
+  'leases.listExpired': async (engine) => {
+    for (const request of [{}, { namespace: 'theirs' }]) {
+      expect((await engine.leases.listExpired(request)).leases).toEqual([])
+    }
+  },
+  'attempts.list': async (engine, { executionId, endedId }) => {
+    for (const id of [executionId, endedId]) expect(await engine.attempts.list(id)).toEqual([])
+  },
   'executions.cancel': refusedAs('execution_not_found', (engine, { executionId }) =>
     engine.executions.cancel({ executionId }),
   ),
@@ -82,6 +154,12 @@ const checks: Readonly<Record<string, Check>> = {
       expect(Object.values(counts).every((state) => state.count === 0 && !state.orMore)).toBe(true)
     }
   },
+  'events.timeline': async (engine, { executionId }) => {
+    expect(await engine.events.timeline(executionId)).toEqual({ events: [], nextCursor: null })
+  },
+  'events.subscribe': async (engine) => {
+    await refusal('namespace_mismatch', engine.events.subscribe({ namespace: 'theirs' }))
+  },
   'lanes.list': async (engine) => {
     for (const request of [{}, { namespace: 'theirs' }]) {
       expect((await engine.lanes.list(request)).lanes.map((lane) => lane.lane)).not.toContain('private')
@@ -98,6 +176,8 @@ test.each(Object.entries(checks))('%s finds nothing of another namespace, and ch
   const place = { namespace: 'theirs', lane: 'private', kind: 'anything' }
   const parentId = await given.suspended(place)
   const executionId = await given.active({ ...place, parentId, tags: { customer: 'c1' } })
+  const [waitingId, endedId] = [await given.waiting(place), await given.completed(place)]
+  await given.active({ ...place, expiresAt: 1 })
   const ours = engine.as({ namespace: 'ours' })
   // The queue that a create would intern exists before, so that all tables can be compared.
   const { executionId: own } = await ours.executions.create({ kind: 'anything', lane: 'default' })
@@ -108,7 +188,8 @@ test.each(Object.entries(checks))('%s finds nothing of another namespace, and ch
     delete from flowfabric.ff_exec_core where namespace = 'ours'`)
   expect(await engine.executions.describe(own)).toBeNull()
   const partition = executionId.slice(0, executionId.indexOf('}') + 1)
-  await withoutWriting(sql, () => check(ours, { executionId, parentId, partition }))
+  const fence = await lastFence(sql, executionId)
+  await withoutWriting(sql, () => check(ours, { executionId, parentId, partition, fence, waitingId, endedId }))
 })
 
 test('the same calls find it when they are made for its namespace', async () => {

@@ -8,6 +8,8 @@ import { refusal } from '../support/refusal.ts'
 import { setup } from '../support/setup.ts'
 import { secondEngine } from './second-engine.ts'
 
+// Of this database alone: other tests have waiters of their own.
+const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
 const change = 'update flowfabric.ff_exec_core set retry_count = 1 where execution_id = $1'
 const uuidOf = (id: ExecutionId) => [parseExecutionId(id).uuid]
 
@@ -94,7 +96,7 @@ test('a cancel that waited decides by what it finds, not by what it saw', async 
   )
   const cancel = engine.executions.cancel({ executionId })
   const refused = refusal('execution_not_cancellable', cancel)
-  await expect.poll(() => rows(sql, 'select from pg_locks where not granted'), { interval: 1 }).toHaveLength(1)
+  await expect.poll(() => rows(sql, waiting), { interval: 1 }).toHaveLength(1)
   await ending.query('commit')
   expect((await refused).details).toMatchObject({ publicState: 'expired' })
   expect(await rows(sql, 'select from flowfabric.ff_completion_event')).toHaveLength(1)

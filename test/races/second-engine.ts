@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
 import { createEngine } from '../../src/engine/engine.ts'
-import type { Engine } from '../../src/engine/engine.ts'
+import type { Engine } from '../../src/engine/contract.ts'
 import { openPostgres } from '../../src/sql/postgres.ts'
 
 /** Another process, as far as the database can tell: connections and memory of its own. */

@@ -3,7 +3,7 @@
 import { inject, onTestFinished } from 'vitest'
 import type { RunnerTask } from 'vitest'
 import { createEngine } from '../../src/engine/engine.ts'
-import type { Engine } from '../../src/engine/engine.ts'
+import type { Engine } from '../../src/engine/contract.ts'
 import { checkInvariants } from '../../src/engine/invariants.ts'
 import type { Sql } from '../../src/sql/sql.ts'
 import { Clock } from './clock.ts'

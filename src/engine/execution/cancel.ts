@@ -1,4 +1,7 @@
-// Cancel ends an execution in its own transaction, whoever holds it: the holder's next write meets the ending.
+// Cancel ends an execution in its own transaction, whoever holds it: the holder's next write meets the ending. With a
+// grace, one that runs is asked first: its holder hears of it with the next renewal and may finish or clean up; every way
+// back to the queue, and at the latest the end of the grace, ends it cancelled.
+import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError } from '../../model/errors.ts'
 import { formatExecutionId, parseExecutionId, type ExecutionId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
@@ -6,20 +9,24 @@ import { refuseUnknownFields } from '../../model/shape.ts'
 import type { PublicState } from '../../model/state.ts'
 import { checkText } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
-import { oneOf, statement } from '../../sql/statement.ts'
+import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import { held, type Outcome, type SetOperation } from '../merge.ts'
-import { endExecutions } from './ending.ts'
+import { endExecutions, endsWithoutMore } from './ending.ts'
 
 export interface CancelRequest {
   readonly executionId: ExecutionId
   readonly reason?: string
+  /** How long a running one may go on after it was asked to stop; without it, or with 0, it ends at once. */
+  readonly grace?: Duration
 }
 
 export type CancelResult =
   | { readonly kind: 'cancelled'; readonly executionId: ExecutionId; readonly from: PublicState }
   /** It was cancelled before; that reason stands. */
   | { readonly kind: 'already_cancelled'; readonly executionId: ExecutionId }
+  /** Its holder was asked to stop; asked again, the earlier end of the grace and the first reason stand. */
+  | { readonly kind: 'cancel_requested'; readonly executionId: ExecutionId; readonly deadlineAt: number }
 
 /** A checked request, as the statement takes it. */
 export interface Cancellation {
@@ -29,11 +36,12 @@ export interface Cancellation {
   readonly namespace: string | null
   readonly reason: string | null
   readonly actor: string
+  readonly graceMs: number
 }
 
 export function checkCancelRequest(caller: Caller, request: CancelRequest): Cancellation {
-  refuseUnknownFields('cancel', request, ['executionId', 'reason'])
-  const { executionId, reason } = request
+  refuseUnknownFields('cancel', request, ['executionId', 'reason', 'grace'])
+  const { executionId, reason, grace } = request
   const { partition, uuid } = parseExecutionId(executionId)
   return {
     // As it is stored: a uuid may be written in capitals.
@@ -43,6 +51,7 @@ export function checkCancelRequest(caller: Caller, request: CancelRequest): Canc
     namespace: caller.namespace,
     reason: reason === undefined ? null : checkText('reason', reason, { maxBytes: limits.reasonBytes }),
     actor: caller.actor,
+    graceMs: grace === undefined ? 0 : parseDuration('grace', grace),
   }
 }
 
@@ -52,19 +61,23 @@ const params = {
   namespaces: 'text?[]',
   reasons: 'text?[]',
   actors: 'text[]',
+  graces_ms: 'int8[]',
 } as const
 
 const row = {
   ordinal: 'int8',
   /** As it was found; null when another transaction holds it. */
   public_state: oneOf<PublicState | null>(),
+  /** The end of the grace, when its holder is asked to stop. */
+  asked_until_ms: 'int8?',
 } as const
 
 // Locks the executions in the order of their ids and passes over those that are held; an item that exists and was passed
-// over answers with a null state, one that does not exist answers nothing. So does one that was changed between this
-// statement's snapshot and its lock: the lock shows its newest version, but the lease or ready row that came with it is not
-// in the snapshot, and would be left behind. `not in` is a hashed lookup, a join of the two sets would compare each with
-// each.
+// over answers with a null state, one that does not exist answers nothing. `not in` is a hashed lookup, a join of the two
+// sets would compare each with each.
+//
+// An execution that was changed after the statement began is passed over too, by its `xmin`: its new lease or ready row
+// cannot be seen, and would be left behind. Alone, the lock comes in an earlier statement, and everything is seen.
 const cancelSet = statement({
   name: 'execution.cancel',
   params,
@@ -72,32 +85,63 @@ const cancelSet = statement({
   text: `
 with input as materialized (
   select *
-  from unnest($1::uuid[], $2::int2[], $3::text[], $4::text[], $5::text[])
-    with ordinality as i (execution_id, partition_key, namespace, reason, actor, ordinal)
+  from unnest($1::uuid[], $2::int2[], $3::text[], $4::text[], $5::text[], $6::int8[])
+    with ordinality as i (execution_id, partition_key, namespace, reason, actor, grace_ms, ordinal)
 ),
-target as materialized (
-  select e.*, i.ordinal, i.reason, i.actor, e.xmin = seen.xmin as is_current
+found as materialized (
+  select i.*, e.xmin as seen_xmin
   from input i
   join flowfabric.ff_exec_core e
     on e.execution_id = i.execution_id
     and e.partition_key = i.partition_key
     and (i.namespace is null or e.namespace = i.namespace)
-  join flowfabric.ff_exec_core seen on seen.execution_id = i.execution_id
+),
+target as materialized (
+  select e.*, f.ordinal, f.reason, f.actor, f.grace_ms
+  from found f
+  join flowfabric.ff_exec_core e on e.execution_id = f.execution_id and e.xmin = f.seen_xmin
   order by e.execution_id
   for no key update of e skip locked
 ),
-ending as materialized (
-  select t.*, 'cancelled'::flowfabric.ff_terminal_outcome as ending_outcome, t.reason as ending_reason,
-    t.actor as ending_actor, flowfabric.ff_now_ms() as ended_at_ms, null::bytea as ending_result,
-    null::text as ending_encoding
+looked as materialized (
+  select t.*, c.now_ms,
+    case when t.lifecycle_phase = 'active' and t.grace_ms > 0
+      then least(t.cancel_deadline_at_ms, c.now_ms + t.grace_ms) end as asked_until_ms
   from target t
-  where t.lifecycle_phase <> 'terminal' and t.is_current
+  cross join lateral (select t.ordinal as of, flowfabric.ff_now_ms() as now_ms offset 0) c
+),
+asked as (
+  update flowfabric.ff_exec_core e
+  set cancel_requested_at_ms = coalesce(k.cancel_requested_at_ms, k.now_ms),
+    cancel_deadline_at_ms = k.asked_until_ms,
+    cancellation_reason = coalesce(k.cancellation_reason, k.reason),
+    cancelled_by = coalesce(k.cancelled_by, k.actor),
+    last_mutation_at_ms = greatest(k.now_ms, k.last_mutation_at_ms)
+  from looked k
+  where e.execution_id = k.execution_id and k.asked_until_ms is distinct from k.cancel_deadline_at_ms
+    and k.asked_until_ms is not null
+  returning e.execution_id, e.flow_id, e.generation, e.partition_key, e.namespace, e.lease_id, e.lease_epoch,
+    e.attempt_index, e.last_mutation_at_ms, k.actor, k.reason, k.asked_until_ms
+),
+asked_event as (
+  insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key,
+    namespace, actor, reason, lease_id, lease_epoch, attempt_index, details)
+  select last_mutation_at_ms, execution_id, flow_id, generation, 'cancel_requested', partition_key, namespace, actor,
+    reason, lease_id, lease_epoch, attempt_index, jsonb_build_object('deadlineAt', asked_until_ms)
+  from asked
+),
+ending as materialized (
+  select k.*, 'cancelled'::flowfabric.ff_terminal_outcome as ending_outcome,
+    coalesce(k.reason, k.cancellation_reason) as ending_reason, k.actor as ending_actor, k.now_ms as ended_at_ms,
+    ${endsWithoutMore}
+  from looked k
+  where k.lifecycle_phase <> 'terminal' and k.asked_until_ms is null
 ),
 ${endExecutions}
-select t.ordinal, case when t.is_current or t.lifecycle_phase = 'terminal' then t.public_state end as public_state
-from target t
+select k.ordinal, k.public_state, k.asked_until_ms
+from looked k
 union all
-select i.ordinal, null
+select i.ordinal, null, null
 from input i
 join flowfabric.ff_exec_core e
   on e.execution_id = i.execution_id
@@ -140,20 +184,21 @@ function columnsOf(items: readonly Cancellation[]) {
     namespaces: items.map((item) => item.namespace),
     reasons: items.map((item) => item.reason),
     actors: items.map((item) => item.actor),
+    graces_ms: items.map((item) => item.graceMs),
   }
 }
 
-interface FoundRow {
-  readonly ordinal: number
-  readonly public_state: PublicState | null
-}
+type FoundRow = RowOf<typeof row>
 
 function decode(items: readonly Cancellation[], rows: readonly FoundRow[]): Outcome<CancelResult>[] {
-  const found = new Map(rows.map((found) => [found.ordinal, found.public_state]))
+  const found = new Map(rows.map((found) => [found.ordinal, found]))
   return items.map((item, index) => answer(item.executionId, found.get(index + 1)))
 }
 
-function answer(executionId: ExecutionId, state: PublicState | null | undefined): Outcome<CancelResult> {
+function answer(executionId: ExecutionId, found: FoundRow | undefined): Outcome<CancelResult> {
+  const deadlineAt = found?.asked_until_ms ?? null
+  if (deadlineAt !== null) return { kind: 'cancel_requested', executionId, deadlineAt }
+  const state = found?.public_state
   switch (state) {
     case undefined:
       return new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })

@@ -19,6 +19,7 @@ import { refuseUnknownFields } from '../../model/shape.ts'
 import { parseTags } from '../../model/tag.ts'
 import { checkText, show } from '../../model/text.ts'
 import type { Queue } from '../queue/intern.ts'
+import { checkTime } from './time.ts'
 
 export interface CreateRequest {
   /** Minted when left out. Creating the same id again answers `duplicate`. */
@@ -165,16 +166,6 @@ function refuseBoth(one: string, oneValue: unknown, other: string, otherValue: u
 function refuseWithout(one: string, oneValue: unknown, other: string, otherValue: unknown): void {
   if (oneValue === undefined || otherValue !== undefined) return
   throw new EngineError('invalid_input', `${one} is given without ${other}; give both or neither`, { field: one })
-}
-
-// The last millisecond of the year 9999: far enough for anyone, and a sum with any duration is still exact.
-const lastTime = 253_402_300_799_999
-
-function checkTime(field: string, value: number): number {
-  if (Number.isSafeInteger(value) && value >= 0 && value <= lastTime) return value
-  throw new EngineError('invalid_input', `${field} is ${show(value)}; it must be a time in milliseconds since 1970`, {
-    field,
-  })
 }
 
 function checkPayload(payload: unknown): Uint8Array {

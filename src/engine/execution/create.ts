@@ -156,10 +156,16 @@ const setLockTimeoutMs = 50
 const halfLockTimeoutMs = 1
 
 /** Creates whose ids are ours and that carry no key: nothing in the database can stand in their way. */
-export function createUnkeyed(sql: Sql, queues: QueueRegistry): SetOperation<NewExecution, CreateResult> {
+export function createUnkeyed(
+  sql: Sql,
+  queues: QueueRegistry,
+  onReady: (queueIds: Iterable<number>) => void,
+): SetOperation<NewExecution, CreateResult> {
   const send = async (items: readonly NewExecution[], again: boolean) => {
     const values = await columnsOf(items, queues)
-    return decode(items, await sql.query(insertExecutions, values), again)
+    const rows = await sql.query(insertExecutions, values)
+    onReady(new Set(values.queue_ids))
+    return decode(items, rows, again)
   }
   return {
     keyOf: (item) => item.uuid,
@@ -170,7 +176,11 @@ export function createUnkeyed(sql: Sql, queues: QueueRegistry): SetOperation<New
 }
 
 /** Creates that may wait for another's uncommitted row with the same id or key; in sets of their own. */
-export function createKeyed(sql: Sql, queues: QueueRegistry): SetOperation<NewExecution, CreateResult> {
+export function createKeyed(
+  sql: Sql,
+  queues: QueueRegistry,
+  onReady: (queueIds: Iterable<number>) => void,
+): SetOperation<NewExecution, CreateResult> {
   const sendWithin = async (items: readonly NewExecution[], again: boolean, lockTimeoutMs: number) => {
     const values = await columnsOf(items, queues)
     const keyed = items.filter((item) => item.idempotencyKey !== null)
@@ -180,6 +190,7 @@ export function createKeyed(sql: Sql, queues: QueueRegistry): SetOperation<NewEx
     }
     const calls = [call(forgetExpiredKeys, keys), call(insertExecutions, values)] as const
     const [, rows] = await sql.pipeline(calls, { lockTimeoutMs })
+    onReady(new Set(values.queue_ids))
     return decode(items, rows, again)
   }
   return {

@@ -9,6 +9,7 @@
 //   ending_actor    text
 //   ended_at_ms     bigint, read from the clock after the lock
 //   ending_result   bytea or null, with ending_encoding text or null
+//   ending_category text or null, with ending_error bytea and ending_error_encoding text: how the attempt failed
 //
 // It gives `ended`, one row for each, and leaves: no ready row, no lease, no timer; the attempt's record closed; the result
 // stored; one event, which is also the lease's end when there was a lease; one dispatch row when others depend on it.
@@ -17,6 +18,10 @@
 import { attached } from '../../model/attached.ts'
 
 const owesDispatch = attached.flow | attached.parent | attached.children
+
+/** For an ending that is nobody's failure and has no result. */
+export const endsWithoutMore = `null::bytea as ending_result, null::text as ending_encoding, null::text as ending_category,
+    null::bytea as ending_error, null::text as ending_error_encoding`
 
 export const endExecutions = `
 ended as (
@@ -27,7 +32,7 @@ ended as (
     interruption = 'none',
     terminal_outcome = n.ending_outcome,
     attempt_state = case
-      when n.attempt_state <> 'pending_first_attempt' then 'attempt_terminal'::flowfabric.ff_attempt_state
+      when n.total_attempt_count > 0 then 'attempt_terminal'::flowfabric.ff_attempt_state
       when n.ending_outcome = 'skipped' then 'none'::flowfabric.ff_attempt_state
       else 'pending_first_attempt'::flowfabric.ff_attempt_state
     end,
@@ -46,7 +51,8 @@ ended as (
   returning e.execution_id, e.partition_key, e.namespace, e.flow_id, e.parent_id, e.generation, e.attempt_index,
     e.attached, e.lease_id, e.lease_epoch, e.terminal_outcome, e.terminal_at_ms,
     n.ownership_state = 'leased' as was_leased, n.attempt_state as attempt_state_before,
-    n.ending_reason, n.ending_actor, n.ending_result, n.ending_encoding
+    n.ending_reason, n.ending_actor, n.ending_result, n.ending_encoding, n.ending_category, n.ending_error,
+    n.ending_error_encoding
 ),
 ended_ready as (
   delete from flowfabric.ff_ready r
@@ -54,23 +60,21 @@ ended_ready as (
   where n.eligibility_state = 'eligible_now'
     and r.queue_id = n.queue_id and r.neg_priority = -n.priority and r.rank = n.rank and r.execution_id = n.execution_id
 ),
-ended_lease as (
-  delete from flowfabric.ff_lease l
-  using ending n
-  where n.ownership_state = 'leased' and l.execution_id = n.execution_id
-),
 ended_attempt as (
   insert into flowfabric.ff_attempt as a (execution_id, attempt_index, generation, attempt_type, lease_id, lease_epoch,
-    started_at_ms, ended_at_ms, outcome, worker_id, worker_instance_id, failure_reason)
+    started_at_ms, ended_at_ms, outcome, worker_id, worker_instance_id, failure_reason, failure_category, error,
+    error_encoding)
   select d.execution_id, d.attempt_index, d.generation, l.attempt_type, l.lease_id, l.lease_epoch,
-    l.attempt_started_at_ms, d.terminal_at_ms, d.terminal_outcome, l.worker_id, l.worker_instance_id, d.ending_reason
+    l.attempt_started_at_ms, d.terminal_at_ms, d.terminal_outcome, l.worker_id, l.worker_instance_id, d.ending_reason,
+    d.ending_category, d.ending_error, d.ending_error_encoding
   from ended d
   join flowfabric.ff_lease l on l.execution_id = d.execution_id
   where d.was_leased
   on conflict (execution_id, attempt_index) do update
   set ended_at_ms = excluded.ended_at_ms, outcome = excluded.outcome, lease_id = excluded.lease_id,
     lease_epoch = excluded.lease_epoch, worker_id = excluded.worker_id,
-    worker_instance_id = excluded.worker_instance_id, failure_reason = excluded.failure_reason
+    worker_instance_id = excluded.worker_instance_id, failure_reason = excluded.failure_reason,
+    failure_category = excluded.failure_category, error = excluded.error, error_encoding = excluded.error_encoding
 ),
 -- An interrupted attempt has its record already; a lease it has not.
 ended_interrupted as (
@@ -93,7 +97,9 @@ ended_event as (
     d.namespace, d.ending_actor, d.ending_reason,
     case
       when not d.was_leased then null
-      when d.terminal_outcome = 'expired' then 'expired'::flowfabric.ff_lease_effect
+      -- Time ended it: the deadline, a timeout, or a lapse after which it may not go on.
+      when d.terminal_outcome = 'expired' or l.expires_at_ms < d.terminal_at_ms
+        then 'expired'::flowfabric.ff_lease_effect
       else 'revoked'::flowfabric.ff_lease_effect
     end,
     case when d.was_leased then d.lease_id end,
@@ -108,4 +114,9 @@ ended_dispatch as (
   select execution_id, generation, flow_id, parent_id, terminal_at_ms, terminal_outcome
   from ended
   where attached & ${owesDispatch} <> 0
+),
+ended_lease as (
+  delete from flowfabric.ff_lease l
+  using ending n
+  where n.ownership_state = 'leased' and l.execution_id = n.execution_id
 )`

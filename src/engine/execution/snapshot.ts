@@ -47,6 +47,8 @@ export interface Execution {
   /** The attempt that runs or was interrupted. */
   readonly currentAttempt: { readonly attemptIndex: number } | null
   readonly lease: Lease | null
+  /** What the last holder told of it. */
+  readonly progress: Progress | null
   readonly totalAttemptCount: number
   readonly retryCount: number
   readonly replayCount: number
@@ -54,6 +56,12 @@ export interface Execution {
   readonly failureReason: string | null
   readonly cancellationReason: string | null
   readonly cancelledBy: string | null
+}
+
+export interface Progress {
+  readonly percent: number | null
+  readonly message: string | null
+  readonly updatedAt: number
 }
 
 export interface Lease {
@@ -114,6 +122,9 @@ export const executionRow = {
   acquired_at_ms: 'int8?',
   expires_at_ms: 'int8?',
   renewed_at_ms: 'int8?',
+  progress_percent: 'int2?',
+  progress_message: 'text?',
+  progress_at_ms: 'int8?',
 } as const
 
 export type ExecutionRow = RowOf<typeof executionRow>
@@ -127,13 +138,14 @@ export const executionColumns = `
   e.terminal_at_ms, e.delay_until_ms, e.parked_at_ms, e.deadline_at_ms, e.cancel_requested_at_ms, e.attempt_index,
   e.total_attempt_count, e.retry_count, e.replay_count, e.lease_reclaim_count, e.failure_reason, e.cancellation_reason,
   e.cancelled_by, l.lease_id, l.lease_epoch, l.worker_id, l.worker_instance_id, l.acquired_at_ms, l.expires_at_ms,
-  l.renewed_at_ms`
+  l.renewed_at_ms, p.percent as progress_percent, p.message as progress_message, p.updated_at_ms as progress_at_ms`
 
 /** Follows `from ff_exec_core e`, or whatever else calls the hot row `e`. */
 export const executionJoins = `
 join flowfabric.ff_exec_input n on n.partition_key = e.partition_key and n.execution_id = e.execution_id
 join flowfabric.ff_queue q on q.queue_id = e.queue_id
 left join flowfabric.ff_lease l on l.execution_id = e.execution_id
+left join flowfabric.ff_progress p on p.execution_id = e.execution_id
 left join lateral (
   select jsonb_object_agg(g.tag_key, g.tag_value) as tags
   from flowfabric.ff_exec_tag g
@@ -179,6 +191,7 @@ export function decodeExecution(row: ExecutionRow): Execution {
     cancelRequestedAt: row.cancel_requested_at_ms,
     currentAttempt: hasAttempt ? { attemptIndex: row.attempt_index } : null,
     lease: decodeLease(row),
+    progress: decodeProgress(row),
     totalAttemptCount: row.total_attempt_count,
     retryCount: row.retry_count,
     replayCount: row.replay_count,
@@ -206,6 +219,11 @@ function decodeLease(row: ExecutionRow): Lease | null {
     expiresAt: row.expires_at_ms!,
     renewedAt: row.renewed_at_ms,
   }
+}
+
+function decodeProgress(row: ExecutionRow): Progress | null {
+  if (row.progress_at_ms === null) return null
+  return { percent: row.progress_percent, message: row.progress_message, updatedAt: row.progress_at_ms }
 }
 
 function blockingDetail(reason: BlockingReason, row: ExecutionRow): string | null {

@@ -322,9 +322,29 @@ create table flowfabric.ff_attempt (
   failure_category text,
   error bytea,
   error_encoding text,
+  -- When the next attempt, or this one, could be claimed again; its holder's repeated call is answered from it.
+  next_at_ms bigint,
   lineage jsonb,
   primary key (execution_id, attempt_index)
 );
+
+create table flowfabric.ff_progress (
+  execution_id uuid primary key,
+  updated_at_ms bigint not null,
+  percent smallint,
+  message text
+) with (fillfactor = 50);
+
+-- The right of one worker instance to claim one execution, once. It moves nothing: the ready row stays.
+create table flowfabric.ff_grant (
+  execution_id uuid primary key,
+  grant_id uuid not null,
+  granted_at_ms bigint not null,
+  expires_at_ms bigint not null,
+  worker_id text not null,
+  worker_instance_id text not null
+);
+create index ff_grant_expiry on flowfabric.ff_grant (expires_at_ms);
 
 -- A key holds within its scope: the namespace, or the flow or parent that the scope names (else the nil uuid).
 create table flowfabric.ff_idempotency_key (

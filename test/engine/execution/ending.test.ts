@@ -21,7 +21,8 @@ with target as materialized (
 ),
 ending as materialized (
   select t.*, $2::text::flowfabric.ff_terminal_outcome as ending_outcome, $3::text as ending_reason, 'ann' as ending_actor,
-    flowfabric.ff_now_ms() as ended_at_ms, $4::bytea as ending_result, case when $4::bytea is null then null else 'raw' end as ending_encoding
+    flowfabric.ff_now_ms() as ended_at_ms, $4::bytea as ending_result, case when $4::bytea is null then null else 'raw' end as ending_encoding,
+    null::text as ending_category, null::bytea as ending_error, null::text as ending_error_encoding
   from target t
 ),
 ${endExecutions}

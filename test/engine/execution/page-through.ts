@@ -1,4 +1,4 @@
-import type { Engine } from '../../../src/engine/engine.ts'
+import type { Engine } from '../../../src/engine/contract.ts'
 import type { ListRequest } from '../../../src/engine/execution/list.ts'
 import type { Execution } from '../../../src/engine/execution/snapshot.ts'
 

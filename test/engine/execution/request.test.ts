@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Engine } from '../../../src/engine/engine.ts'
+import type { Engine } from '../../../src/engine/contract.ts'
 import type { CreateRequest } from '../../../src/engine/execution/create-request.ts'
 import { factory } from '../../support/factory.ts'
 import { refusal } from '../../support/refusal.ts'

@@ -1,0 +1,19 @@
+// Where a reader of the log stands: the id of the last event it was given. Nine bytes, a version and the id in big-endian
+// order, written in hexadecimal; so that cursors compare as the events do.
+import { EngineError } from '../../model/errors.ts'
+import { show } from '../../model/text.ts'
+
+const version = '02'
+const cursorForm = /^02([\da-f]{16})$/
+
+export function encodeEventCursor(eventId: number): string {
+  return version + eventId.toString(16).padStart(16, '0')
+}
+
+export function decodeEventCursor(cursor: unknown): number {
+  const digits = typeof cursor === 'string' ? cursorForm.exec(cursor)?.[1] : undefined
+  const eventId = digits === undefined ? Number.NaN : Number.parseInt(digits, 16)
+  if (Number.isSafeInteger(eventId)) return eventId
+  const sentence = `the cursor is ${show(cursor)}; take the cursor of an event as it came, or begin without one`
+  throw new EngineError('invalid_cursor', sentence, { field: 'after' })
+}

@@ -1,0 +1,101 @@
+// An event as users see it, and as the log's readers select it.
+import { formatExecutionId, formatFlowId, type ExecutionId, type FlowId } from '../../model/id.ts'
+import type { TerminalOutcome } from '../../model/state.ts'
+import { oneOf, type RowOf } from '../../sql/statement.ts'
+import { encodeEventCursor } from './cursor.ts'
+
+export const eventKinds = [
+  'acquired',
+  'renewed',
+  'lapsed',
+  'revoked',
+  'released',
+  'delayed',
+  'retried',
+  'suspended',
+  'resumed',
+  'signalled',
+  'ended',
+  'cancel_requested',
+  'priority_changed',
+  'replayed',
+] as const
+
+export type EventKind = (typeof eventKinds)[number]
+export type LeaseEffect = 'acquired' | 'renewed' | 'expired' | 'reclaimed' | 'revoked'
+
+export interface LogEvent {
+  /** Give it as `after` to go on behind this event. */
+  readonly cursor: string
+  readonly kind: EventKind
+  readonly executionId: ExecutionId | null
+  readonly flowId: FlowId | null
+  readonly namespace: string
+  readonly actor: string
+  readonly occurredAt: number
+  readonly generation: number | null
+  readonly attemptIndex: number | null
+  /** What the transition did to the lease, if anything; then the lease is named. */
+  readonly leaseEffect: LeaseEffect | null
+  readonly leaseId: string | null
+  readonly leaseEpoch: number | null
+  readonly workerInstanceId: string | null
+  /** Of an ending. */
+  readonly outcome: Exclude<TerminalOutcome, 'none'> | null
+  readonly reason: string | null
+  readonly details: unknown
+}
+
+export const eventRow = {
+  event_id: 'int8',
+  occurred_at_ms: 'int8',
+  lease_epoch: 'int8?',
+  execution_id: 'uuid?',
+  flow_id: 'uuid?',
+  lease_id: 'uuid?',
+  attempt_index: 'int4?',
+  generation: 'int4?',
+  event_type: 'text',
+  lease_effect: oneOf<LeaseEffect | null>(),
+  outcome: oneOf<Exclude<TerminalOutcome, 'none'> | null>(),
+  partition_key: 'int2',
+  namespace: 'text',
+  actor: 'text',
+  worker_instance_id: 'text?',
+  reason: 'text?',
+  details: 'jsonb?',
+} as const
+
+export type EventRow = RowOf<typeof eventRow>
+
+/** Follows `select`, from `ff_event e`. */
+export const eventColumns = `
+  e.event_id, e.occurred_at_ms, e.lease_epoch, e.execution_id, e.flow_id, e.lease_id, e.attempt_index, e.generation,
+  e.event_type::text as event_type, e.lease_effect, e.outcome, e.partition_key, e.namespace, e.actor,
+  e.worker_instance_id, e.reason, e.details`
+
+/** False: a later version wrote it, and its meaning is not known here. */
+export function isKnownKind(kind: string): kind is EventKind {
+  return (eventKinds as readonly string[]).includes(kind)
+}
+
+export function decodeEvent(row: EventRow): LogEvent {
+  return {
+    cursor: encodeEventCursor(row.event_id),
+    kind: row.event_type as EventKind,
+    executionId: row.execution_id === null ? null : formatExecutionId(row.partition_key, row.execution_id),
+    flowId: row.flow_id === null ? null : formatFlowId(row.partition_key, row.flow_id),
+    namespace: row.namespace,
+    actor: row.actor,
+    occurredAt: row.occurred_at_ms,
+    generation: row.generation,
+    attemptIndex: row.attempt_index,
+    leaseEffect: row.lease_effect,
+    leaseId: row.lease_id,
+    leaseEpoch: row.lease_epoch,
+    workerInstanceId: row.worker_instance_id,
+    outcome: row.outcome,
+    reason: row.reason,
+    details: row.details,
+  }
+}

@@ -1,0 +1,128 @@
+// A claim of one execution by the grant for it. The grant is used up by the claim that it allows.
+import { attached } from '../../model/attached.ts'
+import type { Duration } from '../../model/duration.ts'
+import { EngineError } from '../../model/errors.ts'
+import { parseExecutionId, type ExecutionId } from '../../model/id.ts'
+import { refuseUnknownFields } from '../../model/shape.ts'
+import type { PublicState } from '../../model/state.ts'
+import { checkText } from '../../model/text.ts'
+import { call, type Sql } from '../../sql/sql.ts'
+import { oneOf, statement } from '../../sql/statement.ts'
+import type { Caller } from '../caller.ts'
+import { untilSent } from '../resend.ts'
+import { claimColumns, claimRow, decodeClaim, holdTaken, type Claim } from './claim.ts'
+import { checkLeaseTtl, checkWorker } from './renew.ts'
+
+export interface ClaimByIdRequest {
+  readonly executionId: ExecutionId
+  readonly grantId: string
+  readonly workerId: string
+  readonly workerInstanceId: string
+  readonly leaseTtl?: Duration
+}
+
+// Before the claim, which then sees where the ready row is.
+const lockStatement = statement({
+  name: 'execution.claim-by-id.lock',
+  params: { execution_id: 'uuid', partition_key: 'int2', namespace: 'text?' },
+  row: {},
+  text: `
+select from flowfabric.ff_exec_core
+where execution_id = $1 and partition_key = $2 and ($3::text is null or namespace = $3)
+for no key update`,
+})
+
+const claimStatement = statement({
+  name: 'execution.claim-by-id',
+  params: {
+    worker_id: 'text',
+    worker_instance_id: 'text',
+    lease_ttl_ms: 'int8',
+    execution_id: 'uuid',
+    partition_key: 'int2',
+    namespace: 'text?',
+    grant_id: 'text',
+  },
+  row: claimRow,
+  text: `
+with taken as materialized (
+  select e.*
+  from flowfabric.ff_exec_core e
+  where e.execution_id = $4 and e.partition_key = $5 and ($6::text is null or e.namespace = $6)
+    and e.eligibility_state = 'eligible_now'
+    and e.attached & ${attached.grant} <> 0
+    and exists (
+      select from flowfabric.ff_grant g
+      where g.execution_id = e.execution_id and g.grant_id::text = $7 and g.worker_id = $1
+        and g.worker_instance_id = $2 and g.expires_at_ms > flowfabric.ff_now_ms())
+  for no key update of e
+),
+${holdTaken}
+select ${claimColumns}
+from claimed c
+join flowfabric.ff_queue q on q.queue_id = c.queue_id`,
+})
+
+const lookStatement = statement({
+  name: 'execution.claim-by-id.look',
+  params: { execution_id: 'uuid', partition_key: 'int2', namespace: 'text?', grant_id: 'text' },
+  row: {
+    public_state: oneOf<PublicState>(),
+    is_eligible: 'bool',
+    is_this_grant: 'bool',
+    is_expired: 'bool',
+  },
+  text: `
+select e.public_state, e.eligibility_state = 'eligible_now' as is_eligible,
+  coalesce(g.grant_id::text = $4, false) as is_this_grant,
+  coalesce(g.expires_at_ms <= flowfabric.ff_now_ms(), false) as is_expired
+from flowfabric.ff_exec_core e
+left join flowfabric.ff_grant g on g.execution_id = e.execution_id
+where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.namespace = $3)`,
+})
+
+const lockTimeoutMs = 2000
+
+export async function claimById(sql: Sql, caller: Caller, request: ClaimByIdRequest): Promise<Claim> {
+  refuseUnknownFields('claimById', request, ['executionId', 'grantId', 'workerId', 'workerInstanceId', 'leaseTtl'])
+  const { executionId } = request
+  const { partition, uuid } = parseExecutionId(executionId)
+  const target = { execution_id: uuid, partition_key: partition, namespace: caller.namespace }
+  const values = {
+    worker_id: checkWorker('workerId', request.workerId),
+    worker_instance_id: checkWorker('workerInstanceId', request.workerInstanceId),
+    lease_ttl_ms: checkLeaseTtl(sql, request.leaseTtl),
+    ...target,
+    grant_id: checkText('grantId', request.grantId, { minBytes: 1, maxBytes: 64 }),
+  }
+  const [, rows] = await untilSent(sql, { again: false, onlyOnce: true }, () =>
+    sql.pipeline([call(lockStatement, target), call(claimStatement, values)], { lockTimeoutMs }),
+  )
+  if (rows[0] !== undefined) return decodeClaim(rows[0])
+  const [found] = await sql.query(lookStatement, { ...target, grant_id: values.grant_id })
+  if (found === undefined) {
+    throw new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
+  }
+  throw refusalOf(executionId, found)
+}
+
+interface Found {
+  readonly public_state: PublicState
+  readonly is_eligible: boolean
+  readonly is_this_grant: boolean
+  readonly is_expired: boolean
+}
+
+function refusalOf(executionId: ExecutionId, found: Found): EngineError {
+  if (found.is_this_grant && found.is_expired) {
+    return new EngineError('grant_expired', `the grant for ${executionId} has run out; ask for another`, {
+      executionId,
+    })
+  }
+  if (!found.is_eligible) {
+    const sentence = `execution ${executionId} is ${found.public_state}; only one that waits can be claimed`
+    return new EngineError('execution_not_runnable', sentence, { executionId, publicState: found.public_state })
+  }
+  const sentence = `no live grant for ${executionId} answers to this id, worker and instance; ask for one`
+  return new EngineError('grant_not_found', sentence, { executionId })
+}

@@ -1,0 +1,186 @@
+// The claims of one process: which queues to read, where each begins, how many rows to look at, and when to look again.
+import { parseCapabilities } from '../../model/capability.ts'
+import { parseDuration, type Duration } from '../../model/duration.ts'
+import { EngineError, refusal } from '../../model/errors.ts'
+import { checkKind, checkLane, checkNamespace, checkVersion } from '../../model/name.ts'
+import { refuseUnknownFields } from '../../model/shape.ts'
+import { show } from '../../model/text.ts'
+import type { Sql } from '../../sql/sql.ts'
+import type { Caller } from '../caller.ts'
+import type { Hints } from '../hint.ts'
+import type { QueueHeads } from '../queue/head.ts'
+import type { QueueFilter, QueueMatcher } from '../queue/match.ts'
+import { untilSent } from '../resend.ts'
+import { claimReady, decodeClaim, type Claim, type ClaimRow } from './claim.ts'
+import { checkLeaseTtl, checkWorker } from './renew.ts'
+
+export interface ClaimRequest {
+  readonly workerId: string
+  readonly workerInstanceId: string
+  readonly lanes: readonly string[]
+  /** Left out: all that the caller sees. */
+  readonly namespaces?: readonly string[]
+  /** Left out: any kind. */
+  readonly kinds?: readonly string[]
+  /** Versions that this worker serves, besides executions that ask for none. */
+  readonly versions?: readonly string[]
+  readonly capabilities?: readonly string[]
+  /** 1 to 10,000; defaults to 1. */
+  readonly max?: number
+  readonly leaseTtl?: Duration
+  /** How long to wait when there is nothing; defaults to not at all. */
+  readonly wait?: Duration
+  /** Ends the wait early. */
+  readonly signal?: AbortSignal
+}
+
+export interface ClaimResult {
+  readonly claims: readonly Claim[]
+  /** There may be more where these came from. */
+  readonly more: boolean
+}
+
+interface CheckedClaim {
+  readonly filter: QueueFilter
+  readonly workerId: string
+  readonly workerInstanceId: string
+  readonly leaseTtlMs: number
+  readonly max: number
+  readonly waitMs: number
+}
+
+const fields = [
+  'workerId',
+  'workerInstanceId',
+  'lanes',
+  'namespaces',
+  'kinds',
+  'versions',
+  'capabilities',
+  'max',
+  'leaseTtl',
+  'wait',
+  'signal',
+] as const satisfies readonly (keyof ClaimRequest)[]
+
+const mostClaims = 10_000
+// A poll is the guarantee where hints do not come; the longest wait between two looks.
+const pollMs = 500
+// How many tries to get past rows that others hold, each looking at twice as many.
+const mostTries = 4
+
+export class Claimer {
+  readonly #sql: Sql
+  readonly #matcher: QueueMatcher
+  readonly #heads: QueueHeads
+  readonly #hints: Hints
+
+  constructor(sql: Sql, matcher: QueueMatcher, heads: QueueHeads, hints: Hints) {
+    this.#sql = sql
+    this.#matcher = matcher
+    this.#heads = heads
+    this.#hints = hints
+  }
+
+  async claim(caller: Caller, request: ClaimRequest): Promise<ClaimResult> {
+    const checked = this.#check(caller, request)
+    const waitUntil = performance.now() + checked.waitMs
+    for (;;) {
+      const rows = await this.#claimNow(checked)
+      const leftMs = waitUntil - performance.now()
+      if (rows.length > 0 || leftMs <= 0 || request.signal?.aborted === true) {
+        return { claims: rows.map(decodeClaim), more: rows.length === checked.max }
+      }
+      await this.#hints.wait(Math.min(leftMs, pollMs), request.signal)
+    }
+  }
+
+  #check(caller: Caller, request: ClaimRequest): CheckedClaim {
+    refuseUnknownFields('claim', request, fields)
+    const { lanes, max = 1, wait } = request
+    if (!Array.isArray(lanes) || lanes.length === 0)
+      throw refusal('invalid_input', 'lanes', show(lanes), 'one lane or more')
+    if (!Number.isInteger(max) || max < 1 || max > mostClaims) {
+      throw refusal('invalid_input', 'max', show(max), `a whole number from 1 to ${mostClaims}`)
+    }
+    return {
+      filter: {
+        namespaces: namespacesOf(caller, request.namespaces),
+        lanes: lanes.map(checkLane),
+        kinds: listOf('kinds', request.kinds)?.map(checkKind) ?? null,
+        versions: listOf('versions', request.versions)?.map(checkVersion) ?? [],
+        capabilities: parseCapabilities(request.capabilities),
+      },
+      workerId: checkWorker('workerId', request.workerId),
+      workerInstanceId: checkWorker('workerInstanceId', request.workerInstanceId),
+      leaseTtlMs: checkLeaseTtl(this.#sql, request.leaseTtl),
+      max,
+      waitMs: wait === undefined ? 0 : parseDuration('wait', wait),
+    }
+  }
+
+  async #claimNow(checked: CheckedClaim): Promise<ClaimRow[]> {
+    const queueIds = await this.#matcher.match(checked.filter)
+    if (queueIds.length === 0) return []
+    const rows: ClaimRow[] = []
+    let candidates = checked.max
+    for (let tries = 0; tries < mostTries && rows.length < checked.max; tries += 1) {
+      const beganAtHead = this.#heads.isAtHead(queueIds)
+      const wanted = checked.max - rows.length
+      const found = await this.#send(checked, queueIds, wanted, Math.max(candidates, wanted))
+      rows.push(...found)
+      if (found.length === wanted) break
+      if (!beganAtHead) for (const id of queueIds) this.#heads.lookAgain(id)
+      else if (found.length === 0 && candidates >= checked.max * 2) break
+      // Rows that others are taking stand before those that are free.
+      candidates = Math.max(candidates * 2, 32)
+    }
+    return rows
+  }
+
+  async #send(
+    checked: CheckedClaim,
+    queueIds: readonly number[],
+    max: number,
+    candidates: number,
+  ): Promise<ClaimRow[]> {
+    const starts = this.#heads.startsOf(queueIds)
+    // Sent again after a lost reply it would claim as many more; what the first one took comes to light at the next renewal.
+    const rows = await untilSent(this.#sql, { again: false, onlyOnce: true }, () =>
+      this.#sql.query(claimReady, {
+        worker_id: checked.workerId,
+        worker_instance_id: checked.workerInstanceId,
+        lease_ttl_ms: checked.leaseTtlMs,
+        queue_ids: queueIds,
+        from_neg_priorities: starts.map((start) => start.negPriority),
+        from_ranks: starts.map((start) => start.rank),
+        from_ids: starts.map((start) => start.executionId),
+        candidates,
+        max,
+      }),
+    )
+    const seen = new Set<number>()
+    for (const row of rows) {
+      if (seen.has(row.queue_id)) continue
+      seen.add(row.queue_id)
+      this.#heads.met(row.queue_id, { negPriority: -row.priority, rank: row.rank, executionId: row.execution_id })
+    }
+    return rows
+  }
+}
+
+function listOf(field: string, value: unknown): readonly string[] | undefined {
+  if (value === undefined || Array.isArray(value)) return value
+  throw refusal('invalid_input', field, show(value), 'an array, or left out')
+}
+
+function namespacesOf(caller: Caller, wanted: readonly string[] | undefined): readonly string[] | null {
+  const namespaces = listOf('namespaces', wanted)?.map(checkNamespace)
+  if (caller.namespace === null) return namespaces ?? null
+  if (namespaces === undefined || namespaces.every((one) => one === caller.namespace)) return [caller.namespace]
+  throw new EngineError(
+    'namespace_mismatch',
+    `this caller acts in '${caller.namespace}' and cannot claim from ${namespaces.join(', ')}; leave namespaces out`,
+    { bound: caller.namespace, wanted: namespaces },
+  )
+}

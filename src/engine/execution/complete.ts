@@ -1,0 +1,111 @@
+// Complete: the holder has done the work; the result is stored with the ending.
+import { EngineError } from '../../model/errors.ts'
+import type { ExecutionId } from '../../model/id.ts'
+import { limits } from '../../model/limits.ts'
+import { refuseUnknownFields } from '../../model/shape.ts'
+import { checkText, show } from '../../model/text.ts'
+import { call, type Sql } from '../../sql/sql.ts'
+import { statement } from '../../sql/statement.ts'
+import type { Caller } from '../caller.ts'
+import {
+  checkFence,
+  fenced,
+  fencedAnswer,
+  fencedRow,
+  fenceInput,
+  fenceParams,
+  fenceValues,
+  type Fence,
+  type FencedRow,
+  type Held,
+} from '../fence.ts'
+import type { SetOperation } from '../merge.ts'
+import { endExecutions } from './ending.ts'
+import { fencedSet } from './fenced-operation.ts'
+
+export interface CompleteRequest extends Fence {
+  readonly result?: Uint8Array
+  /** How to read the result; defaults to `json`. */
+  readonly resultEncoding?: string
+}
+
+export interface Completed {
+  readonly kind: 'completed'
+  readonly executionId: ExecutionId
+}
+
+export interface Completion extends Held {
+  readonly result: Uint8Array | null
+  readonly resultEncoding: string | null
+}
+
+export function checkCompleteRequest(caller: Caller, request: CompleteRequest): Completion {
+  refuseUnknownFields('complete', request, ['executionId', 'leaseId', 'leaseEpoch', 'result', 'resultEncoding'])
+  const { result, resultEncoding = 'json' } = request
+  return {
+    ...checkFence(caller, request),
+    result: result === undefined ? null : checkResult(result),
+    resultEncoding:
+      result === undefined
+        ? null
+        : checkText('resultEncoding', resultEncoding, { minBytes: 1, maxBytes: 64, printableAscii: true }),
+  }
+}
+
+function checkResult(result: unknown): Uint8Array {
+  if (!(result instanceof Uint8Array)) {
+    throw new EngineError('invalid_input', `result is ${show(result)}; it must be bytes (Uint8Array)`, {
+      field: 'result',
+    })
+  }
+  if (result.byteLength <= limits.resultBytes) return result
+  const sentence = `result is ${result.byteLength} bytes; at most ${limits.resultBytes} are stored. Keep it elsewhere and return a reference`
+  throw new EngineError('payload_too_large', sentence, {
+    field: 'result',
+    bytes: result.byteLength,
+    limit: limits.resultBytes,
+  })
+}
+
+const completeStatement = statement({
+  name: 'execution.complete',
+  params: { ...fenceParams, results: 'bytea?[]', result_encodings: 'text?[]' },
+  row: fencedRow,
+  text: `
+with input as materialized (
+  select *
+  from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::bytea[], $8::text[])
+    with ordinality as i (${fenceInput}, result, result_encoding, ordinal)
+),
+${fenced('result', 'result_encoding')},
+ending as materialized (
+  select v.*, 'success'::flowfabric.ff_terminal_outcome as ending_outcome, null::text as ending_reason,
+    v.actor as ending_actor, v.now_ms as ended_at_ms,
+    v.result as ending_result, v.result_encoding as ending_encoding,
+    null::text as ending_category, null::bytea as ending_error, null::text as ending_error_encoding
+  from verdict v
+  where v.is_held
+),
+${endExecutions}
+${fencedAnswer()}`,
+})
+
+export function completeOperation(sql: Sql): SetOperation<Completion, Completed> {
+  const completed = ({ executionId }: Held): Completed => ({ kind: 'completed', executionId })
+  return {
+    ...fencedSet<Completion, FencedRow, Completed>(sql, {
+      callOf: (items) => call(completeStatement, valuesOf(items)),
+      answer: completed,
+      repeat: (item, { outcome }) => (outcome === 'success' ? completed(item) : null),
+    }),
+    bytesOf: (item) => 256 + (item.result?.byteLength ?? 0),
+  }
+}
+
+function valuesOf(items: readonly Completion[]) {
+  return {
+    ...fenceValues(items),
+    results: items.map((item) => item.result),
+    result_encodings: items.map((item) => item.resultEncoding),
+  }
+}

@@ -1,0 +1,174 @@
+// Fail: the holder says that the attempt did not succeed. The execution's policy decides whether another follows.
+import { EngineError, refusal } from '../../model/errors.ts'
+import type { ExecutionId } from '../../model/id.ts'
+import { limits } from '../../model/limits.ts'
+import { failureCategories, type FailureCategory } from '../../model/policy.ts'
+import { refuseUnknownFields } from '../../model/shape.ts'
+import { checkText, show } from '../../model/text.ts'
+import { call, type Sql } from '../../sql/sql.ts'
+import { statement, type RowOf } from '../../sql/statement.ts'
+import type { Caller } from '../caller.ts'
+import {
+  checkFence,
+  fenced,
+  fencedAnswer,
+  fencedRow,
+  fenceInput,
+  fenceParams,
+  fenceValues,
+  type Fence,
+  type Held,
+} from '../fence.ts'
+import type { SetOperation } from '../merge.ts'
+import { fencedSet, wasAskedToStop } from './fenced-operation.ts'
+import { leaveHolder } from './requeue.ts'
+import { retryDelaySql, shouldRetrySql } from './retry.ts'
+
+export interface FailRequest extends Fence {
+  /** One sentence for people. */
+  readonly reason: string
+  /** Defaults to `transient`. */
+  readonly category?: FailureCategory
+  /** Never retried, whatever the policy says. */
+  readonly permanent?: boolean
+  /** The error itself, encoded; what is over 64 KiB is cut by whoever encodes it. */
+  readonly error?: Uint8Array
+  readonly errorEncoding?: string
+}
+
+export type FailResult =
+  | { readonly kind: 'failed'; readonly executionId: ExecutionId }
+  | { readonly kind: 'retry_scheduled'; readonly executionId: ExecutionId; readonly delayUntil: number | null }
+  /** A cancel was asked for while it ran, so that it does not come back. */
+  | { readonly kind: 'cancelled'; readonly executionId: ExecutionId }
+
+export interface Failure extends Held {
+  readonly reason: string
+  readonly category: FailureCategory
+  readonly permanent: boolean
+  readonly error: Uint8Array | null
+  readonly errorEncoding: string | null
+}
+
+const fields = ['executionId', 'leaseId', 'leaseEpoch', 'reason', 'category', 'permanent', 'error', 'errorEncoding']
+
+export function checkFailRequest(caller: Caller, request: FailRequest): Failure {
+  refuseUnknownFields('fail', request, fields)
+  const { reason, category = 'transient', permanent = false, error, errorEncoding = 'json' } = request
+  if (!failureCategories.includes(category)) {
+    throw refusal('invalid_input', 'category', show(category), `one of ${failureCategories.join(', ')}`)
+  }
+  if (typeof permanent !== 'boolean') throw refusal('invalid_input', 'permanent', show(permanent), 'true or false')
+  return {
+    ...checkFence(caller, request),
+    reason: checkText('reason', reason, { minBytes: 1, maxBytes: limits.reasonBytes }),
+    category,
+    permanent,
+    error: error === undefined ? null : checkError(error),
+    errorEncoding:
+      error === undefined ? null : checkText('errorEncoding', errorEncoding, { minBytes: 1, maxBytes: 64 }),
+  }
+}
+
+function checkError(error: unknown): Uint8Array {
+  if (!(error instanceof Uint8Array)) {
+    throw refusal('invalid_input', 'error', show(error), 'bytes (Uint8Array)')
+  }
+  if (error.byteLength <= limits.errorBytes) return error
+  const sentence = `error is ${error.byteLength} bytes; at most ${limits.errorBytes} are stored. Cut it, and say so`
+  throw new EngineError('payload_too_large', sentence, {
+    field: 'error',
+    bytes: error.byteLength,
+    limit: limits.errorBytes,
+  })
+}
+
+const failRow = { ...fencedRow, ended_as: 'text?', next_at_ms: 'int8?', queue_id: 'int4?' } as const
+type FailRow = RowOf<typeof failRow>
+
+// The policy is read with the execution locked; it never changes, and the retry count only under this lock.
+const failStatement = statement({
+  name: 'execution.fail',
+  params: {
+    ...fenceParams,
+    reasons: 'text[]',
+    categories: 'text[]',
+    permanents: 'bool[]',
+    errors: 'bytea?[]',
+    error_encodings: 'text?[]',
+  },
+  row: failRow,
+  text: `
+with input as materialized (
+  select *
+  from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::text[], $8::text[], $9::bool[],
+    $10::bytea[], $11::text[])
+    with ordinality as i (${fenceInput}, reason, category, permanent, error, error_encoding, ordinal)
+),
+${fenced('reason', 'category', 'permanent', 'error', 'error_encoding')},
+decided as materialized (
+  select v.*, n.policy, ${shouldRetrySql('n.policy', 'v.retry_count', 'v.category', 'v.permanent')} as is_retried,
+    ${retryDelaySql('n.policy', 'v.retry_count')} as retry_delay_ms
+  from verdict v
+  join flowfabric.ff_exec_input n on n.partition_key = v.partition_key and n.execution_id = v.execution_id
+),
+judged as materialized (
+  select d.*, d.now_ms as left_at_ms, d.actor as left_actor, d.reason as left_reason,
+    'retried'::flowfabric.ff_event_type as leave_event,
+    'revoked'::flowfabric.ff_lease_effect as leave_effect,
+    'pending_retry_attempt'::flowfabric.ff_attempt_state as next_attempt_state,
+    'none'::flowfabric.ff_interruption as next_interruption,
+    case when d.retry_delay_ms > 0 then d.now_ms + d.retry_delay_ms end as next_at_ms,
+    'retry' as attempt_outcome,
+    d.category as failure_category,
+    case when d.is_retried then 'none' else 'failed' end::flowfabric.ff_terminal_outcome as forced_outcome,
+    case when not d.is_retried then 'failed' when d.cancel_requested_at_ms is not null then 'cancelled' end as ended_as
+  from decided d
+),
+leaving as materialized (
+  select *
+  from judged
+  where is_held
+),
+${leaveHolder}
+${fencedAnswer('judged', { ended_as: 'text', next_at_ms: 'int8', queue_id: 'int4' })}`,
+})
+
+export function failOperation(
+  sql: Sql,
+  onReady: (queueIds: Iterable<number>) => void,
+): SetOperation<Failure, FailResult> {
+  const retried = ({ executionId }: Held, delayUntil: number | null): FailResult => {
+    return { kind: 'retry_scheduled', executionId, delayUntil }
+  }
+  return {
+    ...fencedSet<Failure, FailRow, FailResult>(sql, {
+      callOf: (items) => call(failStatement, valuesOf(items)),
+      readyQueueOf: (row) => (row.ended_as === null && row.next_at_ms === null ? row.queue_id : null),
+      onReady,
+      answer(item, row) {
+        if (row.ended_as === null) return retried(item, row.next_at_ms)
+        return { kind: row.ended_as as 'failed' | 'cancelled', executionId: item.executionId }
+      },
+      repeat(item, record) {
+        if (wasAskedToStop(record)) return { kind: 'cancelled', executionId: item.executionId }
+        // Others end attempts too, and give no category, or that of a timeout.
+        if (record.failure_category !== item.category) return null
+        if (record.outcome === 'retry') return retried(item, record.next_at_ms)
+        return record.outcome === 'failed' ? { kind: 'failed', executionId: item.executionId } : null
+      },
+    }),
+    bytesOf: (item) => 512 + (item.error?.byteLength ?? 0),
+  }
+}
+
+function valuesOf(items: readonly Failure[]) {
+  return {
+    ...fenceValues(items),
+    reasons: items.map((item) => item.reason),
+    categories: items.map((item) => item.category),
+    permanents: items.map((item) => item.permanent),
+    errors: items.map((item) => item.error),
+    error_encodings: items.map((item) => item.errorEncoding),
+  }
+}

@@ -1,0 +1,123 @@
+// What complete, fail, delay and release have in common: a set of fenced writes, each of which goes through, repeats what
+// its holder did before, or has lost its lease.
+import { EngineError } from '../../model/errors.ts'
+import { call, type Call, type Sql } from '../../sql/sql.ts'
+import { statement, type RowOf } from '../../sql/statement.ts'
+import { lockHeld, lostLease, type FencedRow, type Held } from '../fence.ts'
+import { held, type Outcome, type SetOperation } from '../merge.ts'
+
+export interface FencedOperation<Item extends Held, Row extends FencedRow, Answer> {
+  callOf(items: readonly Item[]): Call
+  /** The write went through. */
+  answer(item: Item, row: Row): Answer
+  /** What the same holder's earlier write answered, from the record that it left; null when it left something else. */
+  repeat(item: Item, record: LeaseRecord): Answer | null
+  /** The queue into which the write has put the execution back, to be claimed at once. */
+  readyQueueOf?(row: Row): number | null
+  onReady?(queueIds: Iterable<number>): void
+}
+
+const leaseRecord = {
+  ordinal: 'int8',
+  outcome: 'text',
+  failure_category: 'text?',
+  next_at_ms: 'int8?',
+  cancel_requested: 'bool',
+} as const
+
+/** How a lease ended. The execution itself forgets it: a delay that is over leaves no time behind. */
+export type LeaseRecord = RowOf<typeof leaseRecord>
+
+// By lease: an attempt that was interrupted and taken over has the record of its last holder only.
+const recordsOfLeases = statement({
+  name: 'attempt.of-leases',
+  params: { execution_ids: 'uuid[]', lease_ids: 'uuid[]', lease_epochs: 'int8[]' },
+  row: leaseRecord,
+  text: `
+select i.ordinal, a.outcome, a.failure_category, a.next_at_ms, e.cancel_requested_at_ms is not null as cancel_requested
+from unnest($1::uuid[], $2::uuid[], $3::int8[]) with ordinality as i (execution_id, lease_id, lease_epoch, ordinal)
+join flowfabric.ff_attempt a
+  on a.execution_id = i.execution_id and a.lease_id = i.lease_id and a.lease_epoch = i.lease_epoch
+join flowfabric.ff_exec_core e on e.execution_id = i.execution_id`,
+})
+
+export function fencedSet<Item extends Held, Row extends FencedRow, Answer>(
+  sql: Sql,
+  operation: FencedOperation<Item, Row, Answer>,
+): SetOperation<Item, Answer> {
+  return {
+    keyOf: (item) => item.uuid,
+    async send(items) {
+      const [rows] = await sql.pipeline([operation.callOf(items)])
+      return judge(sql, operation, items, rows as unknown as Row[], false)
+    },
+    async sendAlone(item, _again, lockTimeoutMs) {
+      const calls = [call(lockHeld, { execution_id: item.uuid }), operation.callOf([item])]
+      const [, rows] = await sql.pipeline(calls, { lockTimeoutMs })
+      return (await judge(sql, operation, [item], rows as unknown as Row[], true))[0]!
+    },
+  }
+}
+
+async function judge<Item extends Held, Row extends FencedRow, Answer>(
+  sql: Sql,
+  operation: FencedOperation<Item, Row, Answer>,
+  items: readonly Item[],
+  rows: readonly Row[],
+  isAlone: boolean,
+): Promise<Outcome<Answer>[]> {
+  ring(operation, rows)
+  const found = new Map(rows.map((row) => [row.ordinal, row]))
+  const outcomes = items.map((item, index) => outcomeOf(operation, item, found.get(index + 1), isAlone))
+  const lost = outcomes.flatMap((outcome, index) => (isLost(outcome) ? [index] : []))
+  if (lost.length === 0) return outcomes
+  const records = await sql.query(recordsOfLeases, {
+    execution_ids: lost.map((index) => items[index]!.uuid),
+    lease_ids: lost.map((index) => items[index]!.leaseId),
+    lease_epochs: lost.map((index) => items[index]!.leaseEpoch),
+  })
+  for (const record of records) {
+    const index = lost[record.ordinal - 1]!
+    outcomes[index] = operation.repeat(items[index]!, record) ?? outcomes[index]!
+  }
+  return outcomes
+}
+
+// Not only for those who wait: this process remembers where its queues begin, and the row may stand before that.
+function ring<Item extends Held, Row extends FencedRow, Answer>(
+  operation: FencedOperation<Item, Row, Answer>,
+  rows: readonly Row[],
+): void {
+  const queueIds = new Set<number>()
+  for (const row of rows) {
+    const queueId = row.is_held ? (operation.readyQueueOf?.(row) ?? null) : null
+    if (queueId !== null) queueIds.add(queueId)
+  }
+  if (queueIds.size > 0) operation.onReady?.(queueIds)
+}
+
+function outcomeOf<Item extends Held, Row extends FencedRow, Answer>(
+  operation: FencedOperation<Item, Row, Answer>,
+  item: Item,
+  row: Row | undefined,
+  isAlone: boolean,
+): Outcome<Answer> {
+  const { executionId } = item
+  if (row === undefined)
+    return new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
+  if (row.is_held) return operation.answer(item, row)
+  if (!row.is_locked) return held
+  // The lease seems to have run out; a renewal may have come between the snapshot and the lock.
+  if (row.is_last_holder && row.public_state === 'active' && !isAlone) return held
+  return lostLease(item, row)
+}
+
+/** A cancel had been asked for, so that giving the execution back ended it. */
+export function wasAskedToStop({ outcome, cancel_requested: isAsked }: LeaseRecord): boolean {
+  return outcome === 'cancelled' && isAsked
+}
+
+// What has lapsed or was revoked was ended by another, so its holder has nothing to repeat.
+function isLost(outcome: unknown): outcome is EngineError {
+  return EngineError.is(outcome, 'stale_lease') || EngineError.is(outcome, 'execution_not_active')
+}

@@ -1,0 +1,169 @@
+// The two ways in which a holder gives an execution back without having finished: `delay`, until a time, and `release`,
+// for anyone at once. Neither burns an attempt: the next claim goes on with this one.
+import { EngineError } from '../../model/errors.ts'
+import { parseDuration, type Duration } from '../../model/duration.ts'
+import type { ExecutionId } from '../../model/id.ts'
+import { limits } from '../../model/limits.ts'
+import { refuseUnknownFields } from '../../model/shape.ts'
+import { checkText } from '../../model/text.ts'
+import { call, type Sql } from '../../sql/sql.ts'
+import { statement, type RowOf } from '../../sql/statement.ts'
+import type { Caller } from '../caller.ts'
+import {
+  checkFence,
+  fenced,
+  fencedAnswer,
+  fencedRow,
+  fenceInput,
+  fenceParams,
+  fenceValues,
+  type Fence,
+  type Held,
+} from '../fence.ts'
+import type { SetOperation } from '../merge.ts'
+import { fencedSet, wasAskedToStop } from './fenced-operation.ts'
+import { leaveHolder } from './requeue.ts'
+import { checkTime } from './time.ts'
+
+export interface DelayRequest extends Fence {
+  /** For how long; or `until`, a point in time. What is past means now. */
+  readonly for?: Duration
+  readonly until?: number
+  readonly reason?: string
+}
+
+export interface ReleaseRequest extends Fence {
+  readonly reason?: string
+}
+
+export type DelayResult =
+  | { readonly kind: 'delayed'; readonly executionId: ExecutionId; readonly delayUntil: number | null }
+  /** A cancel was asked for while it ran, so that it does not come back. */
+  | { readonly kind: 'cancelled'; readonly executionId: ExecutionId }
+
+export type ReleaseResult =
+  | { readonly kind: 'released'; readonly executionId: ExecutionId }
+  | { readonly kind: 'cancelled'; readonly executionId: ExecutionId }
+
+/** A checked request; no time at all means at once. */
+export interface GivenBack extends Held {
+  readonly delayMs: number | null
+  readonly delayUntil: number | null
+  readonly reason: string | null
+}
+
+export function checkDelayRequest(caller: Caller, request: DelayRequest): GivenBack {
+  refuseUnknownFields('delay', request, ['executionId', 'leaseId', 'leaseEpoch', 'for', 'until', 'reason'])
+  const { for: duration, until, reason } = request
+  if ((duration === undefined) === (until === undefined)) {
+    throw new EngineError('invalid_input', 'delay takes either for, a duration, or until, a time', { field: 'for' })
+  }
+  return {
+    ...checkFence(caller, request),
+    delayMs: duration === undefined ? null : parseDuration('for', duration),
+    delayUntil: until === undefined ? null : checkTime('until', until),
+    reason: checkReason(reason),
+  }
+}
+
+export function checkReleaseRequest(caller: Caller, request: ReleaseRequest): GivenBack {
+  refuseUnknownFields('release', request, ['executionId', 'leaseId', 'leaseEpoch', 'reason'])
+  return { ...checkFence(caller, request), delayMs: null, delayUntil: null, reason: checkReason(request.reason) }
+}
+
+function checkReason(reason: string | undefined): string | null {
+  return reason === undefined ? null : checkText('reason', reason, { maxBytes: limits.reasonBytes })
+}
+
+const giveBackRow = { ...fencedRow, is_cancelled: 'bool?', next_at_ms: 'int8?', queue_id: 'int4?' } as const
+type GiveBackRow = RowOf<typeof giveBackRow>
+
+function giveBackStatement(name: string, interruption: 'delayed' | 'released') {
+  return statement({
+    name: `execution.${name}`,
+    params: { ...fenceParams, delays_ms: 'int8?[]', delays_until_ms: 'int8?[]', reasons: 'text?[]' },
+    row: giveBackRow,
+    text: `
+with input as materialized (
+  select *
+  from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::int8[], $8::int8[], $9::text[])
+    with ordinality as i (${fenceInput}, delay_ms, until_ms, reason, ordinal)
+),
+${fenced('delay_ms', 'until_ms', 'reason')},
+judged as materialized (
+  select v.*, v.now_ms as left_at_ms, v.actor as left_actor, v.reason as left_reason,
+    '${interruption}'::flowfabric.ff_event_type as leave_event,
+    'revoked'::flowfabric.ff_lease_effect as leave_effect,
+    'attempt_interrupted'::flowfabric.ff_attempt_state as next_attempt_state,
+    '${interruption}'::flowfabric.ff_interruption as next_interruption,
+    case when coalesce(v.until_ms, v.now_ms + v.delay_ms) > v.now_ms
+      then coalesce(v.until_ms, v.now_ms + v.delay_ms) end as next_at_ms,
+    v.cancel_requested_at_ms is not null as is_cancelled,
+    '${interruption === 'delayed' ? 'interrupted' : 'released'}' as attempt_outcome,
+    null::text as failure_category,
+    null::bytea as error,
+    null::text as error_encoding,
+    'none'::flowfabric.ff_terminal_outcome as forced_outcome
+  from verdict v
+),
+leaving as materialized (
+  select *
+  from judged
+  where is_held
+),
+${leaveHolder}
+${fencedAnswer('judged', { is_cancelled: 'bool', next_at_ms: 'int8', queue_id: 'int4' })}`,
+  })
+}
+
+const delayStatement = giveBackStatement('delay', 'delayed')
+const releaseStatement = giveBackStatement('release', 'released')
+
+type OnReady = (queueIds: Iterable<number>) => void
+
+export function delayOperation(sql: Sql, onReady: OnReady): SetOperation<GivenBack, DelayResult> {
+  const delayed = ({ executionId }: Held, delayUntil: number | null): DelayResult => {
+    return { kind: 'delayed', executionId, delayUntil }
+  }
+  return fencedSet<GivenBack, GiveBackRow, DelayResult>(sql, {
+    callOf: (items) => call(delayStatement, valuesOf(items)),
+    readyQueueOf,
+    onReady,
+    answer: (item, row) => (row.is_cancelled === true ? cancelled(item) : delayed(item, row.next_at_ms)),
+    repeat(item, record) {
+      if (wasAskedToStop(record)) return cancelled(item)
+      return record.outcome === 'interrupted' ? delayed(item, record.next_at_ms) : null
+    },
+  })
+}
+
+export function releaseOperation(sql: Sql, onReady: OnReady): SetOperation<GivenBack, ReleaseResult> {
+  const released = ({ executionId }: Held): ReleaseResult => ({ kind: 'released', executionId })
+  return fencedSet<GivenBack, GiveBackRow, ReleaseResult>(sql, {
+    callOf: (items) => call(releaseStatement, valuesOf(items)),
+    readyQueueOf,
+    onReady,
+    answer: (item, row) => (row.is_cancelled === true ? cancelled(item) : released(item)),
+    repeat(item, record) {
+      if (wasAskedToStop(record)) return cancelled(item)
+      return record.outcome === 'released' ? released(item) : null
+    },
+  })
+}
+
+function readyQueueOf(row: GiveBackRow): number | null {
+  return row.is_cancelled !== true && row.next_at_ms === null ? row.queue_id : null
+}
+
+function cancelled({ executionId }: Held): { readonly kind: 'cancelled'; readonly executionId: ExecutionId } {
+  return { kind: 'cancelled', executionId }
+}
+
+function valuesOf(items: readonly GivenBack[]) {
+  return {
+    ...fenceValues(items),
+    delays_ms: items.map((item) => item.delayMs),
+    delays_until_ms: items.map((item) => item.delayUntil),
+    reasons: items.map((item) => item.reason),
+  }
+}

@@ -1,0 +1,141 @@
+// Grant: the right of one worker instance to claim one execution, once, for a short time. It moves nothing: the execution
+// stays where it is in its queue, and other claims pass over it while the grant lives.
+import { attached } from '../../model/attached.ts'
+import { parseDuration, type Duration } from '../../model/duration.ts'
+import { EngineError, refusal } from '../../model/errors.ts'
+import type { ExecutionId } from '../../model/id.ts'
+import { refuseUnknownFields } from '../../model/shape.ts'
+import type { PublicState } from '../../model/state.ts'
+import { call, type Sql } from '../../sql/sql.ts'
+import { oneOf, statement } from '../../sql/statement.ts'
+import type { Caller } from '../caller.ts'
+import type { SetOperation } from '../merge.ts'
+import {
+  checkTarget,
+  lockedTarget,
+  operatorSet,
+  targetAnswer,
+  targetInput,
+  targetParams,
+  targetValues,
+  type Target,
+} from './operator-set.ts'
+import { checkWorker } from './renew.ts'
+
+export interface GrantRequest {
+  readonly executionId: ExecutionId
+  readonly workerId: string
+  readonly workerInstanceId: string
+  /** From 1 ms to a minute; defaults to 5 s. */
+  readonly ttl?: Duration
+}
+
+export interface Granted {
+  readonly kind: 'granted'
+  readonly executionId: ExecutionId
+  readonly grantId: string
+  readonly expiresAt: number
+}
+
+export interface NewGrant extends Target {
+  readonly workerId: string
+  readonly workerInstanceId: string
+  readonly ttlMs: number
+}
+
+const longestTtlMs = 60_000
+
+export function checkGrantRequest(caller: Caller, request: GrantRequest): NewGrant {
+  refuseUnknownFields('grant', request, ['executionId', 'workerId', 'workerInstanceId', 'ttl'])
+  const ttlMs = parseDuration('ttl', request.ttl ?? 5000)
+  if (ttlMs < 1 || ttlMs > longestTtlMs) throw refusal('invalid_input', 'ttl', `${ttlMs} ms`, `1 to ${longestTtlMs} ms`)
+  return {
+    ...checkTarget(caller, request.executionId),
+    workerId: checkWorker('workerId', request.workerId),
+    workerInstanceId: checkWorker('workerInstanceId', request.workerInstanceId),
+    ttlMs,
+  }
+}
+
+const own = {
+  public_state: 'flowfabric.ff_public_state',
+  is_eligible: 'bool',
+  is_granted: 'bool',
+  new_grant_id: 'uuid',
+  new_expires_at_ms: 'int8',
+} as const
+const row = {
+  ordinal: 'int8',
+  is_locked: 'bool',
+  queue_id: 'int4',
+  public_state: oneOf<PublicState | null>(),
+  is_eligible: 'bool?',
+  is_granted: 'bool?',
+  new_grant_id: 'uuid?',
+  new_expires_at_ms: 'int8?',
+} as const
+
+// A grant is written and deleted under the execution's lock, so its row needs no lock of its own to be read.
+const grantStatement = statement({
+  name: 'execution.grant',
+  params: { ...targetParams, worker_ids: 'text[]', worker_instance_ids: 'text[]', ttls_ms: 'int8[]' },
+  row,
+  text: `
+with input as materialized (
+  select *
+  from unnest($1::uuid[], $2::int2[], $3::text[], $4::text[], $5::text[], $6::text[], $7::int8[])
+    with ordinality as i (${targetInput}, worker_id, worker_instance_id, ttl_ms, ordinal)
+),
+${lockedTarget('worker_id', 'worker_instance_id', 'ttl_ms')},
+judged as materialized (
+  select t.*, c.now_ms, t.eligibility_state = 'eligible_now' as is_eligible,
+    coalesce(g.expires_at_ms > c.now_ms, false) as is_granted,
+    gen_random_uuid() as new_grant_id, c.now_ms + t.ttl_ms as new_expires_at_ms
+  from target t
+  cross join lateral (select t.ordinal as of, flowfabric.ff_now_ms() as now_ms offset 0) c
+  left join flowfabric.ff_grant g on g.execution_id = t.execution_id
+),
+granted as (
+  insert into flowfabric.ff_grant as g
+    (execution_id, grant_id, granted_at_ms, expires_at_ms, worker_id, worker_instance_id)
+  select execution_id, new_grant_id, now_ms, new_expires_at_ms, worker_id, worker_instance_id
+  from judged
+  where is_eligible and not is_granted
+  on conflict (execution_id) do update
+  set grant_id = excluded.grant_id, granted_at_ms = excluded.granted_at_ms, expires_at_ms = excluded.expires_at_ms,
+    worker_id = excluded.worker_id, worker_instance_id = excluded.worker_instance_id
+  returning g.execution_id
+),
+marked as (
+  update flowfabric.ff_exec_core e
+  set attached = e.attached | ${attached.grant}
+  from granted g
+  where e.execution_id = g.execution_id
+)
+${targetAnswer('judged', own)}`,
+})
+
+export function grantOperation(sql: Sql): SetOperation<NewGrant, Granted> {
+  return operatorSet(
+    sql,
+    (items) =>
+      call(grantStatement, {
+        ...targetValues(items),
+        worker_ids: items.map((item) => item.workerId),
+        worker_instance_ids: items.map((item) => item.workerInstanceId),
+        ttls_ms: items.map((item) => item.ttlMs),
+      }),
+    ({ executionId }, found) => {
+      if (found.is_eligible !== true) {
+        const sentence = `execution ${executionId} is ${found.public_state}; a grant needs one that can be claimed now`
+        return new EngineError('execution_not_runnable', sentence, { executionId, publicState: found.public_state })
+      }
+      if (found.is_granted === true) {
+        return new EngineError('grant_exists', `execution ${executionId} has a live grant; wait until it ends`, {
+          executionId,
+        })
+      }
+      return { kind: 'granted', executionId, grantId: found.new_grant_id!, expiresAt: found.new_expires_at_ms! }
+    },
+  )
+}

@@ -1,0 +1,218 @@
+// Renew: the leases of one worker instance, all in one call. A renewal touches the lease's row alone and writes its event.
+//
+// It also tells of the instance's leases that were not named: a claim whose reply was lost left them behind, and the worker
+// adopts them or gives them back.
+import { parseDuration, type Duration } from '../../model/duration.ts'
+import { EngineError, refusal } from '../../model/errors.ts'
+import { formatExecutionId, type ExecutionId } from '../../model/id.ts'
+import { limits } from '../../model/limits.ts'
+import { refuseUnknownFields } from '../../model/shape.ts'
+import { checkText, show } from '../../model/text.ts'
+import { call, type Sql } from '../../sql/sql.ts'
+import { statement, type RowOf } from '../../sql/statement.ts'
+import type { Caller } from '../caller.ts'
+import { checkFence, fencedRow, fenceParams, fenceValues, lostLease, type Fence, type Held } from '../fence.ts'
+import { untilSent } from '../resend.ts'
+
+export interface RenewRequest {
+  readonly workerInstanceId: string
+  readonly leases: readonly Fence[]
+  /** Defaults to 30 s, embedded to 60 s. */
+  readonly leaseTtl?: Duration
+}
+
+export type LeaseAnswer =
+  | {
+      readonly kind: 'renewed'
+      readonly executionId: ExecutionId
+      readonly expiresAt: number
+      readonly cancelRequested: boolean
+    }
+  | { readonly kind: 'lost'; readonly executionId: ExecutionId; readonly error: EngineError }
+
+export interface RenewResult {
+  /** In the order of the request. */
+  readonly leases: readonly LeaseAnswer[]
+  /** Leases of this instance that the request did not name. */
+  readonly unnamed: readonly (Fence & { readonly expiresAt: number })[]
+}
+
+export function checkLeaseTtl(sql: Sql, leaseTtl: Duration | undefined): number {
+  if (leaseTtl === undefined) {
+    return sql.kind === 'embedded' ? limits.defaultEmbeddedLeaseTtlMs : limits.defaultLeaseTtlMs
+  }
+  const ttlMs = parseDuration('leaseTtl', leaseTtl)
+  if (ttlMs >= limits.leaseTtlMinMs && ttlMs <= limits.leaseTtlMaxMs) return ttlMs
+  const sentence = `leaseTtl is ${ttlMs} ms; it must be from ${limits.leaseTtlMinMs} ms to a day`
+  throw new EngineError('invalid_input', sentence, { field: 'leaseTtl' })
+}
+
+export function checkWorker(field: string, value: unknown): string {
+  return checkText(field, value, { minBytes: 1, maxBytes: 256, refuseControls: true })
+}
+
+// A lease that another transaction has locked is being renewed or about to end, and is passed over: waiting for one would
+// hold up all of them. The look that follows tells whether it is lost, or kept as it is until the next renewal.
+const renewStatement = statement({
+  name: 'execution.renew',
+  params: { ...fenceParams, lease_ttl_ms: 'int8' },
+  row: { ordinal: 'int8', expires_at_ms: 'int8', cancel_requested: 'bool' },
+  text: `
+with held as materialized (
+  select l.execution_id, i.ordinal, i.actor, e.partition_key, e.namespace, e.flow_id, e.generation,
+    e.cancel_requested_at_ms is not null as cancel_requested
+  from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[])
+    with ordinality as i (execution_id, partition_key, namespace, given_lease_id, given_epoch, actor, ordinal)
+  join flowfabric.ff_lease l
+    on l.execution_id = i.execution_id and l.lease_id = i.given_lease_id and l.lease_epoch = i.given_epoch
+  join flowfabric.ff_exec_core e
+    on e.execution_id = i.execution_id
+    and e.partition_key = i.partition_key
+    and (i.namespace is null or e.namespace = i.namespace)
+  order by l.execution_id
+  for no key update of l skip locked
+),
+looked as materialized (
+  select h.*, c.now_ms
+  from held h
+  cross join lateral (select h.ordinal as of, flowfabric.ff_now_ms() as now_ms offset 0) c
+),
+renewed as (
+  update flowfabric.ff_lease l
+  set expires_at_ms = k.now_ms + $7, renewed_at_ms = k.now_ms
+  from looked k
+  where l.execution_id = k.execution_id and l.expires_at_ms > k.now_ms
+  returning k.*, l.lease_id, l.lease_epoch, l.attempt_index, l.worker_instance_id, l.expires_at_ms
+),
+told as (
+  insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key,
+    namespace, actor, lease_effect, lease_id, lease_epoch, attempt_index, worker_instance_id)
+  select now_ms, execution_id, flow_id, generation, 'renewed', partition_key, namespace, actor, 'renewed', lease_id,
+    lease_epoch, attempt_index, worker_instance_id
+  from renewed
+)
+select ordinal, expires_at_ms, cancel_requested
+from renewed`,
+})
+
+const lookRow = { ...fencedRow, expires_at_ms: 'int8?', cancel_requested: 'bool' } as const
+
+const lookAgain = statement({
+  name: 'execution.renew.look',
+  params: fenceParams,
+  row: lookRow,
+  text: `
+select i.ordinal, true as is_locked, coalesce(l.expires_at_ms > flowfabric.ff_now_ms(), false) as is_held,
+  coalesce(e.lease_id = i.given_lease_id and e.lease_epoch = i.given_epoch, false) as is_last_holder, e.lease_epoch,
+  e.public_state, e.attempt_state, e.interruption, e.delay_until_ms, l.expires_at_ms,
+  e.cancel_requested_at_ms is not null as cancel_requested
+from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[])
+  with ordinality as i (execution_id, partition_key, namespace, given_lease_id, given_epoch, actor, ordinal)
+join flowfabric.ff_exec_core e
+  on e.execution_id = i.execution_id
+  and e.partition_key = i.partition_key
+  and (i.namespace is null or e.namespace = i.namespace)
+left join flowfabric.ff_lease l
+  on l.execution_id = i.execution_id and l.lease_id = i.given_lease_id and l.lease_epoch = i.given_epoch`,
+})
+
+const leasesOfInstance = statement({
+  name: 'execution.renew.unnamed',
+  params: { worker_instance_id: 'text', namespace: 'text?', named: 'uuid[]' },
+  row: { execution_id: 'uuid', partition_key: 'int2', lease_id: 'uuid', lease_epoch: 'int8', expires_at_ms: 'int8' },
+  text: `
+select l.execution_id, e.partition_key, l.lease_id, l.lease_epoch, l.expires_at_ms
+from flowfabric.ff_lease l
+join flowfabric.ff_exec_core e on e.execution_id = l.execution_id
+where l.worker_instance_id = $1
+  and ($2::text is null or e.namespace = $2)
+  and l.expires_at_ms > flowfabric.ff_now_ms()
+  and l.lease_id <> all ($3::uuid[])
+limit 1000`,
+})
+
+export async function renew(sql: Sql, caller: Caller, request: RenewRequest): Promise<RenewResult> {
+  refuseUnknownFields('renew', request, ['workerInstanceId', 'leases', 'leaseTtl'])
+  const workerInstanceId = checkWorker('workerInstanceId', request.workerInstanceId)
+  const ttlMs = checkLeaseTtl(sql, request.leaseTtl)
+  if (!Array.isArray(request.leases)) throw refusal('invalid_input', 'leases', show(request.leases), 'an array')
+  const asked = request.leases.map((lease: Fence) => checkLease(caller, lease))
+  // The same lease twice is one renewal.
+  const items = new Map(asked.flatMap((one) => (EngineError.is(one) ? [] : [[keyOf(one), one] as const])))
+  const [renewed, others] = await untilSent(sql, { again: false }, () =>
+    sql.pipeline([
+      call(renewStatement, { ...fenceValues([...items.values()]), lease_ttl_ms: ttlMs }),
+      call(leasesOfInstance, {
+        worker_instance_id: workerInstanceId,
+        namespace: caller.namespace,
+        named: [...items.values()].map((item) => item.leaseId),
+      }),
+    ]),
+  )
+  const answers = await answersOf(sql, [...items.values()], renewed)
+  return {
+    leases: asked.map((one, index) => {
+      if (!EngineError.is(one)) return answers.get(keyOf(one))!
+      return { kind: 'lost', executionId: request.leases[index]?.executionId as ExecutionId, error: one }
+    }),
+    unnamed: others.map((row) => ({
+      executionId: formatExecutionId(row.partition_key, row.execution_id),
+      leaseId: row.lease_id,
+      leaseEpoch: row.lease_epoch,
+      expiresAt: row.expires_at_ms,
+    })),
+  }
+}
+
+/** A lease that cannot be read is lost in its place, and the others are renewed. */
+function checkLease(caller: Caller, lease: Fence): Held | EngineError {
+  try {
+    if (typeof lease === 'object' && lease !== null) return checkFence(caller, lease)
+    return refusal('invalid_input', 'leases', `a list with ${show(lease)}`, 'a list of leases, as claims gave them')
+  } catch (error) {
+    if (EngineError.is(error)) return error
+    throw error
+  }
+}
+
+function keyOf({ uuid, leaseId, leaseEpoch }: Held): string {
+  return `${uuid} ${leaseId} ${leaseEpoch}`
+}
+
+interface Renewed {
+  readonly ordinal: number
+  readonly expires_at_ms: number
+  readonly cancel_requested: boolean
+}
+
+async function answersOf(
+  sql: Sql,
+  items: readonly Held[],
+  renewed: readonly Renewed[],
+): Promise<Map<string, LeaseAnswer>> {
+  const answers = new Map<string, LeaseAnswer>()
+  for (const row of renewed) {
+    const item = items[row.ordinal - 1]!
+    answers.set(keyOf(item), kept(item, row.expires_at_ms, row.cancel_requested))
+  }
+  const others = items.filter((item) => !answers.has(keyOf(item)))
+  if (others.length === 0) return answers
+  const rows = await sql.query(lookAgain, fenceValues(others))
+  const found = new Map(rows.map((row) => [row.ordinal, row]))
+  others.forEach((item, index) => answers.set(keyOf(item), answerOf(item, found.get(index + 1))))
+  return answers
+}
+
+function answerOf(item: Held, row: RowOf<typeof lookRow> | undefined): LeaseAnswer {
+  const { executionId } = item
+  if (row?.is_held === true) return kept(item, row.expires_at_ms!, row.cancel_requested)
+  const error =
+    row === undefined
+      ? new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
+      : lostLease(item, row)
+  return { kind: 'lost', executionId, error }
+}
+
+function kept({ executionId }: Held, expiresAt: number, cancelRequested: boolean): LeaseAnswer {
+  return { kind: 'renewed', executionId, expiresAt, cancelRequested }
+}

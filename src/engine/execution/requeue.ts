@@ -1,0 +1,94 @@
+// The one way back to the queue, as `ending.ts` is the one way out. A retry, a delay, a release, a lapse and a revoke all
+// put a CTE `leaving` before this fragment and end in one of two ways: back in the queue, or, when a cancel was asked for
+// meanwhile or the operation says so, in an ending.
+//
+// `leaving` has one row for each execution that leaves its holder, locked, with every column of `ff_exec_core` as it was
+// found, and besides
+//   left_at_ms          bigint, read from the clock after the lock
+//   left_actor          text
+//   left_reason         text or null
+//   leave_event         ff_event_type
+//   leave_effect        ff_lease_effect: 'expired' when time ended the lease, else 'revoked'
+//   next_attempt_state  ff_attempt_state: 'attempt_interrupted', or 'pending_retry_attempt' when the attempt is over
+//   next_interruption   ff_interruption; 'none' for a retry
+//   next_at_ms          bigint or null: not claimable before
+//   attempt_outcome     text
+//   failure_category    text or null, with error bytea and error_encoding text
+//   forced_outcome      ff_terminal_outcome: 'none', or the ending that the operation demands
+import { endExecutions } from './ending.ts'
+
+export const leaveHolder = `
+ending as materialized (
+  select v.*,
+    case when v.forced_outcome <> 'none' then v.forced_outcome
+      else 'cancelled'::flowfabric.ff_terminal_outcome end as ending_outcome,
+    case when v.forced_outcome = 'none' then coalesce(v.cancellation_reason, 'cancel_requested')
+      else v.left_reason end as ending_reason,
+    case when v.forced_outcome = 'none' then coalesce(v.cancelled_by, v.left_actor) else v.left_actor end as ending_actor,
+    v.left_at_ms as ended_at_ms,
+    null::bytea as ending_result,
+    null::text as ending_encoding,
+    v.failure_category as ending_category,
+    v.error as ending_error,
+    v.error_encoding as ending_error_encoding
+  from leaving v
+  where v.forced_outcome <> 'none' or v.cancel_requested_at_ms is not null
+),
+${endExecutions},
+requeued as (
+  update flowfabric.ff_exec_core e
+  set lifecycle_phase = 'runnable',
+    ownership_state = 'unowned',
+    eligibility_state = case when v.next_at_ms > v.left_at_ms
+      then 'not_eligible_until_time'::flowfabric.ff_eligibility_state
+      else 'eligible_now'::flowfabric.ff_eligibility_state end,
+    attempt_state = v.next_attempt_state,
+    interruption = v.next_interruption,
+    delay_until_ms = case when v.next_at_ms > v.left_at_ms then v.next_at_ms end,
+    attempt_deadline_at_ms = null,
+    retry_count = v.retry_count + case when v.next_attempt_state = 'pending_retry_attempt' then 1 else 0 end,
+    lease_reclaim_count = v.lease_reclaim_count + case when v.next_interruption = 'lapsed' then 1 else 0 end,
+    last_mutation_at_ms = greatest(v.left_at_ms, v.last_mutation_at_ms)
+  from leaving v
+  where e.execution_id = v.execution_id and v.forced_outcome = 'none' and v.cancel_requested_at_ms is null
+  returning e.execution_id, e.partition_key, e.namespace, e.flow_id, e.generation, e.attempt_index, e.lease_id,
+    e.lease_epoch, e.queue_id, e.priority, e.rank, e.eligibility_state, e.delay_until_ms, e.last_mutation_at_ms,
+    v.left_actor, v.left_reason, v.leave_event, v.leave_effect, v.next_attempt_state, v.attempt_outcome,
+    v.failure_category, v.error, v.error_encoding
+),
+requeued_ready as (
+  insert into flowfabric.ff_ready (queue_id, neg_priority, resumed, rank, execution_id)
+  select queue_id, -priority, false, rank, execution_id
+  from requeued
+  where eligibility_state = 'eligible_now'
+),
+requeued_attempt as (
+  insert into flowfabric.ff_attempt as a (execution_id, attempt_index, generation, attempt_type, lease_id, lease_epoch,
+    started_at_ms, ended_at_ms, outcome, worker_id, worker_instance_id, failure_reason, failure_category, error,
+    error_encoding, next_at_ms)
+  select d.execution_id, d.attempt_index, d.generation, l.attempt_type, l.lease_id, l.lease_epoch,
+    l.attempt_started_at_ms, case when d.next_attempt_state = 'pending_retry_attempt' then d.last_mutation_at_ms end,
+    d.attempt_outcome, l.worker_id, l.worker_instance_id, d.left_reason, d.failure_category, d.error, d.error_encoding,
+    d.delay_until_ms
+  from requeued d
+  join flowfabric.ff_lease l on l.execution_id = d.execution_id
+  on conflict (execution_id, attempt_index) do update
+  set ended_at_ms = excluded.ended_at_ms, outcome = excluded.outcome, lease_id = excluded.lease_id,
+    lease_epoch = excluded.lease_epoch, worker_id = excluded.worker_id,
+    worker_instance_id = excluded.worker_instance_id, failure_reason = excluded.failure_reason,
+    failure_category = excluded.failure_category, error = excluded.error, error_encoding = excluded.error_encoding,
+    next_at_ms = excluded.next_at_ms
+),
+requeued_event as (
+  insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key,
+    namespace, actor, reason, lease_effect, lease_id, lease_epoch, attempt_index, worker_instance_id)
+  select d.last_mutation_at_ms, d.execution_id, d.flow_id, d.generation, d.leave_event, d.partition_key, d.namespace,
+    d.left_actor, d.left_reason, d.leave_effect, d.lease_id, d.lease_epoch, d.attempt_index, l.worker_instance_id
+  from requeued d
+  left join flowfabric.ff_lease l on l.execution_id = d.execution_id
+),
+requeued_lease as (
+  delete from flowfabric.ff_lease l
+  using requeued d
+  where l.execution_id = d.execution_id
+)`

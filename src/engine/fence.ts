@@ -1,0 +1,189 @@
+// The fence: who may write to a running execution. A worker's write names the lease that it was given; the statement that
+// writes locks the execution, and goes on only when that lease is still the execution's and has not run out.
+//
+// The execution's row is locked, so its lease id and epoch are the latest. The expiry is read from the lease's row as the
+// statement's snapshot has it, and only a renewal changes it while the execution is held, to a later time: an expiry that
+// has not passed is therefore true, and one that has passed is looked at again, alone, after both rows are locked.
+import { EngineError } from '../model/errors.ts'
+import { formatExecutionId, parseExecutionId, type ExecutionId } from '../model/id.ts'
+import type { AttemptState, Interruption, PublicState } from '../model/state.ts'
+import { show } from '../model/text.ts'
+import { oneOf, statement, type RowOf } from '../sql/statement.ts'
+import type { Caller } from './caller.ts'
+
+/** What a claim gives and every write of its holder names. */
+export interface Fence {
+  readonly executionId: ExecutionId
+  readonly leaseId: string
+  readonly leaseEpoch: number
+}
+
+/** A checked fence, as the statements take it. */
+export interface Held {
+  readonly executionId: ExecutionId
+  readonly partition: number
+  readonly uuid: string
+  readonly namespace: string | null
+  readonly leaseId: string
+  readonly leaseEpoch: number
+  readonly actor: string
+}
+
+const uuidForm = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
+
+export function checkFence(caller: Caller, { executionId, leaseId, leaseEpoch }: Fence): Held {
+  const { partition, uuid } = parseExecutionId(executionId)
+  if (leaseId === undefined || leaseEpoch === undefined) {
+    const sentence = `a write to ${executionId} needs the leaseId and leaseEpoch that its claim gave`
+    throw new EngineError('fence_required', sentence, { executionId })
+  }
+  if (typeof leaseId !== 'string' || !uuidForm.test(leaseId)) {
+    const sentence = `leaseId is ${show(leaseId)}; it must be the one that the claim gave`
+    throw new EngineError('invalid_input', sentence, { field: 'leaseId' })
+  }
+  if (!Number.isSafeInteger(leaseEpoch) || leaseEpoch < 1) {
+    const sentence = `leaseEpoch is ${show(leaseEpoch)}; it must be the one that the claim gave`
+    throw new EngineError('invalid_input', sentence, { field: 'leaseEpoch' })
+  }
+  return {
+    executionId: formatExecutionId(partition, uuid),
+    partition,
+    uuid,
+    namespace: caller.namespace,
+    leaseId,
+    leaseEpoch,
+    actor: caller.actor,
+  }
+}
+
+/** `$1` to `$6` of every fenced statement. */
+export const fenceParams = {
+  execution_ids: 'uuid[]',
+  partition_keys: 'int2[]',
+  namespaces: 'text?[]',
+  lease_ids: 'uuid[]',
+  lease_epochs: 'int8[]',
+  actors: 'text[]',
+} as const
+
+export function fenceValues(items: readonly Held[]) {
+  return {
+    execution_ids: items.map((item) => item.uuid),
+    partition_keys: items.map((item) => item.partition),
+    namespaces: items.map((item) => item.namespace),
+    lease_ids: items.map((item) => item.leaseId),
+    lease_epochs: items.map((item) => item.leaseEpoch),
+    actors: items.map((item) => item.actor),
+  }
+}
+
+/** The columns of a CTE `input` that `fenceParams` fill, before the operation's own and `ordinal`. */
+export const fenceInput = 'execution_id, partition_key, namespace, given_lease_id, given_epoch, actor'
+
+/**
+ * Follows the CTE `input`. Gives `verdict`: what was locked, in the order of ids and passing over what others hold, with
+ * the operation's own columns of the input, `now_ms`, read after the lock, and `is_held`, the fence's answer.
+ */
+export function fenced(...own: readonly string[]): string {
+  return `
+target as materialized (
+  select e.*, ${['ordinal', 'given_lease_id', 'given_epoch', 'actor', ...own].map((column) => `i.${column}`).join(', ')}
+  from input i
+  join flowfabric.ff_exec_core e
+    on e.execution_id = i.execution_id
+    and e.partition_key = i.partition_key
+    and (i.namespace is null or e.namespace = i.namespace)
+  order by e.execution_id
+  for no key update of e skip locked
+),
+verdict as materialized (
+  select t.*, c.now_ms, l.expires_at_ms,
+    coalesce(t.lease_id = t.given_lease_id and t.lease_epoch = t.given_epoch, false) as is_last_holder,
+    coalesce(t.lifecycle_phase = 'active' and t.lease_id = t.given_lease_id and t.lease_epoch = t.given_epoch
+      and l.expires_at_ms > c.now_ms, false) as is_held
+  from target t
+  cross join lateral (select t.ordinal as of, flowfabric.ff_now_ms() as now_ms offset 0) c
+  left join flowfabric.ff_lease l on l.execution_id = t.execution_id
+)`
+}
+
+/** What every fenced statement answers, for each item that exists. */
+export const fencedRow = {
+  ordinal: 'int8',
+  /** False: another transaction holds the row, and nothing was looked at. */
+  is_locked: 'bool',
+  is_held: 'bool',
+  is_last_holder: 'bool',
+  lease_epoch: 'int8',
+  /** As it was found. */
+  public_state: oneOf<PublicState>(),
+  attempt_state: oneOf<AttemptState>(),
+  interruption: oneOf<Interruption>(),
+  delay_until_ms: 'int8?',
+} as const
+
+export type FencedRow = RowOf<typeof fencedRow>
+
+/**
+ * The end of a fenced statement, from `verdict` or a CTE with all its rows and the operation's `own` columns, given as
+ * name and type. Nothing is joined to it: two sets without an index would be compared each with each.
+ */
+export function fencedAnswer(from = 'verdict', own: Readonly<Record<string, string>> = {}): string {
+  const columns = Object.keys(own).map((name) => `, v.${name}`)
+  const nulls = Object.values(own).map((type) => `, null::${type}`)
+  return `
+select v.ordinal, true as is_locked, v.is_held, v.is_last_holder, v.lease_epoch, v.public_state, v.attempt_state,
+  v.interruption, v.delay_until_ms${columns.join('')}
+from ${from} v
+union all
+select i.ordinal, false, false, false, e.lease_epoch, e.public_state, e.attempt_state, e.interruption, e.delay_until_ms
+  ${nulls.join('')}
+from input i
+join flowfabric.ff_exec_core e
+  on e.execution_id = i.execution_id
+  and e.partition_key = i.partition_key
+  and (i.namespace is null or e.namespace = i.namespace)
+where i.ordinal not in (select ordinal from target)`
+}
+
+/** Before a fenced statement that is sent alone: waits for the execution's holder, and for a renewal under way. */
+export const lockHeld = statement({
+  name: 'fence.lock',
+  params: { execution_id: 'uuid' },
+  row: {},
+  text: `
+with execution as materialized (
+  select execution_id
+  from flowfabric.ff_exec_core
+  where execution_id = $1
+  for no key update
+)
+select
+from execution e
+join flowfabric.ff_lease l on l.execution_id = e.execution_id
+for no key update of l`,
+})
+
+const endings: readonly PublicState[] = ['completed', 'failed', 'cancelled', 'expired', 'skipped']
+
+/** Why a write that was not let through has lost its lease. Comes after the check for a repeat. */
+export function lostLease({ executionId, leaseEpoch }: Held, row: FencedRow): EngineError {
+  const details = { executionId, publicState: row.public_state, leaseEpoch, currentLeaseEpoch: row.lease_epoch }
+  if (endings.includes(row.public_state)) {
+    return new EngineError(
+      'execution_not_active',
+      `execution ${executionId} is ${row.public_state}; drop the work`,
+      details,
+    )
+  }
+  if (row.is_last_holder) {
+    if (row.interruption === 'revoked') {
+      return new EngineError('lease_revoked', `the lease on ${executionId} was revoked; drop the work`, details)
+    }
+    if (row.interruption === 'lapsed' || row.public_state === 'active') {
+      return new EngineError('lease_expired', `the lease on ${executionId} has run out; drop the work`, details)
+    }
+  }
+  const sentence = `lease epoch ${leaseEpoch} on ${executionId} is over, the current one is ${row.lease_epoch}; drop the work`
+  return new EngineError('stale_lease', sentence, details)
+}

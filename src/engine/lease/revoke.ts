@@ -1,0 +1,144 @@
+// Revoke: an operator takes a lease away. The execution goes back to the queue with the same attempt; the holder's next
+// write hears that its lease was revoked.
+import type { ExecutionId } from '../../model/id.ts'
+import { limits } from '../../model/limits.ts'
+import { refuseUnknownFields } from '../../model/shape.ts'
+import { checkText } from '../../model/text.ts'
+import { call, type Sql } from '../../sql/sql.ts'
+import { statement } from '../../sql/statement.ts'
+import type { Caller } from '../caller.ts'
+import {
+  checkTarget,
+  lockedTarget,
+  operatorSet,
+  targetAnswer,
+  targetInput,
+  targetParams,
+  targetValues,
+  type Target,
+} from '../execution/operator-set.ts'
+import { leaveHolder } from '../execution/requeue.ts'
+import type { SetOperation } from '../merge.ts'
+
+export interface RevokeRequest {
+  readonly executionId: ExecutionId
+  /** Only from this holder; left out: whoever it is. */
+  readonly workerInstanceId?: string
+  /** Only this lease. */
+  readonly leaseId?: string
+  readonly reason?: string
+}
+
+export type RevokeResult =
+  | {
+      readonly kind: 'revoked'
+      readonly executionId: ExecutionId
+      readonly leaseId: string
+      readonly leaseEpoch: number
+    }
+  /** A cancel had been asked for, so that it ended instead. */
+  | { readonly kind: 'cancelled'; readonly executionId: ExecutionId }
+  | {
+      readonly kind: 'not_held'
+      readonly executionId: ExecutionId
+      readonly why: 'no_active_lease' | 'different_worker_instance_id' | 'lease_id_mismatch'
+    }
+
+export interface Revocation extends Target {
+  readonly workerInstanceId: string | null
+  readonly leaseId: string | null
+  readonly reason: string | null
+}
+
+export function checkRevokeRequest(caller: Caller, request: RevokeRequest): Revocation {
+  refuseUnknownFields('revoke', request, ['executionId', 'workerInstanceId', 'leaseId', 'reason'])
+  const { executionId, workerInstanceId, leaseId, reason } = request
+  return {
+    ...checkTarget(caller, executionId),
+    workerInstanceId:
+      workerInstanceId === undefined ? null : checkText('workerInstanceId', workerInstanceId, { maxBytes: 256 }),
+    leaseId: leaseId === undefined ? null : checkText('leaseId', leaseId, { maxBytes: 64 }),
+    reason: reason === undefined ? null : checkText('reason', reason, { maxBytes: limits.reasonBytes }),
+  }
+}
+
+const own = { is_active: 'bool', lease_id: 'uuid', lease_epoch: 'int8', holder: 'text', is_cancelled: 'bool' } as const
+const row = {
+  ordinal: 'int8',
+  is_locked: 'bool',
+  queue_id: 'int4',
+  is_active: 'bool?',
+  lease_id: 'uuid?',
+  lease_epoch: 'int8?',
+  holder: 'text?',
+  is_cancelled: 'bool?',
+} as const
+
+// The lease's holder never changes while the execution is locked, so its row needs no lock to be read.
+const revokeStatement = statement({
+  name: 'lease.revoke',
+  params: { ...targetParams, instances: 'text?[]', lease_ids: 'text?[]', reasons: 'text?[]' },
+  row,
+  text: `
+with input as materialized (
+  select *
+  from unnest($1::uuid[], $2::int2[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+    with ordinality as i (${targetInput}, only_instance, only_lease, reason, ordinal)
+),
+${lockedTarget('only_instance', 'only_lease', 'reason')},
+judged as materialized (
+  select t.*, t.lifecycle_phase = 'active' as is_active, l.worker_instance_id as holder,
+    c.now_ms as left_at_ms, t.actor as left_actor, t.reason as left_reason,
+    'revoked'::flowfabric.ff_event_type as leave_event,
+    'revoked'::flowfabric.ff_lease_effect as leave_effect,
+    'attempt_interrupted'::flowfabric.ff_attempt_state as next_attempt_state,
+    'revoked'::flowfabric.ff_interruption as next_interruption,
+    null::int8 as next_at_ms,
+    'revoked' as attempt_outcome,
+    null::text as failure_category,
+    null::bytea as error,
+    null::text as error_encoding,
+    'none'::flowfabric.ff_terminal_outcome as forced_outcome,
+    t.cancel_requested_at_ms is not null as is_cancelled
+  from target t
+  cross join lateral (select t.ordinal as of, flowfabric.ff_now_ms() as now_ms offset 0) c
+  left join flowfabric.ff_lease l on l.execution_id = t.execution_id
+),
+leaving as materialized (
+  select *
+  from judged
+  where is_active
+    and (only_instance is null or only_instance = '' or only_instance = holder)
+    and (only_lease is null or only_lease = lease_id::text)
+),
+${leaveHolder}
+${targetAnswer('judged', own)}`,
+})
+
+export function revokeOperation(
+  sql: Sql,
+  onReady: (queueIds: Iterable<number>) => void,
+): SetOperation<Revocation, RevokeResult> {
+  return operatorSet(
+    sql,
+    (items) =>
+      call(revokeStatement, {
+        ...targetValues(items),
+        instances: items.map((item) => item.workerInstanceId),
+        lease_ids: items.map((item) => item.leaseId),
+        reasons: items.map((item) => item.reason),
+      }),
+    (item, found) => {
+      const { executionId, workerInstanceId, leaseId } = item
+      if (found.is_active !== true) return { kind: 'not_held', executionId, why: 'no_active_lease' }
+      if (workerInstanceId !== null && workerInstanceId !== '' && workerInstanceId !== found.holder) {
+        return { kind: 'not_held', executionId, why: 'different_worker_instance_id' }
+      }
+      if (leaseId !== null && leaseId !== found.lease_id)
+        return { kind: 'not_held', executionId, why: 'lease_id_mismatch' }
+      if (found.is_cancelled === true) return { kind: 'cancelled', executionId }
+      return { kind: 'revoked', executionId, leaseId: found.lease_id!, leaseEpoch: found.lease_epoch! }
+    },
+    onReady,
+  )
+}

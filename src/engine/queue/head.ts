@@ -1,0 +1,53 @@
+// Where each queue begins. A ready row that was taken leaves a dead entry at the head of the index, and while an old
+// transaction is open somewhere the database cannot clean it up: a claim that begins at the head reads all of them again
+// (measured: six times slower after 200,000). So a process remembers, for each queue, the first key that its last claim
+// met, and begins there.
+//
+// What is put back before that key (a higher priority, a retry, a crash) would be passed over. So the head itself is
+// looked at once a second, whenever a claim got less than it asked for, when a hint names the queue, and after this
+// process put a row there: order is late by a second at most under a backlog, and never when the queue is short.
+
+export interface ReadyKey {
+  readonly negPriority: number
+  readonly rank: number
+  readonly executionId: string
+}
+
+const head: ReadyKey = { negPriority: -32_768, rank: -1, executionId: '00000000-0000-0000-0000-000000000000' }
+const lookAgainMs = 1000
+
+interface Start {
+  key: ReadyKey
+  headSeenAt: number
+}
+
+export class QueueHeads {
+  readonly #starts = new Map<number, Start>()
+
+  /** Where to begin in each queue, now. */
+  startsOf(queueIds: readonly number[]): ReadyKey[] {
+    const now = performance.now()
+    return queueIds.map((id) => {
+      const start = this.#starts.get(id)
+      if (start !== undefined && now - start.headSeenAt < lookAgainMs) return start.key
+      this.#starts.set(id, { key: head, headSeenAt: now })
+      return head
+    })
+  }
+
+  /** A claim that began at `began` took its first row of this queue at `first`. */
+  met(queueId: number, first: ReadyKey): void {
+    const start = this.#starts.get(queueId)
+    if (start !== undefined) start.key = first
+  }
+
+  /** The next claim looks from the head; null: of every queue. */
+  lookAgain(queueId: number | null): void {
+    if (queueId === null) this.#starts.clear()
+    else this.#starts.delete(queueId)
+  }
+
+  isAtHead(queueIds: readonly number[]): boolean {
+    return queueIds.every((id) => (this.#starts.get(id)?.key ?? head) === head)
+  }
+}

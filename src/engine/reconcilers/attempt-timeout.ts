@@ -1,0 +1,59 @@
+// A holding that took longer than its policy allows, renewed or not: a failure of category `timeout`. It is retried by
+// the policy; when no attempt is left, the execution expires.
+import { statement } from '../../sql/statement.ts'
+import { leaveHolder } from '../execution/requeue.ts'
+import { retryDelaySql, shouldRetrySql } from '../execution/retry.ts'
+import { candidates, inScope, lockedExecutions, sweepParams, sweepRow, swept, takenUp } from './candidate.ts'
+import { sweepingDuty } from './sweep.ts'
+
+const name = 'attempt-timeout'
+
+const due = `
+select e.execution_id, e.xmin as seen_xmin
+from flowfabric.ff_exec_core e
+where e.attempt_deadline_at_ms < flowfabric.ff_now_ms()
+  and ${inScope(name)}
+order by e.attempt_deadline_at_ms, e.execution_id
+limit $1`
+
+// The lease is deleted and not locked before: a renewal under way moves its expiry, which decides nothing here.
+const timeOut = statement({
+  name: `duty.${name}`,
+  params: sweepParams,
+  row: sweepRow,
+  text: `
+with ${candidates(due)},
+${lockedExecutions},
+overdue as materialized (
+  select k.*, ${shouldRetrySql('n.policy', 'k.retry_count', `'timeout'::text`, 'false')} as is_retried,
+    ${retryDelaySql('n.policy', 'k.retry_count')} as retry_delay_ms
+  from looked k
+  join flowfabric.ff_exec_input n on n.partition_key = k.partition_key and n.execution_id = k.execution_id
+  where k.attempt_deadline_at_ms < k.now_ms
+),
+leaving as materialized (
+  select o.*, o.now_ms as left_at_ms, '${name}' as left_actor, 'attempt_timeout' as left_reason,
+    'retried'::flowfabric.ff_event_type as leave_event,
+    'expired'::flowfabric.ff_lease_effect as leave_effect,
+    'pending_retry_attempt'::flowfabric.ff_attempt_state as next_attempt_state,
+    'none'::flowfabric.ff_interruption as next_interruption,
+    case when o.retry_delay_ms > 0 then o.now_ms + o.retry_delay_ms end as next_at_ms,
+    'timed_out' as attempt_outcome,
+    'timeout' as failure_category,
+    null::bytea as error,
+    null::text as error_encoding,
+    case when o.is_retried then 'none' else 'expired' end::flowfabric.ff_terminal_outcome as forced_outcome
+  from overdue o
+),
+${leaveHolder},
+${takenUp(name, 'leaving')}
+${swept('leaving', `requeued where eligibility_state = 'eligible_now'`)}`,
+})
+
+export const attemptTimeout = sweepingDuty({
+  name,
+  timers: ['ff_exec_core.attempt_deadline_at_ms'],
+  intervalMs: 2000,
+  due,
+  act: timeOut,
+})

@@ -1,0 +1,81 @@
+// The pieces that the sweeps' statements share. A sweep takes what its timer's index shows as due, in that order; locks
+// it, passing over what others hold; looks again under the lock, with the clock read after it; and acts.
+//
+// A statement sees the lease and the ready row of an execution as they were when it began, and the execution itself as it
+// is once locked. So a row that changed in between is passed over, by its `xmin`: acting on it would leave behind a lease
+// or a ready row that this statement cannot see. The next sweep meets it again.
+
+export const sweepParams = {
+  batch: 'int8',
+  namespace: 'text?',
+  tag_key: 'text?',
+  tag_value: 'text?',
+  /** These and no others; empty: what is due. */
+  only: 'uuid[]',
+} as const
+
+export const sweepRow = { seen: 'int8', processed: 'int8', ready_queue_ids: 'int4[]' } as const
+
+/**
+ * The conditions on `ff_exec_core e` in the query for what is due, which ends with `limit $1`. The tag is looked up for
+ * each row; as `exists`, the planner would first collect every execution that has it.
+ */
+export function inScope(duty: string): string {
+  return `cardinality($5::uuid[]) = 0
+  and ($2::text is null or e.namespace = $2)
+  and ($3::text is null or $4::text = (
+    select t.tag_value
+    from flowfabric.ff_exec_tag t
+    where t.execution_id = e.execution_id and t.tag_key = $3))
+  and not exists (
+    select from flowfabric.ff_set_aside s
+    where s.duty = '${duty}' and s.subject_id = e.execution_id and s.retry_at_ms > flowfabric.ff_now_ms())`
+}
+
+/** Gives `candidate` from the query for what is due, which selects `execution_id` and `xmin as seen_xmin`. */
+export function candidates(due: string): string {
+  return `candidate as materialized (
+  (${due})
+  union all
+  select e.execution_id, e.xmin
+  from unnest($5::uuid[]) as o (execution_id)
+  join flowfabric.ff_exec_core e on e.execution_id = o.execution_id
+)`
+}
+
+/** Follows `candidate`. Gives `looked`: the columns of `ff_exec_core`, locked in the order of ids, and `now_ms`. */
+export const lockedExecutions = `
+target as materialized (
+  select e.*
+  from candidate c
+  join flowfabric.ff_exec_core e on e.execution_id = c.execution_id and e.xmin = c.seen_xmin
+  order by e.execution_id
+  for no key update of e skip locked
+),
+looked as materialized (
+  select t.*, c.now_ms
+  from target t
+  cross join lateral (select t.execution_id as of, flowfabric.ff_now_ms() as now_ms offset 0) c
+)`
+
+// A row whose next try is long overdue is no longer due for this duty: it ended, or was changed, in another way.
+const forgottenAfterMs = 3_600_000
+
+/** What went through is no longer set aside. */
+export function takenUp(duty: string, acted: string): string {
+  return `taken_up as (
+  delete from flowfabric.ff_set_aside s
+  where s.duty = '${duty}'
+    and (s.subject_id in (select execution_id from ${acted})
+      or s.retry_at_ms < flowfabric.ff_now_ms() - ${forgottenAfterMs})
+)`
+}
+
+/** The end of a sweep; `readied` is a CTE with the queues of what became ready, or none. */
+export function swept(acted: string, readied?: string): string {
+  const queues = readied === undefined ? 'null' : `(select array_agg(distinct queue_id) from ${readied})`
+  return `
+select (select count(*) from candidate) as seen,
+  (select count(*) from ${acted}) as processed,
+  coalesce(${queues}, '{}'::int4[]) as ready_queue_ids`
+}

@@ -1,0 +1,34 @@
+// A duty: what somebody has to do from time to time, because time itself changes no row.
+import type { Filter } from '../../model/tag.ts'
+import type { Logger } from '../../sql/logger.ts'
+import type { Sql } from '../../sql/sql.ts'
+
+export interface RunOptions {
+  /** Only executions of this namespace, with this tag. */
+  readonly filter?: Filter
+  /** The most that one run looks at; 1000 when left out. */
+  readonly batch?: number
+  /** Hears of each row that could not be processed. */
+  readonly logger?: Logger
+}
+
+export interface Report {
+  readonly processed: number
+  /** Rows that the database refused; each is set aside and tried again later. */
+  readonly errors: number
+}
+
+export interface Run extends Report {
+  /** As much as one run takes was there, so that the next may find more. */
+  readonly isFull: boolean
+  /** Queues into which something was put. */
+  readonly readyQueueIds: readonly number[]
+}
+
+export interface Duty {
+  readonly name: string
+  /** The columns, as `table.column`, whose time it watches. */
+  readonly timers: readonly string[]
+  readonly intervalMs: number
+  runOnce(sql: Sql, options?: RunOptions): Promise<Run>
+}

@@ -1,0 +1,41 @@
+// The deadline of an execution ends it, whatever it is doing or waiting for.
+import { statement } from '../../sql/statement.ts'
+import { endExecutions, endsWithoutMore } from '../execution/ending.ts'
+import { candidates, inScope, lockedExecutions, sweepParams, sweepRow, swept, takenUp } from './candidate.ts'
+import { sweepingDuty } from './sweep.ts'
+
+const name = 'execution-deadline'
+
+const due = `
+select e.execution_id, e.xmin as seen_xmin
+from flowfabric.ff_exec_core e
+where e.deadline_at_ms < flowfabric.ff_now_ms()
+  and ${inScope(name)}
+order by e.deadline_at_ms, e.execution_id
+limit $1`
+
+const expire = statement({
+  name: `duty.${name}`,
+  params: sweepParams,
+  row: sweepRow,
+  text: `
+with ${candidates(due)},
+${lockedExecutions},
+ending as materialized (
+  select k.*, 'expired'::flowfabric.ff_terminal_outcome as ending_outcome, 'execution_deadline' as ending_reason,
+    '${name}' as ending_actor, k.now_ms as ended_at_ms, ${endsWithoutMore}
+  from looked k
+  where k.deadline_at_ms < k.now_ms
+),
+${endExecutions},
+${takenUp(name, 'ending')}
+${swept('ending')}`,
+})
+
+export const executionDeadline = sweepingDuty({
+  name,
+  timers: ['ff_exec_core.deadline_at_ms'],
+  intervalMs: 2000,
+  due,
+  act: expire,
+})

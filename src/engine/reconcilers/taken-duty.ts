@@ -1,0 +1,86 @@
+// Who does a duty: one process of the fleet, once an interval. Its row in `ff_duty` is taken in a statement of its own,
+// for a while ahead; no transaction stays open meanwhile, and a process that crashes gives the duty back by time.
+import type { Sql } from '../../sql/sql.ts'
+import { statement } from '../../sql/statement.ts'
+
+const register = statement({
+  name: 'duty.register',
+  params: { duty: 'text', filter: 'text' },
+  row: {},
+  text: `
+insert into flowfabric.ff_duty (duty, filter)
+values ($1, $2)
+on conflict do nothing`,
+})
+
+// Another may look at the row at the same moment: then there is no answer, and the next look comes soon.
+const take = statement({
+  name: 'duty.take',
+  params: { duty: 'text', filter: 'text', taken_by: 'text', taken_for_ms: 'int8' },
+  row: { is_taken: 'bool', wait_ms: 'int8' },
+  text: `
+with target as materialized (
+  select d.*
+  from flowfabric.ff_duty d
+  where d.duty = $1 and d.filter = $2
+  for no key update skip locked
+),
+looked as materialized (
+  select t.*, c.now_ms, greatest(t.next_at_ms, t.taken_until_ms) - c.now_ms as wait_ms
+  from target t
+  cross join lateral (select t.duty as of, flowfabric.ff_now_ms() as now_ms offset 0) c
+),
+taken as (
+  update flowfabric.ff_duty d
+  set taken_until_ms = k.now_ms + $4, taken_by = $3
+  from looked k
+  where d.duty = k.duty and d.filter = k.filter and k.wait_ms <= 0
+)
+select wait_ms <= 0 as is_taken, wait_ms
+from looked`,
+})
+
+const giveBack = statement({
+  name: 'duty.give-back',
+  params: { duty: 'text', filter: 'text', taken_by: 'text', next_in_ms: 'int8', last_report: 'jsonb' },
+  row: { finished_at_ms: 'int8' },
+  text: `
+update flowfabric.ff_duty
+set next_at_ms = flowfabric.ff_now_ms() + $4, taken_until_ms = null, taken_by = null,
+  last_report = $5::jsonb || jsonb_build_object('finishedAt', flowfabric.ff_now_ms())
+where duty = $1 and filter = $2 and taken_by = $3
+returning (last_report ->> 'finishedAt')::int8 as finished_at_ms`,
+})
+
+// Longer than any sweep takes; what a second process then does beside the first is harmless.
+const takenForMs = 60_000
+
+export interface Taker {
+  readonly duty: string
+  /** Each filter has its own row. */
+  readonly filter: string
+  readonly takenBy: string
+}
+
+export async function registerDuty(sql: Sql, { duty, filter }: Taker): Promise<void> {
+  await sql.query(register, { duty, filter })
+}
+
+/** Null when taken; else how long until it is due, as far as is known. */
+export async function takeDuty(sql: Sql, { duty, filter, takenBy }: Taker): Promise<number | null> {
+  const [row] = await sql.query(take, { duty, filter, taken_by: takenBy, taken_for_ms: takenForMs })
+  if (row === undefined) return 0
+  return row.is_taken ? null : row.wait_ms
+}
+
+/** When it was finished, by the database; null when another has taken it meanwhile. */
+export async function giveDutyBack(
+  sql: Sql,
+  { duty, filter, takenBy }: Taker,
+  nextInMs: number,
+  report: Readonly<Record<string, unknown>>,
+): Promise<number | null> {
+  const values = { duty, filter, taken_by: takenBy, next_in_ms: nextInMs, last_report: report }
+  const [row] = await sql.query(giveBack, values)
+  return row?.finished_at_ms ?? null
+}

@@ -1,0 +1,309 @@
+import { expect, test } from 'vitest'
+import { encodeEventCursor } from '../../../src/engine/event/cursor.ts'
+import { eventKinds } from '../../../src/engine/event/log-event.ts'
+import { Subscriptions } from '../../../src/engine/event/subscribe.ts'
+import { mintExecutionId, type ExecutionId, type FlowId } from '../../../src/model/id.ts'
+import { silent } from '../../../src/sql/logger.ts'
+import type { Sql } from '../../../src/sql/sql.ts'
+import { factory } from '../../support/factory.ts'
+import { rows } from '../../support/raw.ts'
+import { refusal } from '../../support/refusal.ts'
+import { setup } from '../../support/setup.ts'
+import { eventsOf, subscriber, subscriberOf, take, takeIds } from './subscriber.ts'
+
+const beginning = encodeEventCursor(0)
+
+async function writeEvents(sql: Sql, count: number): Promise<void> {
+  await sql.script(`
+    insert into flowfabric.ff_event (occurred_at_ms, execution_id, event_type, partition_key, namespace, actor)
+    select 0, gen_random_uuid(), 'renewed', 0, 'default', 'test' from generate_series(1, ${count})`)
+}
+
+/** As a transaction that failed leaves it: an id that no event has. */
+async function loseId(sql: Sql): Promise<void> {
+  await rows(sql, `select nextval('flowfabric.ff_event_id')`)
+}
+
+test('SUB-01 a subscriber without a cursor hears what happens from then on, and nothing earlier', async () => {
+  const { sql } = await setup()
+  const given = factory(sql)
+  await given.completed()
+  const subscription = await subscriber(sql)()
+  const second = await given.completed()
+  expect(await takeIds(subscription, 1)).toEqual([second])
+})
+
+test("SUB-02 a lease's history arrives in order, with rising cursors", async () => {
+  const { engine, sql } = await setup()
+  const subscription = await subscriber(sql)()
+  await engine.executions.create({ kind: 'k', lane: 'a' })
+  const worker = { workerId: 'worker', workerInstanceId: 'worker-1' }
+  const { claims } = await engine.executions.claim({ ...worker, lanes: ['a'] })
+  const { executionId, leaseId, leaseEpoch } = claims[0]!
+  const fence = { executionId, leaseId, leaseEpoch }
+  await engine.executions.renew({ workerInstanceId: 'worker-1', leases: [fence] })
+  await engine.as({ actor: 'ada' }).executions.complete(fence)
+  const events = eventsOf(await take(subscription, 3))
+  expect(events.map((event) => event.leaseEffect)).toEqual(['acquired', 'renewed', 'revoked'])
+  expect(events.map((event) => event.kind)).toEqual(['acquired', 'renewed', 'ended'])
+  const cursors = events.map((event) => event.cursor)
+  expect(cursors).toEqual([...new Set(cursors)].toSorted())
+  for (const event of events) expect(event).toMatchObject({ ...fence, workerInstanceId: 'worker-1', attemptIndex: 0 })
+  expect(events[2]).toMatchObject({ actor: 'ada', outcome: 'success', generation: 0, namespace: 'default' })
+})
+
+test('SUB-03 a subscriber that comes back with a cursor goes on behind it, also with other subscribers there', async () => {
+  const { sql } = await setup()
+  const given = factory(sql)
+  const open = subscriber(sql)
+  const ids: ExecutionId[] = []
+  const first = await open()
+  ids.push(await given.completed())
+  const [event] = eventsOf(await take(first, 1))
+  await first.return()
+  ids.push(await given.completed(), await given.completed())
+  const resumed = await open({ after: event!.cursor })
+  expect(await takeIds(resumed, 2)).toEqual(ids.slice(1))
+  const fromTheBeginning = await open({ after: beginning })
+  expect(await takeIds(fromTheBeginning, 3)).toEqual(ids)
+})
+
+test('SUB-04 a cursor is nine bytes, empty means now, and any other form is refused at once', async () => {
+  const { sql } = await setup()
+  const given = factory(sql)
+  const open = subscriber(sql)
+  expect(encodeEventCursor(258)).toBe('020000000000000102')
+  await given.completed()
+  const subscription = await open({ after: '' })
+  const id = await given.completed()
+  expect(await takeIds(subscription, 1)).toEqual([id])
+  const wrong = ['02', '0200000000000001', '02000000000000000101', '010000000000000001', '02ffffffffffffffff', 'x', 7]
+  for (const after of wrong) await refusal('invalid_cursor', open({ after: after as string }))
+})
+
+test('a cursor that is ahead of the log is refused', async () => {
+  const { sql } = await setup()
+  await factory(sql).completed()
+  await refusal('invalid_cursor', subscriber(sql)({ after: encodeEventCursor(2) }))
+})
+
+test('SUB-05 a completion tells execution, flow, outcome and time', async () => {
+  const { engine, sql, clock } = await setup()
+  const flowId = mintExecutionId() as string as FlowId
+  const leaseId = '0190a000-0000-7000-8000-000000000001'
+  const executionId = await factory(sql).active({ flowId, leaseId })
+  const subscription = await subscriber(sql)({ kinds: ['ended'] })
+  await clock.freeze()
+  await engine.executions.complete({ executionId, leaseId, leaseEpoch: 1 })
+  const [event] = await take(subscription, 1)
+  expect(event).toMatchObject({ executionId, flowId, outcome: 'success', occurredAt: await clock.now() })
+  await clock.reset()
+})
+
+test('SUB-06 every outcome has its word', async () => {
+  const { sql } = await setup()
+  const subscription = await subscriber(sql)()
+  const given = factory(sql)
+  await given.completed()
+  await given.failed({ reason: 'broke' })
+  await given.cancelled({ by: 'ada' })
+  await given.expired()
+  await given.skipped({ neverRan: true })
+  const events = eventsOf(await take(subscription, 5))
+  expect(events.map((event) => event.outcome)).toEqual(['success', 'failed', 'cancelled', 'expired', 'skipped'])
+  expect(events[1]).toMatchObject({ kind: 'ended', reason: 'broke' })
+  expect(events[2]).toMatchObject({ actor: 'ada' })
+})
+
+test('SUB-07 two subscribers both hear an event', async () => {
+  const { sql } = await setup()
+  const open = subscriber(sql)
+  const both = [await open(), await open()]
+  const id = await factory(sql).completed()
+  expect(await Promise.all(both.map((one) => takeIds(one, 1)))).toEqual([[id], [id]])
+})
+
+test('SUB-08 a subscriber that leaves ends its own iteration and disturbs nobody', async () => {
+  const { sql } = await setup()
+  const given = factory(sql)
+  const open = subscriber(sql)
+  const [leaving, staying] = [await open(), await open()]
+  const waiting = leaving.next()
+  await leaving.return()
+  expect(await waiting).toEqual({ done: true, value: undefined })
+  expect(await leaving.next()).toEqual({ done: true, value: undefined })
+  const id = await given.completed()
+  expect(await takeIds(staying, 1)).toEqual([id])
+  await staying.return()
+  const again = await open()
+  const next = await given.completed()
+  expect(await takeIds(again, 1)).toEqual([next])
+})
+
+test('an AbortSignal ends the iteration, and a loop that breaks ends the subscription', async () => {
+  const { sql } = await setup()
+  const given = factory(sql)
+  const open = subscriber(sql)
+  const end = new AbortController()
+  const aborted = await open({ signal: end.signal })
+  const waiting = aborted.next()
+  end.abort()
+  expect(await waiting).toEqual({ done: true, value: undefined })
+  const left = await open({ after: beginning })
+  const id = await given.completed()
+  for await (const event of left) {
+    expect(event).toMatchObject({ executionId: id })
+    break
+  }
+  expect(await left.next()).toEqual({ done: true, value: undefined })
+  const never = await open({ signal: AbortSignal.abort() })
+  expect(await never.next()).toEqual({ done: true, value: undefined })
+})
+
+test('SUB-09 a subscriber hears its namespace only, live and from the table', async () => {
+  const { sql } = await setup()
+  const given = factory(sql)
+  const open = subscriber(sql)
+  const live = [await open({ namespace: 'tenant-a' }), await open({}, 'tenant-a')]
+  await given.completed({ namespace: 'tenant-b' })
+  const ours = await given.completed({ namespace: 'tenant-a' })
+  await given.completed({ namespace: 'tenant-b' })
+  const last = await given.completed({ namespace: 'tenant-a' })
+  const past = [await open({ namespace: 'tenant-a', after: beginning }), await open({ after: beginning }, 'tenant-a')]
+  for (const one of [...live, ...past]) expect(await takeIds(one, 2)).toEqual([ours, last])
+  await refusal('namespace_mismatch', open({ namespace: 'tenant-b' }, 'tenant-a'))
+})
+
+test('kinds and tags select, live and from the table', async () => {
+  const { engine, sql } = await setup()
+  const given = factory(sql)
+  const open = subscriber(sql)
+  const wanted = { kinds: ['ended'], tags: { team: 'red', size: 'l' } } as const
+  const live = await open(wanted)
+  await given.completed({ tags: { team: 'red' } })
+  await given.completed({ tags: { team: 'blue', size: 'l' } })
+  const first = await given.completed({ tags: { team: 'red', size: 'l' } })
+  const leaseId = '0190a000-0000-7000-8000-000000000001'
+  const executionId = await given.active({ tags: { team: 'red', size: 'l' }, leaseId })
+  await engine.executions.renew({ workerInstanceId: 'worker-1', leases: [{ executionId, leaseId, leaseEpoch: 1 }] })
+  await engine.executions.complete({ executionId, leaseId, leaseEpoch: 1 })
+  expect(await takeIds(live, 2)).toEqual([first, executionId])
+  // The reader asks for tags from now on.
+  const next = await given.completed({ tags: wanted.tags })
+  await given.completed()
+  const last = await given.completed({ tags: { ...wanted.tags, more: 'x' } })
+  expect(await takeIds(live, 2)).toEqual([next, last])
+  const past = await open({ ...wanted, after: beginning })
+  expect(await takeIds(past, 4)).toEqual([first, executionId, next, last])
+})
+
+test('SUB-11 an event of a kind that nobody knows is passed over with a warning', async () => {
+  const { sql } = await setup()
+  const warnings: string[] = []
+  const open = subscriberOf(new Subscriptions(sql, { logger: { ...silent, warn: (text) => void warnings.push(text) } }))
+  await sql.script(`alter type flowfabric.ff_event_type add value 'teleported'`)
+  const live = await open()
+  const insert = `
+    insert into flowfabric.ff_event (occurred_at_ms, execution_id, event_type, partition_key, namespace, actor)
+    values (0, gen_random_uuid(), 'teleported', 0, 'default', 'test')`
+  await sql.script(insert)
+  await sql.script(insert)
+  const id = await factory(sql).completed()
+  const past = await open({ after: beginning })
+  expect(await takeIds(live, 1)).toEqual([id])
+  expect(await takeIds(past, 1)).toEqual([id])
+  expect(warnings).toEqual([expect.stringContaining('teleported')])
+})
+
+test('the kinds are those of the log', async () => {
+  const { sql } = await setup()
+  const words = await rows(sql, `select unnest(enum_range(null::flowfabric.ff_event_type))::text as word`)
+  expect(words.map((row) => row['word'])).toEqual(eventKinds)
+})
+
+test('ids that were lost are passed over, at the start, between events and in the past', async () => {
+  const { sql } = await setup()
+  const given = factory(sql)
+  const open = subscriber(sql)
+  const ids: ExecutionId[] = []
+  await loseId(sql)
+  const live = await open()
+  for (let round = 0; round < 3; round += 1) {
+    ids.push(await given.completed())
+    await loseId(sql)
+  }
+  ids.push(await given.completed())
+  expect(await takeIds(live, 4)).toEqual(ids)
+  await loseId(sql)
+  const late = await open()
+  const past = await open({ after: beginning })
+  expect(await takeIds(past, 4)).toEqual(ids)
+  const last = await given.completed()
+  expect(await takeIds(late, 1)).toEqual([last])
+})
+
+test('a slow subscriber is served from the table, and misses nothing', async () => {
+  const { sql } = await setup()
+  const open = subscriber(sql)
+  const [slow, quick] = [await open(), await open()]
+  await writeEvents(sql, 6000)
+  const heard = eventsOf(await take(quick, 6000)).map((event) => event.cursor)
+  expect(eventsOf(await take(slow, 6000)).map((event) => event.cursor)).toEqual(heard)
+  expect(new Set(heard).size).toBe(6000)
+  expect(heard).toEqual(heard.toSorted())
+})
+
+test('a filter that matches little goes through a long log', async () => {
+  const { sql } = await setup()
+  await writeEvents(sql, 11_000)
+  const id = await factory(sql).completed()
+  const subscription = await subscriber(sql)({ kinds: ['ended'], after: beginning })
+  expect(await takeIds(subscription, 1)).toEqual([id])
+})
+
+test('a cursor older than the log is told so, once, and goes on where the log begins', async () => {
+  const { sql } = await setup()
+  const given = factory(sql)
+  const open = subscriber(sql)
+  await writeEvents(sql, 3)
+  await sql.script(`
+    select setval('flowfabric.ff_event_id', 10000000);
+    create table flowfabric.ff_event_10000001 partition of flowfabric.ff_event for values from (10000001) to (20000001)`)
+  const kept = await given.completed()
+  const subscription = await open({ after: beginning, kinds: ['ended'] })
+  await sql.script('drop table flowfabric.ff_event_1')
+  const delivered = await take(subscription, 2)
+  expect(delivered[0]).toEqual({ kind: 'truncated', after: beginning, cursor: encodeEventCursor(10_000_000) })
+  expect(delivered[1]).toMatchObject({ kind: 'ended', executionId: kept })
+  const inTime = await open({ after: encodeEventCursor(10_000_000) })
+  expect(await takeIds(inTime, 1)).toEqual([kept])
+})
+
+test('what cannot be subscribed to is refused', async () => {
+  const { sql } = await setup()
+  const open = subscriber(sql)
+  const unknown = await refusal('invalid_input', open({ kinds: ['endet' as 'ended'] }))
+  expect(unknown.message).toContain('did you mean ended')
+  await refusal('invalid_input', open({ kinds: [] }))
+  await refusal('invalid_input', open({ kinds: 'ended' as unknown as ['ended'] }))
+  await refusal('invalid_input', open({ since: 1 } as object))
+  await refusal('invalid_input', open({ namespace: '*' }))
+  await refusal('invalid_tag', open({ tags: { 'Not a key': 'x' } }))
+})
+
+test('a log that cannot be read ends the subscriptions with an error, and new ones begin anew', async () => {
+  const { sql } = await setup()
+  const subscriptions = new Subscriptions(sql)
+  const open = subscriberOf(subscriptions)
+  const [failing, idle] = [await open(), await open()]
+  const waiting = failing.next()
+  await sql.script('alter table flowfabric.ff_event rename to ff_event_away')
+  subscriptions.wake()
+  await refusal('schema_missing', waiting)
+  expect(await failing.next()).toEqual({ done: true, value: undefined })
+  await sql.script('alter table flowfabric.ff_event_away rename to ff_event')
+  const again = await open()
+  const id = await factory(sql).completed()
+  expect(await takeIds(again, 1)).toEqual([id])
+  await refusal('schema_missing', idle.next())
+})

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { factory } from '../../support/factory.ts'
+import { rows } from '../../support/raw.ts'
+import { refusal } from '../../support/refusal.ts'
+import { setup } from '../../support/setup.ts'
+import { withoutWriting } from '../../support/written.ts'
+
+test.each([
+  [5000, 5000],
+  [12_000, 9000],
+  [-3, 0],
+])('OPS-06 a priority of %i is stored as %i, told, and moves the execution in its queue', async (priority, stored) => {
+  const { engine, sql, clock } = await setup()
+  const given = factory(sql)
+  const executionId = await given.waiting({ priority: 100, createdAt: 2000 })
+  const other = await given.waiting({ priority: 50, createdAt: 1000 })
+  await clock.advance('1s')
+  const answer = await engine.executions.changePriority({ executionId, priority })
+  expect(answer).toEqual({ kind: 'priority_changed', executionId, from: 100, to: stored })
+  const described = await engine.executions.describe(executionId)
+  expect(described).toMatchObject({ priority: stored, publicState: 'waiting' })
+  expect(described!.lastMutationAt).toBeGreaterThan(described!.createdAt)
+  const told = await rows(sql, `select details from flowfabric.ff_event where event_type = 'priority_changed'`)
+  expect(told).toEqual([{ details: { from: 100, to: stored } }])
+  const { claims } = await engine.executions.claim({ workerId: 'w', workerInstanceId: 'w', lanes: ['default'] })
+  expect(claims[0]!.executionId).toBe(stored > 50 ? executionId : other)
+})
+
+test('OPS-07 the priority of anything that has not ended can be changed; of what has ended or is unknown it cannot', async () => {
+  const { engine, sql } = await setup()
+  const given = factory(sql)
+  const alive = [await given.delayed(), await given.active(), await given.suspended(), await given.blocked()]
+  for (const executionId of alive) {
+    expect(await engine.executions.changePriority({ executionId, priority: 7 })).toMatchObject({ to: 7 })
+  }
+  const executionId = await given.completed()
+  await withoutWriting(sql, () =>
+    refusal('execution_terminal', engine.executions.changePriority({ executionId, priority: 7 })),
+  )
+  const unknown = '{fp:7}:01900000-0000-7000-8000-000000000000' as const
+  await refusal('execution_not_found', engine.executions.changePriority({ executionId: unknown, priority: 7 }))
+})
+
+test('the same priority again changes nothing', async () => {
+  const { engine, sql } = await setup()
+  const executionId = await factory(sql).waiting({ priority: 7 })
+  await withoutWriting(sql, () => engine.executions.changePriority({ executionId, priority: 7 }))
+})

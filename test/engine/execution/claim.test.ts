@@ -1,0 +1,279 @@
+import { expect, test } from 'vitest'
+import type { ClaimRequest } from '../../../src/engine/execution/claimer.ts'
+import type { CreateRequest } from '../../../src/engine/execution/create-request.ts'
+import type { Engine } from '../../../src/engine/contract.ts'
+import { parseExecutionId } from '../../../src/model/id.ts'
+import { factory } from '../../support/factory.ts'
+import { rows } from '../../support/raw.ts'
+import { setup } from '../../support/setup.ts'
+import { withoutWriting } from '../../support/written.ts'
+import { fenceOf, held, interruptAll, leaseEvents, promoteAll, take, worker } from './holder.ts'
+
+/** Names the executions by their kind. */
+async function kindsInOrder(engine: Engine, request: Partial<ClaimRequest> = {}): Promise<string[]> {
+  const { claims } = await engine.executions.claim({ ...worker, max: 100, ...request })
+  return claims.map((claim) => claim.kind)
+}
+
+async function create(engine: Engine, ...requests: CreateRequest[]): Promise<void> {
+  for (const request of requests) await engine.executions.create(request)
+}
+
+test('CLAIM-01 the first claim takes a lease of thirty seconds at epoch 1, and starts attempt 0', async () => {
+  const { engine, sql, clock } = await setup()
+  await clock.freeze()
+  const now = await clock.now()
+  const { executionId } = await engine.executions.create({ kind: 'k' })
+  const claim = await take(engine, { leaseTtl: '30s' })
+  expect(claim).toMatchObject({
+    executionId,
+    leaseEpoch: 1,
+    leaseExpiresAt: now + 30_000,
+    reason: 'first',
+    attemptIndex: 0,
+    generation: 0,
+    retryCount: 0,
+  })
+  expect(await engine.executions.describe(executionId)).toMatchObject({
+    publicState: 'active',
+    startedAt: now,
+    state: {
+      lifecyclePhase: 'active',
+      ownershipState: 'leased',
+      eligibilityState: 'not_applicable',
+      attemptState: 'running_attempt',
+      terminalOutcome: 'none',
+    },
+  })
+  const lease = `select worker_id, worker_instance_id, lease_epoch, acquired_at_ms, expires_at_ms, attempt_started_at_ms,
+    attempt_index, attempt_type from flowfabric.ff_lease`
+  expect(await rows(sql, lease)).toEqual([
+    {
+      worker_id: 'w',
+      worker_instance_id: 'w-1',
+      lease_epoch: 1,
+      acquired_at_ms: now,
+      expires_at_ms: now + 30_000,
+      attempt_started_at_ms: now,
+      attempt_index: 0,
+      attempt_type: 'initial',
+    },
+  ])
+  expect(await leaseEvents(sql)).toEqual(['acquired'])
+})
+
+test('a lease lasts half a minute when nothing is said, and a minute where the database is embedded', async () => {
+  const { engine, sql, clock } = await setup()
+  await clock.freeze()
+  const claim = await held(engine)
+  expect(claim.leaseExpiresAt - (await clock.now())).toBe(sql.kind === 'embedded' ? 60_000 : 30_000)
+})
+
+test('CLAIM-02 an empty lane gives nothing and writes nothing', async () => {
+  const { engine, sql } = await setup()
+  await create(engine, { kind: 'k', lane: 'other' })
+  await withoutWriting(sql, async () => {
+    expect(await engine.executions.claim(worker)).toEqual({ claims: [], more: false })
+    expect(await engine.executions.claim({ ...worker, lanes: ['never used'] })).toEqual({ claims: [], more: false })
+  })
+})
+
+test('more says whether a claim was filled', async () => {
+  const { engine } = await setup()
+  await engine.executions.createMany([{ kind: 'k' }, { kind: 'k' }, { kind: 'k' }])
+  expect(await engine.executions.claim({ ...worker, max: 2 })).toMatchObject({ claims: [{}, {}], more: true })
+  const last = await engine.executions.claim({ ...worker, max: 2 })
+  expect([last.claims.length, last.more]).toEqual([1, false])
+})
+
+test('more than one look at the queue is claimed at once', async () => {
+  const { engine, sql } = await setup()
+  await engine.executions.createMany(Array.from({ length: 300 }, (_, index) => ({ kind: `k${index % 7}` })))
+  const { claims } = await engine.executions.claim({ ...worker, max: 10_000 })
+  expect(new Set(claims.map((claim) => claim.leaseId)).size).toBe(300)
+  expect(await rows(sql, 'select from flowfabric.ff_ready')).toEqual([])
+})
+
+test('EXEC-06 what was created can be claimed without another step', async () => {
+  const { engine } = await setup()
+  const { executionId } = await engine.executions.create({ kind: 'k' })
+  expect(await engine.executions.describe(executionId)).toMatchObject({
+    publicState: 'waiting',
+    blockingReason: 'waiting_for_worker',
+  })
+  expect((await take(engine)).executionId).toBe(executionId)
+})
+
+test('EXEC-15 describe shows the attempt and the lease of the holder', async () => {
+  const { engine, clock } = await setup()
+  await clock.freeze()
+  const claim = await held(engine)
+  const lease = {
+    leaseId: claim.leaseId,
+    leaseEpoch: 1,
+    attemptIndex: 0,
+    workerId: 'w',
+    workerInstanceId: 'w-1',
+    acquiredAt: await clock.now(),
+    expiresAt: claim.leaseExpiresAt,
+    renewedAt: null,
+  }
+  const describe = () => engine.executions.describe(claim.executionId)
+  expect(await describe()).toMatchObject({ currentAttempt: { attemptIndex: 0 }, totalAttemptCount: 1, lease })
+  await clock.advance('5s')
+  await engine.executions.renew({ workerInstanceId: 'w-1', leases: [fenceOf(claim)], leaseTtl: '10s' })
+  const now = await clock.now()
+  expect(await describe()).toMatchObject({ lease: { ...lease, expiresAt: now + 10_000, renewedAt: now } })
+})
+
+test('EXEC-24 the start is the first claim, and the end comes with the last attempt', async () => {
+  const { engine, sql, clock } = await setup()
+  await clock.freeze()
+  const started = await clock.now()
+  const retry = { attempts: 2, backoff: { type: 'fixed', delayMs: 0 } } as const
+  const first = await held(engine, { policy: { retry } })
+  await engine.executions.fail({ ...fenceOf(first), reason: 'broke' })
+  await clock.advance('1m')
+  const second = await take(engine)
+  expect(await engine.executions.describe(first.executionId)).toMatchObject({
+    startedAt: started,
+    endedAt: null,
+    failureReason: null,
+    state: { terminalOutcome: 'none' },
+    currentAttempt: { attemptIndex: 1 },
+  })
+  await clock.advance('10s')
+  await engine.executions.complete(fenceOf(second))
+  expect(await engine.executions.describe(first.executionId)).toMatchObject({
+    startedAt: started,
+    endedAt: started + 70_000,
+    state: { terminalOutcome: 'success' },
+  })
+  expect(await rows(sql, 'select outcome from flowfabric.ff_attempt order by attempt_index')).toEqual([
+    { outcome: 'retry' },
+    { outcome: 'success' },
+  ])
+})
+
+test('EXEC-34 a claim brings payload, kind and tags, and everything else that a handler may ask for', async () => {
+  const { engine, clock } = await setup()
+  await clock.freeze()
+  const now = await clock.now()
+  const claim = await held(engine, {
+    kind: 'mail',
+    payload: new Uint8Array([0, 255]),
+    payloadEncoding: 'raw',
+    tags: { customer: 'c1', zone: '9' },
+    policy: { attemptTimeoutMs: '5m' },
+    priority: 7,
+    deadlineAt: now + 60_000,
+  })
+  expect([...claim.payload!]).toEqual([0, 255])
+  expect(claim).toMatchObject({
+    payloadEncoding: 'raw',
+    kind: 'mail',
+    tags: { customer: 'c1', zone: '9' },
+    policy: { attemptTimeoutMs: 300_000 },
+    priority: 7,
+    namespace: 'default',
+    lane: 'default',
+    version: null,
+    createdAt: now,
+    deadlineAt: now + 60_000,
+    attemptDeadlineAt: now + 300_000,
+    flowId: null,
+    parentId: null,
+  })
+  expect(await held(engine, { kind: 'bare' })).toMatchObject({
+    payload: null,
+    payloadEncoding: null,
+    tags: {},
+    policy: null,
+  })
+})
+
+test('LEASE-13 another worker goes on with the same attempt after a lapse, at a higher epoch', async () => {
+  const { engine, sql } = await setup()
+  const first = await held(engine)
+  await interruptAll(sql, 'lapsed')
+  const second = await take(engine, { workerId: 'v', workerInstanceId: 'v-1' })
+  expect(second).toMatchObject({ executionId: first.executionId, attemptIndex: 0, leaseEpoch: 2, reason: 'reclaim' })
+  expect(second.leaseId).not.toBe(first.leaseId)
+  expect(await leaseEvents(sql)).toEqual(['acquired', 'reclaimed'])
+  expect(await engine.executions.complete(fenceOf(second))).toMatchObject({ kind: 'completed' })
+  expect(await rows(sql, 'select attempt_index, outcome, worker_id, lease_epoch from flowfabric.ff_attempt')).toEqual([
+    { attempt_index: 0, outcome: 'success', worker_id: 'v', lease_epoch: 2 },
+  ])
+})
+
+test('CLAIM-19 an interrupted attempt is taken up again by the one claim, and keeps its start', async () => {
+  const { engine, sql, clock } = await setup()
+  await clock.freeze()
+  const started = await clock.now()
+  const first = await held(engine)
+  await engine.executions.release(fenceOf(first))
+  await clock.advance('1m')
+  expect(await take(engine)).toMatchObject({ attemptIndex: 0, reason: 'resume', leaseEpoch: 2 })
+  expect(await rows(sql, 'select attempt_started_at_ms, attempt_type from flowfabric.ff_lease')).toEqual([
+    { attempt_started_at_ms: started, attempt_type: 'initial' },
+  ])
+  expect(await engine.executions.describe(first.executionId)).toMatchObject({
+    totalAttemptCount: 1,
+    startedAt: started,
+  })
+})
+
+test('CLAIM-18 the attempt says why it began', async () => {
+  const { engine, sql } = await setup()
+  await factory(sql).retrying({ kind: 'retried' })
+  const replayed = await factory(sql).retrying({ kind: 'replayed' })
+  await sql.script(`update flowfabric.ff_exec_core set attempt_state = 'pending_replay_attempt'
+    where execution_id = '${parseExecutionId(replayed).uuid}'`)
+  await factory(sql).waiting({ kind: 'new' })
+  await promoteAll(sql)
+  const { claims } = await engine.executions.claim({ ...worker, max: 3 })
+  expect(new Map(claims.map((claim) => [claim.kind, [claim.reason, claim.attemptIndex]]))).toEqual(
+    new Map([
+      ['retried', ['retry', 1]],
+      ['replayed', ['replay', 1]],
+      ['new', ['first', 0]],
+    ]),
+  )
+  expect(await rows(sql, 'select attempt_type from flowfabric.ff_lease order by attempt_type')).toEqual([
+    { attempt_type: 'initial' },
+    { attempt_type: 'retry' },
+    { attempt_type: 'replay' },
+  ])
+})
+
+test('what is delayed, parked, held, running or ended is not claimed', async () => {
+  const { engine, sql } = await setup()
+  const given = factory(sql)
+  for (const state of ['delayed', 'retrying', 'suspended', 'blocked', 'rateLimited', 'heldByOperator'] as const) {
+    await given[state]()
+  }
+  for (const state of ['active', 'completed', 'failed', 'cancelled', 'expired', 'skipped'] as const)
+    await given[state]()
+  await withoutWriting(sql, async () => {
+    expect(await kindsInOrder(engine)).toEqual([])
+  })
+})
+
+test('a claim waits for work, and a create of the same engine wakes it', async () => {
+  const { engine } = await setup()
+  const waiting = engine.executions.claim({ ...worker, wait: '20s' })
+  const { executionId } = await engine.executions.create({ kind: 'k' })
+  expect((await waiting).claims).toMatchObject([{ executionId }])
+})
+
+test('a claim that waits gives up when its time is over, or when it is told to', async () => {
+  const { engine } = await setup()
+  expect(await engine.executions.claim({ ...worker, wait: 20 })).toEqual({ claims: [], more: false })
+  const stop = new AbortController()
+  const waiting = engine.executions.claim({ ...worker, wait: '1h', signal: stop.signal })
+  stop.abort()
+  expect(await waiting).toEqual({ claims: [], more: false })
+  expect(await engine.executions.claim({ ...worker, wait: '1h', signal: AbortSignal.abort() })).toMatchObject({
+    claims: [],
+  })
+})

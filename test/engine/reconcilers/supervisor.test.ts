@@ -1,0 +1,226 @@
+// The supervisor runs on the process's timers; tests wait for what it does, with short intervals.
+import { expect, onTestFinished, test } from 'vitest'
+import type { Duty, Run } from '../../../src/engine/reconcilers/duty.ts'
+import { Supervisor, type SupervisorOptions } from '../../../src/engine/reconcilers/supervisor.ts'
+import type { Sql } from '../../../src/sql/sql.ts'
+import { factory } from '../../support/factory.ts'
+import { insert, rows } from '../../support/raw.ts'
+import { refusal } from '../../support/refusal.ts'
+import { setup } from '../../support/setup.ts'
+
+const everyDuty = ['delayed-promoter', 'lease-expiry', 'attempt-timeout', 'execution-deadline', 'cancel-deadline']
+const short = Object.fromEntries(everyDuty.map((name) => [name, 20]))
+const nothing: Run = { processed: 0, errors: 0, isFull: false, readyQueueIds: [] }
+const until = { interval: 5, timeout: 20_000 }
+
+function supervise(sql: Sql, options: SupervisorOptions = { intervals: short }): Supervisor {
+  const supervisor = new Supervisor(sql, options)
+  onTestFinished(() => supervisor.stop())
+  supervisor.start()
+  return supervisor
+}
+
+function dutyOf(name: string, intervalMs: number, run: () => Promise<Run>): Duty {
+  return { name, timers: [], intervalMs, runOnce: run }
+}
+
+test('DELAY-08 the promoter runs on its own', async () => {
+  const { engine, sql } = await setup()
+  const { executionId } = await engine.executions.create({ kind: 'k', delay: 50 })
+  const supervisor = supervise(sql, { intervals: { 'delayed-promoter': 100 } })
+  await expect.poll(async () => (await engine.executions.describe(executionId))?.publicState, until).toBe('waiting')
+  await expect.poll(() => supervisor.reports.get('delayed-promoter')?.finishedAt, until).toBeGreaterThan(0)
+  await supervisor.stop()
+})
+
+test('each duty is done, and its last report is kept here and in its row', async () => {
+  const { engine, sql, clock } = await setup()
+  const given = factory(sql)
+  const ids = [
+    await given.delayed({ until: 1 }),
+    await given.active({ expiresAt: 1 }),
+    await given.suspended({ deadlineAt: 1 }),
+  ]
+  await clock.freeze()
+  const supervisor = supervise(sql, { intervals: short })
+  const states = () => Promise.all(ids.map(async (id) => (await engine.executions.describe(id))?.publicState))
+  await expect.poll(states, until).toEqual(['waiting', 'waiting', 'expired'])
+  await expect.poll(() => [...supervisor.reports.keys()].toSorted(), until).toEqual(everyDuty.toSorted())
+  await supervisor.stop()
+  expect(supervisor.reports.get('cancel-deadline')).toEqual({
+    processed: 0,
+    errors: 0,
+    finishedAt: await clock.now(),
+  })
+  const duties = await rows(sql, 'select taken_until_ms, taken_by, last_report from flowfabric.ff_duty')
+  expect(duties).toHaveLength(5)
+  expect(duties).toContainEqual({
+    taken_until_ms: null,
+    taken_by: null,
+    last_report: { processed: 1, errors: 0, finishedAt: await clock.now() },
+  })
+})
+
+test('one turn goes on until nothing is left, and tells the queues', async () => {
+  const { engine, sql, clock } = await setup()
+  await engine.executions.createMany(Array.from({ length: 250 }, () => ({ kind: 'k', delay: '1h' as const })))
+  await clock.advance('2h')
+  const heard: number[] = []
+  const supervisor = supervise(sql, { onReady: (queueIds) => heard.push(...queueIds) })
+  await expect.poll(() => supervisor.reports.get('delayed-promoter')?.processed, until).toBe(250)
+  await supervisor.stop()
+  const [queue] = await rows(sql, 'select queue_id from flowfabric.ff_queue')
+  expect(new Set(heard)).toEqual(new Set([queue!['queue_id']]))
+})
+
+test('FAULT-01 a failing duty is logged, comes again, and does not stop the rest', async () => {
+  const { sql } = await setup()
+  const calls = { failing: 0, going: 0 }
+  const duties = [
+    dutyOf('failing', 10, () => {
+      calls.failing++
+      return Promise.reject(new Error('broke'))
+    }),
+    dutyOf('going', 10, () => {
+      calls.going++
+      return Promise.resolve(nothing)
+    }),
+  ]
+  const lines: string[] = []
+  const logger = { ...console, error: (line: string) => void lines.push(line) }
+  const supervisor = supervise(sql, { duties, logger })
+  await expect.poll(() => Math.min(calls.failing, calls.going), until).toBeGreaterThan(2)
+  await supervisor.stop()
+  expect(lines).toContain('failing broke off after 0: broke')
+  expect(supervisor.reports.get('failing')).toMatchObject({ errors: 1, failure: 'broke' })
+  expect(supervisor.reports.get('going')).toMatchObject({ processed: 0, errors: 0 })
+})
+
+test('it goes on after the database could not be reached', async () => {
+  const { sql } = await setup()
+  let isDown = true
+  const shaky: Sql = Object.assign(Object.create(sql) as Sql, {
+    query: (...args: Parameters<Sql['query']>) => (isDown ? Promise.reject(new Error('no route')) : sql.query(...args)),
+  })
+  const lines: string[] = []
+  const logger = { ...console, error: (line: string) => void lines.push(line) }
+  const supervisor = supervise(shaky, { duties: [dutyOf('d', 10, () => Promise.resolve(nothing))], logger })
+  await expect.poll(() => lines, until).toContain('d could not be taken or given back: no route')
+  isDown = false
+  await expect.poll(() => supervisor.reports.has('d'), until).toBe(true)
+})
+
+test('a duty is done once an interval, however many supervise it', async () => {
+  const { sql } = await setup()
+  let calls = 0
+  const duties = [
+    dutyOf('rare', 3_600_000, () => {
+      calls++
+      return Promise.resolve(nothing)
+    }),
+  ]
+  const first = supervise(sql, { duties })
+  await expect.poll(() => first.reports.has('rare'), until).toBe(true)
+  let answers = 0
+  const watched: Sql = Object.assign(Object.create(sql) as Sql, {
+    query: (...args: Parameters<Sql['query']>) => sql.query(...args).finally(() => answers++),
+  })
+  const second = supervise(watched, { duties })
+  // Registered, and looked at.
+  await expect.poll(() => answers, until).toBeGreaterThanOrEqual(2)
+  await second.stop()
+  expect(calls).toBe(1)
+  expect(second.reports.size).toBe(0)
+})
+
+test('a duty that a crashed process had taken is free again after a minute', async () => {
+  const { sql, clock } = await setup()
+  await insert(sql, 'ff_duty', { duty: 'd', taken_until_ms: (await clock.now()) + 60_000, taken_by: 'a dead one' })
+  let answers = 0
+  const watched: Sql = Object.assign(Object.create(sql) as Sql, {
+    query: (...args: Parameters<Sql['query']>) => sql.query(...args).finally(() => answers++),
+  })
+  const supervisor = supervise(watched, { duties: [dutyOf('d', 10, () => Promise.resolve(nothing))] })
+  await expect.poll(() => answers, until).toBeGreaterThan(4)
+  expect(supervisor.reports.size).toBe(0)
+  await clock.advance('61s')
+  await expect.poll(() => supervisor.reports.has('d'), until).toBe(true)
+})
+
+test('TAG-06 two instances share a database by tag', async () => {
+  const { engine, sql } = await setup()
+  const given = factory(sql)
+  const one = await given.active({ expiresAt: 1, tags: { instance: 'one' } })
+  const two = await given.active({ expiresAt: 1, tags: { instance: 'two' } })
+  const none = await given.active({ expiresAt: 1 })
+  const supervisorOf = (value: string) =>
+    supervise(sql, { intervals: short, filter: { tag: { key: 'instance', value } } })
+  const state = async (id: typeof one) => (await engine.executions.describe(id))?.publicState
+  const first = supervisorOf('one')
+  await expect.poll(() => state(one), until).toBe('waiting')
+  await first.stop()
+  expect(await state(two)).toBe('active')
+  const second = supervisorOf('two')
+  await expect.poll(() => state(two), until).toBe('waiting')
+  await second.stop()
+  expect(await state(none)).toBe('active')
+  expect(await rows(sql, 'select filter from flowfabric.ff_duty group by filter order by filter')).toEqual([
+    { filter: '[null,"instance","one"]' },
+    { filter: '[null,"instance","two"]' },
+  ])
+})
+
+test('it stops before it started, twice, and starts again', async () => {
+  const { sql } = await setup()
+  let calls = 0
+  const duties = [
+    dutyOf('d', 10, () => {
+      calls++
+      return Promise.resolve(nothing)
+    }),
+  ]
+  const supervisor = new Supervisor(sql, { duties })
+  await supervisor.stop()
+  supervisor.start()
+  supervisor.start()
+  await expect.poll(() => calls, until).toBeGreaterThan(0)
+  await Promise.all([supervisor.stop(), supervisor.stop()])
+  await supervisor.stop()
+  const before = calls
+  supervisor.start()
+  await expect.poll(() => calls, until).toBeGreaterThan(before)
+  await supervisor.stop()
+})
+
+test('a stop waits for the set under way, and gives the duty back', async () => {
+  const { sql } = await setup()
+  let finish: ((run: Run) => void) | undefined
+  const duties = [
+    dutyOf(
+      'd',
+      10,
+      () =>
+        new Promise<Run>((resolve) => {
+          finish = resolve
+        }),
+    ),
+  ]
+  const supervisor = supervise(sql, { duties })
+  await expect.poll(() => finish, until).toBeDefined()
+  const stopped = supervisor.stop()
+  finish!({ ...nothing, processed: 1, isFull: true })
+  await stopped
+  expect(
+    await rows(sql, 'select taken_by, next_at_ms <= flowfabric.ff_now_ms() as is_due from flowfabric.ff_duty'),
+  ).toEqual([{ taken_by: null, is_due: true }])
+})
+
+test.each([
+  ['an interval of a duty that does not exist', { intervals: { 'lease-expiri': 10 } }],
+  ['an interval of nothing', { intervals: { 'lease-expiry': 0 } }],
+  ['an interval that is no duration', { intervals: { 'lease-expiry': 'often' } }],
+  ['an option that does not exist', { interval: 10 }],
+])('%s is refused', async (_, options) => {
+  const { sql } = await setup()
+  await refusal('invalid_input', (async () => new Supervisor(sql, options as never))())
+})

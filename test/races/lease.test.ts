@@ -1,0 +1,233 @@
+// Writes of a holder that meet each other, an operator, or whoever took the execution over.
+import pg from 'pg'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Engine } from '../../src/engine/contract.ts'
+import type { Fence } from '../../src/engine/fence.ts'
+import { EngineError } from '../../src/model/errors.ts'
+import { parseExecutionId, type ExecutionId } from '../../src/model/id.ts'
+import { fenceOf, held, interruptAll, take, worker } from '../engine/execution/holder.ts'
+import { hold } from '../support/barrier.ts'
+import { rows } from '../support/raw.ts'
+import { refusal } from '../support/refusal.ts'
+import { setup } from '../support/setup.ts'
+import { secondEngine } from './second-engine.ts'
+
+const times = 20
+// Of this database alone: other tests have waiters of their own.
+const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+const change = 'update flowfabric.ff_exec_core set retry_count = retry_count where execution_id = $1'
+const everything = 'lock table flowfabric.ff_exec_core in share mode'
+const uuidOf = (id: ExecutionId) => [parseExecutionId(id).uuid]
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    return ((await work) as { kind: string }).kind
+  } catch (error) {
+    if (EngineError.is(error)) return error.code
+    throw error
+  }
+}
+
+async function completionEvents(sql: Parameters<typeof rows>[0]): Promise<unknown> {
+  const [row] = await rows(sql, 'select count(*) from flowfabric.ff_completion_event')
+  return row!['count']
+}
+
+test('a zombie that completes at the same time as its successor is refused, and one ending is written', async () => {
+  const { engine, sql, url } = await setup()
+  const other = await secondEngine(url)
+  for (let round = 1; round <= times; round += 1) {
+    const zombie = await held(engine)
+    await interruptAll(sql, 'lapsed')
+    const successor = await take(other, { workerInstanceId: 'w-2' })
+    const barrier = await hold(url, everything)
+    const late = codeOf(engine.executions.complete({ ...fenceOf(zombie), result: Buffer.from('zombie') }))
+    const due = codeOf(other.executions.complete({ ...fenceOf(successor), result: Buffer.from('successor') }))
+    await barrier.waiters(2)
+    await barrier.release()
+    expect(await due).toBe('completed')
+    expect(['stale_lease', 'execution_not_active']).toContain(await late)
+    const answer = await engine.executions.result(zombie.executionId)
+    expect(answer?.kind === 'completed' && Buffer.from(answer.result!).toString()).toBe('successor')
+    expect(await completionEvents(sql)).toBe(round)
+  }
+})
+
+test('a zombie that completes while it is taken over changes nothing', async () => {
+  const { engine, sql, url } = await setup()
+  const other = await secondEngine(url)
+  for (let round = 1; round <= times; round += 1) {
+    const zombie = await held(engine)
+    await interruptAll(sql, 'lapsed')
+    const barrier = await hold(url, everything)
+    const late = codeOf(engine.executions.complete(fenceOf(zombie)))
+    const claim = other.executions.claim({ ...worker, workerInstanceId: 'w-2' })
+    await barrier.waiters(2)
+    await barrier.release()
+    expect(['lease_expired', 'stale_lease']).toContain(await late)
+    const { claims } = await claim
+    // The zombie may have had the row for a moment, and then the claim passes over it.
+    const successor = claims[0] ?? (await take(other))
+    expect(successor).toMatchObject({ executionId: zombie.executionId, leaseEpoch: 2 })
+    await other.executions.complete(fenceOf(successor))
+  }
+  expect(await completionEvents(sql)).toBe(times)
+})
+
+test('of a cancel and a complete one wins, the other hears it, and one event is written', async () => {
+  const { engine, sql, url } = await setup()
+  const other = await secondEngine(url)
+  for (let round = 1; round <= times; round += 1) {
+    const claim = await held(engine)
+    const { executionId } = claim
+    const barrier = await hold(url, everything)
+    // Who stands first at the barrier mostly wins, so they take turns.
+    const cancelFirst = round % 2 === 0 ? codeOf(other.executions.cancel({ executionId })) : undefined
+    if (cancelFirst !== undefined) await barrier.waiters(1)
+    const complete = codeOf(engine.executions.complete(fenceOf(claim)))
+    if (cancelFirst === undefined) await barrier.waiters(1)
+    const cancel = cancelFirst ?? codeOf(other.executions.cancel({ executionId }))
+    await barrier.waiters(2)
+    await barrier.release()
+    const outcome = `${await complete} / ${await cancel}`
+    expect(['completed / execution_not_cancellable', 'execution_not_active / cancelled']).toContain(outcome)
+    const ended = outcome.startsWith('completed') ? 'completed' : 'cancelled'
+    expect((await engine.executions.describe(executionId))?.publicState).toBe(ended)
+    expect(await completionEvents(sql)).toBe(round)
+    expect(await rows(sql, 'select from flowfabric.ff_lease')).toEqual([])
+  }
+})
+
+test('of a fail and a cancel one wins, and a retry is never left behind an ending', async () => {
+  const { engine, sql, url } = await setup()
+  const other = await secondEngine(url)
+  const policy = { retry: { attempts: 5, backoff: { type: 'fixed', delayMs: 0 } } } as const
+  for (let round = 1; round <= times; round += 1) {
+    const claim = await held(engine, { policy })
+    const barrier = await hold(url, everything)
+    const fail = codeOf(engine.executions.fail({ ...fenceOf(claim), reason: 'r' }))
+    const cancel = codeOf(other.executions.cancel({ executionId: claim.executionId }))
+    await barrier.waiters(2)
+    await barrier.release()
+    expect(['retry_scheduled', 'execution_not_active']).toContain(await fail)
+    expect(await cancel).toBe('cancelled')
+    expect(await rows(sql, 'select from flowfabric.ff_ready')).toEqual([])
+  }
+  expect(await completionEvents(sql)).toBe(times)
+})
+
+test.each(['complete', 'release'] as const)(
+  'a row that another transaction holds does not hold up the rest of a set (%s)',
+  async (verb) => {
+    const { engine, url } = await setup()
+    for (let round = 1; round <= times; round += 1) {
+      const fences: Fence[] = []
+      for (let index = 0; index < 3; index += 1) fences.push(fenceOf(await held(engine)))
+      const barrier = await hold(url, change, uuidOf(fences[1]!.executionId))
+      const answers = fences.map((fence) => codeOf(engine.executions[verb](fence)))
+      expect(await answers[0]).toBe(`${verb}d`)
+      expect(await answers[2]).toBe(`${verb}d`)
+      await barrier.waiters(1)
+      await barrier.release()
+      expect(await answers[1]).toBe(`${verb}d`)
+      const { claims } = await engine.executions.claim({ ...worker, max: 10 })
+      await engine.executions.completeMany(claims.map(fenceOf))
+    }
+  },
+)
+
+test.each(['complete', 'fail', 'delay', 'release'] as const)(
+  '%s of a row that stays held is contended, and works when it is let go',
+  async (verb) => {
+    const { engine, url } = await setup()
+    const fence = fenceOf(await held(engine))
+    const write = (): Promise<unknown> => {
+      if (verb === 'fail') return engine.executions.fail({ ...fence, reason: 'r' })
+      return verb === 'delay' ? engine.executions.delay({ ...fence, for: '1m' }) : engine.executions[verb](fence)
+    }
+    const barrier = await hold(url, change, uuidOf(fence.executionId))
+    expect((await refusal('contended', write())).retryable).toBe(true)
+    await barrier.release()
+    expect(['completed', 'failed', 'delayed', 'released']).toContain(await codeOf(write()))
+  },
+)
+
+const renewed = async (engine: Engine, fence: Fence): Promise<string> => {
+  const { leases } = await engine.executions.renew({ workerInstanceId: 'w-1', leases: [fence] })
+  const [answer] = leases
+  return answer?.kind === 'lost' ? answer.error.code : 'renewed'
+}
+
+test('a renewal and a complete at once: the execution completes, and no lease is left', async () => {
+  const { engine, sql, url } = await setup()
+  const other = await secondEngine(url)
+  for (let round = 1; round <= times; round += 1) {
+    const fence = fenceOf(await held(engine))
+    const barrier = await hold(url, 'lock table flowfabric.ff_lease in share mode')
+    const complete = codeOf(engine.executions.complete(fence))
+    const renewal = renewed(other, fence)
+    await barrier.waiters(2)
+    await barrier.release()
+    expect(await complete).toBe('completed')
+    expect(['renewed', 'execution_not_active']).toContain(await renewal)
+    expect(await rows(sql, 'select from flowfabric.ff_lease')).toEqual([])
+    expect(await renewed(other, fence)).toBe('execution_not_active')
+  }
+  expect(await completionEvents(sql)).toBe(times)
+})
+
+test('two renewals of one lease at once both keep it', async () => {
+  const { engine, sql, url } = await setup()
+  const other = await secondEngine(url)
+  const fence = fenceOf(await held(engine))
+  for (let round = 1; round <= times; round += 1) {
+    const barrier = await hold(url, 'lock table flowfabric.ff_lease in share mode')
+    const renewals = [renewed(engine, fence), renewed(other, fence)]
+    await barrier.waiters(2)
+    await barrier.release()
+    expect(await Promise.all(renewals)).toEqual(['renewed', 'renewed'])
+  }
+  expect(await rows(sql, 'select from flowfabric.ff_lease')).toHaveLength(1)
+})
+
+test('a lease whose row is held is not lost, and holds up none of the others', async () => {
+  const { engine, url } = await setup()
+  const [one, other] = [await held(engine), await held(engine)]
+  await hold(url, 'select from flowfabric.ff_lease where execution_id = $1 for update', uuidOf(one.executionId))
+  const { leases } = await engine.executions.renew({
+    workerInstanceId: 'w-1',
+    leases: [fenceOf(one), fenceOf(other)],
+    leaseTtl: '1h',
+  })
+  expect(leases).toMatchObject([{ kind: 'renewed', expiresAt: one.leaseExpiresAt }, { kind: 'renewed' }])
+  expect(leases[1]?.kind === 'renewed' && leases[1].expiresAt).toBeGreaterThan(other.leaseExpiresAt)
+})
+
+test('a write whose lease is renewed while it waits goes through, though it had run out when the write began', async () => {
+  const { engine, sql, clock, url } = await setup()
+  const claim = await held(engine)
+  const renewal = new pg.Client(url)
+  await renewal.connect()
+  onTestFinished(() => renewal.end())
+  await renewal.query('begin')
+  await renewal.query('update flowfabric.ff_lease set expires_at_ms = expires_at_ms + 3600000')
+  await clock.advance('5m')
+  const complete = engine.executions.complete(fenceOf(claim))
+  await expect.poll(() => rows(sql, waiting), { interval: 1 }).toHaveLength(1)
+  await renewal.query('commit')
+  expect(await complete).toMatchObject({ kind: 'completed' })
+})
+
+test('a repeat that is sent while the first is under way answers the same, and nothing is done twice', async () => {
+  const { engine, sql, url } = await setup()
+  const other = await secondEngine(url)
+  for (let round = 1; round <= times; round += 1) {
+    const fence = fenceOf(await held(engine))
+    const barrier = await hold(url, everything)
+    const twice = [engine, other].map((one) => codeOf(one.executions.complete(fence)))
+    await barrier.waiters(2)
+    await barrier.release()
+    expect(await Promise.all(twice)).toEqual(['completed', 'completed'])
+    expect(await completionEvents(sql)).toBe(round)
+  }
+})

@@ -1,0 +1,103 @@
+import pg from 'pg'
+import { expect, onTestFinished, test } from 'vitest'
+import { allDuties } from '../../src/engine/reconcilers/all.ts'
+import { attemptTimeout } from '../../src/engine/reconcilers/attempt-timeout.ts'
+import { delayedPromoter } from '../../src/engine/reconcilers/delayed-promoter.ts'
+import { executionDeadline } from '../../src/engine/reconcilers/execution-deadline.ts'
+import { leaseExpiry } from '../../src/engine/reconcilers/lease-expiry.ts'
+import { parseExecutionId } from '../../src/model/id.ts'
+import { openPostgres } from '../../src/sql/postgres.ts'
+import type { Sql } from '../../src/sql/sql.ts'
+import { hold } from '../support/barrier.ts'
+import { factory } from '../support/factory.ts'
+import { rows } from '../support/raw.ts'
+import { setup } from '../support/setup.ts'
+import { secondEngine } from './second-engine.ts'
+
+const worker = { workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'] }
+
+async function another(url: string): Promise<Sql> {
+  const sql = await openPostgres({ url, schema: 'flowfabric' })
+  onTestFinished(() => sql.close())
+  return sql
+}
+
+test('DELAY-09 a locked row does not hold up others, and is promoted when it is let go', async () => {
+  const { engine, sql, url } = await setup()
+  const given = factory(sql)
+  const [locked, other] = [await given.delayed({ until: 1 }), await given.delayed({ until: 2 })]
+  const change = 'update flowfabric.ff_exec_core set retry_count = retry_count where execution_id = $1'
+  const held = await hold(url, change, [parseExecutionId(locked).uuid])
+  expect(await delayedPromoter.runOnce(sql, { batch: 2 })).toMatchObject({ processed: 1, errors: 0 })
+  expect((await engine.executions.describe(other))?.publicState).toBe('waiting')
+  // Nothing but what others hold: the next run would find the same.
+  expect(await delayedPromoter.runOnce(sql, { batch: 1 })).toMatchObject({ processed: 0, errors: 0, isFull: false })
+  await held.release()
+  await expect.poll(() => delayedPromoter.runOnce(sql)).toMatchObject({ processed: 1 })
+})
+
+test('a lease that is being renewed does not lapse, nor does one that was', async () => {
+  const { sql, url, clock } = await setup()
+  await factory(sql).active({ expiresAt: 1 })
+  const renewing = new pg.Client(url)
+  await renewing.connect()
+  onTestFinished(() => renewing.end())
+  await renewing.query('begin')
+  await renewing.query('update flowfabric.ff_lease set expires_at_ms = $1', [(await clock.now()) + 60_000])
+  expect(await leaseExpiry.runOnce(sql)).toMatchObject({ processed: 0, errors: 0 })
+  await renewing.query('commit')
+  expect(await leaseExpiry.runOnce(sql)).toMatchObject({ processed: 0, errors: 0 })
+  await clock.advance('2m')
+  expect(await leaseExpiry.runOnce(sql)).toMatchObject({ processed: 1, errors: 0 })
+})
+
+test('two sweeps at once act on each row once', async () => {
+  const { engine, sql, url } = await setup()
+  const other = await another(url)
+  await engine.executions.createMany(Array.from({ length: 200 }, () => ({ kind: 'k' })))
+  for (let round = 1; round <= 20; round++) {
+    await engine.executions.claim({ ...worker, max: 200, leaseTtl: '1h' })
+    await sql.script('update flowfabric.ff_lease set expires_at_ms = 1')
+    const runs = await Promise.all([leaseExpiry.runOnce(sql), leaseExpiry.runOnce(other)])
+    expect(runs.reduce((sum, run) => sum + run.processed, 0)).toBe(200)
+    expect(runs.map((run) => run.errors)).toEqual([0, 0])
+    const events = `select count(*) from flowfabric.ff_lease_event where event_type = 'expired'`
+    expect(await rows(sql, events)).toEqual([{ count: 200 * round }])
+  }
+})
+
+// The invariants at the end of the test tell: no lease, ready row or attempt is left behind by either side.
+test('sweeps, cancels, claims and completions of the same executions leave nothing behind', async () => {
+  const { engine, sql, url } = await setup()
+  const other = await another(url)
+  const workers = await secondEngine(url)
+  for (let round = 0; round < 20; round++) {
+    const created = await engine.executions.createMany(
+      Array.from({ length: 200 }, (_, index) => ({
+        kind: 'k',
+        deadline: 5 + (index % 40),
+        ...(index % 5 === 0 && { delay: index % 20 }),
+        policy: { attemptTimeoutMs: 1 + (index % 20), retry: { attempts: 50, backoff: { type: 'fixed', delayMs: 0 } } },
+      })) as never,
+    )
+    const ids = created.flatMap((answer) => (answer.kind === 'created' ? [{ executionId: answer.executionId }] : []))
+    const working = (async () => {
+      for (let turn = 0; turn < 8; turn++) {
+        const { claims } = await workers.executions.claim({ ...worker, max: 50, leaseTtl: 100 })
+        await workers.executions.releaseMany(
+          claims.slice(0, 20).map(({ executionId, leaseId, leaseEpoch }) => ({ executionId, leaseId, leaseEpoch })),
+        )
+      }
+    })()
+    const sweeping = (async () => {
+      for (let turn = 0; turn < 4; turn++) {
+        for (const duty of [attemptTimeout, delayedPromoter, leaseExpiry, executionDeadline]) {
+          expect(await duty.runOnce(turn % 2 === 0 ? sql : other)).toMatchObject({ errors: 0 })
+        }
+      }
+    })()
+    const cancelling = engine.executions.cancelMany(ids.filter((_, index) => index % 2 === 0))
+    await Promise.all([working, sweeping, cancelling])
+  }
+  for (const duty of allDuties) expect(await duty.runOnce(sql)).toMatchObject({ errors: 0 })
+})
