@@ -1,9 +1,12 @@
 // What a test leaves behind: timers that our code started, connections to its database.
 import { createHook } from 'node:async_hooks'
 import { setImmediate } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 
-const ourCode = new URL('../../src/', import.meta.url).pathname
+const ourCode = new URL('../../src/', import.meta.url)
+// A stack names files by path, or by URL with its spaces encoded.
+const places = [ourCode.pathname, fileURLToPath(ourCode)]
 const running = new Map<number, string>()
 
 // Every timer of this process, whichever module it was asked from: ours come from node:timers/promises. Once for all:
@@ -11,7 +14,7 @@ const running = new Map<number, string>()
 createHook({
   init(id, type) {
     if (type !== 'Timeout') return
-    const place = new Error('here').stack?.split('\n').find((line) => line.includes(ourCode))
+    const place = new Error('here').stack?.split('\n').find((line) => places.some((one) => line.includes(one)))
     if (place !== undefined) running.set(id, place.trim())
   },
   destroy(id) {
@@ -23,9 +26,9 @@ createHook({
 export async function takeRunningTimers(): Promise<string[]> {
   // The end of a timer is told a turn later.
   await setImmediate()
-  const places = [...running.values()]
+  const left = [...running.values()]
   running.clear()
-  return places.map((place) => `a timer, started ${place}`)
+  return left.map((place) => `a timer, started ${place}`)
 }
 
 interface Other {

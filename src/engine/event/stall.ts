@@ -1,5 +1,6 @@
 // How long the log's reader has stood before one id that it cannot decide. Past a minute it says, once, which transaction
-// it waits for: the oldest that has written something and not ended, in whichever database of the server.
+// it waits for: the oldest that has written something and not ended. One of this database comes first, because it may own the
+// missing event; without one it is another's, whose end the reader has to wait for all the same.
 import type { Logger } from '../../sql/logger.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
@@ -13,14 +14,14 @@ const readBlocker = statement({
 select b.pid, floor(extract(epoch from clock_timestamp() - b.began_at) * 1000)::int8 as age_ms, b.what
 from (
   select a.pid, a.backend_xid as transaction_id, a.xact_start as began_at,
-    concat_ws(': ', nullif(a.application_name, ''), a.state, a.query) as what
+    concat_ws(': ', nullif(a.application_name, ''), a.state, a.query) as what, a.datname as database
   from pg_stat_activity a
   where a.backend_xid is not null and a.pid <> pg_backend_pid()
   union all
-  select null, p.transaction, p.prepared, concat('prepared as ', p.gid)
+  select null, p.transaction, p.prepared, concat('prepared as ', p.gid), p.database
   from pg_prepared_xacts p
 ) b
-order by age(b.transaction_id) desc
+order by b.database = current_database() desc, age(b.transaction_id) desc
 limit 1`,
 })
 
