@@ -6,7 +6,7 @@
 // has not passed is therefore true, and one that has passed is looked at again, alone, after both rows are locked.
 import { EngineError } from '../model/errors.ts'
 import { formatExecutionId, parseExecutionId, type ExecutionId } from '../model/id.ts'
-import type { AttemptState, Interruption, PublicState } from '../model/state.ts'
+import { isEnded, type AttemptState, type Interruption, type PublicState } from '../model/state.ts'
 import { show } from '../model/text.ts'
 import { oneOf, statement, type RowOf } from '../sql/statement.ts'
 import type { Caller } from './caller.ts'
@@ -164,12 +164,10 @@ join flowfabric.ff_lease l on l.execution_id = e.execution_id
 for no key update of l`,
 })
 
-const endings: readonly PublicState[] = ['completed', 'failed', 'cancelled', 'expired', 'skipped']
-
 /** Why a write that was not let through has lost its lease. Comes after the check for a repeat. */
 export function lostLease({ executionId, leaseEpoch }: Held, row: FencedRow): EngineError {
   const details = { executionId, publicState: row.public_state, leaseEpoch, currentLeaseEpoch: row.lease_epoch }
-  if (endings.includes(row.public_state)) {
+  if (isEnded(row.public_state)) {
     return new EngineError(
       'execution_not_active',
       `execution ${executionId} is ${row.public_state}; drop the work`,

@@ -63,6 +63,13 @@ export const publicStates = [
 ] as const
 export type PublicState = (typeof publicStates)[number]
 
+/** The public states that are endings. */
+export function isEnded(state: PublicState): boolean {
+  return endedStates.includes(state)
+}
+
+const endedStates: readonly PublicState[] = ['completed', 'failed', 'cancelled', 'expired', 'skipped']
+
 export const blockingReasons = [
   'none',
   'waiting_for_worker',

@@ -12,6 +12,7 @@ import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import { held, type Outcome, type SetOperation } from '../merge.ts'
+import { lockAlone } from './operator-set.ts'
 import { endExecutions, endsWithoutMore } from './ending.ts'
 
 export interface CancelRequest {
@@ -148,17 +149,6 @@ join flowfabric.ff_exec_core e
   and e.partition_key = i.partition_key
   and (i.namespace is null or e.namespace = i.namespace)
 where i.ordinal not in (select ordinal from target)`,
-})
-
-// The same execution alone: waits for its holder, within the transaction's lock timeout.
-const lockAlone = statement({
-  name: 'execution.cancel.lock',
-  params: { execution_id: 'uuid' },
-  row: {},
-  text: `
-select from flowfabric.ff_exec_core
-where execution_id = $1
-for no key update`,
 })
 
 export function cancelOperation(sql: Sql): SetOperation<Cancellation, CancelResult> {

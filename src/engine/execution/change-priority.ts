@@ -3,7 +3,7 @@ import { EngineError } from '../../model/errors.ts'
 import type { ExecutionId } from '../../model/id.ts'
 import { clampPriority } from '../../model/policy.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
-import type { PublicState } from '../../model/state.ts'
+import { isEnded, type PublicState } from '../../model/state.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
@@ -100,7 +100,7 @@ export function changePriorityOperation(
     (items) => call(changeStatement, { ...targetValues(items), priorities: items.map((item) => item.priority) }),
     ({ executionId, priority }, found) => {
       const state = found.public_state!
-      if (['completed', 'failed', 'cancelled', 'expired', 'skipped'].includes(state)) {
+      if (isEnded(state)) {
         const sentence = `execution ${executionId} is ${state}; its priority no longer matters. Replay it first`
         return new EngineError('execution_terminal', sentence, { executionId, publicState: state })
       }

@@ -80,7 +80,8 @@ join flowfabric.ff_exec_core e
 where i.ordinal not in (select ordinal from target)`
 }
 
-const lockAlone = statement({
+/** Before a statement that is sent alone: waits for whoever holds the execution. */
+export const lockAlone = statement({
   name: 'execution.lock',
   params: { execution_id: 'uuid' },
   row: {},

@@ -5,7 +5,7 @@ import { EngineError } from '../../model/errors.ts'
 import type { ExecutionId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
-import type { PublicState } from '../../model/state.ts'
+import { isEnded, type PublicState } from '../../model/state.ts'
 import { checkText } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
@@ -139,7 +139,7 @@ export function replayOperation(
     ({ executionId }, found) => {
       const from = found.public_state!
       const count = found.replay_count!
-      if (!['completed', 'failed', 'cancelled', 'expired', 'skipped'].includes(from)) {
+      if (!isEnded(from)) {
         const sentence = `execution ${executionId} is ${from}; replay needs one that has ended`
         return new EngineError('execution_not_terminal', sentence, { executionId, publicState: from })
       }
