@@ -50,7 +50,7 @@ function shared(sql: Sql) {
   const heads = new QueueHeads()
   const hints = new Hints(sql, (queueId) => {
     matcher.heardOf(queueId)
-    heads.lookAgain(queueId)
+    heads.lookAgain(queueId === null ? null : [queueId])
   })
   const onReady = (queueIds: Iterable<number>): void => hints.ring(queueIds)
   return {

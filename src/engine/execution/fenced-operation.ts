@@ -3,7 +3,7 @@
 import { EngineError } from '../../model/errors.ts'
 import { call, type Call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
-import { lockHeld, lostLease, type FencedRow, type Held } from '../fence.ts'
+import { lockHeld, lostLease, wholeSet, type FencedRow, type Held } from '../fence.ts'
 import { held, type Outcome, type SetOperation } from '../merge.ts'
 
 export interface FencedOperation<Item extends Held, Row extends FencedRow, Answer> {
@@ -68,7 +68,9 @@ async function judge<Item extends Held, Row extends FencedRow, Answer>(
 ): Promise<Outcome<Answer>[]> {
   ring(operation, rows)
   const found = new Map(rows.map((row) => [row.ordinal, row]))
-  const outcomes = items.map((item, index) => outcomeOf(operation, item, found.get(index + 1), isAlone))
+  const outcomes = items.map((item, index) =>
+    outcomeOf(operation, item, found.get(index + 1) ?? found.get(wholeSet), isAlone),
+  )
   const lost = outcomes.flatMap((outcome, index) => (isLost(outcome) ? [index] : []))
   if (lost.length === 0) return outcomes
   const records = await sql.query(recordsOfLeases, {
