@@ -130,6 +130,8 @@ async function openPool({ url, size, logger }: PoolOptions, settings: string): P
     idleTimeoutMillis: idleMs,
     Client: TimelyClient as unknown as new () => pg.ClientBase,
   })
+  // Its end may arrive in the same packet as its start, before whoever asked for the connection can listen.
+  pool.on('connect', (client) => client.on('error', () => {}))
   pool.on('error', (error) => logger.warn(`an idle database connection was lost: ${error.message}`))
   try {
     // A value that nobody else would choose: some poolers take our settings and drop them.
