@@ -28,6 +28,8 @@ export type { Created, CreateResult, Duplicate } from './engine/execution/create
 export type { ExecutionPage, ListRequest } from './engine/execution/list.ts'
 export type { ExecutionResult } from './engine/execution/result.ts'
 export type { Execution, Lease, Progress } from './engine/execution/snapshot.ts'
+export type { DutyReport } from './engine/reconcilers/duty-loop.ts'
+export type { SuperviseOptions, Supervisor } from './engine/reconcilers/supervisor.ts'
 export type { Lane, LanePage, LaneState, ListLanesRequest } from './engine/lane/list.ts'
 export type { Duration } from './model/duration.ts'
 export { EngineError, type ErrorCode, type ErrorDetails } from './model/errors.ts'

@@ -37,9 +37,25 @@ import { Merger } from './merge.ts'
 import { QueueHeads } from './queue/head.ts'
 import { QueueRegistry } from './queue/intern.ts'
 import { QueueMatcher } from './queue/match.ts'
+import { Supervisor, type SuperviseOptions } from './reconcilers/supervisor.ts'
 
 export function createEngine(sql: Sql): Engine {
-  return engineFor(shared(sql), localCaller)
+  return openEngine(sql).engine
+}
+
+/** The engine, and what a process that holds it can do beside its operations. */
+export function openEngine(sql: Sql) {
+  const engine = shared(sql)
+  const { hints } = engine
+  return {
+    engine: engineFor(engine, localCaller),
+    /** Not started yet. */
+    supervisor: (options: SuperviseOptions) =>
+      new Supervisor(sql, options, {
+        onReady: (queueIds) => hints.ring(queueIds),
+        onDelay: (hear) => hints.onDelay(hear),
+      }),
+  }
 }
 
 type Shared = ReturnType<typeof shared>
@@ -53,16 +69,18 @@ function shared(sql: Sql) {
     heads.lookAgain(queueId === null ? null : [queueId])
   })
   const onReady = (queueIds: Iterable<number>): void => hints.ring(queueIds)
+  const onDelay = (inMs: number): void => hints.delayed(inMs)
   return {
+    hints,
     sql: inOurWords(sql),
     raw: sql,
     subscriptions: new Subscriptions(inOurWords(sql)),
     claimer: new Claimer(sql, matcher, heads, hints),
-    createUnkeyed: new Merger(sql, createUnkeyed(sql, queues, onReady)),
-    createKeyed: new Merger(sql, createKeyed(sql, queues, onReady)),
+    createUnkeyed: new Merger(sql, createUnkeyed(sql, queues, onReady, onDelay)),
+    createKeyed: new Merger(sql, createKeyed(sql, queues, onReady, onDelay)),
     complete: new Merger(sql, completeOperation(sql)),
-    fail: new Merger(sql, failOperation(sql, onReady)),
-    delay: new Merger(sql, delayOperation(sql, onReady)),
+    fail: new Merger(sql, failOperation(sql, onReady, onDelay)),
+    delay: new Merger(sql, delayOperation(sql, onReady, onDelay)),
     release: new Merger(sql, releaseOperation(sql, onReady)),
     cancel: new Merger(sql, cancelOperation(sql)),
     grant: new Merger(sql, grantOperation(sql)),

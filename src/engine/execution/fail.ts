@@ -83,7 +83,13 @@ function checkError(error: unknown): Uint8Array {
   })
 }
 
-const failRow = { ...fencedRow, ended_as: 'text?', next_at_ms: 'int8?', queue_id: 'int4?' } as const
+const failRow = {
+  ...fencedRow,
+  ended_as: 'text?',
+  next_at_ms: 'int8?',
+  retry_delay_ms: 'int8?',
+  queue_id: 'int4?',
+} as const
 type FailRow = RowOf<typeof failRow>
 
 // The policy is read with the execution locked; it never changes, and the retry count only under this lock.
@@ -131,12 +137,13 @@ leaving as materialized (
   where is_held
 ),
 ${leaveHolder}
-${fencedAnswer('judged', { ended_as: 'text', next_at_ms: 'int8', queue_id: 'int4' })}`,
+${fencedAnswer('judged', { ended_as: 'text', next_at_ms: 'int8', retry_delay_ms: 'int8', queue_id: 'int4' })}`,
 })
 
 export function failOperation(
   sql: Sql,
   onReady: (queueIds: Iterable<number>) => void,
+  onDelay: (inMs: number) => void,
 ): SetOperation<Failure, FailResult> {
   const retried = ({ executionId }: Held, delayUntil: number | null): FailResult => {
     return { kind: 'retry_scheduled', executionId, delayUntil }
@@ -147,7 +154,10 @@ export function failOperation(
       readyQueueOf: (row) => (row.ended_as === null && row.next_at_ms === null ? row.queue_id : null),
       onReady,
       answer(item, row) {
-        if (row.ended_as === null) return retried(item, row.next_at_ms)
+        if (row.ended_as === null) {
+          if (row.next_at_ms !== null && row.retry_delay_ms !== null) onDelay(row.retry_delay_ms)
+          return retried(item, row.next_at_ms)
+        }
         return { kind: row.ended_as as 'failed' | 'cancelled', executionId: item.executionId }
       },
       repeat(item, record) {

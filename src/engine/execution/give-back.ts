@@ -121,7 +121,11 @@ const releaseStatement = giveBackStatement('release', 'released')
 
 type OnReady = (queueIds: Iterable<number>) => void
 
-export function delayOperation(sql: Sql, onReady: OnReady): SetOperation<GivenBack, DelayResult> {
+export function delayOperation(
+  sql: Sql,
+  onReady: OnReady,
+  onDelay: (inMs: number) => void,
+): SetOperation<GivenBack, DelayResult> {
   const delayed = ({ executionId }: Held, delayUntil: number | null): DelayResult => {
     return { kind: 'delayed', executionId, delayUntil }
   }
@@ -129,7 +133,11 @@ export function delayOperation(sql: Sql, onReady: OnReady): SetOperation<GivenBa
     callOf: (items) => call(delayStatement, valuesOf(items)),
     readyQueueOf,
     onReady,
-    answer: (item, row) => (row.is_cancelled === true ? cancelled(item) : delayed(item, row.next_at_ms)),
+    answer(item, row) {
+      if (row.is_cancelled === true) return cancelled(item)
+      if (item.delayMs !== null && row.next_at_ms !== null) onDelay(item.delayMs)
+      return delayed(item, row.next_at_ms)
+    },
     repeat(item, record) {
       if (wasAskedToStop(record)) return cancelled(item)
       return record.outcome === 'interrupted' ? delayed(item, record.next_at_ms) : null

@@ -52,7 +52,7 @@ ${swept('leaving', `requeued where eligibility_state = 'eligible_now'`)}`,
 
 export const attemptTimeout = sweepingDuty({
   name,
-  timers: ['ff_exec_core.attempt_deadline_at_ms'],
+  timer: 'ff_exec_core.attempt_deadline_at_ms',
   intervalMs: 2000,
   due,
   act: timeOut,

@@ -41,7 +41,7 @@ ${swept('promoted', 'promoted')}`,
 
 export const delayedPromoter = sweepingDuty({
   name,
-  timers: ['ff_exec_core.delay_until_ms'],
+  timer: 'ff_exec_core.delay_until_ms',
   intervalMs: 750,
   due,
   act: promote,

@@ -68,7 +68,7 @@ ${swept('leaving', 'requeued')}`,
 
 export const leaseExpiry = sweepingDuty({
   name,
-  timers: ['ff_lease.expires_at_ms'],
+  timer: 'ff_lease.expires_at_ms',
   intervalMs: 1000,
   due,
   act: expire,
