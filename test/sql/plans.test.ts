@@ -33,6 +33,18 @@ test('on a filled and analysed database every statement keeps to its indexes', a
   expect(await faultyPlans(url)).toEqual([])
 })
 
+test('retention looks a key up by the whole of it, also on a database that was never analysed', async () => {
+  const url = await freshDatabase()
+  await fill(url, '')
+  const client = await connect(url, planOptions)
+  const { text } = pinned.find((statement) => statement.name === 'duty.retention')!
+  const lookups = nodesOf(await explain(client, text)).filter((node) => node['Relation Name'] === 'ff_idempotency_key')
+  const conditions = lookups.flatMap((node) => node['Index Cond'] ?? [])
+  // Due, judged under the lock, deleted.
+  expect(conditions).toHaveLength(3)
+  expect(conditions.filter((condition) => !condition.includes('idempotency_key = '))).toEqual([])
+})
+
 test('the guard sees a scan', async () => {
   const url = await freshDatabase()
   const plan = await explain(await connect(url, ''), 'select * from flowfabric.ff_exec_core')
@@ -73,7 +85,11 @@ function faultsOf(node: PlanNode): string[] {
   return faults
 }
 
-async function fill(url: string): Promise<void> {
+function nodesOf(node: PlanNode): PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(nodesOf)]
+}
+
+async function fill(url: string, afterwards = 'analyze'): Promise<void> {
   const sql = await openPostgres({ url, schema: 'flowfabric' })
   const { executions } = createEngine(sql)
   const requests = Array.from({ length: 3000 }, (_, index) => ({
@@ -86,7 +102,7 @@ async function fill(url: string): Promise<void> {
   const answers = await executions.createMany(requests)
   const created = answers.flatMap((answer) => (answer.kind === 'created' ? [answer] : []))
   await executions.cancelMany(created.slice(0, 500))
-  await sql.script('analyze')
+  await sql.script(afterwards)
   await sql.close()
 }
 

@@ -16,7 +16,8 @@ const params = { ...sweepParams, kept_for_ms: 'int8' } as const
 // Where the key of `ff_exec_core e` can be; the nil uuid stands for the namespace.
 const keyScopes = `array['00000000-0000-0000-0000-000000000000', e.flow_id, e.parent_id]::uuid[]`
 
-// Scalar subqueries, so that each is looked up row by row.
+// Scalar subqueries, so that each is looked up row by row; the key too, because a join may take an index of which it uses
+// only the namespace (measured on tables that were never analysed: 25 s for a thousand, against 0.1 s).
 const isPast = `e.terminal_at_ms < flowfabric.ff_now_ms() - $6
     and e.flow_id is null
     and (select p.lifecycle_phase = 'terminal' from flowfabric.ff_exec_core p where p.execution_id = e.parent_id)
@@ -24,10 +25,12 @@ const isPast = `e.terminal_at_ms < flowfabric.ff_now_ms() - $6
     and (select d.generation from flowfabric.ff_dispatch d where d.execution_id = e.execution_id limit 1) is null
     and (
       select max(k.expires_at_ms)
-      from flowfabric.ff_exec_input n
-      join flowfabric.ff_idempotency_key k
-        on k.namespace = e.namespace and k.scope_id = any (${keyScopes}) and k.idempotency_key = n.idempotency_key
-      where n.partition_key = e.partition_key and n.execution_id = e.execution_id and k.execution_id = e.execution_id
+      from flowfabric.ff_idempotency_key k
+      where k.namespace = e.namespace and k.scope_id = any (${keyScopes}) and k.execution_id = e.execution_id
+        and k.idempotency_key = (
+          select n.idempotency_key
+          from flowfabric.ff_exec_input n
+          where n.partition_key = e.partition_key and n.execution_id = e.execution_id)
     ) > flowfabric.ff_now_ms() is not true`
 
 // Queue by queue and ending by ending, each the oldest first, in the order of the index that the lists have; one over all
