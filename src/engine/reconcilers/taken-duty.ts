@@ -13,7 +13,8 @@ values ($1, $2)
 on conflict do nothing`,
 })
 
-// Another may look at the row at the same moment: then there is no answer, and the next look comes soon.
+// Another may look at the row at the same moment: then there is no answer, and the next look comes soon. What this taker
+// took before is free to it: it does one turn at a time, so that turn's end was lost with a connection.
 const take = statement({
   name: 'duty.take',
   params: { duty: 'text', filter: 'text', taken_by: 'text', taken_for_ms: 'int8' },
@@ -26,7 +27,8 @@ with target as materialized (
   for no key update skip locked
 ),
 looked as materialized (
-  select t.*, c.now_ms, greatest(t.next_at_ms, t.taken_until_ms) - c.now_ms as wait_ms
+  select t.*, c.now_ms,
+    greatest(t.next_at_ms, case when t.taken_by <> $3 then t.taken_until_ms end) - c.now_ms as wait_ms
   from target t
   cross join lateral (select t.duty as of, flowfabric.ff_now_ms() as now_ms offset 0) c
 ),
@@ -52,8 +54,9 @@ where duty = $1 and filter = $2 and taken_by = $3
 returning (last_report ->> 'finishedAt')::int8 as finished_at_ms`,
 })
 
-// Longer than any sweep takes; what a second process then does beside the first is harmless.
-const takenForMs = 60_000
+// Longer than almost any turn takes, and how long the fleet goes without the duty when its taker is killed. What a second
+// process does beside a first that takes longer is harmless.
+const takenForMs = 10_000
 
 export interface Taker {
   readonly duty: string
