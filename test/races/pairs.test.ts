@@ -2,7 +2,8 @@
 // order, and each is the first at the gate once. Whoever wins: nobody waits in a circle, the invariants hold, what was
 // answered is true, and what has not ended comes to its end.
 import { expect, test } from 'vitest'
-import { allDuties } from '../../src/engine/reconcilers/all.ts'
+import { executionDeadline } from '../../src/engine/reconcilers/execution-deadline.ts'
+import { leaseExpiry } from '../../src/engine/reconcilers/lease-expiry.ts'
 import { checkInvariants } from '../../src/engine/invariants.ts'
 import type { Fence } from '../../src/engine/fence.ts'
 import { parseExecutionId } from '../../src/model/id.ts'
@@ -90,16 +91,16 @@ async function race(
 // The gate is open: nobody holds a row for long, and nothing is missing.
 const faults: readonly unknown[] = ['contended', 'database_error', 'internal_error', 'execution_not_found']
 
-async function statesOf({ sql }: WatchedEngine, fences: readonly Fence[]): Promise<unknown[]> {
+async function statesOf({ sql }: WatchedEngine, fences: readonly Fence[]): Promise<(string | undefined)[]> {
   const found = await rows(sql, 'select execution_id, public_state from flowfabric.ff_exec_core')
-  const states = new Map(found.map((row) => [row['execution_id'], row['public_state']]))
+  const states = new Map(found.map((row) => [row['execution_id'], row['public_state'] as string]))
   return fences.map(({ executionId }) => states.get(parseExecutionId(executionId).uuid))
 }
 
 /** Time goes by until every holder is gone and every delay over; then a worker takes what is there. */
 async function bringToEnd({ engine, sql }: WatchedEngine): Promise<void> {
   await sql.script('update flowfabric.ff_lease set expires_at_ms = 1; update flowfabric.ff_grant set expires_at_ms = 1')
-  for (const duty of allDuties) await duty.runOnce(sql)
+  for (const duty of [executionDeadline, leaseExpiry]) await duty.runOnce(sql)
   await promoteAll(sql)
   const { claims } = await engine.executions.claim({ ...worker, max: 100 })
   await engine.executions.completeMany(claims.map(fenceOf))
