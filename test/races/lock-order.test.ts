@@ -7,10 +7,10 @@ import { formatExecutionId } from '../../src/model/id.ts'
 import type { Sql } from '../../src/sql/sql.ts'
 import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
-import { movesOfEnded, movesOfHeld, movesOfReady } from './moves.ts'
+import { movesOfDelayed, movesOfEnded, movesOfHeld, movesOfReady } from './moves.ts'
 import { watchedEngine, type WatchedEngine } from './watched-engine.ts'
 
-const moves = [...movesOfHeld, ...movesOfReady, ...movesOfEnded]
+const moves = [...movesOfHeld, ...movesOfReady, ...movesOfDelayed, ...movesOfEnded]
 const policy = { retry: { attempts: 100, backoff: { type: 'fixed', delayMs: 0 } }, maxReplayCount: 1000 } as const
 
 test('claims, writes, cancels, replays and sweeps of overlapping sets never wait in a circle', async () => {
@@ -34,6 +34,7 @@ const someAreDue = `
   update flowfabric.ff_lease set expires_at_ms = 1 where random() < 0.2;
   update flowfabric.ff_exec_core set attempt_deadline_at_ms = 1 where lifecycle_phase = 'active' and random() < 0.2;
   update flowfabric.ff_exec_core set deadline_at_ms = 1 where lifecycle_phase <> 'terminal' and random() < 0.2;
+  update flowfabric.ff_exec_core set delay_until_ms = 1 where delay_until_ms is not null and random() < 0.5;
   update flowfabric.ff_grant set expires_at_ms = 1`
 
 async function actAtRandom(side: WatchedEngine, fences: readonly Fence[]): Promise<string[]> {

@@ -4,6 +4,7 @@ import type { Engine } from '../../src/engine/contract.ts'
 import type { Fence } from '../../src/engine/fence.ts'
 import { attemptTimeout } from '../../src/engine/reconcilers/attempt-timeout.ts'
 import { cancelDeadline } from '../../src/engine/reconcilers/cancel-deadline.ts'
+import { delayedPromoter } from '../../src/engine/reconcilers/delayed-promoter.ts'
 import type { Duty } from '../../src/engine/reconcilers/duty.ts'
 import { executionDeadline } from '../../src/engine/reconcilers/execution-deadline.ts'
 import { leaseExpiry } from '../../src/engine/reconcilers/lease-expiry.ts'
@@ -75,6 +76,14 @@ export const movesOfReady: readonly Move[] = [
     await executions.claimById({ ...instance, executionId, grantId })
     return { kind: 'claimed' }
   }),
+  cancel,
+  changePriority,
+  deadline,
+]
+
+/** To what waits for a time. */
+export const movesOfDelayed: readonly Move[] = [
+  sweep(delayedPromoter, 'update flowfabric.ff_exec_core set delay_until_ms = 1 where delay_until_ms is not null'),
   cancel,
   changePriority,
   deadline,

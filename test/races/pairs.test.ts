@@ -5,28 +5,22 @@ import { expect, test } from 'vitest'
 import { executionDeadline } from '../../src/engine/reconcilers/execution-deadline.ts'
 import { leaseExpiry } from '../../src/engine/reconcilers/lease-expiry.ts'
 import { checkInvariants } from '../../src/engine/invariants.ts'
+import type { CreateRequest } from '../../src/engine/execution/create-request.ts'
 import type { Fence } from '../../src/engine/fence.ts'
 import { parseExecutionId } from '../../src/model/id.ts'
 import { fenceOf, promoteAll, worker } from '../engine/execution/holder.ts'
 import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { meet } from './meeting.ts'
-import { movesOfEnded, movesOfHeld, movesOfReady, type Move } from './moves.ts'
+import { movesOfDelayed, movesOfEnded, movesOfHeld, movesOfReady, type Move } from './moves.ts'
 import { watchedEngine, type WatchedEngine } from './watched-engine.ts'
 
 const size = 25
 const policy = { retry: { attempts: 3, backoff: { type: 'fixed', delayMs: 0 } } } as const
 
 const given = {
-  async ready({ engine }: WatchedEngine): Promise<Fence[]> {
-    const made = await engine.executions.createMany(Array.from({ length: size }, () => ({ kind: 'k', policy })))
-    // Nobody has held them: whoever names this lease is refused.
-    const lease = { leaseId: '0190a000-0000-7000-8000-000000000001', leaseEpoch: 1 }
-    return made.map((answer) => ({
-      executionId: answer.kind === 'refused' ? expect.unreachable() : answer.executionId,
-      ...lease,
-    }))
-  },
+  ready: (side: WatchedEngine) => created(side, { kind: 'k', policy }),
+  delayed: (side: WatchedEngine) => created(side, { kind: 'k', policy, delay: '1h' }),
   async held(side: WatchedEngine): Promise<Fence[]> {
     await given.ready(side)
     const { claims } = await side.engine.executions.claim({ ...worker, max: size, leaseTtl: '1h' })
@@ -40,24 +34,38 @@ const given = {
   },
 }
 
-const beginnings = { held: movesOfHeld, ready: movesOfReady, ended: movesOfEnded }
+/** With a lease that nobody ever had: whoever names it is refused. */
+async function created({ engine }: WatchedEngine, request: CreateRequest): Promise<Fence[]> {
+  const made = await engine.executions.createMany(Array.from({ length: size }, () => request))
+  return made.map((answer) => ({
+    executionId: answer.kind === 'refused' ? expect.unreachable() : answer.executionId,
+    leaseId: '0190a000-0000-7000-8000-000000000001',
+    leaseEpoch: 1,
+  }))
+}
+
+const beginnings = { held: movesOfHeld, ready: movesOfReady, delayed: movesOfDelayed, ended: movesOfEnded }
 const table = Object.entries(beginnings).flatMap(([beginning, moves]) =>
   // Each pair once, and each move beside itself.
   moves.map((one, index) => [one.name, beginning as keyof typeof beginnings, one, moves.slice(index)] as const),
 )
 
-test.each(table)('%s of what is %s, beside every other move', async (_, beginning, one, others) => {
-  const { url } = await setup()
-  const sides = [await watchedEngine(url), await watchedEngine(url)] as const
-  for (const other of others) {
-    for (const first of [0, 1]) {
-      const fences = await given[beginning](sides[0])
-      await race(url, sides, [one, other], fences, first)
-      await bringToEnd(sides[0])
+test.each(table)(
+  '%s of what is %s, beside every other move',
+  async (_, beginning, one, others) => {
+    const { url } = await setup()
+    const sides = [await watchedEngine(url), await watchedEngine(url)] as const
+    for (const other of others) {
+      for (const first of [0, 1]) {
+        const fences = await given[beginning](sides[0])
+        await race(url, sides, [one, other], fences, first)
+        await bringToEnd(sides[0])
+      }
     }
-  }
-  expect(sides.map((side) => side.deadlockCount())).toEqual([0, 0])
-})
+    expect(sides.map((side) => side.deadlockCount())).toEqual([0, 0])
+  },
+  90_000,
+)
 
 async function race(
   url: string,
