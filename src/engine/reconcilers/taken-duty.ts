@@ -64,8 +64,9 @@ set next_at_ms = flowfabric.ff_now_ms() + $3
 where duty = $1 and filter = $2 and next_at_ms > flowfabric.ff_now_ms() + $3`,
 })
 
-// Longer than any sweep takes; what a second process then does beside the first is harmless.
-const takenForMs = 60_000
+// Longer than almost any turn takes, and how long the fleet goes without the duty when its taker is killed. What a second
+// process does beside a first that takes longer is harmless.
+const takenForMs = 10_000
 
 export interface Taker {
   readonly duty: string
