@@ -1,6 +1,7 @@
 // Replay: what has ended runs once more, as a new generation. Counts of retries and reclaims begin anew, totals and the
 // results of older generations stay. A deadline that was given as a duration starts anew; a fixed one that has passed is
 // dropped, and the answer says so.
+import { attached } from '../../model/attached.ts'
 import { EngineError } from '../../model/errors.ts'
 import type { ExecutionId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
@@ -103,6 +104,7 @@ replayed as (
     replay_count = j.replay_count + 1,
     retry_count = 0,
     lease_reclaim_count = 0,
+    attached = j.attached & ~${attached.grant},
     deadline_at_ms = j.next_deadline_ms,
     cancel_requested_at_ms = null,
     failure_reason = null,
@@ -118,6 +120,12 @@ ready as (
   insert into flowfabric.ff_ready (queue_id, neg_priority, resumed, rank, execution_id)
   select queue_id, -priority, false, rank, execution_id
   from replayed
+),
+-- A grant was for the generation that has ended.
+ungranted as (
+  delete from flowfabric.ff_grant g
+  using replayed d
+  where g.execution_id = d.execution_id
 ),
 told as (
   insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key,
