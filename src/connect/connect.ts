@@ -31,6 +31,7 @@ export interface ConnectOptions {
 
 export interface FlowFabric extends AsyncDisposable {
   readonly engine: Engine
+  /** Lets what was accepted before finish, for at most ten seconds, and refuses what comes after. */
   close(): Promise<void>
 }
 
@@ -77,8 +78,12 @@ function withLogger({ logger }: ConnectOptions): { logger?: Logger } {
 }
 
 function hold(sql: Sql): FlowFabric {
-  const close = () => sql.close()
-  return { engine: createEngine(sql), close, [Symbol.asyncDispose]: close }
+  const engine = createEngine(sql)
+  const close = async (): Promise<void> => {
+    await engine.close()
+    await sql.close()
+  }
+  return { engine, close, [Symbol.asyncDispose]: close }
 }
 
 let warned = false

@@ -3,6 +3,7 @@ import type { Sql } from '../sql/sql.ts'
 import { listAttempts } from './attempt/list.ts'
 import { bindCaller, localCaller, type Caller } from './caller.ts'
 import { serverTime } from './clock/server-time.ts'
+import { Closing } from './closing.ts'
 import type { Engine } from './contract.ts'
 import { eachInPlace } from './each-in-place.ts'
 import { Subscriptions } from './event/subscribe.ts'
@@ -38,8 +39,15 @@ import { QueueHeads } from './queue/head.ts'
 import { QueueRegistry } from './queue/intern.ts'
 import { QueueMatcher } from './queue/match.ts'
 
-export function createEngine(sql: Sql): Engine {
-  return engineFor(shared(sql), localCaller)
+/** An engine in this process, which can be closed; the database's handle is its owner's to close. */
+export interface LocalEngine extends Engine {
+  /** Takes no more calls; resolves when those that were taken are answered, within a bound. */
+  close(longestMs?: number): Promise<void>
+}
+
+export function createEngine(sql: Sql): LocalEngine {
+  const engine = shared(sql)
+  return { ...engineFor(engine, localCaller), close: (longestMs) => engine.closing.close(longestMs) }
 }
 
 type Shared = ReturnType<typeof shared>
@@ -53,23 +61,31 @@ function shared(sql: Sql) {
     heads.lookAgain(queueId)
   })
   const onReady = (queueIds: Iterable<number>): void => hints.ring(queueIds)
-  return {
-    sql: inOurWords(sql),
-    raw: sql,
-    subscriptions: new Subscriptions(inOurWords(sql)),
-    claimer: new Claimer(sql, matcher, heads, hints),
+  const subscriptions = new Subscriptions(inOurWords(sql))
+  const telling = subscriptions.telling(sql)
+  const sets = {
     createUnkeyed: new Merger(sql, createUnkeyed(sql, queues, onReady)),
     createKeyed: new Merger(sql, createKeyed(sql, queues, onReady)),
-    complete: new Merger(sql, completeOperation(sql)),
-    fail: new Merger(sql, failOperation(sql, onReady)),
-    delay: new Merger(sql, delayOperation(sql, onReady)),
-    release: new Merger(sql, releaseOperation(sql, onReady)),
-    cancel: new Merger(sql, cancelOperation(sql)),
+    complete: new Merger(sql, completeOperation(telling)),
+    fail: new Merger(sql, failOperation(telling, onReady)),
+    delay: new Merger(sql, delayOperation(telling, onReady)),
+    release: new Merger(sql, releaseOperation(telling, onReady)),
+    cancel: new Merger(sql, cancelOperation(telling)),
     grant: new Merger(sql, grantOperation(sql)),
     progress: new Merger(sql, progressOperation(sql)),
-    replay: new Merger(sql, replayOperation(sql, onReady)),
-    changePriority: new Merger(sql, changePriorityOperation(sql, onReady)),
-    revoke: new Merger(sql, revokeOperation(sql, onReady)),
+    replay: new Merger(sql, replayOperation(telling, onReady)),
+    changePriority: new Merger(sql, changePriorityOperation(telling, onReady)),
+    revoke: new Merger(sql, revokeOperation(telling, onReady)),
+  }
+  const closing = new Closing(Object.values(sets))
+  const raw = closing.refusing(telling)
+  return {
+    ...sets,
+    sql: inOurWords(closing.refusing(sql)),
+    raw,
+    subscriptions,
+    claimer: new Claimer(raw, matcher, heads, hints),
+    closing,
   }
 }
 
