@@ -8,7 +8,8 @@ import type { Engine } from './contract.ts'
 import { eachInPlace } from './each-in-place.ts'
 import { Subscriptions } from './event/subscribe.ts'
 import { timeline } from './event/timeline.ts'
-import { cancelOperation, checkCancelRequest } from './execution/cancel.ts'
+import { cancelHeldOperation } from './execution/cancel-held.ts'
+import { cancelOperation, checkCancelRequest, isByHolder } from './execution/cancel.ts'
 import { changePriorityOperation, checkChangePriorityRequest } from './execution/change-priority.ts'
 import { claimById } from './execution/claim-by-id.ts'
 import { Claimer } from './execution/claimer.ts'
@@ -71,6 +72,7 @@ function shared(sql: Sql) {
     delay: new Merger(sql, delayOperation(telling, onReady)),
     release: new Merger(sql, releaseOperation(telling, onReady)),
     cancel: new Merger(sql, cancelOperation(telling)),
+    cancelHeld: new Merger(sql, cancelHeldOperation(telling)),
     grant: new Merger(sql, grantOperation(sql)),
     progress: new Merger(sql, progressOperation(sql)),
     replay: new Merger(sql, replayOperation(telling, onReady)),
@@ -96,7 +98,7 @@ function engineFor(engine: Shared, caller: Caller): Engine {
   const fail = inSets(checkFailRequest, () => engine.fail)
   const delay = inSets(checkDelayRequest, () => engine.delay)
   const release = inSets(checkReleaseRequest, () => engine.release)
-  const cancel = inSets(checkCancelRequest, () => engine.cancel)
+  const cancel = inSets(checkCancelRequest, (item) => (isByHolder(item) ? engine.cancelHeld : engine.cancel))
   const replay = inSets(checkReplayRequest, () => engine.replay)
   return {
     as: (options) => engineFor(engine, bindCaller(caller, options)),
