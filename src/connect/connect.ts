@@ -1,6 +1,6 @@
 // What a user holds. Picks the database by the URL, brings its schema up to date and gives the engine on it.
 import type { Engine } from '../engine/contract.ts'
-import { createEngine } from '../engine/engine.ts'
+import { openEngine } from '../engine/engine.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import type { Logger } from '../sql/logger.ts'
 import { migrate, type MigrateOptions } from '../sql/migrate.ts'
@@ -78,9 +78,9 @@ function withLogger({ logger }: ConnectOptions): { logger?: Logger } {
 }
 
 function hold(sql: Sql): FlowFabric {
-  const engine = createEngine(sql)
+  const { engine, close: closeEngine } = openEngine(sql)
   const close = async (): Promise<void> => {
-    await engine.close()
+    await closeEngine()
     await sql.close()
   }
   return { engine, close, [Symbol.asyncDispose]: close }

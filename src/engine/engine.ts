@@ -40,15 +40,19 @@ import { QueueHeads } from './queue/head.ts'
 import { QueueRegistry } from './queue/intern.ts'
 import { QueueMatcher } from './queue/match.ts'
 
-/** An engine in this process, which can be closed; the database's handle is its owner's to close. */
-export interface LocalEngine extends Engine {
-  /** Takes no more calls; resolves when those that were taken are answered, within a bound. */
+export interface OpenEngine {
+  readonly engine: Engine
+  /** Takes no more calls; resolves when those that were taken are answered, within a bound. The database stays open. */
   close(longestMs?: number): Promise<void>
 }
 
-export function createEngine(sql: Sql): LocalEngine {
+export function openEngine(sql: Sql): OpenEngine {
   const engine = shared(sql)
-  return { ...engineFor(engine, localCaller), close: (longestMs) => engine.closing.close(longestMs) }
+  return { engine: engineFor(engine, localCaller), close: (longestMs) => engine.closing.close(longestMs) }
+}
+
+export function createEngine(sql: Sql): Engine {
+  return openEngine(sql).engine
 }
 
 type Shared = ReturnType<typeof shared>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createEngine } from '../../src/engine/engine.ts'
+import { openEngine } from '../../src/engine/engine.ts'
 import { around } from '../../src/sql/around.ts'
 import type { Sql } from '../../src/sql/sql.ts'
 import { refusal } from '../support/refusal.ts'
@@ -8,11 +8,11 @@ import { setup } from '../support/setup.ts'
 test('what was accepted before a close is done, however long its line', async () => {
   const { engine, sql } = await setup()
   const { executionId } = await engine.executions.create({ kind: 'k', lane: 'work' })
-  const closing = createEngine(sql)
+  const { engine: closing, close } = openEngine(sql)
   const created = Array.from({ length: 1200 }, () => closing.executions.create({ kind: 'k' }))
   const keyed = closing.executions.create({ kind: 'k', idempotencyKey: 'key' })
   const cancelled = closing.executions.cancel({ executionId })
-  await closing.close()
+  await close()
   expect((await engine.executions.countByState()).waiting).toMatchObject({ count: 1201 })
   expect(new Set((await Promise.all([...created, keyed])).map((answer) => answer.kind))).toEqual(new Set(['created']))
   expect(await cancelled).toMatchObject({ kind: 'cancelled' })
@@ -21,9 +21,9 @@ test('what was accepted before a close is done, however long its line', async ()
 test('what comes after a close is refused, also while it waits', async () => {
   const { engine, sql } = await setup()
   const { executionId } = await engine.executions.create({ kind: 'k', lane: 'work' })
-  const closing = createEngine(sql)
+  const { engine: closing, close } = openEngine(sql)
   const created = closing.executions.create({ kind: 'k' })
-  const closed = closing.close()
+  const closed = close()
   const worker = { workerId: 'w', workerInstanceId: 'w-1' }
   await refusal('engine_closed', closing.executions.create({ kind: 'k' }))
   await refusal('engine_closed', closing.as({ actor: 'ada' }).executions.cancel({ executionId }))
@@ -33,15 +33,15 @@ test('what comes after a close is refused, also while it waits', async () => {
     { kind: 'refused', error: { code: 'engine_closed' } },
   ])
   expect(await created).toMatchObject({ kind: 'created' })
-  await Promise.all([closed, closing.close()])
+  await Promise.all([closed, close()])
 })
 
 test('a close does not wait for ever', async () => {
   const { sql } = await setup()
   const { stuck, letGo } = untilLetGo(sql)
-  const closing = createEngine(stuck)
+  const { engine: closing, close } = openEngine(stuck)
   const created = closing.executions.create({ kind: 'k' })
-  await closing.close(1)
+  await close(1)
   letGo()
   expect(await created).toMatchObject({ kind: 'created' })
 })
