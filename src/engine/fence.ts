@@ -90,10 +90,10 @@ target as materialized (
   select e.*, ${['ordinal', 'given_lease_id', 'given_epoch', 'actor', ...own].map((column) => `i.${column}`).join(', ')}
   from input i
   join flowfabric.ff_exec_core e
-    on e.execution_id = i.execution_id
+    on e.execution_id = any (array[i.execution_id])
     and e.partition_key = i.partition_key
     and (i.namespace is null or e.namespace = i.namespace)
-  order by e.execution_id
+  order by i.execution_id
   for no key update of e skip locked
 ),
 verdict as materialized (
@@ -103,7 +103,7 @@ verdict as materialized (
       and l.expires_at_ms > c.now_ms, false) as is_held
   from target t
   cross join lateral (select t.ordinal as of, flowfabric.ff_now_ms() as now_ms offset 0) c
-  left join flowfabric.ff_lease l on l.execution_id = t.execution_id
+  left join flowfabric.ff_lease l on l.execution_id = any (array[t.execution_id])
 )`
 }
 
@@ -140,7 +140,7 @@ select i.ordinal, false, false, false, e.lease_epoch, e.public_state, e.attempt_
   ${nulls.join('')}
 from input i
 join flowfabric.ff_exec_core e
-  on e.execution_id = i.execution_id
+  on e.execution_id = any (array[i.execution_id])
   and e.partition_key = i.partition_key
   and (i.namespace is null or e.namespace = i.namespace)
 where i.ordinal not in (select ordinal from target)`
@@ -160,7 +160,7 @@ with execution as materialized (
 )
 select
 from execution e
-join flowfabric.ff_lease l on l.execution_id = e.execution_id
+join flowfabric.ff_lease l on l.execution_id = any (array[e.execution_id])
 for no key update of l`,
 })
 

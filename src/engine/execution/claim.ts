@@ -82,11 +82,11 @@ holding as materialized (
   join lateral (
     select i.payload, i.payload_encoding, i.policy, flowfabric.ff_now_ms() as now_ms
     from flowfabric.ff_exec_input i
-    where i.partition_key = t.partition_key and i.execution_id = t.execution_id
+    where i.partition_key = any (array[t.partition_key]) and i.execution_id = any (array[t.execution_id])
   ) n on true
   left join flowfabric.ff_attempt a
     on t.attempt_state = 'attempt_interrupted'
-    and a.execution_id = t.execution_id and a.attempt_index = t.attempt_index
+    and a.execution_id = any (array[t.execution_id]) and a.attempt_index = t.attempt_index
 ),
 claimed as (
   update flowfabric.ff_exec_core e
@@ -104,7 +104,7 @@ claimed as (
     attempt_deadline_at_ms = h.now_ms + (h.policy ->> 'attemptTimeoutMs')::int8,
     last_mutation_at_ms = greatest(h.now_ms, h.last_mutation_at_ms)
   from holding h
-  where e.execution_id = h.execution_id
+  where e.execution_id = any (array[h.execution_id])
   returning e.execution_id, e.partition_key, e.lease_id, e.lease_epoch, h.now_ms + $3 as lease_expires_at_ms,
     h.attempt_state as attempt_state_before, h.interruption as interruption_before, e.attempt_index, e.generation,
     e.namespace, e.task_version, e.queue_id, e.priority, e.rank, h.payload, h.payload_encoding, h.policy, e.retry_count,
@@ -114,12 +114,13 @@ claimed as (
 unready as (
   delete from flowfabric.ff_ready r
   using claimed c
-  where r.queue_id = c.queue_id and r.neg_priority = -c.priority and r.rank = c.rank and r.execution_id = c.execution_id
+  where r.queue_id = any (array[c.queue_id]) and r.neg_priority = -c.priority
+    and r.rank = c.rank and r.execution_id = c.execution_id
 ),
 ungranted as (
   delete from flowfabric.ff_grant g
   using claimed c
-  where c.had_grant and g.execution_id = c.execution_id
+  where c.had_grant and g.execution_id = any (array[c.execution_id])
 ),
 leased as (
   insert into flowfabric.ff_lease (execution_id, lease_id, lease_epoch, acquired_at_ms, expires_at_ms,
@@ -187,12 +188,12 @@ with candidate as materialized (
 taken as materialized (
   select e.*
   from candidate c
-  join flowfabric.ff_exec_core seen on seen.execution_id = c.execution_id
-  join flowfabric.ff_exec_core e on e.execution_id = c.execution_id and e.xmin = seen.xmin
+  join flowfabric.ff_exec_core seen on seen.execution_id = any (array[c.execution_id])
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[c.execution_id]) and e.xmin = seen.xmin
   where e.eligibility_state = 'eligible_now'
     and (e.attached & ${attached.grant} = 0 or not exists (
       select from flowfabric.ff_grant g
-      where g.execution_id = e.execution_id and g.expires_at_ms > flowfabric.ff_now_ms()))
+      where g.execution_id = any (array[e.execution_id]) and g.expires_at_ms > flowfabric.ff_now_ms()))
   order by c.neg_priority, c.rank, c.execution_id
   limit $9
   for no key update of e skip locked

@@ -47,7 +47,7 @@ ended as (
     cancellation_reason = case when n.ending_outcome = 'cancelled' then n.ending_reason end,
     cancelled_by = case when n.ending_outcome = 'cancelled' then n.ending_actor end
   from ending n
-  where e.execution_id = n.execution_id
+  where e.execution_id = any (array[n.execution_id])
   returning e.execution_id, e.partition_key, e.namespace, e.flow_id, e.parent_id, e.generation, e.attempt_index,
     e.attached, e.lease_id, e.lease_epoch, e.terminal_outcome, e.terminal_at_ms,
     n.ownership_state = 'leased' as was_leased, n.attempt_state as attempt_state_before,
@@ -58,7 +58,8 @@ ended_ready as (
   delete from flowfabric.ff_ready r
   using ending n
   where n.eligibility_state = 'eligible_now'
-    and r.queue_id = n.queue_id and r.neg_priority = -n.priority and r.rank = n.rank and r.execution_id = n.execution_id
+    and r.queue_id = any (array[n.queue_id]) and r.neg_priority = -n.priority
+    and r.rank = n.rank and r.execution_id = n.execution_id
 ),
 ended_attempt as (
   insert into flowfabric.ff_attempt as a (execution_id, attempt_index, generation, attempt_type, lease_id, lease_epoch,
@@ -68,7 +69,7 @@ ended_attempt as (
     l.attempt_started_at_ms, d.terminal_at_ms, d.terminal_outcome, l.worker_id, l.worker_instance_id, d.ending_reason,
     d.ending_category, d.ending_error, d.ending_error_encoding
   from ended d
-  join flowfabric.ff_lease l on l.execution_id = d.execution_id
+  join flowfabric.ff_lease l on l.execution_id = any (array[d.execution_id])
   where d.was_leased
   on conflict (execution_id, attempt_index) do update
   set ended_at_ms = excluded.ended_at_ms, outcome = excluded.outcome, lease_id = excluded.lease_id,
@@ -82,7 +83,7 @@ ended_interrupted as (
   set ended_at_ms = d.terminal_at_ms, outcome = d.terminal_outcome, failure_reason = d.ending_reason
   from ended d
   where d.attempt_state_before = 'attempt_interrupted'
-    and a.execution_id = d.execution_id and a.attempt_index = d.attempt_index
+    and a.execution_id = any (array[d.execution_id]) and a.attempt_index = d.attempt_index
 ),
 ended_result as (
   insert into flowfabric.ff_exec_result (execution_id, generation, attempt_index, created_at_ms, result, result_encoding)
@@ -107,7 +108,7 @@ ended_event as (
     case when d.attempt_state_before <> 'pending_first_attempt' then d.attempt_index end,
     l.worker_instance_id
   from ended d
-  left join flowfabric.ff_lease l on d.was_leased and l.execution_id = d.execution_id
+  left join flowfabric.ff_lease l on d.was_leased and l.execution_id = any (array[d.execution_id])
 ),
 ended_dispatch as (
   insert into flowfabric.ff_dispatch (execution_id, generation, flow_id, parent_id, created_at_ms, outcome)
@@ -118,5 +119,5 @@ ended_dispatch as (
 ended_lease as (
   delete from flowfabric.ff_lease l
   using ending n
-  where n.ownership_state = 'leased' and l.execution_id = n.execution_id
+  where n.ownership_state = 'leased' and l.execution_id = any (array[n.execution_id])
 )`

@@ -50,7 +50,7 @@ requeued as (
     lease_reclaim_count = v.lease_reclaim_count + case when v.next_interruption = 'lapsed' then 1 else 0 end,
     last_mutation_at_ms = greatest(v.left_at_ms, v.last_mutation_at_ms)
   from leaving v
-  where e.execution_id = v.execution_id and v.forced_outcome = 'none' and v.cancel_requested_at_ms is null
+  where e.execution_id = any (array[v.execution_id]) and v.forced_outcome = 'none' and v.cancel_requested_at_ms is null
   returning e.execution_id, e.partition_key, e.namespace, e.flow_id, e.generation, e.attempt_index, e.lease_id,
     e.lease_epoch, e.queue_id, e.priority, e.rank, e.eligibility_state, e.delay_until_ms, e.last_mutation_at_ms,
     v.left_actor, v.left_reason, v.leave_event, v.leave_effect, v.next_attempt_state, v.attempt_outcome,
@@ -71,7 +71,7 @@ requeued_attempt as (
     d.attempt_outcome, l.worker_id, l.worker_instance_id, d.left_reason, d.failure_category, d.error, d.error_encoding,
     d.delay_until_ms
   from requeued d
-  join flowfabric.ff_lease l on l.execution_id = d.execution_id
+  join flowfabric.ff_lease l on l.execution_id = any (array[d.execution_id])
   on conflict (execution_id, attempt_index) do update
   set ended_at_ms = excluded.ended_at_ms, outcome = excluded.outcome, lease_id = excluded.lease_id,
     lease_epoch = excluded.lease_epoch, worker_id = excluded.worker_id,
@@ -85,10 +85,10 @@ requeued_event as (
   select d.last_mutation_at_ms, d.execution_id, d.flow_id, d.generation, d.leave_event, d.partition_key, d.namespace,
     d.left_actor, d.left_reason, d.leave_effect, d.lease_id, d.lease_epoch, d.attempt_index, l.worker_instance_id
   from requeued d
-  left join flowfabric.ff_lease l on l.execution_id = d.execution_id
+  left join flowfabric.ff_lease l on l.execution_id = any (array[d.execution_id])
 ),
 requeued_lease as (
   delete from flowfabric.ff_lease l
   using requeued d
-  where l.execution_id = d.execution_id
+  where l.execution_id = any (array[d.execution_id])
 )`
