@@ -78,12 +78,12 @@ function withLogger({ logger }: ConnectOptions): { logger?: Logger } {
 }
 
 function hold(sql: Sql): FlowFabric {
-  const { engine, close: closeEngine } = openEngine(sql)
+  const opened = openEngine(sql)
   const close = async (): Promise<void> => {
-    await closeEngine()
+    await opened.close()
     await sql.close()
   }
-  return { engine, close, [Symbol.asyncDispose]: close }
+  return { engine: opened.engine, close, [Symbol.asyncDispose]: close }
 }
 
 let warned = false

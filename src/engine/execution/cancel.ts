@@ -96,15 +96,15 @@ found as materialized (
   select i.*, e.xmin as seen_xmin
   from input i
   join flowfabric.ff_exec_core e
-    on e.execution_id = i.execution_id
+    on e.execution_id = any (array[i.execution_id])
     and e.partition_key = i.partition_key
     and (i.namespace is null or e.namespace = i.namespace)
 ),
 target as materialized (
   select e.*, f.ordinal, f.reason, f.actor, f.grace_ms
   from found f
-  join flowfabric.ff_exec_core e on e.execution_id = f.execution_id and e.xmin = f.seen_xmin
-  order by e.execution_id
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[f.execution_id]) and e.xmin = f.seen_xmin
+  order by f.execution_id
   for no key update of e skip locked
 ),
 looked as materialized (
@@ -122,7 +122,7 @@ asked as (
     cancelled_by = coalesce(k.cancelled_by, k.actor),
     last_mutation_at_ms = greatest(k.now_ms, k.last_mutation_at_ms)
   from looked k
-  where e.execution_id = k.execution_id and k.asked_until_ms is distinct from k.cancel_deadline_at_ms
+  where e.execution_id = any (array[k.execution_id]) and k.asked_until_ms is distinct from k.cancel_deadline_at_ms
     and k.asked_until_ms is not null
   returning e.execution_id, e.flow_id, e.generation, e.partition_key, e.namespace, e.lease_id, e.lease_epoch,
     e.attempt_index, e.last_mutation_at_ms, k.actor, k.reason, k.asked_until_ms
@@ -148,7 +148,7 @@ union all
 select i.ordinal, null, null
 from input i
 join flowfabric.ff_exec_core e
-  on e.execution_id = i.execution_id
+  on e.execution_id = any (array[i.execution_id])
   and e.partition_key = i.partition_key
   and (i.namespace is null or e.namespace = i.namespace)
 where i.ordinal not in (select ordinal from target)`,

@@ -53,7 +53,7 @@ with taken as materialized (
     and e.attached & ${attached.grant} <> 0
     and exists (
       select from flowfabric.ff_grant g
-      where g.execution_id = e.execution_id and g.grant_id::text = $7 and g.worker_id = $1
+      where g.execution_id = any (array[e.execution_id]) and g.grant_id::text = $7 and g.worker_id = $1
         and g.worker_instance_id = $2 and g.expires_at_ms > flowfabric.ff_now_ms())
   for no key update of e
 ),
@@ -77,7 +77,7 @@ select e.public_state, e.eligibility_state = 'eligible_now' as is_eligible,
   coalesce(g.grant_id::text = $4, false) as is_this_grant,
   coalesce(g.expires_at_ms <= flowfabric.ff_now_ms(), false) as is_expired
 from flowfabric.ff_exec_core e
-left join flowfabric.ff_grant g on g.execution_id = e.execution_id
+left join flowfabric.ff_grant g on g.execution_id = any (array[e.execution_id])
 where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.namespace = $3)`,
 })
 
