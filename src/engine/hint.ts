@@ -6,6 +6,7 @@
 // what rings meanwhile is told by the next.
 import type { Sql } from '../sql/sql.ts'
 import { statement } from '../sql/statement.ts'
+import { Bell } from './bell.ts'
 
 const notify = statement({
   name: 'hint.notify',
@@ -19,7 +20,7 @@ const mostNamed = 500
 
 export class Hints {
   readonly #sql: Sql
-  readonly #waiters = new Set<() => void>()
+  readonly #bell = new Bell()
   readonly #onQueue: (queueId: number | null) => void
   #ringing = new Set<number>()
   #sending = false
@@ -38,7 +39,7 @@ export class Hints {
       this.#onQueue(id)
     }
     if (this.#ringing.size === 0) return
-    this.#wake()
+    this.#bell.ring()
     if (this.#sql.kind === 'embedded') this.#ringing.clear()
     else if (!this.#sending) void this.#send()
   }
@@ -46,18 +47,7 @@ export class Hints {
   /** Resolves at the next hint, at the latest after `timeoutMs` or when `signal` aborts. */
   wait(timeoutMs: number, signal?: AbortSignal): Promise<void> {
     this.#listen()
-    return new Promise((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer)
-        this.#waiters.delete(done)
-        signal?.removeEventListener('abort', done)
-        resolve()
-      }
-      const timer = setTimeout(done, timeoutMs)
-      this.#waiters.add(done)
-      signal?.addEventListener('abort', done)
-      if (signal?.aborted === true) done()
-    })
+    return this.#bell.wait(signal, timeoutMs)
   }
 
   async #send(): Promise<void> {
@@ -78,15 +68,11 @@ export class Hints {
     const hear = (payload: string | null): void => {
       if (payload === null || payload === '') this.#onQueue(null)
       else for (const id of payload.split(',')) this.#onQueue(Number(id))
-      this.#wake()
+      this.#bell.ring()
     }
     this.#sql.listen(this.#channel, hear).catch(() => {
       this.#isListening = false
     })
-  }
-
-  #wake(): void {
-    for (const done of this.#waiters) done()
   }
 
   get #channel(): string {
