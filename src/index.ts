@@ -1,5 +1,6 @@
 export { connect, type ConnectOptions, type FlowFabric } from './connect/connect.ts'
 export { jsonCodec, type Codec, type Encoded } from './connect/codec.ts'
+export { decodeError, encodeError, type RecordedError } from './connect/recorded-error.ts'
 export type { CallerOptions } from './engine/caller.ts'
 export type { Attempt } from './engine/attempt/list.ts'
 export type { Attempts, Engine, Events, Executions, Lanes, Leases, Refused } from './engine/contract.ts'

@@ -1,7 +1,7 @@
 // The same work for several peers, in short laps that take turns: everyone stands ready, and right before each lap the raw
 // probe runs one. A machine that is slower at that moment slows both, so their quotient stays, and a ratio is a quotient of
 // two such quotients. The raw insert is a contestant too, with the same breaks as the others: the probe runs more often
-// than anyone and is therefore warmer (measured: by a seventh), so nobody is held against the probe itself.
+// than anyone and was faster (measured: by a seventh), so nobody is held against the probe itself.
 import type { ContestantInput, Lap, WorkName } from './contestant.child.ts'
 import { startChild } from './child.ts'
 import { median, rangeOf } from './median.ts'

@@ -39,6 +39,7 @@ export interface FlowFabric extends AsyncDisposable {
    * Stopped by `close`, or before.
    */
   supervise(options?: SuperviseOptions): Supervisor
+  /** Lets what was accepted before finish, for at most ten seconds, and refuses what comes after. */
   close(): Promise<void>
 }
 
@@ -85,24 +86,25 @@ function withLogger({ logger }: ConnectOptions): { logger?: Logger } {
 }
 
 function hold(sql: Sql, connected: ConnectOptions): FlowFabric {
-  const { engine, supervisor } = openEngine(sql)
+  const opened = openEngine(sql)
   const running = new Set<Supervisor>()
   let isClosed = false
   const close = async (): Promise<void> => {
     isClosed = true
     await Promise.all([...running].map((each) => each.stop()))
+    await opened.close()
     await sql.close()
   }
   const supervise = (options: SuperviseOptions = {}): Supervisor => {
     refuseUnknownFields('supervise', options, superviseOptionNames)
     if (options.logger !== undefined) checkLogger(options.logger)
-    const started = supervisor({ ...withLogger(connected), ...options })
+    const started = opened.supervisor({ ...withLogger(connected), ...options })
     if (isClosed) throw new EngineError('engine_closed', 'this FlowFabric is closed; connect again')
     running.add(started)
     started.start()
     return started
   }
-  return { engine, supervise, close, [Symbol.asyncDispose]: close }
+  return { engine: opened.engine, supervise, close, [Symbol.asyncDispose]: close }
 }
 
 let warned = false

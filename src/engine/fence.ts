@@ -93,10 +93,10 @@ target as materialized (
     e.delay_until_ms, e.cancel_requested_at_ms, e.cancellation_reason, e.cancelled_by, ${given}
   from input i
   join flowfabric.ff_exec_core e
-    on e.execution_id = i.execution_id
+    on e.execution_id = any (array[i.execution_id])
     and e.partition_key = i.partition_key
     and (i.namespace is null or e.namespace = i.namespace)
-  order by e.execution_id
+  order by i.execution_id
   for no key update of e skip locked
 ),
 clock as materialized (
@@ -110,7 +110,7 @@ verdict as materialized (
       and l.expires_at_ms > k.now_ms, false) as is_held
   from target t
   cross join clock k
-  left join flowfabric.ff_lease l on l.execution_id = t.execution_id
+  left join flowfabric.ff_lease l on l.execution_id = any (array[t.execution_id])
 )`
 }
 
@@ -124,7 +124,7 @@ select i.ordinal, false, false, false, e.lease_epoch, e.public_state, e.attempt_
     .join('')}
 from input i
 join flowfabric.ff_exec_core e
-  on e.execution_id = i.execution_id
+  on e.execution_id = any (array[i.execution_id])
   and e.partition_key = i.partition_key
   and (i.namespace is null or e.namespace = i.namespace)
 where i.ordinal not in (select ordinal from target)`
@@ -196,7 +196,7 @@ with execution as materialized (
 )
 select
 from execution e
-join flowfabric.ff_lease l on l.execution_id = e.execution_id
+join flowfabric.ff_lease l on l.execution_id = any (array[e.execution_id])
 for no key update of l`,
 })
 

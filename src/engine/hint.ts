@@ -7,6 +7,7 @@
 // what rings meanwhile is told by the next.
 import type { Sql } from '../sql/sql.ts'
 import { statement } from '../sql/statement.ts'
+import { Bell } from './bell.ts'
 
 const notify = statement({
   name: 'hint.notify',
@@ -24,7 +25,7 @@ const delayPrefix = 'delay:'
 
 export class Hints {
   readonly #sql: Sql
-  readonly #waiters = new Set<() => void>()
+  readonly #bell = new Bell()
   readonly #onQueue: (queueId: number | null) => void
   readonly #onDelay = new Set<(inMs: number) => void>()
   #ringing = new Set<number>()
@@ -47,7 +48,7 @@ export class Hints {
       this.#onQueue(id)
     }
     if (this.#ringing.size === 0) return
-    this.#wake()
+    this.#bell.ring()
     if (this.#sql.kind === 'embedded') this.#ringing.clear()
     else if (!this.#sending) void this.#send()
   }
@@ -73,18 +74,7 @@ export class Hints {
   /** Resolves at the next hint, at the latest after `timeoutMs` or when `signal` aborts. */
   wait(timeoutMs: number, signal?: AbortSignal): Promise<void> {
     this.#listen()
-    return new Promise((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer)
-        this.#waiters.delete(done)
-        signal?.removeEventListener('abort', done)
-        resolve()
-      }
-      const timer = setTimeout(done, timeoutMs)
-      this.#waiters.add(done)
-      signal?.addEventListener('abort', done)
-      if (signal?.aborted === true) done()
-    })
+    return this.#bell.wait(signal, timeoutMs)
   }
 
   async #send(): Promise<void> {
@@ -115,7 +105,7 @@ export class Hints {
       for (const part of parts)
         if (part.startsWith(delayPrefix)) this.#tellDelay(Number(part.slice(delayPrefix.length)))
       for (const id of queues) this.#onQueue(id === '' ? null : Number(id))
-      if (queues.length > 0) this.#wake()
+      if (queues.length > 0) this.#bell.ring()
     }
     this.#sql.listen(this.#channel, hear).catch(() => {
       this.#isListening = false
@@ -124,10 +114,6 @@ export class Hints {
 
   #tellDelay(inMs: number): void {
     for (const hear of this.#onDelay) hear(inMs)
-  }
-
-  #wake(): void {
-    for (const done of this.#waiters) done()
   }
 
   get #channel(): string {

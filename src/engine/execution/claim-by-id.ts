@@ -52,13 +52,13 @@ with taken as materialized (
     e.interruption, e.attached
   from flowfabric.ff_exec_core e
   join flowfabric.ff_ready r
-    on r.queue_id = e.queue_id and r.neg_priority = -e.priority and r.rank = e.rank and r.execution_id = e.execution_id
+    on r.queue_id = any (array[e.queue_id]) and r.neg_priority = -e.priority and r.rank = e.rank and r.execution_id = e.execution_id
   where e.execution_id = $5 and e.partition_key = $6 and ($7::text is null or e.namespace = $7)
     and e.eligibility_state = 'eligible_now'
     and e.attached & ${attached.grant} <> 0
     and exists (
       select from flowfabric.ff_grant g
-      where g.execution_id = e.execution_id and g.grant_id::text = $8 and g.worker_id = $1
+      where g.execution_id = any (array[e.execution_id]) and g.grant_id::text = $8 and g.worker_id = $1
         and g.worker_instance_id = $2 and g.expires_at_ms > flowfabric.ff_now_ms())
   for no key update of e
 ),
@@ -82,7 +82,7 @@ select e.public_state, e.eligibility_state = 'eligible_now' as is_eligible,
   coalesce(g.grant_id::text = $4, false) as is_this_grant,
   coalesce(g.expires_at_ms <= flowfabric.ff_now_ms(), false) as is_expired
 from flowfabric.ff_exec_core e
-left join flowfabric.ff_grant g on g.execution_id = e.execution_id
+left join flowfabric.ff_grant g on g.execution_id = any (array[e.execution_id])
 where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.namespace = $3)`,
 })
 

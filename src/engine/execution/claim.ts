@@ -79,12 +79,12 @@ holding as materialized (
     k.now_ms, a.attempt_type, a.started_at_ms
   from taken t
   cross join clock k
-  join flowfabric.ff_exec_input n on n.partition_key = t.partition_key and n.execution_id = t.execution_id
+  join flowfabric.ff_exec_input n on n.partition_key = any (array[t.partition_key]) and n.execution_id = any (array[t.execution_id])
   left join lateral (
     select a.attempt_type, a.started_at_ms
     from flowfabric.ff_attempt a
     where t.attempt_state = 'attempt_interrupted'
-      and a.execution_id = t.execution_id and a.attempt_index = t.attempt_index
+      and a.execution_id = any (array[t.execution_id]) and a.attempt_index = t.attempt_index
     offset 0
   ) a on true
 ),
@@ -119,7 +119,7 @@ unready as (
 ungranted as (
   delete from flowfabric.ff_grant g
   using taken t
-  where t.attached & ${attached.grant} <> 0 and g.execution_id = t.execution_id
+  where t.attached & ${attached.grant} <> 0 and g.execution_id = any (array[t.execution_id])
 ),
 leased as (
   insert into flowfabric.ff_lease (execution_id, lease_id, lease_epoch, acquired_at_ms, expires_at_ms,
@@ -187,7 +187,7 @@ with candidate as materialized (
 found as materialized (
   select c.*, e.ctid as seen_row, e.xmin as seen_xmin
   from candidate c
-  join flowfabric.ff_exec_core e on e.execution_id = c.execution_id
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[c.execution_id])
 ),
 taken as materialized (
   select f.ready_row, e.ctid as taken_row, e.execution_id, e.partition_key, e.attempt_index, e.attempt_state,
@@ -197,7 +197,7 @@ taken as materialized (
   where e.eligibility_state = 'eligible_now'
     and (e.attached & ${attached.grant} = 0 or not exists (
       select from flowfabric.ff_grant g
-      where g.execution_id = e.execution_id and g.expires_at_ms > flowfabric.ff_now_ms()))
+      where g.execution_id = any (array[e.execution_id]) and g.expires_at_ms > flowfabric.ff_now_ms()))
   order by f.neg_priority, f.rank, f.execution_id
   limit $10
   for no key update of e skip locked

@@ -94,7 +94,7 @@ with input as materialized (
     on k.namespace = i.namespace
     and k.scope_id = '00000000-0000-0000-0000-000000000000'
     and k.idempotency_key = i.idempotency_key
-  left join flowfabric.ff_exec_core e on e.execution_id = i.execution_id
+  left join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
 ),
 fresh as materialized (
   select *, coalesce(due_ms > now_ms, false) as is_delayed
@@ -146,7 +146,7 @@ select i.ordinal, i.met_id, e.partition_key as met_partition, e.namespace as met
     case when i.due_ms > i.now_ms then 'delayed'::flowfabric.ff_public_state
       else 'waiting'::flowfabric.ff_public_state end) as public_state
 from input i
-left join flowfabric.ff_exec_core e on e.execution_id = i.met_id
+left join flowfabric.ff_exec_core e on e.execution_id = any (array[i.met_id])
 where i.met_id is not null or i.due_ms is not null`,
 })
 

@@ -49,7 +49,7 @@ ended as (
     cancellation_reason = case when n.ending_outcome = 'cancelled' then n.ending_reason end,
     cancelled_by = case when n.ending_outcome = 'cancelled' then n.ending_actor end
   from ending n
-  where e.execution_id = n.execution_id
+  where e.execution_id = any (array[n.execution_id])
   returning e.execution_id, n.ownership_state = 'leased' as was_leased, n.attempt_state as attempt_state_before,
     e.attached, e.partition_key, e.namespace, e.flow_id, e.parent_id, e.generation, e.attempt_index, e.terminal_outcome,
     e.terminal_at_ms, n.ending_reason, n.ending_actor, n.ending_result, n.ending_encoding, n.ending_category,
@@ -59,12 +59,12 @@ ended_ready as (
   delete from flowfabric.ff_ready r
   using ending n
   where n.eligibility_state = 'eligible_now'
-    and r.queue_id = n.queue_id and r.neg_priority = -n.priority and r.rank = n.rank and r.execution_id = n.execution_id
+    and r.queue_id = any (array[n.queue_id]) and r.neg_priority = -n.priority and r.rank = n.rank and r.execution_id = n.execution_id
 ),
 ended_lease as (
   delete from flowfabric.ff_lease l
   using ended d
-  where d.was_leased and l.execution_id = d.execution_id
+  where d.was_leased and l.execution_id = any (array[d.execution_id])
   returning l.is_continued, d.execution_id, d.attempt_index, d.generation, d.partition_key, d.namespace, d.flow_id,
     d.terminal_outcome, d.terminal_at_ms, d.ending_reason, d.ending_actor, d.ending_category, d.ending_error,
     d.ending_error_encoding, l.lease_id, l.lease_epoch, l.expires_at_ms, l.attempt_type, l.attempt_started_at_ms,
@@ -99,7 +99,7 @@ ended_continued as (
     from ended
     where attempt_state_before = 'attempt_interrupted'
   ) d
-  where a.execution_id = d.execution_id and a.attempt_index = d.attempt_index
+  where a.execution_id = any (array[d.execution_id]) and a.attempt_index = d.attempt_index
 ),
 ended_result as (
   insert into flowfabric.ff_exec_result (execution_id, generation, attempt_index, created_at_ms, result, result_encoding)

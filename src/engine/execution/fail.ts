@@ -116,7 +116,7 @@ decided as materialized (
   select v.*, n.policy, ${shouldRetrySql('n.policy', 'v.retry_count', 'v.category', 'v.permanent')} as is_retried,
     ${retryDelaySql('n.policy', 'v.retry_count')} as retry_delay_ms
   from verdict v
-  join flowfabric.ff_exec_input n on n.partition_key = v.partition_key and n.execution_id = v.execution_id
+  join flowfabric.ff_exec_input n on n.partition_key = any (array[v.partition_key]) and n.execution_id = any (array[v.execution_id])
 ),
 judged as materialized (
   select d.*, d.now_ms as left_at_ms, d.actor as left_actor, d.reason as left_reason,

@@ -140,7 +140,7 @@ export function delayOperation(
     },
     repeat(item, record) {
       if (wasAskedToStop(record)) return cancelled(item)
-      return record.outcome === 'interrupted' ? delayed(item, record.next_at_ms) : null
+      return record.left_as === 'delayed' ? delayed(item, dueAfter(item, record.left_at_ms!)) : null
     },
   })
 }
@@ -154,9 +154,15 @@ export function releaseOperation(sql: Sql, onReady: OnReady): SetOperation<Given
     answer: (item, row) => (row.is_cancelled === true ? cancelled(item) : released(item)),
     repeat(item, record) {
       if (wasAskedToStop(record)) return cancelled(item)
-      return record.outcome === 'released' ? released(item) : null
+      return record.left_as === 'released' ? released(item) : null
     },
   })
+}
+
+/** As the statement reckoned it: the repeat names the same delay. */
+function dueAfter({ delayMs, delayUntil }: GivenBack, leftAt: number): number | null {
+  const dueAt = delayUntil ?? leftAt + delayMs!
+  return dueAt > leftAt ? dueAt : null
 }
 
 function readyQueueOf(row: GiveBackRow): number | null {

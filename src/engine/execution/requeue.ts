@@ -50,7 +50,7 @@ requeued as (
     lease_reclaim_count = e.lease_reclaim_count + case when v.next_interruption = 'lapsed' then 1 else 0 end,
     last_mutation_at_ms = greatest(v.left_at_ms, e.last_mutation_at_ms)
   from leaving v
-  where e.execution_id = v.execution_id and v.forced_outcome = 'none' and v.cancel_requested_at_ms is null
+  where e.execution_id = any (array[v.execution_id]) and v.forced_outcome = 'none' and v.cancel_requested_at_ms is null
   returning e.execution_id, e.partition_key, e.namespace, e.flow_id, e.generation, e.attempt_index, e.queue_id,
     e.priority, e.rank, e.eligibility_state, e.delay_until_ms, e.last_mutation_at_ms, v.left_actor, v.left_reason,
     v.leave_event, v.leave_effect, v.next_attempt_state, v.attempt_outcome, v.failure_category, v.error,
@@ -65,7 +65,7 @@ requeued_ready as (
 requeued_lease as (
   delete from flowfabric.ff_lease l
   using requeued d
-  where l.execution_id = d.execution_id
+  where l.execution_id = any (array[d.execution_id])
   returning l.is_continued, d.execution_id, d.partition_key, d.namespace, d.flow_id, d.generation, d.attempt_index,
     d.delay_until_ms, d.last_mutation_at_ms, d.left_actor, d.left_reason, d.leave_event, d.leave_effect,
     d.next_attempt_state, d.attempt_outcome, d.failure_category, d.error, d.error_encoding, l.lease_id, l.lease_epoch,
@@ -89,7 +89,7 @@ requeued_continued as (
     worker_instance_id = d.worker_instance_id, failure_reason = d.left_reason, failure_category = d.failure_category,
     error = d.error, error_encoding = d.error_encoding, next_at_ms = d.delay_until_ms
   from requeued_lease d
-  where d.is_continued and a.execution_id = d.execution_id and a.attempt_index = d.attempt_index
+  where d.is_continued and a.execution_id = any (array[d.execution_id]) and a.attempt_index = d.attempt_index
 ),
 requeued_event as (
   insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key,

@@ -21,7 +21,7 @@ export function inScope(duty: string): string {
   and ${hasTag('e.execution_id')}
   and not exists (
     select from flowfabric.ff_set_aside s
-    where s.duty = '${duty}' and s.subject_id = e.execution_id and s.retry_at_ms > flowfabric.ff_now_ms())`
+    where s.duty = '${duty}' and s.subject_id = any (array[e.execution_id]) and s.retry_at_ms > flowfabric.ff_now_ms())`
 }
 
 /** Gives `candidate` from the query for what is due, which selects `execution_id` and `xmin as seen_xmin`. */
@@ -31,7 +31,7 @@ export function candidates(due: string): string {
   union all
   select e.execution_id, e.xmin
   from unnest($5::uuid[]) as o (execution_id)
-  join flowfabric.ff_exec_core e on e.execution_id = o.execution_id
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[o.execution_id])
 )`
 }
 
@@ -40,8 +40,8 @@ export const lockedExecutions = `
 target as materialized (
   select e.*
   from candidate c
-  join flowfabric.ff_exec_core e on e.execution_id = c.execution_id and e.xmin = c.seen_xmin
-  order by e.execution_id
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[c.execution_id]) and e.xmin = c.seen_xmin
+  order by c.execution_id
   for no key update of e skip locked
 ),
 looked as materialized (

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import type { Filter } from '../../model/tag.ts'
 import type { Logger } from '../../sql/logger.ts'
 import type { Sql } from '../../sql/sql.ts'
-import { Bell } from '../event/bell.ts'
+import { Bell } from '../bell.ts'
 import type { Duty, Report } from './duty.ts'
 import { bringDutyForward, giveDutyBack, registerDuty, takeDuty, type Taker } from './taken-duty.ts'
 

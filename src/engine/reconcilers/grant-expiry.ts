@@ -17,7 +17,7 @@ with expired as materialized (
     and ($2::text is null or $2 = (
       select e.namespace
       from flowfabric.ff_exec_core e
-      where e.execution_id = g.execution_id))
+      where e.execution_id = any (array[g.execution_id])))
     and ${hasTag('g.execution_id')}
   order by g.expires_at_ms
   limit $1
@@ -26,7 +26,7 @@ with expired as materialized (
 deleted as (
   delete from flowfabric.ff_grant g
   using expired x
-  where g.execution_id = x.execution_id
+  where g.execution_id = any (array[x.execution_id])
   returning g.execution_id
 )
 select count(*) as deleted_count

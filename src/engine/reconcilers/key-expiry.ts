@@ -22,7 +22,8 @@ with expired as materialized (
 deleted as (
   delete from flowfabric.ff_idempotency_key k
   using expired x
-  where k.namespace = x.namespace and k.scope_id = x.scope_id and k.idempotency_key = x.idempotency_key
+  where k.namespace = any (array[x.namespace]) and k.scope_id = any (array[x.scope_id])
+    and k.idempotency_key = any (array[x.idempotency_key])
   returning k.execution_id
 )
 select count(*) as deleted_count

@@ -26,11 +26,11 @@ const isPast = `e.terminal_at_ms < flowfabric.ff_now_ms() - $6
     and (
       select max(k.expires_at_ms)
       from flowfabric.ff_idempotency_key k
-      where k.namespace = e.namespace and k.scope_id = any (${keyScopes}) and k.execution_id = e.execution_id
-        and k.idempotency_key = (
+      where k.namespace = any (array[e.namespace]) and k.scope_id = any (${keyScopes}) and k.execution_id = e.execution_id
+        and k.idempotency_key = any (array(
           select n.idempotency_key
           from flowfabric.ff_exec_input n
-          where n.partition_key = e.partition_key and n.execution_id = e.execution_id)
+          where n.partition_key = any (array[e.partition_key]) and n.execution_id = any (array[e.execution_id])))
     ) > flowfabric.ff_now_ms() is not true`
 
 // Queue by queue and ending by ending, each the oldest first, in the order of the index that the lists have; one over all
@@ -71,48 +71,49 @@ ${lockedExecutions},
 past as materialized (
   select e.execution_id, e.partition_key, e.namespace, n.idempotency_key, ${keyScopes} as key_scopes
   from looked e
-  join flowfabric.ff_exec_input n on n.partition_key = e.partition_key and n.execution_id = e.execution_id
+  join flowfabric.ff_exec_input n on n.partition_key = any (array[e.partition_key]) and n.execution_id = any (array[e.execution_id])
   where ${isPast}
 ),
 core as (
   delete from flowfabric.ff_exec_core e
   using past p
-  where e.execution_id = p.execution_id
+  where e.execution_id = any (array[p.execution_id])
 ),
 cold as (
   delete from flowfabric.ff_exec_input n
   using past p
-  where n.partition_key = p.partition_key and n.execution_id = p.execution_id
+  where n.partition_key = any (array[p.partition_key]) and n.execution_id = any (array[p.execution_id])
 ),
 result as (
   delete from flowfabric.ff_exec_result r
   using past p
-  where r.execution_id = p.execution_id
+  where r.execution_id = any (array[p.execution_id])
 ),
 tag as (
   delete from flowfabric.ff_exec_tag t
   using past p
-  where t.execution_id = p.execution_id
+  where t.execution_id = any (array[p.execution_id])
 ),
 attempt as (
   delete from flowfabric.ff_attempt a
   using past p
-  where a.execution_id = p.execution_id
+  where a.execution_id = any (array[p.execution_id])
 ),
 progress as (
   delete from flowfabric.ff_progress g
   using past p
-  where g.execution_id = p.execution_id
+  where g.execution_id = any (array[p.execution_id])
 ),
 grants as (
   delete from flowfabric.ff_grant g
   using past p
-  where g.execution_id = p.execution_id
+  where g.execution_id = any (array[p.execution_id])
 ),
 key as (
   delete from flowfabric.ff_idempotency_key k
   using past p
-  where k.namespace = p.namespace and k.scope_id = any (p.key_scopes) and k.idempotency_key = p.idempotency_key
+  where k.namespace = any (array[p.namespace]) and k.scope_id = any (p.key_scopes)
+    and k.idempotency_key = any (array[p.idempotency_key])
     and k.execution_id = p.execution_id
 ),
 ${takenUp(name, 'past')}
