@@ -23,9 +23,37 @@ const mostNamed = 500
 const longestDelayMs = 1000
 const delayPrefix = 'delay:'
 
+/**
+ * One who looks, waits, and looks again. It hears while it looks too, and then does not wait: what came after the look had
+ * begun may not be in what it saw.
+ */
+class Watch {
+  readonly #bell = new Bell()
+  readonly #concerns: (queueId: number) => boolean
+  readonly end: () => void
+  #hasHeard = false
+
+  constructor(concerns: (queueId: number) => boolean, end: () => void) {
+    this.#concerns = concerns
+    this.end = end
+  }
+
+  hear(queueId: number | null): void {
+    if (queueId !== null && !this.#concerns(queueId)) return
+    this.#hasHeard = true
+    this.#bell.ring()
+  }
+
+  /** Resolves at the next hint since the last one that it told, at the latest after `timeoutMs` or when `signal` aborts. */
+  async next(timeoutMs: number, signal?: AbortSignal): Promise<void> {
+    if (!this.#hasHeard) await this.#bell.wait(signal, timeoutMs)
+    this.#hasHeard = false
+  }
+}
+
 export class Hints {
   readonly #sql: Sql
-  readonly #bell = new Bell()
+  readonly #watches = new Set<Watch>()
   readonly #onQueue: (queueId: number | null) => void
   readonly #onDelay = new Set<(inMs: number) => void>()
   #ringing = new Set<number>()
@@ -45,10 +73,9 @@ export class Hints {
   ring(queueIds: Iterable<number>): void {
     for (const id of queueIds) {
       this.#ringing.add(id)
-      this.#onQueue(id)
+      this.#tellQueue(id)
     }
     if (this.#ringing.size === 0) return
-    this.#bell.ring()
     if (this.#sql.kind === 'embedded') this.#ringing.clear()
     else if (!this.#sending) void this.#send()
   }
@@ -71,10 +98,12 @@ export class Hints {
     return () => void this.#onDelay.delete(hear)
   }
 
-  /** Resolves at the next hint, at the latest after `timeoutMs` or when `signal` aborts. */
-  wait(timeoutMs: number, signal?: AbortSignal): Promise<void> {
+  /** Hears, from now on, of the queues that concern it; until it is ended. */
+  watch(concerns: (queueId: number) => boolean): Watch {
     this.#listen()
-    return this.#bell.wait(signal, timeoutMs)
+    const watch = new Watch(concerns, () => this.#watches.delete(watch))
+    this.#watches.add(watch)
+    return watch
   }
 
   async #send(): Promise<void> {
@@ -104,12 +133,16 @@ export class Hints {
       const queues = parts.filter((part) => !part.startsWith(delayPrefix))
       for (const part of parts)
         if (part.startsWith(delayPrefix)) this.#tellDelay(Number(part.slice(delayPrefix.length)))
-      for (const id of queues) this.#onQueue(id === '' ? null : Number(id))
-      if (queues.length > 0) this.#bell.ring()
+      for (const id of queues) this.#tellQueue(id === '' ? null : Number(id))
     }
     this.#sql.listen(this.#channel, hear).catch(() => {
       this.#isListening = false
     })
+  }
+
+  #tellQueue(queueId: number | null): void {
+    this.#onQueue(queueId)
+    for (const watch of this.#watches) watch.hear(queueId)
   }
 
   #tellDelay(inMs: number): void {

@@ -93,12 +93,21 @@ export class Claimer {
 
   async claim(caller: Caller, request: ClaimRequest): Promise<ClaimResult> {
     const checked = this.#check(caller, request)
+    return checked.waitMs === 0 ? this.#claimNow(checked) : this.#claimWithin(checked, request.signal)
+  }
+
+  async #claimWithin(checked: CheckedClaim, signal: AbortSignal | undefined): Promise<ClaimResult> {
     const waitUntil = performance.now() + checked.waitMs
-    for (;;) {
-      const result = await this.#claimNow(checked)
-      const leftMs = waitUntil - performance.now()
-      if (result.claims.length > 0 || leftMs <= 0 || request.signal?.aborted === true) return result
-      await this.#hints.wait(Math.min(leftMs, pollMs), request.signal)
+    const watch = this.#hints.watch((queueId) => this.#matcher.mayMatch(checked.filter, queueId))
+    try {
+      for (;;) {
+        const result = await this.#claimNow(checked)
+        const leftMs = waitUntil - performance.now()
+        if (result.claims.length > 0 || leftMs <= 0 || signal?.aborted === true) return result
+        await watch.next(Math.min(leftMs, pollMs), signal)
+      }
+    } finally {
+      watch.end()
     }
   }
 

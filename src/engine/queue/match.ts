@@ -1,6 +1,6 @@
 // Which queues a claim may read: those of its namespaces, lanes, kinds and versions whose required capabilities it has.
-// Queues are only ever added, and seldom, so the answer is remembered for a second; a queue that this process has never
-// met but was told of makes it look again at once.
+// Queues are only ever added, and seldom, so the answer is remembered for a second; a queue of which this process hears for
+// the first time makes it look again at once.
 import type { Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
 
@@ -63,7 +63,9 @@ interface Remembered {
 
 export class QueueMatcher {
   readonly #sql: Sql
+  /** By filter, the longest remembered first. */
   readonly #remembered = new Map<string, Remembered>()
+  readonly #heardOf = new Set<number>()
 
   constructor(sql: Sql) {
     this.#sql = sql
@@ -94,16 +96,36 @@ export class QueueMatcher {
       capabilities: filter.capabilities,
     })
     const queues = new Map(rows.map((row) => [row.queue_id, decodeQueue(row)]))
-    this.#remembered.set(keyOf(filter), { queues, at })
+    this.#remember(keyOf(filter), { queues, at })
     return queues
   }
 
-  /** A queue was named by a hint, or made by this process; null: any may have been. */
+  // Filters are what callers make of them: what is too old to be used is dropped, or they would pile up.
+  #remember(filter: string, found: Remembered): void {
+    this.#remembered.delete(filter)
+    for (const [other, { at }] of this.#remembered) {
+      if (found.at - at < rememberedMs) break
+      this.#remembered.delete(other)
+    }
+    this.#remembered.set(filter, found)
+  }
+
+  /**
+   * A queue was named by a hint, or made by this process; null: any may have been. A queue is there before the first hint
+   * of it and never changes, so what is looked up after that hint need not be looked up again.
+   */
   heardOf(queueId: number | null): void {
     if (queueId === null) return this.#remembered.clear()
+    if (this.#heardOf.has(queueId)) return
+    this.#heardOf.add(queueId)
     for (const [key, { queues }] of this.#remembered) {
       if (!queues.has(queueId)) this.#remembered.delete(key)
     }
+  }
+
+  /** Whether a claim with this filter may read the queue, as far as is known. */
+  mayMatch(filter: QueueFilter, queueId: number): boolean {
+    return this.#remembered.get(keyOf(filter))?.queues.has(queueId) ?? true
   }
 }
 

@@ -1,0 +1,49 @@
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { QueueMatcher, type QueueFilter } from '../../../src/engine/queue/match.ts'
+import { around } from '../../../src/sql/around.ts'
+import { setup } from '../../support/setup.ts'
+
+function filterOf(lane: string): QueueFilter {
+  return { namespaces: null, lanes: [lane], kinds: null, versions: [], capabilities: [] }
+}
+
+async function matching() {
+  const { engine, sql } = await setup()
+  await engine.executions.create({ kind: 'k', lane: 'a' })
+  let asked = 0
+  const matcher = new QueueMatcher(
+    around(sql, (ask) => {
+      asked += 1
+      return ask()
+    }),
+  )
+  vi.useFakeTimers({ toFake: ['performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  return { matcher, askedCount: () => asked }
+}
+
+const unknownQueue = 1000
+
+test('a queue is looked up again when it is first heard of, and not with every hint', async () => {
+  const { matcher, askedCount } = await matching()
+  for (let round = 1; round <= 3; round += 1) {
+    matcher.heardOf(unknownQueue)
+    await matcher.match(filterOf('a'))
+  }
+  expect(askedCount()).toBe(1)
+  matcher.heardOf(unknownQueue + 1)
+  await matcher.match(filterOf('a'))
+  expect(askedCount()).toBe(2)
+})
+
+test('filters that are no longer used are forgotten', async () => {
+  const { matcher } = await matching()
+  await matcher.match(filterOf('a'))
+  await matcher.match(filterOf('b'))
+  expect(matcher.mayMatch(filterOf('a'), unknownQueue)).toBe(false)
+  vi.advanceTimersByTime(1000)
+  await matcher.match(filterOf('b'))
+  // Of what is not remembered, nothing can be ruled out.
+  expect(matcher.mayMatch(filterOf('a'), unknownQueue)).toBe(true)
+  expect(matcher.mayMatch(filterOf('b'), unknownQueue)).toBe(false)
+})
