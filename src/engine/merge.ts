@@ -5,7 +5,7 @@
 //
 // One bad item never fails its neighbours: a set that the database refuses because of its data (SQLSTATE 22, 23) or
 // because a row in it is locked (55P03) is halved until the item stands alone. A set whose reply was lost is sent again
-// with the same ids. What another transaction holds is sent again alone, aside.
+// with the same ids, unless that would do more than was asked for. What another transaction holds is sent again alone, aside.
 import { EngineError } from '../model/errors.ts'
 import { sqlState } from '../sql/errors.ts'
 import { engineClosed } from './closing.ts'
@@ -28,6 +28,8 @@ export interface SetOperation<Item, Answer> {
   sendAlone(item: Item, again: boolean, lockTimeoutMs: number): Promise<Outcome<Answer>>
   /** Two items with the same key never share a set. */
   keyOf(item: Item): string
+  /** Done twice it would do more than was asked for, so that a lost reply is told to the callers. */
+  readonly onlyOnce?: boolean
   bytesOf?(item: Item): number
 }
 
@@ -114,7 +116,8 @@ export class Merger<Item, Answer> {
   #sendNext(): void {
     while (this.#waiting.length > 0 && this.#mayGo()) {
       this.#inFlight++
-      void this.#sendSet(this.#takeSet(), { again: false }, false).finally(() => {
+      const sending = { again: false, onlyOnce: this.#operation.onlyOnce === true }
+      void this.#sendSet(this.#takeSet(), sending, false).finally(() => {
         this.#inFlight--
         this.#sendNext()
         this.#tellIdle()

@@ -1,6 +1,6 @@
 // Statements that are sent again: because the log had no block for their event, because another transaction came first, or
 // because the reply was lost. Nothing is done twice by it: ids are minted before the first send, and a write that finds its
-// own effect answers as the first did.
+// own effect says so. What could not find it, because others may have moved on from there, is sent only once.
 import { isConnectionLost, sqlState } from '../sql/errors.ts'
 import type { Sql } from '../sql/sql.ts'
 import { ensureEventBlock, lacksEventBlock } from './event/block.ts'

@@ -107,6 +107,6 @@ export function changePriorityOperation(
       }
       return { kind: 'priority_changed', executionId, from: found.priority!, to: priority }
     },
-    onReady,
+    { onReady },
   )
 }

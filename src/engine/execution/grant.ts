@@ -1,5 +1,6 @@
 // Grant: the right of one worker instance to claim one execution, once, for a short time. It moves nothing: the execution
 // stays where it is in its queue, and other claims pass over it while the grant lives.
+import { randomUUID } from 'node:crypto'
 import { attached } from '../../model/attached.ts'
 import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
@@ -38,6 +39,7 @@ export interface Granted {
 }
 
 export interface NewGrant extends Target {
+  readonly grantId: string
   readonly workerId: string
   readonly workerInstanceId: string
   readonly ttlMs: number
@@ -51,6 +53,7 @@ export function checkGrantRequest(caller: Caller, request: GrantRequest): NewGra
   if (ttlMs < 1 || ttlMs > longestTtlMs) throw refusal('invalid_input', 'ttl', `${ttlMs} ms`, `1 to ${longestTtlMs} ms`)
   return {
     ...checkTarget(caller, request.executionId),
+    grantId: randomUUID(),
     workerId: checkWorker('workerId', request.workerId),
     workerInstanceId: checkWorker('workerInstanceId', request.workerInstanceId),
     ttlMs,
@@ -61,8 +64,7 @@ const own = {
   public_state: 'flowfabric.ff_public_state',
   is_eligible: 'bool',
   is_granted: 'bool',
-  new_grant_id: 'uuid',
-  new_expires_at_ms: 'int8',
+  granted_until_ms: 'int8',
 } as const
 const row = {
   ordinal: 'int8',
@@ -71,26 +73,33 @@ const row = {
   public_state: oneOf<PublicState | null>(),
   is_eligible: 'bool?',
   is_granted: 'bool?',
-  new_grant_id: 'uuid?',
-  new_expires_at_ms: 'int8?',
+  granted_until_ms: 'int8?',
 } as const
 
-// A grant is written and deleted under the execution's lock, so its row needs no lock of its own to be read.
+// A grant is written and deleted under the execution's lock, so its row needs no lock of its own to be read. One with the
+// given id is there when the reply to the first send was lost, and answers as that did.
 const grantStatement = statement({
   name: 'execution.grant',
-  params: { ...targetParams, worker_ids: 'text[]', worker_instance_ids: 'text[]', ttls_ms: 'int8[]' },
+  params: {
+    ...targetParams,
+    grant_ids: 'uuid[]',
+    worker_ids: 'text[]',
+    worker_instance_ids: 'text[]',
+    ttls_ms: 'int8[]',
+  },
   row,
   text: `
 with input as materialized (
   select *
-  from unnest($1::uuid[], $2::int2[], $3::text[], $4::text[], $5::text[], $6::text[], $7::int8[])
-    with ordinality as i (${targetInput}, worker_id, worker_instance_id, ttl_ms, ordinal)
+  from unnest($1::uuid[], $2::int2[], $3::text[], $4::text[], $5::uuid[], $6::text[], $7::text[], $8::int8[])
+    with ordinality as i (${targetInput}, new_grant_id, worker_id, worker_instance_id, ttl_ms, ordinal)
 ),
-${lockedTarget('worker_id', 'worker_instance_id', 'ttl_ms')},
+${lockedTarget('new_grant_id', 'worker_id', 'worker_instance_id', 'ttl_ms')},
 judged as materialized (
   select t.*, c.now_ms, t.eligibility_state = 'eligible_now' as is_eligible,
-    coalesce(g.expires_at_ms > c.now_ms, false) as is_granted,
-    gen_random_uuid() as new_grant_id, c.now_ms + t.ttl_ms as new_expires_at_ms
+    coalesce(g.expires_at_ms > c.now_ms and g.grant_id <> t.new_grant_id, false) as is_granted,
+    coalesce(g.grant_id = t.new_grant_id, false) as is_given,
+    case when g.grant_id = t.new_grant_id then g.expires_at_ms else c.now_ms + t.ttl_ms end as granted_until_ms
   from target t
   cross join lateral (select t.ordinal as of, flowfabric.ff_now_ms() as now_ms offset 0) c
   left join flowfabric.ff_grant g on g.execution_id = any (array[t.execution_id])
@@ -98,9 +107,9 @@ judged as materialized (
 granted as (
   insert into flowfabric.ff_grant as g
     (execution_id, grant_id, granted_at_ms, expires_at_ms, worker_id, worker_instance_id)
-  select execution_id, new_grant_id, now_ms, new_expires_at_ms, worker_id, worker_instance_id
+  select execution_id, new_grant_id, now_ms, granted_until_ms, worker_id, worker_instance_id
   from judged
-  where is_eligible and not is_granted
+  where is_eligible and not is_granted and not is_given
   on conflict (execution_id) do update
   set grant_id = excluded.grant_id, granted_at_ms = excluded.granted_at_ms, expires_at_ms = excluded.expires_at_ms,
     worker_id = excluded.worker_id, worker_instance_id = excluded.worker_instance_id
@@ -121,11 +130,12 @@ export function grantOperation(sql: Sql): SetOperation<NewGrant, Granted> {
     (items) =>
       call(grantStatement, {
         ...targetValues(items),
+        grant_ids: items.map((item) => item.grantId),
         worker_ids: items.map((item) => item.workerId),
         worker_instance_ids: items.map((item) => item.workerInstanceId),
         ttls_ms: items.map((item) => item.ttlMs),
       }),
-    ({ executionId }, found) => {
+    ({ executionId, grantId }, found) => {
       if (found.is_eligible !== true) {
         const sentence = `execution ${executionId} is ${found.public_state}; a grant needs one that can be claimed now`
         return new EngineError('execution_not_runnable', sentence, { executionId, publicState: found.public_state })
@@ -135,7 +145,7 @@ export function grantOperation(sql: Sql): SetOperation<NewGrant, Granted> {
           executionId,
         })
       }
-      return { kind: 'granted', executionId, grantId: found.new_grant_id!, expiresAt: found.new_expires_at_ms! }
+      return { kind: 'granted', executionId, grantId, expiresAt: found.granted_until_ms! }
     },
   )
 }

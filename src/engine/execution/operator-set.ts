@@ -97,8 +97,9 @@ export function operatorSet<Item extends Target, R extends AnswerColumns, Answer
   sql: Sql,
   callOf: (items: readonly Item[]) => Call<R>,
   answer: (item: Item, row: RowOf<R>) => Answer | EngineError,
-  onReady: (queueIds: Iterable<number>) => void = () => {},
+  options: { readonly onReady?: (queueIds: Iterable<number>) => void; readonly onlyOnce?: boolean } = {},
 ): SetOperation<Item, Answer> {
+  const { onReady = () => {}, onlyOnce = false } = options
   const outcomeOf = (item: Item, row: RowOf<R> | undefined): Outcome<Answer> => {
     const { executionId } = item
     if (row === undefined) {
@@ -108,6 +109,7 @@ export function operatorSet<Item extends Target, R extends AnswerColumns, Answer
   }
   return {
     keyOf: (item) => item.uuid,
+    onlyOnce,
     async send(items) {
       const [rows] = await sql.pipeline([callOf(items)])
       onReady(new Set(rows.map((row) => row.queue_id)))

@@ -165,6 +165,7 @@ export function replayOperation(
         deadlineDropped: found.deadline_dropped!,
       }
     },
-    onReady,
+    // It may have run and ended since: a second replay would be one more.
+    { onReady, onlyOnce: true },
   )
 }

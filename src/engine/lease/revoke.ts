@@ -139,6 +139,7 @@ export function revokeOperation(
       if (found.is_cancelled === true) return { kind: 'cancelled', executionId }
       return { kind: 'revoked', executionId, leaseId: found.lease_id!, leaseEpoch: found.lease_epoch! }
     },
-    onReady,
+    // Another may hold it since, whose lease was not meant.
+    { onReady, onlyOnce: true },
   )
 }
