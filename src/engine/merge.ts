@@ -47,6 +47,7 @@ const bounds: Readonly<Record<Sql['kind'], Bounds>> = {
 
 interface Waiting<Item, Answer> {
   readonly item: Item
+  readonly key: string
   readonly settle: (outcome: Answer | EngineError) => void
 }
 
@@ -63,8 +64,12 @@ export class Merger<Item, Answer> {
   readonly #sql: Sql
   readonly #operation: SetOperation<Item, Answer>
   readonly #bounds: Bounds
-  #waiting: Waiting<Item, Answer>[] = []
+  /** For the next sets, in the order in which they came, and of each key one. */
+  readonly #waiting: Waiting<Item, Answer>[] = []
+  readonly #waitingKeys = new Set<string>()
   #waitingBytes = 0
+  /** By key, those that come after the one that waits: a thousand calls for one execution hold up nobody else's. */
+  readonly #behind = new Map<string, Waiting<Item, Answer>[]>()
   #inFlight = 0
   readonly #held: HeldItem<Item, Answer>[] = []
   #isSendingAlone = false
@@ -88,8 +93,7 @@ export class Merger<Item, Answer> {
   /** Settles exactly once, later; the item's error is its answer. */
   add(item: Item, settle: (outcome: Answer | EngineError) => void): void {
     if (this.#isClosed) return queueMicrotask(() => settle(engineClosed()))
-    this.#waiting.push({ item, settle })
-    this.#waitingBytes += this.#bytesOf(item)
+    this.#line({ item, key: this.#operation.keyOf(item), settle })
     if (this.#scheduled) return
     this.#scheduled = true
     // A turn of the microtask queue, so that calls made in one go share the first set too.
@@ -131,29 +135,41 @@ export class Merger<Item, Answer> {
     return isFull && this.#inFlight < this.#bounds.maxInFlight
   }
 
+  #line(entry: Waiting<Item, Answer>): void {
+    const { key } = entry
+    if (this.#waitingKeys.has(key)) {
+      const behind = this.#behind.get(key)
+      if (behind === undefined) this.#behind.set(key, [entry])
+      else behind.push(entry)
+      return
+    }
+    this.#waitingKeys.add(key)
+    this.#waiting.push(entry)
+    this.#waitingBytes += this.#bytesOf(entry.item)
+  }
+
   #takeSet(): Waiting<Item, Answer>[] {
-    const set: Waiting<Item, Answer>[] = []
-    const later: Waiting<Item, Answer>[] = []
-    const keys = new Set<string>()
-    let bytes = 0
-    let seen = 0
-    for (const entry of this.#waiting) {
-      const size = this.#bytesOf(entry.item)
-      const full = set.length >= this.#bounds.maxItems || (set.length > 0 && bytes + size > this.#bounds.maxBytes)
-      if (full) break
-      seen++
-      const key = this.#operation.keyOf(entry.item)
-      if (keys.has(key)) {
-        later.push(entry)
-        continue
-      }
-      keys.add(key)
-      set.push(entry)
+    const { maxItems, maxBytes } = this.#bounds
+    const most = Math.min(maxItems, this.#waiting.length)
+    let [count, bytes] = [0, 0]
+    while (count < most) {
+      const size = this.#bytesOf(this.#waiting[count]!.item)
+      if (count > 0 && bytes + size > maxBytes) break
+      count += 1
       bytes += size
     }
-    this.#waiting = later.concat(this.#waiting.slice(seen))
+    const set = this.#waiting.splice(0, count)
     this.#waitingBytes -= bytes
+    for (const { key } of set) this.#lineNext(key)
     return set
+  }
+
+  #lineNext(key: string): void {
+    this.#waitingKeys.delete(key)
+    const behind = this.#behind.get(key)
+    const next = behind?.shift()
+    if (behind?.length === 0) this.#behind.delete(key)
+    if (next !== undefined) this.#line(next)
   }
 
   #bytesOf(item: Item): number {

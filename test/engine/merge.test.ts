@@ -83,6 +83,22 @@ test('two items with one key never share a set, and keep their order', async () 
   expect(recorded.sets).toEqual([['a:1', 'b', 'c'], ['a:2'], ['a:3']])
 })
 
+test('a thousand calls for one key hold up nobody, and each is looked at once', async () => {
+  const recorded = record(echo)
+  const { sql } = await setup()
+  let looks = 0
+  const keyOf = (item: string): string => {
+    looks += 1
+    return recorded.operation.keyOf(item)
+  }
+  const merger = new Merger(sql, { ...recorded.operation, keyOf })
+  const items = [...Array.from({ length: 1000 }, (_, index) => `hot:${index}`), 'other']
+  expect(await Promise.all(items.map((item) => merger.one(item)))).toEqual(echo(items))
+  expect(recorded.sets[0]).toEqual(['hot:0', 'other'])
+  expect(recorded.sets.flat().filter((item) => item !== 'other')).toEqual(items.slice(0, -1))
+  expect(looks).toBe(items.length)
+})
+
 test.each(['22001', '23502', '55P03'])(
   'a set that fails with %s is halved until the bad item stands alone',
   async (code) => {
