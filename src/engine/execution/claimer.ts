@@ -123,7 +123,7 @@ export class Claimer {
       filter: {
         namespaces: namespacesOf(caller, request.namespaces),
         lanes: lanes.map(checkLane),
-        kinds: listOf('kinds', request.kinds)?.map(checkKind) ?? null,
+        kinds: someOf('kinds', request.kinds)?.map(checkKind) ?? null,
         versions: listOf('versions', request.versions)?.map(checkVersion) ?? [],
         capabilities: parseCapabilities(request.capabilities),
       },
@@ -159,8 +159,14 @@ export class Claimer {
     const taken = await this.#send(checked, queueIds, checked.max, candidates)
     if (taken.rows.length === checked.max || taken.isFromHead) return taken
     this.#heads.lookAgain(queueIds)
-    const more = await this.#send(checked, queueIds, checked.max - taken.rows.length, candidates)
-    return { ...more, rows: [...taken.rows, ...more.rows] }
+    try {
+      const more = await this.#send(checked, queueIds, checked.max - taken.rows.length, candidates)
+      return { ...more, rows: [...taken.rows, ...more.rows] }
+    } catch (error) {
+      // What the first look took is the caller's, or nobody would know of it until the next renewal.
+      if (taken.rows.length === 0) throw error
+      return taken
+    }
   }
 
   async #send(checked: CheckedClaim, queueIds: readonly number[], max: number, candidates: number): Promise<Taken> {
@@ -205,8 +211,15 @@ function listOf(field: string, value: unknown): readonly string[] | undefined {
   throw refusal('invalid_input', field, show(value), 'an array, or left out')
 }
 
+/** None of them would be nothing at all, which nobody waits for. */
+function someOf(field: string, value: unknown): readonly string[] | undefined {
+  const list = listOf(field, value)
+  if (list?.length === 0) throw refusal('invalid_input', field, 'empty', 'one or more, or left out')
+  return list
+}
+
 function namespacesOf(caller: Caller, wanted: readonly string[] | undefined): readonly string[] | null {
-  const namespaces = listOf('namespaces', wanted)?.map(checkNamespace)
+  const namespaces = someOf('namespaces', wanted)?.map(checkNamespace)
   if (caller.namespace === null) return namespaces ?? null
   if (namespaces === undefined || namespaces.every((one) => one === caller.namespace)) return [caller.namespace]
   throw new EngineError(

@@ -105,7 +105,6 @@ test('a kind, a version and a namespace are only claimed by those who name them,
   )
   expect(await kindsInOrder(engine, { kinds: ['pdf', 'old', 'absent'] })).toEqual(['pdf'])
   expect(await kindsInOrder(engine, { kinds: ['new', 'old'], versions: ['v2'] })).toEqual(['new'])
-  expect(await kindsInOrder(engine, { kinds: [] })).toEqual([])
   expect(await kindsInOrder(engine, { namespaces: ['b'] })).toEqual(['theirs'])
   expect(await kindsInOrder(engine, { versions: ['v1'] })).toEqual(['mail', 'old'])
 })

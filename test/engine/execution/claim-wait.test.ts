@@ -2,6 +2,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createEngine } from '../../../src/engine/engine.ts'
 import type { Engine } from '../../../src/engine/contract.ts'
+import { around } from '../../../src/sql/around.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { setup } from '../../support/setup.ts'
 import { worker } from './holder.ts'
@@ -21,19 +22,13 @@ function watched(inner: Sql): Watched {
   const timesSent = (name: string): number => sent.filter((one) => one === name).length
   let kept: { readonly name: string; readonly from: number; readonly free: Promise<void> } | null = null
   const sql: Sql = {
-    kind: inner.kind,
-    schema: inner.schema,
+    ...around(inner, (ask) => ask()),
     async query(statement, values) {
       const answer = await inner.query(statement, values)
       sent.push(statement.name)
       if (kept?.name === statement.name && timesSent(kept.name) >= kept.from) await kept.free
       return answer
     },
-    pipeline: (calls, options) => inner.pipeline(calls, options),
-    transaction: (work) => inner.transaction(work),
-    script: (text) => inner.script(text),
-    listen: (channel, onHint) => inner.listen(channel, onHint),
-    close: () => inner.close(),
   }
   return {
     engine: createEngine(sql),

@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest'
 import type { Engine } from '../../../src/engine/contract.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
+import { around } from '../../../src/sql/around.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
@@ -12,9 +13,7 @@ import { fenceOf, held, take } from './holder.ts'
 function losingFirstReply(sql: Sql, meanwhile: () => Promise<unknown> = async () => {}): Engine {
   let isLost = false
   return createEngine({
-    kind: sql.kind,
-    schema: sql.schema,
-    query: (statement, values) => sql.query(statement, values),
+    ...around(sql, (ask) => ask()),
     async pipeline(calls, options) {
       const answer = await sql.pipeline(calls, options)
       if (isLost) return answer
@@ -22,10 +21,6 @@ function losingFirstReply(sql: Sql, meanwhile: () => Promise<unknown> = async ()
       await meanwhile()
       throw Object.assign(new Error('terminating connection'), { code: '57P01', severity: 'FATAL' })
     },
-    transaction: (work) => sql.transaction(work),
-    script: (text) => sql.script(text),
-    listen: (channel, onHint) => sql.listen(channel, onHint),
-    close: () => sql.close(),
   })
 }
 
