@@ -1,5 +1,6 @@
 // What a user holds. Picks the database by the URL, brings its schema up to date and gives the engine on it.
 import type { Engine } from '../engine/contract.ts'
+import { longestCloseMs, within } from '../engine/closing.ts'
 import { openEngine } from '../engine/engine.ts'
 import { superviseOptionNames, type SuperviseOptions, type Supervisor } from '../engine/reconcilers/supervisor.ts'
 import { EngineError } from '../model/errors.ts'
@@ -39,7 +40,7 @@ export interface FlowFabric extends AsyncDisposable {
    * Stopped by `close`, or before.
    */
   supervise(options?: SuperviseOptions): Supervisor
-  /** Lets what was accepted before finish, for at most ten seconds, and refuses what comes after. */
+  /** Lets what was accepted before finish, for at most ten seconds, then cuts it off; refuses what comes after. */
   close(): Promise<void>
 }
 
@@ -88,18 +89,19 @@ function withLogger({ logger }: ConnectOptions): { logger?: Logger } {
 function hold(sql: Sql, connected: ConnectOptions): FlowFabric {
   const opened = openEngine(sql)
   const running = new Set<Supervisor>()
-  let isClosed = false
-  const close = async (): Promise<void> => {
-    isClosed = true
-    await Promise.all([...running].map((each) => each.stop()))
-    await opened.close()
-    await sql.close()
+  let closing: Promise<void> | undefined
+  const end = async (): Promise<void> => {
+    const until = performance.now() + longestCloseMs
+    const stopped = Promise.all([...running].map((each) => each.stop()))
+    await Promise.all([within(longestCloseMs, stopped), opened.close(longestCloseMs)])
+    await sql.close(Math.max(0, until - performance.now()))
   }
+  const close = (): Promise<void> => (closing ??= end())
   const supervise = (options: SuperviseOptions = {}): Supervisor => {
     refuseUnknownFields('supervise', options, superviseOptionNames)
     if (options.logger !== undefined) checkLogger(options.logger)
     const started = opened.supervisor({ ...withLogger(connected), ...options })
-    if (isClosed) throw new EngineError('engine_closed', 'this FlowFabric is closed; connect again')
+    if (closing !== undefined) throw new EngineError('engine_closed', 'this FlowFabric is closed; connect again')
     running.add(started)
     started.start()
     return started

@@ -1,12 +1,11 @@
 // The end of an engine. A close takes no more calls, and waits for the answers to those that were taken: a create that was
 // accepted and stands in a set that has not gone yet is written, not refused. It waits for a bounded time, because the
 // database may be out of reach; what is not answered then is refused when the database's handle closes.
-import { setTimeout } from 'node:timers/promises'
 import { EngineError } from '../model/errors.ts'
 import { around } from '../sql/around.ts'
 import type { Sql } from '../sql/sql.ts'
 
-const longestCloseMs = 10_000
+export const longestCloseMs = 10_000
 
 /** Whoever takes calls and answers them later. */
 interface Taker {
@@ -35,12 +34,16 @@ export class Closing {
   }
 
   async #finish(longestMs: number): Promise<void> {
-    const timer = new AbortController()
-    const answered = Promise.all(this.#takers.map((taker) => taker.close()))
-    const givenUp = setTimeout(longestMs, undefined, { signal: timer.signal }).catch(() => {})
-    await Promise.race([answered, givenUp])
-    timer.abort()
+    await within(longestMs, Promise.all(this.#takers.map((taker) => taker.close())))
   }
+}
+
+/** Resolves when the work is done, or when its time is over. */
+export async function within(longestMs: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const givenUp = new Promise((resolve) => (timer = setTimeout(resolve, longestMs)))
+  await Promise.race([work, givenUp])
+  clearTimeout(timer)
 }
 
 export function engineClosed(): EngineError {

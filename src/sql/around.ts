@@ -10,6 +10,6 @@ export function around(sql: Sql, run: <T>(ask: () => Promise<T>) => Promise<T>):
     script: (text) => run(() => sql.script(text)),
     transaction: (work) => run(() => sql.transaction(work)),
     listen: (channel, onHint) => run(() => sql.listen(channel, onHint)),
-    close: () => run(() => sql.close()),
+    close: (withinMs) => run(() => sql.close(withinMs)),
   }
 }

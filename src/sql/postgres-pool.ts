@@ -34,6 +34,8 @@ export class Connections {
   readonly #pool: pg.Pool
   readonly #url: string
   readonly #underWay = new Set<Promise<unknown>>()
+  readonly #lent = new Set<Client>()
+  #isCutOff = false
 
   private constructor(pool: pg.Pool, url: string, isPooled: boolean) {
     this.#pool = pool
@@ -68,27 +70,43 @@ export class Connections {
     const client = await this.#pool.connect().catch((error: unknown) => {
       throw connectFailure(error, this.#url)
     })
-    let isBroken = false
+    let isBroken = this.#isCutOff
     const onError = (): void => {
       isBroken = true
     }
     client.on('error', onError)
+    this.#lent.add(client)
     try {
+      if (this.#isCutOff) throw cutOff()
       return await work(client)
     } catch (error) {
+      if (this.#isCutOff) throw cutOff(error)
       isBroken ||= isConnectionLost(error instanceof Refused ? error.cause : error)
       throw error
     } finally {
+      this.#lent.delete(client)
       client.off('error', onError)
       client.release(isBroken || client.getTransactionStatus() !== 'I')
     }
   }
 
   /** After what is under way: the pool would forget whoever still waits for a connection, and never answer. */
-  async close(): Promise<void> {
+  async close(withinMs?: number): Promise<void> {
+    const timer = withinMs === undefined ? undefined : setTimeout(() => this.#cutOff(), withinMs)
     await Promise.allSettled(this.#underWay)
+    clearTimeout(timer)
     await this.#pool.end()
   }
+
+  #cutOff(): void {
+    this.#isCutOff = true
+    for (const client of this.#lent) client.connection.stream.destroy()
+  }
+}
+
+function cutOff(cause?: unknown): DatabaseError {
+  const hint = 'Whether the last call happened is not known; open it again, and look.'
+  return new DatabaseError('closed', 'The database handle was closed before the answer came', hint, cause)
 }
 
 /** Sends without waiting for what was sent before. An error that is no answer of the server means a lost connection. */
@@ -129,12 +147,11 @@ async function openPool({ url, size, logger }: PoolOptions, settings: string): P
     idleTimeoutMillis: idleMs,
     Client: TimelyClient as unknown as new () => pg.ClientBase,
   })
-  // Its end may arrive in the same packet as its start, before whoever asked for the connection can listen.
+  // Whoever has the connection hears of its end by a failed query. Before, when its end arrives in the same packet as its
+  // start, between two hands, and after it was given up, nobody listens; and an error that nobody listens to ends the
+  // process.
   pool.on('connect', (client) => client.on('error', () => {}))
   pool.on('error', (error) => logger.warn(`an idle database connection was lost: ${error.message}`))
-  // Whoever has the connection hears of its end by a failed query. Between two hands, and after it was given up, nobody
-  // listens, and an error that nobody listens to ends the process.
-  pool.on('connect', (client) => client.on('error', () => {}))
   try {
     // A value that nobody else would choose: some poolers take our settings and drop them.
     const { rows } = await pool.query<{ value: string }>(

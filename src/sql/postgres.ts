@@ -154,14 +154,14 @@ class Postgres implements Sql {
     return this.#listener.listen(channel, onHint)
   }
 
-  async close(): Promise<void> {
-    if (this.#guard.close()) this.#closing = this.#end()
+  async close(withinMs?: number): Promise<void> {
+    if (this.#guard.close()) this.#closing = this.#end(withinMs)
     await this.#closing
   }
 
-  async #end(): Promise<void> {
+  async #end(withinMs: number | undefined): Promise<void> {
     await this.#listener.close()
-    await this.#connections.close()
+    await this.#connections.close(withinMs)
   }
 
   async #perform(calls: readonly EncodedCall[], begin: string): Promise<unknown[][]> {

@@ -43,5 +43,6 @@ export interface Sql extends Queries {
    * (re)connect, because what was sent meanwhile is lost.
    */
   listen(channel: string, onHint: (payload: string | null) => void): Promise<() => Promise<void>>
-  close(): Promise<void>
+  /** After what is under way; of that, a server is left alone with what is not done within the time, if one is given. */
+  close(withinMs?: number): Promise<void>
 }

@@ -2,10 +2,12 @@ import { once } from 'node:events'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import path from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import pg from 'pg'
-import { expect, inject, onTestFinished, test } from 'vitest'
+import { expect, inject, onTestFinished, test, vi } from 'vitest'
 import { connect, type ConnectOptions, type FlowFabric } from '../../src/connect/connect.ts'
+import { hold } from '../support/barrier.ts'
 import { createDatabase } from '../support/database.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { refusal } from '../support/refusal.ts'
@@ -267,6 +269,30 @@ test('a close lets what was accepted finish', async () => {
   await ff.close()
   const answers = await Promise.all(accepted)
   expect(answers.every((answer) => answer.kind === 'created')).toBe(true)
+})
+
+test('a close ends within its time, whatever waits in the database', async () => {
+  const url = await emptyDatabase()
+  const ff = await connect(url)
+  const { executionId } = await ff.engine.executions.create({ kind: 'k' })
+  const held = await hold(url, 'lock table flowfabric.ff_exec_core')
+  ff.supervise()
+  const open = [
+    refusal('engine_closed', ff.engine.executions.describe(executionId)),
+    refusal('engine_closed', ff.engine.executions.cancel({ executionId })),
+  ]
+  await held.waiters(3)
+  const timers = vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  let isClosed = false
+  const closed = ff.close().then(() => (isClosed = true))
+  for (let round = 1; round <= 500 && !isClosed; round += 1) {
+    timers.advanceTimersByTime(10_000)
+    // The sockets keep their own time.
+    await setTimeout(5)
+  }
+  expect(isClosed).toBe(true)
+  await Promise.all([closed, ...open])
 })
 
 test('it can be disposed of at the end of a block', async () => {
