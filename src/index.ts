@@ -2,7 +2,7 @@ export { connect, type ConnectOptions, type FlowFabric } from './connect/connect
 export { jsonCodec, type Codec, type Encoded } from './connect/codec.ts'
 export { decodeError, encodeError, type RecordedError } from './connect/recorded-error.ts'
 export type { CallerOptions } from './engine/caller.ts'
-export type { Attempt } from './engine/attempt/list.ts'
+export type { Attempt, AttemptPage, ListAttemptsRequest } from './engine/attempt/list.ts'
 export type { Attempts, Engine, Events, Executions, Lanes, Leases, Refused } from './engine/contract.ts'
 export type { EventKind, LeaseEffect, LogEvent } from './engine/event/log-event.ts'
 export type { SubscribeRequest } from './engine/event/subscribe.ts'

@@ -1,7 +1,7 @@
 // The contract: nouns, then verbs. Every operation runs for a caller; `as` gives the same engine bound to another.
 import type { EngineError } from '../model/errors.ts'
 import type { ExecutionId, FlowId } from '../model/id.ts'
-import type { Attempt } from './attempt/list.ts'
+import type { AttemptPage, ListAttemptsRequest } from './attempt/list.ts'
 import type { CallerOptions } from './caller.ts'
 import type { SubscribeRequest } from './event/subscribe.ts'
 import type { Subscription } from './event/subscription.ts'
@@ -100,7 +100,8 @@ export interface Leases {
 }
 
 export interface Attempts {
-  list(executionId: ExecutionId): Promise<readonly Attempt[]>
+  /** The attempts of one execution, the first one first, each with the error that ended it. */
+  list(executionId: ExecutionId, request?: ListAttemptsRequest): Promise<AttemptPage>
 }
 
 export interface Events {

@@ -162,7 +162,7 @@ function engineFor(engine: Shared, caller: Caller): Engine {
       timeline: (executionId, request = {}) => timeline(sql, caller, executionId, request),
     },
     attempts: {
-      list: (executionId) => listAttempts(sql, caller, executionId),
+      list: (executionId, request = {}) => listAttempts(sql, caller, executionId, request),
     },
     lanes: {
       list: (request = {}) => listLanes(sql, caller, request),

@@ -117,7 +117,9 @@ const checks: Readonly<Record<string, Check>> = {
     }
   },
   'attempts.list': async (engine, { executionId, endedId }) => {
-    for (const id of [executionId, endedId]) expect(await engine.attempts.list(id)).toEqual([])
+    for (const id of [executionId, endedId]) {
+      expect(await engine.attempts.list(id)).toEqual({ attempts: [], nextCursor: null })
+    }
   },
   'executions.cancel': refusedAs('execution_not_found', (engine, { executionId }) =>
     engine.executions.cancel({ executionId }),

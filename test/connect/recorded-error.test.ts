@@ -188,7 +188,7 @@ test('what fail is given, the list of attempts gives back', async () => {
   const { bytes, encoding } = encodeError(new Error('no', { cause: 'because' }))
   const fence = { executionId, leaseId, leaseEpoch }
   await executions.fail({ ...fence, reason: 'no', error: bytes, errorEncoding: encoding })
-  const [attempt] = await attempts.list(executionId)
+  const [attempt] = (await attempts.list(executionId)).attempts
   const found = decodeError({ bytes: attempt!.error!, encoding: attempt!.errorEncoding! })
   expect(found).toMatchObject({ message: 'no', cause: { name: 'NonError', message: 'because' } })
 })

@@ -1,9 +1,24 @@
 // The attempts of an execution, in order: the records of those that ended or were interrupted, and the one that runs.
+import { decodeCursor, encodeCursor } from '../../model/cursor.ts'
 import { parseExecutionId, type ExecutionId } from '../../model/id.ts'
 import type { FailureCategory } from '../../model/policy.ts'
+import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
-import { oneOf, statement } from '../../sql/statement.ts'
+import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
+import { pageLimit } from '../page.ts'
+
+export interface ListAttemptsRequest {
+  /** Nought is an empty page, more than 1,000 is 1,000; 50 when left out. */
+  readonly limit?: number
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string
+}
+
+export interface AttemptPage {
+  readonly attempts: readonly Attempt[]
+  readonly nextCursor: string | null
+}
 
 export interface Attempt {
   readonly attemptIndex: number
@@ -24,32 +39,35 @@ export interface Attempt {
   readonly errorEncoding: string | null
 }
 
+const attemptRow = {
+  attempt_index: 'int4',
+  generation: 'int4',
+  attempt_type: oneOf<Attempt['type']>(),
+  outcome: 'text',
+  started_at_ms: 'int8',
+  ended_at_ms: 'int8?',
+  lease_id: 'uuid?',
+  lease_epoch: 'int8',
+  worker_id: 'text?',
+  worker_instance_id: 'text?',
+  failure_reason: 'text?',
+  failure_category: oneOf<FailureCategory | null>(),
+  error: 'bytea?',
+  error_encoding: 'text?',
+} as const
+
 // A lease stands for its attempt, also when the attempt has the record of an earlier interruption.
 const listStatement = statement({
   name: 'attempt.list',
-  params: { execution_id: 'uuid', partition_key: 'int2', namespace: 'text?' },
-  row: {
-    attempt_index: 'int4',
-    generation: 'int4',
-    attempt_type: oneOf<Attempt['type']>(),
-    outcome: 'text',
-    started_at_ms: 'int8',
-    ended_at_ms: 'int8?',
-    lease_id: 'uuid?',
-    lease_epoch: 'int8',
-    worker_id: 'text?',
-    worker_instance_id: 'text?',
-    failure_reason: 'text?',
-    failure_category: oneOf<FailureCategory | null>(),
-    error: 'bytea?',
-    error_encoding: 'text?',
-  },
+  params: { execution_id: 'uuid', partition_key: 'int2', namespace: 'text?', after: 'int8', limit: 'int8' },
+  row: attemptRow,
   text: `
 select a.attempt_index, a.generation, a.attempt_type, a.outcome, a.started_at_ms, a.ended_at_ms, a.lease_id,
   a.lease_epoch, a.worker_id, a.worker_instance_id, a.failure_reason, a.failure_category, a.error, a.error_encoding
 from flowfabric.ff_exec_core e
 join flowfabric.ff_attempt a on a.execution_id = any (array[e.execution_id])
 where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.namespace = $3)
+  and a.attempt_index > $4::int8
   and (e.lifecycle_phase <> 'active' or a.attempt_index <> e.attempt_index)
 union all
 select l.attempt_index, e.generation, l.attempt_type, 'running', l.attempt_started_at_ms, null, l.lease_id,
@@ -57,14 +75,39 @@ select l.attempt_index, e.generation, l.attempt_type, 'running', l.attempt_start
 from flowfabric.ff_exec_core e
 join flowfabric.ff_lease l on l.execution_id = any (array[e.execution_id])
 where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.namespace = $3)
-order by 1`,
+  and l.attempt_index > $4::int8
+order by 1
+limit $5`,
 })
 
-export async function listAttempts(sql: Sql, caller: Caller, executionId: ExecutionId): Promise<readonly Attempt[]> {
+const list = 'attempts'
+
+/** Empty for an execution that does not exist, or is not the caller's. */
+export async function listAttempts(
+  sql: Sql,
+  caller: Caller,
+  executionId: ExecutionId,
+  request: ListAttemptsRequest,
+): Promise<AttemptPage> {
+  refuseUnknownFields('attempts.list', request, ['limit', 'cursor'])
   const { partition, uuid } = parseExecutionId(executionId)
-  const target = { execution_id: uuid, partition_key: partition, namespace: caller.namespace }
-  const rows = await sql.query(listStatement, target)
-  return rows.map((row) => ({
+  const limit = pageLimit(request.limit)
+  const [after] = request.cursor === undefined ? [-1] : decodeCursor(list, request.cursor, ['int'])
+  if (limit === 0) return { attempts: [], nextCursor: null }
+  const rows = await sql.query(listStatement, {
+    execution_id: uuid,
+    partition_key: partition,
+    namespace: caller.namespace,
+    after: after as number,
+    limit: limit + 1,
+  })
+  const attempts = rows.slice(0, limit).map(decodeAttempt)
+  const hasMore = rows.length > limit
+  return { attempts, nextCursor: hasMore ? encodeCursor(list, [attempts.at(-1)!.attemptIndex]) : null }
+}
+
+function decodeAttempt(row: RowOf<typeof attemptRow>): Attempt {
+  return {
     attemptIndex: row.attempt_index,
     generation: row.generation,
     type: row.attempt_type,
@@ -79,5 +122,5 @@ export async function listAttempts(sql: Sql, caller: Caller, executionId: Execut
     failureCategory: row.failure_category,
     error: row.error,
     errorEncoding: row.error_encoding,
-  }))
+  }
 }

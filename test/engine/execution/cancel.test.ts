@@ -182,7 +182,7 @@ test('EXEC-30 what is cancelled while it waits for a retry shows nothing of the 
     cancellationReason: 'not needed',
   })
   // The attempt itself keeps how it ended.
-  expect(await engine.attempts.list(executionId)).toMatchObject([{ attemptIndex: 0, outcome: 'retry' }])
+  expect((await engine.attempts.list(executionId)).attempts).toMatchObject([{ attemptIndex: 0, outcome: 'retry' }])
 })
 
 test('EXEC-27, OPS-04 cancelling twice succeeds, keeps the first reason and writes nothing', async () => {

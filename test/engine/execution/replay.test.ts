@@ -72,7 +72,7 @@ test('OPS-10 a replayed run is a new attempt of its kind, and its result is the 
   expect(claim).toMatchObject({ reason: 'replay', attemptIndex: 1, generation: 1 })
   await engine.executions.complete({ ...fenceOf(claim), result: new Uint8Array([2]) })
   expect(await engine.executions.result(executionId)).toMatchObject({ kind: 'completed', result: new Uint8Array([2]) })
-  expect(await engine.attempts.list(executionId)).toMatchObject([
+  expect((await engine.attempts.list(executionId)).attempts).toMatchObject([
     { attemptIndex: 0, type: 'initial', generation: 0, outcome: 'success' },
     { attemptIndex: 1, type: 'replay', generation: 1, outcome: 'success' },
   ])

@@ -40,7 +40,7 @@ test('LEASE-15, LEASE-20 a takeover after a lapse goes on with the same attempt,
     retryCount: 0,
     lease: { workerInstanceId: 'v-1' },
   })
-  expect(await engine.attempts.list(executionId)).toMatchObject([
+  expect((await engine.attempts.list(executionId)).attempts).toMatchObject([
     { attemptIndex: 0, type: 'initial', outcome: 'running', leaseEpoch: 2, workerInstanceId: 'v-1' },
   ])
   await refusal('stale_lease', engine.executions.complete(fenceOf(first)))
