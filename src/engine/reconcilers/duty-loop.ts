@@ -70,21 +70,24 @@ export class DutyLoop {
     this.#bell.ring()
   }
 
+  /** While it stops, it begins anew after that. */
   start(): void {
-    if (this.#running !== null) return
+    if (this.#running !== null && !this.#stopping.signal.aborted) return
     this.#stopping = new AbortController()
-    this.#isRegistered = false
-    this.#running = this.#run(this.#stopping.signal)
+    this.#running = this.#run(this.#stopping.signal, this.#running)
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort()
-    await this.#running
-    this.#running = null
+    const stopped = this.#running
+    await stopped
+    if (this.#running === stopped) this.#running = null
   }
 
-  async #run(signal: AbortSignal): Promise<void> {
+  async #run(signal: AbortSignal, before: Promise<void> | null): Promise<void> {
     const { duty, logger } = this.#options
+    await before
+    this.#isRegistered = false
     while (!signal.aborted) {
       let waitMs = duty.intervalMs
       try {

@@ -140,7 +140,7 @@ test('a duty is done once an interval, however many supervise it', async () => {
   expect(second.reports.size).toBe(0)
 })
 
-test('a duty that a crashed process had taken is free again after a minute', async () => {
+test('a duty that a crashed process had taken is free again when its time is over', async () => {
   const { sql, clock } = await setup()
   await insert(sql, 'ff_duty', { duty: 'd', taken_until_ms: (await clock.now()) + 60_000, taken_by: 'a dead one' })
   let answers = 0
@@ -154,7 +154,7 @@ test('a duty that a crashed process had taken is free again after a minute', asy
   await expect.poll(() => supervisor.reports.has('d'), until).toBe(true)
 })
 
-test('a duty that could not be given back is taken again by the same process, not after a minute', async () => {
+test('a duty that could not be given back is taken again by the same process, before its time is over', async () => {
   const { sql } = await setup()
   let losses = 0
   let runs = 0
@@ -221,6 +221,26 @@ test('it stops before it started, twice, and starts again', async () => {
   supervisor.start()
   await expect.poll(() => calls, until).toBeGreaterThan(before)
   await supervisor.stop()
+})
+
+test('it starts while it stops, and then runs', async () => {
+  const { sql } = await setup()
+  let turns = 0
+  const duty = dutyOf('count', 20, async () => {
+    turns += 1
+    return nothing
+  })
+  const supervisor = supervise(sql, {}, { duties: [duty] })
+  await expect.poll(() => turns, until).toBeGreaterThan(0)
+  const stopped = supervisor.stop()
+  supervisor.start()
+  await stopped
+  const before = turns
+  await expect.poll(() => turns, until).toBeGreaterThan(before)
+  await supervisor.stop()
+  const after = turns
+  await Promise.all([supervisor.stop(), supervisor.stop()])
+  expect(turns).toBe(after)
 })
 
 test('a stop waits for the set under way, and gives the duty back', async () => {
