@@ -201,7 +201,7 @@ for no key update of l`,
 })
 
 /** Why a write that was not let through has lost its lease. Comes after the check for a repeat. */
-export function lostLease({ executionId, leaseEpoch }: Held, row: FencedRow): EngineError {
+export function lostLease({ executionId, leaseId, leaseEpoch }: Held, row: FencedRow): EngineError {
   const details = { executionId, publicState: row.public_state, leaseEpoch, currentLeaseEpoch: row.lease_epoch }
   if (isEnded(row.public_state)) {
     return new EngineError(
@@ -217,7 +217,9 @@ export function lostLease({ executionId, leaseEpoch }: Held, row: FencedRow): En
     if (row.interruption === 'lapsed' || row.public_state === 'active') {
       return new EngineError('lease_expired', `the lease on ${executionId} has run out; drop the work`, details)
     }
+    const sentence = `the lease on ${executionId} has ended, and the execution is ${row.public_state}; drop the work`
+    return new EngineError('stale_lease', sentence, details)
   }
-  const sentence = `lease epoch ${leaseEpoch} on ${executionId} is over, the current one is ${row.lease_epoch}; drop the work`
+  const sentence = `lease ${leaseId} of epoch ${leaseEpoch} does not hold ${executionId}, whose last epoch is ${row.lease_epoch}; drop the work`
   return new EngineError('stale_lease', sentence, details)
 }

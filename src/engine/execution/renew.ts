@@ -33,7 +33,10 @@ export type LeaseAnswer =
 export interface RenewResult {
   /** In the order of the request. */
   readonly leases: readonly LeaseAnswer[]
-  /** Leases of this instance that the request did not name. */
+  /**
+   * Leases of this instance that the request did not name. A claim whose answer is still on its way has left some too: what
+   * is to be adopted or given back was unnamed while no claim was under way.
+   */
   readonly unnamed: readonly (Fence & { readonly expiresAt: number })[]
 }
 

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Engine } from '../../../src/engine/contract.ts'
 import type { Fence } from '../../../src/engine/fence.ts'
+import { attemptTimeout } from '../../../src/engine/reconcilers/attempt-timeout.ts'
 import type { ErrorCode } from '../../../src/model/errors.ts'
 import { mintExecutionId, type ExecutionId } from '../../../src/model/id.ts'
 import { refusal } from '../../support/refusal.ts'
@@ -52,4 +53,14 @@ test.each(Object.keys(writes))('ATT-22 %s under an epoch that never was finds no
 test.each(Object.keys(writes))('ATT-26 %s with an epoch beyond all bounds is refused', async (write) => {
   await expectRefused(write, 'invalid_input', (fence) => ({ ...fence, leaseEpoch: 2 ** 53 }))
   await expectRefused(write, 'stale_lease', (fence) => ({ ...fence, leaseEpoch: 2 ** 53 - 1 }))
+})
+
+test('a holder whose attempt has timed out hears what became of the execution', async () => {
+  const { engine, sql, clock } = await setup()
+  const retry = { attempts: 2, backoff: { type: 'fixed', delayMs: '1m' } } as const
+  const fence = fenceOf(await held(engine, { policy: { attemptTimeoutMs: 1000, retry } }))
+  await clock.advance(1001)
+  await attemptTimeout.runOnce(sql)
+  const error = await refusal('stale_lease', engine.executions.complete(fence))
+  expect(error.message).toContain('has ended, and the execution is delayed')
 })
