@@ -1,11 +1,9 @@
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import type { ClaimRequest } from '../../../src/engine/execution/claimer.ts'
 import type { CreateRequest } from '../../../src/engine/execution/create-request.ts'
 import type { Engine } from '../../../src/engine/contract.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
 import { parseExecutionId } from '../../../src/model/id.ts'
-import { around } from '../../../src/sql/around.ts'
-import type { Sql } from '../../../src/sql/sql.ts'
 import { factory } from '../../support/factory.ts'
 import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
@@ -88,36 +86,6 @@ test('more says whether a claim was filled', async () => {
   const last = await engine.executions.claim({ ...worker, max: 2 })
   expect([last.claims.length, last.more]).toEqual([1, false])
 })
-
-test('what a claim took is given to its caller, though its second look fails', async () => {
-  const { engine, sql } = await setup()
-  const second = failingAt(sql, 3)
-  await engine.executions.createMany([{ kind: 'k' }, { kind: 'k' }, { kind: 'k' }])
-  stopProcessClock()
-  // The next claim of this engine goes on from here, and then looks from the head.
-  await take(second)
-  const { claims } = await second.executions.claim({ ...worker, max: 5 })
-  expect(claims).toHaveLength(2)
-})
-
-/** An engine whose claim of this number does not come through. */
-function failingAt(sql: Sql, number: number): Engine {
-  let claims = 0
-  return createEngine({
-    ...around(sql, (ask) => ask()),
-    query: async (statement, values) => {
-      if (statement.name === 'execution.claim') claims += 1
-      if (statement.name === 'execution.claim' && claims === number) throw new Error('the connection was lost')
-      return sql.query(statement, values)
-    },
-  })
-}
-
-/** Where queues begin is remembered for a second. */
-function stopProcessClock(): void {
-  vi.useFakeTimers({ toFake: ['performance'] })
-  onTestFinished(() => void vi.useRealTimers())
-}
 
 test('more than one look at the queue is claimed at once', async () => {
   const { engine, sql } = await setup()

@@ -1,13 +1,13 @@
-// What an operator did and did not hear of, while others went on from there: it is not done a second time. The replies of
-// real connections are lost in `races/lost-connection.test.ts`.
-import { expect, test } from 'vitest'
+// What was done and not heard of, while others went on from there: it is not done a second time, and what is known is not
+// lost with it. The replies of real connections are lost in `races/lost-connection.test.ts`.
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Engine } from '../../../src/engine/contract.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
 import { around } from '../../../src/sql/around.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
-import { fenceOf, held, take } from './holder.ts'
+import { fenceOf, held, take, worker } from './holder.ts'
 
 /** An engine whose first set is done, after which others have their turn; the reply is lost. */
 function losingFirstReply(sql: Sql, meanwhile: () => Promise<unknown> = async () => {}): Engine {
@@ -51,9 +51,39 @@ test('a replay whose reply was lost is one replay, though it has ended since', a
 test('a grant whose reply was lost is given, once', async () => {
   const { engine, sql } = await setup()
   const { executionId } = await engine.executions.create({ kind: 'k' })
-  const worker = { executionId, workerId: 'w', workerInstanceId: 'w-1' }
-  const granted = await losingFirstReply(sql).executions.grant(worker)
+  const asked = { executionId, workerId: 'w', workerInstanceId: 'w-1' }
+  const granted = await losingFirstReply(sql).executions.grant(asked)
   expect(granted).toMatchObject({ kind: 'granted', executionId })
-  await refusal('grant_exists', engine.executions.grant(worker))
-  expect(await engine.executions.claimById({ ...worker, grantId: granted.grantId })).toMatchObject({ executionId })
+  await refusal('grant_exists', engine.executions.grant(asked))
+  expect(await engine.executions.claimById({ ...asked, grantId: granted.grantId })).toMatchObject({ executionId })
 })
+
+test('what a claim took is given to its caller, though its second look fails', async () => {
+  const { engine, sql } = await setup()
+  const second = failingAt(sql, 3)
+  await engine.executions.createMany([{ kind: 'k' }, { kind: 'k' }, { kind: 'k' }])
+  stopProcessClock()
+  // The next claim of this engine goes on from here, and then looks from the head.
+  await take(second)
+  const { claims } = await second.executions.claim({ ...worker, max: 5 })
+  expect(claims).toHaveLength(2)
+})
+
+/** An engine whose claim of this number does not come through. */
+function failingAt(sql: Sql, number: number): Engine {
+  let claims = 0
+  return createEngine({
+    ...around(sql, (ask) => ask()),
+    query: async (statement, values) => {
+      if (statement.name === 'execution.claim') claims += 1
+      if (statement.name === 'execution.claim' && claims === number) throw new Error('the connection was lost')
+      return sql.query(statement, values)
+    },
+  })
+}
+
+/** Where queues begin is remembered for a second. */
+function stopProcessClock(): void {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+}
