@@ -165,7 +165,7 @@ export function createUnkeyed(
   const send = async (items: readonly NewExecution[], again: boolean) => {
     const values = await columnsOf(items, queues)
     const rows = await sql.query(insertExecutions, values)
-    onReady(new Set(values.queue_ids))
+    onReady(readyQueueIds(values.queue_ids, rows))
     tellDelay(items, onDelay)
     return decode(items, rows, again)
   }
@@ -193,7 +193,7 @@ export function createKeyed(
     }
     const calls = [call(forgetExpiredKeys, keys), call(insertExecutions, values)] as const
     const [, rows] = await sql.pipeline(calls, { lockTimeoutMs })
-    onReady(new Set(values.queue_ids))
+    onReady(readyQueueIds(values.queue_ids, rows))
     tellDelay(items, onDelay)
     return decode(items, rows, again)
   }
@@ -204,6 +204,13 @@ export function createKeyed(
     send: (items, again, isHalf) => sendWithin(items, again, isHalf ? halfLockTimeoutMs : setLockTimeoutMs),
     sendAlone: async (item, again, lockTimeoutMs) => (await sendWithin([item], again, lockTimeoutMs))[0]!,
   }
+}
+
+/** The queues into which something was put that can be claimed; a row answers for each item that was met or is delayed. */
+function readyQueueIds(queueIds: readonly number[], rows: readonly MetRow[]): ReadonlySet<number> {
+  if (rows.length === 0) return new Set(queueIds)
+  const others = new Set(rows.filter((row) => row.public_state !== 'waiting').map((row) => row.ordinal - 1))
+  return new Set(queueIds.filter((_, index) => !others.has(index)))
 }
 
 function tellDelay(items: readonly NewExecution[], onDelay: (inMs: number) => void): void {

@@ -65,6 +65,18 @@ test('a claim that looks while something is created does not wait', async () => 
   expect((await waiting).claims).toMatchObject([{ executionId }])
 })
 
+test('a claim that waits is not woken for what is delayed, and is for a delay that is over', async () => {
+  const { sql } = await setup()
+  const { engine, sent, until } = watched(sql)
+  stopTimers()
+  const waiting = engine.executions.claim({ ...worker, wait: '1h' })
+  await until('queue.match', looksOfAnEmptyClaim)
+  for (let round = 1; round <= 20; round += 1) await engine.executions.create({ kind: 'k', delay: '1h' })
+  expect(sent.filter((name) => name === 'queue.match').length).toBeLessThanOrEqual(2 * looksOfAnEmptyClaim)
+  const { executionId } = await engine.executions.create({ kind: 'k', delayUntil: 1 })
+  expect((await waiting).claims).toMatchObject([{ executionId }])
+})
+
 test('a claim that waits is woken for a queue that nobody had heard of, and never for those that it does not read', async () => {
   const { sql } = await setup()
   const { engine, sent, until } = watched(sql)
