@@ -54,3 +54,11 @@ function unknownField(code: ErrorCode, at: string, name: string, known: readonly
   const hint = meant === undefined ? `it may have ${known.join(', ')}` : `did you mean ${meant}?`
   return new EngineError(code, `${at} has an unknown field ${show(name)}; ${hint}`, { field: at, unknown: name, meant })
 }
+
+/** Not by its class: another realm has one of its own. */
+export function checkAbortSignal(value: unknown): AbortSignal | undefined {
+  if (value === undefined) return undefined
+  const { aborted, addEventListener } = (value ?? {}) as Partial<AbortSignal>
+  if (typeof aborted === 'boolean' && typeof addEventListener === 'function') return value as AbortSignal
+  throw refusal('invalid_input', 'signal', show(value), 'an AbortSignal')
+}

@@ -1,7 +1,7 @@
 // Subscriptions to the log: events in order, none lost and none twice, from now on or from a cursor. The first subscriber
 // starts the process's reader, the last one stops it.
 import { EngineError, refusal } from '../../model/errors.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
+import { checkAbortSignal, refuseUnknownFields } from '../../model/shape.ts'
 import { parseTags } from '../../model/tag.ts'
 import { nearest, show } from '../../model/text.ts'
 import { around } from '../../sql/around.ts'
@@ -79,13 +79,13 @@ export class Subscriptions {
   async subscribe(caller: Caller, request: SubscribeRequest = {}): Promise<Subscription> {
     const filter = checkFilter(caller, request)
     const after = request.after === undefined || request.after === '' ? null : decodeEventCursor(request.after)
+    const signal = checkAbortSignal(request.signal)
     this.#count += 1
     try {
       const reader = await this.#join()
       const tail = after === null ? await reader.tail() : null
       if (after !== null) await this.#refuseFuture(after)
       const position = tail === null ? after! + 1 : (tail.missing[0]?.from ?? tail.lastId + 1)
-      const { signal } = request
       return new Subscription({
         sql: this.#sql,
         reader,

@@ -3,7 +3,7 @@ import { parseCapabilities } from '../../model/capability.ts'
 import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
 import { checkKind, checkLane, checkNamespace, checkVersion } from '../../model/name.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
+import { checkAbortSignal, refuseUnknownFields } from '../../model/shape.ts'
 import { show } from '../../model/text.ts'
 import type { Sql } from '../../sql/sql.ts'
 import type { Caller } from '../caller.ts'
@@ -48,6 +48,7 @@ interface CheckedClaim {
   readonly actor: string
   readonly max: number
   readonly waitMs: number
+  readonly signal: AbortSignal | undefined
 }
 
 const fields = [
@@ -93,10 +94,11 @@ export class Claimer {
 
   async claim(caller: Caller, request: ClaimRequest): Promise<ClaimResult> {
     const checked = this.#check(caller, request)
-    return checked.waitMs === 0 ? this.#claimNow(checked) : this.#claimWithin(checked, request.signal)
+    return checked.waitMs === 0 ? this.#claimNow(checked) : this.#claimWithin(checked)
   }
 
-  async #claimWithin(checked: CheckedClaim, signal: AbortSignal | undefined): Promise<ClaimResult> {
+  async #claimWithin(checked: CheckedClaim): Promise<ClaimResult> {
+    const { signal } = checked
     const waitUntil = performance.now() + checked.waitMs
     const watch = this.#hints.watch((queueId) => this.#matcher.mayMatch(checked.filter, queueId))
     try {
@@ -133,6 +135,7 @@ export class Claimer {
       actor: caller.actor,
       max,
       waitMs: wait === undefined ? 0 : parseDuration('wait', wait),
+      signal: checkAbortSignal(request.signal),
     }
   }
 

@@ -301,6 +301,7 @@ test('what cannot be subscribed to is refused', async () => {
   const unknown = await refusal('invalid_input', open({ kinds: ['endet' as 'ended'] }))
   expect(unknown.message).toContain('did you mean ended')
   await refusal('invalid_input', open({ kinds: [] }))
+  await refusal('invalid_input', open({ signal: 'stop' as unknown as AbortSignal }))
   await refusal('invalid_input', open({ kinds: 'ended' as unknown as ['ended'] }))
   await refusal('invalid_input', open({ since: 1 } as object))
   await refusal('invalid_input', open({ namespace: '*' }))

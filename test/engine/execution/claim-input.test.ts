@@ -31,6 +31,7 @@ const bad: Readonly<Record<string, [Record<string, unknown>, string]>> = {
   'kinds that are no list': [{ kinds: 'mail' }, 'kinds'],
   'versions that are no list': [{ versions: 'v1' }, 'versions'],
   'namespaces that are no list': [{ namespaces: 'a' }, 'namespaces'],
+  'a signal that is none': [{ wait: '1s', signal: {} }, 'signal'],
   'no kinds': [{ kinds: [] }, 'kinds'],
   'no namespaces': [{ namespaces: [] }, 'namespaces'],
   'a field that nobody knows': [{ lane: 'a' }, 'claim'],
