@@ -8,31 +8,31 @@ import { printReport } from './report/print.ts'
 import { saveReport } from './report/save.ts'
 import { createBatch } from './scenarios/create-batch.ts'
 import { createOne } from './scenarios/create-one.ts'
-
+import { drain } from './scenarios/drain.ts'
 import { lists } from './scenarios/lists.ts'
 import type { Bench, Scenario } from './scenario.ts'
-import { startServer } from './server.ts'
+import { openStores } from './stores.ts'
 
-const scenarios: readonly Scenario[] = [createOne, createBatch, lists]
+const scenarios: readonly Scenario[] = [drain, createOne, createBatch, lists]
 
 const words = process.argv.slice(2)
 const chosen = choose(words.filter((word) => !word.includes('=')))
 const settings = { rounds: setting('rounds', 3, 1), rows: setting('rows', 1_000_000, 200_000) }
 
 const node = await chooseNode()
-const server = await startServer()
+const stores = await openStores()
 try {
-  const machine = await describeMachine(node, server)
+  const machine = await describeMachine(node, stores)
   console.log(machineLine(machine))
   for (const scenario of chosen) {
     console.log(`\n${scenario.title}`)
-    const bench: Bench = { server, settings, node, say: (line) => console.log(`  ${line}`) }
+    const bench: Bench = { stores, server: stores.server, settings, node, say: (line) => console.log(`  ${line}`) }
     const report = await scenario.run(bench)
     printReport(report)
     await saveReport(report, machine, settings)
   }
 } finally {
-  await server.stop()
+  await stores.stop()
 }
 
 function choose(names: readonly string[]): readonly Scenario[] {

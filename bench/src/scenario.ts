@@ -1,6 +1,7 @@
 // What a scenario is given and what it gives back. Times depend on the machine, so a verdict is only ever passed on a
 // ratio between two things that were measured side by side.
 import type { Server } from './server.ts'
+import type { Stores } from './stores.ts'
 
 export interface Scenario {
   readonly name: string
@@ -9,6 +10,7 @@ export interface Scenario {
 }
 
 export interface Bench {
+  readonly stores: Stores
   readonly server: Server
   readonly settings: Settings
   /** The Node that runs every contestant. */
@@ -52,6 +54,6 @@ export interface Ratio {
 
 export interface Bar {
   readonly direction: 'at least' | 'at most'
-  readonly must: number
+  readonly must?: number
   readonly aim?: number
 }

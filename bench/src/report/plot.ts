@@ -43,7 +43,7 @@ function linesOf(report: Report): Line[] {
     if (bar === undefined) continue
     const reference = report.rows.find((row) => row.label === to)
     const one = to === report.baseline || reference === undefined ? 1 : ratioToBaseline(report, reference)
-    lines.set('must', { word: 'must', at: bar.must * one })
+    if (bar.must !== undefined) lines.set('must', { word: 'must', at: bar.must * one })
     if (bar.aim !== undefined) lines.set('aim', { word: 'aim', at: bar.aim * one })
   }
   return [...lines.values()]

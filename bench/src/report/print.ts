@@ -13,7 +13,7 @@ export function printReport(report: Report): void {
 }
 
 function missesMust({ value, bar }: Ratio): boolean {
-  return bar !== undefined && !isMet(value, bar.direction, bar.must)
+  return bar?.must !== undefined && !isMet(value, bar.direction, bar.must)
 }
 
 function cellsOf({ unit }: Report, row: ReportRow): string[] {
