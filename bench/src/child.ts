@@ -5,6 +5,9 @@ import { fork } from 'node:child_process'
 import { on, once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
+// Types are stripped by an experiment of some versions; and what a peer does to `pg` is no news of ours.
+const quiet = ['--disable-warning=ExperimentalWarning', '--disable-warning=DeprecationWarning']
+
 export interface Child<Output, Order> {
   tell(order: Order): Promise<Output>
   end(): Promise<void>
@@ -18,7 +21,7 @@ export async function startChild<Output, Order = 'go'>(
 ): Promise<Child<Output, Order>> {
   const child = fork(fileURLToPath(file), [JSON.stringify(input)], {
     execPath: node,
-    execArgv: ['--disable-warning=ExperimentalWarning', ...profiling()],
+    execArgv: [...quiet, ...profiling()],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
   const exited = once(child, 'exit')

@@ -10,9 +10,11 @@ import type { Turn, Turns } from './turn.ts'
 
 const lapsInRound = 5
 
-export async function hold(bench: Bench, work: WorkName, peers: readonly CreatingName[]): Promise<Turns> {
+export async function hold(bench: Bench, work: WorkName, entrants: readonly CreatingName[]): Promise<Turns> {
+  const peers = entrants.filter((peer) => bench.takesPart(peer))
   const turns = new Map<string, Turn[]>(peers.map((peer) => [peer, []]))
   for (let round = 1; round <= bench.settings.rounds; round++) {
+    bench.say(`round ${round}`)
     const probe = await enter(bench, work, 'raw insert')
     const contestants: Contestant[] = []
     for (const peer of peers) contestants.push(await enter(bench, work, peer))
@@ -20,19 +22,19 @@ export async function hold(bench: Bench, work: WorkName, peers: readonly Creatin
     await bench.server.checkpoint()
     for (let lap = 1; lap <= lapsInRound; lap++) {
       for (const contestant of rotate(contestants, lap)) {
-        const { rate: probeRate } = await probe.run()
-        turns.get(contestant.peer)!.push({ round, probeRate, ...(await contestant.run()) })
+        const { value: probeValue } = await probe.run()
+        turns.get(contestant.peer)!.push({ round, probeValue, ...(await contestant.run()) })
       }
     }
     for (const contestant of [probe, ...contestants]) await contestant.leave()
-    bench.say(`round ${round}   ${peers.map((peer) => summarise(turns, peer, round)).join('   ')}`)
+    for (const peer of peers) bench.say(summarise(turns, peer, round, '/s'))
   }
   return turns
 }
 
 interface Contestant {
   readonly peer: CreatingName
-  run(): Promise<{ rate: number; logBytes: number }>
+  run(): Promise<{ value: number; logBytes: number }>
   leave(): Promise<void>
 }
 
@@ -45,7 +47,7 @@ async function enter({ stores, server, node }: Bench, work: WorkName, peer: Crea
     async run() {
       const before = await server.logPosition()
       const { count, ms, writtenCount } = await child.tell('go')
-      return { rate: (count * 1000) / ms, logBytes: ((await server.logPosition()) - before) / writtenCount }
+      return { value: (count * 1000) / ms, logBytes: ((await server.logPosition()) - before) / writtenCount }
     },
     async leave() {
       await child.end()

@@ -9,15 +9,21 @@ import { saveReport } from './report/save.ts'
 import { createBatch } from './scenarios/create-batch.ts'
 import { createOne } from './scenarios/create-one.ts'
 import { drain } from './scenarios/drain.ts'
+import { latency } from './scenarios/latency.ts'
 import { lists } from './scenarios/lists.ts'
-import type { Bench, Scenario } from './scenario.ts'
+import { sustained } from './scenarios/sustained.ts'
+import type { Bench, Scenario, Settings } from './scenario.ts'
 import { openStores } from './stores.ts'
 
-const scenarios: readonly Scenario[] = [drain, createOne, createBatch, lists]
+const scenarios: readonly Scenario[] = [drain, createOne, createBatch, latency, sustained, lists]
 
 const words = process.argv.slice(2)
 const chosen = choose(words.filter((word) => !word.includes('=')))
-const settings = { rounds: setting('rounds', 3, 1), rows: setting('rows', 1_000_000, 200_000) }
+const settings: Settings = {
+  rounds: setting('rounds', 3, 1),
+  rows: setting('rows', 1_000_000, 200_000),
+  only: words.filter((word) => word.startsWith('only=')).flatMap((word) => word.slice(5).split(',')),
+}
 
 const node = await chooseNode()
 const stores = await openStores()
@@ -26,7 +32,14 @@ try {
   console.log(machineLine(machine))
   for (const scenario of chosen) {
     console.log(`\n${scenario.title}`)
-    const bench: Bench = { stores, server: stores.server, settings, node, say: (line) => console.log(`  ${line}`) }
+    const bench: Bench = {
+      stores,
+      server: stores.server,
+      settings,
+      node,
+      takesPart: (name) => stores.isPresent(name) && isAskedFor(name),
+      say: (line) => console.log(`  ${line}`),
+    }
     const report = await scenario.run(bench)
     printReport(report)
     await saveReport(report, machine, settings)
@@ -42,6 +55,11 @@ function choose(names: readonly string[]): readonly Scenario[] {
   }
   if (names.length === 0) return scenarios
   return scenarios.filter(({ name }) => names.some((beginning) => name.startsWith(beginning)))
+}
+
+function isAskedFor(name: string): boolean {
+  if (settings.only.length === 0 || name.startsWith('raw') || name.startsWith('FlowFabric')) return true
+  return settings.only.some((beginning) => name.toLowerCase().startsWith(beginning.toLowerCase()))
 }
 
 function setting(name: string, normal: number, least: number): number {

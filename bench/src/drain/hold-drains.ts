@@ -16,7 +16,7 @@ export interface Drainer {
 }
 
 export async function holdDrains(bench: Bench, count: number, entrants: readonly Drainer[]): Promise<Turns> {
-  const drainers = entrants.filter(({ name }) => bench.stores.isPresent(name))
+  const drainers = entrants.filter(({ name }) => bench.takesPart(name))
   const turns = new Map<string, Turn[]>(drainers.map(({ name }) => [name, []]))
   for (let round = 1; round <= bench.settings.rounds; round++) {
     bench.say(`round ${round}`)
@@ -26,9 +26,9 @@ export async function holdDrains(bench: Bench, count: number, entrants: readonly
       await probe.load()
       await contestant.load()
       await bench.server.checkpoint()
-      const { rate: probeRate } = await probe.drain()
-      turns.get(drainer.name)!.push({ round, probeRate, ...(await contestant.drain()) })
-      bench.say(summarise(turns, drainer.name, round))
+      const { value: probeValue } = await probe.drain()
+      turns.get(drainer.name)!.push({ round, probeValue, ...(await contestant.drain()) })
+      bench.say(summarise(turns, drainer.name, round, '/s'))
       await contestant.leave()
     }
     await probe.leave()
@@ -46,7 +46,7 @@ async function enter({ stores, server, node }: Bench, drainer: Drainer, load: nu
     async drain() {
       const before = await server.logPosition()
       const { ms } = await child.tell({ act: 'drain', count })
-      return { rate: (count * 1000) / ms, logBytes: ((await server.logPosition()) - before) / count }
+      return { value: (count * 1000) / ms, logBytes: ((await server.logPosition()) - before) / count }
     },
     async leave() {
       await child.end()

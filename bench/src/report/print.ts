@@ -1,4 +1,5 @@
 import type { Ratio, Report, ReportRow } from '../scenario.ts'
+import { inUnit, showRatio } from './unit.ts'
 import { isMet, verdictOf } from './verdict.ts'
 
 export function printReport(report: Report): void {
@@ -17,14 +18,22 @@ function missesMust({ value, bar }: Ratio): boolean {
 }
 
 function cellsOf({ unit }: Report, row: ReportRow): string[] {
-  const value = unit === '/s' ? `${Math.round(row.value).toLocaleString('en')}/s` : `${row.value.toFixed(2)} ms`
+  const figures = Object.entries(row.figures ?? {}).map(([name, value]) => `${name} ${inUnit(value, unit)}`)
   const log = row.logBytes === undefined ? [] : [`${Math.round(row.logBytes)} log bytes each`]
-  return [row.label, value.padStart(10), ...log, ...row.ratios.flatMap(ratioCells)]
+  const load = row.perSecond === undefined ? [] : [`at ${inUnit(row.perSecond, '/s')}`]
+  return [
+    row.label,
+    inUnit(row.value, unit).padStart(10),
+    ...figures,
+    ...load,
+    ...log,
+    ...row.ratios.flatMap(ratioCells),
+  ]
 }
 
 function ratioCells(ratio: Ratio): string[] {
   const [low, high] = ratio.range
-  return [`${ratio.value.toFixed(2)}x ${ratio.to}`, `(${low.toFixed(2)} to ${high.toFixed(2)})`, verdictOf(ratio)]
+  return [`${showRatio(ratio.value)} ${ratio.to}`, `(${showRatio(low)} to ${showRatio(high)})`, verdictOf(ratio)]
 }
 
 function columnWidths(lines: readonly (readonly string[])[]): number[] {

@@ -1,0 +1,82 @@
+// A submitter and its workers, each in a process of its own, on a database of their own.
+import { setTimeout } from 'node:timers/promises'
+import { startChild } from '../child.ts'
+import type { Child } from '../child.ts'
+import type { PeerName } from '../peers/peer.ts'
+import type { Bench } from '../scenario.ts'
+import type { Submitted } from './sending.ts'
+import type { SubmitInput, SubmitOrder } from './submit.child.ts'
+import type { WorkInput, WorkOrder, WorkReport } from './work.child.ts'
+
+export class Traffic {
+  readonly #submitter: Child<Submitted, SubmitOrder>
+  readonly #workers: readonly Child<WorkReport, WorkOrder>[]
+  readonly #drop: () => Promise<void>
+
+  private constructor(
+    submitter: Child<Submitted, SubmitOrder>,
+    workers: readonly Child<WorkReport, WorkOrder>[],
+    drop: () => Promise<void>,
+  ) {
+    this.#submitter = submitter
+    this.#workers = workers
+    this.#drop = drop
+  }
+
+  static async open({ stores, node }: Bench, peer: PeerName, workerCount = 1): Promise<Traffic> {
+    const { url, drop } = await stores.createDatabase(peer)
+    const input: SubmitInput & WorkInput = { peer, url }
+    // The submitter first: it makes the tables.
+    const submitter = await startChild<Submitted, SubmitOrder>(
+      node,
+      new URL('./submit.child.ts', import.meta.url),
+      input,
+    )
+    const startWorker = () =>
+      startChild<WorkReport, WorkOrder>(node, new URL('./work.child.ts', import.meta.url), input)
+    const workers = await Promise.all(Array.from({ length: workerCount }, startWorker))
+    return new Traffic(submitter, workers, drop)
+  }
+
+  submit(order: SubmitOrder): Promise<Submitted> {
+    return this.#submitter.tell(order)
+  }
+
+  async start(): Promise<void> {
+    await this.#tellAll('start')
+  }
+
+  async stop(): Promise<void> {
+    await this.#tellAll('stop')
+  }
+
+  /** Milliseconds from the submission of one, on idle processes, to its handler. */
+  async ping(): Promise<number> {
+    const answer = this.#workers[0]!.tell('next')
+    const [[sequence, submittedAt]] = (await this.submit({ act: 'one' })) as [[number, number]]
+    const [handled] = (await answer).handled
+    if (handled?.[0] === sequence) return handled[1] - submittedAt
+    throw new Error(`${sequence} was submitted and ${handled?.[0]} was handled`)
+  }
+
+  /** What the workers handled since their start, as soon as it is `count`. */
+  async handled(count: number): Promise<WorkReport[]> {
+    for (;;) {
+      const reports = await this.#tellAll('report')
+      const handledCount = reports.reduce((sum, { handled }) => sum + handled.length, 0)
+      if (handledCount === count) return reports
+      if (handledCount > count) throw new Error(`${handledCount} were handled; ${count} were submitted`)
+      await setTimeout(100)
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#workers.map((worker) => worker.end()))
+    await this.#submitter.end()
+    await this.#drop()
+  }
+
+  #tellAll(order: WorkOrder): Promise<WorkReport[]> {
+    return Promise.all(this.#workers.map((worker) => worker.tell(order)))
+  }
+}
