@@ -6,6 +6,8 @@ import { chooseNode } from './choose-node.ts'
 import { describeMachine, machineLine } from './machine.ts'
 import { printReport } from './report/print.ts'
 import { saveReport } from './report/save.ts'
+import { claimBacklog } from './scenarios/claim-backlog.ts'
+import { claimHeld } from './scenarios/claim-held.ts'
 import { createBatch } from './scenarios/create-batch.ts'
 import { createOne } from './scenarios/create-one.ts'
 import { drain } from './scenarios/drain.ts'
@@ -15,7 +17,16 @@ import { sustained } from './scenarios/sustained.ts'
 import type { Bench, Scenario, Settings } from './scenario.ts'
 import { openStores } from './stores.ts'
 
-const scenarios: readonly Scenario[] = [drain, createOne, createBatch, latency, sustained, lists]
+const scenarios: readonly Scenario[] = [
+  drain,
+  createOne,
+  createBatch,
+  latency,
+  sustained,
+  claimBacklog,
+  claimHeld,
+  lists,
+]
 
 const words = process.argv.slice(2)
 const chosen = choose(words.filter((word) => !word.includes('=')))

@@ -4,6 +4,7 @@ import { startChild } from '../child.ts'
 import type { Child } from '../child.ts'
 import type { PeerName } from '../peers/peer.ts'
 import type { Bench } from '../scenario.ts'
+import type { Database } from '../server.ts'
 import type { Submitted } from './sending.ts'
 import type { SubmitInput, SubmitOrder } from './submit.child.ts'
 import type { WorkInput, WorkOrder, WorkReport } from './work.child.ts'
@@ -11,21 +12,21 @@ import type { WorkInput, WorkOrder, WorkReport } from './work.child.ts'
 export class Traffic {
   readonly #submitter: Child<Submitted, SubmitOrder>
   readonly #workers: readonly Child<WorkReport, WorkOrder>[]
-  readonly #drop: () => Promise<void>
+  readonly #database: Database
 
   private constructor(
+    database: Database,
     submitter: Child<Submitted, SubmitOrder>,
     workers: readonly Child<WorkReport, WorkOrder>[],
-    drop: () => Promise<void>,
   ) {
+    this.#database = database
     this.#submitter = submitter
     this.#workers = workers
-    this.#drop = drop
   }
 
   static async open({ stores, node }: Bench, peer: PeerName, workerCount = 1): Promise<Traffic> {
-    const { url, drop } = await stores.createDatabase(peer)
-    const input: SubmitInput & WorkInput = { peer, url }
+    const database = await stores.createDatabase(peer)
+    const input: SubmitInput & WorkInput = { peer, url: database.url }
     // The submitter first: it makes the tables.
     const submitter = await startChild<Submitted, SubmitOrder>(
       node,
@@ -35,7 +36,11 @@ export class Traffic {
     const startWorker = () =>
       startChild<WorkReport, WorkOrder>(node, new URL('./work.child.ts', import.meta.url), input)
     const workers = await Promise.all(Array.from({ length: workerCount }, startWorker))
-    return new Traffic(submitter, workers, drop)
+    return new Traffic(database, submitter, workers)
+  }
+
+  get url(): string {
+    return this.#database.url
   }
 
   submit(order: SubmitOrder): Promise<Submitted> {
@@ -59,21 +64,26 @@ export class Traffic {
     throw new Error(`${sequence} was submitted and ${handled?.[0]} was handled`)
   }
 
-  /** What the workers handled since their start, as soon as it is `count`. */
-  async handled(count: number): Promise<WorkReport[]> {
+  async untilHandled(count: number): Promise<void> {
     for (;;) {
-      const reports = await this.#tellAll('report')
-      const handledCount = reports.reduce((sum, { handled }) => sum + handled.length, 0)
-      if (handledCount === count) return reports
+      const reports = await this.#tellAll('count')
+      const handledCount = reports.reduce((sum, report) => sum + report.handledCount, 0)
+      if (handledCount === count) return
       if (handledCount > count) throw new Error(`${handledCount} were handled; ${count} were submitted`)
-      await setTimeout(100)
+      await setTimeout(50)
     }
+  }
+
+  /** What each worker handled since its start, as soon as it is `count` in all. */
+  async handled(count: number): Promise<WorkReport[]> {
+    await this.untilHandled(count)
+    return this.#tellAll('list')
   }
 
   async close(): Promise<void> {
     await Promise.all(this.#workers.map((worker) => worker.end()))
     await this.#submitter.end()
-    await this.#drop()
+    await this.#database.drop()
   }
 
   #tellAll(order: WorkOrder): Promise<WorkReport[]> {

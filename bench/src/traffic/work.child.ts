@@ -9,11 +9,13 @@ export interface WorkInput {
   readonly url: string
 }
 
-/** `next` is answered when something is handled; `report` tells what was handled since the last start. */
-export type WorkOrder = 'start' | 'next' | 'report' | 'stop'
+/** `next` is answered when something is handled. */
+export type WorkOrder = 'start' | 'next' | 'count' | 'list' | 'stop'
 
 export interface WorkReport {
-  /** When the handler of each began, by its sequence. */
+  /** Since the last start. */
+  readonly handledCount: number
+  /** When the handler of each began, by its sequence: of all when a list is asked for, else of the last. */
   readonly handled: readonly (readonly [sequence: number, atMs: number])[]
   readonly residentBytes: number
 }
@@ -46,7 +48,11 @@ await serve<WorkReport, WorkOrder>(async (input) => {
         await worker!.stop()
         worker = undefined
       }
-      return { handled: order === 'next' ? handled.slice(-1) : handled, residentBytes: process.memoryUsage.rss() }
+      return {
+        handledCount: handled.length,
+        handled: order === 'list' ? handled : handled.slice(-1),
+        residentBytes: process.memoryUsage.rss(),
+      }
     },
     close: async () => worker?.stop(),
   }
