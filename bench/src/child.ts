@@ -1,12 +1,13 @@
 // A measurement runs in a process of its own, on the same Node for all: it makes itself ready, says so, and does what it is
 // told, as often as it is told. So nobody is measured while he starts, and nobody shares an event loop or a heap with
-// another. That Node reads TypeScript by itself, so that no loader is measured either.
+// another.
 import { fork } from 'node:child_process'
 import { on, once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { compiled } from './compile.ts'
 
-// Types are stripped by an experiment of some versions; and what a peer does to `pg` is no news of ours.
-const quiet = ['--disable-warning=ExperimentalWarning', '--disable-warning=DeprecationWarning']
+// What a peer does to `pg` is no news of ours.
+const quiet = ['--disable-warning=DeprecationWarning']
 
 export interface Child<Output, Order> {
   tell(order: Order): Promise<Output>
@@ -19,7 +20,7 @@ export async function startChild<Output, Order = 'go'>(
   file: URL,
   input: unknown,
 ): Promise<Child<Output, Order>> {
-  const child = fork(fileURLToPath(file), [JSON.stringify(input)], {
+  const child = fork(compiled(file), [JSON.stringify(input)], {
     execPath: node,
     execArgv: [...quiet, ...profiling()],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -1,5 +1,5 @@
 // Every contestant runs on the same Node: this one if all of them support it, else the one that npm's package `node`
-// brings. It must read TypeScript by itself, and Graphile Worker asks for the same version.
+// brings. Only pg-boss and Graphile Worker have bounds above ours.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 

@@ -1,5 +1,7 @@
 // Where each contestant keeps its work, and who cannot take part on this machine.
-import { access } from 'node:fs/promises'
+import { access, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import type { CreatingName } from './peers/peer.ts'
 import { startRedis } from './redis.ts'
 import { startServer } from './server.ts'
@@ -33,7 +35,10 @@ export async function openStores(): Promise<Stores> {
       if (isOnRedis(name)) return redis !== null
       return hasAbsurd || !name.startsWith('Absurd')
     },
-    createDatabase: (name) => (isOnRedis(name) ? redis!.createDatabase() : server.createDatabase()),
+    createDatabase(name) {
+      if (isOnRedis(name)) return redis!.createDatabase()
+      return name === 'FlowFabric, embedded' ? createFolder() : server.createDatabase()
+    },
     async stop() {
       await redis?.stop()
       await server.stop()
@@ -41,8 +46,13 @@ export async function openStores(): Promise<Stores> {
   }
 }
 
-export function isOnRedis(name: CreatingName): boolean {
+function isOnRedis(name: CreatingName): boolean {
   return name.startsWith('BullMQ')
+}
+
+async function createFolder(): Promise<Database> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'bench-embedded-'))
+  return { url: `file:${folder}`, drop: () => rm(folder, { recursive: true }) }
 }
 
 async function isReadable(file: string | undefined): Promise<boolean> {

@@ -31,6 +31,8 @@ export interface Worker {
 const peers = {
   'raw queue': async () => (await import('./raw-queue.ts')).rawQueue,
   FlowFabric: async () => (await import('./flowfabric.ts')).flowfabric,
+  // On a folder instead of a server.
+  'FlowFabric, embedded': async () => (await import('./flowfabric.ts')).flowfabric,
   'Graphile Worker': async () => (await import('./graphile-worker.ts')).graphileWorker,
   'Graphile Worker, tuned': async () => (await import('./graphile-worker.ts')).graphileWorkerTuned,
   'pg-boss': async () => (await import('./pg-boss.ts')).pgBoss,

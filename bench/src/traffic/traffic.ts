@@ -80,6 +80,11 @@ export class Traffic {
     return this.#tellAll('list')
   }
 
+  /** Of the first worker. */
+  async residentBytes(): Promise<number> {
+    return (await this.#workers[0]!.tell('count')).residentBytes
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.#workers.map((worker) => worker.end()))
     await this.#submitter.end()
