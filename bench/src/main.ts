@@ -5,8 +5,9 @@
 import { chooseNode } from './choose-node.ts'
 import { compile } from './compile.ts'
 import { describeMachine, machineLine } from './machine.ts'
+import { writePage } from './report/page.ts'
 import { printReport } from './report/print.ts'
-import { saveReport } from './report/save.ts'
+import { readReports, saveReport } from './report/save.ts'
 import { claimBacklog } from './scenarios/claim-backlog.ts'
 import { claimHeld } from './scenarios/claim-held.ts'
 import { createBatch } from './scenarios/create-batch.ts'
@@ -64,6 +65,7 @@ try {
     const report = await scenario.run(bench)
     printReport(report)
     await saveReport(report, machine, settings)
+    await writePage(await readReports(scenarios.map(({ name }) => name)))
   }
 } finally {
   await stores.stop()

@@ -34,7 +34,8 @@ export async function startRedis(): Promise<Redis | null> {
     // One contestant is on it at a time.
     async createDatabase() {
       await admin.flushall()
-      return { url: `redis://127.0.0.1:${port}`, drop: async () => void (await admin.flushall()) }
+      const drop = async () => void (await admin.flushall())
+      return { url: `redis://127.0.0.1:${port}`, isOnServer: false, drop }
     },
     async stop() {
       admin.disconnect()

@@ -52,7 +52,7 @@ function isOnRedis(name: CreatingName): boolean {
 
 async function createFolder(): Promise<Database> {
   const folder = await mkdtemp(path.join(tmpdir(), 'bench-embedded-'))
-  return { url: `file:${folder}`, drop: () => rm(folder, { recursive: true }) }
+  return { url: `file:${folder}`, isOnServer: false, drop: () => rm(folder, { recursive: true }) }
 }
 
 async function isReadable(file: string | undefined): Promise<boolean> {

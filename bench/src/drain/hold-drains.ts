@@ -46,7 +46,8 @@ async function enter({ stores, server, node }: Bench, drainer: Drainer, load: nu
     async drain() {
       const before = await server.logPosition()
       const { ms } = await child.tell({ act: 'drain', count })
-      return { value: (count * 1000) / ms, logBytes: ((await server.logPosition()) - before) / count }
+      const logBytes = ((await server.logPosition()) - before) / count
+      return { value: (count * 1000) / ms, ...(database.isOnServer && { logBytes }) }
     },
     async leave() {
       await child.end()

@@ -37,6 +37,7 @@ const peers = {
   'Graphile Worker, tuned': async () => (await import('./graphile-worker.ts')).graphileWorkerTuned,
   'pg-boss': async () => (await import('./pg-boss.ts')).pgBoss,
   'pg-boss, tuned': async () => (await import('./pg-boss.ts')).pgBossTuned,
+  'pg-boss, notifying': async () => (await import('./pg-boss.ts')).pgBossNotifying,
   DBOS: async () => (await import('./dbos.ts')).dbos,
   'DBOS, tuned': async () => (await import('./dbos.ts')).dbosTuned,
   Absurd: async () => (await import('./absurd.ts')).absurd,

@@ -1,6 +1,7 @@
 // pg-boss with its defaults, and with what its documentation offers: as many connections as submitters, no supervision and
-// no scheduling in this process, a table of the queue's own, a `db` of the caller's, which lets the statements be prepared,
-// a NOTIFY for each job; and to a worker, sets of jobs, fetched without a pause as long as they come full.
+// no scheduling in this process, a table of the queue's own, a `db` of the caller's, which lets the statements be prepared;
+// and to a worker, sets of jobs, fetched without a pause as long as they come full. A NOTIFY for each job makes its start
+// sooner and the rest slower, so that is one more way to tune it.
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
@@ -21,20 +22,29 @@ export const pgBoss: Peer = {
   },
 }
 
-export const pgBossTuned: Peer = {
-  async open(url) {
-    const pool = new pg.Pool({ connectionString: url, max: 16 })
-    const db = { executeSql: (text: string, values?: unknown[]) => pool.query(prepared(text, values)) }
-    const boss = await startBoss(new PgBoss({ db, supervise: false, schedule: false }))
-    await boss.createQueue(queue, { partition: true, notify: true })
-    return submitterOf(boss, () => pool.end())
-  },
-  async startWorker(url, handle) {
-    const boss = await startBoss(
-      new PgBoss({ connectionString: url, max: 4, supervise: false, schedule: false, useListenNotify: true }),
-    )
-    return work(boss, url, { batchSize: 500, localConcurrency: 2, burstWhenBatchFull: true }, handle)
-  },
+export const pgBossTuned: Peer = tuned({ notify: false })
+
+export const pgBossNotifying: Peer = tuned({ notify: true })
+
+function tuned({ notify }: { readonly notify: boolean }): Peer {
+  return {
+    async open(url) {
+      const pool = new pg.Pool({ connectionString: url, max: 16 })
+      const db = { executeSql: (text: string, values?: unknown[]) => pool.query(prepared(text, values)) }
+      const boss = await startBoss(new PgBoss({ db, supervise: false, schedule: false }))
+      await boss.createQueue(queue, { partition: true, notify })
+      return submitterOf(boss, () => pool.end())
+    },
+    async startWorker(url, handle) {
+      const boss = new PgBoss({ connectionString: url, supervise: false, schedule: false, useListenNotify: notify })
+      return work(
+        await startBoss(boss),
+        url,
+        { batchSize: 500, localConcurrency: 2, burstWhenBatchFull: true, pollingIntervalSeconds: 0.5 },
+        handle,
+      )
+    },
+  }
 }
 
 async function startBoss(boss: PgBoss): Promise<PgBoss> {

@@ -8,6 +8,7 @@ export function inUnit(value: number, unit: Unit): string {
 
 /** Two digits that mean something, also where one is a thousandth of the other. */
 export function showRatio(value: number): string {
-  const digits = value < 0.1 ? Math.min(4, 1 - Math.floor(Math.log10(Math.max(value, 1e-4)))) : value < 10 ? 2 : 0
-  return `${value.toFixed(digits)}x`
+  if (value < 0.0001) return '<0.0001x'
+  if (value < 0.1) return `${value.toPrecision(2)}x`
+  return `${value.toFixed(value < 10 ? 2 : 0)}x`
 }

@@ -15,7 +15,7 @@ const pingCounts: Partial<Record<PeerName, number>> = {
   'Graphile Worker': 200,
   'Graphile Worker, tuned': 200,
   'pg-boss': 5,
-  'pg-boss, tuned': 200,
+  'pg-boss, notifying': 200,
   DBOS: 10,
   'DBOS, tuned': 200,
   Absurd: 20,

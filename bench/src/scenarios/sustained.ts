@@ -14,7 +14,7 @@ const names: readonly PeerName[] = [
   'raw queue',
   'FlowFabric',
   'Graphile Worker, tuned',
-  'pg-boss, tuned',
+  'pg-boss, notifying',
   'DBOS, tuned',
   'Absurd, tuned',
   'BullMQ, tuned',
