@@ -9,7 +9,12 @@ export function printReport(report: Report): void {
   for (const line of lines)
     console.log(`  ${line.map((cell, column) => cell.padEnd(widths[column]!)).join('   ')}`.trimEnd())
   for (const note of report.notes) console.log(`  ${note}`)
-  const missed = report.rows.filter((row) => row.ratios.some(missesMust)).map((row) => row.label)
+  printVerdict(report)
+}
+
+function printVerdict({ rows }: Report): void {
+  if (!rows.some((row) => row.ratios.some(({ bar }) => bar?.must !== undefined))) return
+  const missed = rows.filter((row) => row.ratios.some(missesMust)).map((row) => row.label)
   console.log(missed.length === 0 ? '  every must is met' : `  a must is missed by: ${missed.join('; ')}`)
 }
 

@@ -1,9 +1,10 @@
 // What a worker process holds in memory after it has worked through a full queue. FlowFabric's is the bare loop, which holds
 // five hundred at a time.
 import type { PeerName } from '../peers/peer.ts'
+import { inUnit } from '../report/unit.ts'
 import type { Bar, Bench, Scenario } from '../scenario.ts'
 import { Traffic } from '../traffic/traffic.ts'
-import { rowOf, summarise } from '../turn.ts'
+import { rowOf } from '../turn.ts'
 import type { Turn } from '../turn.ts'
 
 const counts: Partial<Record<PeerName, number>> = {
@@ -32,7 +33,7 @@ export const memory: Scenario = {
       for (const name of names) {
         const value = await residentMB(bench, name, counts[name]!)
         turns.get(name)!.push({ round, value, probeValue: budgetMB })
-        bench.say(summarise(turns, name, round, 'MB'))
+        bench.say(`${name} ${inUnit(value, 'MB')}`)
       }
     }
     return {
