@@ -123,7 +123,7 @@ CREATE OR REPLACE FUNCTION flowfabric.ff_now_ms()
  RETURNS bigint
  LANGUAGE sql
  STABLE PARALLEL SAFE
-AS $function$ select floor(extract(epoch from clock_timestamp()) * 1000)::bigint $function$;
+AS $function$ select floor(date_part('epoch', clock_timestamp()) * 1000)::bigint $function$;
 
 create table flowfabric.ff_attempt (
   execution_id uuid not null,
@@ -228,6 +228,7 @@ create table flowfabric.ff_exec_core (
   interruption flowfabric.ff_interruption not null default 'none'::flowfabric.ff_interruption,
   public_state flowfabric.ff_public_state not null generated always as (
   CASE lifecycle_phase
+      WHEN 'active'::flowfabric.ff_lifecycle_phase THEN 'active'::flowfabric.ff_public_state
       WHEN 'terminal'::flowfabric.ff_lifecycle_phase THEN
       CASE terminal_outcome
           WHEN 'success'::flowfabric.ff_terminal_outcome THEN 'completed'::flowfabric.ff_public_state
@@ -237,39 +238,17 @@ create table flowfabric.ff_exec_core (
           ELSE 'failed'::flowfabric.ff_public_state
       END
       WHEN 'suspended'::flowfabric.ff_lifecycle_phase THEN 'suspended'::flowfabric.ff_public_state
-      WHEN 'active'::flowfabric.ff_lifecycle_phase THEN 'active'::flowfabric.ff_public_state
       WHEN 'runnable'::flowfabric.ff_lifecycle_phase THEN
-      CASE eligibility_state
-          WHEN 'not_eligible_until_time'::flowfabric.ff_eligibility_state THEN 'delayed'::flowfabric.ff_public_state
-          WHEN 'blocked_by_dependencies'::flowfabric.ff_eligibility_state THEN 'waiting_children'::flowfabric.ff_public_state
-          WHEN 'blocked_by_budget'::flowfabric.ff_eligibility_state THEN 'rate_limited'::flowfabric.ff_public_state
-          WHEN 'blocked_by_quota'::flowfabric.ff_eligibility_state THEN 'rate_limited'::flowfabric.ff_public_state
-          WHEN 'eligible_now'::flowfabric.ff_eligibility_state THEN
-          CASE interruption
-              WHEN 'signalled'::flowfabric.ff_interruption THEN 'resumable'::flowfabric.ff_public_state
-              WHEN 'timed_out'::flowfabric.ff_interruption THEN 'resumable'::flowfabric.ff_public_state
-              WHEN 'children'::flowfabric.ff_interruption THEN 'resumable'::flowfabric.ff_public_state
-              ELSE 'waiting'::flowfabric.ff_public_state
-          END
+      CASE
+          WHEN (eligibility_state = 'not_eligible_until_time'::flowfabric.ff_eligibility_state) THEN 'delayed'::flowfabric.ff_public_state
+          WHEN (eligibility_state = 'blocked_by_dependencies'::flowfabric.ff_eligibility_state) THEN 'waiting_children'::flowfabric.ff_public_state
+          WHEN (eligibility_state = ANY (ARRAY['blocked_by_budget'::flowfabric.ff_eligibility_state, 'blocked_by_quota'::flowfabric.ff_eligibility_state])) THEN 'rate_limited'::flowfabric.ff_public_state
+          WHEN ((eligibility_state = 'eligible_now'::flowfabric.ff_eligibility_state) AND (interruption = ANY (ARRAY['signalled'::flowfabric.ff_interruption, 'timed_out'::flowfabric.ff_interruption, 'children'::flowfabric.ff_interruption]))) THEN 'resumable'::flowfabric.ff_public_state
           ELSE 'waiting'::flowfabric.ff_public_state
       END
       ELSE 'waiting'::flowfabric.ff_public_state
   END) stored,
-  parked_state flowfabric.ff_public_state generated always as (
-  CASE lifecycle_phase
-      WHEN 'suspended'::flowfabric.ff_lifecycle_phase THEN 'suspended'::flowfabric.ff_public_state
-      WHEN 'runnable'::flowfabric.ff_lifecycle_phase THEN
-      CASE eligibility_state
-          WHEN 'blocked_by_dependencies'::flowfabric.ff_eligibility_state THEN 'waiting_children'::flowfabric.ff_public_state
-          WHEN 'blocked_by_budget'::flowfabric.ff_eligibility_state THEN 'rate_limited'::flowfabric.ff_public_state
-          WHEN 'blocked_by_quota'::flowfabric.ff_eligibility_state THEN 'rate_limited'::flowfabric.ff_public_state
-          WHEN 'blocked_by_route'::flowfabric.ff_eligibility_state THEN 'waiting'::flowfabric.ff_public_state
-          WHEN 'blocked_by_lane_state'::flowfabric.ff_eligibility_state THEN 'waiting'::flowfabric.ff_public_state
-          WHEN 'blocked_by_operator'::flowfabric.ff_eligibility_state THEN 'waiting'::flowfabric.ff_public_state
-          ELSE NULL::flowfabric.ff_public_state
-      END
-      ELSE NULL::flowfabric.ff_public_state
-  END) stored,
+  parked_state flowfabric.ff_public_state,
   on_parent_end flowfabric.ff_on_parent_end,
   partition_key smallint not null,
   priority smallint not null,
@@ -285,7 +264,11 @@ create table flowfabric.ff_exec_core (
   cancelled_by text,
   constraint ff_exec_core_pkey PRIMARY KEY (execution_id),
   constraint ff_exec_core_bounds CHECK ((((partition_key >= 0) AND (partition_key <= 255)) AND ((priority >= 0) AND (priority <= 9000)) AND ((ownership_state <> 'leased'::flowfabric.ff_ownership_state) OR (lease_id IS NOT NULL)) AND ((total_attempt_count = 0) OR (attempt_index < total_attempt_count)) AND (last_mutation_at_ms >= created_at_ms))),
-  constraint ff_exec_core_timers CHECK ((((terminal_at_ms IS NOT NULL) = (lifecycle_phase = 'terminal'::flowfabric.ff_lifecycle_phase)) AND ((delay_until_ms IS NOT NULL) = (eligibility_state = 'not_eligible_until_time'::flowfabric.ff_eligibility_state)) AND ((parked_at_ms IS NOT NULL) = ((lifecycle_phase = 'suspended'::flowfabric.ff_lifecycle_phase) OR (eligibility_state <> ALL (ARRAY['eligible_now'::flowfabric.ff_eligibility_state, 'not_eligible_until_time'::flowfabric.ff_eligibility_state, 'not_applicable'::flowfabric.ff_eligibility_state])))) AND ((deadline_at_ms IS NULL) OR (lifecycle_phase <> 'terminal'::flowfabric.ff_lifecycle_phase)) AND ((attempt_deadline_at_ms IS NULL) OR (lifecycle_phase = 'active'::flowfabric.ff_lifecycle_phase)) AND ((cancel_deadline_at_ms IS NULL) OR (lifecycle_phase <> 'terminal'::flowfabric.ff_lifecycle_phase)))),
+  constraint ff_exec_core_timers CHECK ((((terminal_at_ms IS NOT NULL) = (lifecycle_phase = 'terminal'::flowfabric.ff_lifecycle_phase)) AND ((delay_until_ms IS NOT NULL) = (eligibility_state = 'not_eligible_until_time'::flowfabric.ff_eligibility_state)) AND ((parked_at_ms IS NOT NULL) = ((lifecycle_phase = 'suspended'::flowfabric.ff_lifecycle_phase) OR (eligibility_state <> ALL (ARRAY['eligible_now'::flowfabric.ff_eligibility_state, 'not_eligible_until_time'::flowfabric.ff_eligibility_state, 'not_applicable'::flowfabric.ff_eligibility_state])))) AND (NOT (parked_state IS DISTINCT FROM
+  CASE
+      WHEN (parked_at_ms IS NOT NULL) THEN public_state
+      ELSE NULL::flowfabric.ff_public_state
+  END)) AND ((deadline_at_ms IS NULL) OR (lifecycle_phase <> 'terminal'::flowfabric.ff_lifecycle_phase)) AND ((attempt_deadline_at_ms IS NULL) OR (lifecycle_phase = 'active'::flowfabric.ff_lifecycle_phase)) AND ((cancel_deadline_at_ms IS NULL) OR (lifecycle_phase <> 'terminal'::flowfabric.ff_lifecycle_phase)))),
   constraint ff_exec_core_vector CHECK (
   CASE lifecycle_phase
       WHEN 'active'::flowfabric.ff_lifecycle_phase THEN ((ownership_state = 'leased'::flowfabric.ff_ownership_state) AND (eligibility_state = 'not_applicable'::flowfabric.ff_eligibility_state) AND (attempt_state = 'running_attempt'::flowfabric.ff_attempt_state) AND (terminal_outcome = 'none'::flowfabric.ff_terminal_outcome) AND (interruption = 'none'::flowfabric.ff_interruption))
@@ -399,6 +382,7 @@ create table flowfabric.ff_lease (
   attempt_started_at_ms bigint not null,
   attempt_index integer not null,
   attempt_type flowfabric.ff_attempt_type not null,
+  is_continued boolean not null default false,
   worker_id text not null,
   worker_instance_id text collate "C" not null,
   constraint ff_lease_pkey PRIMARY KEY (execution_id)

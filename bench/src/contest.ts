@@ -1,6 +1,6 @@
 // The same work for several peers, in short laps that take turns: everyone stands ready, and right before each lap the raw
 // probe runs one. The raw insert is a contestant too, with the same breaks as the others: the probe runs more often than
-// anyone and is therefore warmer (measured: by a seventh), so nobody is held against the probe itself.
+// anyone and was faster (measured: by a seventh), so nobody is held against the probe itself.
 import type { ContestantInput, Lap, WorkName } from './contestant.child.ts'
 import { startChild } from './child.ts'
 import type { CreatingName } from './peers/peer.ts'

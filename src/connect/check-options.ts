@@ -34,7 +34,7 @@ function isPostgresUrl(value: unknown): boolean {
   return typeof value === 'string' && /^postgres(ql)?:\/\//.test(value)
 }
 
-function checkLogger(logger: unknown): void {
+export function checkLogger(logger: unknown): void {
   const allowed = 'an object with the methods debug, info, warn and error'
   if (typeof logger !== 'object' || logger === null) throw refuse('logger', logger, allowed)
   for (const method of ['debug', 'info', 'warn', 'error']) {

@@ -1,12 +1,14 @@
 // What a user holds. Picks the database by the URL, brings its schema up to date and gives the engine on it.
 import type { Engine } from '../engine/contract.ts'
-import { createEngine } from '../engine/engine.ts'
+import { openEngine } from '../engine/engine.ts'
+import { superviseOptionNames, type SuperviseOptions, type Supervisor } from '../engine/reconcilers/supervisor.ts'
+import { EngineError } from '../model/errors.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import type { Logger } from '../sql/logger.ts'
 import { migrate, type MigrateOptions } from '../sql/migrate.ts'
 import { migrations } from '../sql/migrations/all.ts'
 import type { Sql } from '../sql/sql.ts'
-import { checkOptions } from './check-options.ts'
+import { checkLogger, checkOptions } from './check-options.ts'
 import { asConnectError } from './connect-error.ts'
 import { parseUrl, type Target } from './url.ts'
 import { codeVersion } from './version.ts'
@@ -31,6 +33,13 @@ export interface ConnectOptions {
 
 export interface FlowFabric extends AsyncDisposable {
   readonly engine: Engine
+  /**
+   * Runs what time breaks without anybody's call: promotes what is due, gives back what a crashed worker held, fires
+   * deadlines, forgets what is too old. One process of a fleet does each duty at a time, so every process may run it.
+   * Stopped by `close`, or before.
+   */
+  supervise(options?: SuperviseOptions): Supervisor
+  /** Lets what was accepted before finish, for at most ten seconds, and refuses what comes after. */
   close(): Promise<void>
 }
 
@@ -54,7 +63,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
       await sql.close()
       throw error
     }
-    return hold(sql)
+    return hold(sql, options)
   } catch (error) {
     throw asConnectError(error)
   }
@@ -76,9 +85,26 @@ function withLogger({ logger }: ConnectOptions): { logger?: Logger } {
   return logger === undefined ? {} : { logger }
 }
 
-function hold(sql: Sql): FlowFabric {
-  const close = () => sql.close()
-  return { engine: createEngine(sql), close, [Symbol.asyncDispose]: close }
+function hold(sql: Sql, connected: ConnectOptions): FlowFabric {
+  const opened = openEngine(sql)
+  const running = new Set<Supervisor>()
+  let isClosed = false
+  const close = async (): Promise<void> => {
+    isClosed = true
+    await Promise.all([...running].map((each) => each.stop()))
+    await opened.close()
+    await sql.close()
+  }
+  const supervise = (options: SuperviseOptions = {}): Supervisor => {
+    refuseUnknownFields('supervise', options, superviseOptionNames)
+    if (options.logger !== undefined) checkLogger(options.logger)
+    const started = opened.supervisor({ ...withLogger(connected), ...options })
+    if (isClosed) throw new EngineError('engine_closed', 'this FlowFabric is closed; connect again')
+    running.add(started)
+    started.start()
+    return started
+  }
+  return { engine: opened.engine, supervise, close, [Symbol.asyncDispose]: close }
 }
 
 let warned = false

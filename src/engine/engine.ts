@@ -3,11 +3,13 @@ import type { Sql } from '../sql/sql.ts'
 import { listAttempts } from './attempt/list.ts'
 import { bindCaller, localCaller, type Caller } from './caller.ts'
 import { serverTime } from './clock/server-time.ts'
+import { Closing } from './closing.ts'
 import type { Engine } from './contract.ts'
 import { eachInPlace } from './each-in-place.ts'
 import { Subscriptions } from './event/subscribe.ts'
 import { timeline } from './event/timeline.ts'
-import { cancelOperation, checkCancelRequest } from './execution/cancel.ts'
+import { cancelHeldOperation } from './execution/cancel-held.ts'
+import { cancelOperation, checkCancelRequest, isByHolder } from './execution/cancel.ts'
 import { changePriorityOperation, checkChangePriorityRequest } from './execution/change-priority.ts'
 import { claimById } from './execution/claim-by-id.ts'
 import { Claimer } from './execution/claimer.ts'
@@ -37,9 +39,33 @@ import { Merger } from './merge.ts'
 import { QueueHeads } from './queue/head.ts'
 import { QueueRegistry } from './queue/intern.ts'
 import { QueueMatcher } from './queue/match.ts'
+import { Supervisor, type SuperviseOptions } from './reconcilers/supervisor.ts'
+
+/** The engine, and what a process that holds it can do beside its operations. */
+export interface OpenEngine {
+  readonly engine: Engine
+  /** Not started yet. */
+  supervisor(options: SuperviseOptions): Supervisor
+  /** Takes no more calls; resolves when those that were taken are answered, within a bound. The database stays open. */
+  close(longestMs?: number): Promise<void>
+}
+
+export function openEngine(sql: Sql): OpenEngine {
+  const engine = shared(sql)
+  const { hints, telling } = engine
+  return {
+    engine: engineFor(engine, localCaller),
+    supervisor: (options) =>
+      new Supervisor(telling, options, {
+        onReady: (queueIds) => hints.ring(queueIds),
+        onDelay: (hear) => hints.onDelay(hear),
+      }),
+    close: (longestMs) => engine.closing.close(longestMs),
+  }
+}
 
 export function createEngine(sql: Sql): Engine {
-  return engineFor(shared(sql), localCaller)
+  return openEngine(sql).engine
 }
 
 type Shared = ReturnType<typeof shared>
@@ -50,26 +76,38 @@ function shared(sql: Sql) {
   const heads = new QueueHeads()
   const hints = new Hints(sql, (queueId) => {
     matcher.heardOf(queueId)
-    heads.lookAgain(queueId)
+    heads.lookAgain(queueId === null ? null : [queueId])
   })
   const onReady = (queueIds: Iterable<number>): void => hints.ring(queueIds)
-  return {
-    sql: inOurWords(sql),
-    raw: sql,
-    subscriptions: new Subscriptions(inOurWords(sql)),
-    claimer: new Claimer(sql, matcher, heads, hints),
-    createUnkeyed: new Merger(sql, createUnkeyed(sql, queues, onReady)),
-    createKeyed: new Merger(sql, createKeyed(sql, queues, onReady)),
-    complete: new Merger(sql, completeOperation(sql)),
-    fail: new Merger(sql, failOperation(sql, onReady)),
-    delay: new Merger(sql, delayOperation(sql, onReady)),
-    release: new Merger(sql, releaseOperation(sql, onReady)),
-    cancel: new Merger(sql, cancelOperation(sql)),
+  const onDelay = (inMs: number): void => hints.delayed(inMs)
+  const subscriptions = new Subscriptions(inOurWords(sql))
+  const telling = subscriptions.telling(sql)
+  const sets = {
+    createUnkeyed: new Merger(sql, createUnkeyed(sql, queues, onReady, onDelay)),
+    createKeyed: new Merger(sql, createKeyed(sql, queues, onReady, onDelay)),
+    complete: new Merger(sql, completeOperation(telling)),
+    fail: new Merger(sql, failOperation(telling, onReady, onDelay)),
+    delay: new Merger(sql, delayOperation(telling, onReady, onDelay)),
+    release: new Merger(sql, releaseOperation(telling, onReady)),
+    cancel: new Merger(sql, cancelOperation(telling)),
+    cancelHeld: new Merger(sql, cancelHeldOperation(telling)),
     grant: new Merger(sql, grantOperation(sql)),
     progress: new Merger(sql, progressOperation(sql)),
-    replay: new Merger(sql, replayOperation(sql, onReady)),
-    changePriority: new Merger(sql, changePriorityOperation(sql, onReady)),
-    revoke: new Merger(sql, revokeOperation(sql, onReady)),
+    replay: new Merger(sql, replayOperation(telling, onReady)),
+    changePriority: new Merger(sql, changePriorityOperation(telling, onReady)),
+    revoke: new Merger(sql, revokeOperation(telling, onReady)),
+  }
+  const closing = new Closing(Object.values(sets))
+  const raw = closing.refusing(telling)
+  return {
+    ...sets,
+    hints,
+    telling,
+    sql: inOurWords(closing.refusing(sql)),
+    raw,
+    subscriptions,
+    claimer: new Claimer(raw, matcher, heads, hints),
+    closing,
   }
 }
 
@@ -80,7 +118,7 @@ function engineFor(engine: Shared, caller: Caller): Engine {
   const fail = inSets(checkFailRequest, () => engine.fail)
   const delay = inSets(checkDelayRequest, () => engine.delay)
   const release = inSets(checkReleaseRequest, () => engine.release)
-  const cancel = inSets(checkCancelRequest, () => engine.cancel)
+  const cancel = inSets(checkCancelRequest, (item) => (isByHolder(item) ? engine.cancelHeld : engine.cancel))
   const replay = inSets(checkReplayRequest, () => engine.replay)
   return {
     as: (options) => engineFor(engine, bindCaller(caller, options)),

@@ -1,5 +1,6 @@
 // What the database said no to, in the words of the one error table: whatever leaves the engine is an EngineError.
 import { EngineError, type ErrorCode } from '../model/errors.ts'
+import { around } from '../sql/around.ts'
 import { DatabaseError, isConnectionLost, sqlState, type DatabaseReason } from '../sql/errors.ts'
 import type { Sql } from '../sql/sql.ts'
 
@@ -57,17 +58,9 @@ export function contended(cause?: unknown): EngineError {
 
 /** For operations that are sent once and as they are. Sets keep the database's own errors, by which they decide. */
 export function inOurWords(sql: Sql): Sql {
-  const translate = (error: unknown): never => {
-    throw asEngineError(error)
-  }
-  return {
-    kind: sql.kind,
-    schema: sql.schema,
-    query: (statement, values) => sql.query(statement, values).catch(translate),
-    pipeline: (calls, options) => sql.pipeline(calls, options).catch(translate),
-    script: (text) => sql.script(text).catch(translate),
-    transaction: (work) => sql.transaction(work).catch(translate),
-    listen: (channel, onHint) => sql.listen(channel, onHint).catch(translate),
-    close: () => sql.close().catch(translate),
-  }
+  return around(sql, (ask) =>
+    ask().catch((error: unknown) => {
+      throw asEngineError(error)
+    }),
+  )
 }

@@ -85,26 +85,49 @@ export const fenceInput = 'execution_id, partition_key, namespace, given_lease_i
  * the operation's own columns of the input, `now_ms`, read after the lock, and `is_held`, the fence's answer.
  */
 export function fenced(...own: readonly string[]): string {
+  const given = ['ordinal', 'given_lease_id', 'given_epoch', 'actor', ...own].map((column) => `i.${column}`).join(', ')
   return `
 target as materialized (
-  select e.*, ${['ordinal', 'given_lease_id', 'given_epoch', 'actor', ...own].map((column) => `i.${column}`).join(', ')}
+  select e.execution_id, e.partition_key, e.lease_id, e.lease_epoch, e.lifecycle_phase, e.ownership_state,
+    e.eligibility_state, e.attempt_state, e.interruption, e.public_state, e.queue_id, e.priority, e.rank, e.retry_count,
+    e.delay_until_ms, e.cancel_requested_at_ms, e.cancellation_reason, e.cancelled_by, ${given}
   from input i
   join flowfabric.ff_exec_core e
-    on e.execution_id = i.execution_id
+    on e.execution_id = any (array[i.execution_id])
     and e.partition_key = i.partition_key
     and (i.namespace is null or e.namespace = i.namespace)
-  order by e.execution_id
+  order by i.execution_id
   for no key update of e skip locked
 ),
+clock as materialized (
+  select flowfabric.ff_now_ms() as now_ms
+  from (select count(*) from target) locked
+),
 verdict as materialized (
-  select t.*, c.now_ms, l.expires_at_ms,
+  select t.*, k.now_ms,
     coalesce(t.lease_id = t.given_lease_id and t.lease_epoch = t.given_epoch, false) as is_last_holder,
     coalesce(t.lifecycle_phase = 'active' and t.lease_id = t.given_lease_id and t.lease_epoch = t.given_epoch
-      and l.expires_at_ms > c.now_ms, false) as is_held
+      and l.expires_at_ms > k.now_ms, false) as is_held
   from target t
-  cross join lateral (select t.ordinal as of, flowfabric.ff_now_ms() as now_ms offset 0) c
-  left join flowfabric.ff_lease l on l.execution_id = t.execution_id
+  cross join clock k
+  left join flowfabric.ff_lease l on l.execution_id = any (array[t.execution_id])
 )`
+}
+
+const answerColumns = `v.ordinal, true as is_locked, v.is_held, v.is_last_holder, v.lease_epoch, v.public_state,
+  v.attempt_state, v.interruption, v.delay_until_ms`
+
+function unlockedAnswer(ownTypes: readonly string[]): string {
+  return `union all
+select i.ordinal, false, false, false, e.lease_epoch, e.public_state, e.attempt_state, e.interruption, e.delay_until_ms${ownTypes
+    .map((type) => `, null::${type}`)
+    .join('')}
+from input i
+join flowfabric.ff_exec_core e
+  on e.execution_id = any (array[i.execution_id])
+  and e.partition_key = i.partition_key
+  and (i.namespace is null or e.namespace = i.namespace)
+where i.ordinal not in (select ordinal from target)`
 }
 
 /** What every fenced statement answers, for each item that exists. */
@@ -128,23 +151,36 @@ export type FencedRow = RowOf<typeof fencedRow>
  * The end of a fenced statement, from `verdict` or a CTE with all its rows and the operation's `own` columns, given as
  * name and type. Nothing is joined to it: two sets without an index would be compared each with each.
  */
-export function fencedAnswer(from = 'verdict', own: Readonly<Record<string, string>> = {}): string {
-  const columns = Object.keys(own).map((name) => `, v.${name}`)
-  const nulls = Object.values(own).map((type) => `, null::${type}`)
-  return `
-select v.ordinal, true as is_locked, v.is_held, v.is_last_holder, v.lease_epoch, v.public_state, v.attempt_state,
-  v.interruption, v.delay_until_ms${columns.join('')}
+export function fencedAnswer(from: string, own: Readonly<Record<string, string>>): string {
+  return `select ${answerColumns}${Object.keys(own)
+    .map((name) => `, v.${name}`)
+    .join('')}
 from ${from} v
-union all
-select i.ordinal, false, false, false, e.lease_epoch, e.public_state, e.attempt_state, e.interruption, e.delay_until_ms
-  ${nulls.join('')}
-from input i
-join flowfabric.ff_exec_core e
-  on e.execution_id = i.execution_id
-  and e.partition_key = i.partition_key
-  and (i.namespace is null or e.namespace = i.namespace)
-where i.ordinal not in (select ordinal from target)`
+${unlockedAnswer(Object.values(own))}`
 }
+
+/** The ordinal of the one row that answers for the whole set. */
+export const wholeSet = 0
+
+/**
+ * The end of a fenced statement that has nothing more to say than that it wrote. When it wrote for every item, which is
+ * the rule, one row says so for them all (measured: a fifth of this process's work on a set of 500).
+ */
+export const writtenAnswer = `, written as materialized (
+  select count(*) = cardinality($1::uuid[]) as is_whole
+  from verdict
+  where is_held
+)
+select ${wholeSet}::int8 as ordinal, true as is_locked, true as is_held, true as is_last_holder, null::int8 as lease_epoch,
+  null::flowfabric.ff_public_state as public_state, null::flowfabric.ff_attempt_state as attempt_state,
+  null::flowfabric.ff_interruption as interruption, null::int8 as delay_until_ms
+from written
+where is_whole
+union all
+select ${answerColumns}
+from verdict v
+where not (select is_whole from written)
+${unlockedAnswer([])}`
 
 /** Before a fenced statement that is sent alone: waits for the execution's holder, and for a renewal under way. */
 export const lockHeld = statement({
@@ -160,7 +196,7 @@ with execution as materialized (
 )
 select
 from execution e
-join flowfabric.ff_lease l on l.execution_id = e.execution_id
+join flowfabric.ff_lease l on l.execution_id = any (array[e.execution_id])
 for no key update of l`,
 })
 

@@ -1,11 +1,13 @@
 // Hints: somewhere, something became ready. A hint saves the wait for the next poll and carries no promise; whoever waits
-// polls as well, and whoever is woken may find nothing.
+// polls as well, and whoever is woken may find nothing. A second kind of hint says that something was delayed, for how
+// long: whoever promotes what is due need not wait for its next look.
 //
 // Hints of one process reach its own waiters directly. For the others they are sent by NOTIFY, in a transaction of its own
 // after the commit that they tell of (inside it, NOTIFY takes a lock that halves the throughput, measured), one at a time:
 // what rings meanwhile is told by the next.
 import type { Sql } from '../sql/sql.ts'
 import { statement } from '../sql/statement.ts'
+import { Bell } from './bell.ts'
 
 const notify = statement({
   name: 'hint.notify',
@@ -17,11 +19,19 @@ const notify = statement({
 // More queues than this at once, and the hint names none: everyone looks everywhere.
 const mostNamed = 500
 
+// A longer delay is met in time without a hint: supervisors look more often than that.
+const longestDelayMs = 1000
+const delayPrefix = 'delay:'
+
 export class Hints {
   readonly #sql: Sql
-  readonly #waiters = new Set<() => void>()
+  readonly #bell = new Bell()
   readonly #onQueue: (queueId: number | null) => void
+  readonly #onDelay = new Set<(inMs: number) => void>()
   #ringing = new Set<number>()
+  #delayMs: number | null = null
+  /** Until then nothing later needs a hint: whoever comes then finds it. */
+  #toldUntil = 0
   #sending = false
   #isListening = false
 
@@ -38,37 +48,51 @@ export class Hints {
       this.#onQueue(id)
     }
     if (this.#ringing.size === 0) return
-    this.#wake()
+    this.#bell.ring()
     if (this.#sql.kind === 'embedded') this.#ringing.clear()
     else if (!this.#sending) void this.#send()
+  }
+
+  /** Something was put aside for so long, and is committed. */
+  delayed(inMs: number): void {
+    const now = performance.now()
+    if (inMs > longestDelayMs || (this.#toldUntil > now && this.#toldUntil <= now + inMs)) return
+    this.#toldUntil = now + inMs
+    this.#tellDelay(inMs)
+    if (this.#sql.kind === 'embedded') return
+    this.#delayMs = inMs
+    if (!this.#sending) void this.#send()
+  }
+
+  /** Hears of delays, from this process and others, until the answer is called. */
+  onDelay(hear: (inMs: number) => void): () => void {
+    this.#listen()
+    this.#onDelay.add(hear)
+    return () => void this.#onDelay.delete(hear)
   }
 
   /** Resolves at the next hint, at the latest after `timeoutMs` or when `signal` aborts. */
   wait(timeoutMs: number, signal?: AbortSignal): Promise<void> {
     this.#listen()
-    return new Promise((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer)
-        this.#waiters.delete(done)
-        signal?.removeEventListener('abort', done)
-        resolve()
-      }
-      const timer = setTimeout(done, timeoutMs)
-      this.#waiters.add(done)
-      signal?.addEventListener('abort', done)
-      if (signal?.aborted === true) done()
-    })
+    return this.#bell.wait(signal, timeoutMs)
   }
 
   async #send(): Promise<void> {
     this.#sending = true
-    while (this.#ringing.size > 0) {
-      const payload = this.#ringing.size > mostNamed ? '' : [...this.#ringing].join()
+    while (this.#ringing.size > 0 || this.#delayMs !== null) {
+      const payload = this.#payload()
       this.#ringing = new Set()
+      this.#delayMs = null
       // A hint that is not sent costs a poll's delay.
       await this.#sql.query(notify, { channel: this.#channel, payload }).catch(() => [])
     }
     this.#sending = false
+  }
+
+  // Queues, of which none stands for all, and a delay, joined by commas.
+  #payload(): string {
+    const queues = this.#ringing.size > mostNamed ? [''] : [...this.#ringing]
+    return [...queues, ...(this.#delayMs === null ? [] : [`${delayPrefix}${this.#delayMs}`])].join()
   }
 
   // Until the database's handle is closed; it also calls once after each reconnect, because hints were lost meanwhile.
@@ -76,17 +100,20 @@ export class Hints {
     if (this.#sql.kind === 'embedded' || this.#isListening) return
     this.#isListening = true
     const hear = (payload: string | null): void => {
-      if (payload === null || payload === '') this.#onQueue(null)
-      else for (const id of payload.split(',')) this.#onQueue(Number(id))
-      this.#wake()
+      const parts = (payload ?? '').split(',')
+      const queues = parts.filter((part) => !part.startsWith(delayPrefix))
+      for (const part of parts)
+        if (part.startsWith(delayPrefix)) this.#tellDelay(Number(part.slice(delayPrefix.length)))
+      for (const id of queues) this.#onQueue(id === '' ? null : Number(id))
+      if (queues.length > 0) this.#bell.ring()
     }
     this.#sql.listen(this.#channel, hear).catch(() => {
       this.#isListening = false
     })
   }
 
-  #wake(): void {
-    for (const done of this.#waiters) done()
+  #tellDelay(inMs: number): void {
+    for (const hear of this.#onDelay) hear(inMs)
   }
 
   get #channel(): string {

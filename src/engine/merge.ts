@@ -8,6 +8,7 @@
 // with the same ids. What another transaction holds is sent again alone, aside.
 import { EngineError } from '../model/errors.ts'
 import { sqlState } from '../sql/errors.ts'
+import { engineClosed } from './closing.ts'
 import { asEngineError, contended } from './failure.ts'
 import type { Sql } from '../sql/sql.ts'
 import { untilSent, type Sending } from './resend.ts'
@@ -66,6 +67,8 @@ export class Merger<Item, Answer> {
   readonly #held: HeldItem<Item, Answer>[] = []
   #isSendingAlone = false
   #scheduled = false
+  #isClosed = false
+  #onIdle: (() => void) | null = null
 
   constructor(sql: Sql, operation: SetOperation<Item, Answer>) {
     this.#sql = sql
@@ -82,6 +85,7 @@ export class Merger<Item, Answer> {
 
   /** Settles exactly once, later; the item's error is its answer. */
   add(item: Item, settle: (outcome: Answer | EngineError) => void): void {
+    if (this.#isClosed) return queueMicrotask(() => settle(engineClosed()))
     this.#waiting.push({ item, settle })
     this.#waitingBytes += this.#bytesOf(item)
     if (this.#scheduled) return
@@ -93,12 +97,27 @@ export class Merger<Item, Answer> {
     })
   }
 
+  /** Takes no more; resolves when all that was taken is answered. */
+  close(): Promise<void> {
+    this.#isClosed = true
+    return new Promise((resolve) => {
+      this.#onIdle = resolve
+      this.#tellIdle()
+    })
+  }
+
+  #tellIdle(): void {
+    const isIdle = this.#waiting.length === 0 && this.#inFlight === 0 && !this.#isSendingAlone
+    if (isIdle) this.#onIdle?.()
+  }
+
   #sendNext(): void {
     while (this.#waiting.length > 0 && this.#mayGo()) {
       this.#inFlight++
       void this.#sendSet(this.#takeSet(), { again: false }, false).finally(() => {
         this.#inFlight--
         this.#sendNext()
+        this.#tellIdle()
       })
     }
   }
@@ -177,6 +196,7 @@ export class Merger<Item, Answer> {
       }
     }
     this.#isSendingAlone = false
+    this.#tellIdle()
   }
 }
 

@@ -11,13 +11,16 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { DatabaseError } from './errors.ts'
 import { isVisible, mayBeAlive, thisProcess, type ProcessIdentity } from './process.ts'
+import { giveSignOfLife, isAlive } from './sign-of-life.ts'
 
 interface Holder extends ProcessIdentity {
   readonly id: string
+  /** Where it gives a sign of life; null where it cannot. */
+  readonly socket: string | null
   readonly hostname: string
   /** Where the holder serves, once it does. */
   readonly url: string | null
@@ -36,21 +39,37 @@ const longestWriteMs = 5_000
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const path = join(directory, lockFile)
+  const id = randomUUID()
+  // Before the first claim: a claim without it would be taken for dead.
+  const sign = await giveSignOfLife(directory, id)
   const holder: Holder = {
     ...(await thisProcess()),
-    id: randomUUID(),
+    id,
+    socket: sign?.socket ?? null,
     hostname: hostname(),
     url: null,
     since: new Date().toISOString(),
   }
+  try {
+    await takeInTime(directory, holder)
+  } catch (error) {
+    await sign?.end()
+    throw error
+  }
+  return {
+    setUrl: (url) => replace(path, { ...holder, url }),
+    async release() {
+      await release(path, holder)
+      await sign?.end()
+    },
+  }
+}
+
+async function takeInTime(directory: string, holder: Holder): Promise<void> {
   const giveUpAt = Date.now() + longestTryMs
   while (!(await take(directory, holder))) {
     if (Date.now() > giveUpAt) throw contended(directory)
     await setTimeout(1 + Math.random() * 20)
-  }
-  return {
-    setUrl: (url) => replace(path, { ...holder, url }),
-    release: () => release(path, holder),
   }
 }
 
@@ -62,8 +81,9 @@ async function take(directory: string, holder: Holder): Promise<boolean> {
   try {
     if (await hasOtherClaims(directory, claim)) return false
     const current = await read(path)
-    if (current !== undefined && (await mayHold(current))) throw locked(directory, current, holder)
+    if (current !== undefined && (await mayHold(directory, current))) throw locked(directory, current, holder)
     await rename(claim, path)
+    await removeSocket(directory, current)
     return true
   } finally {
     await rm(claim, { force: true })
@@ -77,11 +97,20 @@ async function hasOtherClaims(directory: string, own: string): Promise<boolean> 
   for (const claim of claims) {
     if (claim === own) continue
     const claimant = await read(claim)
-    const living = claimant === undefined ? await isBeingWritten(claim) : await mayHold(claimant)
-    if (living) others = true
-    else await rm(claim, { force: true })
+    const living = claimant === undefined ? await isBeingWritten(claim) : await mayHold(directory, claimant)
+    if (living) {
+      others = true
+      continue
+    }
+    await rm(claim, { force: true })
+    await removeSocket(directory, claimant)
   }
   return others
+}
+
+/** Of one who is dead: it stays when a process is killed. */
+async function removeSocket(directory: string, dead: Holder | undefined): Promise<void> {
+  if (typeof dead?.socket === 'string') await rm(join(directory, basename(dead.socket)), { force: true })
 }
 
 async function isBeingWritten(claim: string): Promise<boolean> {
@@ -89,8 +118,13 @@ async function isBeingWritten(claim: string): Promise<boolean> {
   return found !== undefined && Date.now() - found.mtimeMs < longestWriteMs
 }
 
-// Processes of another host or namespace cannot be seen from here, so their lock is never taken for dead.
-async function mayHold(holder: Holder): Promise<boolean> {
+// Where the same kernel runs, its sign of life tells. Else processes of another host or namespace cannot be seen from here,
+// and their lock is never taken for dead.
+async function mayHold(directory: string, holder: Holder): Promise<boolean> {
+  const { boot } = await thisProcess()
+  if (boot !== null && boot === holder.boot && typeof holder.socket === 'string') {
+    return isAlive(directory, basename(holder.socket))
+  }
   return holder.hostname !== hostname() || (await mayBeAlive(holder, new Date(holder.since)))
 }
 

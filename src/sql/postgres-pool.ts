@@ -72,7 +72,6 @@ export class Connections {
     const onError = (): void => {
       isBroken = true
     }
-    // Without a listener, a connection lost between two queries would end the process.
     client.on('error', onError)
     try {
       return await work(client)
@@ -130,7 +129,12 @@ async function openPool({ url, size, logger }: PoolOptions, settings: string): P
     idleTimeoutMillis: idleMs,
     Client: TimelyClient as unknown as new () => pg.ClientBase,
   })
+  // Its end may arrive in the same packet as its start, before whoever asked for the connection can listen.
+  pool.on('connect', (client) => client.on('error', () => {}))
   pool.on('error', (error) => logger.warn(`an idle database connection was lost: ${error.message}`))
+  // Whoever has the connection hears of its end by a failed query. Between two hands, and after it was given up, nobody
+  // listens, and an error that nobody listens to ends the process.
+  pool.on('connect', (client) => client.on('error', () => {}))
   try {
     // A value that nobody else would choose: some poolers take our settings and drop them.
     const { rows } = await pool.query<{ value: string }>(

@@ -260,6 +260,15 @@ test('a second close does nothing, and every use after it is refused as closed',
   ])
 })
 
+test('a close lets what was accepted finish', async () => {
+  const url = await emptyDatabase()
+  const ff = await connect(url)
+  const accepted = Array.from({ length: 1200 }, () => ff.engine.executions.create({ kind: 'k' }))
+  await ff.close()
+  const answers = await Promise.all(accepted)
+  expect(answers.every((answer) => answer.kind === 'created')).toBe(true)
+})
+
 test('it can be disposed of at the end of a block', async () => {
   const url = await emptyDatabase()
   const ff = await connect(url)

@@ -43,9 +43,9 @@ const leaseColumns =
 const tagColumns = 'execution_id, created_at_ms, namespace, tag_key, tag_value'
 const pairs = 'hot and cold rows come in pairs, in a queue and a lane that exist'
 const lease = 'a lease exists exactly while its execution is active, with the same id and epoch'
-const completion = 'an ending has one completion event, and what has not ended has none'
+const completion = 'an ending has one completion event while the log goes back to it, and what has not ended has none'
 const readyTable = 'the ready table holds what is eligible and nothing else'
-const orphans = 'tags, results and dispatch rows belong to an execution'
+const orphans = 'what belongs to an execution goes with it'
 
 const breakages: readonly Breakage[] = [
   { invariant: 'nothing is stranded', by: 'a ready row that is gone', given: 'waiting', ...taking('ff_ready') },
@@ -141,6 +141,42 @@ const breakages: readonly Breakage[] = [
     by: 'a dispatch row of nobody',
     given: 'waiting',
     ...adding('ff_dispatch', 'execution_id, generation, created_at_ms, outcome', `${nobody}::uuid, 0, 0, 'failed'`),
+  },
+  {
+    invariant: orphans,
+    by: 'an attempt of nobody',
+    given: 'waiting',
+    ...adding(
+      'ff_attempt',
+      'execution_id, attempt_index, generation, attempt_type, lease_epoch, started_at_ms, outcome',
+      `${nobody}::uuid, 0, 0, 'initial', 0, 0, 'success'`,
+    ),
+  },
+  {
+    invariant: orphans,
+    by: 'progress of nobody',
+    given: 'waiting',
+    ...adding('ff_progress', 'execution_id, updated_at_ms', `${nobody}::uuid, 0`),
+  },
+  {
+    invariant: orphans,
+    by: 'a grant of nobody',
+    given: 'waiting',
+    ...adding(
+      'ff_grant',
+      'execution_id, grant_id, granted_at_ms, expires_at_ms, worker_id, worker_instance_id',
+      `${nobody}::uuid, ${nobody}::uuid, 0, 0, 'w', 'w'`,
+    ),
+  },
+  {
+    invariant: orphans,
+    by: 'a key of nobody',
+    given: 'waiting',
+    ...adding(
+      'ff_idempotency_key',
+      'namespace, scope_id, idempotency_key, execution_id, expires_at_ms, request_hash',
+      `'default', ${nobody}::uuid, 'key', ${nobody}::uuid, 0, '\\x00'::bytea`,
+    ),
   },
 ]
 

@@ -72,6 +72,7 @@ test('a vector that the model does not know cannot be stored', async () => {
 test.each([
   ['a delay on what is not delayed', 'delay_until_ms = 1', 'ff_exec_core_timers'],
   ['parked since, on what is not parked', 'parked_at_ms = 1', 'ff_exec_core_timers'],
+  ['parked as, on what is not parked', `parked_state = 'waiting'`, 'ff_exec_core_timers'],
   ['an ending time on what has not ended', 'terminal_at_ms = 1', 'ff_exec_core_timers'],
   ['an attempt deadline on what does not run', 'attempt_deadline_at_ms = 1', 'ff_exec_core_timers'],
   ['a priority above 9000', 'priority = 9001', 'ff_exec_core_bounds'],

@@ -10,7 +10,7 @@ import { setup } from '../support/setup.ts'
 import { fenceOf, take, worker } from '../engine/execution/holder.ts'
 import { engines, secondEngine } from './second-engine.ts'
 
-const times = 20
+const times = 50
 // Of this database alone: other tests have waiters of their own.
 const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
 const change = 'update flowfabric.ff_exec_core set retry_count = 1 where execution_id = $1'
@@ -53,7 +53,7 @@ test('twenty claimers share a queue: each execution goes to one of them, and non
   expect(await rows(sql, 'select from flowfabric.ff_ready')).toEqual([])
 })
 
-test('a row that another transaction holds does not hold up a claim, and is claimed when it is let go', async () => {
+test('RACE-01 a row that another transaction holds does not hold up a claim, and is claimed when it is let go', async () => {
   const { engine, sql, url } = await setup()
   for (let round = 1; round <= times; round += 1) {
     const first = await factory(sql).waiting({ priority: 9 })
@@ -66,12 +66,25 @@ test('a row that another transaction holds does not hold up a claim, and is clai
   }
 })
 
+test('RACE-02 a claim that cannot serve an execution never stands in the way of one that can', async () => {
+  const { engine, url } = await setup()
+  const [able, ...unable] = await engines(url, 4)
+  for (let round = 1; round <= times; round += 1) {
+    const { executionId } = await engine.executions.create({ kind: 'k', requiredCapabilities: ['gpu'] })
+    const claims = unable.map((one) => one.executions.claim({ ...worker, capabilities: ['cpu'] }))
+    const claim = await take(able!, { capabilities: ['gpu', 'cpu'] })
+    expect(claim.executionId).toBe(executionId)
+    expect((await Promise.all(claims)).flatMap((answer) => answer.claims)).toEqual([])
+    await able!.executions.complete(fenceOf(claim))
+  }
+})
+
 test('a create of another engine wakes a claim that waits', async () => {
   const { engine, url } = await setup()
   const waiting = await engines(url, 3)
   // Until they listen, a hint is only a poll late; the claim before sees to it.
   await Promise.all(waiting.map((one) => one.executions.claim({ ...worker, lanes: ['nothing'], wait: 50 })))
-  for (let round = 1; round <= times; round += 1) {
+  for (let round = 1; round <= 20; round += 1) {
     const claims = waiting.map((one) => one.executions.claim({ ...worker, wait: '20s' }))
     const made = await engine.executions.createMany(waiting.map(() => ({ kind: `k${round}` })))
     const ids = made.map((answer) => (answer.kind === 'refused' ? expect.unreachable() : answer.executionId))

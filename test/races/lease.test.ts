@@ -3,30 +3,22 @@ import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
 import type { Fence } from '../../src/engine/fence.ts'
-import { EngineError } from '../../src/model/errors.ts'
 import { parseExecutionId, type ExecutionId } from '../../src/model/id.ts'
 import { fenceOf, held, interruptAll, take, worker } from '../engine/execution/holder.ts'
 import { hold } from '../support/barrier.ts'
 import { rows } from '../support/raw.ts'
 import { refusal } from '../support/refusal.ts'
 import { setup } from '../support/setup.ts'
+import { withoutWriting } from '../support/written.ts'
+import { codeOf } from './meeting.ts'
 import { secondEngine } from './second-engine.ts'
 
-const times = 20
+const times = 50
 // Of this database alone: other tests have waiters of their own.
 const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
 const change = 'update flowfabric.ff_exec_core set retry_count = retry_count where execution_id = $1'
 const everything = 'lock table flowfabric.ff_exec_core in share mode'
 const uuidOf = (id: ExecutionId) => [parseExecutionId(id).uuid]
-
-async function codeOf(work: Promise<unknown>): Promise<string> {
-  try {
-    return ((await work) as { kind: string }).kind
-  } catch (error) {
-    if (EngineError.is(error)) return error.code
-    throw error
-  }
-}
 
 async function completionEvents(sql: Parameters<typeof rows>[0]): Promise<unknown> {
   const [row] = await rows(sql, 'select count(*) from flowfabric.ff_completion_event')
@@ -116,41 +108,59 @@ test('of a fail and a cancel one wins, and a retry is never left behind an endin
   expect(await completionEvents(sql)).toBe(times)
 })
 
-test.each(['complete', 'release'] as const)(
+const verbs: Readonly<Record<string, (engine: Engine, fence: Fence) => Promise<unknown>>> = {
+  complete: ({ executions }, fence) => executions.complete(fence),
+  fail: ({ executions }, fence) => executions.fail({ ...fence, reason: 'r' }),
+  delay: ({ executions }, fence) => executions.delay({ ...fence, for: '1m' }),
+  release: ({ executions }, fence) => executions.release(fence),
+  progress: ({ executions }, fence) => executions.progress({ ...fence, percent: 1 }),
+  cancel: ({ executions }, { executionId }) => executions.cancel({ executionId }),
+  changePriority: ({ executions }, { executionId }) => executions.changePriority({ executionId, priority: 7 }),
+  revoke: ({ leases }, { executionId }) => leases.revoke({ executionId }),
+}
+
+test.each(Object.entries(verbs))(
   'a row that another transaction holds does not hold up the rest of a set (%s)',
-  async (verb) => {
+  async (_, write) => {
     const { engine, url } = await setup()
     for (let round = 1; round <= times; round += 1) {
-      const fences: Fence[] = []
-      for (let index = 0; index < 3; index += 1) fences.push(fenceOf(await held(engine)))
-      const barrier = await hold(url, change, uuidOf(fences[1]!.executionId))
-      const answers = fences.map((fence) => codeOf(engine.executions[verb](fence)))
-      expect(await answers[0]).toBe(`${verb}d`)
-      expect(await answers[2]).toBe(`${verb}d`)
+      await engine.executions.createMany(Array.from({ length: 3 }, () => ({ kind: 'k' })))
+      const { claims } = await engine.executions.claim({ ...worker, max: 3 })
+      const barrier = await hold(url, change, uuidOf(claims[1]!.executionId))
+      const [one, waiting, three] = claims.map((claim) => codeOf(write(engine, fenceOf(claim))))
+      const done = await one
+      expect(await three).toBe(done)
       await barrier.waiters(1)
       await barrier.release()
-      expect(await answers[1]).toBe(`${verb}d`)
-      const { claims } = await engine.executions.claim({ ...worker, max: 10 })
-      await engine.executions.completeMany(claims.map(fenceOf))
+      expect(await waiting).toBe(done)
+      await engine.executions.cancelMany(claims.map(({ executionId }) => ({ executionId })))
     }
   },
 )
 
-test.each(['complete', 'fail', 'delay', 'release'] as const)(
-  '%s of a row that stays held is contended, and works when it is let go',
-  async (verb) => {
-    const { engine, url } = await setup()
-    const fence = fenceOf(await held(engine))
-    const write = (): Promise<unknown> => {
-      if (verb === 'fail') return engine.executions.fail({ ...fence, reason: 'r' })
-      return verb === 'delay' ? engine.executions.delay({ ...fence, for: '1m' }) : engine.executions[verb](fence)
-    }
-    const barrier = await hold(url, change, uuidOf(fence.executionId))
-    expect((await refusal('contended', write())).retryable).toBe(true)
-    await barrier.release()
-    expect(['completed', 'failed', 'delayed', 'released']).toContain(await codeOf(write()))
-  },
-)
+// All at once, because each waits for two seconds.
+test('what is written to a row that stays held is contended, and works when it is let go', async () => {
+  const { engine, sql, url } = await setup()
+  const writes = Object.values(verbs)
+  await engine.executions.createMany(writes.map(() => ({ kind: 'k' })))
+  const { claims } = await engine.executions.claim({ ...worker, max: writes.length })
+  const writeAll = () => writes.map((write, index) => write(engine, fenceOf(claims[index]!)))
+  const barrier = await hold(url, 'update flowfabric.ff_exec_core set retry_count = retry_count')
+  await withoutWriting(sql, () =>
+    Promise.all(writeAll().map(async (work) => expect((await refusal('contended', work)).retryable).toBe(true))),
+  )
+  await barrier.release()
+  expect(await Promise.all(writeAll().map(codeOf))).toEqual([
+    'completed',
+    'failed',
+    'delayed',
+    'released',
+    'progress_recorded',
+    'cancelled',
+    'priority_changed',
+    'revoked',
+  ])
+})
 
 const renewed = async (engine: Engine, fence: Fence): Promise<string> => {
   const { leases } = await engine.executions.renew({ workerInstanceId: 'w-1', leases: [fence] })

@@ -3,11 +3,14 @@ import { spawnSync } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { lockDirectory } from '../../src/sql/lock.ts'
 import { startChild, type Child } from '../support/child.ts'
 
 const CHILD = new URL('./lock.child.ts', import.meta.url)
+
+/** A process that no longer is, and gave no sign of life. */
+const gone = { pid: 2 ** 22 + 1, socket: null }
 
 const startIn = (directory: string): Child => startChild(CHILD, { args: [directory] })
 
@@ -60,7 +63,7 @@ test.each([
   await lockDirectory(directory)
   await writeFile(
     join(directory, 'lock.json'),
-    JSON.stringify({ ...(await readLock(directory)), ...change, id: 'old' }),
+    JSON.stringify({ ...(await readLock(directory)), socket: null, ...change, id: 'old' }),
   )
   const lock = await lockDirectory(directory)
   await lock.release()
@@ -78,7 +81,7 @@ test.each(['', '{', 'null', '{"pid":"x"}', '{"pid":-1,"since":"now"}'])(
 test('the lock of another host is never taken for dead', async () => {
   const directory = await newDirectory()
   await lockDirectory(directory)
-  const foreign = { ...(await readLock(directory)), hostname: 'elsewhere', pid: 2 ** 22 + 1, id: 'foreign' }
+  const foreign = { ...(await readLock(directory)), ...gone, hostname: 'elsewhere', id: 'foreign' }
   await writeFile(join(directory, 'lock.json'), JSON.stringify(foreign))
   const refusal = await lockDirectory(directory).catch((error: unknown) => error)
   expect(String(refusal)).toContain('on host elsewhere')
@@ -101,6 +104,26 @@ test.runIf(canUnshare)('the lock of a process in another namespace of pids is ne
   expect(await other.next()).toMatchObject({ refused: expect.stringContaining('process 1 in another container') })
 })
 
+test.runIf(canUnshare)(
+  'the lock of a process in another namespace of pids is taken over once it is killed',
+  async () => {
+    const directory = await newDirectory()
+    const holder = startChild(CHILD, { args: [directory], by: unshare })
+    expect(await holder.next()).toEqual({ locked: 1 })
+    await holder.kill('SIGKILL')
+    await vi.waitFor(async () => (await lockDirectory(directory)).release(), { timeout: 10_000 })
+    expect(await readdir(directory)).toEqual([])
+  },
+)
+
+test('a directory whose path is too long for a socket is locked all the same', async () => {
+  const directory = join(await newDirectory(), 'long'.repeat(30), 'long'.repeat(30))
+  const lock = await lockDirectory(directory)
+  await expect(lockDirectory(directory)).rejects.toThrow('in use by this process')
+  await lock.release()
+  expect(await readdir(directory)).toEqual([])
+})
+
 test.runIf(process.platform === 'linux').each([
   ['the same boot', {}, 'refused'],
   ['another boot', { boot: 'another' }, 'taken over'],
@@ -108,7 +131,7 @@ test.runIf(process.platform === 'linux').each([
 ])('a lock of another namespace, of %s', async (_, change, outcome) => {
   const directory = await newDirectory()
   await lockDirectory(directory)
-  const foreign = { ...(await readLock(directory)), namespace: 'pid:[1]', pid: 2 ** 22 + 1, id: 'foreign', ...change }
+  const foreign = { ...(await readLock(directory)), ...gone, namespace: 'pid:[1]', id: 'foreign', ...change }
   await writeFile(join(directory, 'lock.json'), JSON.stringify(foreign))
   const answer = await lockDirectory(directory).then(
     () => 'taken over',
@@ -130,11 +153,11 @@ test('a release removes only its own lock', async () => {
 test('a claim that a dead process left behind is cleared away', async () => {
   const directory = await newDirectory()
   await lockDirectory(directory)
-  const dead = { ...(await readLock(directory)), pid: 2 ** 22 + 1 }
+  const dead = { ...(await readLock(directory)), ...gone }
   await rm(join(directory, 'lock.json'))
   await writeFile(join(directory, 'lock.json.left-behind'), JSON.stringify(dead))
   await (await lockDirectory(directory)).release()
-  expect(await readdir(directory)).toEqual([])
+  expect(await readdir(directory)).not.toContain('lock.json.left-behind')
 })
 
 test('of many processes that take over a dead lock at once exactly one gets it', async () => {

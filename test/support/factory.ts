@@ -2,7 +2,7 @@
 // Everything that the invariants ask for comes with them: queue and lane, ready row, lease, attempts, completion event.
 import { mintExecutionId } from '../../src/model/id.ts'
 import type { ExecutionId, FlowId } from '../../src/model/id.ts'
-import type { EligibilityState, Interruption, TerminalOutcome } from '../../src/model/state.ts'
+import type { EligibilityState, Interruption, PublicState, TerminalOutcome } from '../../src/model/state.ts'
 import type { Sql } from '../../src/sql/sql.ts'
 import type { Row } from './raw.ts'
 import { writer, type Moment, type Parts, type Traits } from './write-execution.ts'
@@ -81,12 +81,13 @@ export function factory(sql: Sql): Factory {
           ...states('suspended', 'not_applicable', 'attempt_interrupted'),
           ...ranOnce(at),
           parked_at_ms: traits.since ?? at.now,
+          parked_state: 'suspended',
         },
         attempt: { outcome: 'suspended' },
       })),
-    blocked: (traits = {}) => make(withFlow(traits), parkedBy('blocked_by_dependencies', traits)),
-    rateLimited: (traits = {}) => make(traits, parkedBy('blocked_by_quota', traits)),
-    heldByOperator: (traits = {}) => make(traits, parkedBy('blocked_by_operator', traits)),
+    blocked: (traits = {}) => make(withFlow(traits), parkedBy('blocked_by_dependencies', 'waiting_children', traits)),
+    rateLimited: (traits = {}) => make(traits, parkedBy('blocked_by_quota', 'rate_limited', traits)),
+    heldByOperator: (traits = {}) => make(traits, parkedBy('blocked_by_operator', 'waiting', traits)),
     completed: (traits = {}) =>
       make(traits, (at) => {
         const { result, encoding = 'json' } = traits
@@ -116,9 +117,13 @@ function interruptedBy(interruption: Interruption, outcome: string) {
   })
 }
 
-function parkedBy(eligibility: EligibilityState, { since }: Parked) {
+function parkedBy(eligibility: EligibilityState, state: PublicState, { since }: Parked) {
   return (at: Moment): Parts => ({
-    core: { ...states('runnable', eligibility, 'pending_first_attempt'), parked_at_ms: since ?? at.now },
+    core: {
+      ...states('runnable', eligibility, 'pending_first_attempt'),
+      parked_at_ms: since ?? at.now,
+      parked_state: state,
+    },
   })
 }
 

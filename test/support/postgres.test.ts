@@ -34,6 +34,20 @@ test.each([
   await expect(ask(server.url, 'select 1')).rejects.toThrow('ECONNREFUSED')
 })
 
+test('a restart is a crash: sessions are cut off, what was committed is there, and the address is the same', async () => {
+  const server = await startPostgres({ version: 18, settings: { synchronous_commit: 'on' } })
+  onTestFinished(() => server.stop())
+  await ask(server.url, 'create table kept as select 7 as number')
+  const client = new pg.Client(server.url)
+  await client.connect()
+  const cutOff = new Promise((resolve) => client.on('error', resolve))
+  await server.restart()
+  await cutOff
+  expect(await ask(server.url, 'select number from kept')).toBe(7)
+  await server.restart()
+  expect(await ask(server.url, 'select number from kept')).toBe(7)
+})
+
 test('a server that cannot start tells its log', async () => {
   const start = startPostgres({ version: 18, settings: { shared_buffers: 'plenty' } })
   await expect(start).rejects.toThrow(/did not start:[^]*invalid value for parameter "shared_buffers": "plenty"/)

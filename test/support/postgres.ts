@@ -1,8 +1,8 @@
 // Starts a real Postgres from npm's binaries: as root or not, in any folder, on a free port, in a temporary directory.
 //
-// It is kept by a small shell that starts it, waits for its own standard input to end, then stops it and removes the
-// directory. Its input is a pipe that only this process holds, so stop() and a killed parent are the same event, and no
-// server outlives the process that asked for it.
+// It is kept by a small shell that starts it, restarts it for each line of its own standard input, and at the end of that
+// stops it and removes the directory. That input is a pipe which only this process holds, so stop() and a killed parent
+// are the same event, and no server outlives the process that asked for it.
 import { execFileSync, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -29,12 +29,14 @@ export interface PostgresOptions {
 export interface RunningPostgres {
   /** Of the maintenance database, as the superuser. */
   readonly url: string
+  /** As after a crash of the server: every session is cut off, and it recovers from its log. */
+  restart(): Promise<void>
   stop(): Promise<void>
 }
 
 export async function startPostgres(options: PostgresOptions = {}): Promise<RunningPostgres> {
   const given = process.env['TEST_DATABASE_URL']
-  if (given && options.version === undefined) return { url: given, stop: async () => {} }
+  if (given && options.version === undefined) return { url: given, restart: refuseRestart, stop: async () => {} }
 
   const owner = chooseOwner()
   const home = await makeFolder('flowfabric-postgres-', { inMemory: !options.durable })
@@ -57,7 +59,8 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Runn
       },
     })
     const port = await readPort(keeper)
-    return { url: `postgres://postgres@127.0.0.1:${port}/postgres`, stop: () => stop(keeper) }
+    const url = `postgres://postgres@127.0.0.1:${port}/postgres`
+    return { url, restart: () => restart(keeper), stop: () => stop(keeper) }
   } catch (error) {
     await rm(home, { recursive: true, force: true })
     throw error
@@ -74,7 +77,10 @@ trap 'cd /; rm -rf "$HOME_DIRECTORY"' EXIT
   done
 } >start.log 2>&1 || { cat start.log server.log >&2 2>/dev/null; exit 1; }
 echo "$port"
-cat
+while read -r order; do
+  "$BINARIES/pg_ctl" restart --wait --mode=immediate --pgdata=data --log=server.log >restart.log 2>&1
+  echo $?
+done
 "$BINARIES/pg_ctl" stop --silent --mode=immediate --pgdata=data
 `
 
@@ -124,6 +130,16 @@ async function readPort(keeper: ChildProcess): Promise<number> {
   keeper.unref()
   for (const stream of keeper.stdio) (stream as Socket | null)?.unref()
   return Number(String(said[0]))
+}
+
+async function restart(keeper: ChildProcess): Promise<void> {
+  keeper.stdin!.write('restart\n')
+  const [code] = await once(keeper.stdout!, 'data')
+  if (Number(String(code)) !== 0) throw new Error('Postgres did not start again')
+}
+
+async function refuseRestart(): Promise<void> {
+  throw new Error('the server that TEST_DATABASE_URL names is not ours to restart')
 }
 
 async function stop(keeper: ChildProcess): Promise<void> {

@@ -112,7 +112,7 @@ insert into flowfabric.ff_queue
 select distinct namespace, lane_id, execution_kind, '', '{}'::text[], encode(substring(sha256('') for 16), 'hex')::uuid, now_ms from flowfabric.bench_plan`,
   `
 insert into flowfabric.ff_exec_core (execution_id, created_at_ms, last_mutation_at_ms, rank, lease_epoch, started_at_ms,
-  terminal_at_ms, delay_until_ms, parked_at_ms, queue_id, total_attempt_count, attached, lifecycle_phase,
+  terminal_at_ms, delay_until_ms, parked_at_ms, parked_state, queue_id, total_attempt_count, attached, lifecycle_phase,
   ownership_state, eligibility_state, attempt_state, terminal_outcome, interruption, on_parent_end, partition_key,
   priority, lease_id, parent_id, namespace)
 select p.execution_id, p.created_at_ms, p.now_ms, p.created_at_ms, p.has_run::int,
@@ -120,6 +120,7 @@ select p.execution_id, p.created_at_ms, p.now_ms, p.created_at_ms, p.has_run::in
   case when p.has_ended then p.turned_at_ms end,
   case when p.state = 'delayed' then p.turned_at_ms + 86400000 end,
   case when p.state in ('suspended', 'waiting_children', 'rate_limited') then p.turned_at_ms end,
+  case when p.state in ('suspended', 'waiting_children', 'rate_limited') then p.state::flowfabric.ff_public_state end,
   q.queue_id, p.has_run::int, case when p.is_parent then 64 when p.is_child then 32 else 0 end,
   (case when p.has_ended then 'terminal' when p.state in ('active', 'suspended') then p.state else 'runnable' end
     )::flowfabric.ff_lifecycle_phase,

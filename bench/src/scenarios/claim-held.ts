@@ -6,7 +6,6 @@ import type { Scenario } from '../scenario.ts'
 import { Traffic } from '../traffic/traffic.ts'
 
 const lanes = ['default']
-const loadSize = 20_000
 
 export const claimHeld: Scenario = {
   name: 'claim-held',
@@ -15,14 +14,9 @@ export const claimHeld: Scenario = {
     const before = await bench.server.createDatabase()
     const traffic = await Traffic.open(bench, 'FlowFabric')
     const holder = await holdTransaction(traffic.url)
-    const throughCount = bench.settings.rows / 2
+    const throughCount = Math.floor(bench.settings.rows / 2)
     bench.say(`${throughCount.toLocaleString('en')} executions go through`)
-    await traffic.start()
-    for (let count = loadSize; count <= throughCount; count += loadSize) {
-      await traffic.submit({ act: 'load', count: loadSize })
-      await traffic.untilHandled(count)
-    }
-    await traffic.stop()
+    await traffic.passThrough(throughCount)
     const baseline = 'before'
     const rows = await compareClaims(
       bench,

@@ -9,6 +9,9 @@ import type { Submitted } from './sending.ts'
 import type { SubmitInput, SubmitOrder } from './submit.child.ts'
 import type { WorkInput, WorkOrder, WorkReport } from './work.child.ts'
 
+/** Few enough that the queue stays short, enough that the workers are not idle. */
+const partSize = 20_000
+
 export class Traffic {
   readonly #submitter: Child<Submitted, SubmitOrder>
   readonly #workers: readonly Child<WorkReport, WorkOrder>[]
@@ -53,6 +56,18 @@ export class Traffic {
 
   async stop(): Promise<void> {
     await this.#tellAll('stop')
+  }
+
+  /** Starts the workers, submits so many in parts, and stops when all are worked off. */
+  async passThrough(count: number): Promise<void> {
+    await this.start()
+    for (let sent = 0; sent < count;) {
+      const length = Math.min(partSize, count - sent)
+      await this.submit({ act: 'load', count: length })
+      sent += length
+      await this.untilHandled(sent)
+    }
+    await this.stop()
   }
 
   /** Milliseconds from the submission of one, on idle processes, to its handler. */

@@ -48,14 +48,14 @@ const listStatement = statement({
 select a.attempt_index, a.generation, a.attempt_type, a.outcome, a.started_at_ms, a.ended_at_ms, a.lease_id,
   a.lease_epoch, a.worker_id, a.worker_instance_id, a.failure_reason, a.failure_category, a.error, a.error_encoding
 from flowfabric.ff_exec_core e
-join flowfabric.ff_attempt a on a.execution_id = e.execution_id
+join flowfabric.ff_attempt a on a.execution_id = any (array[e.execution_id])
 where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.namespace = $3)
   and (e.lifecycle_phase <> 'active' or a.attempt_index <> e.attempt_index)
 union all
 select l.attempt_index, e.generation, l.attempt_type, 'running', l.attempt_started_at_ms, null, l.lease_id,
   l.lease_epoch, l.worker_id, l.worker_instance_id, null, null, null, null
 from flowfabric.ff_exec_core e
-join flowfabric.ff_lease l on l.execution_id = e.execution_id
+join flowfabric.ff_lease l on l.execution_id = any (array[e.execution_id])
 where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.namespace = $3)
 order by 1`,
 })

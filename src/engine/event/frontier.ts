@@ -66,7 +66,12 @@ with log as materialized (
 seen as (
   select e.event_id
   from log
-  join flowfabric.ff_event e on e.event_id >= log.first_id and e.event_id <= log.last_id
+  cross join lateral (
+    select event_id
+    from flowfabric.ff_event
+    where event_id >= log.first_id and event_id <= log.last_id
+    offset 0
+  ) e
   union all
   select greatest(log.last_id + 1, log.first_id)
   from log

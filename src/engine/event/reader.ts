@@ -1,10 +1,11 @@
 // The one reader of the log in a process, for all its subscribers. It polls at the frontier and keeps the latest events;
 // subscribers take them from here, or from the table when they are further behind, each at its own pace. So a slow one
 // costs a read, never memory.
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { EngineError } from '../../model/errors.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { asEngineError } from '../failure.ts'
-import { Bell } from './bell.ts'
+import { Bell } from '../bell.ts'
 import { Frontier, type ReadRow, type Tail } from './frontier.ts'
 import { isKnownKind } from './log-event.ts'
 import { Stall, type StallOptions } from './stall.ts'
@@ -14,6 +15,8 @@ const afterEventsMs = 20
 const longestIdleMs = 1000
 const openIdMs = 4
 const longestOpenIdMs = 100
+// Between two looks that commits of this process ask for: a busy one would read once for each of its sets.
+const betweenWakesMs = 2
 const firstRetryMs = 10
 const longestRetryMs = 1000
 const mostRecent = 4096
@@ -33,6 +36,7 @@ export class EventReader {
   #recentFrom: number
   #taggedFrom: number
   #tagsWanted = false
+  #isWoken = false
   #failure: EngineError | null = null
 
   private constructor(sql: Sql, options: StallOptions, frontier: Frontier) {
@@ -56,6 +60,7 @@ export class EventReader {
 
   /** Look now: something was written. */
   wake(): void {
+    this.#isWoken = true
     this.#wake.ring()
   }
 
@@ -126,12 +131,20 @@ export class EventReader {
         idleMs = count > 0 ? afterEventsMs : Math.min(idleMs * 2, longestIdleMs)
         openMs = count > 0 ? openIdMs : Math.min(openMs * 2, longestOpenIdMs)
         const isOpen = isBlocked || this.#frontier.decidedFrom > 0
-        if (!isFull) await this.#wake.wait(signal, isOpen ? openMs : idleMs)
+        if (!isFull) await this.#pause(isOpen ? openMs : idleMs)
       }
     } catch (error) {
       this.#failure = asEngineError(error)
       this.#advanced.ring()
     }
+  }
+
+  // What was committed while it read may not be in what it read.
+  async #pause(longestMs: number): Promise<void> {
+    const { signal } = this.#end
+    if (this.#isWoken) await sleep(betweenWakesMs, undefined, { signal }).catch(() => {})
+    else await this.#wake.wait(signal, longestMs)
+    this.#isWoken = false
   }
 
   async #read(): Promise<{ isBlocked: boolean; isFull: boolean; count: number }> {

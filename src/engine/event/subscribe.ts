@@ -4,6 +4,7 @@ import { EngineError, refusal } from '../../model/errors.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { parseTags } from '../../model/tag.ts'
 import { nearest, show } from '../../model/text.ts'
+import { around } from '../../sql/around.ts'
 import { silent, type Logger } from '../../sql/logger.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
@@ -58,6 +59,15 @@ export class Subscriptions {
   /** How long the reader has stood before an event of which it cannot tell yet whether it will come. */
   get stalledMs(): number {
     return this.#reader?.stalledMs ?? 0
+  }
+
+  /** The database for what writes events: its subscribers in this process hear of a commit at once. */
+  telling(sql: Sql): Sql {
+    return around(sql, async (ask) => {
+      const answer = await ask()
+      this.wake()
+      return answer
+    })
   }
 
   /** Look now; a poll comes anyway. */

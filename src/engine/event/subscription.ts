@@ -46,7 +46,7 @@ where e.event_id >= $1 and e.event_id < $2
     where not exists (
       select
       from flowfabric.ff_exec_tag t
-      where t.execution_id = e.execution_id and t.tag_key = w.tag_key and t.tag_value = w.tag_value))
+      where t.execution_id = any (array[e.execution_id]) and t.tag_key = w.tag_key and t.tag_value = w.tag_value))
 order by e.event_id
 limit $7`,
 })

@@ -2,24 +2,29 @@
 // grace, one that runs is asked first: its holder hears of it with the next renewal and may finish or clean up; every way
 // back to the queue, and at the latest the end of the grace, ends it cancelled.
 import { parseDuration, type Duration } from '../../model/duration.ts'
-import { EngineError } from '../../model/errors.ts'
-import { formatExecutionId, parseExecutionId, type ExecutionId } from '../../model/id.ts'
+import { EngineError, refusal } from '../../model/errors.ts'
+import type { ExecutionId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { PublicState } from '../../model/state.ts'
-import { checkText } from '../../model/text.ts'
+import { checkText, show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
+import { checkFence, type Fence } from '../fence.ts'
 import { held, type Outcome, type SetOperation } from '../merge.ts'
-import { lockAlone } from './operator-set.ts'
+import type { HeldCancellation } from './cancel-held.ts'
 import { endExecutions, endsWithoutMore } from './ending.ts'
+import { checkTarget, lockAlone, type Target } from './operator-set.ts'
 
 export interface CancelRequest {
   readonly executionId: ExecutionId
   readonly reason?: string
   /** How long a running one may go on after it was asked to stop; without it, or with 0, it ends at once. */
   readonly grace?: Duration
+  /** Of the holder, when it is the holder who cancels: then only while it holds the execution, and at once. */
+  readonly leaseId?: string
+  readonly leaseEpoch?: number
 }
 
 export type CancelResult =
@@ -30,30 +35,28 @@ export type CancelResult =
   | { readonly kind: 'cancel_requested'; readonly executionId: ExecutionId; readonly deadlineAt: number }
 
 /** A checked request, as the statement takes it. */
-export interface Cancellation {
-  readonly executionId: ExecutionId
-  readonly partition: number
-  readonly uuid: string
-  readonly namespace: string | null
+export interface Cancellation extends Target {
   readonly reason: string | null
-  readonly actor: string
   readonly graceMs: number
 }
 
-export function checkCancelRequest(caller: Caller, request: CancelRequest): Cancellation {
-  refuseUnknownFields('cancel', request, ['executionId', 'reason', 'grace'])
-  const { executionId, reason, grace } = request
-  const { partition, uuid } = parseExecutionId(executionId)
-  return {
-    // As it is stored: a uuid may be written in capitals.
-    executionId: formatExecutionId(partition, uuid),
-    partition,
-    uuid,
-    namespace: caller.namespace,
-    reason: reason === undefined ? null : checkText('reason', reason, { maxBytes: limits.reasonBytes }),
-    actor: caller.actor,
-    graceMs: grace === undefined ? 0 : parseDuration('grace', grace),
+export function checkCancelRequest(caller: Caller, request: CancelRequest): Cancellation | HeldCancellation {
+  refuseUnknownFields('cancel', request, ['executionId', 'reason', 'grace', 'leaseId', 'leaseEpoch'])
+  const { executionId, leaseId, leaseEpoch, grace } = request
+  const reason =
+    request.reason === undefined ? null : checkText('reason', request.reason, { maxBytes: limits.reasonBytes })
+  if (leaseId === undefined && leaseEpoch === undefined) {
+    const graceMs = grace === undefined ? 0 : parseDuration('grace', grace)
+    return { ...checkTarget(caller, executionId), reason, graceMs }
   }
+  if (grace !== undefined) {
+    throw refusal('invalid_input', 'grace', show(grace), 'left out by a holder, who need not be asked')
+  }
+  return { ...checkFence(caller, request as Fence), reason }
+}
+
+export function isByHolder(item: Cancellation | HeldCancellation): item is HeldCancellation {
+  return 'leaseId' in item
 }
 
 const params = {
@@ -93,15 +96,15 @@ found as materialized (
   select i.*, e.xmin as seen_xmin
   from input i
   join flowfabric.ff_exec_core e
-    on e.execution_id = i.execution_id
+    on e.execution_id = any (array[i.execution_id])
     and e.partition_key = i.partition_key
     and (i.namespace is null or e.namespace = i.namespace)
 ),
 target as materialized (
   select e.*, f.ordinal, f.reason, f.actor, f.grace_ms
   from found f
-  join flowfabric.ff_exec_core e on e.execution_id = f.execution_id and e.xmin = f.seen_xmin
-  order by e.execution_id
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[f.execution_id]) and e.xmin = f.seen_xmin
+  order by f.execution_id
   for no key update of e skip locked
 ),
 looked as materialized (
@@ -119,7 +122,7 @@ asked as (
     cancelled_by = coalesce(k.cancelled_by, k.actor),
     last_mutation_at_ms = greatest(k.now_ms, k.last_mutation_at_ms)
   from looked k
-  where e.execution_id = k.execution_id and k.asked_until_ms is distinct from k.cancel_deadline_at_ms
+  where e.execution_id = any (array[k.execution_id]) and k.asked_until_ms is distinct from k.cancel_deadline_at_ms
     and k.asked_until_ms is not null
   returning e.execution_id, e.flow_id, e.generation, e.partition_key, e.namespace, e.lease_id, e.lease_epoch,
     e.attempt_index, e.last_mutation_at_ms, k.actor, k.reason, k.asked_until_ms
@@ -145,7 +148,7 @@ union all
 select i.ordinal, null, null
 from input i
 join flowfabric.ff_exec_core e
-  on e.execution_id = i.execution_id
+  on e.execution_id = any (array[i.execution_id])
   and e.partition_key = i.partition_key
   and (i.namespace is null or e.namespace = i.namespace)
 where i.ordinal not in (select ordinal from target)`,

@@ -70,7 +70,7 @@ changed as (
   update flowfabric.ff_exec_core e
   set priority = c.new_priority, last_mutation_at_ms = greatest(c.now_ms, c.last_mutation_at_ms)
   from changing c
-  where e.execution_id = c.execution_id
+  where e.execution_id = any (array[c.execution_id])
   returning e.execution_id, e.partition_key, e.namespace, e.flow_id, e.generation, e.priority, e.last_mutation_at_ms,
     c.priority as old_priority, c.actor
 ),
@@ -79,7 +79,8 @@ moved as (
   set neg_priority = -c.new_priority
   from changing c
   where c.eligibility_state = 'eligible_now'
-    and r.queue_id = c.queue_id and r.neg_priority = -c.priority and r.rank = c.rank and r.execution_id = c.execution_id
+    and r.queue_id = any (array[c.queue_id]) and r.neg_priority = -c.priority
+    and r.rank = c.rank and r.execution_id = any (array[c.execution_id])
 ),
 told as (
   insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key,

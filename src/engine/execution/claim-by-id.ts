@@ -9,6 +9,7 @@ import { checkText } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
+import { decodeQueue, queueRow } from '../queue/match.ts'
 import { untilSent } from '../resend.ts'
 import { claimColumns, claimRow, decodeClaim, holdTaken, type Claim } from './claim.ts'
 import { checkLeaseTtl, checkWorker } from './renew.ts'
@@ -38,27 +39,31 @@ const claimStatement = statement({
     worker_id: 'text',
     worker_instance_id: 'text',
     lease_ttl_ms: 'int8',
+    actor: 'text',
     execution_id: 'uuid',
     partition_key: 'int2',
     namespace: 'text?',
     grant_id: 'text',
   },
-  row: claimRow,
+  row: { ...claimRow, ...queueRow },
   text: `
 with taken as materialized (
-  select e.*
+  select r.ctid as ready_row, e.ctid as taken_row, e.execution_id, e.partition_key, e.attempt_index, e.attempt_state,
+    e.interruption, e.attached
   from flowfabric.ff_exec_core e
-  where e.execution_id = $4 and e.partition_key = $5 and ($6::text is null or e.namespace = $6)
+  join flowfabric.ff_ready r
+    on r.queue_id = any (array[e.queue_id]) and r.neg_priority = -e.priority and r.rank = e.rank and r.execution_id = e.execution_id
+  where e.execution_id = $5 and e.partition_key = $6 and ($7::text is null or e.namespace = $7)
     and e.eligibility_state = 'eligible_now'
     and e.attached & ${attached.grant} <> 0
     and exists (
       select from flowfabric.ff_grant g
-      where g.execution_id = e.execution_id and g.grant_id::text = $7 and g.worker_id = $1
+      where g.execution_id = any (array[e.execution_id]) and g.grant_id::text = $8 and g.worker_id = $1
         and g.worker_instance_id = $2 and g.expires_at_ms > flowfabric.ff_now_ms())
   for no key update of e
 ),
 ${holdTaken}
-select ${claimColumns}
+select ${claimColumns}, q.namespace, q.lane_id, q.execution_kind, q.task_version
 from claimed c
 join flowfabric.ff_queue q on q.queue_id = c.queue_id`,
 })
@@ -77,7 +82,7 @@ select e.public_state, e.eligibility_state = 'eligible_now' as is_eligible,
   coalesce(g.grant_id::text = $4, false) as is_this_grant,
   coalesce(g.expires_at_ms <= flowfabric.ff_now_ms(), false) as is_expired
 from flowfabric.ff_exec_core e
-left join flowfabric.ff_grant g on g.execution_id = e.execution_id
+left join flowfabric.ff_grant g on g.execution_id = any (array[e.execution_id])
 where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.namespace = $3)`,
 })
 
@@ -92,13 +97,14 @@ export async function claimById(sql: Sql, caller: Caller, request: ClaimByIdRequ
     worker_id: checkWorker('workerId', request.workerId),
     worker_instance_id: checkWorker('workerInstanceId', request.workerInstanceId),
     lease_ttl_ms: checkLeaseTtl(sql, request.leaseTtl),
+    actor: caller.actor,
     ...target,
     grant_id: checkText('grantId', request.grantId, { minBytes: 1, maxBytes: 64 }),
   }
   const [, rows] = await untilSent(sql, { again: false, onlyOnce: true }, () =>
     sql.pipeline([call(lockStatement, target), call(claimStatement, values)], { lockTimeoutMs }),
   )
-  if (rows[0] !== undefined) return decodeClaim(rows[0])
+  if (rows[0] !== undefined) return decodeClaim(rows[0], decodeQueue(rows[0]))
   const [found] = await sql.query(lookStatement, { ...target, grant_id: values.grant_id })
   if (found === undefined) {
     throw new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })

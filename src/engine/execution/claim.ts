@@ -7,6 +7,7 @@ import { formatExecutionId, formatFlowId, type ExecutionId, type FlowId } from '
 import type { ExecutionPolicy } from '../../model/policy.ts'
 import { claimReason, type AttemptState, type ClaimReason, type Interruption } from '../../model/state.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
+import type { Queue } from '../queue/match.ts'
 
 /** An execution that a worker holds. */
 export interface Claim {
@@ -45,10 +46,6 @@ export const claimRow = {
   interruption_before: oneOf<Interruption>(),
   attempt_index: 'int4',
   generation: 'int4',
-  namespace: 'text',
-  lane_id: 'text',
-  execution_kind: 'text',
-  task_version: 'text?',
   queue_id: 'int4',
   priority: 'int2',
   rank: 'int8',
@@ -67,26 +64,29 @@ export const claimRow = {
 export type ClaimRow = RowOf<typeof claimRow>
 
 /**
- * Follows a CTE `taken` with the columns of `ff_exec_core`, locked and eligible, and parameters `$1` worker_id, `$2`
- * worker_instance_id, `$3` lease_ttl_ms. Gives `claimed`, and leaves: the execution active under a new lease and epoch,
- * no ready row, no grant, one event. The attempt goes on when it was interrupted; else a new one begins.
+ * Follows a CTE `taken` of executions, locked, eligible and as the statement's snapshot has them, with `taken_row`, the
+ * place of the execution's row, and `ready_row`, that of its ready row; and parameters `$1` worker_id, `$2`
+ * worker_instance_id, `$3` lease_ttl_ms, `$4` actor. Gives `claimed`, and leaves: the execution active under a new lease
+ * and epoch, no ready row, no grant, one event. The attempt goes on when it was interrupted; else a new one begins.
  */
 export const holdTaken = `
+clock as materialized (
+  select flowfabric.ff_now_ms() as now_ms
+  from (select count(*) from taken) locked
+),
 holding as materialized (
-  select t.*, n.payload, n.payload_encoding, n.policy, n.now_ms,
-    gen_random_uuid() as new_lease_id,
-    a.attempt_type as old_attempt_type,
-    a.started_at_ms as old_attempt_started_at_ms,
-    t.attempt_state = 'attempt_interrupted' as goes_on
+  select t.taken_row, t.ready_row, t.attempt_state, t.interruption, t.attached, n.payload, n.payload_encoding, n.policy,
+    k.now_ms, a.attempt_type, a.started_at_ms
   from taken t
-  join lateral (
-    select i.payload, i.payload_encoding, i.policy, flowfabric.ff_now_ms() as now_ms
-    from flowfabric.ff_exec_input i
-    where i.partition_key = t.partition_key and i.execution_id = t.execution_id
-  ) n on true
-  left join flowfabric.ff_attempt a
-    on t.attempt_state = 'attempt_interrupted'
-    and a.execution_id = t.execution_id and a.attempt_index = t.attempt_index
+  cross join clock k
+  join flowfabric.ff_exec_input n on n.partition_key = any (array[t.partition_key]) and n.execution_id = any (array[t.execution_id])
+  left join lateral (
+    select a.attempt_type, a.started_at_ms
+    from flowfabric.ff_attempt a
+    where t.attempt_state = 'attempt_interrupted'
+      and a.execution_id = any (array[t.execution_id]) and a.attempt_index = t.attempt_index
+    offset 0
+  ) a on true
 ),
 claimed as (
   update flowfabric.ff_exec_core e
@@ -95,37 +95,37 @@ claimed as (
     eligibility_state = 'not_applicable',
     attempt_state = 'running_attempt',
     interruption = 'none',
-    attempt_index = case when h.goes_on then h.attempt_index else h.total_attempt_count end,
-    total_attempt_count = h.total_attempt_count + case when h.goes_on then 0 else 1 end,
-    lease_id = h.new_lease_id,
-    lease_epoch = h.lease_epoch + 1,
-    attached = h.attached & ~${attached.grant},
-    started_at_ms = coalesce(h.started_at_ms, h.now_ms),
+    attempt_index = case when e.attempt_state = 'attempt_interrupted' then e.attempt_index else e.total_attempt_count end,
+    total_attempt_count = e.total_attempt_count + case when e.attempt_state = 'attempt_interrupted' then 0 else 1 end,
+    lease_id = gen_random_uuid(),
+    lease_epoch = e.lease_epoch + 1,
+    attached = e.attached & ~${attached.grant},
+    started_at_ms = coalesce(e.started_at_ms, h.now_ms),
     attempt_deadline_at_ms = h.now_ms + (h.policy ->> 'attemptTimeoutMs')::int8,
-    last_mutation_at_ms = greatest(h.now_ms, h.last_mutation_at_ms)
+    last_mutation_at_ms = greatest(h.now_ms, e.last_mutation_at_ms)
   from holding h
-  where e.execution_id = h.execution_id
+  where e.ctid = h.taken_row
   returning e.execution_id, e.partition_key, e.lease_id, e.lease_epoch, h.now_ms + $3 as lease_expires_at_ms,
     h.attempt_state as attempt_state_before, h.interruption as interruption_before, e.attempt_index, e.generation,
-    e.namespace, e.task_version, e.queue_id, e.priority, e.rank, h.payload, h.payload_encoding, h.policy, e.retry_count,
+    e.namespace, e.queue_id, e.priority, e.rank, h.payload, h.payload_encoding, h.policy, e.retry_count,
     e.created_at_ms, e.deadline_at_ms, e.attempt_deadline_at_ms, e.flow_id, e.parent_id, h.now_ms,
-    h.old_attempt_type, h.old_attempt_started_at_ms, h.attached & ${attached.grant} <> 0 as had_grant
+    h.attempt_type as old_attempt_type, h.started_at_ms as old_attempt_started_at_ms
 ),
 unready as (
   delete from flowfabric.ff_ready r
-  using claimed c
-  where r.queue_id = c.queue_id and r.neg_priority = -c.priority and r.rank = c.rank and r.execution_id = c.execution_id
+  using taken t
+  where r.ctid = t.ready_row
 ),
 ungranted as (
   delete from flowfabric.ff_grant g
-  using claimed c
-  where c.had_grant and g.execution_id = c.execution_id
+  using taken t
+  where t.attached & ${attached.grant} <> 0 and g.execution_id = any (array[t.execution_id])
 ),
 leased as (
   insert into flowfabric.ff_lease (execution_id, lease_id, lease_epoch, acquired_at_ms, expires_at_ms,
-    attempt_started_at_ms, attempt_index, attempt_type, worker_id, worker_instance_id)
+    attempt_started_at_ms, attempt_index, is_continued, attempt_type, worker_id, worker_instance_id)
   select execution_id, lease_id, lease_epoch, now_ms, lease_expires_at_ms,
-    coalesce(old_attempt_started_at_ms, now_ms), attempt_index,
+    coalesce(old_attempt_started_at_ms, now_ms), attempt_index, attempt_state_before = 'attempt_interrupted',
     coalesce(old_attempt_type, case attempt_state_before
       when 'pending_retry_attempt' then 'retry'::flowfabric.ff_attempt_type
       when 'pending_replay_attempt' then 'replay'::flowfabric.ff_attempt_type
@@ -136,31 +136,31 @@ leased as (
 acquired as (
   insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key,
     namespace, actor, lease_effect, lease_id, lease_epoch, attempt_index, worker_instance_id)
-  select now_ms, execution_id, flow_id, generation, 'acquired', partition_key, namespace, $1,
+  select now_ms, execution_id, flow_id, generation, 'acquired', partition_key, namespace, $4,
     case when interruption_before in ('lapsed', 'revoked') then 'reclaimed'::flowfabric.ff_lease_effect
       else 'acquired'::flowfabric.ff_lease_effect end,
     lease_id, lease_epoch, attempt_index, $2
   from claimed
 )`
 
-/** Follows `select`, from `claimed c` and its queue `q`. */
+/** Follows `select`, from `claimed c`. */
 export const claimColumns = `
   c.execution_id, c.partition_key, c.lease_id, c.lease_epoch, c.lease_expires_at_ms, c.attempt_state_before,
-  c.interruption_before, c.attempt_index, c.generation, c.namespace, q.lane_id, q.execution_kind, c.task_version,
-  c.queue_id, c.priority, c.rank, c.payload, c.payload_encoding,
+  c.interruption_before, c.attempt_index, c.generation, c.queue_id, c.priority, c.rank, c.payload, c.payload_encoding,
   (select jsonb_object_agg(t.tag_key, t.tag_value) from flowfabric.ff_exec_tag t where t.execution_id = c.execution_id)
     as tags,
   c.policy, c.retry_count, c.created_at_ms, c.deadline_at_ms, c.attempt_deadline_at_ms, c.flow_id, c.parent_id`
 
 // Rows of a live grant are passed over: they are for its holder alone. So is an execution that was changed after the
 // statement began, by its `xmin`: claimed and given back meanwhile, it has a ready row that cannot be seen, and would be
-// left behind.
+// left behind. What is locked has not moved since, so it is found again by its place, without the index.
 const claimReady = statement({
   name: 'execution.claim',
   params: {
     worker_id: 'text',
     worker_instance_id: 'text',
     lease_ttl_ms: 'int8',
+    actor: 'text',
     queue_ids: 'int4[]',
     from_neg_priorities: 'int2[]',
     from_ranks: 'int8[]',
@@ -169,42 +169,65 @@ const claimReady = statement({
     candidates: 'int8',
     max: 'int8',
   },
-  row: claimRow,
+  row: { ...claimRow, seen: 'int8' },
   text: `
 with candidate as materialized (
   select next.*
-  from unnest($4::int4[], $5::int2[], $6::int8[], $7::uuid[]) as q (queue_id, neg_priority, rank, execution_id)
+  from unnest($5::int4[], $6::int2[], $7::int8[], $8::uuid[]) as q (queue_id, neg_priority, rank, execution_id)
   cross join lateral (
-    select r.neg_priority, r.rank, r.execution_id
+    select r.ctid as ready_row, r.neg_priority, r.rank, r.execution_id
     from flowfabric.ff_ready r
     where r.queue_id = q.queue_id and (r.neg_priority, r.rank, r.execution_id) >= (q.neg_priority, q.rank, q.execution_id)
     order by r.neg_priority, r.rank, r.execution_id
-    limit $8
+    limit $9
   ) next
   order by next.neg_priority, next.rank, next.execution_id
-  limit $8
+  limit $9
+),
+found as materialized (
+  select c.*, e.ctid as seen_row, e.xmin as seen_xmin
+  from candidate c
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[c.execution_id])
 ),
 taken as materialized (
-  select e.*
-  from candidate c
-  join flowfabric.ff_exec_core seen on seen.execution_id = c.execution_id
-  join flowfabric.ff_exec_core e on e.execution_id = c.execution_id and e.xmin = seen.xmin
+  select f.ready_row, e.ctid as taken_row, e.execution_id, e.partition_key, e.attempt_index, e.attempt_state,
+    e.interruption, e.attached
+  from found f
+  join flowfabric.ff_exec_core e on e.ctid = f.seen_row and e.xmin = f.seen_xmin
   where e.eligibility_state = 'eligible_now'
     and (e.attached & ${attached.grant} = 0 or not exists (
       select from flowfabric.ff_grant g
-      where g.execution_id = e.execution_id and g.expires_at_ms > flowfabric.ff_now_ms()))
-  order by c.neg_priority, c.rank, c.execution_id
-  limit $9
+      where g.execution_id = any (array[e.execution_id]) and g.expires_at_ms > flowfabric.ff_now_ms()))
+  order by f.neg_priority, f.rank, f.execution_id
+  limit $10
   for no key update of e skip locked
 ),
 ${holdTaken}
-select ${claimColumns}
+select ${claimColumns}, (select count(*) from candidate) as seen
 from claimed c
-join flowfabric.ff_queue q on q.queue_id = c.queue_id
 order by c.priority desc, c.rank, c.execution_id`,
 })
 
-export function decodeClaim(row: ClaimRow): Claim {
+const countReady = statement({
+  name: 'execution.claim.count-ready',
+  params: { queue_ids: 'int4[]', most: 'int8' },
+  row: { ready: 'int8' },
+  text: `
+select count(*) as ready
+from (
+  select
+  from unnest($1::int4[]) as q (queue_id)
+  cross join lateral (
+    select
+    from flowfabric.ff_ready r
+    where r.queue_id = q.queue_id
+    limit $2
+  ) each
+  limit $2
+) few`,
+})
+
+export function decodeClaim(row: ClaimRow, queue: Queue): Claim {
   return {
     executionId: formatExecutionId(row.partition_key, row.execution_id),
     leaseId: row.lease_id,
@@ -213,10 +236,10 @@ export function decodeClaim(row: ClaimRow): Claim {
     reason: claimReason({ attemptState: row.attempt_state_before, interruption: row.interruption_before }),
     attemptIndex: row.attempt_index,
     generation: row.generation,
-    namespace: row.namespace,
-    lane: row.lane_id,
-    kind: row.execution_kind,
-    version: row.task_version,
+    namespace: queue.namespace,
+    lane: queue.lane,
+    kind: queue.kind,
+    version: queue.version,
     priority: row.priority,
     payload: row.payload,
     payloadEncoding: row.payload_encoding,
@@ -231,4 +254,4 @@ export function decodeClaim(row: ClaimRow): Claim {
   }
 }
 
-export { claimReady }
+export { claimReady, countReady }

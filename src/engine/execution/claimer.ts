@@ -11,7 +11,7 @@ import type { Hints } from '../hint.ts'
 import type { QueueHeads } from '../queue/head.ts'
 import type { QueueFilter, QueueMatcher } from '../queue/match.ts'
 import { untilSent } from '../resend.ts'
-import { claimReady, decodeClaim, type Claim, type ClaimRow } from './claim.ts'
+import { claimReady, countReady, decodeClaim, type Claim, type ClaimRow } from './claim.ts'
 import { checkLeaseTtl, checkWorker } from './renew.ts'
 
 export interface ClaimRequest {
@@ -45,6 +45,7 @@ interface CheckedClaim {
   readonly workerId: string
   readonly workerInstanceId: string
   readonly leaseTtlMs: number
+  readonly actor: string
   readonly max: number
   readonly waitMs: number
 }
@@ -66,8 +67,16 @@ const fields = [
 const mostClaims = 10_000
 // A poll is the guarantee where hints do not come; the longest wait between two looks.
 const pollMs = 500
-// How many tries to get past rows that others hold, each looking at twice as many.
-const mostTries = 4
+// How far a claim looks past what others hold.
+const fewestCandidates = 64
+const mostCandidates = 16_384
+
+interface Taken {
+  readonly rows: readonly ClaimRow[]
+  /** As many ready rows were there as it looked at. */
+  readonly isWindowFull: boolean
+  readonly isFromHead: boolean
+}
 
 export class Claimer {
   readonly #sql: Sql
@@ -86,11 +95,9 @@ export class Claimer {
     const checked = this.#check(caller, request)
     const waitUntil = performance.now() + checked.waitMs
     for (;;) {
-      const rows = await this.#claimNow(checked)
+      const result = await this.#claimNow(checked)
       const leftMs = waitUntil - performance.now()
-      if (rows.length > 0 || leftMs <= 0 || request.signal?.aborted === true) {
-        return { claims: rows.map(decodeClaim), more: rows.length === checked.max }
-      }
+      if (result.claims.length > 0 || leftMs <= 0 || request.signal?.aborted === true) return result
       await this.#hints.wait(Math.min(leftMs, pollMs), request.signal)
     }
   }
@@ -114,36 +121,40 @@ export class Claimer {
       workerId: checkWorker('workerId', request.workerId),
       workerInstanceId: checkWorker('workerInstanceId', request.workerInstanceId),
       leaseTtlMs: checkLeaseTtl(this.#sql, request.leaseTtl),
+      actor: caller.actor,
       max,
       waitMs: wait === undefined ? 0 : parseDuration('wait', wait),
     }
   }
 
-  async #claimNow(checked: CheckedClaim): Promise<ClaimRow[]> {
-    const queueIds = await this.#matcher.match(checked.filter)
-    if (queueIds.length === 0) return []
-    const rows: ClaimRow[] = []
+  // What others are taking stands before what is free, and so does what is granted to others: as long as all that was
+  // looked at is held, and there is more, the next try looks at more.
+  async #claimNow(checked: CheckedClaim): Promise<ClaimResult> {
+    const queues = await this.#matcher.match(checked.filter)
+    const queueIds = [...queues.keys()]
     let candidates = checked.max
-    for (let tries = 0; tries < mostTries && rows.length < checked.max; tries += 1) {
-      const beganAtHead = this.#heads.isAtHead(queueIds)
-      const wanted = checked.max - rows.length
-      const found = await this.#send(checked, queueIds, wanted, Math.max(candidates, wanted))
-      rows.push(...found)
-      if (found.length === wanted) break
-      if (!beganAtHead) for (const id of queueIds) this.#heads.lookAgain(id)
-      else if (found.length === 0 && candidates >= checked.max * 2) break
-      // Rows that others are taking stand before those that are free.
-      candidates = Math.max(candidates * 2, 32)
+    while (queueIds.length > 0) {
+      const { rows, isWindowFull } = await this.#claimOnce(checked, queueIds, candidates)
+      if (rows.length > 0) {
+        return { claims: rows.map((row) => decodeClaim(row, queues.get(row.queue_id)!)), more: isWindowFull }
+      }
+      if (candidates >= mostCandidates || !(await this.#areThereMore(queueIds, candidates))) break
+      candidates = Math.min(Math.max(candidates * 4, fewestCandidates), mostCandidates)
     }
-    return rows
+    if (await this.#matcher.hasOthers(checked.filter, queues)) return this.#claimNow(checked)
+    return { claims: [], more: false }
   }
 
-  async #send(
-    checked: CheckedClaim,
-    queueIds: readonly number[],
-    max: number,
-    candidates: number,
-  ): Promise<ClaimRow[]> {
+  /** From where each queue is known to begin, and, when that gave less than was asked for, from the head. */
+  async #claimOnce(checked: CheckedClaim, queueIds: readonly number[], candidates: number): Promise<Taken> {
+    const taken = await this.#send(checked, queueIds, checked.max, candidates)
+    if (taken.rows.length === checked.max || taken.isFromHead) return taken
+    this.#heads.lookAgain(queueIds)
+    const more = await this.#send(checked, queueIds, checked.max - taken.rows.length, candidates)
+    return { ...more, rows: [...taken.rows, ...more.rows] }
+  }
+
+  async #send(checked: CheckedClaim, queueIds: readonly number[], max: number, candidates: number): Promise<Taken> {
     const starts = this.#heads.startsOf(queueIds)
     // Sent again after a lost reply it would claim as many more; what the first one took comes to light at the next renewal.
     const rows = await untilSent(this.#sql, { again: false, onlyOnce: true }, () =>
@@ -151,21 +162,32 @@ export class Claimer {
         worker_id: checked.workerId,
         worker_instance_id: checked.workerInstanceId,
         lease_ttl_ms: checked.leaseTtlMs,
+        actor: checked.actor,
         queue_ids: queueIds,
-        from_neg_priorities: starts.map((start) => start.negPriority),
-        from_ranks: starts.map((start) => start.rank),
-        from_ids: starts.map((start) => start.executionId),
+        from_neg_priorities: starts.keys.map((start) => start.negPriority),
+        from_ranks: starts.keys.map((start) => start.rank),
+        from_ids: starts.keys.map((start) => start.executionId),
         candidates,
         max,
       }),
     )
+    const isWindowFull = rows[0] !== undefined && rows[0].seen >= candidates
+    if (isWindowFull) this.#remember(rows)
+    return { rows, isWindowFull, isFromHead: starts.areHeads }
+  }
+
+  #remember(rows: readonly ClaimRow[]): void {
     const seen = new Set<number>()
     for (const row of rows) {
       if (seen.has(row.queue_id)) continue
       seen.add(row.queue_id)
       this.#heads.met(row.queue_id, { negPriority: -row.priority, rank: row.rank, executionId: row.execution_id })
     }
-    return rows
+  }
+
+  async #areThereMore(queueIds: readonly number[], candidates: number): Promise<boolean> {
+    const [found] = await this.#sql.query(countReady, { queue_ids: queueIds, most: candidates + 1 })
+    return found!.ready > candidates
   }
 }
 

@@ -10,11 +10,11 @@ import type { Caller } from '../caller.ts'
 import {
   checkFence,
   fenced,
-  fencedAnswer,
   fencedRow,
   fenceInput,
   fenceParams,
   fenceValues,
+  writtenAnswer,
   type Fence,
   type FencedRow,
   type Held,
@@ -79,7 +79,8 @@ with input as materialized (
 ),
 ${fenced('result', 'result_encoding')},
 ending as materialized (
-  select v.*, 'success'::flowfabric.ff_terminal_outcome as ending_outcome, null::text as ending_reason,
+  select v.execution_id, v.ownership_state, v.eligibility_state, v.attempt_state, v.queue_id, v.priority, v.rank,
+    'success'::flowfabric.ff_terminal_outcome as ending_outcome, null::text as ending_reason,
     v.actor as ending_actor, v.now_ms as ended_at_ms,
     v.result as ending_result, v.result_encoding as ending_encoding,
     null::text as ending_category, null::bytea as ending_error, null::text as ending_error_encoding
@@ -87,7 +88,7 @@ ending as materialized (
   where v.is_held
 ),
 ${endExecutions}
-${fencedAnswer()}`,
+${writtenAnswer}`,
 })
 
 export function completeOperation(sql: Sql): SetOperation<Completion, Completed> {

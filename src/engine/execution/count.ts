@@ -70,9 +70,10 @@ union all
 select 'active', count(*)
 from (
   select from flowfabric.ff_lease l
-  join flowfabric.ff_exec_core e on e.execution_id = l.execution_id
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[l.execution_id])
   join flowfabric.ff_queue q on q.queue_id = e.queue_id
-  where ${queueCondition}
+  -- Every lease has run out or will.
+  where l.expires_at_ms > 0 and ${queueCondition}
   limit $4
 ) s
 union all

@@ -94,7 +94,7 @@ with input as materialized (
     on k.namespace = i.namespace
     and k.scope_id = '00000000-0000-0000-0000-000000000000'
     and k.idempotency_key = i.idempotency_key
-  left join flowfabric.ff_exec_core e on e.execution_id = i.execution_id
+  left join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
 ),
 fresh as materialized (
   select *, coalesce(due_ms > now_ms, false) as is_delayed
@@ -146,7 +146,7 @@ select i.ordinal, i.met_id, e.partition_key as met_partition, e.namespace as met
     case when i.due_ms > i.now_ms then 'delayed'::flowfabric.ff_public_state
       else 'waiting'::flowfabric.ff_public_state end) as public_state
 from input i
-left join flowfabric.ff_exec_core e on e.execution_id = i.met_id
+left join flowfabric.ff_exec_core e on e.execution_id = any (array[i.met_id])
 where i.met_id is not null or i.due_ms is not null`,
 })
 
@@ -160,11 +160,13 @@ export function createUnkeyed(
   sql: Sql,
   queues: QueueRegistry,
   onReady: (queueIds: Iterable<number>) => void,
+  onDelay: (inMs: number) => void,
 ): SetOperation<NewExecution, CreateResult> {
   const send = async (items: readonly NewExecution[], again: boolean) => {
     const values = await columnsOf(items, queues)
     const rows = await sql.query(insertExecutions, values)
     onReady(new Set(values.queue_ids))
+    tellDelay(items, onDelay)
     return decode(items, rows, again)
   }
   return {
@@ -180,6 +182,7 @@ export function createKeyed(
   sql: Sql,
   queues: QueueRegistry,
   onReady: (queueIds: Iterable<number>) => void,
+  onDelay: (inMs: number) => void,
 ): SetOperation<NewExecution, CreateResult> {
   const sendWithin = async (items: readonly NewExecution[], again: boolean, lockTimeoutMs: number) => {
     const values = await columnsOf(items, queues)
@@ -191,6 +194,7 @@ export function createKeyed(
     const calls = [call(forgetExpiredKeys, keys), call(insertExecutions, values)] as const
     const [, rows] = await sql.pipeline(calls, { lockTimeoutMs })
     onReady(new Set(values.queue_ids))
+    tellDelay(items, onDelay)
     return decode(items, rows, again)
   }
   return {
@@ -200,6 +204,11 @@ export function createKeyed(
     send: (items, again, isHalf) => sendWithin(items, again, isHalf ? halfLockTimeoutMs : setLockTimeoutMs),
     sendAlone: async (item, again, lockTimeoutMs) => (await sendWithin([item], again, lockTimeoutMs))[0]!,
   }
+}
+
+function tellDelay(items: readonly NewExecution[], onDelay: (inMs: number) => void): void {
+  const delays = items.flatMap((item) => (item.delayMs === null ? [] : [item.delayMs]))
+  if (delays.length > 0) onDelay(Math.min(...delays))
 }
 
 const rowOverheadBytes = 512

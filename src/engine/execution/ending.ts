@@ -1,9 +1,10 @@
 // The one terminal routine. Nothing else writes an ending: complete, fail for good, cancel, expire, skip, a suspension's
 // timeout and the reclaim cap all put a CTE `ending` before this fragment.
 //
-// `ending` has one row for each execution that ends, locked earlier in the statement or its transaction, with every column
-// of `ff_exec_core` as it was found. The row must be the one that the statement's snapshot has too: what a later version
-// brought with it (a lease, a ready row) cannot be seen here and would stay behind. Besides:
+// `ending` has one row for each execution that ends, locked earlier in the statement or its transaction, with these columns
+// of `ff_exec_core` as they were found: execution_id, ownership_state, eligibility_state, attempt_state, queue_id, priority,
+// rank. The row must be the one that the statement's snapshot has too: what a later version brought with it (a lease, a
+// ready row) cannot be seen here and would stay behind. Besides:
 //   ending_outcome  ff_terminal_outcome, never 'none'
 //   ending_reason   text or null
 //   ending_actor    text
@@ -32,14 +33,15 @@ ended as (
     interruption = 'none',
     terminal_outcome = n.ending_outcome,
     attempt_state = case
-      when n.total_attempt_count > 0 then 'attempt_terminal'::flowfabric.ff_attempt_state
+      when e.total_attempt_count > 0 then 'attempt_terminal'::flowfabric.ff_attempt_state
       when n.ending_outcome = 'skipped' then 'none'::flowfabric.ff_attempt_state
       else 'pending_first_attempt'::flowfabric.ff_attempt_state
     end,
-    terminal_at_ms = greatest(n.ended_at_ms, n.last_mutation_at_ms),
-    last_mutation_at_ms = greatest(n.ended_at_ms, n.last_mutation_at_ms),
+    terminal_at_ms = greatest(n.ended_at_ms, e.last_mutation_at_ms),
+    last_mutation_at_ms = greatest(n.ended_at_ms, e.last_mutation_at_ms),
     delay_until_ms = null,
     parked_at_ms = null,
+    parked_state = null,
     deadline_at_ms = null,
     attempt_deadline_at_ms = null,
     cancel_deadline_at_ms = null,
@@ -47,42 +49,57 @@ ended as (
     cancellation_reason = case when n.ending_outcome = 'cancelled' then n.ending_reason end,
     cancelled_by = case when n.ending_outcome = 'cancelled' then n.ending_actor end
   from ending n
-  where e.execution_id = n.execution_id
-  returning e.execution_id, e.partition_key, e.namespace, e.flow_id, e.parent_id, e.generation, e.attempt_index,
-    e.attached, e.lease_id, e.lease_epoch, e.terminal_outcome, e.terminal_at_ms,
-    n.ownership_state = 'leased' as was_leased, n.attempt_state as attempt_state_before,
-    n.ending_reason, n.ending_actor, n.ending_result, n.ending_encoding, n.ending_category, n.ending_error,
-    n.ending_error_encoding
+  where e.execution_id = any (array[n.execution_id])
+  returning e.execution_id, n.ownership_state = 'leased' as was_leased, n.attempt_state as attempt_state_before,
+    e.attached, e.partition_key, e.namespace, e.flow_id, e.parent_id, e.generation, e.attempt_index, e.terminal_outcome,
+    e.terminal_at_ms, n.ending_reason, n.ending_actor, n.ending_result, n.ending_encoding, n.ending_category,
+    n.ending_error, n.ending_error_encoding
 ),
 ended_ready as (
   delete from flowfabric.ff_ready r
   using ending n
   where n.eligibility_state = 'eligible_now'
-    and r.queue_id = n.queue_id and r.neg_priority = -n.priority and r.rank = n.rank and r.execution_id = n.execution_id
+    and r.queue_id = any (array[n.queue_id]) and r.neg_priority = -n.priority and r.rank = n.rank and r.execution_id = n.execution_id
+),
+ended_lease as (
+  delete from flowfabric.ff_lease l
+  using ended d
+  where d.was_leased and l.execution_id = any (array[d.execution_id])
+  returning l.is_continued, d.execution_id, d.attempt_index, d.generation, d.partition_key, d.namespace, d.flow_id,
+    d.terminal_outcome, d.terminal_at_ms, d.ending_reason, d.ending_actor, d.ending_category, d.ending_error,
+    d.ending_error_encoding, l.lease_id, l.lease_epoch, l.expires_at_ms, l.attempt_type, l.attempt_started_at_ms,
+    l.worker_id, l.worker_instance_id
 ),
 ended_attempt as (
-  insert into flowfabric.ff_attempt as a (execution_id, attempt_index, generation, attempt_type, lease_id, lease_epoch,
+  insert into flowfabric.ff_attempt (execution_id, attempt_index, generation, attempt_type, lease_id, lease_epoch,
     started_at_ms, ended_at_ms, outcome, worker_id, worker_instance_id, failure_reason, failure_category, error,
     error_encoding)
-  select d.execution_id, d.attempt_index, d.generation, l.attempt_type, l.lease_id, l.lease_epoch,
-    l.attempt_started_at_ms, d.terminal_at_ms, d.terminal_outcome, l.worker_id, l.worker_instance_id, d.ending_reason,
-    d.ending_category, d.ending_error, d.ending_error_encoding
-  from ended d
-  join flowfabric.ff_lease l on l.execution_id = d.execution_id
-  where d.was_leased
-  on conflict (execution_id, attempt_index) do update
-  set ended_at_ms = excluded.ended_at_ms, outcome = excluded.outcome, lease_id = excluded.lease_id,
-    lease_epoch = excluded.lease_epoch, worker_id = excluded.worker_id,
-    worker_instance_id = excluded.worker_instance_id, failure_reason = excluded.failure_reason,
-    failure_category = excluded.failure_category, error = excluded.error, error_encoding = excluded.error_encoding
+  select execution_id, attempt_index, generation, attempt_type, lease_id, lease_epoch, attempt_started_at_ms,
+    terminal_at_ms, terminal_outcome, worker_id, worker_instance_id, ending_reason, ending_category, ending_error,
+    ending_error_encoding
+  from ended_lease
+  where not is_continued
 ),
--- An interrupted attempt has its record already; a lease it has not.
-ended_interrupted as (
+-- An attempt that was interrupted has its record already.
+ended_continued as (
   update flowfabric.ff_attempt a
-  set ended_at_ms = d.terminal_at_ms, outcome = d.terminal_outcome, failure_reason = d.ending_reason
-  from ended d
-  where d.attempt_state_before = 'attempt_interrupted'
-    and a.execution_id = d.execution_id and a.attempt_index = d.attempt_index
+  set ended_at_ms = d.terminal_at_ms, outcome = d.terminal_outcome, failure_reason = d.ending_reason,
+    failure_category = d.ending_category, error = d.ending_error, error_encoding = d.ending_error_encoding,
+    lease_id = coalesce(d.lease_id, a.lease_id), lease_epoch = coalesce(d.lease_epoch, a.lease_epoch),
+    worker_id = coalesce(d.worker_id, a.worker_id),
+    worker_instance_id = coalesce(d.worker_instance_id, a.worker_instance_id)
+  from (
+    select execution_id, attempt_index, terminal_at_ms, terminal_outcome, ending_reason, ending_category, ending_error,
+      ending_error_encoding, lease_id, lease_epoch, worker_id, worker_instance_id
+    from ended_lease
+    where is_continued
+    union all
+    select execution_id, attempt_index, terminal_at_ms, terminal_outcome, ending_reason, ending_category, ending_error,
+      ending_error_encoding, null, null, null, null
+    from ended
+    where attempt_state_before = 'attempt_interrupted'
+  ) d
+  where a.execution_id = any (array[d.execution_id]) and a.attempt_index = d.attempt_index
 ),
 ended_result as (
   insert into flowfabric.ff_exec_result (execution_id, generation, attempt_index, created_at_ms, result, result_encoding)
@@ -93,30 +110,23 @@ ended_result as (
 ended_event as (
   insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, outcome, partition_key,
     namespace, actor, reason, lease_effect, lease_id, lease_epoch, attempt_index, worker_instance_id)
-  select d.terminal_at_ms, d.execution_id, d.flow_id, d.generation, 'ended', d.terminal_outcome, d.partition_key,
-    d.namespace, d.ending_actor, d.ending_reason,
-    case
-      when not d.was_leased then null
-      -- Time ended it: the deadline, a timeout, or a lapse after which it may not go on.
-      when d.terminal_outcome = 'expired' or l.expires_at_ms < d.terminal_at_ms
-        then 'expired'::flowfabric.ff_lease_effect
-      else 'revoked'::flowfabric.ff_lease_effect
-    end,
-    case when d.was_leased then d.lease_id end,
-    case when d.was_leased then d.lease_epoch end,
-    case when d.attempt_state_before <> 'pending_first_attempt' then d.attempt_index end,
-    l.worker_instance_id
-  from ended d
-  left join flowfabric.ff_lease l on d.was_leased and l.execution_id = d.execution_id
+  select terminal_at_ms, execution_id, flow_id, generation, 'ended'::flowfabric.ff_event_type, terminal_outcome,
+    partition_key, namespace, ending_actor, ending_reason,
+    -- Time ended it: the deadline, a timeout, or a lapse after which it may not go on.
+    case when terminal_outcome = 'expired' or expires_at_ms < terminal_at_ms
+      then 'expired'::flowfabric.ff_lease_effect else 'revoked'::flowfabric.ff_lease_effect end,
+    lease_id, lease_epoch, attempt_index, worker_instance_id
+  from ended_lease
+  union all
+  select terminal_at_ms, execution_id, flow_id, generation, 'ended', terminal_outcome, partition_key, namespace,
+    ending_actor, ending_reason, null, null, null,
+    case when attempt_state_before <> 'pending_first_attempt' then attempt_index end, null
+  from ended
+  where not was_leased
 ),
 ended_dispatch as (
   insert into flowfabric.ff_dispatch (execution_id, generation, flow_id, parent_id, created_at_ms, outcome)
   select execution_id, generation, flow_id, parent_id, terminal_at_ms, terminal_outcome
   from ended
   where attached & ${owesDispatch} <> 0
-),
-ended_lease as (
-  delete from flowfabric.ff_lease l
-  using ending n
-  where n.ownership_state = 'leased' and l.execution_id = n.execution_id
 )`

@@ -83,7 +83,13 @@ function checkError(error: unknown): Uint8Array {
   })
 }
 
-const failRow = { ...fencedRow, ended_as: 'text?', next_at_ms: 'int8?', queue_id: 'int4?' } as const
+const failRow = {
+  ...fencedRow,
+  ended_as: 'text?',
+  next_at_ms: 'int8?',
+  retry_delay_ms: 'int8?',
+  queue_id: 'int4?',
+} as const
 type FailRow = RowOf<typeof failRow>
 
 // The policy is read with the execution locked; it never changes, and the retry count only under this lock.
@@ -110,7 +116,7 @@ decided as materialized (
   select v.*, n.policy, ${shouldRetrySql('n.policy', 'v.retry_count', 'v.category', 'v.permanent')} as is_retried,
     ${retryDelaySql('n.policy', 'v.retry_count')} as retry_delay_ms
   from verdict v
-  join flowfabric.ff_exec_input n on n.partition_key = v.partition_key and n.execution_id = v.execution_id
+  join flowfabric.ff_exec_input n on n.partition_key = any (array[v.partition_key]) and n.execution_id = any (array[v.execution_id])
 ),
 judged as materialized (
   select d.*, d.now_ms as left_at_ms, d.actor as left_actor, d.reason as left_reason,
@@ -131,12 +137,13 @@ leaving as materialized (
   where is_held
 ),
 ${leaveHolder}
-${fencedAnswer('judged', { ended_as: 'text', next_at_ms: 'int8', queue_id: 'int4' })}`,
+${fencedAnswer('judged', { ended_as: 'text', next_at_ms: 'int8', retry_delay_ms: 'int8', queue_id: 'int4' })}`,
 })
 
 export function failOperation(
   sql: Sql,
   onReady: (queueIds: Iterable<number>) => void,
+  onDelay: (inMs: number) => void,
 ): SetOperation<Failure, FailResult> {
   const retried = ({ executionId }: Held, delayUntil: number | null): FailResult => {
     return { kind: 'retry_scheduled', executionId, delayUntil }
@@ -147,7 +154,10 @@ export function failOperation(
       readyQueueOf: (row) => (row.ended_as === null && row.next_at_ms === null ? row.queue_id : null),
       onReady,
       answer(item, row) {
-        if (row.ended_as === null) return retried(item, row.next_at_ms)
+        if (row.ended_as === null) {
+          if (row.next_at_ms !== null && row.retry_delay_ms !== null) onDelay(row.retry_delay_ms)
+          return retried(item, row.next_at_ms)
+        }
         return { kind: row.ended_as as 'failed' | 'cancelled', executionId: item.executionId }
       },
       repeat(item, record) {

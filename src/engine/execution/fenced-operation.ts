@@ -1,9 +1,9 @@
-// What complete, fail, delay and release have in common: a set of fenced writes, each of which goes through, repeats what
+// What complete, fail, delay, release and a holder's cancel have in common: a set of fenced writes, each of which goes through, repeats what
 // its holder did before, or has lost its lease.
 import { EngineError } from '../../model/errors.ts'
 import { call, type Call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
-import { lockHeld, lostLease, type FencedRow, type Held } from '../fence.ts'
+import { lockHeld, lostLease, wholeSet, type FencedRow, type Held } from '../fence.ts'
 import { held, type Outcome, type SetOperation } from '../merge.ts'
 
 export interface FencedOperation<Item extends Held, Row extends FencedRow, Answer> {
@@ -19,26 +19,37 @@ export interface FencedOperation<Item extends Held, Row extends FencedRow, Answe
 
 const leaseRecord = {
   ordinal: 'int8',
-  outcome: 'text',
+  /** Of its attempt; null when another holder of the same attempt has written over it. */
+  outcome: 'text?',
   failure_category: 'text?',
   next_at_ms: 'int8?',
+  /** The transition that ended the lease, and when. */
+  left_as: 'text?',
+  left_at_ms: 'int8?',
   cancel_requested: 'bool',
 } as const
 
 /** How a lease ended. The execution itself forgets it: a delay that is over leaves no time behind. */
 export type LeaseRecord = RowOf<typeof leaseRecord>
 
-// By lease: an attempt that was interrupted and taken over has the record of its last holder only.
+// The attempt's record is found by the lease: of an attempt that was interrupted and taken over it is that of the last
+// holder, and an ending writes over how it was interrupted. The log has kept both.
 const recordsOfLeases = statement({
   name: 'attempt.of-leases',
   params: { execution_ids: 'uuid[]', lease_ids: 'uuid[]', lease_epochs: 'int8[]' },
   row: leaseRecord,
   text: `
-select i.ordinal, a.outcome, a.failure_category, a.next_at_ms, e.cancel_requested_at_ms is not null as cancel_requested
+select i.ordinal, a.outcome, a.failure_category, a.next_at_ms, h.left_as, h.left_at_ms, h.cancel_requested
 from unnest($1::uuid[], $2::uuid[], $3::int8[]) with ordinality as i (execution_id, lease_id, lease_epoch, ordinal)
-join flowfabric.ff_attempt a
-  on a.execution_id = i.execution_id and a.lease_id = i.lease_id and a.lease_epoch = i.lease_epoch
-join flowfabric.ff_exec_core e on e.execution_id = i.execution_id`,
+left join flowfabric.ff_attempt a
+  on a.execution_id = any (array[i.execution_id]) and a.lease_id = i.lease_id and a.lease_epoch = i.lease_epoch
+cross join lateral (
+  select max(v.event_type::text) filter (where v.lease_effect in ('expired', 'revoked')) as left_as,
+    max(v.occurred_at_ms) filter (where v.lease_effect in ('expired', 'revoked')) as left_at_ms,
+    coalesce(bool_or(v.event_type = 'cancel_requested'), false) as cancel_requested
+  from flowfabric.ff_event v
+  where v.execution_id = any (array[i.execution_id]) and v.lease_id = i.lease_id and v.lease_epoch = i.lease_epoch
+) h`,
 })
 
 export function fencedSet<Item extends Held, Row extends FencedRow, Answer>(
@@ -68,7 +79,9 @@ async function judge<Item extends Held, Row extends FencedRow, Answer>(
 ): Promise<Outcome<Answer>[]> {
   ring(operation, rows)
   const found = new Map(rows.map((row) => [row.ordinal, row]))
-  const outcomes = items.map((item, index) => outcomeOf(operation, item, found.get(index + 1), isAlone))
+  const outcomes = items.map((item, index) =>
+    outcomeOf(operation, item, found.get(index + 1) ?? found.get(wholeSet), isAlone),
+  )
   const lost = outcomes.flatMap((outcome, index) => (isLost(outcome) ? [index] : []))
   if (lost.length === 0) return outcomes
   const records = await sql.query(recordsOfLeases, {

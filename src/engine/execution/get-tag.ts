@@ -11,7 +11,7 @@ const readTag = statement({
   text: `
 select t.tag_value
 from flowfabric.ff_exec_core e
-join flowfabric.ff_exec_tag t on t.execution_id = e.execution_id
+join flowfabric.ff_exec_tag t on t.execution_id = any (array[e.execution_id])
 where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.namespace = $3) and t.tag_key = $4`,
 })
 

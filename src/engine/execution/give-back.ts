@@ -121,7 +121,11 @@ const releaseStatement = giveBackStatement('release', 'released')
 
 type OnReady = (queueIds: Iterable<number>) => void
 
-export function delayOperation(sql: Sql, onReady: OnReady): SetOperation<GivenBack, DelayResult> {
+export function delayOperation(
+  sql: Sql,
+  onReady: OnReady,
+  onDelay: (inMs: number) => void,
+): SetOperation<GivenBack, DelayResult> {
   const delayed = ({ executionId }: Held, delayUntil: number | null): DelayResult => {
     return { kind: 'delayed', executionId, delayUntil }
   }
@@ -129,10 +133,14 @@ export function delayOperation(sql: Sql, onReady: OnReady): SetOperation<GivenBa
     callOf: (items) => call(delayStatement, valuesOf(items)),
     readyQueueOf,
     onReady,
-    answer: (item, row) => (row.is_cancelled === true ? cancelled(item) : delayed(item, row.next_at_ms)),
+    answer(item, row) {
+      if (row.is_cancelled === true) return cancelled(item)
+      if (item.delayMs !== null && row.next_at_ms !== null) onDelay(item.delayMs)
+      return delayed(item, row.next_at_ms)
+    },
     repeat(item, record) {
       if (wasAskedToStop(record)) return cancelled(item)
-      return record.outcome === 'interrupted' ? delayed(item, record.next_at_ms) : null
+      return record.left_as === 'delayed' ? delayed(item, dueAfter(item, record.left_at_ms!)) : null
     },
   })
 }
@@ -146,9 +154,15 @@ export function releaseOperation(sql: Sql, onReady: OnReady): SetOperation<Given
     answer: (item, row) => (row.is_cancelled === true ? cancelled(item) : released(item)),
     repeat(item, record) {
       if (wasAskedToStop(record)) return cancelled(item)
-      return record.outcome === 'released' ? released(item) : null
+      return record.left_as === 'released' ? released(item) : null
     },
   })
+}
+
+/** As the statement reckoned it: the repeat names the same delay. */
+function dueAfter({ delayMs, delayUntil }: GivenBack, leftAt: number): number | null {
+  const dueAt = delayUntil ?? leftAt + delayMs!
+  return dueAt > leftAt ? dueAt : null
 }
 
 function readyQueueOf(row: GiveBackRow): number | null {

@@ -93,7 +93,7 @@ judged as materialized (
     gen_random_uuid() as new_grant_id, c.now_ms + t.ttl_ms as new_expires_at_ms
   from target t
   cross join lateral (select t.ordinal as of, flowfabric.ff_now_ms() as now_ms offset 0) c
-  left join flowfabric.ff_grant g on g.execution_id = t.execution_id
+  left join flowfabric.ff_grant g on g.execution_id = any (array[t.execution_id])
 ),
 granted as (
   insert into flowfabric.ff_grant as g
@@ -110,7 +110,7 @@ marked as (
   update flowfabric.ff_exec_core e
   set attached = e.attached | ${attached.grant}
   from granted g
-  where e.execution_id = g.execution_id
+  where e.execution_id = any (array[g.execution_id])
 )
 ${targetAnswer('judged', own)}`,
 })

@@ -54,11 +54,11 @@ target as materialized (
   select e.*, ${['ordinal', 'actor', ...own].map((column) => `i.${column}`).join(', ')}
   from input i
   join flowfabric.ff_exec_core seen
-    on seen.execution_id = i.execution_id
+    on seen.execution_id = any (array[i.execution_id])
     and seen.partition_key = i.partition_key
     and (i.namespace is null or seen.namespace = i.namespace)
-  join flowfabric.ff_exec_core e on e.execution_id = i.execution_id and e.xmin = seen.xmin
-  order by e.execution_id
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id]) and e.xmin = seen.xmin
+  order by i.execution_id
   for no key update of e skip locked
 )`
 }
@@ -74,7 +74,7 @@ union all
 select i.ordinal, false, e.queue_id${nulls.join('')}
 from input i
 join flowfabric.ff_exec_core e
-  on e.execution_id = i.execution_id
+  on e.execution_id = any (array[i.execution_id])
   and e.partition_key = i.partition_key
   and (i.namespace is null or e.namespace = i.namespace)
 where i.ordinal not in (select ordinal from target)`

@@ -10,11 +10,11 @@ import type { Caller } from '../caller.ts'
 import {
   checkFence,
   fenced,
-  fencedAnswer,
   fencedRow,
   fenceInput,
   fenceParams,
   fenceValues,
+  writtenAnswer,
   type Fence,
   type FencedRow,
   type Held,
@@ -72,7 +72,7 @@ recorded as (
     percent = coalesce(excluded.percent, p.percent),
     message = coalesce(excluded.message, p.message)
 )
-${fencedAnswer()}`,
+${writtenAnswer}`,
 })
 
 export function progressOperation(sql: Sql): SetOperation<Progress, ProgressRecorded> {

@@ -64,12 +64,12 @@ with held as materialized (
   from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[])
     with ordinality as i (execution_id, partition_key, namespace, given_lease_id, given_epoch, actor, ordinal)
   join flowfabric.ff_lease l
-    on l.execution_id = i.execution_id and l.lease_id = i.given_lease_id and l.lease_epoch = i.given_epoch
+    on l.execution_id = any (array[i.execution_id]) and l.lease_id = i.given_lease_id and l.lease_epoch = i.given_epoch
   join flowfabric.ff_exec_core e
-    on e.execution_id = i.execution_id
+    on e.execution_id = any (array[i.execution_id])
     and e.partition_key = i.partition_key
     and (i.namespace is null or e.namespace = i.namespace)
-  order by l.execution_id
+  order by i.execution_id
   for no key update of l skip locked
 ),
 looked as materialized (
@@ -81,7 +81,7 @@ renewed as (
   update flowfabric.ff_lease l
   set expires_at_ms = k.now_ms + $7, renewed_at_ms = k.now_ms
   from looked k
-  where l.execution_id = k.execution_id and l.expires_at_ms > k.now_ms
+  where l.execution_id = any (array[k.execution_id]) and l.expires_at_ms > k.now_ms
   returning k.*, l.lease_id, l.lease_epoch, l.attempt_index, l.worker_instance_id, l.expires_at_ms
 ),
 told as (
@@ -109,11 +109,11 @@ select i.ordinal, true as is_locked, coalesce(l.expires_at_ms > flowfabric.ff_no
 from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[])
   with ordinality as i (execution_id, partition_key, namespace, given_lease_id, given_epoch, actor, ordinal)
 join flowfabric.ff_exec_core e
-  on e.execution_id = i.execution_id
+  on e.execution_id = any (array[i.execution_id])
   and e.partition_key = i.partition_key
   and (i.namespace is null or e.namespace = i.namespace)
 left join flowfabric.ff_lease l
-  on l.execution_id = i.execution_id and l.lease_id = i.given_lease_id and l.lease_epoch = i.given_epoch`,
+  on l.execution_id = any (array[i.execution_id]) and l.lease_id = i.given_lease_id and l.lease_epoch = i.given_epoch`,
 })
 
 const leasesOfInstance = statement({
@@ -123,7 +123,7 @@ const leasesOfInstance = statement({
   text: `
 select l.execution_id, e.partition_key, l.lease_id, l.lease_epoch, l.expires_at_ms
 from flowfabric.ff_lease l
-join flowfabric.ff_exec_core e on e.execution_id = l.execution_id
+join flowfabric.ff_exec_core e on e.execution_id = any (array[l.execution_id])
 where l.worker_instance_id = $1
   and ($2::text is null or e.namespace = $2)
   and l.expires_at_ms > flowfabric.ff_now_ms()

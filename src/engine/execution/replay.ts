@@ -1,6 +1,7 @@
 // Replay: what has ended runs once more, as a new generation. Counts of retries and reclaims begin anew, totals and the
 // results of older generations stay. A deadline that was given as a duration starts anew; a fixed one that has passed is
 // dropped, and the answer says so.
+import { attached } from '../../model/attached.ts'
 import { EngineError } from '../../model/errors.ts'
 import type { ExecutionId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
@@ -90,7 +91,7 @@ judged as materialized (
     coalesce(n.deadline_at_ms <= c.now_ms, false) as deadline_dropped
   from target t
   cross join lateral (select t.ordinal as of, flowfabric.ff_now_ms() as now_ms offset 0) c
-  join flowfabric.ff_exec_input n on n.partition_key = t.partition_key and n.execution_id = t.execution_id
+  join flowfabric.ff_exec_input n on n.partition_key = any (array[t.partition_key]) and n.execution_id = any (array[t.execution_id])
 ),
 replayed as (
   update flowfabric.ff_exec_core e
@@ -103,6 +104,7 @@ replayed as (
     replay_count = j.replay_count + 1,
     retry_count = 0,
     lease_reclaim_count = 0,
+    attached = j.attached & ~${attached.grant},
     deadline_at_ms = j.next_deadline_ms,
     cancel_requested_at_ms = null,
     failure_reason = null,
@@ -110,7 +112,7 @@ replayed as (
     cancelled_by = null,
     last_mutation_at_ms = greatest(j.now_ms, j.last_mutation_at_ms)
   from judged j
-  where e.execution_id = j.execution_id and j.lifecycle_phase = 'terminal' and j.replay_count < j.most_replays
+  where e.execution_id = any (array[j.execution_id]) and j.lifecycle_phase = 'terminal' and j.replay_count < j.most_replays
   returning e.execution_id, e.partition_key, e.namespace, e.flow_id, e.generation, e.queue_id, e.priority, e.rank,
     e.last_mutation_at_ms, j.actor, j.reason, j.terminal_outcome as old_outcome, j.attempt_index as old_attempt_index
 ),
@@ -118,6 +120,12 @@ ready as (
   insert into flowfabric.ff_ready (queue_id, neg_priority, resumed, rank, execution_id)
   select queue_id, -priority, false, rank, execution_id
   from replayed
+),
+-- A grant was for the generation that has ended.
+ungranted as (
+  delete from flowfabric.ff_grant g
+  using replayed d
+  where g.execution_id = any (array[d.execution_id])
 ),
 told as (
   insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key,

@@ -2,8 +2,8 @@
 // put a CTE `leaving` before this fragment and end in one of two ways: back in the queue, or, when a cancel was asked for
 // meanwhile or the operation says so, in an ending.
 //
-// `leaving` has one row for each execution that leaves its holder, locked, with every column of `ff_exec_core` as it was
-// found, and besides
+// `leaving` has one row for each execution that leaves its holder, locked, with the columns of `ff_exec_core` that an ending
+// needs, cancel_requested_at_ms, cancellation_reason and cancelled_by as they were found, and besides
 //   left_at_ms          bigint, read from the clock after the lock
 //   left_actor          text
 //   left_reason         text or null
@@ -46,15 +46,15 @@ requeued as (
     interruption = v.next_interruption,
     delay_until_ms = case when v.next_at_ms > v.left_at_ms then v.next_at_ms end,
     attempt_deadline_at_ms = null,
-    retry_count = v.retry_count + case when v.next_attempt_state = 'pending_retry_attempt' then 1 else 0 end,
-    lease_reclaim_count = v.lease_reclaim_count + case when v.next_interruption = 'lapsed' then 1 else 0 end,
-    last_mutation_at_ms = greatest(v.left_at_ms, v.last_mutation_at_ms)
+    retry_count = e.retry_count + case when v.next_attempt_state = 'pending_retry_attempt' then 1 else 0 end,
+    lease_reclaim_count = e.lease_reclaim_count + case when v.next_interruption = 'lapsed' then 1 else 0 end,
+    last_mutation_at_ms = greatest(v.left_at_ms, e.last_mutation_at_ms)
   from leaving v
-  where e.execution_id = v.execution_id and v.forced_outcome = 'none' and v.cancel_requested_at_ms is null
-  returning e.execution_id, e.partition_key, e.namespace, e.flow_id, e.generation, e.attempt_index, e.lease_id,
-    e.lease_epoch, e.queue_id, e.priority, e.rank, e.eligibility_state, e.delay_until_ms, e.last_mutation_at_ms,
-    v.left_actor, v.left_reason, v.leave_event, v.leave_effect, v.next_attempt_state, v.attempt_outcome,
-    v.failure_category, v.error, v.error_encoding
+  where e.execution_id = any (array[v.execution_id]) and v.forced_outcome = 'none' and v.cancel_requested_at_ms is null
+  returning e.execution_id, e.partition_key, e.namespace, e.flow_id, e.generation, e.attempt_index, e.queue_id,
+    e.priority, e.rank, e.eligibility_state, e.delay_until_ms, e.last_mutation_at_ms, v.left_actor, v.left_reason,
+    v.leave_event, v.leave_effect, v.next_attempt_state, v.attempt_outcome, v.failure_category, v.error,
+    v.error_encoding
 ),
 requeued_ready as (
   insert into flowfabric.ff_ready (queue_id, neg_priority, resumed, rank, execution_id)
@@ -62,33 +62,39 @@ requeued_ready as (
   from requeued
   where eligibility_state = 'eligible_now'
 ),
+requeued_lease as (
+  delete from flowfabric.ff_lease l
+  using requeued d
+  where l.execution_id = any (array[d.execution_id])
+  returning l.is_continued, d.execution_id, d.partition_key, d.namespace, d.flow_id, d.generation, d.attempt_index,
+    d.delay_until_ms, d.last_mutation_at_ms, d.left_actor, d.left_reason, d.leave_event, d.leave_effect,
+    d.next_attempt_state, d.attempt_outcome, d.failure_category, d.error, d.error_encoding, l.lease_id, l.lease_epoch,
+    l.attempt_type, l.attempt_started_at_ms, l.worker_id, l.worker_instance_id
+),
 requeued_attempt as (
-  insert into flowfabric.ff_attempt as a (execution_id, attempt_index, generation, attempt_type, lease_id, lease_epoch,
+  insert into flowfabric.ff_attempt (execution_id, attempt_index, generation, attempt_type, lease_id, lease_epoch,
     started_at_ms, ended_at_ms, outcome, worker_id, worker_instance_id, failure_reason, failure_category, error,
     error_encoding, next_at_ms)
-  select d.execution_id, d.attempt_index, d.generation, l.attempt_type, l.lease_id, l.lease_epoch,
-    l.attempt_started_at_ms, case when d.next_attempt_state = 'pending_retry_attempt' then d.last_mutation_at_ms end,
-    d.attempt_outcome, l.worker_id, l.worker_instance_id, d.left_reason, d.failure_category, d.error, d.error_encoding,
-    d.delay_until_ms
-  from requeued d
-  join flowfabric.ff_lease l on l.execution_id = d.execution_id
-  on conflict (execution_id, attempt_index) do update
-  set ended_at_ms = excluded.ended_at_ms, outcome = excluded.outcome, lease_id = excluded.lease_id,
-    lease_epoch = excluded.lease_epoch, worker_id = excluded.worker_id,
-    worker_instance_id = excluded.worker_instance_id, failure_reason = excluded.failure_reason,
-    failure_category = excluded.failure_category, error = excluded.error, error_encoding = excluded.error_encoding,
-    next_at_ms = excluded.next_at_ms
+  select execution_id, attempt_index, generation, attempt_type, lease_id, lease_epoch, attempt_started_at_ms,
+    case when next_attempt_state = 'pending_retry_attempt' then last_mutation_at_ms end, attempt_outcome, worker_id,
+    worker_instance_id, left_reason, failure_category, error, error_encoding, delay_until_ms
+  from requeued_lease
+  where not is_continued
+),
+-- An attempt that was interrupted before has its record already.
+requeued_continued as (
+  update flowfabric.ff_attempt a
+  set ended_at_ms = case when d.next_attempt_state = 'pending_retry_attempt' then d.last_mutation_at_ms end,
+    outcome = d.attempt_outcome, lease_id = d.lease_id, lease_epoch = d.lease_epoch, worker_id = d.worker_id,
+    worker_instance_id = d.worker_instance_id, failure_reason = d.left_reason, failure_category = d.failure_category,
+    error = d.error, error_encoding = d.error_encoding, next_at_ms = d.delay_until_ms
+  from requeued_lease d
+  where d.is_continued and a.execution_id = any (array[d.execution_id]) and a.attempt_index = d.attempt_index
 ),
 requeued_event as (
   insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key,
     namespace, actor, reason, lease_effect, lease_id, lease_epoch, attempt_index, worker_instance_id)
-  select d.last_mutation_at_ms, d.execution_id, d.flow_id, d.generation, d.leave_event, d.partition_key, d.namespace,
-    d.left_actor, d.left_reason, d.leave_effect, d.lease_id, d.lease_epoch, d.attempt_index, l.worker_instance_id
-  from requeued d
-  left join flowfabric.ff_lease l on l.execution_id = d.execution_id
-),
-requeued_lease as (
-  delete from flowfabric.ff_lease l
-  using requeued d
-  where l.execution_id = d.execution_id
+  select last_mutation_at_ms, execution_id, flow_id, generation, leave_event, partition_key, namespace, left_actor,
+    left_reason, leave_effect, lease_id, lease_epoch, attempt_index, worker_instance_id
+  from requeued_lease
 )`

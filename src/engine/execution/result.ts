@@ -29,7 +29,7 @@ const readResult = statement({
   text: `
 select e.public_state, r.result, r.result_encoding, coalesce(e.failure_reason, e.cancellation_reason) as reason
 from flowfabric.ff_exec_core e
-left join flowfabric.ff_exec_result r on r.execution_id = e.execution_id and r.generation = e.generation
+left join flowfabric.ff_exec_result r on r.execution_id = any (array[e.execution_id]) and r.generation = e.generation
 where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.namespace = $3)`,
 })
 

@@ -43,7 +43,7 @@ with tagged as (
 update flowfabric.ff_exec_core e
 set last_mutation_at_ms = greatest(flowfabric.ff_now_ms(), e.last_mutation_at_ms + 1)
 from tagged
-where e.execution_id = tagged.execution_id
+where e.execution_id = any (array[tagged.execution_id])
 returning e.execution_id`,
 })
 

@@ -142,14 +142,14 @@ export const executionColumns = `
 
 /** Follows `from ff_exec_core e`, or whatever else calls the hot row `e`. */
 export const executionJoins = `
-join flowfabric.ff_exec_input n on n.partition_key = e.partition_key and n.execution_id = e.execution_id
+join flowfabric.ff_exec_input n on n.partition_key = any (array[e.partition_key]) and n.execution_id = any (array[e.execution_id])
 join flowfabric.ff_queue q on q.queue_id = e.queue_id
-left join flowfabric.ff_lease l on l.execution_id = e.execution_id
-left join flowfabric.ff_progress p on p.execution_id = e.execution_id
+left join flowfabric.ff_lease l on l.execution_id = any (array[e.execution_id])
+left join flowfabric.ff_progress p on p.execution_id = any (array[e.execution_id])
 left join lateral (
   select jsonb_object_agg(g.tag_key, g.tag_value) as tags
   from flowfabric.ff_exec_tag g
-  where g.execution_id = e.execution_id
+  where g.execution_id = any (array[e.execution_id])
 ) t on true`
 
 export function decodeExecution(row: ExecutionRow): Execution {

@@ -102,7 +102,7 @@ judged as materialized (
     t.cancel_requested_at_ms is not null as is_cancelled
   from target t
   cross join lateral (select t.ordinal as of, flowfabric.ff_now_ms() as now_ms offset 0) c
-  left join flowfabric.ff_lease l on l.execution_id = t.execution_id
+  left join flowfabric.ff_lease l on l.execution_id = any (array[t.execution_id])
 ),
 leaving as materialized (
   select *

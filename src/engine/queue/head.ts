@@ -16,6 +16,12 @@ export interface ReadyKey {
 const head: ReadyKey = { negPriority: -32_768, rank: -1, executionId: '00000000-0000-0000-0000-000000000000' }
 const lookAgainMs = 1000
 
+export interface Starts {
+  readonly keys: readonly ReadyKey[]
+  /** Nothing is passed over. */
+  readonly areHeads: boolean
+}
+
 interface Start {
   key: ReadyKey
   headSeenAt: number
@@ -25,29 +31,30 @@ export class QueueHeads {
   readonly #starts = new Map<number, Start>()
 
   /** Where to begin in each queue, now. */
-  startsOf(queueIds: readonly number[]): ReadyKey[] {
+  startsOf(queueIds: readonly number[]): Starts {
     const now = performance.now()
-    return queueIds.map((id) => {
+    let areHeads = true
+    const keys = queueIds.map((id) => {
       const start = this.#starts.get(id)
-      if (start !== undefined && now - start.headSeenAt < lookAgainMs) return start.key
+      if (start !== undefined && now - start.headSeenAt < lookAgainMs) {
+        areHeads &&= start.key === head
+        return start.key
+      }
       this.#starts.set(id, { key: head, headSeenAt: now })
       return head
     })
+    return { keys, areHeads }
   }
 
-  /** A claim that began at `began` took its first row of this queue at `first`. */
+  /** The first row of this queue that a claim met. */
   met(queueId: number, first: ReadyKey): void {
     const start = this.#starts.get(queueId)
     if (start !== undefined) start.key = first
   }
 
-  /** The next claim looks from the head; null: of every queue. */
-  lookAgain(queueId: number | null): void {
-    if (queueId === null) this.#starts.clear()
-    else this.#starts.delete(queueId)
-  }
-
-  isAtHead(queueIds: readonly number[]): boolean {
-    return queueIds.every((id) => (this.#starts.get(id)?.key ?? head) === head)
+  /** The next claim looks from the head of these; null: of every queue. */
+  lookAgain(queueIds: Iterable<number> | null): void {
+    if (queueIds === null) return this.#starts.clear()
+    for (const id of queueIds) this.#starts.delete(id)
   }
 }

@@ -2,7 +2,16 @@
 // Queues are only ever added, and seldom, so the answer is remembered for a second; a queue that this process has never
 // met but was told of makes it look again at once.
 import type { Sql } from '../../sql/sql.ts'
-import { statement } from '../../sql/statement.ts'
+import { statement, type RowOf } from '../../sql/statement.ts'
+
+/** What all executions of a queue have in common. */
+export interface Queue {
+  readonly namespace: string
+  readonly lane: string
+  readonly kind: string
+  /** Null: any worker. */
+  readonly version: string | null
+}
 
 export interface QueueFilter {
   /** Null: all of them. */
@@ -12,6 +21,14 @@ export interface QueueFilter {
   readonly versions: readonly string[]
   readonly capabilities: readonly string[]
 }
+
+export const queueRow = {
+  queue_id: 'int4',
+  namespace: 'text',
+  lane_id: 'text',
+  execution_kind: 'text',
+  task_version: 'text',
+} as const
 
 // Paused, draining and disabled lanes are read too: nothing pauses a lane yet, and a claim does not decide it.
 const matchStatement = statement({
@@ -25,9 +42,9 @@ const matchStatement = statement({
     versions: 'text[]',
     capabilities: 'text[]',
   },
-  row: { queue_id: 'int4' },
+  row: queueRow,
   text: `
-select q.queue_id
+select q.queue_id, q.namespace, q.lane_id, q.execution_kind, q.task_version
 from flowfabric.ff_queue q
 where ($2 or q.namespace = any ($1::text[]))
   and q.lane_id = any ($3::text[])
@@ -40,7 +57,7 @@ order by q.queue_id`,
 const rememberedMs = 1000
 
 interface Remembered {
-  readonly queueIds: readonly number[]
+  readonly queues: ReadonlyMap<number, Queue>
   readonly at: number
 }
 
@@ -52,10 +69,20 @@ export class QueueMatcher {
     this.#sql = sql
   }
 
-  async match(filter: QueueFilter): Promise<readonly number[]> {
-    const key = JSON.stringify(filter)
-    const known = this.#remembered.get(key)
-    if (known !== undefined && performance.now() - known.at < rememberedMs) return known.queueIds
+  /** By queue id. */
+  async match(filter: QueueFilter): Promise<ReadonlyMap<number, Queue>> {
+    const known = this.#remembered.get(keyOf(filter))
+    if (known !== undefined && performance.now() - known.at < rememberedMs) return known.queues
+    return this.#look(filter)
+  }
+
+  /** Whether there are others than those that were known: another process may have made them. */
+  async hasOthers(filter: QueueFilter, known: ReadonlyMap<number, Queue>): Promise<boolean> {
+    const queues = await this.#look(filter)
+    return queues.size > known.size
+  }
+
+  async #look(filter: QueueFilter): Promise<ReadonlyMap<number, Queue>> {
     const at = performance.now()
     const rows = await this.#sql.query(matchStatement, {
       namespaces: filter.namespaces ?? [],
@@ -66,16 +93,35 @@ export class QueueMatcher {
       versions: filter.versions,
       capabilities: filter.capabilities,
     })
-    const queueIds = rows.map((row) => row.queue_id)
-    this.#remembered.set(key, { queueIds, at })
-    return queueIds
+    const queues = new Map(rows.map((row) => [row.queue_id, decodeQueue(row)]))
+    this.#remembered.set(keyOf(filter), { queues, at })
+    return queues
   }
 
   /** A queue was named by a hint, or made by this process; null: any may have been. */
   heardOf(queueId: number | null): void {
     if (queueId === null) return this.#remembered.clear()
-    for (const [key, { queueIds }] of this.#remembered) {
-      if (!queueIds.includes(queueId)) this.#remembered.delete(key)
+    for (const [key, { queues }] of this.#remembered) {
+      if (!queues.has(queueId)) this.#remembered.delete(key)
     }
   }
+}
+
+export function decodeQueue(row: RowOf<typeof queueRow>): Queue {
+  return {
+    namespace: row.namespace,
+    lane: row.lane_id,
+    kind: row.execution_kind,
+    version: row.task_version === '' ? null : row.task_version,
+  }
+}
+
+const keys = new WeakMap<QueueFilter, string>()
+
+function keyOf(filter: QueueFilter): string {
+  const known = keys.get(filter)
+  if (known !== undefined) return known
+  const key = JSON.stringify(filter)
+  keys.set(filter, key)
+  return key
 }

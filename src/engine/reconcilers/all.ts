@@ -1,14 +1,39 @@
+import type { Sql } from '../../sql/sql.ts'
 import { attemptTimeout } from './attempt-timeout.ts'
 import { cancelDeadline } from './cancel-deadline.ts'
 import { delayedPromoter } from './delayed-promoter.ts'
 import type { Duty } from './duty.ts'
+import { embeddedUpkeep } from './embedded-upkeep.ts'
 import { executionDeadline } from './execution-deadline.ts'
+import { grantExpiry } from './grant-expiry.ts'
+import { keyExpiry } from './key-expiry.ts'
 import { leaseExpiry } from './lease-expiry.ts'
+import { logBlocks } from './log-blocks.ts'
+import { retention } from './retention.ts'
 
-export const allDuties: readonly Duty[] = [
-  delayedPromoter,
-  leaseExpiry,
-  attemptTimeout,
-  executionDeadline,
-  cancelDeadline,
-]
+export interface KeptFor {
+  /** An execution, after it ended. */
+  readonly endingsMs: number
+  /** An event of the log. */
+  readonly logMs: number
+}
+
+const thirtyDays = 30 * 24 * 3_600_000
+
+export const defaultKeptFor: KeptFor = { endingsMs: thirtyDays, logMs: thirtyDays }
+
+/** All that there is to do on such a database. */
+export function allDuties(kind: Sql['kind'], { endingsMs, logMs } = defaultKeptFor): readonly Duty[] {
+  return [
+    delayedPromoter,
+    leaseExpiry,
+    attemptTimeout,
+    executionDeadline,
+    cancelDeadline,
+    grantExpiry,
+    keyExpiry,
+    retention(endingsMs),
+    logBlocks({ keptForMs: logMs }),
+    ...(kind === 'embedded' ? [embeddedUpkeep] : []),
+  ]
+}

@@ -28,7 +28,7 @@ overdue as materialized (
   select k.*, ${shouldRetrySql('n.policy', 'k.retry_count', `'timeout'::text`, 'false')} as is_retried,
     ${retryDelaySql('n.policy', 'k.retry_count')} as retry_delay_ms
   from looked k
-  join flowfabric.ff_exec_input n on n.partition_key = k.partition_key and n.execution_id = k.execution_id
+  join flowfabric.ff_exec_input n on n.partition_key = any (array[k.partition_key]) and n.execution_id = any (array[k.execution_id])
   where k.attempt_deadline_at_ms < k.now_ms
 ),
 leaving as materialized (
@@ -52,7 +52,7 @@ ${swept('leaving', `requeued where eligibility_state = 'eligible_now'`)}`,
 
 export const attemptTimeout = sweepingDuty({
   name,
-  timers: ['ff_exec_core.attempt_deadline_at_ms'],
+  timer: 'ff_exec_core.attempt_deadline_at_ms',
   intervalMs: 2000,
   due,
   act: timeOut,

@@ -35,7 +35,7 @@ ${swept('ending')}`,
 
 export const cancelDeadline = sweepingDuty({
   name,
-  timers: ['ff_exec_core.cancel_deadline_at_ms'],
+  timer: 'ff_exec_core.cancel_deadline_at_ms',
   intervalMs: 1000,
   due,
   act: cancel,

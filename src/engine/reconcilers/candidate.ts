@@ -4,32 +4,24 @@
 // A statement sees the lease and the ready row of an execution as they were when it began, and the execution itself as it
 // is once locked. So a row that changed in between is passed over, by its `xmin`: acting on it would leave behind a lease
 // or a ready row that this statement cannot see. The next sweep meets it again.
+import { hasTag, scopeParams } from './scope.ts'
 
 export const sweepParams = {
-  batch: 'int8',
-  namespace: 'text?',
-  tag_key: 'text?',
-  tag_value: 'text?',
+  ...scopeParams,
   /** These and no others; empty: what is due. */
   only: 'uuid[]',
 } as const
 
 export const sweepRow = { seen: 'int8', processed: 'int8', ready_queue_ids: 'int4[]' } as const
 
-/**
- * The conditions on `ff_exec_core e` in the query for what is due, which ends with `limit $1`. The tag is looked up for
- * each row; as `exists`, the planner would first collect every execution that has it.
- */
+/** The conditions on `ff_exec_core e` in the query for what is due, which ends with `limit $1`. */
 export function inScope(duty: string): string {
   return `cardinality($5::uuid[]) = 0
   and ($2::text is null or e.namespace = $2)
-  and ($3::text is null or $4::text = (
-    select t.tag_value
-    from flowfabric.ff_exec_tag t
-    where t.execution_id = e.execution_id and t.tag_key = $3))
+  and ${hasTag('e.execution_id')}
   and not exists (
     select from flowfabric.ff_set_aside s
-    where s.duty = '${duty}' and s.subject_id = e.execution_id and s.retry_at_ms > flowfabric.ff_now_ms())`
+    where s.duty = '${duty}' and s.subject_id = any (array[e.execution_id]) and s.retry_at_ms > flowfabric.ff_now_ms())`
 }
 
 /** Gives `candidate` from the query for what is due, which selects `execution_id` and `xmin as seen_xmin`. */
@@ -39,7 +31,7 @@ export function candidates(due: string): string {
   union all
   select e.execution_id, e.xmin
   from unnest($5::uuid[]) as o (execution_id)
-  join flowfabric.ff_exec_core e on e.execution_id = o.execution_id
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[o.execution_id])
 )`
 }
 
@@ -48,8 +40,8 @@ export const lockedExecutions = `
 target as materialized (
   select e.*
   from candidate c
-  join flowfabric.ff_exec_core e on e.execution_id = c.execution_id and e.xmin = c.seen_xmin
-  order by e.execution_id
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[c.execution_id]) and e.xmin = c.seen_xmin
+  order by c.execution_id
   for no key update of e skip locked
 ),
 looked as materialized (

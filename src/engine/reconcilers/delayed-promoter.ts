@@ -27,7 +27,7 @@ promoted as (
     delay_until_ms = null,
     last_mutation_at_ms = greatest(k.now_ms, k.last_mutation_at_ms)
   from looked k
-  where e.execution_id = k.execution_id and k.delay_until_ms <= k.now_ms
+  where e.execution_id = any (array[k.execution_id]) and k.delay_until_ms <= k.now_ms
   returning e.execution_id, e.queue_id, e.priority, e.rank, e.public_state
 ),
 readied as (
@@ -41,7 +41,7 @@ ${swept('promoted', 'promoted')}`,
 
 export const delayedPromoter = sweepingDuty({
   name,
-  timers: ['ff_exec_core.delay_until_ms'],
+  timer: 'ff_exec_core.delay_until_ms',
   intervalMs: 750,
   due,
   act: promote,

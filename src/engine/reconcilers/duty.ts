@@ -30,5 +30,12 @@ export interface Duty {
   /** The columns, as `table.column`, whose time it watches. */
   readonly timers: readonly string[]
   readonly intervalMs: number
+  /** Of the database and not of executions: done once, whatever the filters of those who do it. */
+  readonly isOfDatabase?: boolean
   runOnce(sql: Sql, options?: RunOptions): Promise<Run>
+  /**
+   * How long until the first of its timers after a time goes off: it may come before the interval is over. Not above zero
+   * when that is past; null when none is set.
+   */
+  nextInMs?(sql: Sql, after: number): Promise<number | null>
 }

@@ -34,7 +34,7 @@ ${swept('ending')}`,
 
 export const executionDeadline = sweepingDuty({
   name,
-  timers: ['ff_exec_core.deadline_at_ms'],
+  timer: 'ff_exec_core.deadline_at_ms',
   intervalMs: 2000,
   due,
   act: expire,

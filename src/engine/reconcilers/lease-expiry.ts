@@ -11,7 +11,7 @@ const name = 'lease-expiry'
 const due = `
 select e.execution_id, e.xmin as seen_xmin
 from flowfabric.ff_lease l
-join flowfabric.ff_exec_core e on e.execution_id = l.execution_id
+join flowfabric.ff_exec_core e on e.execution_id = any (array[l.execution_id])
 where l.expires_at_ms < flowfabric.ff_now_ms()
   and ${inScope(name)}
 order by l.expires_at_ms, l.execution_id
@@ -27,9 +27,9 @@ with ${candidates(due)},
 target as materialized (
   select e.*, l.expires_at_ms
   from candidate c
-  join flowfabric.ff_exec_core e on e.execution_id = c.execution_id and e.xmin = c.seen_xmin
-  join flowfabric.ff_lease l on l.execution_id = e.execution_id
-  order by e.execution_id
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[c.execution_id]) and e.xmin = c.seen_xmin
+  join flowfabric.ff_lease l on l.execution_id = any (array[e.execution_id])
+  order by c.execution_id
   for no key update of e, l skip locked
 ),
 looked as materialized (
@@ -43,7 +43,7 @@ lapsed as materialized (
       and k.lease_reclaim_count >= coalesce((n.policy ->> 'maxReclaimCount')::int8, ${limits.defaultReclaimCount})
       as is_limit_reached
   from looked k
-  join flowfabric.ff_exec_input n on n.partition_key = k.partition_key and n.execution_id = k.execution_id
+  join flowfabric.ff_exec_input n on n.partition_key = any (array[k.partition_key]) and n.execution_id = any (array[k.execution_id])
   where k.expires_at_ms < k.now_ms
 ),
 leaving as materialized (
@@ -68,7 +68,7 @@ ${swept('leaving', 'requeued')}`,
 
 export const leaseExpiry = sweepingDuty({
   name,
-  timers: ['ff_lease.expires_at_ms'],
+  timer: 'ff_lease.expires_at_ms',
   intervalMs: 1000,
   due,
   act: expire,

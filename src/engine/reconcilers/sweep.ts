@@ -1,76 +1,70 @@
 // The frame of a sweep: one set at a time, and one bad row does not stop the others. A set that the database refuses for
 // its data is halved until the bad row stands alone; that row is set aside with a back-off, which the query for what is
 // due leaves out.
-import { EngineError, refusal } from '../../model/errors.ts'
+import { EngineError } from '../../model/errors.ts'
 import { formatExecutionId } from '../../model/id.ts'
-import { checkNamespace } from '../../model/name.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
-import { checkTagKey, checkTagValue } from '../../model/tag.ts'
-import { show } from '../../model/text.ts'
 import { sqlState } from '../../sql/errors.ts'
 import { silent, type Logger } from '../../sql/logger.ts'
 import type { Sql } from '../../sql/sql.ts'
-import { statement, type Statement, type ValuesOf } from '../../sql/statement.ts'
+import { statement, type RowOf, type Statement } from '../../sql/statement.ts'
 import { asEngineError } from '../failure.ts'
 import { untilSent } from '../resend.ts'
 import { sweepParams, type sweepRow } from './candidate.ts'
 import type { Duty, Run, RunOptions } from './duty.ts'
+import { nextTimer } from './next-timer.ts'
+import { scopeOf, type Scope } from './scope.ts'
 
-type SweepStatement = Statement<typeof sweepParams, typeof sweepRow>
-type Scope = Omit<ValuesOf<typeof sweepParams>, 'only'>
-
-const largestBatch = 1000
-
-/** A duty that sweeps executions: `due` is the query for them, `act` the statement that it begins. */
+/** A duty that sweeps executions when a timer goes off: `due` is the query for them, `act` the statement that it begins. */
 export function sweepingDuty(
-  duty: Pick<Duty, 'name' | 'timers' | 'intervalMs'> & { readonly due: string; readonly act: SweepStatement },
+  duty: Pick<Duty, 'name' | 'intervalMs'> & {
+    readonly timer: string
+    readonly due: string
+    readonly act: Statement<typeof sweepParams, typeof sweepRow>
+  },
 ): Duty {
-  const { due, act, ...rest } = duty
+  const { name, intervalMs, timer, due, act } = duty
   const look = statement({
-    name: `duty.${duty.name}.due`,
+    name: `duty.${name}.due`,
     params: sweepParams,
     row: { execution_id: 'uuid' },
     text: `select execution_id from (${due}) due`,
   })
   return {
-    ...rest,
-    runOnce: async (sql, options = {}) => {
-      const scope = scopeOf(options)
-      const sweep = new Sweep(sql, duty.name, act, scope, options.logger ?? silent)
-      try {
-        if (await sweep.act([])) return sweep.run()
-        const found = await sql.query(look, { ...scope, only: [] })
-        await sweep.halve(found.map((row) => row.execution_id))
-      } catch (error) {
-        throw asEngineError(error)
+    name,
+    timers: [timer],
+    intervalMs,
+    runOnce(sql, options) {
+      const steps: Steps = {
+        act: (scope, only) => sql.query(act, { ...scope, only }),
+        look: (scope) => sql.query(look, { ...scope, only: [] }),
       }
-      return sweep.run()
+      return sweep(sql, name, steps, options)
     },
+    nextInMs: nextTimer(name, timer),
   }
 }
 
-function scopeOf(options: RunOptions): Scope {
-  refuseUnknownFields('runOnce', options, ['filter', 'batch', 'logger'])
-  const { filter = {}, batch = largestBatch } = options
-  refuseUnknownFields('filter', filter, ['namespace', 'tag'])
-  if (!Number.isInteger(batch) || batch < 1 || batch > largestBatch) {
-    throw refusal('invalid_input', 'batch', show(batch), `a whole number from 1 to ${largestBatch}`)
+export interface Steps {
+  /** Acts on these and no others; on what is due when there are none. */
+  act(scope: Scope, only: readonly string[]): Promise<RowOf<typeof sweepRow>[]>
+  look(scope: Scope): Promise<readonly { readonly execution_id: string }[]>
+}
+
+export async function sweep(sql: Sql, duty: string, steps: Steps, options: RunOptions = {}): Promise<Run> {
+  const run = new Sweep(sql, duty, steps, scopeOf(options), options.logger ?? silent)
+  try {
+    await run.go()
+  } catch (error) {
+    throw asEngineError(error)
   }
-  const { namespace, tag } = filter
-  if (namespace !== undefined) checkNamespace(namespace)
-  return {
-    batch,
-    namespace: namespace ?? null,
-    tag_key: tag === undefined ? null : checkTagKey(tag.key),
-    tag_value: tag === undefined ? null : checkTagValue(tag.key, tag.value),
-  }
+  return run.report()
 }
 
 /** One run under way: what it has done so far. */
 class Sweep {
   readonly #sql: Sql
   readonly #duty: string
-  readonly #statement: SweepStatement
+  readonly #steps: Steps
   readonly #scope: Scope
   readonly #logger: Logger
   readonly #readyQueueIds = new Set<number>()
@@ -78,31 +72,32 @@ class Sweep {
   #processed = 0
   #errors = 0
 
-  constructor(sql: Sql, duty: string, act: SweepStatement, scope: Scope, logger: Logger) {
+  constructor(sql: Sql, duty: string, steps: Steps, scope: Scope, logger: Logger) {
     this.#sql = sql
     this.#duty = duty
-    this.#statement = act
+    this.#steps = steps
     this.#scope = scope
     this.#logger = logger
   }
 
-  /** Whether the set went through; false when something in it is bad. */
-  async act(only: readonly string[]): Promise<boolean> {
-    return (await this.#fault(only)) === null
+  async go(): Promise<void> {
+    if ((await this.#fault([])) === null) return
+    const found = await this.#steps.look(this.#scope)
+    await this.#halve(found.map((row) => row.execution_id))
   }
 
-  async halve(ids: readonly string[]): Promise<void> {
+  async #halve(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return
     const fault = await this.#fault(ids)
     if (fault === null) return
     if (ids.length === 1) return this.#setAside(ids[0]!, fault)
     const middle = Math.ceil(ids.length / 2)
-    await this.halve(ids.slice(0, middle))
-    await this.halve(ids.slice(middle))
+    await this.#halve(ids.slice(0, middle))
+    await this.#halve(ids.slice(middle))
   }
 
   // When others hold all that is due, the next run would find the same.
-  run(): Run {
+  report(): Run {
     const isFull = this.#seen >= this.#scope.batch && this.#processed + this.#errors > 0
     return {
       processed: this.#processed,
@@ -114,9 +109,7 @@ class Sweep {
 
   async #fault(only: readonly string[]): Promise<Error | null> {
     try {
-      const [row] = await untilSent(this.#sql, { again: false }, () =>
-        this.#sql.query(this.#statement, { ...this.#scope, only }),
-      )
+      const [row] = await untilSent(this.#sql, { again: false }, () => this.#steps.act(this.#scope, only))
       this.#seen += row!.seen
       this.#processed += row!.processed
       for (const id of row!.ready_queue_ids) this.#readyQueueIds.add(id)

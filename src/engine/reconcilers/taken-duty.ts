@@ -13,11 +13,12 @@ values ($1, $2)
 on conflict do nothing`,
 })
 
-// Another may look at the row at the same moment: then there is no answer, and the next look comes soon.
+// Another may look at the row at the same moment: then there is no answer, and the next look comes soon. What this very
+// taker had taken it takes again: its reply was lost, or the connection on which it would have given the duty back.
 const take = statement({
   name: 'duty.take',
   params: { duty: 'text', filter: 'text', taken_by: 'text', taken_for_ms: 'int8' },
-  row: { is_taken: 'bool', wait_ms: 'int8' },
+  row: { now_ms: 'int8', wait_ms: 'int8' },
   text: `
 with target as materialized (
   select d.*
@@ -26,7 +27,8 @@ with target as materialized (
   for no key update skip locked
 ),
 looked as materialized (
-  select t.*, c.now_ms, greatest(t.next_at_ms, t.taken_until_ms) - c.now_ms as wait_ms
+  select t.*, c.now_ms,
+    greatest(t.next_at_ms, case when t.taken_by is distinct from $3 then t.taken_until_ms end) - c.now_ms as wait_ms
   from target t
   cross join lateral (select t.duty as of, flowfabric.ff_now_ms() as now_ms offset 0) c
 ),
@@ -36,7 +38,7 @@ taken as (
   from looked k
   where d.duty = k.duty and d.filter = k.filter and k.wait_ms <= 0
 )
-select wait_ms <= 0 as is_taken, wait_ms
+select now_ms, wait_ms
 from looked`,
 })
 
@@ -52,8 +54,19 @@ where duty = $1 and filter = $2 and taken_by = $3
 returning (last_report ->> 'finishedAt')::int8 as finished_at_ms`,
 })
 
-// Longer than any sweep takes; what a second process then does beside the first is harmless.
-const takenForMs = 60_000
+const bringForward = statement({
+  name: 'duty.bring-forward',
+  params: { duty: 'text', filter: 'text', in_ms: 'int8' },
+  row: {},
+  text: `
+update flowfabric.ff_duty
+set next_at_ms = flowfabric.ff_now_ms() + $3
+where duty = $1 and filter = $2 and next_at_ms > flowfabric.ff_now_ms() + $3`,
+})
+
+// Longer than almost any turn takes, and how long the fleet goes without the duty when its taker is killed. What a second
+// process does beside a first that takes longer is harmless.
+const takenForMs = 10_000
 
 export interface Taker {
   readonly duty: string
@@ -66,11 +79,18 @@ export async function registerDuty(sql: Sql, { duty, filter }: Taker): Promise<v
   await sql.query(register, { duty, filter })
 }
 
-/** Null when taken; else how long until it is due, as far as is known. */
-export async function takeDuty(sql: Sql, { duty, filter, takenBy }: Taker): Promise<number | null> {
+export type Taken = { readonly kind: 'taken'; readonly at: number } | { readonly kind: 'waits'; readonly ms: number }
+
+/** Taken, or how long until it is due, as far as is known. */
+export async function takeDuty(sql: Sql, { duty, filter, takenBy }: Taker): Promise<Taken> {
   const [row] = await sql.query(take, { duty, filter, taken_by: takenBy, taken_for_ms: takenForMs })
-  if (row === undefined) return 0
-  return row.is_taken ? null : row.wait_ms
+  if (row === undefined) return { kind: 'waits', ms: 0 }
+  return row.wait_ms <= 0 ? { kind: 'taken', at: row.now_ms } : { kind: 'waits', ms: row.wait_ms }
+}
+
+/** It is due in so long at the latest, for the whole fleet. */
+export async function bringDutyForward(sql: Sql, { duty, filter }: Taker, inMs: number): Promise<void> {
+  await sql.query(bringForward, { duty, filter, in_ms: inMs })
 }
 
 /** When it was finished, by the database; null when another has taken it meanwhile. */

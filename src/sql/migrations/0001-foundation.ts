@@ -18,7 +18,7 @@ export const foundation: Migration = {
 -- The one clock. Stable, so that it is an index condition; it wraps clock_timestamp(), so it moves within a transaction.
 create function flowfabric.ff_now_ms() returns bigint
   language sql stable parallel safe
-  as $$ select floor(extract(epoch from clock_timestamp()) * 1000)::bigint $$;
+  as $$ select floor(date_part('epoch', clock_timestamp()) * 1000)::bigint $$;
 
 create type flowfabric.ff_lifecycle_phase as enum ('submitted', 'runnable', 'active', 'suspended', 'terminal');
 create type flowfabric.ff_ownership_state as enum ('unowned', 'leased', 'lease_expired_reclaimable', 'lease_revoked');
@@ -96,6 +96,7 @@ create table flowfabric.ff_exec_core (
   interruption flowfabric.ff_interruption not null default 'none',
   public_state flowfabric.ff_public_state not null generated always as (
     case lifecycle_phase
+      when 'active'::flowfabric.ff_lifecycle_phase then 'active'::flowfabric.ff_public_state
       when 'terminal'::flowfabric.ff_lifecycle_phase then
         case terminal_outcome
           when 'success'::flowfabric.ff_terminal_outcome then 'completed'::flowfabric.ff_public_state
@@ -105,42 +106,22 @@ create table flowfabric.ff_exec_core (
           else 'failed'::flowfabric.ff_public_state
         end
       when 'suspended'::flowfabric.ff_lifecycle_phase then 'suspended'::flowfabric.ff_public_state
-      when 'active'::flowfabric.ff_lifecycle_phase then 'active'::flowfabric.ff_public_state
       when 'runnable'::flowfabric.ff_lifecycle_phase then
-        case eligibility_state
-          when 'not_eligible_until_time'::flowfabric.ff_eligibility_state then 'delayed'::flowfabric.ff_public_state
-          when 'blocked_by_dependencies'::flowfabric.ff_eligibility_state
-            then 'waiting_children'::flowfabric.ff_public_state
-          when 'blocked_by_budget'::flowfabric.ff_eligibility_state then 'rate_limited'::flowfabric.ff_public_state
-          when 'blocked_by_quota'::flowfabric.ff_eligibility_state then 'rate_limited'::flowfabric.ff_public_state
-          when 'eligible_now'::flowfabric.ff_eligibility_state then
-            case interruption
-              when 'signalled'::flowfabric.ff_interruption then 'resumable'::flowfabric.ff_public_state
-              when 'timed_out'::flowfabric.ff_interruption then 'resumable'::flowfabric.ff_public_state
-              when 'children'::flowfabric.ff_interruption then 'resumable'::flowfabric.ff_public_state
-              else 'waiting'::flowfabric.ff_public_state
-            end
+        case
+          when eligibility_state = 'not_eligible_until_time' then 'delayed'::flowfabric.ff_public_state
+          when eligibility_state = 'blocked_by_dependencies' then 'waiting_children'::flowfabric.ff_public_state
+          when eligibility_state in ('blocked_by_budget', 'blocked_by_quota')
+            then 'rate_limited'::flowfabric.ff_public_state
+          when eligibility_state = 'eligible_now' and interruption in ('signalled', 'timed_out', 'children')
+            then 'resumable'::flowfabric.ff_public_state
           else 'waiting'::flowfabric.ff_public_state
         end
       else 'waiting'::flowfabric.ff_public_state
     end
   ) stored,
-  -- The public state while parked, else null: a claim leaves it as it was, so it may be indexed.
-  parked_state flowfabric.ff_public_state generated always as (
-    case lifecycle_phase
-      when 'suspended'::flowfabric.ff_lifecycle_phase then 'suspended'::flowfabric.ff_public_state
-      when 'runnable'::flowfabric.ff_lifecycle_phase then
-        case eligibility_state
-          when 'blocked_by_dependencies'::flowfabric.ff_eligibility_state
-            then 'waiting_children'::flowfabric.ff_public_state
-          when 'blocked_by_budget'::flowfabric.ff_eligibility_state then 'rate_limited'::flowfabric.ff_public_state
-          when 'blocked_by_quota'::flowfabric.ff_eligibility_state then 'rate_limited'::flowfabric.ff_public_state
-          when 'blocked_by_route'::flowfabric.ff_eligibility_state then 'waiting'::flowfabric.ff_public_state
-          when 'blocked_by_lane_state'::flowfabric.ff_eligibility_state then 'waiting'::flowfabric.ff_public_state
-          when 'blocked_by_operator'::flowfabric.ff_eligibility_state then 'waiting'::flowfabric.ff_public_state
-        end
-    end
-  ) stored,
+  -- The public state while parked, else null: a claim leaves it as it was, so it may be indexed. Written by whoever parks
+  -- (computed, it would be one more expression that the database parses for every statement).
+  parked_state flowfabric.ff_public_state,
   on_parent_end flowfabric.ff_on_parent_end,
   partition_key smallint not null,
   priority smallint not null,
@@ -187,6 +168,7 @@ create table flowfabric.ff_exec_core (
     and (delay_until_ms is not null) = (eligibility_state = 'not_eligible_until_time')
     and (parked_at_ms is not null) = (lifecycle_phase = 'suspended' or eligibility_state not in (
       'eligible_now', 'not_eligible_until_time', 'not_applicable'))
+    and parked_state is not distinct from case when parked_at_ms is not null then public_state end
     and (deadline_at_ms is null or lifecycle_phase <> 'terminal')
     and (attempt_deadline_at_ms is null or lifecycle_phase = 'active')
     and (cancel_deadline_at_ms is null or lifecycle_phase <> 'terminal')),
@@ -295,6 +277,8 @@ create table flowfabric.ff_lease (
   attempt_started_at_ms bigint not null,
   attempt_index integer not null,
   attempt_type flowfabric.ff_attempt_type not null,
+  -- The attempt was interrupted before, and has its record.
+  is_continued boolean not null default false,
   worker_id text not null,
   worker_instance_id text collate "C" not null
 ) with (

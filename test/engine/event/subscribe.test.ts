@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { encodeEventCursor } from '../../../src/engine/event/cursor.ts'
 import { eventKinds } from '../../../src/engine/event/log-event.ts'
 import { Subscriptions } from '../../../src/engine/event/subscribe.ts'
@@ -50,6 +50,22 @@ test("SUB-02 a lease's history arrives in order, with rising cursors", async () 
   expect(cursors).toEqual([...new Set(cursors)].toSorted())
   for (const event of events) expect(event).toMatchObject({ ...fence, workerInstanceId: 'worker-1', attemptIndex: 0 })
   expect(events[2]).toMatchObject({ actor: 'ada', outcome: 'success', generation: 0, namespace: 'default' })
+})
+
+test('a commit of this process reaches its subscribers without waiting for the next poll', async () => {
+  // No timer ends, so that no poll comes.
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { engine } = await setup()
+  const subscription = await engine.events.subscribe()
+  onTestFinished(async () => void (await subscription.return()))
+  const { executionId } = await engine.executions.create({ kind: 'k', lane: 'a' })
+  const worker = { workerId: 'worker', workerInstanceId: 'worker-1' }
+  const { claims } = await engine.executions.claim({ ...worker, lanes: ['a'] })
+  expect(await takeIds(subscription, 1)).toEqual([executionId])
+  const { leaseId, leaseEpoch } = claims[0]!
+  await engine.executions.complete({ executionId, leaseId, leaseEpoch })
+  expect(await takeIds(subscription, 1)).toEqual([executionId])
 })
 
 test('SUB-03 a subscriber that comes back with a cursor goes on behind it, also with other subscribers there', async () => {

@@ -2,8 +2,11 @@ import { expect, test } from 'vitest'
 import { localCaller } from '../../../src/engine/caller.ts'
 import { timeline } from '../../../src/engine/event/timeline.ts'
 import { formatExecutionId, mintExecutionId, parseExecutionId } from '../../../src/model/id.ts'
+import { factory } from '../../support/factory.ts'
+import { insert } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
+import { withoutWriting } from '../../support/written.ts'
 
 const worker = { workerId: 'worker', workerInstanceId: 'worker-1' }
 
@@ -56,4 +59,14 @@ test('a timeline refuses a bad id, cursor or field', async () => {
   await refusal('invalid_cursor', timeline(sql, localCaller, executionId, { cursor: 'x' }))
   await refusal('invalid_input', timeline(sql, localCaller, executionId, { limit: -1 }))
   await refusal('invalid_input', timeline(sql, localCaller, executionId, { after: 'x' } as object))
+})
+
+test('OPS-11 an event of a type that nobody knows is refused by the database', async () => {
+  const { sql } = await setup()
+  const executionId = await factory(sql).waiting()
+  const event = { occurred_at_ms: 1, execution_id: parseExecutionId(executionId).uuid, generation: 0, actor: 'ann' }
+  const place = { partition_key: 1, namespace: 'default' }
+  const write = (type: string) => insert(sql, 'ff_event', { ...event, ...place, event_type: type })
+  await withoutWriting(sql, () => expect(write('budget_reset_by_hand')).rejects.toThrow('invalid input value for enum'))
+  await write('priority_changed')
 })

@@ -87,7 +87,7 @@ test('LEASE-30 cancel of what nobody holds writes no lease event', async () => {
   expect(await rows(sql, 'select from flowfabric.ff_completion_event')).toHaveLength(1)
 })
 
-test('cancel of a held execution ends its lease, and tells it as revoked', async () => {
+test('OPS-01 cancel of a held execution ends its lease, tells it as revoked, and leaves the epoch', async () => {
   const { engine, sql } = await setup()
   const leaseId = '0190a3c4-0000-4000-8000-000000000009'
   const held = { leaseId, leaseEpoch: 3, attemptIndex: 1, workerInstance: 'w1' }
@@ -162,7 +162,30 @@ test('cancel of a member or a child leaves word for those who wait for it', asyn
   })
 })
 
-test('EXEC-27 cancelling twice succeeds, keeps the first reason and writes nothing', async () => {
+test('OPS-02 an operator cancels what waits, and nobody can claim it any more', async () => {
+  const { engine, sql } = await setup()
+  const executionId = await factory(sql).waiting()
+  await engine.as({ actor: 'ann' }).executions.cancel({ executionId })
+  expect(await engine.executions.describe(executionId)).toMatchObject({ publicState: 'cancelled', cancelledBy: 'ann' })
+  const { claims } = await engine.executions.claim({ workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'] })
+  expect(claims).toEqual([])
+})
+
+test('EXEC-30 what is cancelled while it waits for a retry shows nothing of the failed attempt as its own', async () => {
+  const { engine, sql } = await setup()
+  const executionId = await factory(sql).retrying()
+  await engine.executions.cancel({ executionId, reason: 'not needed' })
+  expect(await engine.executions.describe(executionId)).toMatchObject({
+    publicState: 'cancelled',
+    state: { terminalOutcome: 'cancelled', attemptState: 'attempt_terminal' },
+    failureReason: null,
+    cancellationReason: 'not needed',
+  })
+  // The attempt itself keeps how it ended.
+  expect(await engine.attempts.list(executionId)).toMatchObject([{ attemptIndex: 0, outcome: 'retry' }])
+})
+
+test('EXEC-27, OPS-04 cancelling twice succeeds, keeps the first reason and writes nothing', async () => {
   const { engine, sql } = await setup()
   const { executionId } = await engine.executions.create({ kind: 'k' })
   await engine.executions.cancel({ executionId, reason: 'first' })
@@ -171,7 +194,7 @@ test('EXEC-27 cancelling twice succeeds, keeps the first reason and writes nothi
   expect((await engine.executions.describe(executionId))?.cancellationReason).toBe('first')
 })
 
-test('EXEC-28 cancel after another ending is a conflict that names it, and changes nothing', async () => {
+test('EXEC-28, OPS-04 cancel after another ending is a conflict that names it, and changes nothing', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   for (const state of ['completed', 'failed', 'expired', 'skipped'] as const) {
@@ -185,7 +208,7 @@ test('EXEC-28 cancel after another ending is a conflict that names it, and chang
   }
 })
 
-test('EXEC-29 cancel of an id that does not exist is not found', async () => {
+test('EXEC-29, OPS-05 cancel of an id that does not exist is not found', async () => {
   const { engine, sql } = await setup()
   const executionId = mintExecutionId()
   const error = await withoutWriting(sql, () =>

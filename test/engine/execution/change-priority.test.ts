@@ -26,6 +26,17 @@ test.each([
   expect(claims[0]!.executionId).toBe(stored > 50 ? executionId : other)
 })
 
+test('CLAIM-30 a raised priority is claimed earlier', async () => {
+  const { engine, sql } = await setup()
+  const given = factory(sql)
+  const raised = await given.waiting({ priority: 0 })
+  const other = await given.waiting({ priority: 5 })
+  await engine.executions.changePriority({ executionId: raised, priority: 10 })
+  const request = { workerId: 'w', workerInstanceId: 'w', lanes: ['default'], max: 2 }
+  const { claims } = await engine.executions.claim(request)
+  expect(claims.map((claim) => claim.executionId)).toEqual([raised, other])
+})
+
 test('OPS-07 the priority of anything that has not ended can be changed; of what has ended or is unknown it cannot', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)

@@ -74,7 +74,7 @@ test('CLAIM-06 what requires nothing goes to a worker that can do nothing', asyn
   expect(await kindsInOrder(engine, { capabilities: [] })).toEqual(['k'])
 })
 
-test('a part of the capabilities is not enough, and the execution waits on', async () => {
+test('CLAIM-07 a part of the capabilities is not enough; the execution waits on, and says for what', async () => {
   const { engine, sql } = await setup()
   const { executionId } = await engine.executions.create({ kind: 'k', requiredCapabilities: ['gpu', 'torch>=2.3'] })
   await withoutWriting(sql, async () => {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { ClaimRequest } from '../../../src/engine/execution/claimer.ts'
 import type { CreateRequest } from '../../../src/engine/execution/create-request.ts'
 import type { Engine } from '../../../src/engine/contract.ts'
+import { createEngine } from '../../../src/engine/engine.ts'
 import { parseExecutionId } from '../../../src/model/id.ts'
 import { factory } from '../../support/factory.ts'
 import { rows } from '../../support/raw.ts'
@@ -92,6 +93,36 @@ test('more than one look at the queue is claimed at once', async () => {
   const { claims } = await engine.executions.claim({ ...worker, max: 10_000 })
   expect(new Set(claims.map((claim) => claim.leaseId)).size).toBe(300)
   expect(await rows(sql, 'select from flowfabric.ff_ready')).toEqual([])
+})
+
+test('what is granted to others, however much, hides nothing that is free behind it', async () => {
+  const { engine } = await setup()
+  const created = await engine.executions.createMany(Array.from({ length: 101 }, () => ({ kind: 'granted' })))
+  const ids = created.flatMap((answer) => (answer.kind === 'created' ? [answer.executionId] : []))
+  for (const executionId of ids) {
+    await engine.executions.grant({ executionId, workerId: 'other', workerInstanceId: 'other-1' })
+  }
+  await engine.executions.create({ kind: 'free' })
+  const { claims, more } = await engine.executions.claim({ ...worker, max: 1 })
+  expect(claims.map((claim) => claim.kind)).toEqual(['free'])
+  expect(more).toBe(false)
+  expect(await engine.executions.claim({ ...worker, max: 1 })).toEqual({ claims: [], more: false })
+})
+
+test('a queue that another process has just made is claimed from at once', async () => {
+  const { engine, sql } = await setup()
+  expect(await kindsInOrder(engine)).toEqual([])
+  await createEngine(sql).executions.create({ kind: 'new' })
+  expect(await kindsInOrder(engine)).toEqual(['new'])
+})
+
+test('the log names the caller who claimed, beside the worker', async () => {
+  const { engine, sql } = await setup()
+  await create(engine, { kind: 'k' })
+  await engine.as({ namespace: 'default', actor: 'key:7' }).executions.claim(worker)
+  expect(await rows(sql, `select actor, worker_instance_id from flowfabric.ff_event`)).toEqual([
+    { actor: 'key:7', worker_instance_id: 'w-1' },
+  ])
 })
 
 test('EXEC-06 what was created can be claimed without another step', async () => {

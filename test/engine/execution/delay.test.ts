@@ -126,10 +126,24 @@ test('a repeat of delay by the same holder answers as the first did, also when a
   expect(await again()).toEqual(answer)
   await promoteAll(sql)
   expect(await again()).toEqual(answer)
-  await take(engine, { workerInstanceId: 'w-2' })
+  const next = await take(engine, { workerInstanceId: 'w-2' })
   expect(await again()).toEqual(answer)
   await withoutWriting(sql, () => refusal('stale_lease', engine.executions.release(fenceOf(claim))))
+  await engine.executions.complete(fenceOf(next))
+  expect(await again()).toEqual(answer)
 })
+
+test.each([{ for: '1m' }, { for: 0 }, { until: 1 }, { until: 4_000_000_000_000 }] as const)(
+  'a repeat of a delay %o answers as the first did after the execution was cancelled',
+  async (when) => {
+    const { engine, sql } = await setup()
+    const claim = await held(engine)
+    const delay = () => engine.executions.delay({ ...fenceOf(claim), ...when })
+    const answer = await delay()
+    await engine.executions.cancel({ executionId: claim.executionId })
+    expect(await withoutWriting(sql, delay)).toEqual(answer)
+  },
+)
 
 test.each([
   ['lapsed', 'lease_expired'],
@@ -149,4 +163,6 @@ test('a delay of what was asked to stop ends it cancelled, and a repeat says so'
   expect(await engine.executions.delay(request)).toEqual({ kind: 'cancelled', executionId: claim.executionId })
   expect(await withoutWriting(sql, () => engine.executions.delay(request))).toMatchObject({ kind: 'cancelled' })
   expect(await rows(sql, 'select outcome from flowfabric.ff_completion_event')).toEqual([{ outcome: 'cancelled' }])
+  await engine.executions.replay({ executionId: claim.executionId })
+  expect(await withoutWriting(sql, () => engine.executions.delay(request))).toMatchObject({ kind: 'cancelled' })
 })

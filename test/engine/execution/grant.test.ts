@@ -1,16 +1,28 @@
+import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { factory } from '../../support/factory.ts'
+import type { Engine } from '../../../src/engine/contract.ts'
+import type { ClaimByIdRequest } from '../../../src/engine/execution/claim-by-id.ts'
+import type { ErrorCode } from '../../../src/model/errors.ts'
+import type { Clock } from '../../support/clock.ts'
+import { factory, type Factory } from '../../support/factory.ts'
+import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
+import { leaseEvents } from './holder.ts'
 
 const holder = { workerId: 'w', workerInstanceId: 'w-1' }
 const anyone = { workerId: 'v', workerInstanceId: 'v-1', lanes: ['default'] }
 
-test('a grant moves nothing, keeps others off, and lets its holder claim once', async () => {
-  const { engine, sql } = await setup()
+test('CLAIM-12, CLAIM-15 a grant moves nothing, keeps others off, and is used up by the claim of its holder', async () => {
+  const { engine, sql, clock } = await setup()
+  await clock.freeze()
   const executionId = await factory(sql).waiting()
-  const { grantId } = await engine.executions.grant({ executionId, ...holder })
+  const granted = await engine.executions.grant({ executionId, ...holder })
+  expect(granted).toMatchObject({ kind: 'granted', executionId, expiresAt: (await clock.now()) + 5000 })
+  const { grantId } = granted
+  const grants = 'select grant_id, worker_id, worker_instance_id from flowfabric.ff_grant'
+  expect(await rows(sql, grants)).toEqual([{ grant_id: grantId, worker_id: 'w', worker_instance_id: 'w-1' }])
   expect(await engine.executions.describe(executionId)).toMatchObject({ publicState: 'waiting' })
   expect((await engine.executions.claim(anyone)).claims).toEqual([])
   await refusal('grant_exists', engine.executions.grant({ executionId, workerId: 'v', workerInstanceId: 'v-1' }))
@@ -19,7 +31,13 @@ test('a grant moves nothing, keeps others off, and lets its holder claim once', 
     await withoutWriting(sql, () => refusal('grant_not_found', engine.executions.claimById(request)))
   }
   const claim = await engine.executions.claimById({ executionId, grantId, ...holder })
-  expect(claim).toMatchObject({ executionId, reason: 'first', leaseEpoch: 1 })
+  expect(claim).toMatchObject({ executionId, reason: 'first', attemptIndex: 0, leaseEpoch: 1 })
+  expect(await engine.executions.describe(executionId)).toMatchObject({
+    publicState: 'active',
+    lease: { leaseId: claim.leaseId, workerId: 'w', workerInstanceId: 'w-1' },
+  })
+  expect(await rows(sql, grants)).toEqual([])
+  expect(await leaseEvents(sql)).toEqual(['acquired'])
   await refusal('execution_not_runnable', engine.executions.claimById({ executionId, grantId, ...holder }))
 })
 
@@ -33,6 +51,58 @@ test('a grant that ran out is refused, and holds nobody off', async () => {
   await clock.advance('10s')
   expect((await engine.executions.claim(anyone)).claims).toMatchObject([{ executionId }])
 })
+
+type Unusable = [code: ErrorCode, make: (given: Factory, engine: Engine, clock: Clock) => Promise<ClaimByIdRequest>]
+
+const unusable: Readonly<Record<string, Unusable>> = {
+  'no grant': [
+    'grant_not_found',
+    async (given) => ({ executionId: await given.waiting(), grantId: randomUUID(), ...holder }),
+  ],
+  'a grant of another worker': [
+    'grant_not_found',
+    async (given, engine) => {
+      const executionId = await given.waiting()
+      const { grantId } = await engine.executions.grant({ executionId, workerId: 'v', workerInstanceId: 'v-1' })
+      return { executionId, grantId, ...holder }
+    },
+  ],
+  'a grant that ran out': [
+    'grant_expired',
+    async (given, engine, clock) => {
+      const executionId = await given.waiting()
+      const { grantId } = await engine.executions.grant({ executionId, ...holder })
+      await clock.advance('5s')
+      return { executionId, grantId, ...holder }
+    },
+  ],
+  'an execution that has ended meanwhile': [
+    'execution_not_runnable',
+    async (given, engine) => {
+      const executionId = await given.waiting()
+      const { grantId } = await engine.executions.grant({ executionId, ...holder })
+      await engine.executions.cancel({ executionId })
+      return { executionId, grantId, ...holder }
+    },
+  ],
+  'an execution that another holds': [
+    'execution_not_runnable',
+    async (given) => ({ executionId: await given.active(), grantId: randomUUID(), ...holder }),
+  ],
+  'an execution that is not eligible yet': [
+    'execution_not_runnable',
+    async (given) => ({ executionId: await given.delayed(), grantId: randomUUID(), ...holder }),
+  ],
+}
+
+test.each(Object.entries(unusable))(
+  'CLAIM-16 a claim by id of %s is refused with its reason, and nothing is written',
+  async (_, [code, make]) => {
+    const { engine, sql, clock } = await setup()
+    const request = await make(factory(sql), engine, clock)
+    await withoutWriting(sql, () => refusal(code, engine.executions.claimById(request)))
+  },
+)
 
 test('only what can be claimed now is granted', async () => {
   const { engine, sql } = await setup()

@@ -70,6 +70,7 @@ test('a repeat of release by the same holder answers as the first did, also when
   await withoutWriting(sql, () => refusal('stale_lease', engine.executions.complete(fence)))
   await engine.executions.complete(fenceOf(next))
   await withoutWriting(sql, () => refusal('execution_not_active', engine.executions.complete(fence)))
+  expect(await again()).toEqual(answer)
 })
 
 test.each([

@@ -52,6 +52,17 @@ test('OPS-09 replay of what has not ended, or does not exist, is refused and wri
   await refusal('execution_not_found', engine.executions.replay({ executionId }))
 })
 
+test('a grant does not outlive the generation that it was for', async () => {
+  const { engine } = await setup()
+  const { executionId } = await engine.executions.create({ kind: 'k' })
+  const other = { workerId: 'other', workerInstanceId: 'other-1' }
+  const { grantId } = await engine.executions.grant({ executionId, ...other })
+  await engine.executions.cancel({ executionId })
+  await engine.executions.replay({ executionId })
+  await refusal('grant_not_found', engine.executions.claimById({ executionId, grantId, ...other }))
+  expect((await claimOne(engine)).executionId).toBe(executionId)
+})
+
 test('OPS-10 a replayed run is a new attempt of its kind, and its result is the new one', async () => {
   const { engine } = await setup()
   const { executionId } = await engine.executions.create({ kind: 'k' })

@@ -1,20 +1,25 @@
 // The supervisor runs on the process's timers; tests wait for what it does, with short intervals.
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { allDuties } from '../../../src/engine/reconcilers/all.ts'
 import type { Duty, Run } from '../../../src/engine/reconcilers/duty.ts'
-import { Supervisor, type SupervisorOptions } from '../../../src/engine/reconcilers/supervisor.ts'
+import { Supervisor, type SuperviseOptions, type Surroundings } from '../../../src/engine/reconcilers/supervisor.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { factory } from '../../support/factory.ts'
 import { insert, rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 
-const everyDuty = ['delayed-promoter', 'lease-expiry', 'attempt-timeout', 'execution-deadline', 'cancel-deadline']
+const everyDuty = allDuties(inject('backend')).map((duty) => duty.name)
 const short = Object.fromEntries(everyDuty.map((name) => [name, 20]))
 const nothing: Run = { processed: 0, errors: 0, isFull: false, readyQueueIds: [] }
 const until = { interval: 5, timeout: 20_000 }
 
-function supervise(sql: Sql, options: SupervisorOptions = { intervals: short }): Supervisor {
-  const supervisor = new Supervisor(sql, options)
+function supervise(
+  sql: Sql,
+  options: SuperviseOptions = { intervals: short },
+  surroundings: Surroundings = {},
+): Supervisor {
+  const supervisor = new Supervisor(sql, options, surroundings)
   onTestFinished(() => supervisor.stop())
   supervisor.start()
   return supervisor
@@ -53,7 +58,7 @@ test('each duty is done, and its last report is kept here and in its row', async
     finishedAt: await clock.now(),
   })
   const duties = await rows(sql, 'select taken_until_ms, taken_by, last_report from flowfabric.ff_duty')
-  expect(duties).toHaveLength(5)
+  expect(duties).toHaveLength(everyDuty.length)
   expect(duties).toContainEqual({
     taken_until_ms: null,
     taken_by: null,
@@ -66,7 +71,7 @@ test('one turn goes on until nothing is left, and tells the queues', async () =>
   await engine.executions.createMany(Array.from({ length: 250 }, () => ({ kind: 'k', delay: '1h' as const })))
   await clock.advance('2h')
   const heard: number[] = []
-  const supervisor = supervise(sql, { onReady: (queueIds) => heard.push(...queueIds) })
+  const supervisor = supervise(sql, {}, { onReady: (queueIds) => heard.push(...queueIds) })
   await expect.poll(() => supervisor.reports.get('delayed-promoter')?.processed, until).toBe(250)
   await supervisor.stop()
   const [queue] = await rows(sql, 'select queue_id from flowfabric.ff_queue')
@@ -88,7 +93,7 @@ test('FAULT-01 a failing duty is logged, comes again, and does not stop the rest
   ]
   const lines: string[] = []
   const logger = { ...console, error: (line: string) => void lines.push(line) }
-  const supervisor = supervise(sql, { duties, logger })
+  const supervisor = supervise(sql, { logger }, { duties })
   await expect.poll(() => Math.min(calls.failing, calls.going), until).toBeGreaterThan(2)
   // Before the stop: a turn that is stopped at its beginning has nothing to report.
   const failing = expect.objectContaining({ errors: 1, failure: 'broke' })
@@ -106,7 +111,7 @@ test('it goes on after the database could not be reached', async () => {
   })
   const lines: string[] = []
   const logger = { ...console, error: (line: string) => void lines.push(line) }
-  const supervisor = supervise(shaky, { duties: [dutyOf('d', 10, () => Promise.resolve(nothing))], logger })
+  const supervisor = supervise(shaky, { logger }, { duties: [dutyOf('d', 10, () => Promise.resolve(nothing))] })
   await expect.poll(() => lines, until).toContain('d could not be taken or given back: no route')
   isDown = false
   await expect.poll(() => supervisor.reports.has('d'), until).toBe(true)
@@ -121,13 +126,13 @@ test('a duty is done once an interval, however many supervise it', async () => {
       return Promise.resolve(nothing)
     }),
   ]
-  const first = supervise(sql, { duties })
+  const first = supervise(sql, {}, { duties })
   await expect.poll(() => first.reports.has('rare'), until).toBe(true)
   let answers = 0
   const watched: Sql = Object.assign(Object.create(sql) as Sql, {
     query: (...args: Parameters<Sql['query']>) => sql.query(...args).finally(() => answers++),
   })
-  const second = supervise(watched, { duties })
+  const second = supervise(watched, {}, { duties })
   // Registered, and looked at.
   await expect.poll(() => answers, until).toBeGreaterThanOrEqual(2)
   await second.stop()
@@ -142,11 +147,33 @@ test('a duty that a crashed process had taken is free again after a minute', asy
   const watched: Sql = Object.assign(Object.create(sql) as Sql, {
     query: (...args: Parameters<Sql['query']>) => sql.query(...args).finally(() => answers++),
   })
-  const supervisor = supervise(watched, { duties: [dutyOf('d', 10, () => Promise.resolve(nothing))] })
+  const supervisor = supervise(watched, {}, { duties: [dutyOf('d', 10, () => Promise.resolve(nothing))] })
   await expect.poll(() => answers, until).toBeGreaterThan(4)
   expect(supervisor.reports.size).toBe(0)
   await clock.advance('61s')
   await expect.poll(() => supervisor.reports.has('d'), until).toBe(true)
+})
+
+test('a duty that could not be given back is taken again by the same process, not after a minute', async () => {
+  const { sql } = await setup()
+  let losses = 0
+  let runs = 0
+  const shaky: Sql = Object.assign(Object.create(sql) as Sql, {
+    query: (...args: Parameters<Sql['query']>) => {
+      if (args[0].name !== 'duty.give-back' || losses === 3) return sql.query(...args)
+      losses++
+      return Promise.reject(new Error('no route'))
+    },
+  })
+  const duty = dutyOf('d', 10, () => {
+    runs++
+    return Promise.resolve(nothing)
+  })
+  const supervisor = supervise(shaky, {}, { duties: [duty] })
+  await expect.poll(() => supervisor.reports.has('d'), until).toBe(true)
+  expect(losses).toBe(3)
+  expect(runs).toBeGreaterThanOrEqual(4)
+  await supervisor.stop()
 })
 
 test('TAG-06 two instances share a database by tag', async () => {
@@ -167,6 +194,8 @@ test('TAG-06 two instances share a database by tag', async () => {
   await second.stop()
   expect(await state(none)).toBe('active')
   expect(await rows(sql, 'select filter from flowfabric.ff_duty group by filter order by filter')).toEqual([
+    // What is done for the database is done once for all.
+    { filter: '' },
     { filter: '[null,"instance","one"]' },
     { filter: '[null,"instance","two"]' },
   ])
@@ -181,7 +210,7 @@ test('it stops before it started, twice, and starts again', async () => {
       return Promise.resolve(nothing)
     }),
   ]
-  const supervisor = new Supervisor(sql, { duties })
+  const supervisor = new Supervisor(sql, {}, { duties })
   await supervisor.stop()
   supervisor.start()
   supervisor.start()
@@ -207,7 +236,7 @@ test('a stop waits for the set under way, and gives the duty back', async () => 
         }),
     ),
   ]
-  const supervisor = supervise(sql, { duties })
+  const supervisor = supervise(sql, {}, { duties })
   await expect.poll(() => finish, until).toBeDefined()
   const stopped = supervisor.stop()
   finish!({ ...nothing, processed: 1, isFull: true })

@@ -21,16 +21,16 @@ with page as materialized (
   cross join lateral (
     select from flowfabric.ff_exec_core e
     join flowfabric.ff_queue q on q.queue_id = e.queue_id
-    where e.execution_id = h.execution_id and ${filterCondition}
+    where e.execution_id = any (array[h.execution_id]) and ${filterCondition}
     offset 0
   ) admitted
   limit $6
 )
 select ${executionColumns}
 from page
-join flowfabric.ff_exec_core e on e.execution_id = page.execution_id
+join flowfabric.ff_exec_core e on e.execution_id = any (array[page.execution_id])
 ${executionJoins}
-order by e.execution_id desc`,
+order by page.execution_id desc`,
 })
 
 export const active: ListSource = {

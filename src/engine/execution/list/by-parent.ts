@@ -18,15 +18,15 @@ const listStatement = statement({
 with page as materialized (
   select i.execution_id
   from flowfabric.ff_exec_input i
-  join flowfabric.ff_exec_core e on e.execution_id = i.execution_id
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
   join flowfabric.ff_queue q on q.queue_id = e.queue_id
-  where i.parent_id = $5 and i.partition_key = $9 and (i.created_at_ms, i.execution_id) < ($6, $7) and ${filterCondition}
+  where i.parent_id = $5 and e.partition_key = $9 and (i.created_at_ms, i.execution_id) < ($6, $7) and ${filterCondition}
   order by i.created_at_ms desc, i.execution_id desc
   limit $8
 )
 select ${executionColumns}
 from page
-join flowfabric.ff_exec_core e on e.execution_id = page.execution_id
+join flowfabric.ff_exec_core e on e.execution_id = any (array[page.execution_id])
 ${executionJoins}
 order by e.created_at_ms desc, e.execution_id desc`,
 })

@@ -11,7 +11,7 @@ const listStatement = statement({
 with page as materialized (
   select i.execution_id
   from flowfabric.ff_exec_input i
-  join flowfabric.ff_exec_core e on e.execution_id = i.execution_id
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
   join flowfabric.ff_queue q on q.queue_id = e.queue_id
   where i.partition_key = $5 and i.execution_id > $6 and ${filterCondition}
   order by i.execution_id
@@ -19,9 +19,9 @@ with page as materialized (
 )
 select ${executionColumns}
 from page
-join flowfabric.ff_exec_core e on e.execution_id = page.execution_id
+join flowfabric.ff_exec_core e on e.execution_id = any (array[page.execution_id])
 ${executionJoins}
-order by e.execution_id`,
+order by page.execution_id`,
 })
 
 export const byPartition: ListSource = {

@@ -25,7 +25,7 @@ with page as materialized (
   cross join lateral (
     select t.created_at_ms, t.execution_id
     from flowfabric.ff_exec_tag t
-    join flowfabric.ff_exec_core e on e.execution_id = t.execution_id
+    join flowfabric.ff_exec_core e on e.execution_id = any (array[t.execution_id])
     join flowfabric.ff_queue q on q.queue_id = e.queue_id
     where t.tag_key = $5 and t.tag_value = $6 and t.namespace = s.namespace
       and (t.created_at_ms, t.execution_id) < ($7, $8)
@@ -38,7 +38,7 @@ with page as materialized (
 )
 select ${executionColumns}
 from page
-join flowfabric.ff_exec_core e on e.execution_id = page.execution_id
+join flowfabric.ff_exec_core e on e.execution_id = any (array[page.execution_id])
 ${executionJoins}
 order by e.created_at_ms desc, e.execution_id desc`,
 })

@@ -21,7 +21,7 @@ const listStatement = statement({
   text: `${page}
 select ${executionColumns}
 from page
-join flowfabric.ff_exec_core e on e.execution_id = page.execution_id
+join flowfabric.ff_exec_core e on e.execution_id = any (array[page.execution_id])
 ${executionJoins}
 order by e.parked_at_ms, e.execution_id`,
 })

@@ -38,7 +38,7 @@ from (
   order by neg_priority, rank, execution_id
   limit $4
 ) both_parts
-join flowfabric.ff_exec_core e on e.execution_id = both_parts.execution_id
+join flowfabric.ff_exec_core e on e.execution_id = any (array[both_parts.execution_id])
 ${executionJoins}
 order by -e.priority, e.rank, e.execution_id`,
 })
@@ -50,7 +50,7 @@ const listResumable = statement({
   text: `${pageOverQueues({ ...order, condition: 'r.resumed' })}
 select ${executionColumns}
 from page
-join flowfabric.ff_exec_core e on e.execution_id = page.execution_id
+join flowfabric.ff_exec_core e on e.execution_id = any (array[page.execution_id])
 ${executionJoins}
 order by -e.priority, e.rank, e.execution_id`,
 })

@@ -7,18 +7,18 @@ export class Bell {
   }
 
   /** Resolves at the next ring, after `timeoutMs` where one is given, or when the signal aborts. */
-  wait(signal: AbortSignal, timeoutMs?: number): Promise<void> {
-    if (signal.aborted) return Promise.resolve()
+  wait(signal?: AbortSignal, timeoutMs?: number): Promise<void> {
+    if (signal?.aborted === true) return Promise.resolve()
     return new Promise((resolve) => {
       const done = (): void => {
         clearTimeout(timer)
         this.#waiting.delete(done)
-        signal.removeEventListener('abort', done)
+        signal?.removeEventListener('abort', done)
         resolve()
       }
       const timer = timeoutMs === undefined ? undefined : setTimeout(done, timeoutMs)
       this.#waiting.add(done)
-      signal.addEventListener('abort', done)
+      signal?.addEventListener('abort', done)
     })
   }
 }

@@ -1,0 +1,49 @@
+// The cancel of a holder, which names its lease: it ends what it holds and nothing else, and a repeat answers as the first
+// did. Whoever names no lease cancels as an operator does, in `cancel.ts`.
+import { call, type Sql } from '../../sql/sql.ts'
+import { statement } from '../../sql/statement.ts'
+import { fenced, fencedRow, fenceInput, fenceParams, fenceValues, writtenAnswer } from '../fence.ts'
+import type { FencedRow, Held } from '../fence.ts'
+import type { SetOperation } from '../merge.ts'
+import type { CancelResult } from './cancel.ts'
+import { endExecutions, endsWithoutMore } from './ending.ts'
+import { fencedSet } from './fenced-operation.ts'
+
+/** A checked request, as the statement takes it. */
+export interface HeldCancellation extends Held {
+  readonly reason: string | null
+}
+
+const cancelHeldStatement = statement({
+  name: 'execution.cancel-held',
+  params: { ...fenceParams, reasons: 'text?[]' },
+  row: fencedRow,
+  text: `
+with input as materialized (
+  select *
+  from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::text[])
+    with ordinality as i (${fenceInput}, reason, ordinal)
+),
+${fenced('reason')},
+ending as materialized (
+  select v.*, 'cancelled'::flowfabric.ff_terminal_outcome as ending_outcome,
+    coalesce(v.reason, v.cancellation_reason) as ending_reason, v.actor as ending_actor, v.now_ms as ended_at_ms,
+    ${endsWithoutMore}
+  from verdict v
+  where v.is_held
+),
+${endExecutions}
+${writtenAnswer}`,
+})
+
+export function cancelHeldOperation(sql: Sql): SetOperation<HeldCancellation, CancelResult> {
+  const cancelled = ({ executionId }: Held): CancelResult => ({ kind: 'cancelled', executionId, from: 'active' })
+  return fencedSet<HeldCancellation, FencedRow, CancelResult>(sql, {
+    callOf: (items) => call(cancelHeldStatement, { ...fenceValues(items), reasons: items.map((item) => item.reason) }),
+    answer: cancelled,
+    repeat(item, { left_as: leftAs, outcome }) {
+      if (outcome !== 'cancelled') return null
+      return leftAs === 'ended' ? cancelled(item) : { kind: 'already_cancelled', executionId: item.executionId }
+    },
+  })
+}

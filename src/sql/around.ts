@@ -1,0 +1,15 @@
+import type { Sql } from './sql.ts'
+
+/** The same database, with `run` around everything that is asked of it. */
+export function around(sql: Sql, run: <T>(ask: () => Promise<T>) => Promise<T>): Sql {
+  return {
+    kind: sql.kind,
+    schema: sql.schema,
+    query: (statement, values) => run(() => sql.query(statement, values)),
+    pipeline: (calls, options) => run(() => sql.pipeline(calls, options)),
+    script: (text) => run(() => sql.script(text)),
+    transaction: (work) => run(() => sql.transaction(work)),
+    listen: (channel, onHint) => run(() => sql.listen(channel, onHint)),
+    close: () => run(() => sql.close()),
+  }
+}

@@ -1,0 +1,57 @@
+// A sign of life that no pid gives: a socket in the directory, on which its holder listens. Whoever shares the kernel can
+// knock, from whatever container; when the holder is dead, however it died, nobody listens. A knock is answered by the
+// kernel, also while the holder is busy. Only on Linux, where namespaces of pids are, and where a path through the open
+// directory is short enough for a socket; and only on file systems that have sockets.
+import { open, rm, type FileHandle } from 'node:fs/promises'
+import { connect, createServer, type Server } from 'node:net'
+import { join } from 'node:path'
+import { once } from 'node:events'
+
+export interface SignOfLife {
+  /** The socket's file in the directory. */
+  readonly socket: string
+  end(): Promise<void>
+}
+
+/** Null where it cannot be given. */
+export async function giveSignOfLife(directory: string, id: string): Promise<SignOfLife | null> {
+  if (process.platform !== 'linux') return null
+  const socket = `lock.socket.${id}`
+  const handle = await open(directory)
+  const server = createServer((visitor) => visitor.destroy())
+  try {
+    server.listen(pathIn(handle, socket))
+    await once(server, 'listening')
+  } catch {
+    await handle.close()
+    return null
+  }
+  server.unref()
+  return { socket, end: () => end(server, handle, join(directory, socket)) }
+}
+
+export async function isAlive(directory: string, socket: string): Promise<boolean> {
+  const handle = await open(directory)
+  const knock = connect(pathIn(handle, socket))
+  try {
+    await once(knock, 'connect')
+    return true
+  } catch (error) {
+    // Any other refusal, such as a missing right, tells nothing.
+    const { code = '' } = error as NodeJS.ErrnoException
+    return code !== 'ECONNREFUSED' && code !== 'ENOENT'
+  } finally {
+    knock.destroy()
+    await handle.close()
+  }
+}
+
+function pathIn(directory: FileHandle, name: string): string {
+  return `/proc/self/fd/${directory.fd}/${name}`
+}
+
+async function end(server: Server, handle: FileHandle, file: string): Promise<void> {
+  server.close()
+  await rm(file, { force: true })
+  await handle.close()
+}

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { rows } from '../support/raw.ts'
+import { setup } from '../support/setup.ts'
+import { expectAllEnded, startLoad } from './load.ts'
+
+test('workers that are killed while they work lose nothing: their leases lapse, and others finish the work', async () => {
+  const { sql, url } = await setup()
+  const survivor = startLoad(url, 'survivor')
+  const killed = []
+  for (let count = 1; count <= 3; count += 1) {
+    const victim = startLoad(url, `victim-${count}`)
+    await Promise.all([victim.completedMore(30), survivor.completedMore(10)])
+    await victim.kill()
+    killed.push(victim)
+  }
+  await survivor.finish()
+  await expectAllEnded(sql, [survivor, ...killed])
+  const takenOver = await rows(
+    sql,
+    `select from flowfabric.ff_lease_event where event_type = 'reclaimed' and worker_instance_id = 'survivor'`,
+  )
+  expect(takenOver.length).toBeGreaterThan(0)
+}, 90_000)

@@ -1,0 +1,84 @@
+// A process as people run it: it submits, works, renews and sweeps, whatever happens to the database or to its peers. It
+// tells what was answered, and ends, once it is told to, when nothing is left to do.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createEngine } from '../../src/engine/engine.ts'
+import { Supervisor } from '../../src/engine/reconcilers/supervisor.ts'
+import type { Claim } from '../../src/engine/execution/claim.ts'
+import { EngineError, type ErrorCode } from '../../src/model/errors.ts'
+import { mintExecutionId } from '../../src/model/id.ts'
+import { openPostgres } from '../../src/sql/postgres.ts'
+import type { Said } from './said.ts'
+
+const [url = '', workerInstanceId = ''] = process.argv.slice(2)
+const sql = await openPostgres({ url, schema: 'flowfabric' })
+const { executions } = createEngine(sql)
+const supervisor = new Supervisor(sql, { intervals: { 'delayed-promoter': 100, 'lease-expiry': 100 } })
+const retry = { attempts: 3, backoff: { type: 'fixed', delayMs: 20 } } as const
+const lost: readonly ErrorCode[] = ['lease_expired', 'stale_lease', 'execution_not_active']
+const finishing = new AbortController()
+process.once('message', () => finishing.abort())
+
+supervisor.start()
+await Promise.all([submit(), work(), work()])
+await supervisor.stop()
+await sql.close()
+process.disconnect()
+
+function say(message: Said): void {
+  process.send!(message)
+}
+
+async function submit(): Promise<void> {
+  for (let count = 0; !finishing.signal.aborted; count += 1) {
+    const executionId = mintExecutionId()
+    const delay = count % 5 === 0 ? { delay: 50 } : {}
+    await insist(() => executions.create({ executionId, kind: 'k', policy: { retry }, ...delay }))
+    say({ created: executionId })
+    await sleep(5)
+  }
+}
+
+async function work(): Promise<void> {
+  for (let count = 0; !finishing.signal.aborted || (await isAnythingLeft()); count += 1) {
+    const answer = await insist(() =>
+      executions.claim({ workerId: 'w', workerInstanceId, lanes: ['default'], max: 5, wait: 100, leaseTtl: 1000 }),
+    )
+    const claims = answer?.claims ?? []
+    await insist(() => executions.renew({ workerInstanceId, leases: claims.map(fenceOf), leaseTtl: 1000 }))
+    await Promise.all(claims.map((claim, index) => finish(claim, count + index)))
+  }
+}
+
+async function finish(claim: Claim, number: number): Promise<void> {
+  const fence = fenceOf(claim)
+  // Dropped: the lease runs out, and somebody takes it over.
+  if (number % 13 === 0 && claim.reason !== 'reclaim') return
+  if (number % 7 === 0) return void (await insist(() => executions.fail({ ...fence, reason: 'broke' })))
+  if (number % 5 === 0) return void (await insist(() => executions.delay({ ...fence, for: 20 })))
+  const answer = await insist(() => executions.complete(fence))
+  if (answer !== null) say({ completed: claim.executionId })
+}
+
+async function isAnythingLeft(): Promise<boolean> {
+  const states = ['waiting', 'delayed', 'active', 'resumable'] as const
+  const counts = await insist(() => executions.countByState())
+  return counts === null || states.some((state) => counts[state].count > 0)
+}
+
+/** What may succeed when it is sent again is sent again; null when the lease is lost. */
+async function insist<Answer>(call: () => Promise<Answer>): Promise<Answer | null> {
+  for (;;) {
+    try {
+      return await call()
+    } catch (error) {
+      if (!EngineError.is(error)) throw error
+      if (lost.includes(error.code)) return null
+      if (!error.retryable) throw error
+      await sleep(20)
+    }
+  }
+}
+
+function fenceOf({ executionId, leaseId, leaseEpoch }: Claim) {
+  return { executionId, leaseId, leaseEpoch }
+}

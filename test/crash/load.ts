@@ -1,0 +1,80 @@
+// Processes under load, and what the engine answered them.
+import { expect } from 'vitest'
+import { checkInvariants } from '../../src/engine/invariants.ts'
+import { formatExecutionId, type ExecutionId } from '../../src/model/id.ts'
+import type { Sql } from '../../src/sql/sql.ts'
+import { startChild } from '../support/child.ts'
+import { rows } from '../support/raw.ts'
+import type { Said } from './said.ts'
+
+export interface Load {
+  readonly created: ReadonlySet<ExecutionId>
+  readonly completed: ReadonlySet<ExecutionId>
+  /** Resolves when so many more were completed by it. */
+  completedMore(count: number): Promise<void>
+  /** It submits no more, finishes what there is, and ends. */
+  finish(): Promise<void>
+  kill(): Promise<void>
+}
+
+export function startLoad(url: string, name: string): Load {
+  const child = startChild(new URL('./load.child.ts', import.meta.url), { args: [url, name] })
+  const created = new Set<ExecutionId>()
+  const completed = new Set<ExecutionId>()
+
+  async function hear(): Promise<void> {
+    const said = (await child.next()) as Said
+    if ('created' in said) created.add(said.created)
+    else completed.add(said.completed)
+  }
+
+  /** What it said before its end; the error is the end itself, with what it printed. */
+  async function hearTheRest(): Promise<unknown> {
+    for (;;) {
+      try {
+        await hear()
+      } catch (error) {
+        return error
+      }
+    }
+  }
+
+  return {
+    created,
+    completed,
+    async completedMore(count) {
+      const enough = completed.size + count
+      while (completed.size < enough) await hear()
+    },
+    async finish() {
+      child.send({ finish: true })
+      const end = await hearTheRest()
+      expect(await child.ended, String(end)).toBe(0)
+    },
+    async kill() {
+      await child.kill('SIGKILL')
+      await hearTheRest()
+    },
+  }
+}
+
+/** Everything that was created is there and ended once, and what was answered is true. Gives what there is. */
+export async function expectAllEnded(sql: Sql, loads: readonly Load[]): Promise<Set<ExecutionId>> {
+  const found = await rows(sql, 'select partition_key, execution_id, public_state from flowfabric.ff_exec_core')
+  const states = new Map(
+    found.map((row) => [
+      formatExecutionId(row['partition_key'] as number, row['execution_id'] as string),
+      row['public_state'],
+    ]),
+  )
+  for (const load of loads) {
+    for (const executionId of load.created) expect(states.has(executionId)).toBe(true)
+    for (const executionId of load.completed) expect(states.get(executionId)).toBe('completed')
+  }
+  for (const state of states.values()) expect(['completed', 'failed']).toContain(state)
+  const endings = await rows(sql, 'select execution_id from flowfabric.ff_completion_event')
+  expect(endings).toHaveLength(states.size)
+  expect(new Set(endings.map((row) => row['execution_id'])).size).toBe(states.size)
+  expect(await checkInvariants(sql)).toEqual([])
+  return new Set(states.keys())
+}

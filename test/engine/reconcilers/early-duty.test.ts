@@ -1,0 +1,95 @@
+// A duty comes before its interval is over when something is due. The intervals here are so long that nothing else could
+// have brought it.
+import { expect, onTestFinished, test } from 'vitest'
+import { openEngine } from '../../../src/engine/engine.ts'
+import { leaseExpiry } from '../../../src/engine/reconcilers/lease-expiry.ts'
+import type { SuperviseOptions } from '../../../src/engine/reconcilers/supervisor.ts'
+import type { ExecutionId } from '../../../src/model/id.ts'
+import type { Sql } from '../../../src/sql/sql.ts'
+import { factory } from '../../support/factory.ts'
+import { rows } from '../../support/raw.ts'
+import { setup } from '../../support/setup.ts'
+
+const until = { interval: 5, timeout: 20_000 }
+const hourly: SuperviseOptions = { intervals: { 'delayed-promoter': '1h', 'lease-expiry': '1h' } }
+
+/** An engine with a supervisor whose promoter has just looked, and has an hour before it. */
+async function supervised(sql: Sql) {
+  const { engine, supervisor } = openEngine(sql)
+  const running = supervisor(hourly)
+  onTestFinished(() => running.stop())
+  running.start()
+  await expect
+    .poll(() => running.reports.has('delayed-promoter') && running.reports.has('lease-expiry'), until)
+    .toBe(true)
+  const state = async (id: ExecutionId) => (await engine.executions.describe(id))?.publicState
+  return { engine, running, state }
+}
+
+test('what a process delays shortly is promoted in time', async () => {
+  const { sql } = await setup()
+  const { engine, running, state } = await supervised(sql)
+  const { executionId } = await engine.executions.create({ kind: 'k', delay: 100 })
+  await expect.poll(() => state(executionId), until).toBe('waiting')
+  const keyed = await engine.executions.create({ kind: 'k', delay: 100, idempotencyKey: 'key' })
+  await expect.poll(() => state(keyed.executionId), until).toBe('waiting')
+  await running.stop()
+})
+
+test('what a holder delays or fails with a short back-off is promoted in time', async () => {
+  const { sql } = await setup()
+  const { engine, running, state } = await supervised(sql)
+  const policy = { retry: { attempts: 3, backoff: { type: 'fixed' as const, delayMs: 50 } } }
+  const { executionId } = await engine.executions.create({ kind: 'k', policy })
+  const claim = async () => {
+    const worker = { workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'], leaseTtl: '1h' as const }
+    const { executionId, leaseId, leaseEpoch } = (await engine.executions.claim(worker)).claims[0]!
+    return { executionId, leaseId, leaseEpoch }
+  }
+  await engine.executions.delay({ ...(await claim()), for: 60 })
+  await expect.poll(() => state(executionId), until).toBe('waiting')
+  await engine.executions.fail({ ...(await claim()), reason: 'broke' })
+  await expect.poll(() => state(executionId), until).toBe('waiting')
+  await running.stop()
+})
+
+test('a sweep leaves word when the next timer goes off', async () => {
+  const { sql, clock } = await setup()
+  const given = factory(sql)
+  const now = await clock.now()
+  const first = await given.delayed({ until: now + 300 })
+  const second = await given.delayed({ until: now + 600 })
+  const held = await given.active({ expiresAt: now + 400 })
+  const { running, state } = await supervised(sql)
+  await expect
+    .poll(() => Promise.all([first, second, held].map(state)), until)
+    .toEqual(['waiting', 'waiting', 'waiting'])
+  await running.stop()
+})
+
+test('what is due and cannot be processed does not bring the duty back at once', async () => {
+  const { sql, clock } = await setup()
+  const given = factory(sql)
+  await clock.freeze()
+  const now = await clock.now()
+  await given.active({ expiresAt: now - 1 })
+  expect(await leaseExpiry.nextInMs?.(sql, now)).toBeNull()
+  await given.active({ expiresAt: now + 5000 })
+  await given.active({ expiresAt: now + 7000 })
+  expect(await leaseExpiry.nextInMs?.(sql, now)).toBe(5000)
+  // What went off since the sweep began was perhaps not met by it.
+  expect(await leaseExpiry.nextInMs?.(sql, now - 10)).toBe(-1)
+})
+
+test('many short delays in a row tell of the first, and what comes later is found by then', async () => {
+  const { sql } = await setup()
+  const { engine, running, state } = await supervised(sql)
+  const created = await engine.executions.createMany(
+    Array.from({ length: 20 }, (_, index) => ({ kind: 'k', delay: 100 + index * 20 })),
+  )
+  const ids = created.flatMap((answer) => (answer.kind === 'created' ? [answer.executionId] : []))
+  const states = async () => new Set(await Promise.all(ids.map(state)))
+  await expect.poll(states, until).toEqual(new Set(['waiting']))
+  await running.stop()
+  expect(await rows(sql, `select from flowfabric.ff_exec_core where delay_until_ms is not null`)).toEqual([])
+})

@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto'
+import { expect, onTestFinished, test } from 'vitest'
+import { logBlocks } from '../../src/engine/reconcilers/log-blocks.ts'
+import { openPostgres } from '../../src/sql/postgres.ts'
+import type { Sql } from '../../src/sql/sql.ts'
+import { hold } from '../support/barrier.ts'
+import { factory } from '../support/factory.ts'
+import { rows } from '../support/raw.ts'
+import { refusal } from '../support/refusal.ts'
+import { setup } from '../support/setup.ts'
+import { secondEngine } from './second-engine.ts'
+
+const firstEnd = 10_000_001
+const duty = logBlocks({ keptForMs: 3_600_000, blockSize: 10 })
+const blocks = `select count(*) from pg_inherits where inhparent = 'flowfabric.ff_event'::regclass`
+
+async function another(url: string): Promise<Sql> {
+  const sql = await openPostgres({ url, schema: 'flowfabric' })
+  onTestFinished(() => sql.close())
+  return sql
+}
+
+/** A log with an old block, full, and a new one with an event. */
+async function withOldBlock() {
+  const fixture = await setup()
+  const { sql, clock } = fixture
+  const given = factory(sql)
+  await sql.script(`select setval('flowfabric.ff_event_id', ${firstEnd - 1}, false)`)
+  await given.completed()
+  await duty.runOnce(sql)
+  await clock.advance('2h')
+  await given.completed()
+  expect(await rows(sql, blocks)).toEqual([{ count: 2 }])
+  return fixture
+}
+
+test('while somebody reads the log for long, its oldest block stays, and writers go on', async () => {
+  const { engine, sql, url } = await withOldBlock()
+  const held = await hold(url, 'select count(*) from flowfabric.ff_event')
+  const error = await refusal('contended', duty.runOnce(sql))
+  expect(error.message).toContain("the log's oldest block could not be dropped")
+  await engine.executions.cancel({ executionId: await factory(sql).waiting() })
+  expect(await rows(sql, blocks)).toEqual([{ count: 2 }])
+  await held.release()
+  await expect.poll(() => duty.runOnce(sql).catch(() => null)).toMatchObject({ processed: 1, errors: 0 })
+  expect(await rows(sql, blocks)).toEqual([{ count: 1 }])
+})
+
+test('an event under way keeps its block', async () => {
+  const { sql, url } = await withOldBlock()
+  const event = `insert into flowfabric.ff_event (event_id, occurred_at_ms, event_type, partition_key, namespace, actor)
+    values (7, 1, 'renewed', 0, 'default', 'late')`
+  const held = await hold(url, event)
+  await refusal('contended', duty.runOnce(sql))
+  expect(await rows(sql, blocks)).toEqual([{ count: 2 }])
+  await held.release()
+})
+
+test('two that make or drop the same block at once leave one block made and one dropped', async () => {
+  const { sql, url } = await withOldBlock()
+  const other = await another(url)
+  const dropping = await Promise.allSettled([duty.runOnce(sql), duty.runOnce(other)])
+  const dropped = dropping.flatMap((run) => (run.status === 'fulfilled' ? [run.value.processed] : []))
+  expect(dropped.reduce((sum, count) => sum + count, 0)).toBe(1)
+  expect(await rows(sql, blocks)).toEqual([{ count: 1 }])
+  await sql.script(`select setval('flowfabric.ff_event_id', ${firstEnd + 6}, false)`)
+  const making = await Promise.all([duty.runOnce(sql), duty.runOnce(other)])
+  expect(making.map((run) => run.errors)).toEqual([0, 0])
+  expect(await rows(sql, blocks)).toEqual([{ count: 2 }])
+})
+
+test('writers that cross blocks while they are made and dropped all succeed', async () => {
+  const { engine, sql, url } = await setup()
+  const other = await secondEngine(url)
+  await sql.script(`select setval('flowfabric.ff_event_id', ${firstEnd - 5}, false)`)
+  const brisk = logBlocks({ keptForMs: 0, blockSize: 20 })
+  const written = new AbortController()
+  const upkeep = (async () => {
+    while (!written.signal.aborted) {
+      await brisk.runOnce(sql).catch((error: unknown) => expect(error).toMatchObject({ code: 'contended' }))
+    }
+  })()
+  const write = async (engineOf: typeof engine) => {
+    for (let count = 0; count < 60; count++) {
+      const { executionId } = await engineOf.executions.create({ kind: 'k' })
+      await engineOf.executions.cancel({ executionId })
+    }
+  }
+  await Promise.all([write(engine), write(other)]).finally(() => written.abort())
+  await upkeep
+  expect(await rows(sql, `select count(*) from flowfabric.ff_exec_core where public_state = 'cancelled'`)).toEqual([
+    { count: 120 },
+  ])
+})
+
+test('a role that does not own the tables is told who may, when there is something to do', async () => {
+  const { sql, url } = await withOldBlock()
+  const role = `visitor_${randomBytes(6).toString('hex')}`
+  await sql.script(`
+    create role ${role} login password 'visitor';
+    grant usage on schema flowfabric to ${role};
+    grant select, insert, update, delete on all tables in schema flowfabric to ${role};
+    grant usage, select on all sequences in schema flowfabric to ${role}`)
+  const visitorUrl = new URL(url)
+  visitorUrl.username = role
+  visitorUrl.password = 'visitor'
+  const visitor = await openPostgres({ url: visitorUrl.href, schema: 'flowfabric' })
+  try {
+    const dropping = await refusal('database_right_missing', duty.runOnce(visitor))
+    expect(dropping.message).toContain('only the owner of the tables may')
+    await duty.runOnce(sql)
+    expect(await duty.runOnce(visitor)).toMatchObject({ processed: 0, errors: 0 })
+    await sql.script(`select setval('flowfabric.ff_event_id', ${firstEnd + 6}, false)`)
+    const making = await refusal('database_right_missing', duty.runOnce(visitor))
+    expect(making.message).toContain("the log's next block could not be made")
+  } finally {
+    await visitor.close()
+    await sql.script(`drop owned by ${role}; drop role ${role}`)
+  }
+})

@@ -1,0 +1,41 @@
+// Contenders that meet: each is seen to stand at the gate, in turn, before the gate is opened for all of them.
+import { EngineError } from '../../src/model/errors.ts'
+import { hold, type Hold } from '../support/barrier.ts'
+
+/** Whoever writes to an execution or a lease waits; those who wait go on together. */
+export const everyWrite = 'lock table flowfabric.ff_exec_core, flowfabric.ff_lease in exclusive mode'
+
+interface MeetingOptions {
+  /** Who comes to the gate first, and so mostly wins: let them take turns. */
+  readonly first?: number
+  /** Runs when all of them stand there. */
+  readonly beforeOpening?: (gate: Hold) => Promise<void>
+}
+
+/** Answers in the order of the contenders. */
+export async function meet<Answer>(
+  url: string,
+  contenders: readonly (() => Promise<Answer>)[],
+  { first = 0, beforeOpening }: MeetingOptions = {},
+): Promise<Answer[]> {
+  const gate = await hold(url, everyWrite)
+  const answers: Promise<Answer>[] = []
+  for (let count = 0; count < contenders.length; count += 1) {
+    const index = (first + count) % contenders.length
+    answers[index] = contenders[index]!()
+    await gate.waiters(count + 1)
+  }
+  await beforeOpening?.(gate)
+  await gate.release()
+  return Promise.all(answers)
+}
+
+/** The kind of the answer, or the code of the refusal. */
+export async function codeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    return ((await work) as { kind: string }).kind
+  } catch (error) {
+    if (EngineError.is(error)) return error.code
+    throw error
+  }
+}

@@ -1,0 +1,117 @@
+// Everything that can happen to an execution, as something that two engines can do to the same set of them.
+import { expect } from 'vitest'
+import type { Engine } from '../../src/engine/contract.ts'
+import type { Fence } from '../../src/engine/fence.ts'
+import { attemptTimeout } from '../../src/engine/reconcilers/attempt-timeout.ts'
+import { cancelDeadline } from '../../src/engine/reconcilers/cancel-deadline.ts'
+import { delayedPromoter } from '../../src/engine/reconcilers/delayed-promoter.ts'
+import type { Duty } from '../../src/engine/reconcilers/duty.ts'
+import { executionDeadline } from '../../src/engine/reconcilers/execution-deadline.ts'
+import { leaseExpiry } from '../../src/engine/reconcilers/lease-expiry.ts'
+import { worker } from '../engine/execution/holder.ts'
+import { codeOf } from './meeting.ts'
+import type { WatchedEngine } from './watched-engine.ts'
+
+export interface Move {
+  readonly name: string
+  /** What it needs to find: a timer that is due. */
+  readonly given?: string
+  /** Kinds and codes, in the order of the fences; none of a move that names no execution. */
+  act(side: WatchedEngine, fences: readonly Fence[]): Promise<readonly string[]>
+}
+
+const cancel = each('cancel', ({ executions }, { executionId }) => executions.cancel({ executionId }))
+const changePriority = each('changePriority', ({ executions }, { executionId }) =>
+  executions.changePriority({ executionId, priority: 7 }),
+)
+const deadline = sweep(
+  executionDeadline,
+  `update flowfabric.ff_exec_core set deadline_at_ms = 1 where lifecycle_phase <> 'terminal'`,
+)
+const claim: Move = {
+  name: 'claim',
+  act: async ({ engine }) => {
+    await engine.executions.claim({ ...worker, max: 100, leaseTtl: '1h' })
+    return []
+  },
+}
+
+/** To what somebody holds. */
+export const movesOfHeld: readonly Move[] = [
+  each('complete', ({ executions }, fence) => executions.complete(fence)),
+  each('fail', ({ executions }, fence) => executions.fail({ ...fence, reason: 'broke' })),
+  each('delay', ({ executions }, fence) => executions.delay({ ...fence, for: '1h' })),
+  each('release', ({ executions }, fence) => executions.release(fence)),
+  each('progress', ({ executions }, fence) => executions.progress({ ...fence, percent: 50 })),
+  {
+    name: 'renew',
+    act: async ({ engine }, leases) => {
+      const answer = await engine.executions.renew({ workerInstanceId: worker.workerInstanceId, leases })
+      return answer.leases.map((lease) => (lease.kind === 'lost' ? lease.error.code : lease.kind))
+    },
+  },
+  each('revoke', ({ leases }, { executionId }) => leases.revoke({ executionId })),
+  cancel,
+  each('cancel with grace', ({ executions }, { executionId }) => executions.cancel({ executionId, grace: '1m' })),
+  changePriority,
+  sweep(leaseExpiry, 'update flowfabric.ff_lease set expires_at_ms = 1'),
+  sweep(
+    attemptTimeout,
+    `update flowfabric.ff_exec_core set attempt_deadline_at_ms = 1 where lifecycle_phase = 'active'`,
+  ),
+  sweep(
+    cancelDeadline,
+    `update flowfabric.ff_exec_core set cancel_requested_at_ms = 1, cancel_deadline_at_ms = 1
+     where lifecycle_phase = 'active'`,
+  ),
+  deadline,
+]
+
+/** To what waits in its queue. */
+export const movesOfReady: readonly Move[] = [
+  claim,
+  each('grant', ({ executions }, { executionId }) => executions.grant({ ...instance, executionId })),
+  each('grant and claimById', async ({ executions }, { executionId }) => {
+    const { grantId } = await executions.grant({ ...instance, executionId })
+    await executions.claimById({ ...instance, executionId, grantId })
+    return { kind: 'claimed' }
+  }),
+  cancel,
+  changePriority,
+  deadline,
+]
+
+/** To what waits for a time. */
+export const movesOfDelayed: readonly Move[] = [
+  sweep(delayedPromoter, 'update flowfabric.ff_exec_core set delay_until_ms = 1 where delay_until_ms is not null'),
+  cancel,
+  changePriority,
+  deadline,
+]
+
+/** To what has ended. */
+export const movesOfEnded: readonly Move[] = [
+  each('replay', ({ executions }, { executionId }) => executions.replay({ executionId })),
+  each('complete again', ({ executions }, fence) => executions.complete(fence)),
+  cancel,
+  changePriority,
+  claim,
+]
+
+const instance = { workerId: worker.workerId, workerInstanceId: worker.workerInstanceId }
+
+// In one go, so that they form one set.
+function each(name: string, act: (engine: Engine, fence: Fence) => Promise<unknown>): Move {
+  return { name, act: ({ engine }, fences) => Promise.all(fences.map((fence) => codeOf(act(engine, fence)))) }
+}
+
+function sweep(duty: Duty, given: string): Move {
+  return {
+    name: duty.name,
+    given,
+    act: async ({ sql }) => {
+      expect(await duty.runOnce(sql)).toMatchObject({ errors: 0 })
+      return []
+    },
+  }
+}

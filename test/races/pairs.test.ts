@@ -1,0 +1,116 @@
+// Every two moves that can want the same execution, fifty times each: two engines act on the same twenty-five in opposite
+// order, and each is the first at the gate once. Whoever wins: nobody waits in a circle, the invariants hold, what was
+// answered is true, and what has not ended comes to its end.
+import { expect, test } from 'vitest'
+import { executionDeadline } from '../../src/engine/reconcilers/execution-deadline.ts'
+import { leaseExpiry } from '../../src/engine/reconcilers/lease-expiry.ts'
+import { checkInvariants } from '../../src/engine/invariants.ts'
+import type { CreateRequest } from '../../src/engine/execution/create-request.ts'
+import type { Fence } from '../../src/engine/fence.ts'
+import { parseExecutionId } from '../../src/model/id.ts'
+import { fenceOf, promoteAll, worker } from '../engine/execution/holder.ts'
+import { rows } from '../support/raw.ts'
+import { setup } from '../support/setup.ts'
+import { meet } from './meeting.ts'
+import { movesOfDelayed, movesOfEnded, movesOfHeld, movesOfReady, type Move } from './moves.ts'
+import { watchedEngine, type WatchedEngine } from './watched-engine.ts'
+
+const size = 25
+const policy = { retry: { attempts: 3, backoff: { type: 'fixed', delayMs: 0 } } } as const
+
+const given = {
+  ready: (side: WatchedEngine) => created(side, { kind: 'k', policy }),
+  delayed: (side: WatchedEngine) => created(side, { kind: 'k', policy, delay: '1h' }),
+  async held(side: WatchedEngine): Promise<Fence[]> {
+    await given.ready(side)
+    const { claims } = await side.engine.executions.claim({ ...worker, max: size, leaseTtl: '1h' })
+    expect(claims).toHaveLength(size)
+    return claims.map(fenceOf)
+  },
+  async ended(side: WatchedEngine): Promise<Fence[]> {
+    const fences = await given.held(side)
+    await side.engine.executions.completeMany(fences)
+    return fences
+  },
+}
+
+/** With a lease that nobody ever had: whoever names it is refused. */
+async function created({ engine }: WatchedEngine, request: CreateRequest): Promise<Fence[]> {
+  const made = await engine.executions.createMany(Array.from({ length: size }, () => request))
+  return made.map((answer) => ({
+    executionId: answer.kind === 'refused' ? expect.unreachable() : answer.executionId,
+    leaseId: '0190a000-0000-7000-8000-000000000001',
+    leaseEpoch: 1,
+  }))
+}
+
+const beginnings = { held: movesOfHeld, ready: movesOfReady, delayed: movesOfDelayed, ended: movesOfEnded }
+const table = Object.entries(beginnings).flatMap(([beginning, moves]) =>
+  // Each pair once, and each move beside itself.
+  moves.map((one, index) => [one.name, beginning as keyof typeof beginnings, one, moves.slice(index)] as const),
+)
+
+test.each(table)(
+  '%s of what is %s, beside every other move',
+  async (_, beginning, one, others) => {
+    const { url } = await setup()
+    const sides = [await watchedEngine(url), await watchedEngine(url)] as const
+    for (const other of others) {
+      for (const first of [0, 1]) {
+        const fences = await given[beginning](sides[0])
+        await race(url, sides, [one, other], fences, first)
+        await bringToEnd(sides[0])
+      }
+    }
+    expect(sides.map((side) => side.deadlockCount())).toEqual([0, 0])
+  },
+  90_000,
+)
+
+async function race(
+  url: string,
+  [left, right]: readonly [WatchedEngine, WatchedEngine],
+  [one, other]: readonly [Move, Move],
+  fences: readonly Fence[],
+  first: number,
+): Promise<void> {
+  for (const text of new Set([one.given, other.given])) if (text !== undefined) await left.sql.script(text)
+  const reversed = fences.toReversed()
+  const [answers, others] = await meet(
+    url,
+    [() => one.act(left, fences), async () => (await other.act(right, reversed)).toReversed()],
+    { first },
+  )
+  expect(await checkInvariants(left.sql), `${one.name} beside ${other.name}`).toEqual([])
+  const states = await statesOf(left, fences)
+  fences.forEach((_, index) => {
+    const said = [answers![index], others![index]]
+    const story = `${one.name}: ${said[0]}, ${other.name}: ${said[1]}, it is ${states[index]}`
+    expect(
+      said.some((word) => faults.includes(word)),
+      story,
+    ).toBe(false)
+    if (said.includes('replayed')) return
+    if (said.includes('completed')) expect(states[index], story).toBe('completed')
+    if (said.includes('cancelled')) expect(states[index], story).toBe('cancelled')
+  })
+}
+
+// The gate is open: nobody holds a row for long, and nothing is missing.
+const faults: readonly unknown[] = ['contended', 'database_error', 'internal_error', 'execution_not_found']
+
+async function statesOf({ sql }: WatchedEngine, fences: readonly Fence[]): Promise<(string | undefined)[]> {
+  const found = await rows(sql, 'select execution_id, public_state from flowfabric.ff_exec_core')
+  const states = new Map(found.map((row) => [row['execution_id'], row['public_state'] as string]))
+  return fences.map(({ executionId }) => states.get(parseExecutionId(executionId).uuid))
+}
+
+/** Time goes by until every holder is gone and every delay over; then a worker takes what is there. */
+async function bringToEnd({ engine, sql }: WatchedEngine): Promise<void> {
+  await sql.script('update flowfabric.ff_lease set expires_at_ms = 1; update flowfabric.ff_grant set expires_at_ms = 1')
+  for (const duty of [executionDeadline, leaseExpiry]) await duty.runOnce(sql)
+  await promoteAll(sql)
+  const { claims } = await engine.executions.claim({ ...worker, max: 100 })
+  await engine.executions.completeMany(claims.map(fenceOf))
+  expect(await rows(sql, `select * from flowfabric.ff_exec_core where lifecycle_phase <> 'terminal'`)).toEqual([])
+}

@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest'
+import { grantExpiry } from '../../src/engine/reconcilers/grant-expiry.ts'
+import { keyExpiry } from '../../src/engine/reconcilers/key-expiry.ts'
+import { retention } from '../../src/engine/reconcilers/retention.ts'
+import { EngineError } from '../../src/model/errors.ts'
+import { parseExecutionId } from '../../src/model/id.ts'
+import { hold } from '../support/barrier.ts'
+import { factory } from '../support/factory.ts'
+import { rows } from '../support/raw.ts'
+import { setup } from '../support/setup.ts'
+import { secondEngine } from './second-engine.ts'
+
+const atOnce = retention(0)
+
+test('of a replay and the retention of the same execution, one wins', async () => {
+  const { engine, sql, url } = await setup()
+  const operators = await secondEngine(url)
+  const given = factory(sql)
+  const wins = { replayed: 0, gone: 0 }
+  for (let round = 0; round < 50; round++) {
+    const executionId = await given.completed({ endedAt: 1, tags: { a: 'b' } })
+    const replay = operators.executions.replay({ executionId }).then(
+      () => 'replayed' as const,
+      (error: unknown) => {
+        if (EngineError.is(error) && error.code === 'execution_not_found') return 'gone' as const
+        throw error
+      },
+    )
+    const [answer, run] = await Promise.all([replay, atOnce.runOnce(sql)])
+    wins[answer]++
+    expect(run).toMatchObject({ processed: answer === 'gone' ? 1 : 0, errors: 0 })
+    const found = await engine.executions.describe(executionId)
+    expect(found?.publicState).toBe(answer === 'gone' ? undefined : 'waiting')
+  }
+  expect(wins.replayed + wins.gone).toBe(50)
+})
+
+test('an execution that somebody holds stays until it is let go, and the others go', async () => {
+  const { sql, url } = await setup()
+  const given = factory(sql)
+  const locked = await given.completed({ endedAt: 1 })
+  await given.completed({ endedAt: 2 })
+  const lock = 'select from flowfabric.ff_exec_core where execution_id = $1 for no key update'
+  const held = await hold(url, lock, [parseExecutionId(locked).uuid])
+  expect(await atOnce.runOnce(sql)).toMatchObject({ processed: 1, errors: 0 })
+  await held.release()
+  await expect.poll(() => atOnce.runOnce(sql)).toMatchObject({ processed: 1, errors: 0 })
+})
+
+test('a tag that is set while its execution goes is written or refused, never left behind', async () => {
+  const { engine, sql, url } = await setup()
+  const other = await secondEngine(url)
+  const given = factory(sql)
+  for (let round = 0; round < 50; round++) {
+    const executionId = await given.completed({ endedAt: 1 })
+    const tagging = other.executions.setTag(executionId, 'a', 'b').catch((error: unknown) => {
+      expect(error).toMatchObject({ code: 'execution_not_found' })
+    })
+    await Promise.all([tagging, atOnce.runOnce(sql)])
+    // Unless it went already, it goes now, with its tag.
+    await atOnce.runOnce(sql)
+    expect(await engine.executions.describe(executionId)).toBeNull()
+  }
+  expect(await rows(sql, 'select from flowfabric.ff_exec_tag')).toEqual([])
+})
+
+test('a key that runs out is taken by one create, whatever forgets it meanwhile', async () => {
+  const { sql, url, clock } = await setup()
+  const [one, two] = [await secondEngine(url), await secondEngine(url)]
+  for (let round = 0; round < 50; round++) {
+    const request = { kind: 'k', idempotencyKey: `key-${round}`, idempotencyTtl: 1 }
+    const { executionId: first } = await one.executions.create(request)
+    await one.executions.cancel({ executionId: first })
+    await clock.advance(10)
+    const again = { ...request, idempotencyTtl: '1h' as const }
+    const [left, right] = await Promise.all([
+      one.executions.create(again),
+      two.executions.create(again),
+      keyExpiry.runOnce(sql),
+      atOnce.runOnce(sql),
+    ])
+    expect([left.kind, right.kind].toSorted()).toEqual(['created', 'duplicate'])
+    expect(left.executionId).toBe(right.executionId)
+    expect(left.executionId).not.toBe(first)
+    const keys = `select from flowfabric.ff_idempotency_key where idempotency_key = 'key-${round}'`
+    expect(await rows(sql, keys)).toHaveLength(1)
+  }
+})
+
+test('a grant that is given anew while the old one is forgotten holds', async () => {
+  const { engine, sql, url, clock } = await setup()
+  const other = await secondEngine(url)
+  const { executionId } = await engine.executions.create({ kind: 'k' })
+  const worker = { workerId: 'w', workerInstanceId: 'w-1' }
+  for (let round = 0; round < 50; round++) {
+    const [granted] = await Promise.all([other.executions.grant({ executionId, ...worker }), grantExpiry.runOnce(sql)])
+    const grants = await rows(sql, 'select grant_id from flowfabric.ff_grant')
+    expect(grants).toEqual([{ grant_id: granted.grantId }])
+    await clock.advance('1m')
+  }
+})

@@ -1,0 +1,113 @@
+// What time ends, against whoever acts at the same moment: on one execution, fifty times each.
+import { expect, onTestFinished, test } from 'vitest'
+import { attemptTimeout } from '../../src/engine/reconcilers/attempt-timeout.ts'
+import { executionDeadline } from '../../src/engine/reconcilers/execution-deadline.ts'
+import { leaseExpiry } from '../../src/engine/reconcilers/lease-expiry.ts'
+import { checkInvariants } from '../../src/engine/invariants.ts'
+import { openPostgres } from '../../src/sql/postgres.ts'
+import type { Sql } from '../../src/sql/sql.ts'
+import { fenceOf, held, take } from '../engine/execution/holder.ts'
+import { rows } from '../support/raw.ts'
+import { setup } from '../support/setup.ts'
+import { codeOf, meet } from './meeting.ts'
+
+const times = 50
+
+async function another(url: string): Promise<Sql> {
+  const sql = await openPostgres({ url, schema: 'flowfabric' })
+  onTestFinished(() => sql.close())
+  return sql
+}
+
+test('a renewal in the moment of the expiry keeps the lease, or the lease lapses; never both', async () => {
+  const { engine, sql, clock, url } = await setup()
+  const other = await another(url)
+  for (let round = 1; round <= times; round += 1) {
+    const claim = await held(engine)
+    const fence = fenceOf(claim)
+    await sql.script('update flowfabric.ff_lease set expires_at_ms = flowfabric.ff_now_ms() + 15')
+    const [lease] = await rows(sql, 'select expires_at_ms from flowfabric.ff_lease')
+    const expiresAt = lease!['expires_at_ms'] as number
+    const renewal = async () => {
+      const [answer] = (await engine.executions.renew({ workerInstanceId: 'w-1', leases: [fence] })).leases
+      return answer!.kind === 'lost' ? answer!.error.code : answer!.kind
+    }
+    const lapse = async () => `${(await leaseExpiry.runOnce(other)).processed} lapsed`
+    // Opened a little before, at and after the last moment.
+    const untilExpiry = async () => {
+      while ((await clock.now()) < expiresAt - 1 + (round % 3)) await sql.script('select')
+    }
+    const outcome = await meet(url, [renewal, lapse], { first: round % 2, beforeOpening: untilExpiry })
+    // In the very millisecond it cannot be renewed and does not lapse yet.
+    expect(['renewed / 0 lapsed', 'lease_expired / 1 lapsed', 'lease_expired / 0 lapsed']).toContain(
+      outcome.join(' / '),
+    )
+    expect(await checkInvariants(sql)).toEqual([])
+    if (outcome[0] === 'renewed') {
+      expect(await engine.executions.complete(fence)).toMatchObject({ kind: 'completed' })
+      continue
+    }
+    if (outcome[1] === '0 lapsed') await expect.poll(() => leaseExpiry.runOnce(sql)).toMatchObject({ processed: 1 })
+    const successor = await take(engine)
+    expect(successor).toMatchObject({ executionId: claim.executionId, leaseEpoch: 2, reason: 'reclaim' })
+    await engine.executions.complete(fenceOf(successor))
+  }
+  expect(await endings(sql)).toHaveLength(times)
+})
+
+test('of a deadline and a complete one wins, the other hears it, and one event is written', async () => {
+  const { engine, sql, url } = await setup()
+  const other = await another(url)
+  for (let round = 1; round <= times; round += 1) {
+    const claim = await held(engine)
+    await sql.script(`update flowfabric.ff_exec_core set deadline_at_ms = 1 where lifecycle_phase = 'active'`)
+    const complete = () => codeOf(engine.executions.complete(fenceOf(claim)))
+    const expire = async () => `${(await executionDeadline.runOnce(other)).processed} expired`
+    const outcome = (await meet(url, [complete, expire], { first: round % 2 })).join(' / ')
+    expect(['completed / 0 expired', 'execution_not_active / 1 expired']).toContain(outcome)
+    const ended = outcome.startsWith('completed') ? 'completed' : 'expired'
+    expect((await engine.executions.describe(claim.executionId))?.publicState).toBe(ended)
+    expect(await endings(sql)).toHaveLength(round)
+    expect(await checkInvariants(sql)).toEqual([])
+  }
+})
+
+const allDue = `
+  update flowfabric.ff_lease set expires_at_ms = 1;
+  update flowfabric.ff_exec_core
+  set attempt_deadline_at_ms = 1, deadline_at_ms = 1
+  where lifecycle_phase = 'active'`
+
+const meetingDuties = [
+  [leaseExpiry, leaseExpiry],
+  [attemptTimeout, attemptTimeout],
+  [executionDeadline, executionDeadline],
+  [leaseExpiry, attemptTimeout],
+  [leaseExpiry, executionDeadline],
+  [attemptTimeout, executionDeadline],
+  [leaseExpiry, attemptTimeout, executionDeadline],
+].map((duties) => [duties.map((duty) => duty.name).join(' and '), duties] as const)
+
+test.each(meetingDuties)('%s at once, on one execution: one of them ends the lease', async (_, duties) => {
+  const { engine, sql, url } = await setup()
+  const connections = await Promise.all(duties.map(() => another(url)))
+  for (let round = 1; round <= times; round += 1) {
+    const { executionId } = await held(engine)
+    await sql.script(allDue)
+    const sweeps = duties.map((duty, index) => () => duty.runOnce(connections[index]!))
+    const runs = await meet(url, sweeps, { first: round % duties.length })
+    expect(runs.map((run) => run.errors)).toEqual(duties.map(() => 0))
+    expect(await checkInvariants(sql)).toEqual([])
+    expect(await rows(sql, 'select from flowfabric.ff_lease')).toEqual([])
+    const leaseEnds = `select from flowfabric.ff_lease_event where event_type = 'expired'`
+    expect(await rows(sql, leaseEnds)).toHaveLength(round)
+    // Whatever the others did, its deadline has passed.
+    await executionDeadline.runOnce(sql)
+    expect((await engine.executions.describe(executionId))?.publicState).toBe('expired')
+    expect(await endings(sql)).toHaveLength(round)
+  }
+})
+
+function endings(sql: Sql): Promise<unknown[]> {
+  return rows(sql, 'select from flowfabric.ff_completion_event')
+}

@@ -1,0 +1,141 @@
+// Values with which every statement of the engine finds something to do on a database that `fill` has filled: by the name
+// of the parameter, else by its type.
+import { randomUUID } from 'node:crypto'
+import type pg from 'pg'
+import { encode } from '../../src/sql/encode.ts'
+import type { Statement } from '../../src/sql/statement.ts'
+
+/** The size of a set, and of a page. */
+export const sampleSize = 10
+
+type Sample = Readonly<Record<string, unknown>>
+
+/** A row that exists, for each of the states that statements ask for. */
+export interface Facts {
+  readonly waiting: readonly Sample[]
+  readonly active: readonly Sample[]
+  readonly ended: readonly Sample[]
+  readonly shared: Sample
+}
+
+export async function readFacts(client: pg.Client): Promise<Facts> {
+  const inPhase = async (phase: string): Promise<Sample[]> => {
+    const { rows } = await client.query<Sample>(executionsIn, [phase, sampleSize])
+    return rows
+  }
+  const { rows } = await client.query<Sample>(middles)
+  const [waiting, active, ended] = [await inPhase('runnable'), await inPhase('active'), await inPhase('terminal')]
+  return { waiting, active, ended, shared: { ...plain, ...rows[0] } }
+}
+
+const executionsIn = `
+select execution_id, partition_key, lease_id, lease_epoch
+from flowfabric.ff_exec_core
+where lifecycle_phase = $1::flowfabric.ff_lifecycle_phase
+order by execution_id
+limit $2`
+
+// In the middle of every order, so that pages find rows whichever way they turn.
+const middles = `
+select e.execution_id, e.partition_key, e.parent_id, e.created_at_ms, e.created_at_ms as rank,
+  (select array_agg(queue_id) from flowfabric.ff_queue) as queue_ids,
+  (select percentile_disc(0.5) within group (order by delay_until_ms) from flowfabric.ff_exec_core) as delay_until_ms,
+  (select percentile_disc(0.5) within group (order by terminal_at_ms) from flowfabric.ff_exec_core) as terminal_at_ms,
+  (select percentile_disc(0.5) within group (order by parked_at_ms) from flowfabric.ff_exec_core) as parked_at_ms,
+  (select percentile_disc(0.5) within group (order by expires_at_ms) from flowfabric.ff_lease) as expires_at_ms,
+  (select percentile_disc(0.5) within group (order by event_id) from flowfabric.ff_event) as event_id
+from flowfabric.ff_exec_core e
+where e.parent_id is not null
+order by e.created_at_ms
+offset (select count(*) / 2 from flowfabric.ff_exec_core where parent_id is not null)
+limit 1`
+
+const plain: Sample = {
+  namespace: 'tenant-1',
+  wanted: 'tenant-1',
+  lane: 'lane-1',
+  kind: 'kind-1',
+  state: 'suspended',
+  outcome: 'success',
+  tag_key: 'team',
+  tag_value: 'team-1',
+  key: 'team',
+  tag_keys: ['team'],
+  tag_values: ['team-1'],
+  kinds: [],
+  only: [],
+  named: [],
+  with_tags: true,
+  limit: sampleSize,
+  batch: sampleSize,
+  max: sampleSize,
+  candidates: sampleSize,
+  stop: sampleSize,
+  window: 100,
+  neg_priority: 0,
+  categories: Array.from({ length: sampleSize }, () => 'transient'),
+  lease_ttl_ms: 30_000,
+}
+
+export function sampleOf({ name, params }: Statement, facts: Facts): Sample {
+  const { shared } = facts
+  const rows = rowsFor(name, params, facts)
+  const queueIds = shared['queue_ids'] as readonly number[]
+  const known: Sample = {
+    ...shared,
+    ...(params['lease_ids'] === 'uuid[]' && { lease_ids: rows.map((row) => row['lease_id']) }),
+    execution_ids: rows.map((row) => row['execution_id']),
+    partition_keys: rows.map((row) => row['partition_key']),
+    lease_epochs: rows.map((row) => Number(row['lease_epoch'])),
+    ...('from_ranks' in params && {
+      from_neg_priorities: queueIds.map(() => 0),
+      from_ranks: queueIds.map(() => 0),
+      from_ids: queueIds.map(() => '00000000-0000-0000-0000-000000000000'),
+    }),
+    ...(name === 'execution.create' && { queue_ids: rows.map(() => queueIds[0]) }),
+    next: shared['event_id'],
+    from: shared['event_id'],
+    after: shared['event_id'],
+    to: Number(shared['event_id']) + 1000,
+  }
+  return Object.fromEntries(
+    Object.entries(params).map(([param, type]) => [
+      param,
+      Object.hasOwn(known, param) && !isFilter(param, type) ? asNumber(type, known[param]) : ofType(type),
+    ]),
+  )
+}
+
+function rowsFor(name: string, params: Statement['params'], { waiting, active, ended }: Facts): readonly Sample[] {
+  if (name === 'execution.create') return waiting.map((row) => ({ ...row, execution_id: randomUUID() }))
+  if (name === 'execution.replay') return ended
+  return 'lease_ids' in params ? active : waiting
+}
+
+/** What narrows a list beyond its namespace is left out: whoever asks for little of much has to look for it. */
+function isFilter(param: string, type: string): boolean {
+  return type === 'text?' && ['lane', 'kind', 'state'].includes(param)
+}
+
+// The driver gives a bigint as text.
+function asNumber(type: string, value: unknown): unknown {
+  return type.startsWith('int8') && typeof value === 'string' ? Number(value) : value
+}
+
+const scalars: Sample = { uuid: randomUUID(), text: 'x', bool: false, int2: 1, int4: 1, int8: 1, jsonb: {} }
+
+function ofType(type: string): unknown {
+  const one = type.includes('?') ? null : scalars[type.replace('[]', '')]
+  return type.endsWith('[]') ? Array.from({ length: sampleSize }, () => one) : one
+}
+
+/** The values as `execute` takes them. */
+export function literalsOf(statement: Statement, sample: Sample): string {
+  const texts = Object.entries(statement.params).map(([param, type]) => {
+    if (type.startsWith('bytea')) return type.endsWith('[]') ? `'{${'NULL,'.repeat(sampleSize - 1)}NULL}'` : 'null'
+    const one = { ...statement, params: { [param]: type } }
+    const [encoded] = encode(one, { [param]: sample[param] })
+    return encoded === null ? 'null' : `'${String(encoded).replaceAll("'", "''")}'`
+  })
+  return texts.length === 0 ? '' : `(${texts.join(', ')})`
+}
