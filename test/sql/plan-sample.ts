@@ -92,7 +92,7 @@ export function sampleOf({ name, params }: Statement, facts: Facts): Sample {
       from_ranks: queueIds.map(() => 0),
       from_ids: queueIds.map(() => '00000000-0000-0000-0000-000000000000'),
     }),
-    ...(name === 'execution.create' && { queue_ids: rows.map(() => queueIds[0]) }),
+    ...('payloads' in params && { queue_ids: rows.map(() => queueIds[0]) }),
     next: shared['event_id'],
     from: shared['event_id'],
     after: shared['event_id'],
@@ -107,7 +107,7 @@ export function sampleOf({ name, params }: Statement, facts: Facts): Sample {
 }
 
 function rowsFor(name: string, params: Statement['params'], { waiting, active, ended }: Facts): readonly Sample[] {
-  if (name === 'execution.create') return waiting.map((row) => ({ ...row, execution_id: randomUUID() }))
+  if ('payloads' in params) return waiting.map((row) => ({ ...row, execution_id: randomUUID() }))
   if (name === 'execution.replay') return ended
   return 'lease_ids' in params ? active : waiting
 }

@@ -55,15 +55,16 @@ order by q.queue_id`,
 })
 
 const rememberedMs = 1000
+const forgottenMs = 60_000
 
 interface Remembered {
   readonly queues: ReadonlyMap<number, Queue>
-  readonly at: number
+  at: number
 }
 
 export class QueueMatcher {
   readonly #sql: Sql
-  /** By filter, the longest remembered first. */
+  /** By filter. */
   readonly #remembered = new Map<string, Remembered>()
   readonly #heardOf = new Set<number>()
 
@@ -71,11 +72,15 @@ export class QueueMatcher {
     this.#sql = sql
   }
 
-  /** By queue id. */
+  /** By queue id. What is known is not waited for: where it is old, it is looked up for the next time. */
   async match(filter: QueueFilter): Promise<ReadonlyMap<number, Queue>> {
     const known = this.#remembered.get(keyOf(filter))
-    if (known !== undefined && performance.now() - known.at < rememberedMs) return known.queues
-    return this.#look(filter)
+    if (known === undefined) return this.#look(filter)
+    if (performance.now() - known.at >= rememberedMs) {
+      known.at = performance.now()
+      this.#look(filter).catch(() => {})
+    }
+    return known.queues
   }
 
   /** Whether there are others than those that were known: another process may have made them. */
@@ -100,12 +105,10 @@ export class QueueMatcher {
     return queues
   }
 
-  // Filters are what callers make of them: what is too old to be used is dropped, or they would pile up.
+  // Filters are what callers make of them: those that nobody has used for long are dropped, or they would pile up.
   #remember(filter: string, found: Remembered): void {
-    this.#remembered.delete(filter)
     for (const [other, { at }] of this.#remembered) {
-      if (found.at - at < rememberedMs) break
-      this.#remembered.delete(other)
+      if (found.at - at >= forgottenMs) this.#remembered.delete(other)
     }
     this.#remembered.set(filter, found)
   }
