@@ -112,6 +112,17 @@ from fresh
 where due_ms is not null`,
 })
 
+const metRow = {
+  ordinal: 'int8',
+  met_id: 'uuid?',
+  met_partition: 'int2?',
+  met_namespace: 'text?',
+  met_request_hash: 'bytea?',
+  public_state: oneOf<PublicState>(),
+} as const
+
+type MetRow = RowOf<typeof metRow>
+
 // All or nothing, without `on conflict`: what exists is left out by looking first, and a row that another transaction
 // inserted meanwhile fails the statement with 23505, whereupon the set is sent again and finds it. So every insert reads
 // from `fresh` alone; joining one insert's `returning` to the input would be a nested loop over two unindexed sets.
@@ -127,14 +138,7 @@ const insertExecutions = statement({
     idempotency_ttls_ms: 'int8?[]',
     request_hashes: 'bytea?[]',
   },
-  row: {
-    ordinal: 'int8',
-    met_id: 'uuid?',
-    met_partition: 'int2?',
-    met_namespace: 'text?',
-    met_request_hash: 'bytea?',
-    public_state: oneOf<PublicState>(),
-  },
+  row: metRow,
   text: `
 with input as materialized (
   select i.*, c.now_ms,
@@ -294,15 +298,6 @@ function keyColumnsOf(items: readonly NewExecution[]) {
 // `unnest` fills a shorter array up with nulls. Most sets use few of these columns, and an empty array costs nothing.
 function sparse<T>(items: readonly NewExecution[], column: (item: NewExecution) => T | null): (T | null)[] {
   return items.some((item) => column(item) !== null) ? items.map(column) : []
-}
-
-interface MetRow {
-  readonly ordinal: number
-  readonly met_id: string | null
-  readonly met_partition: number | null
-  readonly met_namespace: string | null
-  readonly met_request_hash: Uint8Array | null
-  readonly public_state: PublicState
 }
 
 function decode(items: readonly NewExecution[], rows: readonly MetRow[], again: boolean): Outcome<CreateResult>[] {
