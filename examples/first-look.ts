@@ -1,29 +1,30 @@
-// A first look: work is accepted, listed, described and cancelled, on a database in a folder, without any server.
-// Then the process lets go of the folder, opens it again, and everything is still there.
+// A first look, on a database in a folder, without any server: work is accepted, done by a worker, retried when it fails,
+// given to another when its worker dies; and it is still there when the process comes back.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { connect, EngineError, jsonCodec, type Execution } from 'flowfabric'
+import { connect, encodeError, EngineError, jsonCodec } from 'flowfabric'
+import type { Claim, Execution } from 'flowfabric'
 
 const folder = await mkdtemp(join(tmpdir(), 'flowfabric-'))
 
 title('1. Work is accepted')
 const ff = await connect(`file:${folder}`)
-const { executions } = ff.engine
-const welcome = await executions.create({
-  kind: 'send-welcome',
-  ...input({ email: 'ada@example.com' }),
-  tags: { customer: 'ada' },
-  priority: 100,
-})
+const { executions, events } = ff.engine
 const accepted = await executions.createMany([
-  { kind: 'resize-image', lane: 'media', ...input({ file: 'cat.png' }), requiredCapabilities: ['gpu'] },
-  { kind: 'send-reminder', ...input({ email: 'ada@example.com' }), tags: { customer: 'ada' }, delay: '2d' },
+  { kind: 'send-welcome', ...input({ to: 'ada@example.com' }), tags: { customer: 'ada' }, priority: 100 },
+  {
+    kind: 'charge-card',
+    ...input({ amount: 42 }),
+    policy: { retry: { attempts: 3, backoff: { type: 'fixed', delayMs: '100ms' } } },
+  },
+  { kind: 'render-report', ...input({ pages: 7 }) },
+  { kind: 'send-reminder', ...input({ to: 'ada@example.com' }), tags: { customer: 'ada' }, delay: '2d' },
   { kind: 'close-books', lane: 'finance', deadline: '8h', idempotencyKey: 'books-2026-11' },
   { kind: 'close-books', lane: 'finance', deadline: '8h', idempotencyKey: 'books-2026-11' },
   { kind: 'send-welcome', policy: { retry: { attempts: 0 } } },
 ])
-for (const answer of [welcome, ...accepted]) {
+for (const answer of accepted) {
   console.log(
     answer.kind === 'refused'
       ? `refused    ${answer.error.message}`
@@ -34,24 +35,35 @@ for (const answer of [welcome, ...accepted]) {
 title('2. What there is, newest first')
 show((await executions.list()).executions)
 
-title("3. Only Ada's")
-show((await executions.list({ tag: { key: 'customer', value: 'ada' } })).executions)
+title('3. A worker takes the report, and dies')
+// Nobody renews this lease, and nobody completes the work.
+const { claims } = await executions.claim({ ...worker('doomed'), kinds: ['render-report'], leaseTtl: '300ms' })
+const report = claims[0]!
+console.log(`${report.kind} is held by doomed until its lease runs out`)
 
-title('4. One of them is cancelled')
-await executions.cancel({ executionId: welcome.executionId, reason: 'Ada called' })
-const described = await executions.describe(welcome.executionId)
-console.log(
-  `${described?.kind} is ${described?.publicState}: ${described?.cancellationReason} (by ${described?.cancelledBy})`,
-)
+title('4. Another works: what fails is retried, what was lost is taken over')
+const supervisor = ff.supervise() // promotes what is due, gives back what the dead held
+for (let ended = 0; ended < 3;) {
+  const taken = await executions.claim({ ...worker('steady'), max: 10, wait: '5s' })
+  for (const claim of taken.claims) ended += (await handle(claim)) ? 1 : 0
+}
+await supervisor.stop()
 
-title('5. A mistake says what to do')
+title('5. What happened to the report')
+const { events: happened } = await events.timeline(report.executionId)
+for (const event of happened) {
+  const { kind, outcome, workerInstanceId, leaseEpoch } = event
+  console.log(`${kind.padEnd(9)} ${(outcome ?? '').padEnd(8)} ${workerInstanceId ?? ''}, epoch ${leaseEpoch}`)
+}
+
+title('6. A mistake says what to do')
 try {
-  await executions.list({ lane: 'media', state: 'wating' as 'waiting' })
+  await executions.list({ lane: 'finance', state: 'wating' as 'waiting' })
 } catch (error) {
   if (error instanceof EngineError) console.log(`${error.code}: ${error.message}`)
 }
 
-title('6. The process ends; the work does not')
+title('7. The process ends; the work does not')
 await ff.close()
 const again = await connect(`file:${folder}`)
 const counts = Object.entries(await again.engine.executions.countByState())
@@ -63,6 +75,29 @@ console.log(
 )
 await again.close()
 await rm(folder, { recursive: true })
+
+/** Whether it ended. */
+async function handle(claim: Claim): Promise<boolean> {
+  const { executionId, leaseId, leaseEpoch, kind, attemptIndex, reason } = claim
+  const fence = { executionId, leaseId, leaseEpoch }
+  const what = `${kind} (${reason}, attempt ${attemptIndex + 1})`
+  try {
+    if (kind === 'charge-card' && attemptIndex === 0) throw new Error('the bank did not answer')
+    const { bytes, encoding } = jsonCodec.encode({ done: true })
+    await executions.complete({ ...fence, result: bytes, resultEncoding: encoding })
+    console.log(`${what} is done`)
+    return true
+  } catch (error) {
+    const { bytes, encoding } = encodeError(error)
+    const answer = await executions.fail({ ...fence, reason: String(error), error: bytes, errorEncoding: encoding })
+    console.log(`${what} failed: ${String(error)}; ${answer.kind}`)
+    return answer.kind === 'failed'
+  }
+}
+
+function worker(name: string) {
+  return { workerId: name, workerInstanceId: name, lanes: ['default'] }
+}
 
 function input(value: unknown) {
   const { bytes, encoding } = jsonCodec.encode(value)

@@ -10,15 +10,18 @@ import { expect, onTestFinished, test } from 'vitest'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const run = promisify(execFile)
 
-test('the first look accepts, lists, cancels, and finds the work again after a restart', async () => {
+test('the first look accepts, works, retries, takes over, and finds the work again after a restart', async () => {
   const shown = await runExample('first-look.ts')
   expect(shown).toMatch(/^created +\{fp:\d+\}:[\da-f-]{36}$/m)
   expect(shown).toMatch(/^duplicate +\{fp:\d+\}:[\da-f-]{36}$/m)
   expect(shown).toContain('refused    policy.retry.attempts is 0; it must be a whole number from 1 to 1000')
-  expect(shown).toContain("resize-image   media    waiting  waits for a worker on lane 'media' with gpu")
-  expect(shown).toContain('send-welcome is cancelled: Ada called (by local)')
+  expect(shown).toContain("close-books    finance  waiting  waits for a worker on lane 'finance'")
+  expect(shown).toContain('charge-card (first, attempt 1) failed: Error: the bank did not answer; retry_scheduled')
+  expect(shown).toContain('charge-card (retry, attempt 2) is done')
+  expect(shown).toContain('render-report (reclaim, attempt 1) is done')
+  expect(shown).toMatch(/lapsed +doomed, epoch 1\nacquired +steady, epoch 2\nended +success +steady, epoch 2/)
   expect(shown).toContain('invalid_input: state is "wating"; did you mean waiting?')
-  expect(shown).toContain('2 waiting, 1 delayed, 1 cancelled')
+  expect(shown).toContain('1 waiting, 1 delayed, 3 completed')
 })
 
 test('the program in the README is the example, and it runs', async () => {
