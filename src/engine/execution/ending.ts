@@ -18,6 +18,9 @@
 // readers of the log rely.
 import { attached } from '../../model/attached.ts'
 
+/** What an ending has to close besides the execution itself; whoever has none of it ends by `endExecutions` alone. */
+export const hasMoreToClose = attached.waitpoints | attached.suspension
+
 const owesDispatch = attached.flow | attached.parent | attached.children
 
 /** For an ending that is nobody's failure and has no result. */
@@ -129,4 +132,19 @@ ended_dispatch as (
   select execution_id, generation, flow_id, parent_id, terminal_at_ms, terminal_outcome
   from ended
   where attached & ${owesDispatch} <> 0
+)`
+
+/** The same for executions that may have waitpoints or a suspension: these close with them. */
+export const endExecutionsWhole = `${endExecutions},
+ended_suspension as (
+  update flowfabric.ff_suspension_current s
+  set closed_at_ms = d.terminal_at_ms, close_reason = d.terminal_outcome::text, timeout_at_ms = null, wake_at_ms = null
+  from ended d
+  where d.attached & ${attached.suspension} <> 0 and s.execution_id = any (array[d.execution_id]) and s.closed_at_ms is null
+),
+ended_waitpoints as (
+  update flowfabric.ff_waitpoint_pending p
+  set state = 'closed', closed_at_ms = d.terminal_at_ms, close_reason = d.terminal_outcome::text, expires_at_ms = null
+  from ended d
+  where d.attached & ${hasMoreToClose} <> 0 and p.execution_id = any (array[d.execution_id]) and p.state <> 'closed'
 )`
