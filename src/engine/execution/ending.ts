@@ -134,17 +134,22 @@ ended_dispatch as (
   where attached & ${owesDispatch} <> 0
 )`
 
-/** The same for executions that may have waitpoints or a suspension: these close with them. */
-export const endExecutionsWhole = `${endExecutions},
+/** Follows `endExecutions` where executions may have waitpoints or a suspension: these close with them. */
+export function closeWithEnding(closeReason: string): string {
+  return `
 ended_suspension as (
   update flowfabric.ff_suspension_current s
-  set closed_at_ms = d.terminal_at_ms, close_reason = d.terminal_outcome::text, timeout_at_ms = null, wake_at_ms = null
+  set closed_at_ms = d.terminal_at_ms, close_reason = ${closeReason}, timeout_at_ms = null, wake_at_ms = null
   from ended d
   where d.attached & ${attached.suspension} <> 0 and s.execution_id = any (array[d.execution_id]) and s.closed_at_ms is null
 ),
 ended_waitpoints as (
   update flowfabric.ff_waitpoint_pending p
-  set state = 'closed', closed_at_ms = d.terminal_at_ms, close_reason = d.terminal_outcome::text, expires_at_ms = null
+  set state = 'closed', closed_at_ms = d.terminal_at_ms, close_reason = ${closeReason}, expires_at_ms = null
   from ended d
   where d.attached & ${hasMoreToClose} <> 0 and p.execution_id = any (array[d.execution_id]) and p.state <> 'closed'
 )`
+}
+
+export const endExecutionsWhole = `${endExecutions},
+${closeWithEnding('d.terminal_outcome::text')}`
