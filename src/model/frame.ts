@@ -1,0 +1,25 @@
+// Texts as bytes, each behind its length, so that no two lists of texts are the same bytes.
+
+export function frame(fields: readonly string[]): Buffer {
+  const parts = fields.flatMap((field) => {
+    const bytes = Buffer.from(field)
+    const length = Buffer.alloc(4)
+    length.writeUInt32BE(bytes.length)
+    return [length, bytes]
+  })
+  return Buffer.concat(parts)
+}
+
+/** Null unless the bytes are a frame to the end. */
+export function unframe(bytes: Buffer): string[] | null {
+  const fields: string[] = []
+  let at = 0
+  while (at < bytes.length) {
+    if (at + 4 > bytes.length) return null
+    const end = at + 4 + bytes.readUInt32BE(at)
+    if (end > bytes.length) return null
+    fields.push(bytes.toString('utf8', at + 4, end))
+    at = end
+  }
+  return fields
+}
