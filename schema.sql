@@ -116,7 +116,7 @@ create type flowfabric.ff_signal_effect as enum (
   'appended_to_waitpoint_duplicate',
   'resume_condition_satisfied',
   'buffered_for_pending_waitpoint',
-  'kept_until_named',
+  'kept_for_condition',
   'signal_ignored_not_in_condition',
   'signal_ignored_matcher_failed',
   'no_op'

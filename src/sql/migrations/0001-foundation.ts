@@ -48,7 +48,7 @@ create type flowfabric.ff_timeout_behavior as enum (
 create type flowfabric.ff_waitpoint_state as enum ('pending', 'active', 'closed');
 create type flowfabric.ff_signal_effect as enum (
   'appended_to_waitpoint', 'appended_to_waitpoint_duplicate', 'resume_condition_satisfied', 'buffered_for_pending_waitpoint',
-  'kept_until_named', 'signal_ignored_not_in_condition', 'signal_ignored_matcher_failed', 'no_op');
+  'kept_for_condition', 'signal_ignored_not_in_condition', 'signal_ignored_matcher_failed', 'no_op');
 create type flowfabric.ff_lease_effect as enum ('acquired', 'renewed', 'expired', 'reclaimed', 'revoked');
 
 create table flowfabric.ff_lane_registry (
