@@ -48,7 +48,8 @@ where s.closed_at_ms is null`,
 })
 
 // Those sent through the suspension's waitpoints, and of those sent by name the untaken ones whose name stands in the
-// condition. A name that stands there for something else costs a row that no leaf takes.
+// condition. A name that stands there for something else costs a row that no leaf takes. What was found not to count when it
+// came never will, and only a predicate needs payloads, of which there may be thousands.
 const openSignals = statement({
   name: 'suspension.open.signals',
   params: { execution_ids: 'uuid[]' },
@@ -66,11 +67,13 @@ const openSignals = statement({
   },
   text: `
 select g.execution_id, g.signal_no, g.signal_id, g.signal_name, g.source_type, g.source_identity, g.waitpoint_key,
-  g.accepted_at_ms, g.payload, g.payload_encoding
+  g.accepted_at_ms, case when jsonb_path_exists(s.condition, '$.**.payload') then g.payload end as payload,
+  g.payload_encoding
 from unnest($1::uuid[]) as i (execution_id)
 join flowfabric.ff_suspension_current s on s.execution_id = any (array[i.execution_id])
 join flowfabric.ff_signal g on g.execution_id = any (array[s.execution_id])
 where s.closed_at_ms is null and g.taken_at_ms is null
+  and g.effect in ('appended_to_waitpoint', 'buffered_for_pending_waitpoint', 'kept_for_condition')
   and (g.suspension_id = s.suspension_id
     or g.waitpoint_id is null and g.generation = s.generation
       and jsonb_path_exists(s.condition, '$.** ? (@.name == $name)', jsonb_build_object('name', g.signal_name)))`,

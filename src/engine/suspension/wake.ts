@@ -16,6 +16,10 @@
 // delayed; its suspension and the waitpoints of it closed, without timers; one event. A cancel that was asked for before it
 // was suspended is no matter here: what is asked to stop is ended by its suspend.
 import { attached } from '../../model/attached.ts'
+import type { CloseReason } from '../../model/suspension.ts'
+import type { Interruption } from '../../model/state.ts'
+import { call } from '../../sql/sql.ts'
+import { statement } from '../../sql/statement.ts'
 
 export const wakeSuspended = `
 woken as (
@@ -64,3 +68,56 @@ woken_event as (
       'outcome', wake_outcome))
   from woken
 )`
+
+export interface Waking {
+  /** The execution's. */
+  readonly uuid: string
+  readonly interruption: Extract<Interruption, 'signalled' | 'timed_out' | 'children'>
+  readonly delayMs: number | null
+  /** Read from the clock after the lock. */
+  readonly wokenAt: number
+  readonly actor: string
+  readonly reason: string | null
+  readonly closeReason: CloseReason
+  readonly outcome: unknown
+}
+
+const wake = statement({
+  name: 'suspension.wake',
+  params: {
+    execution_ids: 'uuid[]',
+    interruptions: 'text[]',
+    delays_ms: 'int8?[]',
+    woken_ats_ms: 'int8[]',
+    actors: 'text[]',
+    reasons: 'text?[]',
+    close_reasons: 'text[]',
+    outcomes: 'jsonb?[]',
+  },
+  row: { execution_id: 'uuid', queue_id: 'int4', delay_until_ms: 'int8?' },
+  text: `
+with waking as materialized (
+  select execution_id, wake_interruption::flowfabric.ff_interruption as wake_interruption, wake_delay_ms, woken_at_ms,
+    wake_actor, wake_reason, wake_close_reason, wake_outcome
+  from unnest($1::uuid[], $2::text[], $3::int8[], $4::int8[], $5::text[], $6::text[], $7::text[], $8::jsonb[])
+    as w (execution_id, wake_interruption, wake_delay_ms, woken_at_ms, wake_actor, wake_reason, wake_close_reason,
+      wake_outcome)
+),
+${wakeSuspended}
+select execution_id, queue_id, delay_until_ms
+from woken`,
+})
+
+/** For executions that an earlier statement of the transaction has locked and found suspended. */
+export function wakeCall(items: readonly Waking[]) {
+  return call(wake, {
+    execution_ids: items.map((item) => item.uuid),
+    interruptions: items.map((item) => item.interruption),
+    delays_ms: items.map((item) => item.delayMs),
+    woken_ats_ms: items.map((item) => item.wokenAt),
+    actors: items.map((item) => item.actor),
+    reasons: items.map((item) => item.reason),
+    close_reasons: items.map((item) => item.closeReason),
+    outcomes: items.map((item) => item.outcome),
+  })
+}
