@@ -561,12 +561,14 @@ create table flowfabric.ff_waitpoint_hmac (
   expires_at_ms bigint,
   is_active boolean not null,
   is_wrapped boolean not null,
-  secret bytea not null,
+  secret bytea,
   constraint ff_waitpoint_hmac_pkey PRIMARY KEY (namespace, kid),
-  constraint ff_waitpoint_hmac_grace CHECK ((is_active = (expires_at_ms IS NULL)))
+  constraint ff_waitpoint_hmac_grace CHECK ((is_active = (expires_at_ms IS NULL))),
+  constraint ff_waitpoint_hmac_secret CHECK (((secret IS NOT NULL) OR (NOT is_active)))
 );
 CREATE UNIQUE INDEX ff_waitpoint_hmac_active ON flowfabric.ff_waitpoint_hmac USING btree (namespace) WHERE is_active;
-CREATE INDEX ff_waitpoint_hmac_expiry ON flowfabric.ff_waitpoint_hmac USING btree (expires_at_ms) WHERE (expires_at_ms IS NOT NULL);
+CREATE INDEX ff_waitpoint_hmac_expiry ON flowfabric.ff_waitpoint_hmac USING btree (expires_at_ms) WHERE ((expires_at_ms IS NOT NULL) AND (secret IS NOT NULL));
+CREATE INDEX ff_waitpoint_hmac_kid ON flowfabric.ff_waitpoint_hmac USING btree (kid);
 
 create table flowfabric.ff_waitpoint_pending (
   waitpoint_id uuid not null,

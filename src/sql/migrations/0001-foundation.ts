@@ -428,7 +428,7 @@ create unique index ff_signal_idempotency on flowfabric.ff_signal (execution_id,
   coalesce(waitpoint_id, '00000000-0000-0000-0000-000000000000'::uuid)) where idempotency_key is not null;
 
 -- Signing keys of waitpoint tokens: of a namespace, or of all where that is empty. One is active; older ones verify until
--- their grace is over.
+-- their grace is over. Then the secret is wiped and the row stays, so that no id ever names two keys.
 create table flowfabric.ff_waitpoint_hmac (
   namespace text collate "C" not null,
   kid text collate "C" not null,
@@ -436,12 +436,15 @@ create table flowfabric.ff_waitpoint_hmac (
   expires_at_ms bigint,
   is_active boolean not null,
   is_wrapped boolean not null,
-  secret bytea not null,
+  secret bytea,
   primary key (namespace, kid),
-  constraint ff_waitpoint_hmac_grace check (is_active = (expires_at_ms is null))
+  constraint ff_waitpoint_hmac_grace check (is_active = (expires_at_ms is null)),
+  constraint ff_waitpoint_hmac_secret check (secret is not null or not is_active)
 );
+create index ff_waitpoint_hmac_kid on flowfabric.ff_waitpoint_hmac (kid);
 create unique index ff_waitpoint_hmac_active on flowfabric.ff_waitpoint_hmac (namespace) where is_active;
-create index ff_waitpoint_hmac_expiry on flowfabric.ff_waitpoint_hmac (expires_at_ms) where expires_at_ms is not null;
+create index ff_waitpoint_hmac_expiry on flowfabric.ff_waitpoint_hmac (expires_at_ms)
+  where expires_at_ms is not null and secret is not null;
 
 -- A key holds within its scope: the namespace, or the flow or parent that the scope names (else the nil uuid).
 create table flowfabric.ff_idempotency_key (
