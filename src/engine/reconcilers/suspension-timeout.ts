@@ -4,7 +4,7 @@
 //   auto_resume_with_timeout_signal   it goes on with a signal of that name, and with the verdict on what had come by then
 // A suspension whose condition time has satisfied meanwhile cannot time out: it wakes.
 import { statement } from '../../sql/statement.ts'
-import { closeWithEnding, endExecutions } from '../execution/ending.ts'
+import { endExecutionsClosing } from '../execution/ending.ts'
 import { candidates, inScope, sweepParams, sweepRow, swept, takenUp } from './candidate.ts'
 import type { Duty } from './duty.ts'
 import { nextTimer } from './next-timer.ts'
@@ -32,6 +32,9 @@ where s.timeout_at_ms < flowfabric.ff_now_ms()
 order by s.timeout_at_ms, s.execution_id
 limit $1`
 }
+
+const closeReason = `'timed_out_' || case d.terminal_outcome
+      when 'failed' then 'fail' when 'cancelled' then 'cancel' else 'expire' end`
 
 const dueUnjudged = dueWhere(`${isJudged} is not true`)
 
@@ -74,8 +77,7 @@ ending as materialized (
   from overdue o
   where o.behaviour <> 'escalate'
 ),
-${endExecutions},
-${closeWithEnding(`'timed_out_' || case d.terminal_outcome when 'failed' then 'fail' when 'cancelled' then 'cancel' else 'expire' end`)},
+${endExecutionsClosing(closeReason)},
 escalated as (
   update flowfabric.ff_exec_core e
   set last_mutation_at_ms = greatest(o.now_ms, e.last_mutation_at_ms)
