@@ -2,8 +2,9 @@
 // read in one round trip, judged here, and written in another.
 import { evaluate, type Verdict } from '../../model/condition-evaluate.ts'
 import { mintUuid } from '../../model/uuid.ts'
-import { call, type Sql } from '../../sql/sql.ts'
+import type { Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
+import { lockSetCall } from '../execution/lock-set.ts'
 import { factReads, openSuspensionsOf, type OpenSuspension } from '../suspension/facts.ts'
 import { rearmCall } from '../suspension/rearm.ts'
 import { takeSignalsCall } from '../suspension/take-signals.ts'
@@ -11,18 +12,6 @@ import { timeoutSignalCall } from '../suspension/timeout-signal.ts'
 import { wakeCall } from '../suspension/wake.ts'
 import { sweepParams, takenUpCall, type sweepRow } from './candidate.ts'
 import type { Steps } from './sweep.ts'
-
-const lock = statement({
-  name: 'suspension.lock',
-  params: { execution_ids: 'uuid[]' },
-  row: { execution_id: 'uuid' },
-  text: `
-select e.execution_id
-from unnest($1::uuid[]) as i (execution_id)
-join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
-order by i.execution_id
-for no key update of e skip locked`,
-})
 
 /** `due` is the query for them; it selects `execution_id`. */
 export function wakeSteps(duty: string, lookName: string, due: string): (sql: Sql) => Steps {

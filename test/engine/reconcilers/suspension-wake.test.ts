@@ -138,18 +138,24 @@ test('a run takes the earliest, as many as it may, of the namespace and tag that
   expect((await engine.executions.describe(late))?.publicState).toBe('suspended')
 })
 
-async function sentByName(sql: Sql, executionId: ExecutionId, fields: object): Promise<string> {
+interface Sent {
+  readonly signal_no: number
+  readonly signal_name: string
+  readonly generation?: number
+}
+
+async function sentByName(sql: Sql, executionId: ExecutionId, sent: Sent): Promise<string> {
   const signalId = crypto.randomUUID()
   await insert(sql, 'ff_signal', {
     execution_id: parseExecutionId(executionId).uuid,
     signal_id: signalId,
-    accepted_at_ms: 1,
+    accepted_at_ms: sent.signal_no,
     generation: 0,
     effect: 'kept_for_condition',
     signal_category: 'external',
     source_type: 'test',
     source_identity: 'one',
-    ...fields,
+    ...sent,
   })
   return signalId
 }
