@@ -36,14 +36,11 @@ export function wakeSteps(duty: string, lookName: string, due: string): (sql: Sq
 async function wakeDue(sql: Sql, duty: string, uuids: readonly string[]): Promise<RowOf<typeof sweepRow>> {
   if (uuids.length === 0) return { seen: 0, processed: 0, ready_queue_ids: [] }
   let judged: readonly Judged[] = []
-  const [, woken] = await sql.decide(
-    [call(lock, { execution_ids: uuids }), ...factReads(uuids)],
-    ([locked, ...facts]) => {
-      const suspensions = openSuspensionsOf(facts)
-      judged = locked.flatMap(({ execution_id: uuid }) => judge(suspensions.get(uuid)))
-      return writesFor(duty, judged)
-    },
-  )
+  const [, woken] = await sql.decide([lockSetCall(uuids), ...factReads(uuids)], ([locked, ...facts]) => {
+    const suspensions = openSuspensionsOf(facts)
+    judged = locked.flatMap(({ execution_id: uuid }) => judge(suspensions.get(uuid)))
+    return writesFor(duty, judged)
+  })
   const ready = woken.filter((row) => row.delay_until_ms === null)
   return {
     seen: uuids.length,

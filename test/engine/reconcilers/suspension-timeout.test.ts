@@ -42,7 +42,10 @@ test('TMO-09 the waitpoints of a suspension that timed out close with it', async
   const { sql } = await setup()
   const given = factory(sql)
   const waitpoints = ['a', 'b']
-  const condition = { kind: 'allOf', members: waitpoints.map((waitpoint) => ({ kind: 'signal', waitpoint })) } as const
+  const condition = {
+    kind: 'allOf',
+    members: waitpoints.map((waitpoint) => ({ kind: 'signal' as const, waitpoint })),
+  } as const
   await given.suspended({ timeoutAt: 1, condition, waitpoints })
   await given.suspended({ waitpoints: ['answer'] })
   await suspensionTimeout.runOnce(sql)
