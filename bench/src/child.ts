@@ -1,23 +1,28 @@
-// A measurement runs in a process of its own, on the same Node for all: it makes itself ready, says so, and begins when it
-// is told to, as often as it is told. So nobody is measured while he starts, and nobody shares an event loop or a heap with another.
+// A measurement runs in a process of its own, on the same Node for all: it makes itself ready, says so, and does what it is
+// told, as often as it is told. So nobody is measured while he starts, and nobody shares an event loop or a heap with
+// another.
 import { fork } from 'node:child_process'
 import { on, once } from 'node:events'
-import { createRequire } from 'node:module'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
+import { compiled } from './compile.ts'
 
-export interface Child<Output> {
-  /** Runs what was made ready, once. */
-  go(): Promise<Output>
+// What a peer does to `pg` is no news of ours.
+const quiet = ['--disable-warning=DeprecationWarning']
+
+export interface Child<Output, Order> {
+  tell(order: Order): Promise<Output>
   end(): Promise<void>
 }
 
-const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
-
 /** Resolves when the child is ready. */
-export async function startChild<Output>(node: string, file: URL, input: unknown): Promise<Child<Output>> {
-  const child = fork(fileURLToPath(file), [JSON.stringify(input)], {
+export async function startChild<Output, Order = 'go'>(
+  node: string,
+  file: URL,
+  input: unknown,
+): Promise<Child<Output, Order>> {
+  const child = fork(compiled(file), [JSON.stringify(input)], {
     execPath: node,
-    execArgv: ['--import', loader, ...profiling()],
+    execArgv: [...quiet, ...profiling()],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
   const exited = once(child, 'exit')
@@ -30,8 +35,8 @@ export async function startChild<Output>(node: string, file: URL, input: unknown
 
   await next()
   return {
-    async go() {
-      child.send('go')
+    async tell(order) {
+      child.send({ order })
       return (await next()) as Output
     },
     async end() {
@@ -47,18 +52,20 @@ function profiling(): string[] {
   return folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`]
 }
 
-export interface Ready<Output> {
-  run(): Promise<Output>
+export interface Ready<Output, Order> {
+  obey(order: Order): Promise<Output>
   close(): Promise<void>
 }
 
 /** The child's side. */
-export async function serve<Output>(prepare: (input: unknown) => Promise<Ready<Output>>): Promise<void> {
+export async function serve<Output, Order = 'go'>(
+  prepare: (input: unknown) => Promise<Ready<Output, Order>>,
+): Promise<void> {
   const ready = await prepare(JSON.parse(process.argv[2]!))
   process.send!('ready')
   for await (const [word] of on(process, 'message')) {
     if (word === 'end') break
-    process.send!(await ready.run())
+    process.send!((await ready.obey((word as { order: Order }).order)) ?? null)
   }
   await ready.close()
   process.disconnect()

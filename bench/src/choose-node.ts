@@ -1,9 +1,9 @@
 // Every contestant runs on the same Node: this one if all of them support it, else the one that npm's package `node`
-// brings. Only pg-boss has a bound above ours.
+// brings. Only pg-boss and Graphile Worker have bounds above ours.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
-const oldest = [22, 12] as const
+const oldest = [22, 18] as const
 
 export async function chooseNode(): Promise<string> {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)

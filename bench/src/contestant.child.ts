@@ -2,11 +2,11 @@
 import { serve } from './child.ts'
 import { makePayload } from './peers/payload.ts'
 import type { Payload } from './peers/payload.ts'
-import { loadPeer } from './peers/peer.ts'
-import type { PeerName, Submitter } from './peers/peer.ts'
+import { loadCreating } from './peers/peer.ts'
+import type { CreatingName, Submitter } from './peers/peer.ts'
 
 export interface ContestantInput {
-  readonly peer: PeerName
+  readonly peer: CreatingName
   readonly work: WorkName
   readonly url: string
 }
@@ -56,11 +56,11 @@ const firstWarmUps = 6
 
 await serve<Lap>(async (input) => {
   const { peer, work, url } = input as ContestantInput
-  const submitter = await (await loadPeer(peer)).open(url)
+  const submitter = await (await loadCreating(peer)).open(url)
   for (let count = 0; count < firstWarmUps; count++) await works[work](submitter, 'warm-up')
   return {
     // A process that slept while the others ran is slower at first; that is not what is measured.
-    async run() {
+    async obey() {
       const warmUp = await works[work](submitter, 'warm-up')
       const { count, ms } = await works[work](submitter, 'lap')
       return { count, ms, writtenCount: warmUp.count + count }

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { availableParallelism, cpus, totalmem } from 'node:os'
 import { promisify } from 'node:util'
-import type { Server } from './server.ts'
+import type { Stores } from './stores.ts'
 
 export interface Machine {
   readonly cores: number
@@ -10,9 +10,11 @@ export interface Machine {
   readonly platform: string
   readonly node: string
   readonly postgres: string
+  /** Null where none was found. */
+  readonly redis: string | null
 }
 
-export async function describeMachine(node: string, server: Server): Promise<Machine> {
+export async function describeMachine(node: string, { server, redisVersion }: Stores): Promise<Machine> {
   const { stdout } = await promisify(execFile)(node, ['--version'])
   return {
     cores: availableParallelism(),
@@ -21,10 +23,12 @@ export async function describeMachine(node: string, server: Server): Promise<Mac
     platform: `${process.platform} ${process.arch}`,
     node: stdout.trim(),
     postgres: server.version,
+    redis: redisVersion,
   }
 }
 
 export function machineLine(machine: Machine): string {
-  const { cores, processor, memoryGiB, platform, node, postgres } = machine
-  return `${cores} cores (${processor}), ${memoryGiB} GiB, ${platform}; node ${node}; Postgres ${postgres}, durable commits`
+  const { cores, processor, memoryGiB, platform, node, postgres, redis } = machine
+  const others = redis === null ? '' : `; Redis ${redis}, not durable`
+  return `${cores} cores (${processor}), ${memoryGiB} GiB, ${platform}; node ${node}; Postgres ${postgres}, durable commits${others}`
 }

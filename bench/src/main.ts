@@ -3,45 +3,90 @@
 // keeps figures and plots in results/. A scenario is chosen by its name or by the beginning of it. Settings are words,
 // because npm keeps every dash for itself on the way through a workspace.
 import { chooseNode } from './choose-node.ts'
+import { compile } from './compile.ts'
 import { describeMachine, machineLine } from './machine.ts'
+import { writePage } from './report/page.ts'
 import { printReport } from './report/print.ts'
-import { saveReport } from './report/save.ts'
+import { readReports, saveReport } from './report/save.ts'
+import { claimBacklog } from './scenarios/claim-backlog.ts'
+import { claimHeld } from './scenarios/claim-held.ts'
 import { createBatch } from './scenarios/create-batch.ts'
 import { createOne } from './scenarios/create-one.ts'
-
+import { drainEmbedded } from './scenarios/drain-embedded.ts'
+import { drain } from './scenarios/drain.ts'
+import { latency } from './scenarios/latency.ts'
 import { lists } from './scenarios/lists.ts'
-import type { Bench, Scenario } from './scenario.ts'
-import { startServer } from './server.ts'
+import { memory } from './scenarios/memory.ts'
+import { size } from './scenarios/size.ts'
+import { sustained } from './scenarios/sustained.ts'
+import { workers } from './scenarios/workers.ts'
+import type { Bench, Scenario, Settings } from './scenario.ts'
+import { openStores } from './stores.ts'
 
-const scenarios: readonly Scenario[] = [createOne, createBatch, lists]
+const scenarios: readonly Scenario[] = [
+  drain,
+  drainEmbedded,
+  workers,
+  createOne,
+  createBatch,
+  latency,
+  sustained,
+  claimBacklog,
+  claimHeld,
+  size,
+  memory,
+  lists,
+]
 
 const words = process.argv.slice(2)
 const chosen = choose(words.filter((word) => !word.includes('=')))
-const settings = { rounds: setting('rounds', 3, 1), rows: setting('rows', 1_000_000, 200_000) }
+const settings: Settings = {
+  rounds: setting('rounds', 3, 1),
+  rows: setting('rows', 1_000_000, 200_000),
+  only: words.filter((word) => word.startsWith('only=')).flatMap((word) => word.slice(5).split(',')),
+}
 
+await compile()
 const node = await chooseNode()
-const server = await startServer()
+const stores = await openStores()
 try {
-  const machine = await describeMachine(node, server)
+  const machine = await describeMachine(node, stores)
   console.log(machineLine(machine))
   for (const scenario of chosen) {
     console.log(`\n${scenario.title}`)
-    const bench: Bench = { server, settings, node, say: (line) => console.log(`  ${line}`) }
+    const bench: Bench = {
+      stores,
+      server: stores.server,
+      settings,
+      node,
+      takesPart: (name) => stores.isPresent(name) && isAskedFor(name),
+      say: (line) => console.log(`  ${line}`),
+    }
     const report = await scenario.run(bench)
     printReport(report)
     await saveReport(report, machine, settings)
+    await writePage(await readReports(scenarios.map(({ name }) => name)))
   }
 } finally {
-  await server.stop()
+  await stores.stop()
 }
 
 function choose(names: readonly string[]): readonly Scenario[] {
-  for (const word of names) {
-    if (scenarios.some(({ name }) => name.startsWith(word))) continue
-    throw new Error(`there is no scenario '${word}'; known are ${scenarios.map(({ name }) => name).join(', ')}`)
-  }
   if (names.length === 0) return scenarios
-  return scenarios.filter(({ name }) => names.some((beginning) => name.startsWith(beginning)))
+  const wanted = new Set(names.flatMap(named))
+  return scenarios.filter((scenario) => wanted.has(scenario))
+}
+
+function named(word: string): readonly Scenario[] {
+  const exact = scenarios.filter(({ name }) => name === word)
+  const found = exact.length > 0 ? exact : scenarios.filter(({ name }) => name.startsWith(word))
+  if (found.length > 0) return found
+  throw new Error(`there is no scenario '${word}'; known are ${scenarios.map(({ name }) => name).join(', ')}`)
+}
+
+function isAskedFor(name: string): boolean {
+  if (settings.only.length === 0 || name.startsWith('raw') || name.startsWith('FlowFabric')) return true
+  return settings.only.some((beginning) => name.toLowerCase().startsWith(beginning.toLowerCase()))
 }
 
 function setting(name: string, normal: number, least: number): number {

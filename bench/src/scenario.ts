@@ -1,6 +1,8 @@
 // What a scenario is given and what it gives back. Times depend on the machine, so a verdict is only ever passed on a
 // ratio between two things that were measured side by side.
+import type { CreatingName } from './peers/peer.ts'
 import type { Server } from './server.ts'
+import type { Stores } from './stores.ts'
 
 export interface Scenario {
   readonly name: string
@@ -9,24 +11,31 @@ export interface Scenario {
 }
 
 export interface Bench {
+  readonly stores: Stores
   readonly server: Server
   readonly settings: Settings
   /** The Node that runs every contestant. */
   readonly node: string
+  /** Whether it was asked for and can be had here. */
+  takesPart(name: CreatingName): boolean
   say(line: string): void
 }
 
 export interface Settings {
   /** How often everything is measured; medians are taken over the rounds. */
   readonly rounds: number
-  /** Executions in the large table of the lists. */
+  /** Executions in a large table; half as many go through one. */
   readonly rows: number
+  /** Beginnings of the names of those who take part beside raw and FlowFabric; none: all of them. */
+  readonly only: readonly string[]
 }
+
+export type Unit = '/s' | 'ms' | 'MB' | 'bytes'
 
 export interface Report {
   readonly name: string
   readonly title: string
-  readonly unit: '/s' | 'ms'
+  readonly unit: Unit
   /** What the plot holds everything against; a ratio's `to`. */
   readonly baseline: string
   readonly rows: readonly ReportRow[]
@@ -38,8 +47,12 @@ export interface ReportRow {
   /** The median. */
   readonly value: number
   readonly ratios: readonly Ratio[]
-  /** Bytes of write-ahead log for each thing written. */
+  /** More of the same measurement, by name, in the same unit. */
+  readonly figures?: Readonly<Record<string, number>>
+  /** Bytes of write-ahead log for each thing. */
   readonly logBytes?: number
+  /** The load that it was measured under. */
+  readonly perSecond?: number
 }
 
 export interface Ratio {
@@ -52,6 +65,6 @@ export interface Ratio {
 
 export interface Bar {
   readonly direction: 'at least' | 'at most'
-  readonly must: number
+  readonly must?: number
   readonly aim?: number
 }

@@ -15,6 +15,8 @@ export interface Server {
 
 export interface Database {
   readonly url: string
+  /** Whether what is written to it goes to this server's log. */
+  readonly isOnServer: boolean
   drop(): Promise<void>
 }
 
@@ -42,7 +44,11 @@ export async function startServer(): Promise<Server> {
       await admin.query(`create database ${name}`)
       const url = new URL(postgres.url)
       url.pathname = name
-      return { url: url.href, drop: async () => void (await admin.query(`drop database ${name} with (force)`)) }
+      return {
+        url: url.href,
+        isOnServer: true,
+        drop: async () => void (await admin.query(`drop database ${name} with (force)`)),
+      }
     },
     checkpoint: async () => void (await admin.query('checkpoint')),
     logPosition: async () => Number(await ask(`select pg_current_wal_insert_lsn() - '0/0' as answer`)),

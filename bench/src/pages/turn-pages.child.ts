@@ -38,7 +38,7 @@ await serve<TurnPagesOutput>(async (input) => {
   const executionsOf = ({ schema }: Page) => opened[schemas.indexOf(schema)]!.engine.executions
   const output = pages.map(() => ({ smallMs: [] as number[], largeMs: [] as number[] }))
   return {
-    async run() {
+    async obey() {
       for (let round = 0; round < rounds; round++) {
         for (const [index, { small, large }] of pages.entries()) {
           const { smallMs, largeMs } = await readBoth(

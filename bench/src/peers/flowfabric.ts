@@ -1,8 +1,13 @@
-// Through the public API, with the options that one gets by giving none.
+// Through the public API, with the options that one gets by giving none. The worker is a bare loop: claim a set, handle it,
+// complete it while the next is claimed.
+import { randomUUID } from 'node:crypto'
 import { connect, jsonCodec } from '../../../src/index.ts'
-import type { CreateRequest } from '../../../src/index.ts'
+import type { Claim, CreateRequest, FlowFabric } from '../../../src/index.ts'
+import { decodePayload } from './payload.ts'
 import type { Payload } from './payload.ts'
-import type { Peer } from './peer.ts'
+import type { Handle, Peer, Worker } from './peer.ts'
+
+export const setSize = 500
 
 export const flowfabric: Peer = {
   async open(url) {
@@ -10,16 +15,68 @@ export const flowfabric: Peer = {
     return {
       create: (payload) => ff.engine.executions.create(request(payload)),
       async createMany(payloads) {
-        const answers = await ff.engine.executions.createMany(payloads.map(request))
-        const refused = answers.find((answer) => answer.kind === 'refused')
-        if (refused !== undefined) throw refused.error
+        refuseRefusals(await ff.engine.executions.createMany(payloads.map(request)))
       },
       close: () => ff.close(),
     }
   },
+
+  async startWorker(url, handle) {
+    return work(await connect(url), handle)
+  },
 }
 
-function request(payload: Payload): CreateRequest {
+export function request(payload: Payload): CreateRequest {
   const { bytes, encoding } = jsonCodec.encode(payload)
   return { kind: 'send-email', payload: bytes, payloadEncoding: encoding }
+}
+
+function work(ff: FlowFabric, handle: Handle): Worker {
+  const { executions } = ff.engine
+  const workerInstanceId = randomUUID()
+  const stopping = new AbortController()
+  let completing: Promise<void> = Promise.resolve()
+  let heldCount = 0
+
+  async function complete(claims: readonly Claim[]): Promise<void> {
+    refuseRefusals(
+      await executions.completeMany(
+        claims.map(({ executionId, leaseId, leaseEpoch }) => ({ executionId, leaseId, leaseEpoch })),
+      ),
+    )
+    heldCount -= claims.length
+  }
+
+  async function loop(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const { claims } = await executions.claim({
+        workerId: 'bench',
+        workerInstanceId,
+        lanes: ['default'],
+        max: setSize,
+        wait: '1m',
+        signal: stopping.signal,
+      })
+      heldCount += claims.length
+      for (const { payload } of claims) handle(decodePayload(payload!))
+      await completing
+      completing = complete(claims)
+    }
+  }
+
+  const looping = loop()
+  return {
+    isDone: async () => heldCount === 0,
+    async stop() {
+      stopping.abort()
+      await looping
+      await completing
+      await ff.close()
+    },
+  }
+}
+
+function refuseRefusals(answers: readonly { kind: string }[]): void {
+  const refused = answers.find((answer) => answer.kind === 'refused') as { error?: Error } | undefined
+  if (refused !== undefined) throw refused.error
 }

@@ -1,6 +1,7 @@
 // One horizontal bar for each row: its ratio to the report's baseline. Dashed lines are the bars to reach; a row that runs
 // off the scale ends in its figure all the same.
 import type { Report, ReportRow } from '../scenario.ts'
+import { showRatio } from './unit.ts'
 
 const labelWidth = 330
 const plotWidth = 520
@@ -11,8 +12,9 @@ const top = 64
 export function plot(report: Report, machine: string): string {
   const rows = report.rows.map((row) => ({ label: row.label, ratio: ratioToBaseline(report, row) }))
   const lines = linesOf(report)
-  const farthestLine = Math.max(...lines.map((line) => line.at))
-  const scale = Math.max(farthestLine * 1.5, Math.min(Math.max(...rows.map((row) => row.ratio)), farthestLine * 3))
+  const farthestRow = Math.max(...rows.map((row) => row.ratio))
+  const farthestLine = lines.length === 0 ? farthestRow : Math.max(...lines.map((line) => line.at))
+  const scale = Math.max(farthestLine * 1.5, Math.min(farthestRow, farthestLine * 3))
   const x = (ratio: number) => labelWidth + Math.min(ratio / scale, 1) * plotWidth
   const height = top + rows.length * rowHeight + 40
   const bottom = top + rows.length * rowHeight
@@ -20,7 +22,7 @@ export function plot(report: Report, machine: string): string {
 <rect width="${width}" height="${height}" fill="#ffffff"/>
 <text x="16" y="24" font-size="15" font-weight="600">${escape(report.title)}</text>
 <text x="16" y="42" fill="#666666">${escape(`ratio to ${report.baseline}`)}</text>
-${rows.map(({ label, ratio }, index) => barOf(label, ratio, top + index * rowHeight, x(ratio))).join('\n')}
+${rows.map(({ label, ratio }, index) => barOf(label, ratio, top + index * rowHeight, x(ratio), colourOf(report, label))).join('\n')}
 ${lines.map(({ word, at }) => lineOf(word, x(at), bottom)).join('\n')}
 <text x="16" y="${height - 14}" fill="#888888" font-size="10">${escape(machine)}</text>
 </svg>
@@ -29,6 +31,12 @@ ${lines.map(({ word, at }) => lineOf(word, x(at), bottom)).join('\n')}
 
 function ratioToBaseline(report: Report, row: ReportRow): number {
   return row.ratios.find((ratio) => ratio.to === report.baseline)?.value ?? 0
+}
+
+// Ours stand out where others are beside them.
+function colourOf(report: Report, label: string): string {
+  const isOurs = (name: string) => name.startsWith('FlowFabric')
+  return isOurs(label) || !report.rows.some((row) => isOurs(row.label)) ? '#3b6fd4' : '#b6bdc6'
 }
 
 interface Line {
@@ -43,16 +51,16 @@ function linesOf(report: Report): Line[] {
     if (bar === undefined) continue
     const reference = report.rows.find((row) => row.label === to)
     const one = to === report.baseline || reference === undefined ? 1 : ratioToBaseline(report, reference)
-    lines.set('must', { word: 'must', at: bar.must * one })
+    if (bar.must !== undefined) lines.set('must', { word: 'must', at: bar.must * one })
     if (bar.aim !== undefined) lines.set('aim', { word: 'aim', at: bar.aim * one })
   }
   return [...lines.values()]
 }
 
-function barOf(label: string, ratio: number, y: number, end: number): string {
+function barOf(label: string, ratio: number, y: number, end: number, colour: string): string {
   return `<text x="${labelWidth - 8}" y="${y + 14}" text-anchor="end">${escape(label)}</text>
-<rect x="${labelWidth}" y="${y + 3}" width="${(end - labelWidth).toFixed(1)}" height="14" fill="${label.startsWith('pg-boss') || label === 'raw' ? '#b6bdc6' : '#3b6fd4'}"/>
-<text x="${(end + 6).toFixed(1)}" y="${y + 14}" fill="#444444">${ratio.toFixed(2)}x</text>`
+<rect x="${labelWidth}" y="${y + 3}" width="${(end - labelWidth).toFixed(1)}" height="14" fill="${colour}"/>
+<text x="${(end + 6).toFixed(1)}" y="${y + 14}" fill="#444444">${showRatio(ratio)}</text>`
 }
 
 function lineOf(word: string, x: number, bottom: number): string {

@@ -1,4 +1,5 @@
 import type { Ratio, Report, ReportRow } from '../scenario.ts'
+import { inUnit, showRatio } from './unit.ts'
 import { isMet, verdictOf } from './verdict.ts'
 
 export function printReport(report: Report): void {
@@ -8,23 +9,36 @@ export function printReport(report: Report): void {
   for (const line of lines)
     console.log(`  ${line.map((cell, column) => cell.padEnd(widths[column]!)).join('   ')}`.trimEnd())
   for (const note of report.notes) console.log(`  ${note}`)
-  const missed = report.rows.filter((row) => row.ratios.some(missesMust)).map((row) => row.label)
+  printVerdict(report)
+}
+
+function printVerdict({ rows }: Report): void {
+  if (!rows.some((row) => row.ratios.some(({ bar }) => bar?.must !== undefined))) return
+  const missed = rows.filter((row) => row.ratios.some(missesMust)).map((row) => row.label)
   console.log(missed.length === 0 ? '  every must is met' : `  a must is missed by: ${missed.join('; ')}`)
 }
 
 function missesMust({ value, bar }: Ratio): boolean {
-  return bar !== undefined && !isMet(value, bar.direction, bar.must)
+  return bar?.must !== undefined && !isMet(value, bar.direction, bar.must)
 }
 
 function cellsOf({ unit }: Report, row: ReportRow): string[] {
-  const value = unit === '/s' ? `${Math.round(row.value).toLocaleString('en')}/s` : `${row.value.toFixed(2)} ms`
+  const figures = Object.entries(row.figures ?? {}).map(([name, value]) => `${name} ${inUnit(value, unit)}`)
   const log = row.logBytes === undefined ? [] : [`${Math.round(row.logBytes)} log bytes each`]
-  return [row.label, value.padStart(10), ...log, ...row.ratios.flatMap(ratioCells)]
+  const load = row.perSecond === undefined ? [] : [`at ${inUnit(row.perSecond, '/s')}`]
+  return [
+    row.label,
+    inUnit(row.value, unit).padStart(10),
+    ...figures,
+    ...load,
+    ...log,
+    ...row.ratios.flatMap(ratioCells),
+  ]
 }
 
 function ratioCells(ratio: Ratio): string[] {
   const [low, high] = ratio.range
-  return [`${ratio.value.toFixed(2)}x ${ratio.to}`, `(${low.toFixed(2)} to ${high.toFixed(2)})`, verdictOf(ratio)]
+  return [`${showRatio(ratio.value)} ${ratio.to}`, `(${showRatio(low)} to ${showRatio(high)})`, verdictOf(ratio)]
 }
 
 function columnWidths(lines: readonly (readonly string[])[]): number[] {

@@ -8,8 +8,11 @@ export function isMet(value: number, direction: Bar['direction'], bound: number)
 export function verdictOf({ value, bar }: Ratio): string {
   if (bar === undefined) return ''
   const sign = bar.direction === 'at least' ? '>=' : '<='
-  const say = (word: string, bound: number) =>
-    `${word} ${sign} ${bound} ${isMet(value, bar.direction, bound) ? 'met' : 'MISSED'}`
-  const must = say('must', bar.must)
-  return bar.aim === undefined ? must : `${must}, ${say('aim', bar.aim)}`
+  const say = (word: 'must' | 'aim') => {
+    const bound = bar[word]
+    return bound === undefined
+      ? []
+      : [`${word} ${sign} ${bound} ${isMet(value, bar.direction, bound) ? 'met' : 'MISSED'}`]
+  }
+  return [...say('must'), ...say('aim')].join(', ')
 }

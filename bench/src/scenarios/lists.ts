@@ -92,7 +92,7 @@ async function turnPages(bench: Bench, url: string, pages: readonly PagePair[]):
     new URL('../pages/turn-pages.child.ts', import.meta.url),
     input,
   )
-  const output = await child.go()
+  const output = await child.tell('go')
   await child.end()
   return output
 }

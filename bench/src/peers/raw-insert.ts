@@ -1,8 +1,8 @@
-// What Postgres itself can do: a bare table with a key and a payload, prepared statements, nothing else. Single rows go
-// through one connection for each submitter.
+// The fastest that Postgres itself stores something: a bare table with a key and a payload, prepared statements, nothing
+// else. Single rows go through one connection for each submitter.
 import pg from 'pg'
-import type { Payload } from './payload.ts'
-import type { Peer } from './peer.ts'
+import { encodePayload } from './payload.ts'
+import type { Creating } from './peer.ts'
 
 const table = `create table raw_job (id uuid primary key default uuidv7(), payload bytea not null)`
 const insertOne = { name: 'insert-one', text: 'insert into raw_job (payload) values ($1) returning id' }
@@ -13,18 +13,14 @@ const insertMany = {
 
 const connectionCount = 16
 
-export const raw: Peer = {
+export const rawInsert: Creating = {
   async open(url) {
     const pool = new pg.Pool({ connectionString: url, max: connectionCount })
     await pool.query(table)
     return {
-      create: (payload) => pool.query({ ...insertOne, values: [encode(payload)] }),
-      createMany: (payloads) => pool.query({ ...insertMany, values: [payloads.map(encode)] }),
+      create: (payload) => pool.query({ ...insertOne, values: [encodePayload(payload)] }),
+      createMany: (payloads) => pool.query({ ...insertMany, values: [payloads.map(encodePayload)] }),
       close: () => pool.end(),
     }
   },
-}
-
-function encode(payload: Payload): Buffer {
-  return Buffer.from(JSON.stringify(payload))
 }

@@ -1,0 +1,64 @@
+// Where each contestant keeps its work, and who cannot take part on this machine.
+import { access, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { CreatingName } from './peers/peer.ts'
+import { startRedis } from './redis.ts'
+import { startServer } from './server.ts'
+import type { Database, Server } from './server.ts'
+
+export interface Stores {
+  readonly server: Server
+  /** Null where there is none. */
+  readonly redisVersion: string | null
+  /** Why some are missing, a sentence each. */
+  readonly absences: readonly string[]
+  isPresent(name: CreatingName): boolean
+  createDatabase(name: CreatingName): Promise<Database>
+  stop(): Promise<void>
+}
+
+export async function openStores(): Promise<Stores> {
+  const server = await startServer()
+  const redis = await startRedis()
+  const hasAbsurd = await isReadable(process.env['BENCH_ABSURD_SQL'])
+  const absences: string[] = []
+  if (redis === null) absences.push('BullMQ is left out: no redis-server was found')
+  if (!hasAbsurd) {
+    absences.push('Absurd is left out: its schema is not on npm; BENCH_ABSURD_SQL may name the file sql/absurd.sql')
+  }
+  return {
+    server,
+    redisVersion: redis?.version ?? null,
+    absences,
+    isPresent(name) {
+      if (isOnRedis(name)) return redis !== null
+      return hasAbsurd || !name.startsWith('Absurd')
+    },
+    createDatabase(name) {
+      if (isOnRedis(name)) return redis!.createDatabase()
+      return name === 'FlowFabric, embedded' ? createFolder() : server.createDatabase()
+    },
+    async stop() {
+      await redis?.stop()
+      await server.stop()
+    },
+  }
+}
+
+function isOnRedis(name: CreatingName): boolean {
+  return name.startsWith('BullMQ')
+}
+
+async function createFolder(): Promise<Database> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'bench-embedded-'))
+  return { url: `file:${folder}`, isOnServer: false, drop: () => rm(folder, { recursive: true }) }
+}
+
+async function isReadable(file: string | undefined): Promise<boolean> {
+  if (file === undefined) return false
+  return access(file).then(
+    () => true,
+    () => false,
+  )
+}
