@@ -1,5 +1,6 @@
 // The signed part of an approval link: who opens it asks for one action on one waitpoint, until it expires. It is self-
 // contained, so it is verified before anything is looked up. That it is used once is for the engine to hold.
+import { EngineError } from './errors.ts'
 import { frame, unframe } from './frame.ts'
 import { limits } from './limits.ts'
 import { digestBytes, sign, verify } from './signing-key.ts'
@@ -32,6 +33,17 @@ export function verifyLink(text: unknown, keys: readonly SigningKey[], now: numb
   const isRight = verify({ kid, digest }, keys, now, label, fields)
   const expiresAt = Number(expires)
   return isRight && expiresAt >= now ? { waitpointId, action, expiresAt } : null
+}
+
+/** What the link says of itself, before anything of it is verified: enough to look up what it must be verified against. */
+export function claimedByLink(text: unknown): { kid: string; waitpointId: string; action: string } | null {
+  const [kid, waitpointId, action] = readLink(text)?.fields ?? []
+  return kid === undefined || waitpointId === undefined || action === undefined ? null : { kid, waitpointId, action }
+}
+
+/** The one answer to whatever is wrong with a link. */
+export function invalidLink(): EngineError {
+  return new EngineError('invalid_token', 'the link is not valid, or no longer; ask for a new one')
 }
 
 const nothing = { fields: [] as string[], digest: Buffer.alloc(digestBytes) }

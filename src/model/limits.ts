@@ -56,7 +56,10 @@ export const limits = {
   replayCount: 1_000_000,
   defaultReplayCount: 10,
   signalCount: 10_000,
+  // One token may not use up what its whole execution may receive.
+  waitpointSignalCount: 1000,
 
+  waitpointCount: 100,
   // Children are leaves too, so a wait for many of them is large.
   conditionBytes: MiB,
   conditionDepth: 4,

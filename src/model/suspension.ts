@@ -39,6 +39,7 @@ export const outcomeOfTimeout = {
 
 /** Pending until a suspension uses it, active while that lasts. */
 export const waitpointStates = ['pending', 'active', 'closed'] as const
+export type WaitpointState = (typeof waitpointStates)[number]
 
 /** Why a suspension and its waitpoints closed; the last two are for waitpoints alone. */
 export const closeReasons = [
