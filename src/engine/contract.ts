@@ -168,7 +168,7 @@ export interface Signals {
 
 export interface SigningKeys {
   /** A new key signs from now on; the one before verifies until its grace is over. */
-  rotate(request: RotateRequest): Promise<RotateResult>
+  rotate(request?: RotateRequest): Promise<RotateResult>
   /** The first key, where there is none. */
   seed(request: SeedRequest): Promise<SeedResult>
   /** Those that verify; never their secrets. */

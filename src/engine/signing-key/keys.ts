@@ -53,30 +53,39 @@ from (select 1) one${keyByKid('$1::text', '$2::text')}`,
 
 const mostRemembered = 1000
 
+export interface SigningKeysOptions {
+  /** Wraps the secrets that are stored, so that the database never sees them. */
+  readonly wrappingSecret?: string
+  /** Where the database has no key yet; made by chance when left out. */
+  readonly firstKey?: NewKey
+}
+
 export class SigningKeys {
   readonly #sql: Sql
+  readonly #firstKey: NewKey | undefined
   readonly wrapping: Wrapping
   readonly #known = new Map<string, Promise<SigningKey | null>>()
   #isReady: Promise<void> | null = null
 
-  constructor(sql: Sql, wrappingSecret: string | null = null) {
+  constructor(sql: Sql, { wrappingSecret, firstKey }: SigningKeysOptions = {}) {
     this.#sql = sql
-    this.wrapping = new Wrapping(wrappingSecret)
+    this.#firstKey = firstKey
+    this.wrapping = new Wrapping(wrappingSecret ?? null)
   }
 
-  /** From here on there is a key that signs for every namespace: the one that is there, else `first`, else one of chance. */
-  ready(first?: NewKey): Promise<void> {
-    this.#isReady ??= this.#makeReady(first ?? mintKey()).catch((error: unknown) => {
+  /** From here on there is a key that signs for every namespace. */
+  ready(): Promise<void> {
+    this.#isReady ??= this.#makeReady().catch((error: unknown) => {
       this.#isReady = null
       throw error
     })
     return this.#isReady
   }
 
-  async #makeReady(first: NewKey): Promise<void> {
+  async #makeReady(): Promise<void> {
     const [active] = await this.#sql.query(readActiveShared, {})
     if (active !== undefined && isStored(active)) return void this.wrapping.open(active)
-    const { kid, secret } = first
+    const { kid, secret } = this.#firstKey ?? mintKey()
     const values = { kid, ...this.wrapping.seal(secret, { namespace: sharedScope, kid }) }
     await untilSent(this.#sql, { again: false }, () => this.#sql.query(makeFirst, values))
   }
