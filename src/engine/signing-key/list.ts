@@ -31,10 +31,10 @@ from flowfabric.ff_waitpoint_hmac
 where namespace = any (array[$1, '${sharedScope}'])
   and secret is not null
   and (is_active or expires_at_ms >= flowfabric.ff_now_ms())
-order by namespace desc, created_at_ms desc, kid`,
+order by namespace desc, is_active desc, created_at_ms desc, kid`,
 })
 
-/** Those of the namespace first, the newest first. */
+/** Those of the namespace first; of each scope the one that signs, then the newest. */
 export async function listSigningKeys(
   sql: Sql,
   caller: Caller,
