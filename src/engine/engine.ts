@@ -29,7 +29,9 @@ import { renew } from './execution/renew.ts'
 import { checkReplayRequest, replayOperation } from './execution/replay.ts'
 import { resolveFlowId } from './execution/resolve-flow-id.ts'
 import { result } from './execution/result.ts'
+import { checkResumeRequest, resumeOperation } from './execution/resume.ts'
 import { setTag } from './execution/set-tag.ts'
+import { suspendOperation, trySuspendOperation } from './execution/suspend.ts'
 import { asEngineError, inOurWords } from './failure.ts'
 import { Hints } from './hint.ts'
 import { listExpiredLeases } from './lease/list-expired.ts'
@@ -49,7 +51,12 @@ import { SigningKeys, type SigningKeysOptions } from './signing-key/keys.ts'
 import { listSigningKeys } from './signing-key/list.ts'
 import { rotate } from './signing-key/rotate.ts'
 import { seed } from './signing-key/seed.ts'
+import { describeSuspension } from './suspension/describe.ts'
+import { listSuspensions } from './suspension/list.ts'
+import { checkSuspendRequest } from './suspension/request.ts'
+import { checkCreateWaitpointRequest, createWaitpointOperation } from './waitpoint/create.ts'
 import { link } from './waitpoint/link.ts'
+import { listWaitpoints } from './waitpoint/list.ts'
 import { readToken } from './waitpoint/read-token.ts'
 import { Supervisor, type SuperviseOptions } from './reconcilers/supervisor.ts'
 
@@ -111,6 +118,10 @@ function shared(sql: Sql, options: EngineOptions) {
     release: new Merger(sql, releaseOperation(telling, onReady)),
     cancel: new Merger(sql, cancelOperation(telling)),
     cancelHeld: new Merger(sql, cancelHeldOperation(telling)),
+    suspend: new Merger(sql, suspendOperation({ sql: telling, keys: signingKeys, onReady, onDelay })),
+    trySuspend: new Merger(sql, trySuspendOperation({ sql: telling, keys: signingKeys, onReady, onDelay })),
+    resume: new Merger(sql, resumeOperation(telling, onReady, onDelay)),
+    createWaitpoint: new Merger(sql, createWaitpointOperation(sql, signingKeys)),
     grant: new Merger(sql, grantOperation(sql)),
     progress: new Merger(sql, progressOperation(sql)),
     replay: new Merger(sql, replayOperation(telling, onReady)),
@@ -141,6 +152,8 @@ function engineFor(engine: Shared, caller: Caller): Engine {
   const delay = inSets(checkDelayRequest, () => engine.delay)
   const release = inSets(checkReleaseRequest, () => engine.release)
   const cancel = inSets(checkCancelRequest, (item) => (isByHolder(item) ? engine.cancelHeld : engine.cancel))
+  const suspend = inSets(checkSuspendRequest, () => engine.suspend)
+  const resume = inSets(checkResumeRequest, () => engine.resume)
   const replay = inSets(checkReplayRequest, () => engine.replay)
   const deliver = inSets(checkDeliverRequest, () => engine.signal)
   const send = inSets(checkSendRequest, () => engine.signal)
@@ -160,6 +173,11 @@ function engineFor(engine: Shared, caller: Caller): Engine {
       delayMany: delay.many,
       release: release.one,
       releaseMany: release.many,
+      suspend: suspend.one,
+      suspendMany: suspend.many,
+      trySuspend: inSets(checkSuspendRequest, () => engine.trySuspend).one,
+      resume: resume.one,
+      resumeMany: resume.many,
       cancel: cancel.one,
       cancelMany: cancel.many,
       replay: replay.one,
@@ -181,6 +199,10 @@ function engineFor(engine: Shared, caller: Caller): Engine {
       revoke: inSets(checkRevokeRequest, () => engine.revoke).one,
       listExpired: (request = {}) => listExpiredLeases(sql, caller, request),
     },
+    suspensions: {
+      list: (request = {}) => listSuspensions(sql, caller, request),
+      describe: (executionId) => describeSuspension(sql, caller, executionId),
+    },
     signals: {
       deliver: deliver.one,
       deliverMany: deliver.many,
@@ -196,6 +218,8 @@ function engineFor(engine: Shared, caller: Caller): Engine {
       list: (request = {}) => listSigningKeys(sql, caller, request),
     },
     waitpoints: {
+      create: inSets(checkCreateWaitpointRequest, () => engine.createWaitpoint).one,
+      list: (executionId, request = {}) => listWaitpoints(sql, signingKeys, caller, executionId, request),
       readToken: (waitpointId) => readToken(engine.raw, signingKeys, caller, waitpointId).catch(inOurOwn),
       link: (request) => link(engine.raw, signingKeys, caller, request).catch(inOurOwn),
     },

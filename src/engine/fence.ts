@@ -162,20 +162,25 @@ join flowfabric.ff_exec_core e
 where i.ordinal not in (select ordinal from target)`
 }
 
-/** What every fenced statement answers, for each item that exists. */
-export const fencedRow = {
+/** What anybody needs to know who looks whether a lease still holds. */
+export const fenceRow = {
   ordinal: 'int8',
-  /** False: another transaction holds the row, and nothing was looked at. */
-  is_locked: 'bool',
   is_held: 'bool',
-  /** Held too, and nothing was written: it has more to close than this form of the statement closes. */
-  has_more: 'bool',
   is_last_holder: 'bool',
   lease_epoch: 'int8',
   /** As it was found. */
   public_state: oneOf<PublicState>(),
-  attempt_state: oneOf<AttemptState>(),
   interruption: oneOf<Interruption>(),
+} as const
+
+/** What every fenced statement answers, for each item that exists. */
+export const fencedRow = {
+  ...fenceRow,
+  /** False: another transaction holds the row, and nothing was looked at. */
+  is_locked: 'bool',
+  /** Held too, and nothing was written: it has more to close than this form of the statement closes. */
+  has_more: 'bool',
+  attempt_state: oneOf<AttemptState>(),
   delay_until_ms: 'int8?',
 } as const
 
@@ -236,7 +241,7 @@ for no key update of l`,
 })
 
 /** Why a write that was not let through has lost its lease. Comes after the check for a repeat. */
-export function lostLease({ executionId, leaseEpoch }: Held, row: FencedRow): EngineError {
+export function lostLease({ executionId, leaseEpoch }: Held, row: RowOf<typeof fenceRow>): EngineError {
   const details = { executionId, publicState: row.public_state, leaseEpoch, currentLeaseEpoch: row.lease_epoch }
   if (isEnded(row.public_state)) {
     return new EngineError(

@@ -11,7 +11,7 @@ import type { Hints } from '../hint.ts'
 import type { QueueHeads } from '../queue/head.ts'
 import type { QueueFilter, QueueMatcher } from '../queue/match.ts'
 import { untilSent } from '../resend.ts'
-import { claimReady, countReady, decodeClaim, type Claim, type ClaimRow } from './claim.ts'
+import { claimReady, countReady, decodeClaim, resumptionsOf, type Claim, type ClaimRow } from './claim.ts'
 import { checkLeaseTtl, checkWorker } from './renew.ts'
 
 export interface ClaimRequest {
@@ -136,7 +136,9 @@ export class Claimer {
     while (queueIds.length > 0) {
       const { rows, isWindowFull } = await this.#claimOnce(checked, queueIds, candidates)
       if (rows.length > 0) {
-        return { claims: rows.map((row) => decodeClaim(row, queues.get(row.queue_id)!)), more: isWindowFull }
+        const resumptions = await untilSent(this.#sql, { again: false }, () => resumptionsOf(this.#sql, rows))
+        const claims = rows.map((row) => decodeClaim(row, queues.get(row.queue_id)!, resumptions))
+        return { claims, more: isWindowFull }
       }
       if (candidates >= mostCandidates || !(await this.#areThereMore(queueIds, candidates))) break
       candidates = Math.min(Math.max(candidates * 4, fewestCandidates), mostCandidates)

@@ -119,7 +119,7 @@ export function openSuspensionsOf([open, signals, children]: FactRows): Readonly
   )
 }
 
-function byExecution<Row extends { readonly execution_id: string }>(rows: readonly Row[]): Map<string, Row[]> {
+export function byExecution<Row extends { readonly execution_id: string }>(rows: readonly Row[]): Map<string, Row[]> {
   const groups = new Map<string, Row[]>()
   for (const row of rows) {
     const group = groups.get(row.execution_id)

@@ -23,8 +23,8 @@ signal as (
 insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key, namespace,
   actor, reason, attempt_index, details)
 select $5, execution_id, flow_id, generation, 'signalled', partition_key, namespace, $4, 'timeout', attempt_index,
-  jsonb_build_object('signalId', signal_id, 'signalName', 'timeout', 'waitpointId', null,
-    'effect', 'resume_condition_satisfied', 'sourceType', 'system', 'sourceIdentity', 'suspension_timeout')
+  jsonb_build_object('signalId', signal_id, 'signalName', 'timeout', 'effect', 'resume_condition_satisfied',
+    'category', 'timeout', 'sourceType', 'system', 'sourceIdentity', 'suspension_timeout')
 from sent`,
 })
 

@@ -16,6 +16,9 @@
 // delayed; its suspension and the waitpoints of it closed, without timers; one event. A cancel that was asked for before it
 // was suspended is no matter here: what is asked to stop is ended by its suspend.
 import { attached } from '../../model/attached.ts'
+import type { Verdict } from '../../model/condition-evaluate.ts'
+import { childrenOf } from '../../model/condition-waits.ts'
+import type { Condition } from '../../model/condition.ts'
 import type { CloseReason } from '../../model/suspension.ts'
 import type { Interruption } from '../../model/state.ts'
 import { call } from '../../sql/sql.ts'
@@ -120,4 +123,10 @@ export function wakeCall(items: readonly Waking[]) {
     close_reasons: items.map((item) => item.closeReason),
     outcomes: items.map((item) => item.outcome),
   })
+}
+
+/** How it comes back: by a signal that it took, else by a child's ending where it waits for one, else by time. */
+export function interruptionBy({ signals }: Verdict, condition: Condition): Waking['interruption'] {
+  if (signals.length > 0) return 'signalled'
+  return childrenOf(condition).length > 0 ? 'children' : 'timed_out'
 }
