@@ -9,7 +9,7 @@ import { factReads, openSuspensionsOf, type OpenSuspension } from '../suspension
 import { rearmCall } from '../suspension/rearm.ts'
 import { takeSignalsCall } from '../suspension/take-signals.ts'
 import { timeoutSignalCall } from '../suspension/timeout-signal.ts'
-import { wakeCall } from '../suspension/wake.ts'
+import { interruptionBy, wakeCall, type Waking } from '../suspension/wake.ts'
 import { sweepParams, takenUpCall, type sweepRow } from './candidate.ts'
 import type { Steps } from './sweep.ts'
 
@@ -90,17 +90,17 @@ function writesFor(duty: string, judged: readonly Judged[]) {
   ] as const
 }
 
-function wakingOf(duty: string, { suspension, verdict, as }: Judged) {
-  const { uuid, facts, resumeDelayMs } = suspension
-  const satisfied = as === 'satisfied'
+function wakingOf(duty: string, { suspension, verdict, as }: Judged): Waking {
+  const { uuid, condition, facts, resumeDelayMs } = suspension
+  const isSatisfied = as === 'satisfied'
   return {
     uuid,
-    interruption: satisfied && verdict.signals.length > 0 ? ('signalled' as const) : ('timed_out' as const),
-    delayMs: satisfied ? resumeDelayMs : null,
+    interruption: isSatisfied ? interruptionBy(verdict, condition) : 'timed_out',
+    delayMs: isSatisfied ? resumeDelayMs : null,
     wokenAt: facts.now,
     actor: duty,
-    reason: satisfied ? null : 'suspension_timeout_auto_resume',
-    closeReason: satisfied ? ('resumed' as const) : ('timed_out_auto_resume' as const),
+    reason: isSatisfied ? null : 'suspension_timeout_auto_resume',
+    closeReason: isSatisfied ? 'resumed' : 'timed_out_auto_resume',
     outcome: verdict,
   }
 }
