@@ -2,8 +2,10 @@
 // contained, so it is verified before anything is looked up. That it is used once is for the engine to hold.
 import { EngineError } from './errors.ts'
 import { frame, unframe } from './frame.ts'
+import { parseWaitpointId } from './id.ts'
+import type { IdParts } from './id.ts'
 import { limits } from './limits.ts'
-import { digestBytes, sign, verify } from './signing-key.ts'
+import { digestBytes, parseKid, sign, verify } from './signing-key.ts'
 import type { SigningKey } from './signing-key.ts'
 import { checkText } from './text.ts'
 
@@ -17,13 +19,14 @@ export interface ApprovalLink {
 }
 
 export function signLink({ kid, secret }: Pick<SigningKey, 'kid' | 'secret'>, link: ApprovalLink): string {
-  const action = checkText('action', link.action, {
-    minBytes: 1,
-    maxBytes: limits.linkActionBytes,
-    refuseControls: true,
-  })
+  const action = checkAction(link.action)
   const fields = [kid, link.waitpointId, action, `${link.expiresAt}`]
   return Buffer.concat([frame(fields), sign(secret, label, fields)]).toString('base64url')
+}
+
+/** It becomes the name of a signal. */
+export function checkAction(action: unknown): string {
+  return checkText('action', action, { minBytes: 1, maxBytes: limits.linkActionBytes, refuseControls: true })
 }
 
 /** Null for whatever is damaged, forged, expired, or signed by a key that no longer verifies; which is not told. */
@@ -35,10 +38,21 @@ export function verifyLink(text: unknown, keys: readonly SigningKey[], now: numb
   return isRight && expiresAt >= now ? { waitpointId, action, expiresAt } : null
 }
 
-/** What the link says of itself, before anything of it is verified: enough to look up what it must be verified against. */
-export function claimedByLink(text: unknown): { kid: string; waitpointId: string; action: string } | null {
+/** What a link says of itself before anything of it is verified: enough to look up what it must be verified against. */
+export interface ClaimedLink {
+  readonly kid: string
+  readonly waitpoint: IdParts
+  readonly action: string
+}
+
+/** Null for what no engine has signed, because it could not have. */
+export function claimedByLink(text: unknown): ClaimedLink | null {
   const [kid, waitpointId, action] = readLink(text)?.fields ?? []
-  return kid === undefined || waitpointId === undefined || action === undefined ? null : { kid, waitpointId, action }
+  try {
+    return { kid: parseKid(kid), waitpoint: parseWaitpointId(waitpointId), action: checkAction(action) }
+  } catch {
+    return null
+  }
 }
 
 /** The one answer to whatever is wrong with a link. */

@@ -43,7 +43,7 @@ function fieldsOf({ executionId, waitpointId, waitpointKey, createdAt }: TokenSu
 
 // One spelling: small hex digits, nothing before or after.
 const maxLength = limits.keyIdBytes + 1 + digestBytes * 2
-const form = /^([^:]+):([\da-f]{64})$/
+const form = /^([\x20-\x39\x3b-\x7e]+):([\da-f]{64})$/
 
 function readToken(token: unknown): Claimed | null {
   const match = typeof token === 'string' && token.length <= maxLength ? form.exec(token) : null

@@ -5,7 +5,7 @@ import { held, type Outcome } from '../merge.ts'
 import type { OpenSuspension } from '../suspension/facts.ts'
 import { rearmCall } from '../suspension/rearm.ts'
 import { takeSignalsCall, type TakenSignal } from '../suspension/take-signals.ts'
-import { wakeCall, type Waking } from '../suspension/wake.ts'
+import { interruptionBy, wakeCall, type Waking } from '../suspension/wake.ts'
 import type { Admitted } from './admit.ts'
 import type { SignalResult } from './incoming.ts'
 import { judge, type JudgedSuspension } from './judge.ts'
@@ -77,13 +77,11 @@ export function writesOf({ records, suspensions }: Decision) {
 }
 
 function wakingOf({ suspension, verdict, actor, at }: JudgedSuspension): Waking {
-  const { uuid, resumeDelayMs, facts } = suspension
-  // What had happened before may satisfy it, and the signal be only the occasion to look.
-  const byChild = (facts.childEndings?.size ?? 0) > 0
-  const interruption = verdict.signals.length > 0 ? 'signalled' : byChild ? 'children' : 'timed_out'
+  const { uuid, resumeDelayMs, condition } = suspension
   return {
     uuid,
-    interruption,
+    // What had happened before may satisfy it, and the signal be only the occasion to look.
+    interruption: interruptionBy(verdict, condition),
     delayMs: resumeDelayMs,
     wokenAt: at,
     actor,

@@ -1,7 +1,6 @@
 // Redeem: the one use of an approval link. The link says which waitpoint it is for and what is asked; what is signed is all
 // that counts. Its fingerprint is the key by which a second use is a repeat of the first.
 import { claimedByLink, invalidLink } from '../../model/approval-link.ts'
-import { parseWaitpointId } from '../../model/id.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { tokenFingerprint } from '../../model/token.ts'
 import type { Caller } from '../caller.ts'
@@ -30,7 +29,7 @@ export function checkRedeemRequest(caller: Caller, request: RedeemRequest): Inco
     ...content,
     ...caller,
     idempotencyKey: `link:${fingerprint}`,
-    target: { noun: 'waitpoint', ...parseWaitpointId(claimed.waitpointId) },
+    target: { noun: 'waitpoint', ...claimed.waitpoint },
     door: { by: 'link', link, kid: claimed.kid },
   }
 }

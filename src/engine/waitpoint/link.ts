@@ -1,13 +1,12 @@
 // An approval link: whoever opens it asks for one action on one waitpoint, once and until it expires. Made by whoever has the
 // right to act in the namespace, and told of by an event.
-import { signLink } from '../../model/approval-link.ts'
+import { checkAction, signLink } from '../../model/approval-link.ts'
 import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
 import { formatWaitpointId, parseWaitpointId, type WaitpointId } from '../../model/id.ts'
-import { limits } from '../../model/limits.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { WaitpointState } from '../../model/suspension.ts'
-import { checkText, show } from '../../model/text.ts'
+import { show } from '../../model/text.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
@@ -78,7 +77,7 @@ export async function link(sql: Sql, keys: SigningKeys, caller: Caller, request:
   const { partition, uuid } = parseWaitpointId(request.waitpointId)
   const waitpointId = formatWaitpointId(partition, uuid)
   const url = checkBase(request.base)
-  const action = checkText('action', request.action, actionRule)
+  const action = checkAction(request.action)
   const expiresInMs = parseDuration('expiresIn', request.expiresIn)
   await keys.ready()
   const values = {
@@ -103,8 +102,6 @@ export async function link(sql: Sql, keys: SigningKeys, caller: Caller, request:
   url.searchParams.set('link', signLink(keys.wrapping.open(found), { waitpointId, action, expiresAt }))
   return { url: url.href, expiresAt }
 }
-
-const actionRule = { minBytes: 1, maxBytes: limits.linkActionBytes, refuseControls: true }
 
 function checkBase(base: unknown): URL {
   const url = typeof base === 'string' && URL.canParse(base) ? new URL(base) : null

@@ -1,0 +1,388 @@
+import { expect, test } from 'vitest'
+import { limits } from '../../../src/model/limits.ts'
+import { mintUuid } from '../../../src/model/uuid.ts'
+import { formatWaitpointId } from '../../../src/model/id.ts'
+import { rows } from '../../support/raw.ts'
+import { refusal } from '../../support/refusal.ts'
+import { setup } from '../../support/setup.ts'
+import { withoutWriting } from '../../support/written.ts'
+import { fenceOf, held, take } from '../execution/holder.ts'
+import { bytes, forReady, parked, parkedAgain, stateOf } from './parked.ts'
+
+test('SIG-01 a matching signal resumes the execution, closes its waitpoints and leaves its events', async () => {
+  const { engine } = await setup()
+  const { executionId, doors, fence } = await parked(engine)
+  const answer = await engine.signals.deliver({ ...doors['door']!, name: 'ready' })
+  expect(answer).toMatchObject({ kind: 'accepted', executionId, effect: 'resume_condition_satisfied' })
+  expect(await stateOf(engine, executionId)).toBe('resumable')
+  expect((await engine.waitpoints.list(executionId)).waitpoints).toEqual([])
+  const { events } = await engine.events.timeline(executionId)
+  expect(events.slice(-2).map((event) => event.kind)).toEqual(['signalled', 'resumed'])
+  const claim = await take(engine)
+  expect(claim).toMatchObject({ executionId, attemptIndex: 0, leaseEpoch: fence.leaseEpoch + 1 })
+})
+
+test('SIG-02 a signal that does not match is kept, and the execution goes on waiting', async () => {
+  const { engine } = await setup()
+  const { executionId, doors } = await parked(engine)
+  const answer = await engine.signals.deliver({ ...doors['door']!, name: 'other' })
+  expect(answer).toMatchObject({ effect: 'appended_to_waitpoint' })
+  expect(await stateOf(engine, executionId)).toBe('suspended')
+  expect((await engine.signals.list(executionId)).signals).toMatchObject([{ name: 'other', takenAt: null }])
+})
+
+test('SIG-03 a leaf without a name takes any signal', async () => {
+  const { engine } = await setup()
+  const { executionId, doors } = await parked(engine, { kind: 'signal', waitpoint: 'door' })
+  await engine.signals.deliver({ ...doors['door']!, name: 'whatever' })
+  expect(await stateOf(engine, executionId)).toBe('resumable')
+})
+
+test('SIG-05 an unknown waitpoint looks like a wrong token', async () => {
+  const { engine } = await setup()
+  const { doors } = await parked(engine)
+  const { waitpointId, token } = doors['door']!
+  const unknown = formatWaitpointId(7, mintUuid())
+  const missing = await refusal('invalid_token', engine.signals.deliver({ waitpointId: unknown, token, name: 'ready' }))
+  const wrong = { waitpointId, token: `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`, name: 'ready' }
+  const forged = await refusal('invalid_token', engine.signals.deliver(wrong))
+  expect(missing.toJSON()).toEqual(forged.toJSON())
+})
+
+test('SIG-06 a signal to what has ended is refused and recorded as without effect', async () => {
+  const { engine } = await setup()
+  const { executionId, doors } = await parked(engine)
+  await engine.executions.cancel({ executionId })
+  const error = await refusal('target_not_signalable', engine.signals.deliver({ ...doors['door']!, name: 'ready' }))
+  expect(error.message).toContain('cancelled')
+  expect((await engine.signals.list(executionId)).signals).toMatchObject([{ effect: 'no_op', takenAt: null }])
+  expect(await stateOf(engine, executionId)).toBe('cancelled')
+})
+
+test('SIG-07 a pending waitpoint buffers what comes early; a wrong token is refused, also by a closed one', async () => {
+  const { engine } = await setup()
+  const fence = fenceOf(await held(engine))
+  const { executionId } = fence
+  const { waitpointId, token } = await engine.waitpoints.create({ ...fence, key: 'door' })
+  const early = await engine.signals.deliver({ waitpointId, token, name: 'other' })
+  expect(early).toMatchObject({ effect: 'buffered_for_pending_waitpoint' })
+  expect(await stateOf(engine, executionId)).toBe('active')
+  await refusal('invalid_token', engine.signals.deliver({ waitpointId, token: 'k:00', name: 'ready' }))
+  await engine.executions.suspend({ ...fence, condition: forReady, waitpoints: [{ waitpointId }] })
+  await engine.signals.deliver({ waitpointId, token, name: 'ready' })
+  expect(await stateOf(engine, executionId)).toBe('resumable')
+  await refusal('waitpoint_closed', engine.signals.deliver({ waitpointId, token, name: 'ready' }))
+  await refusal('invalid_token', engine.signals.deliver({ waitpointId, token: 'k:00', name: 'ready' }))
+})
+
+test('a pending waitpoint whose time is over takes nothing more, before any sweep has come', async () => {
+  const { engine, clock } = await setup()
+  const fence = fenceOf(await held(engine))
+  const { waitpointId, token } = await engine.waitpoints.create({ ...fence, key: 'door', expiresIn: '10s' })
+  await clock.advance('11s')
+  await refusal('waitpoint_closed', engine.signals.deliver({ waitpointId, token, name: 'ready' }))
+})
+
+test('SIG-08 more signals than the policy allows are refused, and nothing of them is stored', async () => {
+  const { engine, sql } = await setup()
+  const { executionId, doors } = await parked(engine, forReady, {}, { policy: { maxSignalCount: 3 } })
+  const deliver = (name: string) => engine.signals.deliver({ ...doors['door']!, name })
+  for (const name of ['a', 'b', 'c']) await deliver(name)
+  await withoutWriting(sql, async () => {
+    await refusal('signal_limit_exceeded', deliver('d'))
+    await refusal('signal_limit_exceeded', engine.signals.send({ executionId, name: 'd' }))
+  })
+})
+
+test('one waitpoint takes at most a thousand signals, also when they come in one set', async () => {
+  const { engine, sql } = await setup()
+  const { doors } = await parked(engine)
+  await sql.script(`update flowfabric.ff_waitpoint_pending set signal_count = ${limits.waitpointSignalCount - 2}`)
+  const request = { ...doors['door']!, name: 'other' }
+  const answers = await engine.signals.deliverMany([request, request, request])
+  expect(answers.map((answer) => answer.kind)).toEqual(['accepted', 'accepted', 'refused'])
+  expect(answers[2]).toMatchObject({ error: { code: 'signal_limit_exceeded' } })
+})
+
+test('SIG-09 the delay that the suspension asked for holds after the signal', async () => {
+  const { engine, clock } = await setup()
+  const { executionId, doors } = await parked(engine, forReady, { resumeDelay: 500 })
+  await clock.freeze()
+  await engine.signals.deliver({ ...doors['door']!, name: 'ready' })
+  const now = await clock.now()
+  expect(await engine.executions.describe(executionId)).toMatchObject({
+    publicState: 'delayed',
+    delayUntil: now + 500,
+    blockingReason: 'waiting_for_resume_delay',
+  })
+})
+
+test('SIG-12 a signal waits for whoever holds the execution, and is not half applied', async () => {
+  const { engine, sql } = await setup()
+  const { executionId, doors } = await parked(engine)
+  const priorities = Array.from({ length: 20 }, (_, priority) =>
+    engine.executions.changePriority({ executionId, priority }),
+  )
+  const [answer] = await Promise.all([engine.signals.deliver({ ...doors['door']!, name: 'ready' }), ...priorities])
+  expect(answer).toMatchObject({ effect: 'resume_condition_satisfied' })
+  expect(await rows(sql, 'select effect, taken_at_ms is not null as taken from flowfabric.ff_signal')).toEqual([
+    { effect: 'resume_condition_satisfied', taken: true },
+  ])
+})
+
+test('SIG-13 a signal leaves an event with what it was, from whom, and what it did', async () => {
+  const { engine, sql } = await setup()
+  const { doors, executionId } = await parked(engine, forReady, {}, { namespace: 'default', tags: { team: 'a' } })
+  const { waitpointId } = doors['door']!
+  const answer = await engine.as({ actor: 'gateway' }).signals.deliver({
+    ...doors['door']!,
+    name: 'other',
+    category: 'callback',
+    sourceType: 'webhook',
+    sourceIdentity: 'shop',
+  })
+  const details = {
+    signalId: answer.signalId,
+    signalName: 'other',
+    waitpointId,
+    effect: 'appended_to_waitpoint',
+    category: 'callback',
+    sourceType: 'webhook',
+    sourceIdentity: 'shop',
+  }
+  const { events } = await engine.events.timeline(executionId)
+  expect(events.at(-1)).toMatchObject({ kind: 'signalled', actor: 'gateway', namespace: 'default', details })
+  expect(await rows(sql, 'select details from flowfabric.ff_signal_event')).toEqual([{ details }])
+})
+
+test('subscribers hear of deliveries, and no token is in what they hear', async () => {
+  const { engine } = await setup()
+  const { doors } = await parked(engine)
+  const subscription = await engine.events.subscribe({ kinds: ['signalled'] })
+  await engine.signals.deliver({ ...doors['door']!, name: 'ready' })
+  for await (const event of subscription) {
+    expect(event).toMatchObject({ kind: 'signalled', details: { signalName: 'ready' } })
+    expect(JSON.stringify(event)).not.toContain(doors['door']!.token)
+    break
+  }
+})
+
+test('SIG-14 a payload comes back byte for byte, and none as none', async () => {
+  const { engine } = await setup()
+  const { executionId, doors } = await parked(engine)
+  const payload = Uint8Array.from({ length: 256 }, (_, index) => index)
+  await engine.signals.deliver({ ...doors['door']!, name: 'a', payload, payloadEncoding: 'binary' })
+  await engine.signals.deliver({ ...doors['door']!, name: 'b' })
+  const { signals } = await engine.signals.list(executionId)
+  expect(signals.map((signal) => [signal.payload, signal.payloadEncoding])).toEqual([
+    [payload, 'binary'],
+    [null, null],
+  ])
+})
+
+test('WPT-02 the token is accepted; none, a damaged one and one of an unknown key are refused', async () => {
+  const { engine, sql } = await setup()
+  const { executionId, doors } = await parked(engine)
+  const { waitpointId, token } = doors['door']!
+  const deliver = (given: unknown) => engine.signals.deliver({ waitpointId, token: given as string, name: 'ready' })
+  await withoutWriting(sql, async () => {
+    for (const none of ['', undefined, null]) await refusal('missing_token', deliver(none))
+    const damaged = [...token].map(
+      (letter, at) => token.slice(0, at) + (letter === '0' ? '1' : '0') + token.slice(at + 1),
+    )
+    const shortened = [token.slice(0, -1), token.slice(1), token.split(':')[0]!, token.split(':')[1]!, `${token}0`]
+    for (const wrong of [
+      ...damaged,
+      ...shortened,
+      `other:${token.split(':')[1]!}`,
+      token.toUpperCase(),
+      `\0${token}`,
+      `\ud800${token}`,
+      7,
+      {},
+    ]) {
+      const error = await refusal('invalid_token', deliver(wrong))
+      expect(JSON.stringify(error)).not.toContain(token.slice(-60))
+    }
+  })
+  expect(await stateOf(engine, executionId)).toBe('suspended')
+  expect(await deliver(token)).toMatchObject({ effect: 'resume_condition_satisfied' })
+})
+
+test('WPT-03 a token answers its own waitpoint only', async () => {
+  const { engine, sql } = await setup()
+  const one = await parked(engine, { kind: 'allOf', members: [forReady, { kind: 'signal', waitpoint: 'side' }] })
+  const other = await parked(engine)
+  await withoutWriting(sql, async () => {
+    for (const { token } of [one.doors['side']!, other.doors['door']!]) {
+      const { waitpointId } = one.doors['door']!
+      await refusal('invalid_token', engine.signals.deliver({ waitpointId, token, name: 'ready' }))
+    }
+  })
+})
+
+test('a token holds over a rotation until the grace of its key is over, and not a millisecond longer', async () => {
+  const { engine, clock } = await setup()
+  const { doors } = await parked(engine)
+  await clock.freeze()
+  await engine.signingKeys.rotate({ grace: 1000 })
+  const deliver = () => engine.signals.deliver({ ...doors['door']!, name: 'other' })
+  await clock.advance(1000)
+  expect(await deliver()).toMatchObject({ kind: 'accepted' })
+  await clock.advance(1)
+  await refusal('invalid_token', deliver())
+})
+
+test('a rotation without grace ends all older tokens at once; new ones carry the new key', async () => {
+  const { engine, clock } = await setup()
+  const { doors } = await parked(engine)
+  const { kid } = await engine.signingKeys.rotate({ grace: 0 })
+  await clock.advance(1)
+  await refusal('invalid_token', engine.signals.deliver({ ...doors['door']!, name: 'ready' }))
+  const next = await parked(engine)
+  expect(next.doors['door']!.token.split(':')[0]).toBe(kid)
+  expect(await engine.signals.deliver({ ...next.doors['door']!, name: 'ready' })).toMatchObject({ kind: 'accepted' })
+})
+
+test('a namespace with a key of its own signs with it, and its tokens are not those of the shared key', async () => {
+  const { engine } = await setup()
+  const tenant = engine.as({ namespace: 'tenant' })
+  const before = await parked(tenant)
+  const { kid } = await tenant.signingKeys.rotate()
+  const after = await parked(tenant)
+  expect(after.doors['door']!.token.split(':')[0]).toBe(kid)
+  for (const { doors } of [before, after]) {
+    expect(await engine.signals.deliver({ ...doors['door']!, name: 'ready' })).toMatchObject({ kind: 'accepted' })
+  }
+})
+
+test('the same key is a duplicate that hears what the first did, also when the waitpoint has closed since', async () => {
+  const { engine } = await setup()
+  const { executionId, doors } = await parked(engine)
+  const request = { ...doors['door']!, name: 'ready', idempotencyKey: 'once' }
+  const first = await engine.signals.deliver(request)
+  const again = { ...first, kind: 'duplicate' }
+  expect(await engine.signals.deliver(request)).toEqual(again)
+  await engine.executions.cancel({ executionId })
+  expect(await engine.signals.deliver(request)).toEqual(again)
+  expect((await engine.signals.list(executionId)).signals).toHaveLength(1)
+})
+
+test('duplicates are found within one set too, and each waitpoint has keys of its own', async () => {
+  const { engine } = await setup()
+  const leaf = (waitpoint: string) => ({ kind: 'signal', waitpoint }) as const
+  const { executionId, doors } = await parked(engine, { kind: 'allOf', members: [leaf('a'), leaf('b'), leaf('c')] })
+  const request = (key: string) => ({ ...doors[key]!, name: 'yes', idempotencyKey: 'once' })
+  const answers = await engine.signals.deliverMany([request('a'), request('a'), request('b')])
+  expect(answers.map((answer) => answer.kind)).toEqual(['accepted', 'duplicate', 'accepted'])
+  expect((await engine.signals.list(executionId)).signals).toHaveLength(2)
+})
+
+test('a late signal is refused and recorded without effect; its repeat is refused alike and not recorded again', async () => {
+  const { engine } = await setup()
+  const { executionId, doors } = await parked(engine)
+  await engine.signals.deliver({ ...doors['door']!, name: 'ready' })
+  const late = { ...doors['door']!, name: 'ready', idempotencyKey: 'late' }
+  const first = await refusal('waitpoint_closed', engine.signals.deliver(late))
+  const second = await refusal('waitpoint_closed', engine.signals.deliver(late))
+  expect(second.toJSON()).toEqual(first.toJSON())
+  const { signals } = await engine.signals.list(executionId)
+  expect(signals.map((signal) => signal.effect)).toEqual(['resume_condition_satisfied', 'no_op'])
+})
+
+test('an old token never wakes a later suspension: after a signal, a resume, a timeout or an ending', async () => {
+  const { engine } = await setup()
+  const first = await parked(engine)
+  await engine.executions.resume({ executionId: first.executionId })
+  const second = await parkedAgain(engine)
+  await refusal('waitpoint_closed', engine.signals.deliver({ ...first.doors['door']!, name: 'ready' }))
+  await engine.executions.cancel({ executionId: first.executionId })
+  await engine.executions.replay({ executionId: first.executionId })
+  const third = await parkedAgain(engine)
+  for (const { doors } of [first, second]) {
+    await refusal('waitpoint_closed', engine.signals.deliver({ ...doors['door']!, name: 'ready' }))
+  }
+  expect(await stateOf(engine, first.executionId)).toBe('suspended')
+  await engine.signals.deliver({ ...third.doors['door']!, name: 'ready' })
+  expect(await stateOf(engine, first.executionId)).toBe('resumable')
+})
+
+test('what two signals of one set do counts for the second: the first resumes, the second is late', async () => {
+  const { engine } = await setup()
+  const { doors, executionId } = await parked(engine)
+  const request = { ...doors['door']!, name: 'ready' }
+  const answers = await engine.signals.deliverMany([request, request])
+  expect(answers).toMatchObject([
+    { kind: 'accepted', effect: 'resume_condition_satisfied' },
+    { kind: 'refused', error: { code: 'waitpoint_closed' } },
+  ])
+  expect(await stateOf(engine, executionId)).toBe('resumable')
+})
+
+test('one bad item of many is refused in its place and holds up none of the others', async () => {
+  const { engine } = await setup()
+  const [one, two] = [await parked(engine), await parked(engine)]
+  const answers = await engine.signals.deliverMany([
+    { ...one.doors['door']!, name: 'ready' },
+    { ...two.doors['door']!, token: 'k:00', name: 'ready' },
+    { ...two.doors['door']!, name: '' },
+    { ...two.doors['door']!, name: 'ready' },
+  ])
+  expect(answers.map((answer) => (answer.kind === 'refused' ? answer.error.code : answer.kind))).toEqual([
+    'accepted',
+    'invalid_token',
+    'invalid_input',
+    'accepted',
+  ])
+})
+
+test('a stranger may not pass as an operator or the engine, nor take the keys of their signals', async () => {
+  const { engine, sql } = await setup()
+  const { doors } = await parked(engine)
+  await withoutWriting(sql, async () => {
+    const request = { ...doors['door']!, name: 'ready' }
+    for (const sourceType of ['operator', 'system', 'link']) {
+      await refusal('invalid_input', engine.signals.deliver({ ...request, sourceType }))
+    }
+    for (const idempotencyKey of ['approval:ready:1', 'link:0']) {
+      await refusal('invalid_input', engine.signals.deliver({ ...request, idempotencyKey }))
+    }
+  })
+})
+
+test('bad contents are refused by their field, and nothing is written', async () => {
+  const { engine, sql } = await setup()
+  const { doors } = await parked(engine)
+  const request = { ...doors['door']!, name: 'ready' }
+  const { deliver } = engine.signals
+  await withoutWriting(sql, async () => {
+    for (const name of ['', 'a\nb', 'x'.repeat(257), 7])
+      await refusal('invalid_input', deliver({ ...request, name } as never))
+    for (const field of ['category', 'correlationId', 'idempotencyKey', 'sourceType']) {
+      await refusal('invalid_input', deliver({ ...request, [field]: '' }))
+    }
+    await refusal('invalid_input', deliver({ ...request, payload: 'text' } as never))
+    await refusal('invalid_input', deliver({ ...request, payloadEncoding: 'json' }))
+    await refusal('invalid_input', deliver({ ...request, playload: bytes(1) } as never))
+    await refusal('invalid_id', deliver({ ...request, waitpointId: 'none' } as never))
+    const payload = new Uint8Array(limits.signalBytes + 1)
+    const error = await refusal('payload_too_large', deliver({ ...request, payload }))
+    expect(error.details).toMatchObject({ limit: 262_144 })
+  })
+  const payload = new Uint8Array(limits.signalBytes)
+  expect(await deliver({ ...request, name: 'other', payload, payloadEncoding: 'zeroes' })).toMatchObject({
+    kind: 'accepted',
+  })
+})
+
+test('twenty signals at once to one suspension: one satisfies it, the others are late', async () => {
+  const { engine, sql } = await setup()
+  const { executionId, doors } = await parked(engine)
+  const answers = await Promise.allSettled(
+    Array.from({ length: 20 }, () => engine.signals.deliver({ ...doors['door']!, name: 'ready' })),
+  )
+  expect(answers.filter((answer) => answer.status === 'fulfilled')).toHaveLength(1)
+  expect(await stateOf(engine, executionId)).toBe('resumable')
+  const taken = await rows(sql, 'select count(*)::int as count from flowfabric.ff_signal where taken_at_ms is not null')
+  expect(taken).toEqual([{ count: 1 }])
+})
