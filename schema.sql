@@ -544,7 +544,8 @@ create table flowfabric.ff_suspension_current (
   idempotency_key text,
   condition jsonb not null,
   outcome jsonb,
-  constraint ff_suspension_current_pkey PRIMARY KEY (execution_id)
+  constraint ff_suspension_current_pkey PRIMARY KEY (execution_id),
+  constraint ff_suspension_current_closed CHECK ((((closed_at_ms IS NULL) = (close_reason IS NULL)) AND ((closed_at_ms IS NULL) OR ((timeout_at_ms IS NULL) AND (wake_at_ms IS NULL)))))
 )
 with (
   autovacuum_vacuum_scale_factor=0.01,
@@ -585,7 +586,8 @@ create table flowfabric.ff_waitpoint_pending (
   token_kid text collate "C" not null,
   close_reason text,
   required_signal_names text[] not null default '{}'::text[],
-  constraint ff_waitpoint_pending_pkey PRIMARY KEY (waitpoint_id)
+  constraint ff_waitpoint_pending_pkey PRIMARY KEY (waitpoint_id),
+  constraint ff_waitpoint_pending_state CHECK ((((state = 'closed'::flowfabric.ff_waitpoint_state) = (closed_at_ms IS NOT NULL)) AND ((state = 'closed'::flowfabric.ff_waitpoint_state) = (close_reason IS NOT NULL)) AND ((state = 'pending'::flowfabric.ff_waitpoint_state) OR (expires_at_ms IS NULL)) AND ((state <> 'pending'::flowfabric.ff_waitpoint_state) OR (suspension_id IS NULL)) AND ((state <> 'active'::flowfabric.ff_waitpoint_state) OR ((suspension_id IS NOT NULL) AND (activated_at_ms IS NOT NULL)))))
 )
 with (
   autovacuum_vacuum_scale_factor=0.01,

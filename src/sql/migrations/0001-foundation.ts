@@ -367,7 +367,10 @@ create table flowfabric.ff_suspension_current (
   idempotency_key text,
   condition jsonb not null,
   -- Which leaf won, which signals did it, and the verdict beside a timeout.
-  outcome jsonb
+  outcome jsonb,
+  constraint ff_suspension_current_closed check (
+    (closed_at_ms is null) = (close_reason is null)
+    and (closed_at_ms is null or timeout_at_ms is null and wake_at_ms is null))
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 2000);
 create index ff_suspension_current_timeout on flowfabric.ff_suspension_current (timeout_at_ms, execution_id)
   where timeout_at_ms is not null;
@@ -391,7 +394,12 @@ create table flowfabric.ff_waitpoint_pending (
   waitpoint_key text collate "C" not null,
   token_kid text collate "C" not null,
   close_reason text,
-  required_signal_names text[] not null default '{}'
+  required_signal_names text[] not null default '{}',
+  constraint ff_waitpoint_pending_state check (
+    (state = 'closed') = (closed_at_ms is not null) and (state = 'closed') = (close_reason is not null)
+    and (state = 'pending' or expires_at_ms is null)
+    and (state <> 'pending' or suspension_id is null)
+    and (state <> 'active' or suspension_id is not null and activated_at_ms is not null))
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 2000);
 create index ff_waitpoint_pending_execution on flowfabric.ff_waitpoint_pending (execution_id, waitpoint_id);
 create index ff_waitpoint_pending_expiry on flowfabric.ff_waitpoint_pending (expires_at_ms, waitpoint_id)
