@@ -84,6 +84,9 @@ const plain: Sample = {
   window: 100,
   neg_priority: 0,
   interruptions: Array.from({ length: sampleSize }, () => 'signalled'),
+  effects: Array.from({ length: sampleSize }, () => 'no_op'),
+  timeout_behaviours: Array.from({ length: sampleSize }, () => 'fail'),
+  required_names: Array.from({ length: sampleSize }, () => []),
   categories: Array.from({ length: sampleSize }, () => 'transient'),
   lease_ttl_ms: 30_000,
 }
@@ -109,7 +112,8 @@ export function sampleOf({ name, params }: Statement, facts: Facts): Sample {
     ...(name === 'execution.create' && { queue_ids: rows.map(() => queueIds[0]) }),
     next: shared['event_id'],
     from: shared['event_id'],
-    after: shared['event_id'],
+    ...(params['after'] === 'int8' && { after: shared['event_id'] }),
+    ...(params['reasons'] === 'text[]' && { reasons: rows.map(() => 'waiting_for_signal') }),
     to: Number(shared['event_id']) + 1000,
   }
   return Object.fromEntries(
@@ -153,6 +157,7 @@ function ofType(type: string): unknown {
 /** The values as `execute` takes them. */
 export function literalsOf(statement: Statement, sample: Sample): string {
   const texts = Object.entries(statement.params).map(([param, type]) => {
+    if (type === 'bytea') return `'\\x00'`
     if (type.startsWith('bytea')) return type.endsWith('[]') ? `'{${'NULL,'.repeat(sampleSize - 1)}NULL}'` : 'null'
     const one = { ...statement, params: { [param]: type } }
     const [encoded] = encode(one, { [param]: sample[param] })

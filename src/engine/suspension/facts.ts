@@ -95,8 +95,12 @@ with child as materialized (
 )
 select c.execution_id, c.child_id, e.terminal_at_ms
 from child c
-join flowfabric.ff_exec_core e on e.execution_id = any (array[c.child_uuid])
-where e.parent_id = c.execution_id and e.terminal_at_ms is not null`,
+cross join lateral (
+  select e.terminal_at_ms
+  from flowfabric.ff_exec_core e
+  where e.execution_id = c.child_uuid and e.parent_id = c.execution_id and e.terminal_at_ms is not null
+  offset 0
+) e`,
 })
 
 /** To be sent in this order behind whatever locks the executions. */
