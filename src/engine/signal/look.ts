@@ -97,8 +97,12 @@ left join flowfabric.ff_signal same
   and same.idempotency_key = i.idempotency_key
   and coalesce(same.waitpoint_id, '00000000-0000-0000-0000-000000000000'::uuid)
     = coalesce(i.waitpoint_id, '00000000-0000-0000-0000-000000000000'::uuid)
-left join flowfabric.ff_signal again
-  on again.execution_id = any (array[i.execution_id]) and again.signal_id = i.signal_id
+left join lateral (
+  select g.signal_id, g.effect
+  from flowfabric.ff_signal g
+  where i.signal_id is not null and g.execution_id = any (array[i.execution_id]) and g.signal_id = i.signal_id
+  limit 1
+) again on true
 cross join lateral (
   select count(*) as signal_count
   from flowfabric.ff_signal g

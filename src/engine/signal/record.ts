@@ -81,7 +81,7 @@ counted as (
 kept as (
   update flowfabric.ff_exec_core e
   set attached = e.attached | ${attached.signals}
-  from (select distinct execution_id from input where waitpoint_id is null and not is_taken) i
+  from (select distinct execution_id from input where effect = 'kept_for_condition' and not is_taken) i
   where e.execution_id = any (array[i.execution_id]) and e.attached & ${attached.signals} = 0
 )
 insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key, namespace,
