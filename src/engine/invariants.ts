@@ -135,7 +135,8 @@ where e.execution_id is null or s.execution_id is null or e.attached & ${attache
     'waitpoint',
     'a waitpoint is open only while its suspension is, or its execution may still suspend and tells of it',
     `
-select p.waitpoint_id::text as subject, concat_ws(' ', p.state, 'of', e.public_state, 'attached', e.attached) as found
+select p.execution_id::text as subject,
+  concat_ws(' ', p.waitpoint_key, p.state, 'of', e.public_state, 'attached', e.attached) as found
 from flowfabric.ff_waitpoint_pending p
 left join flowfabric.ff_exec_core e on e.execution_id = p.execution_id and e.partition_key = p.partition_key
 left join flowfabric.ff_suspension_current s

@@ -120,6 +120,33 @@ const checks: Readonly<Record<string, Check>> = {
   'executions.changePriority': refusedAs('execution_not_found', (engine, { waitingId }) =>
     engine.executions.changePriority({ executionId: waitingId, priority: 1 }),
   ),
+  'executions.suspend': refusedAs('execution_not_found', (engine, { fence }) =>
+    engine.executions.suspend({ ...fence, condition: { kind: 'operator' } }),
+  ),
+  'executions.suspendMany': refusedInPlace('execution_not_found', (engine, { fence }) =>
+    engine.executions.suspendMany([{ ...fence, condition: { kind: 'operator' } }]),
+  ),
+  'executions.trySuspend': refusedAs('execution_not_found', (engine, { fence }) =>
+    engine.executions.trySuspend({ ...fence, condition: { kind: 'time', at: 0 } }),
+  ),
+  'executions.resume': refusedAs('execution_not_found', (engine, { suspended: { executionId } }) =>
+    engine.executions.resume({ executionId }),
+  ),
+  'executions.resumeMany': refusedInPlace('execution_not_found', (engine, { suspended: { executionId } }) =>
+    engine.executions.resumeMany([{ executionId }]),
+  ),
+  'suspensions.list': async (engine) => {
+    for (const request of [{}, { namespace: 'theirs' }]) {
+      expect((await engine.suspensions.list(request)).suspensions).toEqual([])
+    }
+  },
+  'suspensions.describe': isNull((engine, { suspended: { executionId } }) => engine.suspensions.describe(executionId)),
+  'waitpoints.create': refusedAs('execution_not_found', (engine, { fence }) =>
+    engine.waitpoints.create({ ...fence, key: 'k' }),
+  ),
+  'waitpoints.list': refusedAs('execution_not_found', (engine, { suspended: { executionId } }) =>
+    engine.waitpoints.list(executionId),
+  ),
   'leases.revoke': refusedAs('execution_not_found', (engine, { executionId }) => engine.leases.revoke({ executionId })),
   'leases.listExpired': async (engine) => {
     for (const request of [{}, { namespace: 'theirs' }]) {
