@@ -46,9 +46,14 @@ const signalStatement = statement({
 select ${signalColumns('s.partition_key')}
 from unnest($1::uuid[]) as i (execution_id)
 join flowfabric.ff_suspension_current s on s.execution_id = any (array[i.execution_id])
-join flowfabric.ff_signal g on g.execution_id = any (array[s.execution_id])
-where s.closed_at_ms is not null and g.suspension_id = s.suspension_id and g.taken_at_ms is not null
-order by g.execution_id, g.signal_no`,
+cross join lateral (
+  select *
+  from flowfabric.ff_signal each
+  where each.execution_id = s.execution_id and each.suspension_id = s.suspension_id and each.taken_at_ms is not null
+  order by each.signal_no
+  offset 0
+) g
+where s.closed_at_ms is not null`,
 })
 
 /** By the execution's uuid; those whose attempt was never suspended are left out. */
