@@ -6,11 +6,11 @@
 // heard, from the record of the suspension.
 import { EngineError } from '../../model/errors.ts'
 import type { ExecutionId } from '../../model/id.ts'
-import { call, type Call, type RowsOf, type Sql } from '../../sql/sql.ts'
+import { call, type Sql } from '../../sql/sql.ts'
 import { held, type Outcome, type SetOperation } from '../merge.ts'
 import type { SigningKeys } from '../signing-key/keys.ts'
 import { judge, type Decision, type Judged, type Repeated } from '../suspension/judge.ts'
-import { lookCalls } from '../suspension/look.ts'
+import { lookCalls, lookedIn } from '../suspension/look.ts'
 import type { CheckedBinding, NewSuspension } from '../suspension/request.ts'
 import { readResumptions, type Resumption } from '../suspension/resumption.ts'
 import { isKind, writesOf } from '../suspension/write.ts'
@@ -60,8 +60,8 @@ function suspending(around: Surroundings, keepsLease: boolean): SetOperation<New
     async send(items) {
       await keys.ready()
       let decisions: readonly Decision[] = []
-      await sql.decide(lookCalls(items), (looked) => {
-        decisions = judge(items, looked, keepsLease)
+      await sql.decide(lookCalls(items), (rows) => {
+        decisions = judge(items, lookedIn(rows), keepsLease)
         return writesOf(decisions)
       })
       return answersTo(around, decisions)
@@ -69,12 +69,14 @@ function suspending(around: Surroundings, keepsLease: boolean): SetOperation<New
     async sendAlone(item, _again, lockTimeoutMs) {
       await keys.ready()
       let decisions: readonly Decision[] = []
-      const reads = [call(lockAlone, { execution_id: item.uuid }), ...lookCalls([item])] as const
-      const decide = ([, ...looked]: RowsOf<typeof reads>): readonly Call[] => {
-        decisions = judge([item], looked, keepsLease)
-        return writesOf(decisions)
-      }
-      await sql.decide(reads, decide, { lockTimeoutMs })
+      await sql.decide(
+        [call(lockAlone, { execution_id: item.uuid }), ...lookCalls([item])],
+        ([, ...rows]) => {
+          decisions = judge([item], lookedIn(rows), keepsLease)
+          return writesOf(decisions)
+        },
+        { lockTimeoutMs },
+      )
       return (await answersTo(around, decisions))[0]!
     },
   }

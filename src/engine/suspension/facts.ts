@@ -24,9 +24,21 @@ export interface OpenSuspension {
   readonly timeoutBehaviour: TimeoutBehaviour | null
 }
 
+const params = { execution_ids: 'uuid[]', waitpoint_ids: 'uuid[]' } as const
+
+// Whoever answers a waitpoint knows only that.
+const targets = `(
+  select unnest($1::uuid[]) as execution_id
+  union
+  select p.execution_id
+  from unnest($2::uuid[]) as w (waitpoint_id)
+  join flowfabric.ff_waitpoint_pending p on p.waitpoint_id = any (array[w.waitpoint_id])
+) i`
+
+// A child's ending is final, so it is not locked. Of an id that is nobody's, or another's child, nothing is told.
 const openSuspensions = statement({
   name: 'suspension.open',
-  params: { execution_ids: 'uuid[]' },
+  params,
   row: {
     execution_id: 'uuid',
     suspension_id: 'uuid',
@@ -36,14 +48,28 @@ const openSuspensions = statement({
     timeout_at_ms: 'int8?',
     escalated_at_ms: 'int8?',
     timeout_behaviour: oneOf<TimeoutBehaviour | null>(),
+    /** By the child's id: when it ended. Null when none has. */
+    child_endings: 'jsonb?',
     now_ms: 'int8',
   },
   text: `
 select s.execution_id, s.suspension_id, s.condition, s.resume_delay_ms, s.wake_at_ms, s.timeout_at_ms, s.escalated_at_ms,
   case when s.escalated_at_ms is null then s.timeout_behavior else s.second_behavior end as timeout_behaviour,
-  flowfabric.ff_now_ms() as now_ms
-from unnest($1::uuid[]) as i (execution_id)
+  c.child_endings, flowfabric.ff_now_ms() as now_ms
+from ${targets}
 join flowfabric.ff_suspension_current s on s.execution_id = any (array[i.execution_id])
+cross join lateral (
+  select jsonb_object_agg(c.id #>> '{}', e.terminal_at_ms) as child_endings
+  from jsonb_path_query(s.condition, '$.** ? (@.kind == "child").executionId') as c (id)
+  cross join lateral (
+    select e.terminal_at_ms
+    from flowfabric.ff_exec_core e
+    where e.execution_id
+        = substring(c.id #>> '{}' from '^\\{fp:\\d+\\}:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$')::uuid
+      and e.parent_id = s.execution_id and e.terminal_at_ms is not null
+    offset 0
+  ) e
+) c
 where s.closed_at_ms is null`,
 })
 
@@ -52,7 +78,7 @@ where s.closed_at_ms is null`,
 // came never will, and only a predicate needs payloads, of which there may be thousands.
 const openSignals = statement({
   name: 'suspension.open.signals',
-  params: { execution_ids: 'uuid[]' },
+  params,
   row: {
     execution_id: 'uuid',
     signal_no: 'int8',
@@ -69,7 +95,7 @@ const openSignals = statement({
 select g.execution_id, g.signal_no, g.signal_id, g.signal_name, g.source_type, g.source_identity, g.waitpoint_key,
   g.accepted_at_ms, case when jsonb_path_exists(s.condition, '$.**.payload') then g.payload end as payload,
   g.payload_encoding
-from unnest($1::uuid[]) as i (execution_id)
+from ${targets}
 join flowfabric.ff_suspension_current s on s.execution_id = any (array[i.execution_id])
 join flowfabric.ff_signal g on g.execution_id = any (array[s.execution_id])
 where s.closed_at_ms is null and g.taken_at_ms is null
@@ -79,48 +105,18 @@ where s.closed_at_ms is null and g.taken_at_ms is null
       and jsonb_path_exists(s.condition, '$.** ? (@.name == $name)', jsonb_build_object('name', g.signal_name)))`,
 })
 
-// A child's ending is final, so it is not locked. Of an id that is nobody's, or another's child, nothing is told.
-const openChildren = statement({
-  name: 'suspension.open.children',
-  params: { execution_ids: 'uuid[]' },
-  row: { execution_id: 'uuid', child_id: 'text', terminal_at_ms: 'int8' },
-  text: `
-with child as materialized (
-  select s.execution_id, c.id #>> '{}' as child_id,
-    substring(c.id #>> '{}' from '^\\{fp:\\d+\\}:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$')::uuid as child_uuid
-  from unnest($1::uuid[]) as i (execution_id)
-  join flowfabric.ff_suspension_current s on s.execution_id = any (array[i.execution_id])
-  cross join lateral jsonb_path_query(s.condition, '$.** ? (@.kind == "child").executionId') as c (id)
-  where s.closed_at_ms is null
-)
-select c.execution_id, c.child_id, e.terminal_at_ms
-from child c
-cross join lateral (
-  select e.terminal_at_ms
-  from flowfabric.ff_exec_core e
-  where e.execution_id = c.child_uuid and e.parent_id = c.execution_id and e.terminal_at_ms is not null
-  offset 0
-) e`,
-})
-
-/** To be sent in this order behind whatever locks the executions. */
-export function factReads(uuids: readonly string[]) {
-  const values = { execution_ids: uuids }
-  return [call(openSuspensions, values), call(openSignals, values), call(openChildren, values)] as const
+/** To be sent in this order behind whatever locks the executions; also those that waitpoints belong to. */
+export function factReads(uuids: readonly string[], waitpointUuids: readonly string[] = []) {
+  const values = { execution_ids: uuids, waitpoint_ids: waitpointUuids }
+  return [call(openSuspensions, values), call(openSignals, values)] as const
 }
 
 export type FactRows = RowsOf<ReturnType<typeof factReads>>
 
 /** By the execution's uuid; those that are not suspended are left out. */
-export function openSuspensionsOf([open, signals, children]: FactRows): ReadonlyMap<string, OpenSuspension> {
+export function openSuspensionsOf([open, signals]: FactRows): ReadonlyMap<string, OpenSuspension> {
   const signalsOf = byExecution(signals)
-  const childrenOf = byExecution(children)
-  return new Map(
-    open.map((row) => {
-      const uuid = row.execution_id
-      return [uuid, suspensionOf(row, signalsOf.get(uuid) ?? [], childrenOf.get(uuid) ?? [])]
-    }),
-  )
+  return new Map(open.map((row) => [row.execution_id, suspensionOf(row, signalsOf.get(row.execution_id) ?? [])]))
 }
 
 export function byExecution<Row extends { readonly execution_id: string }>(rows: readonly Row[]): Map<string, Row[]> {
@@ -135,18 +131,14 @@ export function byExecution<Row extends { readonly execution_id: string }>(rows:
 
 type SignalRow = RowOf<typeof openSignals.row>
 
-function suspensionOf(
-  row: RowOf<typeof openSuspensions.row>,
-  signals: readonly SignalRow[],
-  children: readonly RowOf<typeof openChildren.row>[],
-): OpenSuspension {
+function suspensionOf(row: RowOf<typeof openSuspensions.row>, signals: readonly SignalRow[]): OpenSuspension {
   return {
     uuid: row.execution_id,
     suspensionId: row.suspension_id,
     condition: row.condition as Condition,
     facts: {
       signals: signals.map(factOf),
-      childEndings: new Map(children.map((child) => [child.child_id, child.terminal_at_ms])),
+      childEndings: new Map(Object.entries((row.child_endings ?? {}) as Readonly<Record<string, number>>)),
       // An escalation is a deadline that has passed and closed nothing.
       ...(row.escalated_at_ms === null ? {} : { timedOutAt: row.escalated_at_ms }),
       now: row.now_ms,

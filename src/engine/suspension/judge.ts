@@ -5,7 +5,7 @@ import { EngineError, refusal } from '../../model/errors.ts'
 import { formatExecutionId, formatWaitpointId } from '../../model/id.ts'
 import { lostLease } from '../fence.ts'
 import { held } from '../merge.ts'
-import { byExecution, factOf } from './facts.ts'
+import { factOf } from './facts.ts'
 import type { ChildRow, EarlySignalRow, Looked, LookedRow, PendingRow } from './look.ts'
 import { checkKeys, waitpointNotFound, type CheckedBinding, type NewSuspension } from './request.ts'
 
@@ -54,29 +54,19 @@ export interface Judged {
 
 /** `keepsLease`: one whose condition holds at once is not parked. */
 export function judge(items: readonly NewSuspension[], looked: Looked, keepsLease: boolean): Decision[] {
-  const [locked, rows, pending, signals, children] = looked
-  const lockedIds = new Set(locked.map((row) => row.execution_id))
-  const rowOf = new Map(rows.map((row) => [row.ordinal, row]))
-  const pendingOf = new Map(pending.map((row) => [row.waitpoint_id, row]))
-  const signalsOf = byExecution(signals)
-  const endingsOf = byExecution(children)
   return items.map((item, index) => {
-    const row = rowOf.get(index + 1)
+    const row = looked.found.get(index + 1)
     const { executionId, uuid } = item
     if (row === undefined) {
       return new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
     }
-    if (!lockedIds.has(uuid)) return held
+    if (!looked.locked.has(uuid)) return held
     const isAtOnce = wasAtOnce(row)
     if (isRepeat(item, row) && (keepsLease || !isAtOnce)) return { kind: 'repeat', item, row, isAtOnce }
     if (!row.is_held) return refused(item, row)
     if (row.is_asked_to_stop) return { kind: 'stop', item, row }
     try {
-      return suspensionOf(item, row, keepsLease, {
-        pending: pendingOf,
-        signals: signalsOf.get(uuid) ?? [],
-        children: endingsOf.get(uuid) ?? [],
-      })
+      return suspensionOf(item, row, looked, keepsLease)
     } catch (error) {
       if (EngineError.is(error)) return error
       throw error
@@ -102,24 +92,20 @@ function refused(item: NewSuspension, row: LookedRow): EngineError {
   return new EngineError('stale_lease', sentence, { executionId, publicState: 'suspended', leaseEpoch })
 }
 
-interface Found {
-  readonly pending: ReadonlyMap<string, PendingRow>
-  readonly signals: readonly EarlySignalRow[]
-  readonly children: readonly ChildRow[]
-}
-
-function suspensionOf(item: NewSuspension, row: LookedRow, keepsLease: boolean, found: Found): Judged {
-  const doors = item.bindings.map((binding) => doorOf(item, row, binding, found.pending))
+function suspensionOf(item: NewSuspension, row: LookedRow, looked: Looked, keepsLease: boolean): Judged {
+  const doors = item.bindings.map((binding) => doorOf(item, row, binding, looked.pending))
   checkKeys(
     item,
     doors.map(({ key }) => key),
   )
   const timeoutAt = checkTimeout(item, row.now_ms)
   const ids = new Set(doors.map(({ uuid }) => uuid))
-  const signals = found.signals.filter((signal) => signal.waitpoint_id === null || ids.has(signal.waitpoint_id))
+  const signals = (looked.signals.get(item.uuid) ?? []).filter(
+    (signal) => signal.waitpoint_id === null || ids.has(signal.waitpoint_id),
+  )
   const verdict = evaluate(item.condition, {
     signals: signals.map(factOf),
-    childEndings: childEndings(item, found.children),
+    childEndings: childEndings(item, looked.children.get(item.uuid) ?? []),
     now: row.now_ms,
   })
   return { kind: 'suspend', item, row, doors, timeoutAt, signals, verdict, isAtOnce: keepsLease && verdict.satisfied }

@@ -3,11 +3,12 @@
 import { childrenOf, namesTakenBy } from '../../model/condition-waits.ts'
 import { parseExecutionId } from '../../model/id.ts'
 import type { WaitpointState } from '../../model/suspension.ts'
-import { call, type RowsOf } from '../../sql/sql.ts'
+import { call, type Call, type RowsOf } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import { lockSetCall } from '../execution/lock-set.ts'
 import { fenceInput, fenceParams, fenceRow, fenceValues } from '../fence.ts'
 import { activeKid } from '../signing-key/active-kid.ts'
+import { byExecution } from './facts.ts'
 import type { NewSuspension } from './request.ts'
 
 const lookStatement = statement({
@@ -114,18 +115,58 @@ join flowfabric.ff_exec_core e on e.execution_id = any (array[i.child_id])
 where e.parent_id = i.parent_id and e.partition_key = i.partition_key`,
 })
 
-/** In this order, in one round trip. Alone, the lock that waits goes before. */
-export function lookCalls(items: readonly NewSuspension[]) {
+/** In this order, in one round trip. Most wait only for what is yet to come, and then no facts are asked for. */
+export function lookCalls(items: readonly NewSuspension[]): readonly Call[] {
+  const look = [lockSetCall(items.map((item) => item.uuid)), call(lookStatement, fenceValues(items))]
+  return items.some(asksForFacts) ? [...look, ...factCalls(items)] : look
+}
+
+function factCalls(items: readonly NewSuspension[]) {
   return [
-    lockSetCall(items.map((item) => item.uuid)),
-    call(lookStatement, fenceValues(items)),
     call(pendingStatement, { waitpoint_ids: pendingOf(items) }),
     call(earlySignals, earlyOf(items)),
     call(childStatement, childValues(items)),
   ] as const
 }
 
-export type Looked = RowsOf<ReturnType<typeof lookCalls>>
+function asksForFacts(item: NewSuspension): boolean {
+  return asksForSignals(item) || childrenOf(item.condition).length > 0
+}
+
+function asksForSignals({ condition, bindings }: NewSuspension): boolean {
+  return bindings.some(({ key }) => key === null) || namesTakenBy(condition).length > 0
+}
+
+/** What the calls found. */
+export interface Looked {
+  /** By the execution's uuid. */
+  readonly locked: ReadonlySet<string>
+  /** By the place of the request in its set, from 1. */
+  readonly found: ReadonlyMap<number, LookedRow>
+  readonly pending: ReadonlyMap<string, PendingRow>
+  readonly signals: ReadonlyMap<string, readonly EarlySignalRow[]>
+  readonly children: ReadonlyMap<string, readonly ChildRow[]>
+}
+
+type LookedRows = [
+  readonly { readonly execution_id: string }[],
+  readonly LookedRow[],
+  (readonly PendingRow[])?,
+  (readonly EarlySignalRow[])?,
+  (readonly ChildRow[])?,
+]
+
+export function lookedIn(rows: RowsOf<readonly Call[]>): Looked {
+  const [locked, found, pending = [], signals = [], children = []] = rows as unknown as LookedRows
+  return {
+    locked: new Set(locked.map((row) => row.execution_id)),
+    found: new Map(found.map((row) => [row.ordinal, row])),
+    pending: new Map(pending.map((row) => [row.waitpoint_id, row])),
+    signals: byExecution(signals),
+    children: byExecution(children),
+  }
+}
+
 export type LookedRow = RowOf<typeof lookStatement.row>
 export type PendingRow = RowOf<typeof pendingStatement.row>
 export type EarlySignalRow = RowOf<typeof earlySignals.row>
@@ -137,9 +178,7 @@ function pendingOf(items: readonly NewSuspension[]): string[] {
 
 function earlyOf(items: readonly NewSuspension[]) {
   const names = new Set(items.flatMap(({ condition }) => namesTakenBy(condition)))
-  const concerned = items.filter(
-    ({ condition, bindings }) => bindings.some(({ key }) => key === null) || namesTakenBy(condition).length > 0,
-  )
+  const concerned = items.filter(asksForSignals)
   return {
     execution_ids: concerned.map((item) => item.uuid),
     waitpoint_ids: pendingOf(concerned),

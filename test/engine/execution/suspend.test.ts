@@ -170,7 +170,7 @@ test.each<[string, Record<string, unknown>]>([
 ])('a request with %s is refused', async (_, request) => {
   const { engine } = await setup()
   const claim = await held(engine)
-  await refusal('invalid_input', suspend(engine, claim, request as Partial<SuspendRequest>))
+  await refusal('invalid_input', suspend(engine, claim, request))
 })
 
 test('SUSP-09 a new suspension replaces the last, whose tokens are worth nothing any more', async () => {
