@@ -311,21 +311,27 @@ create table flowfabric.ff_exec_core (
       WHEN (parked_at_ms IS NOT NULL) THEN public_state
       ELSE NULL::flowfabric.ff_public_state
   END)) AND ((deadline_at_ms IS NULL) OR (lifecycle_phase <> 'terminal'::flowfabric.ff_lifecycle_phase)) AND ((attempt_deadline_at_ms IS NULL) OR (lifecycle_phase = 'active'::flowfabric.ff_lifecycle_phase)) AND ((cancel_deadline_at_ms IS NULL) OR (lifecycle_phase <> 'terminal'::flowfabric.ff_lifecycle_phase)))),
-  constraint ff_exec_core_vector CHECK (
+  constraint ff_exec_core_vector CHECK (((ownership_state =
   CASE lifecycle_phase
-      WHEN 'active'::flowfabric.ff_lifecycle_phase THEN ((ownership_state = 'leased'::flowfabric.ff_ownership_state) AND (eligibility_state = 'not_applicable'::flowfabric.ff_eligibility_state) AND (attempt_state = 'running_attempt'::flowfabric.ff_attempt_state) AND (terminal_outcome = 'none'::flowfabric.ff_terminal_outcome) AND (interruption = 'none'::flowfabric.ff_interruption))
-      WHEN 'runnable'::flowfabric.ff_lifecycle_phase THEN ((ownership_state = 'unowned'::flowfabric.ff_ownership_state) AND (eligibility_state <> 'not_applicable'::flowfabric.ff_eligibility_state) AND (terminal_outcome = 'none'::flowfabric.ff_terminal_outcome) AND (attempt_state = ANY (ARRAY['pending_first_attempt'::flowfabric.ff_attempt_state, 'attempt_interrupted'::flowfabric.ff_attempt_state, 'pending_retry_attempt'::flowfabric.ff_attempt_state, 'pending_replay_attempt'::flowfabric.ff_attempt_state])) AND ((attempt_state = 'attempt_interrupted'::flowfabric.ff_attempt_state) = (interruption <> 'none'::flowfabric.ff_interruption)) AND ((eligibility_state <> 'blocked_by_dependencies'::flowfabric.ff_eligibility_state) OR (attempt_state = ANY (ARRAY['pending_first_attempt'::flowfabric.ff_attempt_state, 'pending_replay_attempt'::flowfabric.ff_attempt_state]))))
-      WHEN 'suspended'::flowfabric.ff_lifecycle_phase THEN ((ownership_state = 'unowned'::flowfabric.ff_ownership_state) AND (eligibility_state = 'not_applicable'::flowfabric.ff_eligibility_state) AND (attempt_state = 'attempt_interrupted'::flowfabric.ff_attempt_state) AND (terminal_outcome = 'none'::flowfabric.ff_terminal_outcome) AND (interruption = 'none'::flowfabric.ff_interruption))
-      WHEN 'terminal'::flowfabric.ff_lifecycle_phase THEN ((ownership_state = 'unowned'::flowfabric.ff_ownership_state) AND (eligibility_state = 'not_applicable'::flowfabric.ff_eligibility_state) AND (interruption = 'none'::flowfabric.ff_interruption) AND
-      CASE terminal_outcome
-          WHEN 'none'::flowfabric.ff_terminal_outcome THEN false
-          WHEN 'success'::flowfabric.ff_terminal_outcome THEN (attempt_state = 'attempt_terminal'::flowfabric.ff_attempt_state)
-          WHEN 'failed'::flowfabric.ff_terminal_outcome THEN (attempt_state = 'attempt_terminal'::flowfabric.ff_attempt_state)
-          WHEN 'skipped'::flowfabric.ff_terminal_outcome THEN (attempt_state = ANY (ARRAY['attempt_terminal'::flowfabric.ff_attempt_state, 'none'::flowfabric.ff_attempt_state]))
-          ELSE (attempt_state = ANY (ARRAY['attempt_terminal'::flowfabric.ff_attempt_state, 'pending_first_attempt'::flowfabric.ff_attempt_state]))
-      END)
-      ELSE false
-  END)
+      WHEN 'active'::flowfabric.ff_lifecycle_phase THEN 'leased'::flowfabric.ff_ownership_state
+      ELSE 'unowned'::flowfabric.ff_ownership_state
+  END) AND ((eligibility_state = 'not_applicable'::flowfabric.ff_eligibility_state) = (lifecycle_phase <> 'runnable'::flowfabric.ff_lifecycle_phase)) AND ((terminal_outcome = 'none'::flowfabric.ff_terminal_outcome) = (lifecycle_phase <> 'terminal'::flowfabric.ff_lifecycle_phase)) AND ((interruption = 'none'::flowfabric.ff_interruption) = ((lifecycle_phase <> 'runnable'::flowfabric.ff_lifecycle_phase) OR (attempt_state <> 'attempt_interrupted'::flowfabric.ff_attempt_state))) AND (attempt_state = ANY (
+  CASE lifecycle_phase
+      WHEN 'active'::flowfabric.ff_lifecycle_phase THEN '{running_attempt}'::flowfabric.ff_attempt_state[]
+      WHEN 'suspended'::flowfabric.ff_lifecycle_phase THEN '{attempt_interrupted}'::flowfabric.ff_attempt_state[]
+      WHEN 'runnable'::flowfabric.ff_lifecycle_phase THEN
+      CASE
+          WHEN (eligibility_state = 'blocked_by_dependencies'::flowfabric.ff_eligibility_state) THEN '{pending_first_attempt,pending_replay_attempt}'::flowfabric.ff_attempt_state[]
+          ELSE '{pending_first_attempt,attempt_interrupted,pending_retry_attempt,pending_replay_attempt}'::flowfabric.ff_attempt_state[]
+      END
+      WHEN 'terminal'::flowfabric.ff_lifecycle_phase THEN
+      CASE
+          WHEN (terminal_outcome = ANY (ARRAY['cancelled'::flowfabric.ff_terminal_outcome, 'expired'::flowfabric.ff_terminal_outcome])) THEN '{attempt_terminal,pending_first_attempt}'::flowfabric.ff_attempt_state[]
+          WHEN (terminal_outcome = 'skipped'::flowfabric.ff_terminal_outcome) THEN '{attempt_terminal,none}'::flowfabric.ff_attempt_state[]
+          ELSE '{attempt_terminal}'::flowfabric.ff_attempt_state[]
+      END
+      ELSE '{}'::flowfabric.ff_attempt_state[]
+  END))))
 )
 with (
   autovacuum_analyze_scale_factor=0.05,

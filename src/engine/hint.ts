@@ -9,11 +9,13 @@ import type { Sql } from '../sql/sql.ts'
 import { statement } from '../sql/statement.ts'
 import { Bell } from './bell.ts'
 
+// A hint that a crash loses was only a hint: its commit waits for no disk.
 const notify = statement({
   name: 'hint.notify',
   params: { channel: 'text', payload: 'text' },
   row: { sent: 'bool' },
-  text: `select pg_notify($1, $2) is not null as sent`,
+  text: `
+select set_config('synchronous_commit', 'off', true) is not null and pg_notify($1, $2) is not null as sent`,
 })
 
 // More queues than this at once, and the hint names none: everyone looks everywhere.

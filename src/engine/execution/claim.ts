@@ -188,21 +188,17 @@ with candidate as materialized (
   order by next.neg_priority, next.rank, next.execution_id
   limit $9
 ),
-found as materialized (
-  select c.*, e.ctid as seen_row, e.xmin as seen_xmin
-  from candidate c
-  join flowfabric.ff_exec_core e on e.execution_id = any (array[c.execution_id])
-),
+-- In the order of the candidates, without a sort: it stops as soon as it has enough.
 taken as materialized (
-  select f.ready_row, e.ctid as taken_row, e.execution_id, e.partition_key, e.attempt_index, e.attempt_state,
+  select c.ready_row, e.ctid as taken_row, e.execution_id, e.partition_key, e.attempt_index, e.attempt_state,
     e.interruption, e.attached
-  from found f
-  join flowfabric.ff_exec_core e on e.ctid = f.seen_row and e.xmin = f.seen_xmin
+  from candidate c
+  join flowfabric.ff_exec_core seen on seen.execution_id = any (array[c.execution_id])
+  join flowfabric.ff_exec_core e on e.ctid = seen.ctid and e.xmin = seen.xmin
   where e.eligibility_state = 'eligible_now'
     and (e.attached & ${attached.grant} = 0 or not exists (
       select from flowfabric.ff_grant g
       where g.execution_id = any (array[e.execution_id]) and g.expires_at_ms > flowfabric.ff_now_ms()))
-  order by f.neg_priority, f.rank, f.execution_id
   limit $10
   for no key update of e skip locked
 ),

@@ -70,6 +70,7 @@ const pollMs = 500
 // How far a claim looks past what others hold.
 const fewestCandidates = 64
 const mostCandidates = 16_384
+const mostWidth = 64
 
 interface Taken {
   readonly rows: readonly ClaimRow[]
@@ -83,6 +84,8 @@ export class Claimer {
   readonly #matcher: QueueMatcher
   readonly #heads: QueueHeads
   readonly #hints: Hints
+  /** How many ready rows a claim looks at for each one that it wants. */
+  #width = 1
 
   constructor(sql: Sql, matcher: QueueMatcher, heads: QueueHeads, hints: Hints) {
     this.#sql = sql
@@ -128,20 +131,22 @@ export class Claimer {
   }
 
   // What others are taking stands before what is free, and so does what is granted to others: as long as all that was
-  // looked at is held, and there is more, the next try looks at more.
+  // looked at is held, and there is more, the next try looks at more. Where others claim from the same queues, they will
+  // do so again, so the next claim begins with as much.
   async #claimNow(checked: CheckedClaim): Promise<ClaimResult> {
     const queues = await this.#matcher.match(checked.filter)
     const queueIds = [...queues.keys()]
-    let candidates = checked.max
     while (queueIds.length > 0) {
+      const candidates = Math.min(Math.ceil(checked.max * this.#width), mostCandidates)
       const { rows, isWindowFull } = await this.#claimOnce(checked, queueIds, candidates)
+      this.#width = nextWidth(this.#width, isWindowFull && rows.length < checked.max)
       if (rows.length > 0) {
         const resumptions = await untilSent(this.#sql, { again: false }, () => resumptionsOf(this.#sql, rows))
         const claims = rows.map((row) => decodeClaim(row, queues.get(row.queue_id)!, resumptions))
         return { claims, more: isWindowFull }
       }
       if (candidates >= mostCandidates || !(await this.#areThereMore(queueIds, candidates))) break
-      candidates = Math.min(Math.max(candidates * 4, fewestCandidates), mostCandidates)
+      this.#width = Math.max(this.#width * 4, Math.ceil(fewestCandidates / checked.max))
     }
     if (await this.#matcher.hasOthers(checked.filter, queues)) return this.#claimNow(checked)
     return { claims: [], more: false }
@@ -191,6 +196,11 @@ export class Claimer {
     const [found] = await this.#sql.query(countReady, { queue_ids: queueIds, most: candidates + 1 })
     return found!.ready > candidates
   }
+}
+
+// Twice as much as soon as others were met, a little less with each claim that met none.
+function nextWidth(width: number, metOthers: boolean): number {
+  return metOthers ? Math.min(width * 2, mostWidth) : Math.max(1, width * 0.9)
 }
 
 function listOf(field: string, value: unknown): readonly string[] | undefined {

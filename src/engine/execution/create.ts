@@ -3,7 +3,7 @@ import { EngineError } from '../../model/errors.ts'
 import { formatExecutionId, type ExecutionId } from '../../model/id.ts'
 import type { PublicState } from '../../model/state.ts'
 import { call, type Sql } from '../../sql/sql.ts'
-import { oneOf, statement } from '../../sql/statement.ts'
+import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import type { Outcome, SetOperation } from '../merge.ts'
 import type { QueueRegistry } from '../queue/intern.ts'
 import type { NewExecution } from './create-request.ts'
@@ -40,67 +40,31 @@ where k.namespace = i.namespace
   and k.expires_at_ms <= flowfabric.ff_now_ms()`,
 })
 
-// All or nothing, without `on conflict`: what exists is left out by looking first, and a row that another transaction
-// inserted meanwhile fails the statement with 23505, whereupon the set is sent again and finds it. So every insert reads
-// from `fresh` alone; joining one insert's `returning` to the input would be a nested loop over two unindexed sets.
-//
-// Takes no locks but those of its new rows. Answers only for items that were met before or that carry a delay; every
-// other item was created and waits.
-const insertExecutions = statement({
-  name: 'execution.create',
-  params: {
-    execution_ids: 'uuid[]',
-    partition_keys: 'int2[]',
-    namespaces: 'text[]',
-    queue_ids: 'int4[]',
-    priorities: 'int2[]',
-    creators: 'text[]',
-    payloads: 'bytea?[]',
-    payload_encodings: 'text?[]',
-    task_versions: 'text?[]',
-    delays_ms: 'int8?[]',
-    delays_until_ms: 'int8?[]',
-    deadlines_ms: 'int8?[]',
-    deadlines_at_ms: 'int8?[]',
-    policies: 'jsonb?[]',
-    tags: 'jsonb?[]',
-    idempotency_keys: 'text?[]',
-    idempotency_ttls_ms: 'int8?[]',
-    request_hashes: 'bytea?[]',
-  },
-  row: {
-    ordinal: 'int8',
-    met_id: 'uuid?',
-    met_partition: 'int2?',
-    met_namespace: 'text?',
-    met_request_hash: 'bytea?',
-    public_state: oneOf<PublicState>(),
-  },
-  text: `
-with input as materialized (
-  select i.*, c.now_ms,
-    coalesce(i.delay_until_ms, c.now_ms + i.delay_ms) as due_ms,
-    coalesce(i.deadline_at_ms, c.now_ms + i.deadline_ms) as deadline_due_ms,
-    coalesce(k.execution_id, e.execution_id) as met_id,
-    k.request_hash as met_request_hash
-  from (select flowfabric.ff_now_ms() as now_ms offset 0) c
-  cross join unnest($1::uuid[], $2::int2[], $3::text[], $4::int4[], $5::int2[], $6::text[], $7::bytea[], $8::text[],
-    $9::text[], $10::int8[], $11::int8[], $12::int8[], $13::int8[], $14::jsonb[], $15::jsonb[], $16::text[], $17::int8[],
-    $18::bytea[])
-    with ordinality as i (execution_id, partition_key, namespace, queue_id, priority, creator, payload, payload_encoding,
-      task_version, delay_ms, delay_until_ms, deadline_ms, deadline_at_ms, policy, tags, idempotency_key,
-      idempotency_ttl_ms, request_hash, ordinal)
-  left join flowfabric.ff_idempotency_key k
-    on k.namespace = i.namespace
-    and k.scope_id = '00000000-0000-0000-0000-000000000000'
-    and k.idempotency_key = i.idempotency_key
-  left join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
-),
-fresh as materialized (
-  select *, coalesce(due_ms > now_ms, false) as is_delayed
-  from input
-  where met_id is null
-),
+const columns = {
+  execution_ids: 'uuid[]',
+  partition_keys: 'int2[]',
+  namespaces: 'text[]',
+  queue_ids: 'int4[]',
+  priorities: 'int2[]',
+  creators: 'text[]',
+  payloads: 'bytea?[]',
+  payload_encodings: 'text?[]',
+  task_versions: 'text?[]',
+  delays_ms: 'int8?[]',
+  delays_until_ms: 'int8?[]',
+  deadlines_ms: 'int8?[]',
+  deadlines_at_ms: 'int8?[]',
+  policies: 'jsonb?[]',
+} as const
+
+const columnArrays = `$1::uuid[], $2::int2[], $3::text[], $4::int4[], $5::int2[], $6::text[], $7::bytea[], $8::text[],
+    $9::text[], $10::int8[], $11::int8[], $12::int8[], $13::int8[], $14::jsonb[]`
+
+const columnNames = `execution_id, partition_key, namespace, queue_id, priority, creator, payload, payload_encoding,
+      task_version, delay_ms, delay_until_ms, deadline_ms, deadline_at_ms, policy`
+
+/** Follows a CTE `fresh`, one row for each execution to be written. */
+const writeFresh = `
 core as (
   insert into flowfabric.ff_exec_core (execution_id, partition_key, namespace, queue_id, task_version, priority, rank,
     created_at_ms, last_mutation_at_ms, delay_until_ms, deadline_at_ms,
@@ -125,7 +89,74 @@ ready as (
   select queue_id, -priority, false, now_ms, execution_id
   from fresh
   where not is_delayed
+)`
+
+// Ids that we minted, sent for the first time, without keys and tags: they can meet nothing, so nothing is looked for
+// (measured: a fifth less time than the statement below for a single one).
+const insertNew = statement({
+  name: 'execution.create-new',
+  params: columns,
+  row: { ordinal: 'int8', is_delayed: 'bool' },
+  text: `
+with fresh as materialized (
+  select i.*, c.now_ms, null::text as idempotency_key, t.due_ms, coalesce(t.due_ms > c.now_ms, false) as is_delayed,
+    coalesce(i.deadline_at_ms, c.now_ms + i.deadline_ms) as deadline_due_ms
+  from (select flowfabric.ff_now_ms() as now_ms offset 0) c
+  cross join unnest(${columnArrays})
+    with ordinality as i (${columnNames}, ordinal)
+  cross join lateral (select coalesce(i.delay_until_ms, c.now_ms + i.delay_ms) as due_ms) t
 ),
+${writeFresh}
+select ordinal, is_delayed
+from fresh
+where due_ms is not null`,
+})
+
+// All or nothing, without `on conflict`: what exists is left out by looking first, and a row that another transaction
+// inserted meanwhile fails the statement with 23505, whereupon the set is sent again and finds it. So every insert reads
+// from `fresh` alone; joining one insert's `returning` to the input would be a nested loop over two unindexed sets.
+//
+// Takes no locks but those of its new rows. Answers only for items that were met before or that carry a delay; every
+// other item was created and waits.
+const insertExecutions = statement({
+  name: 'execution.create',
+  params: {
+    ...columns,
+    tags: 'jsonb?[]',
+    idempotency_keys: 'text?[]',
+    idempotency_ttls_ms: 'int8?[]',
+    request_hashes: 'bytea?[]',
+  },
+  row: {
+    ordinal: 'int8',
+    met_id: 'uuid?',
+    met_partition: 'int2?',
+    met_namespace: 'text?',
+    met_request_hash: 'bytea?',
+    public_state: oneOf<PublicState>(),
+  },
+  text: `
+with input as materialized (
+  select i.*, c.now_ms,
+    coalesce(i.delay_until_ms, c.now_ms + i.delay_ms) as due_ms,
+    coalesce(i.deadline_at_ms, c.now_ms + i.deadline_ms) as deadline_due_ms,
+    coalesce(k.execution_id, e.execution_id) as met_id,
+    k.request_hash as met_request_hash
+  from (select flowfabric.ff_now_ms() as now_ms offset 0) c
+  cross join unnest(${columnArrays}, $15::jsonb[], $16::text[], $17::int8[], $18::bytea[])
+    with ordinality as i (${columnNames}, tags, idempotency_key, idempotency_ttl_ms, request_hash, ordinal)
+  left join flowfabric.ff_idempotency_key k
+    on k.namespace = i.namespace
+    and k.scope_id = '00000000-0000-0000-0000-000000000000'
+    and k.idempotency_key = i.idempotency_key
+  left join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
+),
+fresh as materialized (
+  select *, coalesce(due_ms > now_ms, false) as is_delayed
+  from input
+  where met_id is null
+),
+${writeFresh},
 tagged as (
   insert into flowfabric.ff_exec_tag (execution_id, created_at_ms, namespace, tag_key, tag_value)
   select f.execution_id, f.now_ms, f.namespace, t.key, t.value
@@ -164,10 +195,13 @@ export function createUnkeyed(
 ): SetOperation<NewExecution, CreateResult> {
   const send = async (items: readonly NewExecution[], again: boolean) => {
     const values = await columnsOf(items, queues)
-    const rows = await sql.query(insertExecutions, values)
+    const outcomes =
+      again || items.some((item) => item.tags !== null)
+        ? decode(items, await sql.query(insertExecutions, { ...values, ...keyColumnsOf(items) }), again)
+        : decodeNew(items, await sql.query(insertNew, values))
     onReady(new Set(values.queue_ids))
     tellDelay(items, onDelay)
-    return decode(items, rows, again)
+    return outcomes
   }
   return {
     keyOf: (item) => item.uuid,
@@ -191,7 +225,10 @@ export function createKeyed(
       namespaces: keyed.map((item) => item.queue.namespace),
       keys: keyed.map((item) => item.idempotencyKey!),
     }
-    const calls = [call(forgetExpiredKeys, keys), call(insertExecutions, values)] as const
+    const calls = [
+      call(forgetExpiredKeys, keys),
+      call(insertExecutions, { ...values, ...keyColumnsOf(items) }),
+    ] as const
     const [, rows] = await sql.pipeline(calls, { lockTimeoutMs })
     onReady(new Set(values.queue_ids))
     tellDelay(items, onDelay)
@@ -235,6 +272,11 @@ async function columnsOf(items: readonly NewExecution[], queues: QueueRegistry) 
     deadlines_ms: sparse(items, (item) => item.deadlineMs),
     deadlines_at_ms: sparse(items, (item) => item.deadlineAt),
     policies: sparse(items, (item) => item.policy),
+  }
+}
+
+function keyColumnsOf(items: readonly NewExecution[]) {
+  return {
     tags: sparse(items, (item) => item.tags),
     idempotency_keys: sparse(items, (item) => item.idempotencyKey),
     idempotency_ttls_ms: sparse(items, (item) => item.idempotencyTtlMs),
@@ -265,6 +307,11 @@ function decode(items: readonly NewExecution[], rows: readonly MetRow[], again: 
     outcomes[row.ordinal - 1] = isOwn ? created(item, row.public_state) : met(item, row)
   }
   return outcomes
+}
+
+function decodeNew(items: readonly NewExecution[], rows: readonly RowOf<typeof insertNew.row>[]): CreateResult[] {
+  const delayed = new Set(rows.flatMap((row) => (row.is_delayed ? [row.ordinal] : [])))
+  return items.map((item, index) => created(item, delayed.has(index + 1) ? 'delayed' : 'waiting'))
 }
 
 function created(item: NewExecution, publicState: PublicState): Created {

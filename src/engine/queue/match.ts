@@ -58,7 +58,7 @@ const rememberedMs = 1000
 
 interface Remembered {
   readonly queues: ReadonlyMap<number, Queue>
-  readonly at: number
+  at: number
 }
 
 export class QueueMatcher {
@@ -69,11 +69,15 @@ export class QueueMatcher {
     this.#sql = sql
   }
 
-  /** By queue id. */
+  /** By queue id. What is known is not waited for: where it is old, it is looked up for the next time. */
   async match(filter: QueueFilter): Promise<ReadonlyMap<number, Queue>> {
     const known = this.#remembered.get(keyOf(filter))
-    if (known !== undefined && performance.now() - known.at < rememberedMs) return known.queues
-    return this.#look(filter)
+    if (known === undefined) return this.#look(filter)
+    if (performance.now() - known.at >= rememberedMs) {
+      known.at = performance.now()
+      this.#look(filter).catch(() => {})
+    }
+    return known.queues
   }
 
   /** Whether there are others than those that were known: another process may have made them. */

@@ -1,13 +1,13 @@
 // A set of signals: each execution's are judged by themselves, and what was decided is written for all of them together.
 import { EngineError } from '../../model/errors.ts'
-import { formatExecutionId } from '../../model/id.ts'
 import { held, type Outcome } from '../merge.ts'
 import type { OpenSuspension } from '../suspension/facts.ts'
 import { rearmCall } from '../suspension/rearm.ts'
 import { takeSignalsCall, type TakenSignal } from '../suspension/take-signals.ts'
 import { interruptionBy, wakeCall, type Waking } from '../suspension/wake.ts'
-import type { Admitted } from './admit.ts'
-import type { SignalResult } from './incoming.ts'
+import type { Wrapping } from '../signing-key/stored-key.ts'
+import { admit, type Arrival } from './admit.ts'
+import type { Incoming, SignalResult } from './incoming.ts'
 import { judge, type JudgedSuspension } from './judge.ts'
 import type { FoundTarget } from './look.ts'
 import { recordCall, type SignalRecord } from './record.ts'
@@ -21,44 +21,41 @@ export interface Decision {
   readonly delays: readonly number[]
 }
 
-export function judgeAll(
-  items: readonly Admitted[],
-  isLocked: ReadonlySet<string>,
-  found: readonly FoundTarget[],
-  suspensions: ReadonlyMap<string, OpenSuspension>,
-): Decision {
-  const foundAt = new Map(found.map((row) => [row.ordinal - 1, row]))
-  const outcomes = items.map((item, index): Outcome<SignalResult> => (foundAt.has(index) ? held : notFound(item)))
+/** What was read behind the locks. */
+interface Looked {
+  readonly locked: readonly { readonly execution_id: string }[]
+  readonly found: readonly FoundTarget[]
+  readonly suspensions: ReadonlyMap<string, OpenSuspension>
+}
+
+export function decide(wrapping: Wrapping, items: readonly Incoming[], looked: Looked): Decision {
+  const isLocked = new Set(looked.locked.map((row) => row.execution_id))
+  const foundAt = new Map(looked.found.map((row) => [row.ordinal - 1, row]))
+  const outcomes: Outcome<SignalResult>[] = []
+  const arrivals = new Map<string, [index: number, arrival: Arrival][]>()
+  for (const [index, item] of items.entries()) {
+    const arrival = admit(wrapping, item, foundAt.get(index))
+    outcomes[index] = EngineError.is(arrival) ? arrival : held
+    if (EngineError.is(arrival) || !isLocked.has(arrival.found.execution_id)) continue
+    const uuid = arrival.found.execution_id
+    arrivals.set(uuid, [...(arrivals.get(uuid) ?? []), [index, arrival]])
+  }
   const records: SignalRecord[] = []
   const judged: JudgedSuspension[] = []
-  for (const [uuid, indexes] of placesOf(items)) {
-    const arrived = indexes.filter((index) => foundAt.has(index) && isLocked.has(uuid))
-    const arrivals = arrived.map((index) => ({ admitted: items[index]!, found: foundAt.get(index)! }))
-    const judgement = judge(arrivals, suspensions.get(uuid))
-    for (const [place, index] of arrived.entries()) outcomes[index] = judgement.answers[place]!
+  for (const [uuid, own] of arrivals) {
+    const judgement = judge(
+      own.map(([, arrival]) => arrival),
+      looked.suspensions.get(uuid),
+    )
+    for (const [place, [index]] of own.entries()) outcomes[index] = judgement.answers[place]!
     records.push(...judgement.records)
     if (judgement.judged !== null) judged.push(judgement.judged)
   }
-  const delays = judged.flatMap(({ suspension: { resumeDelayMs }, verdict }) =>
-    verdict.satisfied && resumeDelayMs !== null && resumeDelayMs > 0 ? [resumeDelayMs] : [],
-  )
-  return { outcomes, records, suspensions: judged, delays }
+  return { outcomes, records, suspensions: judged, delays: judged.flatMap(delayOf) }
 }
 
-/** By the execution: where its signals stand among the items. */
-function placesOf(items: readonly Admitted[]): ReadonlyMap<string, readonly number[]> {
-  const places = new Map<string, number[]>()
-  for (const [index, { uuid }] of items.entries()) {
-    const group = places.get(uuid)
-    if (group === undefined) places.set(uuid, [index])
-    else group.push(index)
-  }
-  return places
-}
-
-function notFound({ uuid, partition }: Admitted): EngineError {
-  const executionId = formatExecutionId(partition, uuid)
-  return new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
+function delayOf({ suspension: { resumeDelayMs }, verdict }: JudgedSuspension): number[] {
+  return verdict.satisfied && resumeDelayMs !== null && resumeDelayMs > 0 ? [resumeDelayMs] : []
 }
 
 /** First what came, then what it did: that is also the order of the events. */

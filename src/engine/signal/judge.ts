@@ -9,16 +9,10 @@ import { formatExecutionId, formatWaitpointId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
 import type { SignalEffect } from '../../model/signal.ts'
 import { jsonOf, type OpenSuspension } from '../suspension/facts.ts'
-import type { Admitted } from './admit.ts'
-import type { SignalResult } from './incoming.ts'
+import type { Arrival } from './admit.ts'
+import type { Incoming, SignalResult } from './incoming.ts'
 import type { FoundTarget } from './look.ts'
 import type { SignalRecord } from './record.ts'
-
-/** One signal to the execution, as it was found. */
-export interface Arrival {
-  readonly admitted: Admitted
-  readonly found: FoundTarget
-}
 
 export interface Judgement {
   /** In the order of the arrivals. */
@@ -60,7 +54,7 @@ class Mailbox {
     const first = this.#first(arrival)
     if (first !== null) return first
     const answer = this.#judge(arrival)
-    const { idempotencyKey } = arrival.admitted.item
+    const { idempotencyKey } = arrival.item
     if (idempotencyKey !== null) this.#answers.set(nameOf(arrival, idempotencyKey), answer)
     return answer
   }
@@ -72,24 +66,23 @@ class Mailbox {
     const taken = new Set(judged.verdict.signals)
     const { suspensionId } = judged.suspension
     return this.#records.map((record) =>
-      taken.has(record.admitted.item.signalId) ? { ...record, suspensionId, isTaken: true } : record,
+      taken.has(record.arrival.item.signalId) ? { ...record, suspensionId, isTaken: true } : record,
     )
   }
 
   /** The answer to an earlier one with the same key; null when there was none. */
   #first(arrival: Arrival): SignalResult | EngineError | null {
-    const { admitted, found } = arrival
-    const { idempotencyKey, signalId } = admitted.item
+    const { item, found } = arrival
+    const { idempotencyKey, signalId } = item
     const inThisSet = idempotencyKey === null ? undefined : this.#answers.get(nameOf(arrival, idempotencyKey))
     if (inThisSet !== undefined) return EngineError.is(inThisSet) ? inThisSet : { ...inThisSet, kind: 'duplicate' }
     const { first_signal_id: firstId, first_effect: effect } = found
     if (firstId === null || effect === null) return null
-    if (effect === 'no_op') return this.#tooLate(arrival) ?? waitpointClosed(admitted)
-    return { ...resultOf(admitted, effect), signalId: firstId, kind: firstId === signalId ? 'accepted' : 'duplicate' }
+    if (effect === 'no_op') return this.#tooLate(arrival) ?? waitpointClosed(item)
+    return { ...resultOf(arrival, effect), signalId: firstId, kind: firstId === signalId ? 'accepted' : 'duplicate' }
   }
 
   #judge(arrival: Arrival): SignalResult | EngineError {
-    const { admitted } = arrival
     const late = this.#tooLate(arrival)
     const full = this.#tooMany(arrival)
     if (late !== null) {
@@ -97,44 +90,43 @@ class Mailbox {
       return late
     }
     if (full !== null) return full
-    const effect = this.#receive(arrival)
-    return resultOf(admitted, effect)
+    return resultOf(arrival, this.#receive(arrival))
   }
 
-  #tooLate({ admitted, found }: Arrival): EngineError | null {
-    if (found.lifecycle_phase === 'terminal') return ended(admitted, found)
-    if (admitted.waitpointUuid === null) return null
+  #tooLate({ item, found }: Arrival): EngineError | null {
+    if (found.lifecycle_phase === 'terminal') return ended(item, found)
+    if (item.target.noun === 'execution') return null
     switch (found.waitpoint_state) {
       case 'pending':
         // The sweep that closes it may not have come yet.
-        return (found.waitpoint_expires_at_ms ?? Infinity) < found.now_ms ? waitpointClosed(admitted) : null
+        return (found.waitpoint_expires_at_ms ?? Infinity) < found.now_ms ? waitpointClosed(item) : null
       case 'active':
         // A token never answers a later suspension than the one that it was given out for.
-        return found.waitpoint_suspension_id === this.#open?.suspensionId ? null : waitpointClosed(admitted)
+        return found.waitpoint_suspension_id === this.#open?.suspensionId ? null : waitpointClosed(item)
       default:
-        return waitpointClosed(admitted)
+        return waitpointClosed(item)
     }
   }
 
-  #tooMany({ admitted, found }: Arrival): EngineError | null {
-    const { uuid, partition, waitpointUuid } = admitted
-    const here = this.#records.filter((record) => record.admitted.waitpointUuid === waitpointUuid).length
+  #tooMany({ item, found }: Arrival): EngineError | null {
+    const { noun, uuid, partition } = item.target
+    const here = this.#records.filter(({ arrival }) => arrival.item.target.uuid === uuid).length
     const atWaitpoint = (found.waitpoint_signal_count ?? 0) + here
-    if (waitpointUuid !== null && atWaitpoint >= limits.waitpointSignalCount) {
-      const waitpointId = formatWaitpointId(partition, waitpointUuid)
+    if (noun === 'waitpoint' && atWaitpoint >= limits.waitpointSignalCount) {
+      const waitpointId = formatWaitpointId(partition, uuid)
       const sentence = `waitpoint ${waitpointId} has received ${atWaitpoint} signals, which is the most that one takes`
       return new EngineError('signal_limit_exceeded', sentence, { waitpointId, limit: limits.waitpointSignalCount })
     }
     const count = found.signal_count + this.#records.length
     if (count < found.most_signals) return null
-    const executionId = formatExecutionId(partition, uuid)
+    const executionId = formatExecutionId(partition, found.execution_id)
     const sentence = `execution ${executionId} has received ${count} signals, which is the most that its policy allows`
     return new EngineError('signal_limit_exceeded', sentence, { executionId, limit: found.most_signals })
   }
 
   #receive(arrival: Arrival): SignalEffect {
-    const { admitted, found } = arrival
-    const byName = admitted.waitpointUuid === null
+    const { item, found } = arrival
+    const byName = item.target.noun === 'execution'
     if (!byName && found.waitpoint_state === 'pending') {
       return this.#record(arrival, 'buffered_for_pending_waitpoint', null)
     }
@@ -146,24 +138,24 @@ class Mailbox {
       { ...open.facts, signals: this.#facts, now: found.now_ms },
       signal,
     )
-    this.judged = { suspension: open, verdict, actor: admitted.item.actor, at: found.now_ms }
+    this.judged = { suspension: open, verdict, actor: item.actor, at: found.now_ms }
     this.#facts.push(signal)
     if (verdict.satisfied) this.#open = undefined
     return this.#record(arrival, effect, byName ? null : open.suspensionId)
   }
 
-  #record({ admitted, found }: Arrival, effect: SignalEffect, suspensionId: string | null): SignalEffect {
-    this.#records.push({ admitted, found, effect, suspensionId, isTaken: false })
+  #record(arrival: Arrival, effect: SignalEffect, suspensionId: string | null): SignalEffect {
+    this.#records.push({ arrival, effect, suspensionId, isTaken: false })
     return effect
   }
 }
 
 // A key holds at its waitpoint; those of signals by name, at the execution.
-function nameOf({ admitted }: Arrival, idempotencyKey: string): string {
-  return `${admitted.waitpointUuid ?? ''} ${idempotencyKey}`
+function nameOf({ item }: Arrival, idempotencyKey: string): string {
+  return `${item.target.uuid} ${idempotencyKey}`
 }
 
-function factOf({ admitted: { item }, found }: Arrival, condition: Condition): SignalFact {
+function factOf({ item, found }: Arrival, condition: Condition): SignalFact {
   const payload = looksIntoPayloads(condition) ? jsonOf(item.payload, item.payloadEncoding) : undefined
   return {
     id: item.signalId,
@@ -179,19 +171,19 @@ function looksIntoPayloads(condition: Condition): boolean {
   return [...signalNodesOf(condition)].some(([, node]) => node.payload !== undefined)
 }
 
-function resultOf({ item, uuid, partition }: Admitted, effect: SignalEffect): SignalResult {
-  return { kind: 'accepted', executionId: formatExecutionId(partition, uuid), signalId: item.signalId, effect }
+function resultOf({ item, found }: Arrival, effect: SignalEffect): SignalResult {
+  const executionId = formatExecutionId(item.target.partition, found.execution_id)
+  return { kind: 'accepted', executionId, signalId: item.signalId, effect }
 }
 
-function waitpointClosed({ waitpointUuid, partition }: Admitted): EngineError {
-  const waitpointId = formatWaitpointId(partition, waitpointUuid!)
-  return new EngineError('waitpoint_closed', `waitpoint ${waitpointId} is closed and takes no more signals`, {
-    waitpointId,
-  })
+function waitpointClosed({ target }: Incoming): EngineError {
+  const waitpointId = formatWaitpointId(target.partition, target.uuid)
+  const sentence = `waitpoint ${waitpointId} is closed and takes no more signals`
+  return new EngineError('waitpoint_closed', sentence, { waitpointId })
 }
 
-function ended({ uuid, partition }: Admitted, { public_state: state }: FoundTarget): EngineError {
-  const executionId = formatExecutionId(partition, uuid)
+function ended({ target }: Incoming, { execution_id: uuid, public_state: state }: FoundTarget): EngineError {
+  const executionId = formatExecutionId(target.partition, uuid)
   const sentence = `execution ${executionId} is ${state}; a signal needs one that has not ended`
   return new EngineError('target_not_signalable', sentence, { executionId, publicState: state })
 }

@@ -4,12 +4,11 @@ import { formatWaitpointId } from '../../model/id.ts'
 import type { SignalEffect } from '../../model/signal.ts'
 import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import type { Admitted } from './admit.ts'
-import type { FoundTarget } from './look.ts'
+import type { Arrival } from './admit.ts'
+import { waitpointUuidOf } from './look.ts'
 
 export interface SignalRecord {
-  readonly admitted: Admitted
-  readonly found: FoundTarget
+  readonly arrival: Arrival
   readonly effect: SignalEffect
   /** To which it counts. */
   readonly suspensionId: string | null
@@ -95,31 +94,32 @@ order by ordinal`,
 
 /** To be sent while the executions are locked. */
 export function recordCall(records: readonly SignalRecord[]) {
-  const items = records.map(({ admitted }) => admitted)
+  const items = records.map(({ arrival }) => arrival.item)
+  const found = records.map(({ arrival }) => arrival.found)
   return call(recordStatement, {
-    execution_ids: items.map(({ uuid }) => uuid),
-    signal_ids: items.map(({ item }) => item.signalId),
-    waitpoint_ids: items.map(({ waitpointUuid }) => waitpointUuid),
+    execution_ids: found.map((row) => row.execution_id),
+    signal_ids: items.map((item) => item.signalId),
+    waitpoint_ids: items.map(waitpointUuidOf),
     suspension_ids: records.map(({ suspensionId }) => suspensionId),
-    accepted_ats_ms: records.map(({ found }) => found.now_ms),
+    accepted_ats_ms: found.map((row) => row.now_ms),
     are_taken: records.map(({ isTaken }) => isTaken),
-    generations: records.map(({ found }) => found.generation),
+    generations: found.map((row) => row.generation),
     effects: records.map(({ effect }) => effect),
-    waitpoint_keys: records.map(({ found }) => found.waitpoint_key),
-    names: items.map(({ item }) => item.name),
-    categories: items.map(({ item }) => item.category),
-    source_types: items.map(({ item }) => item.source.type),
-    source_identities: items.map(({ item }) => item.source.identity),
-    correlation_ids: items.map(({ item }) => item.correlationId),
-    idempotency_keys: items.map(({ item }) => item.idempotencyKey),
-    payloads: items.map(({ item }) => item.payload),
-    encodings: items.map(({ item }) => item.payloadEncoding),
-    partition_keys: items.map(({ partition }) => partition),
-    namespaces: records.map(({ found }) => found.namespace),
-    actors: items.map(({ item }) => item.actor),
-    wire_waitpoint_ids: items.map(({ waitpointUuid, partition }) =>
-      waitpointUuid === null ? null : formatWaitpointId(partition, waitpointUuid),
+    waitpoint_keys: found.map((row) => row.waitpoint_key),
+    names: items.map((item) => item.name),
+    categories: items.map((item) => item.category),
+    source_types: items.map((item) => item.source.type),
+    source_identities: items.map((item) => item.source.identity),
+    correlation_ids: items.map((item) => item.correlationId),
+    idempotency_keys: items.map((item) => item.idempotencyKey),
+    payloads: items.map((item) => item.payload),
+    encodings: items.map((item) => item.payloadEncoding),
+    partition_keys: items.map((item) => item.target.partition),
+    namespaces: found.map((row) => row.namespace),
+    actors: items.map((item) => item.actor),
+    wire_waitpoint_ids: items.map(({ target }) =>
+      target.noun === 'waitpoint' ? formatWaitpointId(target.partition, target.uuid) : null,
     ),
-    flow_ids: records.map(({ found }) => found.flow_id),
+    flow_ids: found.map((row) => row.flow_id),
   })
 }
