@@ -109,7 +109,7 @@ export function sampleOf({ name, params }: Statement, facts: Facts): Sample {
       from_ranks: queueIds.map(() => 0),
       from_ids: queueIds.map(() => '00000000-0000-0000-0000-000000000000'),
     }),
-    ...(name === 'execution.create' && { queue_ids: rows.map(() => queueIds[0]) }),
+    ...(name.startsWith('execution.create') && { queue_ids: rows.map(() => queueIds[0]) }),
     next: shared['event_id'],
     from: shared['event_id'],
     ...(params['after'] === 'int8' && { after: shared['event_id'] }),
@@ -129,12 +129,22 @@ function rowsFor(
   params: Statement['params'],
   { waiting, active, suspended, ended }: Facts,
 ): readonly Sample[] {
-  if (name === 'execution.create') return waiting.map((row) => ({ ...row, execution_id: randomUUID() }))
+  if (name.startsWith('execution.create')) return waiting.map((row) => ({ ...row, execution_id: randomUUID() }))
   if (name === 'execution.replay') return ended
+  if (byHolder.includes(name)) return active
   if (ofSuspended.some((noun) => name.startsWith(noun))) return suspended
   return 'lease_ids' in params ? active : waiting
 }
 
+const byHolder = [
+  'suspension.look',
+  'suspension.look.children',
+  'suspension.park',
+  'suspension.record',
+  'suspension.open-doors',
+  'waitpoint.create',
+  'execution.stop',
+]
 const ofSuspended = ['suspension.', 'signal.', 'waitpoint.', 'execution.resume']
 
 /** What narrows a list beyond its namespace is left out: whoever asks for little of much has to look for it. */
