@@ -49,7 +49,7 @@ test.each([
   ['fail', 'failed', 'target_not_signalable'],
   ['auto_resume_with_timeout_signal', 'resumable', 'waitpoint_closed'],
 ] as const)(
-  'of a signal and a timeout (%s) one wins, never both',
+  'TMO-06 of a signal and a timeout (%s) one wins, never both',
   async (timeoutBehaviour, state, code) => {
     const { engine, sql, url } = await setup()
     const other = await another(url)

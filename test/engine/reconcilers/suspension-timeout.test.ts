@@ -10,33 +10,36 @@ import { withoutWriting } from '../../support/written.ts'
 import { claimNext } from './claimed.ts'
 
 const endings = [
-  ['TMO-01 a timeout that fails', 'fail', 'failed', 'failed'],
-  ['TMO-02 a timeout that cancels', 'cancel', 'cancelled', 'cancelled'],
-  ['TMO-03 a timeout that expires', 'expire', 'expired', 'expired'],
+  ['fails', 'fail', 'failed', 'failed'],
+  ['cancels', 'cancel', 'cancelled', 'cancelled'],
+  ['expires', 'expire', 'expired', 'expired'],
 ] as const
 
-test.each(endings)('%s ends the execution so, with its reason and one event', async (_, behaviour, state, outcome) => {
-  const { engine, sql } = await setup()
-  const executionId = await factory(sql).suspended({ timeoutAt: 1, timeoutBehaviour: behaviour })
-  expect(await suspensionTimeout.runOnce(sql)).toEqual({ processed: 1, errors: 0, isFull: false, readyQueueIds: [] })
-  const reason = `suspension_timeout_${behaviour}`
-  expect(await engine.executions.describe(executionId)).toMatchObject({
-    publicState: state,
-    state: { lifecyclePhase: 'terminal', ownershipState: 'unowned', attemptState: 'attempt_terminal' },
-    ...(behaviour === 'cancel' ? { cancellationReason: reason } : { failureReason: reason }),
-  })
-  expect(await rows(sql, 'select outcome, reason, actor from flowfabric.ff_completion_event')).toEqual([
-    { outcome, reason, actor: 'suspension-timeout' },
-  ])
-  const attempts = 'select outcome, failure_reason, failure_category from flowfabric.ff_attempt'
-  const category = behaviour === 'cancel' ? null : 'timeout'
-  expect(await rows(sql, attempts)).toEqual([{ outcome, failure_reason: reason, failure_category: category }])
-  expect(await suspensionOf(sql, executionId)).toMatchObject({
-    close_reason: `timed_out_${behaviour}`,
-    is_open: false,
-    timeout_at_ms: null,
-  })
-})
+test.each(endings)(
+  'TMO-01, TMO-02, TMO-03 a timeout that %s ends the execution so, with its reason and one event',
+  async (_, behaviour, state, outcome) => {
+    const { engine, sql } = await setup()
+    const executionId = await factory(sql).suspended({ timeoutAt: 1, timeoutBehaviour: behaviour })
+    expect(await suspensionTimeout.runOnce(sql)).toEqual({ processed: 1, errors: 0, isFull: false, readyQueueIds: [] })
+    const reason = `suspension_timeout_${behaviour}`
+    expect(await engine.executions.describe(executionId)).toMatchObject({
+      publicState: state,
+      state: { lifecyclePhase: 'terminal', ownershipState: 'unowned', attemptState: 'attempt_terminal' },
+      ...(behaviour === 'cancel' ? { cancellationReason: reason } : { failureReason: reason }),
+    })
+    expect(await rows(sql, 'select outcome, reason, actor from flowfabric.ff_completion_event')).toEqual([
+      { outcome, reason, actor: 'suspension-timeout' },
+    ])
+    const attempts = 'select outcome, failure_reason, failure_category from flowfabric.ff_attempt'
+    const category = behaviour === 'cancel' ? null : 'timeout'
+    expect(await rows(sql, attempts)).toEqual([{ outcome, failure_reason: reason, failure_category: category }])
+    expect(await suspensionOf(sql, executionId)).toMatchObject({
+      close_reason: `timed_out_${behaviour}`,
+      is_open: false,
+      timeout_at_ms: null,
+    })
+  },
+)
 
 test('TMO-09 the waitpoints of a suspension that timed out close with it', async () => {
   const { sql } = await setup()
