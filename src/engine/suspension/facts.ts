@@ -32,7 +32,12 @@ const targets = `(
   union
   select p.execution_id
   from unnest($2::uuid[]) as w (waitpoint_id)
-  join flowfabric.ff_waitpoint_pending p on p.waitpoint_id = any (array[w.waitpoint_id])
+  cross join lateral (
+    select p.execution_id
+    from flowfabric.ff_waitpoint_pending p
+    where p.waitpoint_id = w.waitpoint_id
+    offset 0
+  ) p
 ) i`
 
 // A child's ending is final, so it is not locked. Of an id that is nobody's, or another's child, nothing is told.

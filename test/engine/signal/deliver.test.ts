@@ -7,7 +7,7 @@ import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { fenceOf, held, take } from '../execution/holder.ts'
-import { bytes, forReady, parked, parkedAgain, stateOf } from './parked.ts'
+import { bytes, forReady, parked, stateOf } from './parked.ts'
 
 test('SIG-01 a matching signal resumes the execution, closes its waitpoints and leaves its events', async () => {
   const { engine } = await setup()
@@ -180,162 +180,6 @@ test('SIG-14 a payload comes back byte for byte, and none as none', async () => 
   ])
 })
 
-test('WPT-02 the token is accepted; none, a damaged one and one of an unknown key are refused', async () => {
-  const { engine, sql } = await setup()
-  const { executionId, doors } = await parked(engine)
-  const { waitpointId, token } = doors['door']!
-  const deliver = (given: unknown) => engine.signals.deliver({ waitpointId, token: given as string, name: 'ready' })
-  await withoutWriting(sql, async () => {
-    for (const none of ['', undefined, null]) await refusal('missing_token', deliver(none))
-    const damaged = [...token].map(
-      (letter, at) => token.slice(0, at) + (letter === '0' ? '1' : '0') + token.slice(at + 1),
-    )
-    const shortened = [token.slice(0, -1), token.slice(1), token.split(':')[0]!, token.split(':')[1]!, `${token}0`]
-    for (const wrong of [
-      ...damaged,
-      ...shortened,
-      `other:${token.split(':')[1]!}`,
-      token.toUpperCase(),
-      `\0${token}`,
-      `\ud800${token}`,
-      7,
-      {},
-    ]) {
-      const error = await refusal('invalid_token', deliver(wrong))
-      expect(JSON.stringify(error)).not.toContain(token.slice(-60))
-    }
-  })
-  expect(await stateOf(engine, executionId)).toBe('suspended')
-  expect(await deliver(token)).toMatchObject({ effect: 'resume_condition_satisfied' })
-})
-
-test('WPT-03 a token answers its own waitpoint only', async () => {
-  const { engine, sql } = await setup()
-  const one = await parked(engine, { kind: 'allOf', members: [forReady, { kind: 'signal', waitpoint: 'side' }] })
-  const other = await parked(engine)
-  await withoutWriting(sql, async () => {
-    for (const { token } of [one.doors['side']!, other.doors['door']!]) {
-      const { waitpointId } = one.doors['door']!
-      await refusal('invalid_token', engine.signals.deliver({ waitpointId, token, name: 'ready' }))
-    }
-  })
-})
-
-test('a token holds over a rotation until the grace of its key is over, and not a millisecond longer', async () => {
-  const { engine, clock } = await setup()
-  const { doors } = await parked(engine)
-  await clock.freeze()
-  await engine.signingKeys.rotate({ grace: 1000 })
-  const deliver = () => engine.signals.deliver({ ...doors['door']!, name: 'other' })
-  await clock.advance(1000)
-  expect(await deliver()).toMatchObject({ kind: 'accepted' })
-  await clock.advance(1)
-  await refusal('invalid_token', deliver())
-})
-
-test('a rotation without grace ends all older tokens at once; new ones carry the new key', async () => {
-  const { engine, clock } = await setup()
-  const { doors } = await parked(engine)
-  const { kid } = await engine.signingKeys.rotate({ grace: 0 })
-  await clock.advance(1)
-  await refusal('invalid_token', engine.signals.deliver({ ...doors['door']!, name: 'ready' }))
-  const next = await parked(engine)
-  expect(next.doors['door']!.token.split(':')[0]).toBe(kid)
-  expect(await engine.signals.deliver({ ...next.doors['door']!, name: 'ready' })).toMatchObject({ kind: 'accepted' })
-})
-
-test('a namespace with a key of its own signs with it, and its tokens are not those of the shared key', async () => {
-  const { engine } = await setup()
-  const tenant = engine.as({ namespace: 'tenant' })
-  const before = await parked(tenant)
-  const { kid } = await tenant.signingKeys.rotate()
-  const after = await parked(tenant)
-  expect(after.doors['door']!.token.split(':')[0]).toBe(kid)
-  for (const { doors } of [before, after]) {
-    expect(await engine.signals.deliver({ ...doors['door']!, name: 'ready' })).toMatchObject({ kind: 'accepted' })
-  }
-})
-
-test('the same key is a duplicate that hears what the first did, also when the waitpoint has closed since', async () => {
-  const { engine } = await setup()
-  const { executionId, doors } = await parked(engine)
-  const request = { ...doors['door']!, name: 'ready', idempotencyKey: 'once' }
-  const first = await engine.signals.deliver(request)
-  const again = { ...first, kind: 'duplicate' }
-  expect(await engine.signals.deliver(request)).toEqual(again)
-  await engine.executions.cancel({ executionId })
-  expect(await engine.signals.deliver(request)).toEqual(again)
-  expect((await engine.signals.list(executionId)).signals).toHaveLength(1)
-})
-
-test('duplicates are found within one set too, and each waitpoint has keys of its own', async () => {
-  const { engine } = await setup()
-  const leaf = (waitpoint: string) => ({ kind: 'signal', waitpoint }) as const
-  const { executionId, doors } = await parked(engine, { kind: 'allOf', members: [leaf('a'), leaf('b'), leaf('c')] })
-  const request = (key: string) => ({ ...doors[key]!, name: 'yes', idempotencyKey: 'once' })
-  const answers = await engine.signals.deliverMany([request('a'), request('a'), request('b')])
-  expect(answers.map((answer) => answer.kind)).toEqual(['accepted', 'duplicate', 'accepted'])
-  expect((await engine.signals.list(executionId)).signals).toHaveLength(2)
-})
-
-test('a late signal is refused and recorded without effect; its repeat is refused alike and not recorded again', async () => {
-  const { engine } = await setup()
-  const { executionId, doors } = await parked(engine)
-  await engine.signals.deliver({ ...doors['door']!, name: 'ready' })
-  const late = { ...doors['door']!, name: 'ready', idempotencyKey: 'late' }
-  const first = await refusal('waitpoint_closed', engine.signals.deliver(late))
-  const second = await refusal('waitpoint_closed', engine.signals.deliver(late))
-  expect(second.toJSON()).toEqual(first.toJSON())
-  const { signals } = await engine.signals.list(executionId)
-  expect(signals.map((signal) => signal.effect)).toEqual(['resume_condition_satisfied', 'no_op'])
-})
-
-test('an old token never wakes a later suspension: after a signal, a resume, a timeout or an ending', async () => {
-  const { engine } = await setup()
-  const first = await parked(engine)
-  await engine.executions.resume({ executionId: first.executionId })
-  const second = await parkedAgain(engine)
-  await refusal('waitpoint_closed', engine.signals.deliver({ ...first.doors['door']!, name: 'ready' }))
-  await engine.executions.cancel({ executionId: first.executionId })
-  await engine.executions.replay({ executionId: first.executionId })
-  const third = await parkedAgain(engine)
-  for (const { doors } of [first, second]) {
-    await refusal('waitpoint_closed', engine.signals.deliver({ ...doors['door']!, name: 'ready' }))
-  }
-  expect(await stateOf(engine, first.executionId)).toBe('suspended')
-  await engine.signals.deliver({ ...third.doors['door']!, name: 'ready' })
-  expect(await stateOf(engine, first.executionId)).toBe('resumable')
-})
-
-test('what two signals of one set do counts for the second: the first resumes, the second is late', async () => {
-  const { engine } = await setup()
-  const { doors, executionId } = await parked(engine)
-  const request = { ...doors['door']!, name: 'ready' }
-  const answers = await engine.signals.deliverMany([request, request])
-  expect(answers).toMatchObject([
-    { kind: 'accepted', effect: 'resume_condition_satisfied' },
-    { kind: 'refused', error: { code: 'waitpoint_closed' } },
-  ])
-  expect(await stateOf(engine, executionId)).toBe('resumable')
-})
-
-test('one bad item of many is refused in its place and holds up none of the others', async () => {
-  const { engine } = await setup()
-  const [one, two] = [await parked(engine), await parked(engine)]
-  const answers = await engine.signals.deliverMany([
-    { ...one.doors['door']!, name: 'ready' },
-    { ...two.doors['door']!, token: 'k:00', name: 'ready' },
-    { ...two.doors['door']!, name: '' },
-    { ...two.doors['door']!, name: 'ready' },
-  ])
-  expect(answers.map((answer) => (answer.kind === 'refused' ? answer.error.code : answer.kind))).toEqual([
-    'accepted',
-    'invalid_token',
-    'invalid_input',
-    'accepted',
-  ])
-})
-
 test('a stranger may not pass as an operator or the engine, nor take the keys of their signals', async () => {
   const { engine, sql } = await setup()
   const { doors } = await parked(engine)
@@ -373,16 +217,4 @@ test('bad contents are refused by their field, and nothing is written', async ()
   expect(await deliver({ ...request, name: 'other', payload, payloadEncoding: 'zeroes' })).toMatchObject({
     kind: 'accepted',
   })
-})
-
-test('twenty signals at once to one suspension: one satisfies it, the others are late', async () => {
-  const { engine, sql } = await setup()
-  const { executionId, doors } = await parked(engine)
-  const answers = await Promise.allSettled(
-    Array.from({ length: 20 }, () => engine.signals.deliver({ ...doors['door']!, name: 'ready' })),
-  )
-  expect(answers.filter((answer) => answer.status === 'fulfilled')).toHaveLength(1)
-  expect(await stateOf(engine, executionId)).toBe('resumable')
-  const taken = await rows(sql, 'select count(*)::int as count from flowfabric.ff_signal where taken_at_ms is not null')
-  expect(taken).toEqual([{ count: 1 }])
 })

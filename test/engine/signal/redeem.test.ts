@@ -47,7 +47,7 @@ test('a link that was changed, shortened or has expired is refused, and nothing 
   const swap = (at: number) => link.slice(0, at) + (link[at] === 'A' ? 'B' : 'A') + link.slice(at + 1)
   await withoutWriting(sql, async () => {
     const messages = new Set<string>()
-    for (const wrong of [...[...link].map((_, at) => swap(at)), link.slice(1), link.slice(0, -1), '', 7 as never]) {
+    for (const wrong of [...Array.from(link, (_, at) => swap(at)), link.slice(1), link.slice(0, -1), '', 7 as never]) {
       messages.add((await refusal('invalid_token', engine.signals.redeem({ link: wrong }))).message)
     }
     expect(messages.size).toBe(1)
