@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { suspensionWake } from '../../../src/engine/reconcilers/suspension-wake.ts'
+import { attached } from '../../../src/model/attached.ts'
 import { parseExecutionId, type ExecutionId } from '../../../src/model/id.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { factory } from '../../support/factory.ts'
@@ -146,8 +147,12 @@ interface Sent {
 
 async function sentByName(sql: Sql, executionId: ExecutionId, sent: Sent): Promise<string> {
   const signalId = crypto.randomUUID()
+  const { uuid } = parseExecutionId(executionId)
+  await sql.script(
+    `update flowfabric.ff_exec_core set attached = attached | ${attached.signals} where execution_id = '${uuid}'`,
+  )
   await insert(sql, 'ff_signal', {
-    execution_id: parseExecutionId(executionId).uuid,
+    execution_id: uuid,
     signal_id: signalId,
     accepted_at_ms: sent.signal_no,
     generation: 0,
