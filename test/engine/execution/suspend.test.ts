@@ -64,6 +64,17 @@ test.each([
   expect(found).toMatchObject({ blockingReason, blockingDetail: expect.stringContaining(reason) })
 })
 
+test.each([
+  [{ kind: 'time', at: 4_000_000_000_000 }, 'waiting_for_delay', 'waits for a point in time'],
+  [{ kind: 'operator' }, 'paused_by_operator', 'waits for an operator'],
+  [{ kind: 'timeout' }, 'waiting_for_delay', 'waits for its timeout'],
+] as const)('SUSP-02 one that no signal helps says so: %o', async (condition, blockingReason, detail) => {
+  const { engine } = await setup()
+  const { claim } = await waiting(engine, { condition, timeout: '1h' })
+  const found = await engine.executions.describe(claim.executionId)
+  expect(found).toMatchObject({ blockingReason, blockingDetail: expect.stringContaining(detail) })
+})
+
 test('SUSP-03 each of the nine reasons is stored as its word, and no other is taken', async () => {
   const { engine, sql } = await setup()
   for (const reason of suspensionReasons) await waiting(engine, { reason })
@@ -75,18 +86,13 @@ test('SUSP-03 each of the nine reasons is stored as its word, and no other is ta
   expect(error.message).toContain('did you mean waiting_for_approval?')
 })
 
-test.each(['SUSP-05', 'SUSP-06'])(
-  '%s a second suspend by the same lease is refused, and the first stands',
-  async () => {
-    const { engine } = await setup()
-    const { claim, suspension } = await waiting(engine, { idempotencyKey: 'first' })
-    await refusal('stale_lease', suspend(engine, claim))
-    await refusal('stale_lease', suspend(engine, claim, { idempotencyKey: 'second' }))
-    expect(await engine.suspensions.describe(claim.executionId)).toMatchObject({
-      suspensionId: suspension.suspensionId,
-    })
-  },
-)
+test('SUSP-05 SUSP-06 a second suspend by the same lease is refused, and the first stands', async () => {
+  const { engine } = await setup()
+  const { claim, suspension } = await waiting(engine, { idempotencyKey: 'first' })
+  await refusal('stale_lease', suspend(engine, claim))
+  await refusal('stale_lease', suspend(engine, claim, { idempotencyKey: 'second' }))
+  expect(await engine.suspensions.describe(claim.executionId)).toMatchObject({ suspensionId: suspension.suspensionId })
+})
 
 test('SUSP-07 the fence alone is enough, and it must be right', async () => {
   const { engine, sql, clock } = await setup()

@@ -25,6 +25,7 @@ test('SUSP-15 suspended executions are listed by since when they are, in pages',
     timeoutAt: null,
     timeoutBehaviour: 'fail',
     escalatedAt: null,
+    conditionKind: 'signal',
   })
   expect(await engine.suspensions.list({ limit: 0 })).toEqual({ suspensions: [], nextCursor: null })
   const first = await engine.suspensions.list({ limit: 2 })
