@@ -585,7 +585,6 @@ create table flowfabric.ff_waitpoint_pending (
   activated_at_ms bigint,
   expires_at_ms bigint,
   closed_at_ms bigint,
-  signal_count integer not null default 0,
   partition_key smallint not null,
   state flowfabric.ff_waitpoint_state not null,
   waitpoint_key text collate "C" not null,

@@ -1,4 +1,5 @@
 export { connect, type ConnectOptions, type FlowFabric } from './connect/connect.ts'
+export type { SigningOptions } from './connect/signing-options.ts'
 export { jsonCodec, type Codec, type Encoded } from './connect/codec.ts'
 export { decodeError, encodeError, type RecordedError } from './connect/recorded-error.ts'
 export type { CallerOptions } from './engine/caller.ts'

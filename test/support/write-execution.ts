@@ -136,7 +136,6 @@ async function insertParts(tx: Queries, parts: Parts, { execution_id, partition_
         state: 'active',
         waitpoint_key: key,
         token_kid: 'factory',
-        signal_count: 0,
         required_signal_names: [],
       })
     }

@@ -111,7 +111,7 @@ class Mailbox {
   #tooMany({ item, found }: Arrival): EngineError | null {
     const { noun, uuid, partition } = item.target
     const here = this.#records.filter(({ arrival }) => arrival.item.target.uuid === uuid).length
-    const atWaitpoint = (found.waitpoint_signal_count ?? 0) + here
+    const atWaitpoint = found.waitpoint_signal_count + here
     if (noun === 'waitpoint' && atWaitpoint >= limits.waitpointSignalCount) {
       const waitpointId = formatWaitpointId(partition, uuid)
       const sentence = `waitpoint ${waitpointId} has received ${atWaitpoint} signals, which is the most that one takes`

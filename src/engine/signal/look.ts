@@ -80,7 +80,8 @@ const row = {
   waitpoint_state: oneOf<WaitpointState | null>(),
   waitpoint_suspension_id: 'uuid?',
   waitpoint_expires_at_ms: 'int8?',
-  waitpoint_signal_count: 'int4?',
+  /** How many have come: to the waitpoint, and in all. */
+  waitpoint_signal_count: 'int8',
   signal_count: 'int8',
   most_signals: 'int4',
   /** Of the signal with the same key, or of this very one when its reply was lost. */
@@ -100,7 +101,7 @@ const lookStatement = statement({
 select i.ordinal, flowfabric.ff_now_ms() as now_ms, e.execution_id, e.namespace, q.lane_id, e.flow_id, e.generation,
   e.lifecycle_phase, e.public_state, p.waitpoint_key, p.created_at_ms as waitpoint_created_at_ms,
   p.state as waitpoint_state, p.suspension_id as waitpoint_suspension_id, p.expires_at_ms as waitpoint_expires_at_ms,
-  p.signal_count as waitpoint_signal_count, c.signal_count,
+  c.waitpoint_signal_count, c.signal_count,
   coalesce((n.policy ->> 'maxSignalCount')::int4, ${limits.signalCount}) as most_signals,
   coalesce(again.signal_id, same.signal_id) as first_signal_id, coalesce(again.effect, same.effect) as first_effect,
   k.key_scope, k.key_kid, k.key_expires_at_ms, k.key_is_wrapped, k.key_secret
@@ -121,7 +122,7 @@ left join lateral (
   limit 1
 ) again on true
 cross join lateral (
-  select count(*) as signal_count
+  select count(*) as signal_count, count(*) filter (where g.waitpoint_id = i.waitpoint_id) as waitpoint_signal_count
   from flowfabric.ff_signal g
   where g.execution_id = any (array[e.execution_id])
 ) c`,

@@ -1,4 +1,4 @@
-// What was decided about signals, as it is written: each with its effect and its event, counted at its waitpoint.
+// What was decided about signals, as it is written: each with its effect and its event.
 import { attached } from '../../model/attached.ts'
 import { formatWaitpointId } from '../../model/id.ts'
 import type { SignalEffect } from '../../model/signal.ts'
@@ -64,17 +64,6 @@ recorded as (
     payload_encoding
   from input
   order by ordinal
-),
-counted as (
-  update flowfabric.ff_waitpoint_pending p
-  set signal_count = p.signal_count + i.signal_count
-  from (
-    select waitpoint_id, count(*)::int4 as signal_count
-    from input
-    where waitpoint_id is not null
-    group by waitpoint_id
-  ) i
-  where p.waitpoint_id = any (array[i.waitpoint_id])
 ),
 -- Some wait for a condition that names them: their execution's ending says how many were never taken.
 kept as (

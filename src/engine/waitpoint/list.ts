@@ -55,11 +55,22 @@ const listStatement = statement({
     token_kid: 'text',
   },
   text: `
-select waitpoint_id, waitpoint_key, state, required_signal_names, signal_count, created_at_ms, activated_at_ms,
-  expires_at_ms, token_kid
-from flowfabric.ff_waitpoint_pending
-where execution_id = $1 and waitpoint_id > $2 and state <> 'closed'
-order by waitpoint_id
+with received as materialized (
+  select jsonb_object_agg(waitpoint_id, signal_count) as counts
+  from (
+    select waitpoint_id, count(*) as signal_count
+    from flowfabric.ff_signal
+    where execution_id = $1 and waitpoint_id is not null
+    group by waitpoint_id
+  ) g
+)
+select p.waitpoint_id, p.waitpoint_key, p.state, p.required_signal_names,
+  coalesce((r.counts ->> p.waitpoint_id::text)::int4, 0) as signal_count, p.created_at_ms, p.activated_at_ms,
+  p.expires_at_ms, p.token_kid
+from flowfabric.ff_waitpoint_pending p
+cross join received r
+where p.execution_id = $1 and p.waitpoint_id > $2 and p.state <> 'closed'
+order by p.waitpoint_id
 limit $3`,
 })
 

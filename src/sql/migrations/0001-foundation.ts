@@ -387,7 +387,6 @@ create table flowfabric.ff_waitpoint_pending (
   -- Of a pending one; null once active or closed.
   expires_at_ms bigint,
   closed_at_ms bigint,
-  signal_count integer not null default 0,
   partition_key smallint not null,
   state flowfabric.ff_waitpoint_state not null,
   waitpoint_key text collate "C" not null,

@@ -63,7 +63,6 @@ async function pending(sql: Sql, executionId: ExecutionId, key: string, expiresA
     state: 'pending',
     waitpoint_key: key,
     token_kid: 'k',
-    signal_count: 0,
     required_signal_names: [],
   })
   await sql.script(

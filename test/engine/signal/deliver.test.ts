@@ -97,8 +97,14 @@ test('SIG-08 more signals than the policy allows are refused, and nothing of the
 test('one waitpoint takes at most a thousand signals, also when they come in one set', async () => {
   const { engine, sql } = await setup()
   const { doors } = await parked(engine)
-  await sql.script(`update flowfabric.ff_waitpoint_pending set signal_count = ${limits.waitpointSignalCount - 2}`)
   const request = { ...doors['door']!, name: 'other' }
+  await engine.signals.deliver(request)
+  const more = `insert into flowfabric.ff_signal
+    select (g).* from (
+      select jsonb_populate_record(s, jsonb_build_object('signal_no', -n, 'signal_id', gen_random_uuid())) as g
+      from flowfabric.ff_signal s cross join generate_series(1, ${limits.waitpointSignalCount - 3}) as n
+    ) g`
+  await sql.script(more)
   const answers = await engine.signals.deliverMany([request, request, request])
   expect(answers.map((answer) => answer.kind)).toEqual(['accepted', 'accepted', 'refused'])
   expect(answers[2]).toMatchObject({ error: { code: 'signal_limit_exceeded' } })
