@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { suspensionTimeout } from '../../../src/engine/reconcilers/suspension-timeout.ts'
-import { suspensionWake } from '../../../src/engine/reconcilers/suspension-wake.ts'
 import { parseExecutionId, type ExecutionId } from '../../../src/model/id.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { factory } from '../../support/factory.ts'
@@ -8,6 +7,7 @@ import { insert, rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { claimNext } from './claimed.ts'
+import { suspensionOf } from './suspension-row.ts'
 
 const endings = [
   ['fails', 'fail', 'failed', 'failed'],
@@ -58,65 +58,6 @@ test('TMO-09 the waitpoints of a suspension that timed out close with it', async
     { waitpoint_key: 'answer', state: 'active', close_reason: null },
     { waitpoint_key: 'b', state: 'closed', close_reason: 'timed_out_fail' },
   ])
-})
-
-test('TMO-03 an escalation goes on waiting and says so, once; its waitpoints stay open', async () => {
-  const { engine, sql, clock } = await setup()
-  await clock.freeze()
-  const executionId = await factory(sql).suspended({ timeoutAt: 1, timeoutBehaviour: 'escalate' })
-  expect(await suspensionTimeout.runOnce(sql)).toMatchObject({ processed: 1, errors: 0 })
-  expect((await engine.executions.describe(executionId))?.publicState).toBe('suspended')
-  expect(await suspensionOf(sql, executionId)).toMatchObject({
-    is_open: true,
-    escalated_at_ms: await clock.now(),
-    timeout_at_ms: null,
-    wake_at_ms: null,
-  })
-  expect(await rows(sql, 'select state from flowfabric.ff_waitpoint_pending')).toEqual([{ state: 'active' }])
-  const events = 'select event_type, reason, actor, details from flowfabric.ff_event'
-  expect(await rows(sql, events)).toEqual([
-    { event_type: 'escalated', reason: 'suspension_timeout_escalate', actor: 'suspension-timeout', details: {} },
-  ])
-  await clock.advance('1h')
-  expect(await withoutWriting(sql, () => suspensionTimeout.runOnce(sql))).toMatchObject({ processed: 0 })
-})
-
-test('an escalation with a second deadline ends by that one', async () => {
-  const { engine, sql, clock } = await setup()
-  await clock.freeze()
-  const second = { secondTimeoutMs: 60_000, secondBehaviour: 'expire' } as const
-  const executionId = await factory(sql).suspended({ timeoutAt: 1, timeoutBehaviour: 'escalate', ...second })
-  await suspensionTimeout.runOnce(sql)
-  const nextTimeoutAt = (await clock.now()) + 60_000
-  expect(await rows(sql, 'select details from flowfabric.ff_event')).toEqual([{ details: { nextTimeoutAt } }])
-  await clock.advance(60_000)
-  expect(await withoutWriting(sql, () => suspensionTimeout.runOnce(sql))).toMatchObject({ processed: 0 })
-  await clock.advance(1)
-  expect(await suspensionTimeout.runOnce(sql)).toMatchObject({ processed: 1 })
-  expect(await engine.executions.describe(executionId)).toMatchObject({
-    publicState: 'expired',
-    failureReason: 'suspension_timeout_expire',
-  })
-})
-
-test('an escalation meets the leaves that waited for the deadline', async () => {
-  const { engine, sql } = await setup()
-  const given = factory(sql)
-  const signal = { kind: 'signal', waitpoint: 'answer' } as const
-  const timeout = { kind: 'timeout' } as const
-  const escalating = { timeoutAt: 1, timeoutBehaviour: 'escalate' } as const
-  const either = await given.suspended({ ...escalating, condition: { kind: 'anyOf', members: [signal, timeout] } })
-  const both = await given.suspended({ ...escalating, condition: { kind: 'allOf', members: [signal, timeout] } })
-  expect(await suspensionTimeout.runOnce(sql)).toMatchObject({ processed: 2, errors: 0 })
-  expect(await suspensionWake.runOnce(sql)).toMatchObject({ processed: 2, errors: 0 })
-  expect((await engine.executions.describe(either))?.publicState).toBe('resumable')
-  expect((await engine.executions.describe(both))?.publicState).toBe('suspended')
-  expect(await suspensionOf(sql, either)).toMatchObject({
-    close_reason: 'resumed',
-    outcome: { satisfied: true, winners: { '<root>': 'members[1]' } },
-  })
-  // Judged, and not before a signal comes is it looked at again.
-  expect(await suspensionOf(sql, both)).toMatchObject({ wake_at_ms: null })
 })
 
 test('TMO-04 a timeout that resumes sends a real signal, and goes on with the same attempt', async () => {
@@ -273,15 +214,6 @@ test.each(['fail', 'auto_resume_with_timeout_signal'] as const)(
     expect(await rows(sql, 'select from flowfabric.ff_set_aside')).toEqual([])
   },
 )
-
-async function suspensionOf(sql: Sql, executionId: ExecutionId): Promise<unknown> {
-  const found = await rows(
-    sql,
-    `select closed_at_ms is null as is_open, close_reason, timeout_at_ms, wake_at_ms, escalated_at_ms, outcome
-     from flowfabric.ff_suspension_current where execution_id = '${parseExecutionId(executionId).uuid}'`,
-  )
-  return found[0]
-}
 
 async function open(sql: Sql): Promise<unknown[]> {
   const found = await rows(
