@@ -78,7 +78,7 @@ class Mailbox {
     if (inThisSet !== undefined) return EngineError.is(inThisSet) ? inThisSet : { ...inThisSet, kind: 'duplicate' }
     const { first_signal_id: firstId, first_effect: effect } = found
     if (firstId === null || effect === null) return null
-    if (effect === 'no_op') return this.#tooLate(arrival) ?? waitpointClosed(item)
+    if (effect === 'no_op') return this.#tooLate(arrival) ?? ended(item, found)
     return { ...resultOf(arrival, effect), signalId: firstId, kind: firstId === signalId ? 'accepted' : 'duplicate' }
   }
 
@@ -99,7 +99,7 @@ class Mailbox {
     switch (found.waitpoint_state) {
       case 'pending':
         // The sweep that closes it may not have come yet.
-        return (found.waitpoint_expires_at_ms ?? Infinity) < found.now_ms ? waitpointClosed(item) : null
+        return (found.waitpoint_expires_at_ms ?? Infinity) <= found.now_ms ? waitpointClosed(item) : null
       case 'active':
         // A token never answers a later suspension than the one that it was given out for.
         return found.waitpoint_suspension_id === this.#open?.suspensionId ? null : waitpointClosed(item)

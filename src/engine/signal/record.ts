@@ -100,7 +100,8 @@ export function recordCall(records: readonly SignalRecord[]) {
     source_types: items.map((item) => item.source.type),
     source_identities: items.map((item) => item.source.identity),
     correlation_ids: items.map((item) => item.correlationId),
-    idempotency_keys: items.map((item) => item.idempotencyKey),
+    // One that came too late was refused, and uses up no key.
+    idempotency_keys: records.map(({ arrival, effect }) => (effect === 'no_op' ? null : arrival.item.idempotencyKey)),
     payloads: items.map((item) => item.payload),
     encodings: items.map((item) => item.payloadEncoding),
     partition_keys: items.map((item) => item.target.partition),

@@ -27,7 +27,7 @@ test('duplicates are found within one set too, and each waitpoint has keys of it
   expect((await engine.signals.list(executionId)).signals).toHaveLength(2)
 })
 
-test('a late signal is refused and recorded without effect; its repeat is refused alike and not recorded again', async () => {
+test('a late signal is refused each time, recorded without effect, and uses up no key', async () => {
   const { engine } = await setup()
   const { executionId, doors } = await parked(engine)
   await engine.signals.deliver({ ...doors['door']!, name: 'ready' })
@@ -36,7 +36,18 @@ test('a late signal is refused and recorded without effect; its repeat is refuse
   const second = await refusal('waitpoint_closed', engine.signals.deliver(late))
   expect(second.toJSON()).toEqual(first.toJSON())
   const { signals } = await engine.signals.list(executionId)
-  expect(signals.map((signal) => signal.effect)).toEqual(['resume_condition_satisfied', 'no_op'])
+  expect(signals.map((signal) => signal.effect)).toEqual(['resume_condition_satisfied', 'no_op', 'no_op'])
+})
+
+test('what was refused because it had ended is accepted with the same key when it runs again', async () => {
+  const { engine } = await setup()
+  const { executionId } = await parked(engine)
+  await engine.executions.cancel({ executionId })
+  const request = { executionId, name: 'go', idempotencyKey: 'once' }
+  await refusal('target_not_signalable', engine.signals.send(request))
+  await engine.executions.replay({ executionId })
+  expect(await engine.signals.send(request)).toMatchObject({ kind: 'accepted', effect: 'kept_for_condition' })
+  expect(await engine.signals.send(request)).toMatchObject({ kind: 'duplicate', effect: 'kept_for_condition' })
 })
 
 test('an old token never wakes a later suspension: after a signal, a resume, a timeout or an ending', async () => {
