@@ -7,6 +7,7 @@
 import { EngineError } from '../../model/errors.ts'
 import type { ExecutionId } from '../../model/id.ts'
 import { call, type Sql } from '../../sql/sql.ts'
+import { asOwnAnswer } from '../failure.ts'
 import { held, type Outcome, type SetOperation } from '../merge.ts'
 import type { SigningKeys } from '../signing-key/keys.ts'
 import { judge, type Decision, type Judged, type Repeated } from '../suspension/judge.ts'
@@ -58,7 +59,7 @@ function suspending(around: Surroundings, keepsLease: boolean): SetOperation<New
     keyOf: (item) => item.uuid,
     bytesOf: (item) => 512 + JSON.stringify(item.condition).length,
     async send(items) {
-      await keys.ready()
+      if (items.some(opensDoors)) await keys.ready()
       let decisions: readonly Decision[] = []
       await sql.decide(lookCalls(items), (rows) => {
         decisions = judge(items, lookedIn(rows), keepsLease)
@@ -67,7 +68,7 @@ function suspending(around: Surroundings, keepsLease: boolean): SetOperation<New
       return answersTo(around, decisions)
     },
     async sendAlone(item, _again, lockTimeoutMs) {
-      await keys.ready()
+      if (opensDoors(item)) await keys.ready()
       let decisions: readonly Decision[] = []
       await sql.decide(
         [call(lockAlone, { execution_id: item.uuid }), ...lookCalls([item])],
@@ -80,6 +81,10 @@ function suspending(around: Surroundings, keepsLease: boolean): SetOperation<New
       return (await answersTo(around, decisions))[0]!
     },
   }
+}
+
+function opensDoors({ bindings }: NewSuspension): boolean {
+  return bindings.some(({ key }) => key !== null)
 }
 
 async function answersTo(around: Surroundings, decisions: readonly Decision[]): Promise<Outcome<TrySuspendResult>[]> {
@@ -95,7 +100,7 @@ async function answersTo(around: Surroundings, decisions: readonly Decision[]): 
       const { executionId, uuid } = decision.item
       if (decision.kind === 'stop') return { kind: 'cancelled', executionId }
       if (decision.isAtOnce) return { kind: 'already_satisfied', executionId, resumption: resumptions.get(uuid)! }
-      return suspended(around, decision)
+      return suspended(around, decision).catch(asOwnAnswer)
     }),
   )
 }

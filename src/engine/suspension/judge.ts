@@ -3,6 +3,7 @@ import { evaluate, type Verdict } from '../../model/condition-evaluate.ts'
 import { childrenOf, requiredSignalNames } from '../../model/condition-waits.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
 import { formatExecutionId, formatWaitpointId } from '../../model/id.ts'
+import { asOwnAnswer } from '../failure.ts'
 import { lostLease } from '../fence.ts'
 import { held } from '../merge.ts'
 import { factOf } from './facts.ts'
@@ -61,15 +62,15 @@ export function judge(items: readonly NewSuspension[], looked: Looked, keepsLeas
       return new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
     }
     if (!looked.locked.has(uuid)) return held
-    const isAtOnce = wasAtOnce(row)
+    const isAtOnce = row.last_was_at_once
     if (isRepeat(item, row) && (keepsLease || !isAtOnce)) return { kind: 'repeat', item, row, isAtOnce }
     if (!row.is_held) return refused(item, row)
-    if (row.is_asked_to_stop) return { kind: 'stop', item, row }
     try {
-      return suspensionOf(item, row, looked, keepsLease)
+      const judged = suspensionOf(item, row, looked, keepsLease)
+      // Who keeps the lease gives nothing back, and may clean up.
+      return row.is_asked_to_stop && !judged.isAtOnce ? { kind: 'stop', item, row } : judged
     } catch (error) {
-      if (EngineError.is(error)) return error
-      throw error
+      return asOwnAnswer(error)
     }
   })
 }
@@ -78,11 +79,6 @@ export function judge(items: readonly NewSuspension[], looked: Looked, keepsLeas
 function isRepeat({ suspensionId, idempotencyKey }: NewSuspension, row: LookedRow): boolean {
   if (row.last_suspension_id === suspensionId) return true
   return row.last_is_ours && idempotencyKey !== null && row.last_key === idempotencyKey
-}
-
-/** The first call met its condition, and kept the lease. */
-function wasAtOnce({ last_outcome: outcome }: LookedRow): boolean {
-  return (outcome as { readonly atOnce?: boolean } | null)?.atOnce === true
 }
 
 function refused(item: NewSuspension, row: LookedRow): EngineError {
@@ -159,7 +155,7 @@ function childEndings({ condition, executionId }: NewSuspension, children: reado
   for (const child of childrenOf(condition)) {
     const row = found.get(child)
     if (row === undefined) {
-      throw refusal('invalid_condition', `child ${child}`, 'unknown', `a child of ${executionId}, which alone tells it`)
+      throw refusal('invalid_condition', `child ${child}`, 'nobody it knows', `a child of ${executionId}`)
     }
     if (row.terminal_at_ms !== null) endings.set(child, row.terminal_at_ms)
   }

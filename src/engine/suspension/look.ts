@@ -17,17 +17,15 @@ const lookStatement = statement({
   row: {
     ...fenceRow,
     namespace: 'text',
-    generation: 'int4',
     queue_id: 'int4',
     is_asked_to_stop: 'bool',
     now_ms: 'int8',
     active_kid: 'text?',
-    /** The one before, and whether this very holder is in it. */
+    /** The suspension before this one; whether it was this very holder's; and whether it kept its lease. */
     last_suspension_id: 'uuid?',
     last_key: 'text?',
-    last_outcome: 'jsonb?',
-    last_timeout_at_ms: 'int8?',
     last_is_ours: 'bool',
+    last_was_at_once: 'bool',
   },
   text: `
 with input as materialized (
@@ -39,11 +37,11 @@ select i.ordinal,
   coalesce(e.lifecycle_phase = 'active' and e.lease_id = i.given_lease_id and e.lease_epoch = i.given_epoch
     and l.expires_at_ms > k.now_ms, false) as is_held,
   coalesce(e.lease_id = i.given_lease_id and e.lease_epoch = i.given_epoch, false) as is_last_holder,
-  e.lease_epoch, e.public_state, e.interruption, e.namespace, e.generation, e.queue_id,
+  e.lease_epoch, e.public_state, e.interruption, e.namespace, e.queue_id,
   e.cancel_requested_at_ms is not null as is_asked_to_stop, k.now_ms, ${activeKid('e.namespace')} as active_kid,
-  s.suspension_id as last_suspension_id, s.idempotency_key as last_key, s.outcome as last_outcome,
-  s.timeout_at_ms as last_timeout_at_ms,
-  coalesce(s.lease_id = i.given_lease_id and s.lease_epoch = i.given_epoch, false) as last_is_ours
+  s.suspension_id as last_suspension_id, s.idempotency_key as last_key,
+  coalesce(s.lease_id = i.given_lease_id and s.lease_epoch = i.given_epoch, false) as last_is_ours,
+  coalesce(s.outcome ? 'atOnce', false) as last_was_at_once
 from input i
 join flowfabric.ff_exec_core e
   on e.execution_id = any (array[i.execution_id])

@@ -22,8 +22,8 @@ import {
   type Fence,
   type Held,
 } from '../fence.ts'
-import type { Outcome, SetOperation } from '../merge.ts'
-import { held } from '../merge.ts'
+import { asOwnAnswer } from '../failure.ts'
+import { held, type Outcome, type SetOperation } from '../merge.ts'
 import { activeKid } from '../signing-key/active-kid.ts'
 import type { SigningKeys } from '../signing-key/keys.ts'
 import { withToken } from './tokens.ts'
@@ -129,11 +129,13 @@ export function createWaitpointOperation(sql: Sql, keys: SigningKeys): SetOperat
     keyOf: (item) => item.waitpointUuid,
     async send(items, again, isHalf) {
       await keys.ready()
-      return Promise.all((await set.send(items, again, isHalf)).map((outcome) => signed(keys, outcome)))
+      return Promise.all(
+        (await set.send(items, again, isHalf)).map((outcome) => signed(keys, outcome).catch(asOwnAnswer)),
+      )
     },
     async sendAlone(item, again, lockTimeoutMs) {
       await keys.ready()
-      return signed(keys, await set.sendAlone(item, again, lockTimeoutMs))
+      return signed(keys, await set.sendAlone(item, again, lockTimeoutMs)).catch(asOwnAnswer)
     },
   }
 }

@@ -62,6 +62,18 @@ function fenceLease({ leaseId, leaseEpoch }: Claim) {
   return { leaseId, leaseEpoch }
 }
 
+test('what is asked to stop keeps its lease when the condition holds, and ends cancelled when it does not', async () => {
+  const { engine } = await setup()
+  const { claim, waitpoint, request } = await ahead(engine)
+  const { executionId } = claim
+  await answer(engine, waitpoint)
+  await engine.executions.cancel({ executionId, grace: '1m' })
+  expect(await engine.executions.trySuspend(request())).toMatchObject({ kind: 'already_satisfied' })
+  const condition: Condition = { kind: 'signal', waitpoint: 'more' }
+  const tried = await engine.executions.trySuspend({ ...fenceOf(claim), condition })
+  expect(tried).toEqual({ kind: 'cancelled', executionId })
+})
+
 test('a suspend that an early signal satisfies gives up the lease, and is in its queue again', async () => {
   const { engine } = await setup()
   const { claim, waitpoint, request } = await ahead(engine)
