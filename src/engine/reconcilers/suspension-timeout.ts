@@ -7,10 +7,10 @@ import { statement } from '../../sql/statement.ts'
 import { endExecutionsClosing } from '../execution/ending.ts'
 import { candidates, inScope, sweepParams, sweepRow, swept, takenUp } from './candidate.ts'
 import type { Duty } from './duty.ts'
+import { judgedSweep } from './judged-sweep.ts'
 import { nextTimer } from './next-timer.ts'
 import { scopeOf } from './scope.ts'
 import { sweep, sweepSteps } from './sweep.ts'
-import { wakeSteps } from './wake-steps.ts'
 
 const name = 'suspension-timeout'
 const timer = 'ff_suspension_current.timeout_at_ms'
@@ -107,7 +107,7 @@ ${swept('overdue')}`,
 })
 
 const unjudged = sweepSteps(name, dueUnjudged, timeOut)
-const judged = wakeSteps(name, `duty.${name}.due-judged`, dueWhere(isJudged))
+const sweepJudged = judgedSweep(name, `duty.${name}.due-judged`, dueWhere(isJudged))
 
 export const suspensionTimeout: Duty = {
   name,
@@ -118,7 +118,7 @@ export const suspensionTimeout: Duty = {
     const ended = await sweep(sql, name, unjudged(sql), options)
     const left = batch - ended.processed - ended.errors
     if (left <= 0) return ended
-    const resumed = await sweep(sql, name, judged(sql), { ...options, batch: left })
+    const resumed = await sweepJudged(sql, { ...options, batch: left })
     return {
       processed: ended.processed + resumed.processed,
       errors: ended.errors + resumed.errors,

@@ -2,9 +2,8 @@
 // last has written; with each new fact it can only come nearer.
 import { inScope } from './candidate.ts'
 import type { Duty } from './duty.ts'
+import { judgedSweep } from './judged-sweep.ts'
 import { nextTimer } from './next-timer.ts'
-import { sweep } from './sweep.ts'
-import { wakeSteps } from './wake-steps.ts'
 
 const name = 'suspension-wake'
 const timer = 'ff_suspension_current.wake_at_ms'
@@ -18,12 +17,10 @@ where s.wake_at_ms <= flowfabric.ff_now_ms()
 order by s.wake_at_ms, s.execution_id
 limit $1`
 
-const steps = wakeSteps(name, `duty.${name}.due`, due)
-
 export const suspensionWake: Duty = {
   name,
   timers: [timer],
   intervalMs: 750,
-  runOnce: (sql, options) => sweep(sql, name, steps(sql), options),
+  runOnce: judgedSweep(name, `duty.${name}.due`, due),
   nextInMs: nextTimer(name, timer),
 }

@@ -11,17 +11,22 @@ import { takeSignalsCall } from '../suspension/take-signals.ts'
 import { timeoutSignalCall } from '../suspension/timeout-signal.ts'
 import { interruptionBy, wakeCall, type Waking } from '../suspension/wake.ts'
 import { sweepParams, takenUpCall, type sweepRow } from './candidate.ts'
-import type { Steps } from './sweep.ts'
+import type { Duty } from './duty.ts'
+import { scopeOf } from './scope.ts'
+import { sweep, type Steps } from './sweep.ts'
+
+// A condition and its signals may be large, and all of a set are here at once.
+const mostJudged = 200
 
 /** `due` is the query for them; it selects `execution_id`. */
-export function wakeSteps(duty: string, lookName: string, due: string): (sql: Sql) => Steps {
+export function judgedSweep(duty: string, lookName: string, due: string): Duty['runOnce'] {
   const look = statement({
     name: lookName,
     params: sweepParams,
     row: { execution_id: 'uuid' },
     text: `select execution_id from (${due}) due`,
   })
-  return (sql) => {
+  return (sql, options = {}) => {
     const steps: Steps = {
       look: (scope) => sql.query(look, { ...scope, only: [] }),
       act: async (scope, only) => {
@@ -29,7 +34,8 @@ export function wakeSteps(duty: string, lookName: string, due: string): (sql: Sq
         return [await wakeDue(sql, duty, uuids)]
       },
     }
-    return steps
+    const batch = Math.min(scopeOf(options).batch, mostJudged)
+    return sweep(sql, duty, steps, { ...options, batch })
   }
 }
 
