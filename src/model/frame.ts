@@ -1,13 +1,14 @@
 // Texts as bytes, each behind its length, so that no two lists of texts are the same bytes.
 
 export function frame(fields: readonly string[]): Buffer {
-  const parts = fields.flatMap((field) => {
-    const bytes = Buffer.from(field)
-    const length = Buffer.alloc(4)
-    length.writeUInt32BE(bytes.length)
-    return [length, bytes]
-  })
-  return Buffer.concat(parts)
+  const lengths = fields.map((field) => Buffer.byteLength(field))
+  const bytes = Buffer.alloc(lengths.reduce((sum, length) => sum + 4 + length, 0))
+  let at = 0
+  for (const [index, field] of fields.entries()) {
+    at = bytes.writeUInt32BE(lengths[index]!, at)
+    at += bytes.write(field, at)
+  }
+  return bytes
 }
 
 /** Null unless the bytes are a frame to the end. */
