@@ -185,8 +185,8 @@ from flowfabric.ff_exec_core
 where lifecycle_phase = 'suspended'`,
   `
 insert into flowfabric.ff_waitpoint_pending (waitpoint_id, execution_id, suspension_id, created_at_ms, activated_at_ms,
-  signal_count, partition_key, state, waitpoint_key, token_kid)
-select gen_random_uuid(), execution_id, suspension_id, suspended_at_ms, suspended_at_ms, 1, partition_key, 'active',
+  partition_key, state, waitpoint_key, token_kid)
+select gen_random_uuid(), execution_id, suspension_id, suspended_at_ms, suspended_at_ms, partition_key, 'active',
   'answer', 'bench'
 from flowfabric.ff_suspension_current`,
   `
