@@ -1,12 +1,13 @@
 // Suspend: the holder parks the execution until its condition is met, and leaves. `trySuspend` leaves only when it must: if
 // what came early meets the condition already, it goes on under its lease.
 //
-// One transaction in two round trips: executions are locked, and the facts read behind the lock; the condition is judged
+// Where nothing that came before can meet the condition, which is the rule, it is one statement (`suspension/unmet.ts`). Else
+// one transaction in two round trips: executions are locked, and the facts read behind the lock; the condition is judged
 // here; what follows from it is written with the commit. A repeat by the same holder with the same key hears what the first
 // heard, from the record of the suspension.
 import { EngineError } from '../../model/errors.ts'
 import type { ExecutionId } from '../../model/id.ts'
-import { call, type Sql } from '../../sql/sql.ts'
+import { call, type Call, type PipelineOptions, type RowsOf, type Sql } from '../../sql/sql.ts'
 import { asOwnAnswer } from '../failure.ts'
 import { held, type Outcome, type SetOperation } from '../merge.ts'
 import type { SigningKeys } from '../signing-key/keys.ts'
@@ -14,6 +15,7 @@ import { judge, type Decision, type Judged, type Repeated } from '../suspension/
 import { lookCalls, lookedIn } from '../suspension/look.ts'
 import type { CheckedBinding, NewSuspension } from '../suspension/request.ts'
 import { readResumptions, type Resumption } from '../suspension/resumption.ts'
+import { isUnmet, parkUnmet, type ParkedUnmet } from '../suspension/unmet.ts'
 import { isKind, writesOf } from '../suspension/write.ts'
 import { readWaitpoints } from '../waitpoint/of-suspension.ts'
 import { withToken, type BoundWaitpoint, type UnsignedWaitpoint } from '../waitpoint/tokens.ts'
@@ -55,30 +57,33 @@ export function trySuspendOperation(around: Surroundings): SetOperation<NewSuspe
 
 function suspending(around: Surroundings, keepsLease: boolean): SetOperation<NewSuspension, TrySuspendResult> {
   const { sql, keys } = around
+  const judgeAll = async (items: readonly NewSuspension[], first: readonly Call[], options: PipelineOptions) => {
+    let decisions: readonly Decision[] = []
+    const decide = (rows: RowsOf<readonly Call[]>): readonly Call[] => {
+      decisions = judge(items, lookedIn(rows.slice(first.length)), keepsLease)
+      return writesOf(decisions)
+    }
+    if (items.length > 0) await sql.decide([...first, ...lookCalls(items)], decide, options)
+    return decisions
+  }
   return {
     keyOf: (item) => item.uuid,
     bytesOf: (item) => 512 + JSON.stringify(item.condition).length,
     async send(items) {
       if (items.some(opensDoors)) await keys.ready()
-      let decisions: readonly Decision[] = []
-      await sql.decide(lookCalls(items), (rows) => {
-        decisions = judge(items, lookedIn(rows), keepsLease)
-        return writesOf(decisions)
-      })
-      return answersTo(around, decisions)
+      const parked = await parkUnmet(sql, items.filter(isUnmet))
+      const others = items.filter((item) => !parked.has(item))
+      const judged = await judgeAll(others, [], {})
+      const placeOf = new Map(others.map((item, place) => [item, place]))
+      return answersTo(
+        around,
+        items.map((item) => parked.get(item) ?? judged[placeOf.get(item)!]!),
+      )
     },
     async sendAlone(item, _again, lockTimeoutMs) {
       if (opensDoors(item)) await keys.ready()
-      let decisions: readonly Decision[] = []
-      await sql.decide(
-        [call(lockAlone, { execution_id: item.uuid }), ...lookCalls([item])],
-        ([, ...rows]) => {
-          decisions = judge([item], lookedIn(rows), keepsLease)
-          return writesOf(decisions)
-        },
-        { lockTimeoutMs },
-      )
-      return (await answersTo(around, decisions))[0]!
+      const judged = await judgeAll([item], [call(lockAlone, { execution_id: item.uuid })], { lockTimeoutMs })
+      return (await answersTo(around, judged))[0]!
     },
   }
 }
@@ -87,7 +92,10 @@ function opensDoors({ bindings }: NewSuspension): boolean {
   return bindings.some(({ key }) => key !== null)
 }
 
-async function answersTo(around: Surroundings, decisions: readonly Decision[]): Promise<Outcome<TrySuspendResult>[]> {
+async function answersTo(
+  around: Surroundings,
+  decisions: readonly (Decision | ParkedUnmet)[],
+): Promise<Outcome<TrySuspendResult>[]> {
   tell(
     around,
     decisions.filter((decision) => isKind(decision, 'suspend')),
@@ -99,13 +107,13 @@ async function answersTo(around: Surroundings, decisions: readonly Decision[]): 
       if (decision === held || EngineError.is(decision)) return decision
       const { executionId, uuid } = decision.item
       if (decision.kind === 'stop') return { kind: 'cancelled', executionId }
-      if (decision.isAtOnce) return { kind: 'already_satisfied', executionId, resumption: resumptions.get(uuid)! }
+      if (isPassed(decision)) return { kind: 'already_satisfied', executionId, resumption: resumptions.get(uuid)! }
       return suspended(around, decision).catch(asOwnAnswer)
     }),
   )
 }
 
-function isPassed(decision: Decision): decision is Judged | Repeated {
+function isPassed(decision: Decision | ParkedUnmet): decision is Judged | Repeated {
   return (isKind(decision, 'suspend') || isKind(decision, 'repeat')) && decision.isAtOnce
 }
 
@@ -120,9 +128,9 @@ function tell({ onReady, onDelay }: Surroundings, judged: readonly Judged[]): vo
   if (queueIds.size > 0) onReady(queueIds)
 }
 
-async function suspended({ sql, keys }: Surroundings, decision: Judged | Repeated): Promise<Suspended> {
+async function suspended({ sql, keys }: Surroundings, decision: Judged | Repeated | ParkedUnmet): Promise<Suspended> {
   const { item, row } = decision
-  const suspensionId = decision.kind === 'repeat' ? row.last_suspension_id! : item.suspensionId
+  const suspensionId = decision.kind === 'repeat' ? decision.row.last_suspension_id! : item.suspensionId
   const doors = decision.kind === 'repeat' ? await readWaitpoints(sql, item.uuid, suspensionId) : decision.doors
   const waitpoints = await Promise.all(
     inOrder(item.bindings, doors).map((door) => withToken(keys, row.namespace, item, door)),

@@ -127,7 +127,8 @@ function factCalls(items: readonly NewSuspension[]) {
   ] as const
 }
 
-function asksForFacts(item: NewSuspension): boolean {
+/** Something that came before may count. */
+export function asksForFacts(item: NewSuspension): boolean {
   return asksForSignals(item) || childrenOf(item.condition).length > 0
 }
 

@@ -4,6 +4,18 @@ import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Judged } from './judge.ts'
 
+/** Ends an insert into `ff_suspension_current`. */
+export const inPlaceOfTheLast = `
+on conflict (execution_id) do update
+set (suspension_id, suspended_at_ms, closed_at_ms, close_reason, timeout_at_ms, wake_at_ms, second_timeout_ms,
+    resume_delay_ms, lease_epoch, lease_id, generation, attempt_index, reason_code, timeout_behavior, second_behavior,
+    requested_by, idempotency_key, condition, outcome, escalated_at_ms)
+  = (excluded.suspension_id, excluded.suspended_at_ms, excluded.closed_at_ms, excluded.close_reason,
+    excluded.timeout_at_ms, excluded.wake_at_ms, excluded.second_timeout_ms, excluded.resume_delay_ms,
+    excluded.lease_epoch, excluded.lease_id, excluded.generation, excluded.attempt_index, excluded.reason_code,
+    excluded.timeout_behavior, excluded.second_behavior, excluded.requested_by, excluded.idempotency_key,
+    excluded.condition, excluded.outcome, null)`
+
 const recordStatement = statement({
   name: 'suspension.record',
   params: {
@@ -38,15 +50,7 @@ from unnest($1::uuid[], $2::uuid[], $3::int8[], $4::int8[], $5::int8[], $6::int8
   as i (execution_id, suspension_id, suspended_at_ms, closed_at_ms, timeout_at_ms, wake_at_ms, second_timeout_ms,
     resume_delay_ms, reason, timeout_behaviour, second_behaviour, requested_by, idempotency_key, condition, outcome)
 join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
-on conflict (execution_id) do update
-set (suspension_id, suspended_at_ms, closed_at_ms, close_reason, timeout_at_ms, wake_at_ms, second_timeout_ms,
-    resume_delay_ms, lease_epoch, lease_id, generation, attempt_index, reason_code, timeout_behavior, second_behavior,
-    requested_by, idempotency_key, condition, outcome, escalated_at_ms)
-  = (excluded.suspension_id, excluded.suspended_at_ms, excluded.closed_at_ms, excluded.close_reason,
-    excluded.timeout_at_ms, excluded.wake_at_ms, excluded.second_timeout_ms, excluded.resume_delay_ms,
-    excluded.lease_epoch, excluded.lease_id, excluded.generation, excluded.attempt_index, excluded.reason_code,
-    excluded.timeout_behavior, excluded.second_behavior, excluded.requested_by, excluded.idempotency_key,
-    excluded.condition, excluded.outcome, null)`,
+${inPlaceOfTheLast}`,
 })
 
 /** Behind whatever parked them: the execution still names its last holder. */

@@ -30,7 +30,7 @@ export function writesOf(decisions: readonly Decision[]): readonly Call[] {
 }
 
 export function isKind<Kind extends Decided['kind']>(
-  decision: Decision,
+  decision: Decision | { readonly kind: string },
   kind: Kind,
 ): decision is Extract<Decided, { readonly kind: Kind }> {
   return decision !== held && !EngineError.is(decision) && decision.kind === kind
