@@ -140,6 +140,7 @@ const byHolder = [
   'suspension.look',
   'suspension.look.children',
   'suspension.park',
+  'suspension.park-unmet',
   'suspension.record',
   'suspension.open-doors',
   'waitpoint.create',
@@ -157,7 +158,7 @@ function asNumber(type: string, value: unknown): unknown {
   return type.startsWith('int8') && typeof value === 'string' ? Number(value) : value
 }
 
-const scalars: Sample = { uuid: randomUUID(), text: 'x', bool: false, int2: 1, int4: 1, int8: 1, jsonb: {} }
+const scalars: Sample = { uuid: randomUUID(), text: 'x', bool: false, int2: 1, int4: 1, int8: 1, jsonb: [] }
 
 function ofType(type: string): unknown {
   const one = type.includes('?') ? null : scalars[type.replace('[]', '')]
