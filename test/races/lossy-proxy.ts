@@ -8,6 +8,8 @@ export interface LossyProxy {
   readonly url: string
   /** The next bytes that come back from the server, or those after some others, are lost together with their connection. */
   loseNextReply(after?: number): void
+  /** From now on nothing is lost. */
+  loseNothing(): void
   readonly lostCount: () => number
 }
 
@@ -53,6 +55,9 @@ export async function startLossyProxy(databaseUrl: string): Promise<LossyProxy> 
     url: url.href,
     loseNextReply: (after = 0) => {
       passing = after
+    },
+    loseNothing: () => {
+      passing = null
     },
     lostCount: () => lost,
   }

@@ -12,7 +12,7 @@ import { suspensionTimeout } from '../../src/engine/reconcilers/suspension-timeo
 import { suspensionWake } from '../../src/engine/reconcilers/suspension-wake.ts'
 import { worker } from '../engine/execution/holder.ts'
 import { codeOf } from './meeting.ts'
-import { itsTimeHasCome, metByAnything, signal } from './suspended.ts'
+import { answered, itsTimeHasCome, metByAnything, signal } from './suspended.ts'
 import type { WatchedEngine } from './watched-engine.ts'
 
 export interface Move {
@@ -47,7 +47,8 @@ export const movesOfHeld: readonly Move[] = [
   each('fail', ({ executions }, fence) => executions.fail({ ...fence, reason: 'broke' })),
   each('delay', ({ executions }, fence) => executions.delay({ ...fence, for: '1h' })),
   each('release', ({ executions }, fence) => executions.release(fence)),
-  each('suspend', ({ executions }, fence) => executions.suspend({ ...fence, condition: metByAnything })),
+  each('suspend', ({ executions }, fence) => executions.suspend({ ...fence, condition: answered })),
+  each('suspend, judged', ({ executions }, fence) => executions.suspend({ ...fence, condition: metByAnything })),
   each('create a waitpoint', ({ waitpoints }, fence) => waitpoints.create({ ...fence, key: 'early' })),
   send,
   each('progress', ({ executions }, fence) => executions.progress({ ...fence, percent: 50 })),
