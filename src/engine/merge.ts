@@ -29,6 +29,8 @@ export interface SetOperation<Item, Answer> {
   /** Two items with the same key never share a set. */
   keyOf(item: Item): string
   bytesOf?(item: Item): number
+  /** Items of two sets may need one row, and those of the second would find it held and go alone. */
+  readonly isOneAtATime?: boolean
 }
 
 interface Bounds {
@@ -124,6 +126,7 @@ export class Merger<Item, Answer> {
 
   #mayGo(): boolean {
     if (this.#inFlight === 0) return true
+    if (this.#operation.isOneAtATime === true) return false
     const isFull = this.#waiting.length >= this.#bounds.maxItems || this.#waitingBytes >= this.#bounds.maxBytes
     return isFull && this.#inFlight < this.#bounds.maxInFlight
   }

@@ -7,6 +7,7 @@ import { takeSignalsCall, type TakenSignal } from '../suspension/take-signals.ts
 import { interruptionBy, wakeCall, type Waking } from '../suspension/wake.ts'
 import type { Wrapping } from '../signing-key/stored-key.ts'
 import { admit, type Arrival } from './admit.ts'
+import type { ReceivedCounts } from './count.ts'
 import type { Incoming, SignalResult } from './incoming.ts'
 import { judge, type JudgedSuspension } from './judge.ts'
 import type { FoundTarget } from './look.ts'
@@ -25,6 +26,7 @@ export interface Decision {
 interface Looked {
   readonly locked: readonly { readonly execution_id: string }[]
   readonly found: readonly FoundTarget[]
+  readonly counts: ReadonlyMap<string, ReceivedCounts>
   readonly suspensions: ReadonlyMap<string, OpenSuspension>
 }
 
@@ -45,7 +47,7 @@ export function decide(wrapping: Wrapping, items: readonly Incoming[], looked: L
   for (const [uuid, own] of arrivals) {
     const judgement = judge(
       own.map(([, arrival]) => arrival),
-      looked.suspensions.get(uuid),
+      { suspension: looked.suspensions.get(uuid), counts: looked.counts.get(uuid) ?? new Map<string | null, number>() },
     )
     for (const [place, [index]] of own.entries()) outcomes[index] = judgement.answers[place]!
     records.push(...judgement.records)

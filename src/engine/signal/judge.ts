@@ -10,8 +10,9 @@ import { limits } from '../../model/limits.ts'
 import type { SignalEffect } from '../../model/signal.ts'
 import { jsonOf, type OpenSuspension } from '../suspension/facts.ts'
 import type { Arrival } from './admit.ts'
+import type { ReceivedCounts } from './count.ts'
 import type { Incoming, SignalResult } from './incoming.ts'
-import type { FoundTarget } from './look.ts'
+import { waitpointUuidOf, type FoundTarget } from './look.ts'
 import type { SignalRecord } from './record.ts'
 
 export interface Judgement {
@@ -30,8 +31,14 @@ export interface JudgedSuspension {
   readonly at: number
 }
 
-export function judge(arrivals: readonly Arrival[], suspension: OpenSuspension | undefined): Judgement {
-  const mailbox = new Mailbox(suspension)
+/** What the execution had before they came. */
+export interface Before {
+  readonly suspension: OpenSuspension | undefined
+  readonly counts: ReceivedCounts
+}
+
+export function judge(arrivals: readonly Arrival[], before: Before): Judgement {
+  const mailbox = new Mailbox(before)
   const answers = arrivals.map((arrival) => mailbox.take(arrival))
   return { answers, records: mailbox.records(), judged: mailbox.judged }
 }
@@ -41,13 +48,17 @@ class Mailbox {
   readonly #records: SignalRecord[] = []
   readonly #answers = new Map<string, SignalResult | EngineError>()
   readonly #facts: SignalFact[]
+  readonly #counts: Map<string | null, number>
+  #count: number
   /** Undefined when there is none, and from the signal on that satisfies it. */
   #open: OpenSuspension | undefined
   judged: JudgedSuspension | null = null
 
-  constructor(suspension: OpenSuspension | undefined) {
+  constructor({ suspension, counts }: Before) {
     this.#open = suspension
     this.#facts = [...(suspension?.facts.signals ?? [])]
+    this.#counts = new Map(counts)
+    this.#count = [...counts.values()].reduce((sum, count) => sum + count, 0)
   }
 
   take(arrival: Arrival): SignalResult | EngineError {
@@ -110,14 +121,13 @@ class Mailbox {
 
   #tooMany({ item, found }: Arrival): EngineError | null {
     const { noun, uuid, partition } = item.target
-    const here = this.#records.filter(({ arrival }) => arrival.item.target.uuid === uuid).length
-    const atWaitpoint = found.waitpoint_signal_count + here
+    const atWaitpoint = this.#counts.get(waitpointUuidOf(item)) ?? 0
     if (noun === 'waitpoint' && atWaitpoint >= limits.waitpointSignalCount) {
       const waitpointId = formatWaitpointId(partition, uuid)
       const sentence = `waitpoint ${waitpointId} has received ${atWaitpoint} signals, which is the most that one takes`
       return new EngineError('signal_limit_exceeded', sentence, { waitpointId, limit: limits.waitpointSignalCount })
     }
-    const count = found.signal_count + this.#records.length
+    const count = this.#count
     if (count < found.most_signals) return null
     const executionId = formatExecutionId(partition, found.execution_id)
     const sentence = `execution ${executionId} has received ${count} signals, which is the most that its policy allows`
@@ -145,6 +155,9 @@ class Mailbox {
   }
 
   #record(arrival: Arrival, effect: SignalEffect, suspensionId: string | null): SignalEffect {
+    const waitpoint = waitpointUuidOf(arrival.item)
+    this.#counts.set(waitpoint, (this.#counts.get(waitpoint) ?? 0) + 1)
+    this.#count += 1
     this.#records.push({ arrival, effect, suspensionId, isTaken: false })
     return effect
   }

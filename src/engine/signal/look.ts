@@ -1,4 +1,4 @@
-// What is found under the executions' locks: their state, the waitpoint, whether the signal came before, and how many did.
+// What is found under the executions' locks: their state, the waitpoint, and whether the signal came before.
 import { limits } from '../../model/limits.ts'
 import type { SignalEffect } from '../../model/signal.ts'
 import type { LifecyclePhase, PublicState } from '../../model/state.ts'
@@ -80,9 +80,6 @@ const row = {
   waitpoint_state: oneOf<WaitpointState | null>(),
   waitpoint_suspension_id: 'uuid?',
   waitpoint_expires_at_ms: 'int8?',
-  /** How many have come: to the waitpoint, and in all. */
-  waitpoint_signal_count: 'int8',
-  signal_count: 'int8',
   most_signals: 'int4',
   /** Of the signal with the same key, or of this very one when its reply was lost. */
   first_signal_id: 'uuid?',
@@ -101,7 +98,6 @@ const lookStatement = statement({
 select i.ordinal, flowfabric.ff_now_ms() as now_ms, e.execution_id, e.namespace, q.lane_id, e.flow_id, e.generation,
   e.lifecycle_phase, e.public_state, p.waitpoint_key, p.created_at_ms as waitpoint_created_at_ms,
   p.state as waitpoint_state, p.suspension_id as waitpoint_suspension_id, p.expires_at_ms as waitpoint_expires_at_ms,
-  c.waitpoint_signal_count, c.signal_count,
   coalesce((n.policy ->> 'maxSignalCount')::int4, ${limits.signalCount}) as most_signals,
   coalesce(again.signal_id, same.signal_id) as first_signal_id, coalesce(again.effect, same.effect) as first_effect,
   k.key_scope, k.key_kid, k.key_expires_at_ms, k.key_is_wrapped, k.key_secret
@@ -120,12 +116,7 @@ left join lateral (
   from flowfabric.ff_signal g
   where i.signal_id is not null and g.execution_id = any (array[e.execution_id]) and g.signal_id = i.signal_id
   limit 1
-) again on true
-cross join lateral (
-  select count(*) as signal_count, count(*) filter (where g.waitpoint_id = i.waitpoint_id) as waitpoint_signal_count
-  from flowfabric.ff_signal g
-  where g.execution_id = any (array[e.execution_id])
-) c`,
+) again on true`,
 })
 
 /** After the lock. `again`: an earlier reply was lost, so each looks for itself too. */

@@ -4,6 +4,7 @@ import type { Sql } from '../../sql/sql.ts'
 import type { Outcome, SetOperation } from '../merge.ts'
 import type { SigningKeys } from '../signing-key/keys.ts'
 import { factReads, openSuspensionsOf } from '../suspension/facts.ts'
+import { countCall, countsOf } from './count.ts'
 import { decide, writesOf, type Decision } from './decision.ts'
 import type { Incoming, SignalResult } from './incoming.ts'
 import { lockCall, lookCall, waitpointUuidOf } from './look.ts'
@@ -20,12 +21,20 @@ export function receiveOperation(
     lockTimeoutMs?: number,
   ): Promise<readonly Outcome<SignalResult>[]> => {
     const isAlone = lockTimeoutMs !== undefined
-    const reads = [lockCall(items, isAlone), lookCall(items, again), ...factsOf(items)] as const
+    const executions = items.flatMap(({ target }) => (target.noun === 'execution' ? [target.uuid] : []))
+    const waitpoints = items.flatMap((item) => waitpointUuidOf(item) ?? [])
+    const reads = [
+      lockCall(items, isAlone),
+      lookCall(items, again),
+      countCall(executions, waitpoints),
+      ...factReads(executions, waitpoints),
+    ] as const
     let decision!: Decision
     const [, woken] = await sql.decide(
       reads,
-      ([locked, found, ...facts]) => {
-        decision = decide(wrapping, items, { locked, found, suspensions: openSuspensionsOf(facts) })
+      ([locked, found, received, ...facts]) => {
+        const suspensions = openSuspensionsOf(facts)
+        decision = decide(wrapping, items, { locked, found, counts: countsOf(received), suspensions })
         return writesOf(decision)
       },
       isAlone ? { lockTimeoutMs } : {},
@@ -38,16 +47,9 @@ export function receiveOperation(
   return {
     // Signals to one execution may share a set: they are judged one after the other.
     keyOf: (item) => item.signalId,
+    isOneAtATime: true,
     bytesOf: (item) => item.payload?.byteLength ?? 0,
     send: (items, again) => receive(items, again),
     sendAlone: async (item, again, lockTimeoutMs) => (await receive([item], again, lockTimeoutMs))[0]!,
   }
-}
-
-function factsOf(items: readonly Incoming[]) {
-  const executions = items.flatMap(({ target }) => (target.noun === 'execution' ? [target.uuid] : []))
-  return factReads(
-    executions,
-    items.flatMap((item) => waitpointUuidOf(item) ?? []),
-  )
 }

@@ -24,10 +24,10 @@ export interface OpenSuspension {
   readonly timeoutBehaviour: TimeoutBehaviour | null
 }
 
-const params = { execution_ids: 'uuid[]', waitpoint_ids: 'uuid[]' } as const
+export const targetParams = { execution_ids: 'uuid[]', waitpoint_ids: 'uuid[]' } as const
 
-// Whoever answers a waitpoint knows only that.
-const targets = `(
+/** The executions `i` of `$1`, and those that the waitpoints of `$2` belong to: whoever answers one knows only that. */
+export const targets = `(
   select unnest($1::uuid[]) as execution_id
   union
   select p.execution_id
@@ -43,7 +43,7 @@ const targets = `(
 // A child's ending is final, so it is not locked. Of an id that is nobody's, or another's child, nothing is told.
 const openSuspensions = statement({
   name: 'suspension.open',
-  params,
+  params: targetParams,
   row: {
     execution_id: 'uuid',
     suspension_id: 'uuid',
@@ -80,10 +80,11 @@ where s.closed_at_ms is null`,
 
 // Those sent through the suspension's waitpoints, and of those sent by name the untaken ones whose name stands in the
 // condition. A name that stands there for something else costs a row that no leaf takes. What was found not to count when it
-// came never will, and only a predicate needs payloads, of which there may be thousands.
+// came never will, and only a predicate needs payloads, of which there may be thousands. A lone leaf still waits, so nothing
+// that came has met it.
 const openSignals = statement({
   name: 'suspension.open.signals',
-  params,
+  params: targetParams,
   row: {
     execution_id: 'uuid',
     signal_no: 'int8',
@@ -103,7 +104,7 @@ select g.execution_id, g.signal_no, g.signal_id, g.signal_name, g.source_type, g
 from ${targets}
 join flowfabric.ff_suspension_current s on s.execution_id = any (array[i.execution_id])
 join flowfabric.ff_signal g on g.execution_id = any (array[s.execution_id])
-where s.closed_at_ms is null and g.taken_at_ms is null
+where s.closed_at_ms is null and s.condition ->> 'kind' <> 'signal' and g.taken_at_ms is null
   and g.effect in ('appended_to_waitpoint', 'buffered_for_pending_waitpoint', 'kept_for_condition')
   and (g.suspension_id = s.suspension_id
     or g.waitpoint_id is null and g.generation = s.generation

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
+import { createEngine } from '../../../src/engine/engine.ts'
 import { attached } from '../../../src/model/attached.ts'
 import { mintExecutionId } from '../../../src/model/id.ts'
+import { around } from '../../../src/sql/around.ts'
 import { factory } from '../../support/factory.ts'
 import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
@@ -110,6 +112,21 @@ test('an execution that never was, or is of another namespace, is not found', as
     await refusal('execution_not_found', engine.as({ namespace: 'ours' }).signals.send({ executionId, name: 'go' }))
     await refusal('invalid_id', engine.signals.send({ executionId: 'x' as never, name: 'go' }))
   })
+})
+
+test('a burst to one execution goes in sets, and none of it meets the lock of its own process', async () => {
+  const { sql } = await setup()
+  let sent = 0
+  const counting = around(sql, (ask) => {
+    sent += 1
+    return ask()
+  })
+  const engine = createEngine(counting)
+  const executionId = await factory(sql).waiting()
+  sent = 0
+  const answers = await engine.signals.sendMany(Array.from({ length: 1200 }, () => ({ executionId, name: 'go' })))
+  expect(answers.filter((answer) => answer.kind === 'accepted')).toHaveLength(1200)
+  expect(sent).toBeLessThanOrEqual(12)
 })
 
 test('signals of an older generation wait for nothing in the new one', async () => {
