@@ -1,7 +1,6 @@
 // How a suspension ended, for whoever goes on: what won, and the signals that did it, in the order in which they were
 // accepted. It stays readable for every later holder of the same attempt, until the next suspension takes its place.
 import type { NodePath } from '../../model/condition.ts'
-import type { Verdict } from '../../model/condition-evaluate.ts'
 import type { CloseReason } from '../../model/suspension.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
@@ -28,10 +27,10 @@ const resumptionStatement = statement({
     idempotency_key: 'text?',
     closed_at_ms: 'int8',
     close_reason: 'text',
-    outcome: 'jsonb?',
+    winners: 'jsonb?',
   },
   text: `
-select s.execution_id, s.suspension_id, s.idempotency_key, s.closed_at_ms, s.close_reason, s.outcome
+select s.execution_id, s.suspension_id, s.idempotency_key, s.closed_at_ms, s.close_reason, s.outcome -> 'winners' as winners
 from unnest($1::uuid[]) as i (execution_id)
 join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
 join flowfabric.ff_suspension_current s on s.execution_id = any (array[e.execution_id])
@@ -76,7 +75,7 @@ function resumptionOf(row: RowOf<typeof resumptionStatement.row>, signals: reado
     resumedAt: row.closed_at_ms,
     closeReason: row.close_reason as CloseReason,
     // An operator's resume has no verdict.
-    winners: (row.outcome as Verdict | null)?.winners ?? {},
+    winners: (row.winners ?? {}) as Resumption['winners'],
     signals,
   }
 }
