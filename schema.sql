@@ -44,7 +44,10 @@ create type flowfabric.ff_event_type as enum (
   'ended',
   'cancel_requested',
   'priority_changed',
-  'replayed'
+  'replayed',
+  'escalated',
+  'key_rotated',
+  'token_read'
 );
 
 create type flowfabric.ff_interruption as enum (
@@ -108,6 +111,29 @@ create type flowfabric.ff_public_state as enum (
   'skipped'
 );
 
+create type flowfabric.ff_signal_effect as enum (
+  'appended_to_waitpoint',
+  'appended_to_waitpoint_duplicate',
+  'resume_condition_satisfied',
+  'buffered_for_pending_waitpoint',
+  'kept_for_condition',
+  'signal_ignored_not_in_condition',
+  'signal_ignored_matcher_failed',
+  'no_op'
+);
+
+create type flowfabric.ff_suspension_reason as enum (
+  'waiting_for_signal',
+  'waiting_for_approval',
+  'waiting_for_callback',
+  'waiting_for_tool_result',
+  'waiting_for_operator_review',
+  'paused_by_policy',
+  'paused_by_budget',
+  'step_boundary',
+  'manual_pause'
+);
+
 create type flowfabric.ff_terminal_outcome as enum (
   'none',
   'success',
@@ -117,7 +143,23 @@ create type flowfabric.ff_terminal_outcome as enum (
   'skipped'
 );
 
+create type flowfabric.ff_timeout_behavior as enum (
+  'fail',
+  'cancel',
+  'expire',
+  'escalate',
+  'auto_resume_with_timeout_signal'
+);
+
+create type flowfabric.ff_waitpoint_state as enum (
+  'pending',
+  'active',
+  'closed'
+);
+
 create sequence flowfabric.ff_event_id as bigint start 1 increment 1 minvalue 1 maxvalue 9223372036854775807 cache 1;
+
+create sequence flowfabric.ff_signal_no as bigint start 1 increment 1 minvalue 1 maxvalue 9223372036854775807 cache 1;
 
 CREATE OR REPLACE FUNCTION flowfabric.ff_now_ms()
  RETURNS bigint
@@ -458,6 +500,107 @@ create table flowfabric.ff_set_aside (
   error text not null,
   constraint ff_set_aside_pkey PRIMARY KEY (duty, subject_id)
 );
+
+create table flowfabric.ff_signal (
+  execution_id uuid not null,
+  signal_no bigint not null default nextval('flowfabric.ff_signal_no'::regclass),
+  signal_id uuid not null,
+  waitpoint_id uuid,
+  suspension_id uuid,
+  accepted_at_ms bigint not null,
+  taken_at_ms bigint,
+  generation integer not null,
+  effect flowfabric.ff_signal_effect not null,
+  waitpoint_key text collate "C",
+  signal_name text collate "C" not null,
+  signal_category text not null,
+  source_type text not null,
+  source_identity text not null,
+  correlation_id text,
+  idempotency_key text collate "C",
+  payload bytea,
+  payload_encoding text,
+  constraint ff_signal_pkey PRIMARY KEY (execution_id, signal_no)
+)
+with (
+  fillfactor=90
+);
+CREATE UNIQUE INDEX ff_signal_idempotency ON flowfabric.ff_signal USING btree (execution_id, idempotency_key, COALESCE(waitpoint_id, '00000000-0000-0000-0000-000000000000'::uuid)) WHERE (idempotency_key IS NOT NULL);
+
+create table flowfabric.ff_suspension_current (
+  execution_id uuid not null,
+  suspension_id uuid not null,
+  suspended_at_ms bigint not null,
+  closed_at_ms bigint,
+  timeout_at_ms bigint,
+  wake_at_ms bigint,
+  escalated_at_ms bigint,
+  second_timeout_ms bigint,
+  resume_delay_ms bigint,
+  lease_epoch bigint not null,
+  lease_id uuid not null,
+  generation integer not null,
+  attempt_index integer not null,
+  partition_key smallint not null,
+  reason_code flowfabric.ff_suspension_reason not null,
+  timeout_behavior flowfabric.ff_timeout_behavior not null,
+  second_behavior flowfabric.ff_timeout_behavior,
+  requested_by text not null,
+  close_reason text,
+  idempotency_key text,
+  condition jsonb not null,
+  outcome jsonb,
+  constraint ff_suspension_current_pkey PRIMARY KEY (execution_id),
+  constraint ff_suspension_current_closed CHECK ((((closed_at_ms IS NULL) = (close_reason IS NULL)) AND ((closed_at_ms IS NULL) OR ((timeout_at_ms IS NULL) AND (wake_at_ms IS NULL)))))
+)
+with (
+  autovacuum_vacuum_scale_factor=0.01,
+  autovacuum_vacuum_threshold=2000,
+  fillfactor=70
+);
+CREATE INDEX ff_suspension_current_timeout ON flowfabric.ff_suspension_current USING btree (timeout_at_ms, execution_id) WHERE (timeout_at_ms IS NOT NULL);
+CREATE INDEX ff_suspension_current_wake ON flowfabric.ff_suspension_current USING btree (wake_at_ms, execution_id) WHERE (wake_at_ms IS NOT NULL);
+
+create table flowfabric.ff_waitpoint_hmac (
+  namespace text collate "C" not null,
+  kid text collate "C" not null,
+  created_at_ms bigint not null,
+  expires_at_ms bigint,
+  is_active boolean not null,
+  is_wrapped boolean not null,
+  secret bytea,
+  constraint ff_waitpoint_hmac_pkey PRIMARY KEY (namespace, kid),
+  constraint ff_waitpoint_hmac_grace CHECK ((is_active = (expires_at_ms IS NULL))),
+  constraint ff_waitpoint_hmac_secret CHECK (((secret IS NOT NULL) OR (NOT is_active)))
+);
+CREATE UNIQUE INDEX ff_waitpoint_hmac_active ON flowfabric.ff_waitpoint_hmac USING btree (namespace) WHERE is_active;
+CREATE INDEX ff_waitpoint_hmac_expiry ON flowfabric.ff_waitpoint_hmac USING btree (expires_at_ms) WHERE ((expires_at_ms IS NOT NULL) AND (secret IS NOT NULL));
+CREATE INDEX ff_waitpoint_hmac_kid ON flowfabric.ff_waitpoint_hmac USING btree (kid);
+
+create table flowfabric.ff_waitpoint_pending (
+  waitpoint_id uuid not null,
+  execution_id uuid not null,
+  suspension_id uuid,
+  created_at_ms bigint not null,
+  activated_at_ms bigint,
+  expires_at_ms bigint,
+  closed_at_ms bigint,
+  partition_key smallint not null,
+  state flowfabric.ff_waitpoint_state not null,
+  waitpoint_key text collate "C" not null,
+  token_kid text collate "C" not null,
+  close_reason text,
+  required_signal_names text[] not null default '{}'::text[],
+  constraint ff_waitpoint_pending_pkey PRIMARY KEY (waitpoint_id),
+  constraint ff_waitpoint_pending_state CHECK ((((state = 'closed'::flowfabric.ff_waitpoint_state) = (closed_at_ms IS NOT NULL)) AND ((state = 'closed'::flowfabric.ff_waitpoint_state) = (close_reason IS NOT NULL)) AND ((state = 'pending'::flowfabric.ff_waitpoint_state) OR (expires_at_ms IS NULL)) AND ((state <> 'pending'::flowfabric.ff_waitpoint_state) OR (suspension_id IS NULL)) AND ((state <> 'active'::flowfabric.ff_waitpoint_state) OR ((suspension_id IS NOT NULL) AND (activated_at_ms IS NOT NULL)))))
+)
+with (
+  autovacuum_vacuum_scale_factor=0.01,
+  autovacuum_vacuum_threshold=2000,
+  fillfactor=70
+);
+CREATE INDEX ff_waitpoint_pending_execution ON flowfabric.ff_waitpoint_pending USING btree (execution_id, waitpoint_id);
+CREATE INDEX ff_waitpoint_pending_expiry ON flowfabric.ff_waitpoint_pending USING btree (expires_at_ms, waitpoint_id) WHERE (expires_at_ms IS NOT NULL);
 
 create view flowfabric.ff_completion_event as
 SELECT event_id,

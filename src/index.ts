@@ -1,9 +1,22 @@
 export { connect, type ConnectOptions, type FlowFabric } from './connect/connect.ts'
+export type { SigningOptions } from './connect/signing-options.ts'
 export { jsonCodec, type Codec, type Encoded } from './connect/codec.ts'
 export { decodeError, encodeError, type RecordedError } from './connect/recorded-error.ts'
 export type { CallerOptions } from './engine/caller.ts'
 export type { Attempt, AttemptPage, ListAttemptsRequest } from './engine/attempt/list.ts'
-export type { Attempts, Engine, Events, Executions, Lanes, Leases, Refused } from './engine/contract.ts'
+export type {
+  Attempts,
+  Engine,
+  Events,
+  Executions,
+  Lanes,
+  Leases,
+  Refused,
+  Signals,
+  SigningKeys,
+  Suspensions,
+  Waitpoints,
+} from './engine/contract.ts'
 export type { EventKind, LeaseEffect, LogEvent } from './engine/event/log-event.ts'
 export type { SubscribeRequest } from './engine/event/subscribe.ts'
 export type { Subscription, Truncated } from './engine/event/subscription.ts'
@@ -28,13 +41,39 @@ export type { CreateRequest } from './engine/execution/create-request.ts'
 export type { Created, CreateResult, Duplicate } from './engine/execution/create.ts'
 export type { ExecutionPage, ListRequest } from './engine/execution/list.ts'
 export type { ExecutionResult } from './engine/execution/result.ts'
+export type { Resumed, ResumeRequest } from './engine/execution/resume.ts'
 export type { Execution, Lease, Progress } from './engine/execution/snapshot.ts'
+export type { Suspended, SuspendResult, TrySuspendResult } from './engine/execution/suspend.ts'
 export type { DutyReport } from './engine/reconcilers/duty-loop.ts'
 export type { SuperviseOptions, Supervisor } from './engine/reconcilers/supervisor.ts'
 export type { Lane, LanePage, LaneState, ListLanesRequest } from './engine/lane/list.ts'
+export type { ApproveRequest } from './engine/signal/approve.ts'
+export type { DeliverRequest } from './engine/signal/deliver.ts'
+export type { SignalContent, SignalResult } from './engine/signal/incoming.ts'
+export type { ListSignalsRequest, SignalPage } from './engine/signal/list.ts'
+export type { RedeemRequest } from './engine/signal/redeem.ts'
+export type { SendRequest } from './engine/signal/send.ts'
+export type { Signal } from './engine/signal/signal.ts'
+export type { ListedSigningKey, ListSigningKeysRequest } from './engine/signing-key/list.ts'
+export type { RotateRequest, RotateResult } from './engine/signing-key/rotate.ts'
+export type { SeedRequest, SeedResult } from './engine/signing-key/seed.ts'
+export type { SuspensionDetail } from './engine/suspension/describe.ts'
+export type { ListedSuspension, ListSuspensionsRequest, SuspensionPage } from './engine/suspension/list.ts'
+export type { SuspendRequest, WaitpointBinding } from './engine/suspension/request.ts'
+export type { Resumption } from './engine/suspension/resumption.ts'
+export type { Suspension } from './engine/suspension/suspension.ts'
+export type { CreateWaitpointRequest, WaitpointCreated } from './engine/waitpoint/create.ts'
+export type { ApprovalUrl, LinkRequest } from './engine/waitpoint/link.ts'
+export type { ListWaitpointsRequest, Waitpoint, WaitpointPage } from './engine/waitpoint/list.ts'
+export type { WaitpointToken } from './engine/waitpoint/read-token.ts'
+export type { BoundWaitpoint } from './engine/waitpoint/tokens.ts'
+export type { Condition, NodePath } from './model/condition.ts'
 export type { Duration } from './model/duration.ts'
 export { EngineError, type ErrorCode, type ErrorDetails } from './model/errors.ts'
-export { mintExecutionId, type ExecutionId, type FlowId } from './model/id.ts'
+export { mintExecutionId, type ExecutionId, type FlowId, type WaitpointId } from './model/id.ts'
 export type { ExecutionPolicy, PolicyInput } from './model/policy.ts'
+export type { Predicate } from './model/predicate.ts'
+export type { SignalEffect, SignalSource } from './model/signal.ts'
 export type { BlockingReason, PublicState, StateVector } from './model/state.ts'
+export type { CloseReason, SuspensionReason, TimeoutBehaviour, WaitpointState } from './model/suspension.ts'
 export type { Logger } from './sql/logger.ts'

@@ -18,6 +18,8 @@ import { latency } from './scenarios/latency.ts'
 import { lists } from './scenarios/lists.ts'
 import { memory } from './scenarios/memory.ts'
 import { size } from './scenarios/size.ts'
+import { suspendLatency } from './scenarios/suspend-latency.ts'
+import { suspend } from './scenarios/suspend.ts'
 import { sustained } from './scenarios/sustained.ts'
 import { workers } from './scenarios/workers.ts'
 import type { Bench, Scenario, Settings } from './scenario.ts'
@@ -31,6 +33,8 @@ const scenarios: readonly Scenario[] = [
   createBatch,
   latency,
   sustained,
+  suspendLatency,
+  suspend,
   claimBacklog,
   claimHeld,
   size,

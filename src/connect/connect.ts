@@ -1,7 +1,7 @@
 // What a user holds. Picks the database by the URL, brings its schema up to date and gives the engine on it.
 import type { Engine } from '../engine/contract.ts'
 import { longestCloseMs, within } from '../engine/closing.ts'
-import { openEngine } from '../engine/engine.ts'
+import { openEngine, type OpenEngine } from '../engine/engine.ts'
 import { superviseOptionNames, type SuperviseOptions, type Supervisor } from '../engine/reconcilers/supervisor.ts'
 import { EngineError } from '../model/errors.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
@@ -11,6 +11,7 @@ import { migrations } from '../sql/migrations/all.ts'
 import type { Sql } from '../sql/sql.ts'
 import { checkLogger, checkOptions } from './check-options.ts'
 import { asConnectError } from './connect-error.ts'
+import { checkSigning, type SigningOptions } from './signing-options.ts'
 import { parseUrl, type Target } from './url.ts'
 import { codeVersion } from './version.ts'
 
@@ -30,6 +31,8 @@ export interface ConnectOptions {
   readonly poolSize?: number
   /** Four methods; `console`, pino and winston have them. Silent when left out. */
   readonly logger?: Logger
+  /** How waitpoint tokens are signed. Left out: by a key that the first start makes. */
+  readonly signing?: SigningOptions
 }
 
 export interface FlowFabric extends AsyncDisposable {
@@ -56,22 +59,26 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   refuseUnknownFields('connect', options, optionNames)
   const target = parseUrl(url)
   checkOptions(options, target)
+  const signing = options.signing === undefined ? {} : { signing: checkSigning(options.signing) }
   try {
     const sql = await open(target, options)
     try {
       await migrate(sql, migrations, { mode: options.migrate ?? true, codeVersion, ...withLogger(options) })
+      const opened = openEngine(sql, signing)
+      // A wrong secret is told now, not to whoever suspends first.
+      if (options.signing !== undefined) await opened.readySigningKeys()
+      return hold(sql, opened, options)
     } catch (error) {
       await sql.close()
       throw error
     }
-    return hold(sql, options)
   } catch (error) {
     throw asConnectError(error)
   }
 }
 
 async function open(target: Target, options: ConnectOptions): Promise<Sql> {
-  const { schema = 'flowfabric', migrate: _, ...rest } = options
+  const { schema = 'flowfabric', migrate: _migrate, signing: _signing, ...rest } = options
   if (target.kind === 'postgres') {
     const { openPostgres } = await import('../sql/postgres.ts')
     return openPostgres({ ...rest, url: target.url, schema })
@@ -86,8 +93,7 @@ function withLogger({ logger }: ConnectOptions): { logger?: Logger } {
   return logger === undefined ? {} : { logger }
 }
 
-function hold(sql: Sql, connected: ConnectOptions): FlowFabric {
-  const opened = openEngine(sql)
+function hold(sql: Sql, opened: OpenEngine, connected: ConnectOptions): FlowFabric {
   const running = new Set<Supervisor>()
   let closing: Promise<void> | undefined
   const end = async (): Promise<void> => {
@@ -127,4 +133,5 @@ const optionNames = [
   'prepare',
   'poolSize',
   'logger',
+  'signing',
 ] as const satisfies readonly (keyof ConnectOptions)[]

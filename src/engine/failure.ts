@@ -51,6 +51,12 @@ export function asEngineError(error: unknown): EngineError {
   return new EngineError('database_error', sentence, { sqlState: state }, { cause: error })
 }
 
+/** One item's own error is its answer, and none of its neighbours'; any other is the whole set's. */
+export function asOwnAnswer(error: unknown): EngineError {
+  if (EngineError.is(error)) return error
+  throw error
+}
+
 export function contended(cause?: unknown): EngineError {
   const options = cause === undefined ? undefined : { cause }
   return new EngineError('contended', 'another transaction holds what this call needs; try again', {}, options)

@@ -10,6 +10,7 @@ import { isEnded, type AttemptState, type Interruption, type PublicState } from 
 import { show } from '../model/text.ts'
 import { oneOf, statement, type RowOf } from '../sql/statement.ts'
 import type { Caller } from './caller.ts'
+import { hasMoreToClose } from './execution/ending.ts'
 
 /** What a claim gives and every write of its holder names. */
 export interface Fence {
@@ -85,20 +86,51 @@ export const fenceInput = 'execution_id, partition_key, namespace, given_lease_i
  * the operation's own columns of the input, `now_ms`, read after the lock, and `is_held`, the fence's answer.
  */
 export function fenced(...own: readonly string[]): string {
+  return `${lockedBy('', own)},
+${verdictWhere('true')}`
+}
+
+/**
+ * For a write that may end the execution, and in most cases closes nothing else with it. An execution with more to close is
+ * not `is_held` but `has_more`: it is left to the statement's whole form, and all others pay nothing for it.
+ */
+export function fencedPlain(...own: readonly string[]): string {
+  return `${lockedBy('', own)},
+${verdictWhere(`t.attached & ${hasMoreToClose} = 0`)}`
+}
+
+/**
+ * The whole form. It passes over what was changed since the statement began, by its `xmin`: a waitpoint that came with the
+ * change could not be seen, and would stay open.
+ */
+export function fencedWhole(...own: readonly string[]): string {
+  const unchanged = `
+  join flowfabric.ff_exec_core seen on seen.execution_id = any (array[i.execution_id]) and seen.xmin = e.xmin`
+  return `${lockedBy(unchanged, own)},
+${verdictWhere('true')}`
+}
+
+function lockedBy(condition: string, own: readonly string[]): string {
   const given = ['ordinal', 'given_lease_id', 'given_epoch', 'actor', ...own].map((column) => `i.${column}`).join(', ')
   return `
 target as materialized (
   select e.execution_id, e.partition_key, e.lease_id, e.lease_epoch, e.lifecycle_phase, e.ownership_state,
     e.eligibility_state, e.attempt_state, e.interruption, e.public_state, e.queue_id, e.priority, e.rank, e.retry_count,
-    e.delay_until_ms, e.cancel_requested_at_ms, e.cancellation_reason, e.cancelled_by, ${given}
+    e.attached, e.delay_until_ms, e.cancel_requested_at_ms, e.cancellation_reason, e.cancelled_by, ${given}
   from input i
   join flowfabric.ff_exec_core e
     on e.execution_id = any (array[i.execution_id])
     and e.partition_key = i.partition_key
-    and (i.namespace is null or e.namespace = i.namespace)
+    and (i.namespace is null or e.namespace = i.namespace)${condition}
   order by i.execution_id
   for no key update of e skip locked
-),
+)`
+}
+
+function verdictWhere(isOurs: string): string {
+  const isHeld = `t.lifecycle_phase = 'active' and t.lease_id = t.given_lease_id and t.lease_epoch = t.given_epoch
+      and l.expires_at_ms > k.now_ms`
+  return `
 clock as materialized (
   select flowfabric.ff_now_ms() as now_ms
   from (select count(*) from target) locked
@@ -106,20 +138,20 @@ clock as materialized (
 verdict as materialized (
   select t.*, k.now_ms,
     coalesce(t.lease_id = t.given_lease_id and t.lease_epoch = t.given_epoch, false) as is_last_holder,
-    coalesce(t.lifecycle_phase = 'active' and t.lease_id = t.given_lease_id and t.lease_epoch = t.given_epoch
-      and l.expires_at_ms > k.now_ms, false) as is_held
+    coalesce(${isHeld} and ${isOurs}, false) as is_held,
+    coalesce(${isHeld} and not (${isOurs}), false) as has_more
   from target t
   cross join clock k
   left join flowfabric.ff_lease l on l.execution_id = any (array[t.execution_id])
 )`
 }
 
-const answerColumns = `v.ordinal, true as is_locked, v.is_held, v.is_last_holder, v.lease_epoch, v.public_state,
+const answerColumns = `v.ordinal, true as is_locked, v.is_held, v.has_more, v.is_last_holder, v.lease_epoch, v.public_state,
   v.attempt_state, v.interruption, v.delay_until_ms`
 
 function unlockedAnswer(ownTypes: readonly string[]): string {
   return `union all
-select i.ordinal, false, false, false, e.lease_epoch, e.public_state, e.attempt_state, e.interruption, e.delay_until_ms${ownTypes
+select i.ordinal, false, false, false, false, e.lease_epoch, e.public_state, e.attempt_state, e.interruption, e.delay_until_ms${ownTypes
     .map((type) => `, null::${type}`)
     .join('')}
 from input i
@@ -130,18 +162,25 @@ join flowfabric.ff_exec_core e
 where i.ordinal not in (select ordinal from target)`
 }
 
-/** What every fenced statement answers, for each item that exists. */
-export const fencedRow = {
+/** What anybody needs to know who looks whether a lease still holds. */
+export const fenceRow = {
   ordinal: 'int8',
-  /** False: another transaction holds the row, and nothing was looked at. */
-  is_locked: 'bool',
   is_held: 'bool',
   is_last_holder: 'bool',
   lease_epoch: 'int8',
   /** As it was found. */
   public_state: oneOf<PublicState>(),
-  attempt_state: oneOf<AttemptState>(),
   interruption: oneOf<Interruption>(),
+} as const
+
+/** What every fenced statement answers, for each item that exists. */
+export const fencedRow = {
+  ...fenceRow,
+  /** False: another transaction holds the row, and nothing was looked at. */
+  is_locked: 'bool',
+  /** Held too, and nothing was written: it has more to close than this form of the statement closes. */
+  has_more: 'bool',
+  attempt_state: oneOf<AttemptState>(),
   delay_until_ms: 'int8?',
 } as const
 
@@ -171,7 +210,8 @@ export const writtenAnswer = `, written as materialized (
   from verdict
   where is_held
 )
-select ${wholeSet}::int8 as ordinal, true as is_locked, true as is_held, true as is_last_holder, null::int8 as lease_epoch,
+select ${wholeSet}::int8 as ordinal, true as is_locked, true as is_held, false as has_more, true as is_last_holder,
+  null::int8 as lease_epoch,
   null::flowfabric.ff_public_state as public_state, null::flowfabric.ff_attempt_state as attempt_state,
   null::flowfabric.ff_interruption as interruption, null::int8 as delay_until_ms
 from written
@@ -201,7 +241,7 @@ for no key update of l`,
 })
 
 /** Why a write that was not let through has lost its lease. Comes after the check for a repeat. */
-export function lostLease({ executionId, leaseId, leaseEpoch }: Held, row: FencedRow): EngineError {
+export function lostLease({ executionId, leaseId, leaseEpoch }: Held, row: RowOf<typeof fenceRow>): EngineError {
   const details = { executionId, publicState: row.public_state, leaseEpoch, currentLeaseEpoch: row.lease_epoch }
   if (isEnded(row.public_state)) {
     return new EngineError(

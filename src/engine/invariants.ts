@@ -1,5 +1,6 @@
 // What must hold at every transaction boundary. Each invariant is a query for its own violations, so an empty answer is
 // health; tests run them all after every test.
+import { attached } from '../model/attached.ts'
 import { scanningAllowed } from '../sql/plan-settings.ts'
 import type { Sql } from '../sql/sql.ts'
 import { statement } from '../sql/statement.ts'
@@ -119,6 +120,42 @@ left join flowfabric.ff_lane_registry r on r.namespace = q.namespace and r.lane_
 where e.execution_id is null or n.execution_id is null or r.lane_id is null`,
   ),
   invariant(
+    'suspension',
+    'a suspension is open exactly while its execution is suspended, of the same attempt, and the execution tells of it',
+    `
+select coalesce(e.execution_id, s.execution_id)::text as subject,
+  concat_ws(' ', e.lifecycle_phase, 'attached', e.attached, 'suspension', s.suspension_id) as found
+from (select * from flowfabric.ff_exec_core where lifecycle_phase = 'suspended') e
+full join (select * from flowfabric.ff_suspension_current where closed_at_ms is null) s
+  on s.execution_id = e.execution_id and s.generation = e.generation and s.attempt_index = e.attempt_index
+    and s.lease_epoch = e.lease_epoch
+where e.execution_id is null or s.execution_id is null or e.attached & ${attached.suspension} = 0`,
+  ),
+  invariant(
+    'waitpoint',
+    'a waitpoint is open only while its suspension is, or its execution may still suspend and tells of it',
+    `
+select p.execution_id::text as subject,
+  concat_ws(' ', p.waitpoint_key, p.state, 'of', e.public_state, 'attached', e.attached) as found
+from flowfabric.ff_waitpoint_pending p
+left join flowfabric.ff_exec_core e on e.execution_id = p.execution_id and e.partition_key = p.partition_key
+left join flowfabric.ff_suspension_current s
+  on s.execution_id = p.execution_id and s.suspension_id = p.suspension_id and s.closed_at_ms is null
+where p.state = 'active' and s.execution_id is null
+  or p.state = 'pending' and (coalesce(e.lifecycle_phase, 'terminal') = 'terminal'
+    or e.attached & ${attached.waitpoints} = 0)`,
+  ),
+  invariant(
+    'signal',
+    'an execution tells of the signals that wait for a condition that names them',
+    `
+select e.execution_id::text as subject, concat(g.signal_name, ' waits, attached ', e.attached) as found
+from flowfabric.ff_signal g
+join flowfabric.ff_exec_core e on e.execution_id = g.execution_id and e.generation = g.generation
+where g.waitpoint_id is null and g.taken_at_ms is null and e.lifecycle_phase <> 'terminal'
+  and e.attached & ${attached.signals} = 0`,
+  ),
+  invariant(
     'orphans',
     'what belongs to an execution goes with it',
     `
@@ -135,6 +172,12 @@ from (
   select execution_id, 'progress' from flowfabric.ff_progress
   union all
   select execution_id, 'grant' from flowfabric.ff_grant
+  union all
+  select execution_id, 'suspension' from flowfabric.ff_suspension_current
+  union all
+  select execution_id, 'waitpoint' from flowfabric.ff_waitpoint_pending
+  union all
+  select execution_id, 'signal' from flowfabric.ff_signal
   union all
   select execution_id, 'key' from flowfabric.ff_idempotency_key
 ) o

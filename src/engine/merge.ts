@@ -31,6 +31,8 @@ export interface SetOperation<Item, Answer> {
   /** Done twice it would do more than was asked for, so that a lost reply is told to the callers. */
   readonly onlyOnce?: boolean
   bytesOf?(item: Item): number
+  /** Items of two sets may need one row, and those of the second would find it held and go alone. */
+  readonly isOneAtATime?: boolean
 }
 
 interface Bounds {
@@ -131,6 +133,7 @@ export class Merger<Item, Answer> {
 
   #mayGo(): boolean {
     if (this.#inFlight === 0) return true
+    if (this.#operation.isOneAtATime === true) return false
     const isFull = this.#waiting.length >= this.#bounds.maxItems || this.#waitingBytes >= this.#bounds.maxBytes
     return isFull && this.#inFlight < this.#bounds.maxInFlight
   }

@@ -11,4 +11,6 @@ export const attached = {
   parent: 1 << 5,
   children: 1 << 6,
   grant: 1 << 7,
+  /** Signals by name that no condition has taken yet. */
+  signals: 1 << 8,
 } as const

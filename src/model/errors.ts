@@ -24,7 +24,16 @@ export const errorTable = {
   invalid_capabilities: final(400, 'A list of capabilities breaks a rule; details.why says which.'),
   invalid_policy: final(400, 'An execution policy has an unknown field or a value that cannot be honoured.'),
   invalid_tag: final(400, 'A tag key or value breaks the rules, or there are too many tags.'),
-  invalid_condition: final(400, 'A resume condition is malformed or too deep.'),
+  invalid_condition: final(
+    400,
+    'A resume condition is malformed, too deep, or can never be met; the details say where.',
+  ),
+  invalid_kid: final(400, 'The id of a signing key is empty, too long or contains a colon.'),
+  invalid_secret_hex: final(400, 'The secret of a signing key is not an even number of hex digits, or too few.'),
+  invalid_grace_ms: final(400, 'The grace of a rotated signing key is not a duration.'),
+  missing_token: final(400, 'A signal came without the token of its waitpoint.'),
+  invalid_token: final(400, 'A waitpoint token is wrong, expired, or belongs to something else; which is not told.'),
+  signal_limit_exceeded: final(400, 'The execution has received as many signals as its policy allows.'),
   invalid_dependency: final(400, 'An edge of a flow names something that cannot be depended upon.'),
   invalid_url: final(400, 'A connection URL cannot be understood.'),
   payload_too_large: final(413, 'A payload, result, signal or frame is larger than its limit.'),
@@ -35,7 +44,6 @@ export const errorTable = {
   unauthenticated: final(401, 'The request carries no valid credential.'),
   forbidden: final(403, 'The credential is valid and does not allow this operation.'),
   namespace_mismatch: final(403, 'The call names another namespace than the one its caller is bound to.'),
-  invalid_token: final(403, 'A waitpoint token is wrong, expired, or belongs to something else; which is not told.'),
 
   // What is not there. A thing of another namespace is not found, never forbidden.
   execution_not_found: final(404, 'No execution has this id.'),
@@ -88,8 +96,14 @@ export const errorTable = {
   // Suspensions and signals.
   waitpoint_exists: final(409, 'The execution already has a waitpoint with this key.'),
   waitpoint_closed: final(409, 'The waitpoint no longer takes signals.'),
-  signal_limit: final(409, 'The execution has received as many signals as its policy allows.'),
-  signing_key_conflict: final(409, 'A signing key with this id exists and holds another secret.'),
+  waitpoint_not_pending: final(
+    409,
+    'The waitpoint has been used by a suspension, or closed, and cannot be bound again.',
+  ),
+  pending_waitpoint_expired: final(409, 'The waitpoint expired before a suspension used it.'),
+  already_suspended: final(409, 'The execution has been suspended already.'),
+  target_not_signalable: final(409, 'The execution has ended, or waits for nothing that this signal could answer.'),
+  rotation_conflict: final(409, 'A signing key with this id exists and holds another secret.'),
 
   // Flows.
   edge_exists: final(409, 'An edge with this id exists and is different.'),
@@ -119,6 +133,7 @@ export const errorTable = {
   code_too_old: final(503, 'The database has been migrated beyond what this version of the code can work with.'),
   engine_closed: final(503, 'The engine has been closed.'),
   nested_query: final(500, 'A query went to the root handle inside a transaction, where it could wait for itself.'),
+  wrong_wrapping_secret: final(500, 'Stored signing keys were wrapped by another secret than the one given.'),
   corruption: final(500, 'Stored data cannot be understood, or contradicts itself.'),
   server_unreachable: retryable(503, 'The FlowFabric server did not answer.'),
   unsupported: final(501, 'This kind of connection cannot do the operation.'),

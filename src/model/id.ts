@@ -11,6 +11,8 @@ declare const noun: unique symbol
 /** A string literal of the right form is accepted; an id of another noun is not. */
 export type ExecutionId = `{fp:${number}}:${string}` & { readonly [noun]?: 'execution' }
 export type FlowId = `{fp:${number}}:${string}` & { readonly [noun]?: 'flow' }
+/** Its partition is that of its execution. */
+export type WaitpointId = `{fp:${number}}:${string}` & { readonly [noun]?: 'waitpoint' }
 
 export interface IdParts {
   readonly partition: number
@@ -25,11 +27,19 @@ export function parseFlowId(text: unknown): IdParts {
   return parseId('flow', text)
 }
 
+export function parseWaitpointId(text: unknown): IdParts {
+  return parseId('waitpoint', text)
+}
+
 export function formatExecutionId(partition: number, uuid: string): ExecutionId {
   return `{fp:${partition}}:${uuid}` as const
 }
 
 export function formatFlowId(partition: number, uuid: string): FlowId {
+  return `{fp:${partition}}:${uuid}` as const
+}
+
+export function formatWaitpointId(partition: number, uuid: string): WaitpointId {
   return `{fp:${partition}}:${uuid}` as const
 }
 
@@ -81,7 +91,7 @@ export function parsePartition(tag: unknown): number {
 // Any version of uuid, in small letters or capitals; the tag has one spelling.
 const idForm = /^\{fp:(0|[1-9]\d*)\}:([\da-fA-F]{8}(?:-[\da-fA-F]{4}){3}-[\da-fA-F]{12})$/
 
-function parseId(noun: 'execution' | 'flow', text: unknown): IdParts {
+function parseId(noun: 'execution' | 'flow' | 'waitpoint', text: unknown): IdParts {
   const match = typeof text === 'string' ? idForm.exec(text) : null
   if (match === null) {
     throw refusal('invalid_id', `${noun} id`, show(text), '{fp:N}:<uuid> with N from 0 to 255')

@@ -22,6 +22,13 @@ export const limits = {
   reasonBytes: 4 * KiB,
   idempotencyKeyBytes: 512,
   cursorBytes: 16 * KiB,
+  waitpointKeyBytes: 256,
+  signalNameBytes: 256,
+  signalSourceBytes: 256,
+  keyIdBytes: 64,
+  signingSecretBytes: 512,
+  linkActionBytes: 64,
+  linkBytes: 2 * KiB,
 
   tagCount: 64,
   tagKeyBytes: 128,
@@ -49,8 +56,15 @@ export const limits = {
   replayCount: 1_000_000,
   defaultReplayCount: 10,
   signalCount: 10_000,
+  // One token may not use up what its whole execution may receive.
+  waitpointSignalCount: 1000,
 
+  waitpointCount: 100,
+  // Children are leaves too, so a wait for many of them is large.
+  conditionBytes: MiB,
   conditionDepth: 4,
+  predicateDepth: 4,
+  predicateValueDepth: 32,
   stepCount: 10_000,
   stepBytes: 64 * MiB,
   childDepth: 32,

@@ -7,7 +7,7 @@ import type { EngineError } from './errors.ts'
 import { limits } from './limits.ts'
 import { ownFields, readShape } from './shape.ts'
 import type { Reader } from './shape.ts'
-import { nearest, show } from './text.ts'
+import { oneOf, show } from './text.ts'
 
 export const failureCategories = ['transient', 'permanent', 'infra_crash', 'timeout', 'cancelled'] as const
 export type FailureCategory = (typeof failureCategories)[number]
@@ -153,11 +153,6 @@ function numberWithin(min: number, max: number): Reader<number> {
 
 function isWithin(value: unknown, min: number, max: number): value is number {
   return typeof value === 'number' && value >= min && value <= max
-}
-
-function oneOf(found: unknown, words: readonly string[]): string {
-  const meant = typeof found === 'string' ? nearest(found, words) : undefined
-  return meant === undefined ? `one of ${words.join(', ')}` : `one of ${words.join(', ')}; did you mean ${meant}?`
 }
 
 function refuse(at: string, found: unknown, allowed: string): EngineError {

@@ -49,6 +49,12 @@ export function show(value: unknown): string {
   return Array.isArray(value) ? 'an array' : 'an object'
 }
 
+/** What is allowed where a word is expected, with the one that was probably meant. */
+export function oneOf(found: unknown, words: readonly string[]): string {
+  const meant = typeof found === 'string' ? nearest(found, words) : undefined
+  return meant === undefined ? `one of ${words.join(', ')}` : `one of ${words.join(', ')}; did you mean ${meant}?`
+}
+
 /** The word that was probably meant: a few letters off, or else one that begins alike. */
 export function nearest(word: string, words: readonly string[]): string | undefined {
   if (word.length > 64) return undefined

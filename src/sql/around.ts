@@ -7,6 +7,7 @@ export function around(sql: Sql, run: <T>(ask: () => Promise<T>) => Promise<T>):
     schema: sql.schema,
     query: (statement, values) => run(() => sql.query(statement, values)),
     pipeline: (calls, options) => run(() => sql.pipeline(calls, options)),
+    decide: (reads, decide, options) => run(() => sql.decide(reads, decide, options)),
     script: (text) => run(() => sql.script(text)),
     transaction: (work) => run(() => sql.transaction(work)),
     listen: (channel, onHint) => run(() => sql.listen(channel, onHint)),

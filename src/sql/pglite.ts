@@ -113,6 +113,29 @@ class Embedded implements EmbeddedSql {
     return answers.slice(1, -1).map((answer) => answer.rows) as unknown as RowsOf<Calls>
   }
 
+  async decide<const Reads extends readonly Call[], const Writes extends readonly Call[]>(
+    reads: Reads,
+    decide: (rows: RowsOf<Reads>) => Writes,
+    options: PipelineOptions = {},
+  ): Promise<RowsOf<Writes>> {
+    this.#guard.enter()
+    const parts = this.#partsOf(reads)
+    const begin: Part = { kind: 'text', text: beginText(options) }
+    const commit: Part = { kind: 'text', text: 'commit' }
+    const attempt = async (): Promise<Answer[]> => {
+      try {
+        const looked = await this.#send([begin, ...parts()])
+        const writes = decide(looked.slice(1).map((answer) => answer.rows) as unknown as RowsOf<Reads>)
+        return await this.#send([...this.#partsOf(writes)(), commit])
+      } catch (error) {
+        if (this.#wire.isInTransaction) await this.#run('rollback')
+        throw error
+      }
+    }
+    const answers = await this.#exclusive(() => this.#preparation.repeat(attempt))
+    return answers.slice(0, -1).map((answer) => answer.rows) as unknown as RowsOf<Writes>
+  }
+
   async transaction<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
     this.#guard.enter()
     return this.#exclusive(async () => {

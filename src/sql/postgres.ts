@@ -96,6 +96,30 @@ class Postgres implements Sql {
     return rows as unknown as RowsOf<Calls>
   }
 
+  async decide<const Reads extends readonly Call[], const Writes extends readonly Call[]>(
+    reads: Reads,
+    decide: (rows: RowsOf<Reads>) => Writes,
+    options: PipelineOptions = {},
+  ): Promise<RowsOf<Writes>> {
+    this.#guard.enter()
+    const encodedReads = encodeAll(reads)
+    const opening = this.#opening(beginText(options))
+    const attempt = async (client: Client): Promise<unknown[][]> => {
+      let isOpen = true
+      try {
+        const looked = await exchange(client, this.#prepare(encodedReads), { before: opening })
+        const writes = encodeAll(decide(looked as unknown as RowsOf<Reads>))
+        isOpen = false
+        return await exchange(client, this.#prepare(writes), { after: 'commit' })
+      } catch (error) {
+        if (isOpen) await ask(client, 'rollback').catch(() => {}) // then the connection is not idle, and is dropped
+        throw error
+      }
+    }
+    const rows = await this.#preparation.repeat(() => this.#connections.use(attempt))
+    return rows as unknown as RowsOf<Writes>
+  }
+
   async script(text: string): Promise<void> {
     this.#guard.enter()
     await this.#connections.use(async (client) => {
@@ -138,7 +162,7 @@ class Postgres implements Sql {
         // Not repeated: the failure has already undone what the transaction did before.
         const [rows] = await this.#preparation.observe(() => {
           const prepared = isPooled ? this.#preparation.unnamed(statement) : this.#preparation.of(statement)
-          return exchange(client, [{ prepared, values: encoded }], undefined)
+          return exchange(client, [{ prepared, values: encoded }])
         })
         return rows as RowOf<R>[]
       },
@@ -167,11 +191,15 @@ class Postgres implements Sql {
   async #perform(calls: readonly EncodedCall[], begin: string): Promise<unknown[][]> {
     // A statement by itself is a transaction already.
     const needsNone = calls.length === 1 && begin === beginReadCommitted && !this.#connections.isPooled
-    const opening = needsNone ? undefined : this.#opening(begin)
+    const around = needsNone ? {} : { before: this.#opening(begin), after: 'commit' }
     return this.#preparation.repeat(() => {
-      const prepared = calls.map(({ statement, values }) => ({ prepared: this.#preparation.of(statement), values }))
-      return this.#connections.use((client) => exchange(client, prepared, opening))
+      const prepared = this.#prepare(calls)
+      return this.#connections.use((client) => exchange(client, prepared, around))
     })
+  }
+
+  #prepare(calls: readonly EncodedCall[]): PreparedCall[] {
+    return calls.map(({ statement, values }) => ({ prepared: this.#preparation.of(statement), values }))
   }
 
   #opening(begin: string): string {
@@ -179,16 +207,22 @@ class Postgres implements Sql {
   }
 }
 
-/** Everything is sent before anything is awaited: one round trip, and one transaction when it opens one. */
+/** What is sent around the calls: the begin, the commit, or both. */
+interface Around {
+  readonly before?: string
+  readonly after?: string
+}
+
+/** Everything is sent before anything is awaited: one round trip. */
 async function exchange(
   client: Client,
   calls: readonly PreparedCall[],
-  opening: string | undefined,
+  { before, after }: Around = {},
 ): Promise<unknown[][]> {
   const { begun, sent, committed } = inOneWrite(client, () => ({
-    begun: opening === undefined ? [] : [ask(client, opening)],
+    begun: before === undefined ? [] : [ask(client, before)],
     sent: calls.map((prepared) => ask(client, queryOf(prepared))),
-    committed: opening === undefined ? [] : [ask(client, 'commit')],
+    committed: after === undefined ? [] : [ask(client, after)],
   }))
   const outcomes = await Promise.allSettled([...begun, ...sent, ...committed])
   const failed = outcomes.findIndex((outcome) => outcome.status === 'rejected')

@@ -34,6 +34,16 @@ export interface Sql extends Queries {
   /** All calls in one transaction and one round trip. The first failure undoes them all and is thrown. */
   pipeline<const Calls extends readonly Call[]>(calls: Calls, options?: PipelineOptions): Promise<RowsOf<Calls>>
   /**
+   * One transaction in two round trips, for what is decided in this process: `reads` lock and look, in order; `decide` gives
+   * the calls that write, and awaits nothing; they travel with the commit. It may be asked twice, so it only decides. What it
+   * throws undoes everything.
+   */
+  decide<const Reads extends readonly Call[], const Writes extends readonly Call[]>(
+    reads: Reads,
+    decide: (rows: RowsOf<Reads>) => Writes,
+    options?: PipelineOptions,
+  ): Promise<RowsOf<Writes>>
+  /**
    * A transaction whose next statement depends on the last one's answer. Commits when `work` resolves, rolls back when it
    * throws. Inside `work` the root handle is refused: on the embedded database it would wait for itself.
    */

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import type { Engine, Refused } from '../../src/engine/contract.ts'
 import type { Fence } from '../../src/engine/fence.ts'
 import type { ErrorCode } from '../../src/model/errors.ts'
-import type { ExecutionId } from '../../src/model/id.ts'
-import { lastFence, worker } from '../engine/execution/holder.ts'
+import type { ExecutionId, WaitpointId } from '../../src/model/id.ts'
+import { fenceOf, lastFence, take, worker } from '../engine/execution/holder.ts'
 import { factory } from '../support/factory.ts'
 import { refusal } from '../support/refusal.ts'
 import { setup } from '../support/setup.ts'
@@ -19,6 +19,16 @@ interface Foreign {
   readonly fence: Fence
   readonly waitingId: ExecutionId
   readonly endedId: ExecutionId
+  /** One that waits for an answer: who suspended it, and everything with which it could be answered. */
+  readonly suspended: Suspended
+}
+
+interface Suspended {
+  readonly fence: Fence
+  readonly executionId: ExecutionId
+  readonly waitpointId: WaitpointId
+  readonly token: string
+  readonly link: string
 }
 
 type Check = (engine: Engine, foreign: Foreign) => Promise<void>
@@ -110,6 +120,33 @@ const checks: Readonly<Record<string, Check>> = {
   'executions.changePriority': refusedAs('execution_not_found', (engine, { waitingId }) =>
     engine.executions.changePriority({ executionId: waitingId, priority: 1 }),
   ),
+  'executions.suspend': refusedAs('execution_not_found', (engine, { fence }) =>
+    engine.executions.suspend({ ...fence, condition: { kind: 'operator' } }),
+  ),
+  'executions.suspendMany': refusedInPlace('execution_not_found', (engine, { fence }) =>
+    engine.executions.suspendMany([{ ...fence, condition: { kind: 'operator' } }]),
+  ),
+  'executions.trySuspend': refusedAs('execution_not_found', (engine, { fence }) =>
+    engine.executions.trySuspend({ ...fence, condition: { kind: 'time', at: 0 } }),
+  ),
+  'executions.resume': refusedAs('execution_not_found', (engine, { suspended: { executionId } }) =>
+    engine.executions.resume({ executionId }),
+  ),
+  'executions.resumeMany': refusedInPlace('execution_not_found', (engine, { suspended: { executionId } }) =>
+    engine.executions.resumeMany([{ executionId }]),
+  ),
+  'suspensions.list': async (engine) => {
+    for (const request of [{}, { namespace: 'theirs' }]) {
+      expect((await engine.suspensions.list(request)).suspensions).toEqual([])
+    }
+  },
+  'suspensions.describe': isNull((engine, { suspended: { executionId } }) => engine.suspensions.describe(executionId)),
+  'waitpoints.create': refusedAs('execution_not_found', (engine, { fence }) =>
+    engine.waitpoints.create({ ...fence, key: 'k' }),
+  ),
+  'waitpoints.list': refusedAs('execution_not_found', (engine, { suspended: { executionId } }) =>
+    engine.waitpoints.list(executionId),
+  ),
   'leases.revoke': refusedAs('execution_not_found', (engine, { executionId }) => engine.leases.revoke({ executionId })),
   'leases.listExpired': async (engine) => {
     for (const request of [{}, { namespace: 'theirs' }]) {
@@ -156,6 +193,40 @@ const checks: Readonly<Record<string, Check>> = {
       expect(Object.values(counts).every((state) => state.count === 0 && !state.orMore)).toBe(true)
     }
   },
+  'signals.deliver': refusedAs('invalid_token', (engine, { suspended: { waitpointId, token } }) =>
+    engine.signals.deliver({ waitpointId, token, name: 'n' }),
+  ),
+  'signals.deliverMany': refusedInPlace('invalid_token', (engine, { suspended: { waitpointId, token } }) =>
+    engine.signals.deliverMany([{ waitpointId, token, name: 'n' }]),
+  ),
+  'signals.send': refusedAs('execution_not_found', (engine, { executionId }) =>
+    engine.signals.send({ executionId, name: 'n' }),
+  ),
+  'signals.sendMany': refusedInPlace('execution_not_found', (engine, { suspended: { executionId } }) =>
+    engine.signals.sendMany([{ executionId, name: 'n' }]),
+  ),
+  'signals.approve': refusedAs('waitpoint_not_found', (engine, { suspended: { waitpointId } }) =>
+    engine.signals.approve({ waitpointId, name: 'n', idempotencySuffix: '1' }),
+  ),
+  'signals.redeem': refusedAs('invalid_token', (engine, { suspended: { link } }) => engine.signals.redeem({ link })),
+  'signals.list': async (engine, { suspended: { executionId } }) => {
+    expect(await engine.signals.list(executionId)).toEqual({ signals: [], nextCursor: null })
+  },
+  'signingKeys.rotate': async (engine) => {
+    await refusal('namespace_mismatch', engine.signingKeys.rotate({ namespace: 'theirs' }))
+  },
+  'signingKeys.seed': async (engine) => {
+    const secret = '00'.repeat(32)
+    await refusal('namespace_mismatch', engine.signingKeys.seed({ namespace: 'theirs', kid: 'k', secret }))
+  },
+  'signingKeys.list': async (engine) => {
+    expect((await engine.signingKeys.list()).map((key) => key.kid)).not.toContain('their-key')
+    await refusal('namespace_mismatch', engine.signingKeys.list({ namespace: 'theirs' }))
+  },
+  'waitpoints.readToken': isNull((engine, { suspended: { waitpointId } }) => engine.waitpoints.readToken(waitpointId)),
+  'waitpoints.link': refusedAs('waitpoint_not_found', (engine, { suspended: { waitpointId } }) =>
+    engine.waitpoints.link({ waitpointId, base: 'https://example.com', action: 'yes', expiresIn: '1h' }),
+  ),
   'events.timeline': async (engine, { executionId }) => {
     expect(await engine.events.timeline(executionId)).toEqual({ events: [], nextCursor: null })
   },
@@ -172,6 +243,19 @@ const checks: Readonly<Record<string, Check>> = {
 /** What belongs to nobody, and how a caller is bound. */
 const withoutNoun = ['as', 'serverTime']
 
+/** Suspended by the engine itself, in a lane of its own, and signed by a key of its namespace. */
+async function suspendedIn(engine: Engine): Promise<Suspended> {
+  await engine.signingKeys.rotate({ kid: 'their-key', secret: 'ab'.repeat(32) })
+  const { executionId } = await engine.executions.create({ kind: 'anything', lane: 'waits' })
+  const fence = fenceOf(await take(engine, { lanes: ['waits'] }))
+  const answer = await engine.executions.suspend({ ...fence, condition: { kind: 'signal', waitpoint: 'door' } })
+  if (answer.kind !== 'suspended') return expect.unreachable(answer.kind)
+  const { waitpointId, token } = answer.waitpoints[0]!
+  const base = 'https://example.com'
+  const { url } = await engine.waitpoints.link({ waitpointId, base, action: 'yes', expiresIn: '1h' })
+  return { fence, executionId, waitpointId, token: token!, link: new URL(url).searchParams.get('link')! }
+}
+
 test.each(Object.entries(checks))('%s finds nothing of another namespace, and changes nothing', async (_, check) => {
   const { engine, sql } = await setup()
   const given = factory(sql)
@@ -180,6 +264,7 @@ test.each(Object.entries(checks))('%s finds nothing of another namespace, and ch
   const executionId = await given.active({ ...place, parentId, tags: { customer: 'c1' } })
   const [waitingId, endedId] = [await given.waiting(place), await given.completed(place)]
   await given.active({ ...place, expiresAt: 1 })
+  const suspended = await suspendedIn(engine.as({ namespace: 'theirs' }))
   const ours = engine.as({ namespace: 'ours' })
   // The queue that a create would intern exists before, so that all tables can be compared.
   const { executionId: own } = await ours.executions.create({ kind: 'anything', lane: 'default' })
@@ -191,7 +276,9 @@ test.each(Object.entries(checks))('%s finds nothing of another namespace, and ch
   expect(await engine.executions.describe(own)).toBeNull()
   const partition = executionId.slice(0, executionId.indexOf('}') + 1)
   const fence = await lastFence(sql, executionId)
-  await withoutWriting(sql, () => check(ours, { executionId, parentId, partition, fence, waitingId, endedId }))
+  await withoutWriting(sql, () =>
+    check(ours, { executionId, parentId, partition, fence, waitingId, endedId, suspended }),
+  )
 })
 
 test('the same calls find it when they are made for its namespace', async () => {

@@ -46,6 +46,17 @@ const lease = 'a lease exists exactly while its execution is active, with the sa
 const completion = 'an ending has one completion event while the log goes back to it, and what has not ended has none'
 const readyTable = 'the ready table holds what is eligible and nothing else'
 const orphans = 'what belongs to an execution goes with it'
+const suspension =
+  'a suspension is open exactly while its execution is suspended, of the same attempt, and the execution tells of it'
+const waitpoint = 'a waitpoint is open only while its suspension is, or its execution may still suspend and tells of it'
+const signal = 'an execution tells of the signals that wait for a condition that names them'
+
+const waitpointColumns =
+  'execution_id, partition_key, waitpoint_id, suspension_id, created_at_ms, activated_at_ms, state, waitpoint_key, token_kid'
+const signalColumns =
+  'execution_id, signal_id, accepted_at_ms, generation, effect, signal_name, signal_category, source_type, source_identity'
+
+const suspensionOfAll = '(select suspension_id from flowfabric.ff_suspension_current)'
 
 const breakages: readonly Breakage[] = [
   { invariant: 'nothing is stranded', by: 'a ready row that is gone', given: 'waiting', ...taking('ff_ready') },
@@ -123,6 +134,82 @@ const breakages: readonly Breakage[] = [
     by: 'another namespace',
     given: 'waiting',
     ...changing('ff_exec_core', 'namespace', `'other'`, `'default'`),
+  },
+  {
+    invariant: suspension,
+    by: 'a suspension that is gone',
+    given: 'suspended',
+    ...taking('ff_suspension_current'),
+  },
+  {
+    invariant: suspension,
+    by: 'a suspension of another attempt',
+    given: 'suspended',
+    ...changing('ff_suspension_current', 'attempt_index', '7', '0'),
+  },
+  {
+    invariant: suspension,
+    by: 'an execution that does not tell of it',
+    given: 'suspended',
+    ...changing('ff_exec_core', 'attached', '0', '2'),
+  },
+  {
+    invariant: waitpoint,
+    by: 'one that outlives its suspension',
+    given: 'suspended',
+    ...changing('ff_waitpoint_pending', 'suspension_id', `${nobody}::uuid`, suspensionOfAll),
+  },
+  {
+    invariant: waitpoint,
+    by: 'one of which its execution does not tell',
+    given: 'active',
+    ...adding(
+      'ff_waitpoint_pending',
+      waitpointColumns,
+      `execution_id, partition_key, execution_id, null, 0, null, 'pending', 'k', 'kid'`,
+    ),
+  },
+  {
+    invariant: waitpoint,
+    by: 'one of an execution that has ended',
+    given: 'failed',
+    ...adding(
+      'ff_waitpoint_pending',
+      waitpointColumns,
+      `execution_id, partition_key, execution_id, null, 0, null, 'pending', 'k', 'kid'`,
+    ),
+  },
+  {
+    invariant: signal,
+    by: 'one that waits unseen',
+    given: 'active',
+    ...adding('ff_signal', signalColumns, `execution_id, execution_id, 0, 0, 'kept_for_condition', 'n', 'c', 't', 'i'`),
+  },
+  {
+    invariant: orphans,
+    by: 'a suspension of nobody',
+    given: 'suspended',
+    ...adding(
+      'ff_suspension_current',
+      'execution_id, suspension_id, suspended_at_ms, closed_at_ms, close_reason, lease_epoch, lease_id, generation, attempt_index, partition_key, reason_code, timeout_behavior, requested_by, condition',
+      `${nobody}::uuid, ${nobody}::uuid, 0, 1, 'resumed', 1, ${nobody}::uuid, 0, 0, 0, 'manual_pause', 'fail', 'w', '{}'`,
+    ),
+  },
+  {
+    invariant: orphans,
+    by: 'a waitpoint of nobody',
+    given: 'waiting',
+    ...adding(
+      'ff_waitpoint_pending',
+      `${waitpointColumns}, closed_at_ms, close_reason`,
+      `${nobody}::uuid, 0, ${nobody}::uuid, null, 0, null, 'closed', 'k', 'kid', 1, 'resumed'`,
+    ),
+  },
+  {
+    invariant: orphans,
+    by: 'a signal of nobody',
+    given: 'waiting',
+    ...adding('ff_signal', signalColumns, `${nobody}::uuid, ${nobody}::uuid, 0, 0, 'no_op', 'n', 'c', 't', 'i'`),
   },
   {
     invariant: orphans,

@@ -24,11 +24,13 @@ test('the first look accepts, works, retries, takes over, and finds the work aga
   expect(shown).toContain('1 waiting, 1 delayed, 3 completed')
 })
 
-test('the program in the README is the example, and it runs', async () => {
+test('the programs in the README are the examples, and they run', async () => {
   const readme = await readFile(join(root, 'README.md'), 'utf8')
-  const example = await readFile(join(root, 'examples/submit.ts'), 'utf8')
-  expect(/```ts\n(.*?)```/s.exec(readme)?.[1]).toBe(example)
-  await runExample('submit.ts', { FLOWFABRIC_URL: 'memory:' })
+  const programs = [...readme.matchAll(/```ts\n(.*?)```/gs)].map((match) => match[1])
+  const examples = ['submit.ts', 'wait.ts']
+  expect(programs).toEqual(await Promise.all(examples.map((name) => readFile(join(root, 'examples', name), 'utf8'))))
+  const shown = await Promise.all(examples.map((name) => runExample(name, { FLOWFABRIC_URL: 'memory:' })))
+  expect(shown).toEqual(['', 'resume ada\n'])
 })
 
 async function runExample(name: string, env: Record<string, string> = {}): Promise<string> {

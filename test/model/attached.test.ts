@@ -11,5 +11,6 @@ test('the bits of what is attached stay where they are stored', () => {
     parent: 32,
     children: 64,
     grant: 128,
+    signals: 256,
   })
 })

@@ -7,13 +7,13 @@ import { formatExecutionId } from '../../src/model/id.ts'
 import type { Sql } from '../../src/sql/sql.ts'
 import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
-import { movesOfDelayed, movesOfEnded, movesOfHeld, movesOfReady } from './moves.ts'
+import { movesOfDelayed, movesOfEnded, movesOfHeld, movesOfReady, movesOfSuspended } from './moves.ts'
 import { watchedEngine, type WatchedEngine } from './watched-engine.ts'
 
-const moves = [...movesOfHeld, ...movesOfReady, ...movesOfDelayed, ...movesOfEnded]
+const moves = [...movesOfHeld, ...movesOfReady, ...movesOfDelayed, ...movesOfSuspended, ...movesOfEnded]
 const policy = { retry: { attempts: 100, backoff: { type: 'fixed', delayMs: 0 } }, maxReplayCount: 1000 } as const
 
-test('claims, writes, cancels, replays and sweeps of overlapping sets never wait in a circle', async () => {
+test('claims, writes, signals, cancels, replays and sweeps of overlapping sets never wait in a circle', async () => {
   const { engine, sql, url } = await setup()
   const sides = await Promise.all(Array.from({ length: 4 }, () => watchedEngine(url)))
   await engine.executions.createMany(Array.from({ length: 40 }, () => ({ kind: 'k', policy })))
@@ -35,6 +35,9 @@ const someAreDue = `
   update flowfabric.ff_exec_core set attempt_deadline_at_ms = 1 where lifecycle_phase = 'active' and random() < 0.2;
   update flowfabric.ff_exec_core set deadline_at_ms = 1 where lifecycle_phase <> 'terminal' and random() < 0.2;
   update flowfabric.ff_exec_core set delay_until_ms = 1 where delay_until_ms is not null and random() < 0.5;
+  update flowfabric.ff_suspension_current set timeout_at_ms = 1, timeout_behavior = 'auto_resume_with_timeout_signal'
+    where closed_at_ms is null and random() < 0.3;
+  update flowfabric.ff_suspension_current set wake_at_ms = 1 where closed_at_ms is null and random() < 0.3;
   update flowfabric.ff_grant set expires_at_ms = 1`
 
 async function actAtRandom(side: WatchedEngine, fences: readonly Fence[]): Promise<string[]> {

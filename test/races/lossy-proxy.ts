@@ -6,15 +6,18 @@ import { onTestFinished } from 'vitest'
 
 export interface LossyProxy {
   readonly url: string
-  /** The next bytes that come back from the server are thrown away, together with their connection. */
-  loseNextReply(): void
+  /** The next bytes that come back from the server, or those after some others, are lost together with their connection. */
+  loseNextReply(after?: number): void
+  /** From now on nothing is lost. */
+  loseNothing(): void
   readonly lostCount: () => number
 }
 
 export async function startLossyProxy(databaseUrl: string): Promise<LossyProxy> {
   const target = new URL(databaseUrl)
   const open = new Set<Socket>()
-  let isArmed = false
+  /** How many replies still go through; null while none is to be lost. */
+  let passing: number | null = null
   let lost = 0
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname)
@@ -29,8 +32,12 @@ export async function startLossyProxy(databaseUrl: string): Promise<LossyProxy> 
     }
     client.on('data', (bytes) => upstream.write(bytes))
     upstream.on('data', (bytes) => {
-      if (!isArmed) return void client.write(bytes)
-      isArmed = false
+      if (passing === null) return void client.write(bytes)
+      if (passing > 0) {
+        passing -= 1
+        return void client.write(bytes)
+      }
+      passing = null
       lost += 1
       for (const socket of both) socket.destroy()
     })
@@ -46,8 +53,11 @@ export async function startLossyProxy(databaseUrl: string): Promise<LossyProxy> 
   url.port = String((server.address() as AddressInfo).port)
   return {
     url: url.href,
-    loseNextReply: () => {
-      isArmed = true
+    loseNextReply: (after = 0) => {
+      passing = after
+    },
+    loseNothing: () => {
+      passing = null
     },
     lostCount: () => lost,
   }

@@ -8,8 +8,11 @@ import { delayedPromoter } from '../../src/engine/reconcilers/delayed-promoter.t
 import type { Duty } from '../../src/engine/reconcilers/duty.ts'
 import { executionDeadline } from '../../src/engine/reconcilers/execution-deadline.ts'
 import { leaseExpiry } from '../../src/engine/reconcilers/lease-expiry.ts'
+import { suspensionTimeout } from '../../src/engine/reconcilers/suspension-timeout.ts'
+import { suspensionWake } from '../../src/engine/reconcilers/suspension-wake.ts'
 import { worker } from '../engine/execution/holder.ts'
 import { codeOf } from './meeting.ts'
+import { answered, itsTimeHasCome, metByAnything, signal } from './suspended.ts'
 import type { WatchedEngine } from './watched-engine.ts'
 
 export interface Move {
@@ -36,12 +39,18 @@ const claim: Move = {
   },
 }
 
+const send = each('send', ({ signals }, { executionId }) => signals.send({ executionId, name: 'go' }))
+
 /** To what somebody holds. */
 export const movesOfHeld: readonly Move[] = [
   each('complete', ({ executions }, fence) => executions.complete(fence)),
   each('fail', ({ executions }, fence) => executions.fail({ ...fence, reason: 'broke' })),
   each('delay', ({ executions }, fence) => executions.delay({ ...fence, for: '1h' })),
   each('release', ({ executions }, fence) => executions.release(fence)),
+  each('suspend', ({ executions }, fence) => executions.suspend({ ...fence, condition: answered })),
+  each('suspend, judged', ({ executions }, fence) => executions.suspend({ ...fence, condition: metByAnything })),
+  each('create a waitpoint', ({ waitpoints }, fence) => waitpoints.create({ ...fence, key: 'early' })),
+  send,
   each('progress', ({ executions }, fence) => executions.progress({ ...fence, percent: 50 })),
   {
     name: 'renew',
@@ -84,6 +93,23 @@ export const movesOfReady: readonly Move[] = [
 /** To what waits for a time. */
 export const movesOfDelayed: readonly Move[] = [
   sweep(delayedPromoter, 'update flowfabric.ff_exec_core set delay_until_ms = 1 where delay_until_ms is not null'),
+  cancel,
+  changePriority,
+  deadline,
+]
+
+/** To what waits for an answer. */
+export const movesOfSuspended: readonly Move[] = [
+  each('signal', (engine, { executionId }) => signal(engine, executionId)),
+  send,
+  each('resume', ({ executions }, { executionId }) => executions.resume({ executionId })),
+  sweep(
+    suspensionTimeout,
+    `update flowfabric.ff_suspension_current set timeout_at_ms = 1, timeout_behavior =
+       (enum_range(null::flowfabric.ff_timeout_behavior))[1 + get_byte(uuid_send(execution_id), 15) % 5]
+     where closed_at_ms is null`,
+  ),
+  sweep(suspensionWake, itsTimeHasCome),
   cancel,
   changePriority,
   deadline,

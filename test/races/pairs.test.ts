@@ -4,6 +4,7 @@
 import { expect, test } from 'vitest'
 import { executionDeadline } from '../../src/engine/reconcilers/execution-deadline.ts'
 import { leaseExpiry } from '../../src/engine/reconcilers/lease-expiry.ts'
+import { suspensionTimeout } from '../../src/engine/reconcilers/suspension-timeout.ts'
 import { checkInvariants } from '../../src/engine/invariants.ts'
 import type { CreateRequest } from '../../src/engine/execution/create-request.ts'
 import type { Fence } from '../../src/engine/fence.ts'
@@ -12,7 +13,8 @@ import { fenceOf, promoteAll, worker } from '../engine/execution/holder.ts'
 import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { meet } from './meeting.ts'
-import { movesOfDelayed, movesOfEnded, movesOfHeld, movesOfReady, type Move } from './moves.ts'
+import { movesOfDelayed, movesOfEnded, movesOfHeld, movesOfReady, movesOfSuspended, type Move } from './moves.ts'
+import { metByAnything, suspended } from './suspended.ts'
 import { watchedEngine, type WatchedEngine } from './watched-engine.ts'
 
 const size = 25
@@ -26,6 +28,9 @@ const given = {
     const { claims } = await side.engine.executions.claim({ ...worker, max: size, leaseTtl: '1h' })
     expect(claims).toHaveLength(size)
     return claims.map(fenceOf)
+  },
+  async suspended({ engine }: WatchedEngine): Promise<Fence[]> {
+    return (await suspended(engine, size, { condition: metByAnything })).map(({ fence }) => fence)
   },
   async ended(side: WatchedEngine): Promise<Fence[]> {
     const fences = await given.held(side)
@@ -44,7 +49,13 @@ async function created({ engine }: WatchedEngine, request: CreateRequest): Promi
   }))
 }
 
-const beginnings = { held: movesOfHeld, ready: movesOfReady, delayed: movesOfDelayed, ended: movesOfEnded }
+const beginnings = {
+  held: movesOfHeld,
+  ready: movesOfReady,
+  delayed: movesOfDelayed,
+  suspended: movesOfSuspended,
+  ended: movesOfEnded,
+}
 const table = Object.entries(beginnings).flatMap(([beginning, moves]) =>
   // Each pair once, and each move beside itself.
   moves.map((one, index) => [one.name, beginning as keyof typeof beginnings, one, moves.slice(index)] as const),
@@ -108,7 +119,9 @@ async function statesOf({ sql }: WatchedEngine, fences: readonly Fence[]): Promi
 /** Time goes by until every holder is gone and every delay over; then a worker takes what is there. */
 async function bringToEnd({ engine, sql }: WatchedEngine): Promise<void> {
   await sql.script('update flowfabric.ff_lease set expires_at_ms = 1; update flowfabric.ff_grant set expires_at_ms = 1')
-  for (const duty of [executionDeadline, leaseExpiry]) await duty.runOnce(sql)
+  await sql.script(`update flowfabric.ff_suspension_current
+    set timeout_at_ms = 1, timeout_behavior = 'fail', escalated_at_ms = null where closed_at_ms is null`)
+  for (const duty of [executionDeadline, leaseExpiry, suspensionTimeout]) await duty.runOnce(sql)
   await promoteAll(sql)
   const { claims } = await engine.executions.claim({ ...worker, max: 100 })
   await engine.executions.completeMany(claims.map(fenceOf))

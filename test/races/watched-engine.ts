@@ -26,6 +26,7 @@ export async function watchedEngine(url: string): Promise<WatchedEngine> {
     schema: inner.schema,
     query: (statement, values) => inner.query(statement, values).catch(count),
     pipeline: (calls, options) => inner.pipeline(calls, options).catch(count),
+    decide: (reads, decide, options) => inner.decide(reads, decide, options).catch(count),
     transaction: (work) => inner.transaction(work).catch(count),
     script: (text) => inner.script(text),
     listen: (channel, onHint) => inner.listen(channel, onHint),

@@ -14,6 +14,7 @@ type Sample = Readonly<Record<string, unknown>>
 export interface Facts {
   readonly waiting: readonly Sample[]
   readonly active: readonly Sample[]
+  readonly suspended: readonly Sample[]
   readonly ended: readonly Sample[]
   readonly shared: Sample
 }
@@ -24,13 +25,22 @@ export async function readFacts(client: pg.Client): Promise<Facts> {
     return rows
   }
   const { rows } = await client.query<Sample>(middles)
-  const [waiting, active, ended] = [await inPhase('runnable'), await inPhase('active'), await inPhase('terminal')]
-  return { waiting, active, ended, shared: { ...plain, ...rows[0] } }
+  return {
+    waiting: await inPhase('runnable'),
+    active: await inPhase('active'),
+    suspended: await inPhase('suspended'),
+    ended: await inPhase('terminal'),
+    shared: { ...plain, ...rows[0] },
+  }
 }
 
 const executionsIn = `
-select execution_id, partition_key, lease_id, lease_epoch
-from flowfabric.ff_exec_core
+select e.execution_id, e.partition_key, e.lease_id, e.lease_epoch, s.suspension_id,
+  (select w.waitpoint_id from flowfabric.ff_waitpoint_pending w where w.execution_id = e.execution_id limit 1)
+    as waitpoint_id,
+  (select g.signal_no from flowfabric.ff_signal g where g.execution_id = e.execution_id limit 1) as signal_no
+from flowfabric.ff_exec_core e
+left join flowfabric.ff_suspension_current s using (execution_id)
 where lifecycle_phase = $1::flowfabric.ff_lifecycle_phase
 order by execution_id
 limit $2`
@@ -73,6 +83,10 @@ const plain: Sample = {
   stop: sampleSize,
   window: 100,
   neg_priority: 0,
+  interruptions: Array.from({ length: sampleSize }, () => 'signalled'),
+  effects: Array.from({ length: sampleSize }, () => 'no_op'),
+  timeout_behaviours: Array.from({ length: sampleSize }, () => 'fail'),
+  required_names: Array.from({ length: sampleSize }, () => []),
   categories: Array.from({ length: sampleSize }, () => 'transient'),
   lease_ttl_ms: 30_000,
 }
@@ -87,15 +101,19 @@ export function sampleOf({ name, params }: Statement, facts: Facts): Sample {
     execution_ids: rows.map((row) => row['execution_id']),
     partition_keys: rows.map((row) => row['partition_key']),
     lease_epochs: rows.map((row) => Number(row['lease_epoch'])),
+    suspension_ids: rows.map((row) => row['suspension_id'] ?? randomUUID()),
+    waitpoint_ids: rows.map((row) => row['waitpoint_id'] ?? randomUUID()),
+    signal_nos: rows.map((row) => Number(row['signal_no'] ?? 1)),
     ...('from_ranks' in params && {
       from_neg_priorities: queueIds.map(() => 0),
       from_ranks: queueIds.map(() => 0),
       from_ids: queueIds.map(() => '00000000-0000-0000-0000-000000000000'),
     }),
-    ...('payloads' in params && { queue_ids: rows.map(() => queueIds[0]) }),
+    ...(name.startsWith('execution.create') && { queue_ids: rows.map(() => queueIds[0]) }),
     next: shared['event_id'],
     from: shared['event_id'],
-    after: shared['event_id'],
+    ...(params['after'] === 'int8' && { after: shared['event_id'] }),
+    ...(params['reasons'] === 'text[]' && { reasons: rows.map(() => 'waiting_for_signal') }),
     to: Number(shared['event_id']) + 1000,
   }
   return Object.fromEntries(
@@ -106,11 +124,29 @@ export function sampleOf({ name, params }: Statement, facts: Facts): Sample {
   )
 }
 
-function rowsFor(name: string, params: Statement['params'], { waiting, active, ended }: Facts): readonly Sample[] {
-  if ('payloads' in params) return waiting.map((row) => ({ ...row, execution_id: randomUUID() }))
+function rowsFor(
+  name: string,
+  params: Statement['params'],
+  { waiting, active, suspended, ended }: Facts,
+): readonly Sample[] {
+  if (name.startsWith('execution.create')) return waiting.map((row) => ({ ...row, execution_id: randomUUID() }))
   if (name === 'execution.replay') return ended
+  if (byHolder.includes(name)) return active
+  if (ofSuspended.some((noun) => name.startsWith(noun))) return suspended
   return 'lease_ids' in params ? active : waiting
 }
+
+const byHolder = [
+  'suspension.look',
+  'suspension.look.children',
+  'suspension.park',
+  'suspension.park-unmet',
+  'suspension.record',
+  'suspension.open-doors',
+  'waitpoint.create',
+  'execution.stop',
+]
+const ofSuspended = ['suspension.', 'signal.', 'waitpoint.', 'execution.resume']
 
 /** What narrows a list beyond its namespace is left out: whoever asks for little of much has to look for it. */
 function isFilter(param: string, type: string): boolean {
@@ -122,7 +158,7 @@ function asNumber(type: string, value: unknown): unknown {
   return type.startsWith('int8') && typeof value === 'string' ? Number(value) : value
 }
 
-const scalars: Sample = { uuid: randomUUID(), text: 'x', bool: false, int2: 1, int4: 1, int8: 1, jsonb: {} }
+const scalars: Sample = { uuid: randomUUID(), text: 'x', bool: false, int2: 1, int4: 1, int8: 1, jsonb: [] }
 
 function ofType(type: string): unknown {
   const one = type.includes('?') ? null : scalars[type.replace('[]', '')]
@@ -132,6 +168,7 @@ function ofType(type: string): unknown {
 /** The values as `execute` takes them. */
 export function literalsOf(statement: Statement, sample: Sample): string {
   const texts = Object.entries(statement.params).map(([param, type]) => {
+    if (type === 'bytea') return `'\\x00'`
     if (type.startsWith('bytea')) return type.endsWith('[]') ? `'{${'NULL,'.repeat(sampleSize - 1)}NULL}'` : 'null'
     const one = { ...statement, params: { [param]: type } }
     const [encoded] = encode(one, { [param]: sample[param] })

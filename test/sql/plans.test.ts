@@ -76,6 +76,16 @@ const timers = [
     where lifecycle_phase = 'active' and get_byte(uuid_send(execution_id), 15) < 128`,
   `update flowfabric.ff_exec_core set deadline_at_ms = flowfabric.ff_now_ms() - 60000
     where lifecycle_phase = 'suspended' and get_byte(uuid_send(execution_id), 15) < 128`,
+  `update flowfabric.ff_suspension_current set timeout_at_ms = flowfabric.ff_now_ms() - 60000
+    where get_byte(uuid_send(execution_id), 15) < 128`,
+  `update flowfabric.ff_suspension_current set wake_at_ms = flowfabric.ff_now_ms() - 60000
+    where get_byte(uuid_send(execution_id), 15) between 64 and 192`,
+  `insert into flowfabric.ff_waitpoint_pending (waitpoint_id, execution_id, created_at_ms, expires_at_ms, partition_key,
+      state, waitpoint_key, token_kid)
+    select gen_random_uuid(), execution_id, created_at_ms,
+      flowfabric.ff_now_ms() + case when get_byte(uuid_send(execution_id), 15) < 128 then -60000 else 60000 end,
+      partition_key, 'pending', 'early', 'bench'
+    from flowfabric.ff_exec_core where lifecycle_phase = 'active'`,
 ]
 
 test.each(['never analysed', 'analysed'])(

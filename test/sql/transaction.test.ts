@@ -86,6 +86,7 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
       const uses = [
         () => sql.query(ONE, {}),
         () => sql.pipeline([call(ONE, {})]),
+        () => sql.decide([], () => []),
         () => sql.script('select 1'),
         () => sql.transaction(async () => {}),
         () => sql.listen('x', () => {}),

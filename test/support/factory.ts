@@ -1,8 +1,11 @@
 // Executions in any legal state, written by SQL as the engine would have left them: `await given.active({ lane: 'a' })`.
 // Everything that the invariants ask for comes with them: queue and lane, ready row, lease, attempts, completion event.
+import { randomUUID } from 'node:crypto'
+import type { Condition } from '../../src/model/condition.ts'
 import { mintExecutionId } from '../../src/model/id.ts'
 import type { ExecutionId, FlowId } from '../../src/model/id.ts'
 import type { EligibilityState, Interruption, PublicState, TerminalOutcome } from '../../src/model/state.ts'
+import type { TimeoutBehaviour } from '../../src/model/suspension.ts'
 import type { Sql } from '../../src/sql/sql.ts'
 import type { Row } from './raw.ts'
 import { writer, type Moment, type Parts, type Traits } from './write-execution.ts'
@@ -18,6 +21,18 @@ interface Held {
 
 interface Parked {
   readonly since?: number
+}
+
+interface Suspended extends Parked {
+  readonly condition?: Condition
+  readonly waitpoints?: readonly string[]
+  readonly timeoutAt?: number
+  readonly timeoutBehaviour?: TimeoutBehaviour
+  /** Of the deadline that follows an escalation. */
+  readonly secondTimeoutMs?: number
+  readonly secondBehaviour?: TimeoutBehaviour
+  readonly wakeAt?: number
+  readonly resumeDelayMs?: number
 }
 
 interface Ended {
@@ -36,7 +51,8 @@ export interface Factory {
   interrupted(traits?: Traits): Promise<ExecutionId>
   resumable(traits?: Traits): Promise<ExecutionId>
   active(traits?: Traits & Held): Promise<ExecutionId>
-  suspended(traits?: Traits & Parked): Promise<ExecutionId>
+  /** Waits for a signal through its one waitpoint, `answer`, unless told otherwise. */
+  suspended(traits?: Traits & Suspended): Promise<ExecutionId>
   /** A member of a flow with an edge that is open. */
   blocked(traits?: Traits & Parked): Promise<ExecutionId>
   rateLimited(traits?: Traits & Parked): Promise<ExecutionId>
@@ -75,16 +91,7 @@ export function factory(sql: Sql): Factory {
     interrupted: (traits = {}) => make(traits, interruptedBy('lapsed', 'lease_expired_reclaimable')),
     resumable: (traits = {}) => make(traits, interruptedBy('signalled', 'suspended')),
     active: (traits = {}) => make(traits, (at) => activeParts(at, traits)),
-    suspended: (traits = {}) =>
-      make(traits, (at) => ({
-        core: {
-          ...states('suspended', 'not_applicable', 'attempt_interrupted'),
-          ...ranOnce(at),
-          parked_at_ms: traits.since ?? at.now,
-          parked_state: 'suspended',
-        },
-        attempt: { outcome: 'suspended' },
-      })),
+    suspended: (traits = {}) => make(traits, (at) => suspendedParts(at, traits)),
     blocked: (traits = {}) => make(withFlow(traits), parkedBy('blocked_by_dependencies', 'waiting_children', traits)),
     rateLimited: (traits = {}) => make(traits, parkedBy('blocked_by_quota', 'rate_limited', traits)),
     heldByOperator: (traits = {}) => make(traits, parkedBy('blocked_by_operator', 'waiting', traits)),
@@ -115,6 +122,35 @@ function interruptedBy(interruption: Interruption, outcome: string) {
     isReady: true,
     attempt: { outcome },
   })
+}
+
+function suspendedParts(at: Moment, traits: Suspended): Parts {
+  const { since = at.now, waitpoints = ['answer'], condition = { kind: 'signal', waitpoint: 'answer' } } = traits
+  return {
+    core: {
+      ...states('suspended', 'not_applicable', 'attempt_interrupted'),
+      ...ranOnce(at),
+      parked_at_ms: since,
+      parked_state: 'suspended',
+    },
+    attempt: { outcome: 'suspended' },
+    suspension: {
+      suspension_id: randomUUID(),
+      suspended_at_ms: since,
+      timeout_at_ms: traits.timeoutAt ?? null,
+      wake_at_ms: traits.wakeAt ?? null,
+      second_timeout_ms: traits.secondTimeoutMs ?? null,
+      resume_delay_ms: traits.resumeDelayMs ?? null,
+      lease_epoch: 1,
+      lease_id: at.leaseId,
+      reason_code: 'waiting_for_signal',
+      timeout_behavior: traits.timeoutBehaviour ?? 'fail',
+      second_behavior: traits.secondBehaviour ?? null,
+      requested_by: 'worker',
+      condition,
+    },
+    waitpointKeys: waitpoints,
+  }
 }
 
 function parkedBy(eligibility: EligibilityState, state: PublicState, { since }: Parked) {

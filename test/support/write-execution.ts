@@ -33,6 +33,9 @@ export interface Parts {
   readonly lease?: Row
   readonly result?: Row
   readonly event?: Row
+  /** Its waitpoints come with it. */
+  readonly suspension?: Row & { readonly suspension_id: string }
+  readonly waitpointKeys?: readonly string[]
 }
 
 export function writer(sql: Sql) {
@@ -59,7 +62,10 @@ export function writer(sql: Sql) {
         deadline_at_ms: traits.deadlineAt ?? null,
         flow_id: flowId === undefined ? null : parseFlowId(flowId).uuid,
         parent_id: parentUuid,
-        attached: (flowId === undefined ? 0 : attached.flow) | (parentId === undefined ? 0 : attached.parent),
+        attached:
+          (flowId === undefined ? 0 : attached.flow) |
+          (parentId === undefined ? 0 : attached.parent) |
+          (parts.suspension === undefined ? 0 : attached.suspension),
         ...parts.core,
       })
       await insert(tx, 'ff_exec_input', {
@@ -102,7 +108,7 @@ async function queueOf(sql: Sql, namespace: string, lane: string, kind: string):
   return match!['queue_id'] as number
 }
 
-async function insertParts(tx: Queries, parts: Parts, { execution_id, ...place }: Row): Promise<void> {
+async function insertParts(tx: Queries, parts: Parts, { execution_id, partition_key, namespace }: Row): Promise<void> {
   const { lease_id = null, lease_epoch = 0, attempt_index = 0, started_at_ms = null } = parts.core
   const attempt = {
     execution_id,
@@ -117,5 +123,23 @@ async function insertParts(tx: Queries, parts: Parts, { execution_id, ...place }
   if (parts.lease) await insert(tx, 'ff_lease', { execution_id, lease_id, lease_epoch, attempt_index, ...parts.lease })
   const result = { execution_id, generation: 0, attempt_index, created_at_ms: parts.core['terminal_at_ms'] }
   if (parts.result) await insert(tx, 'ff_exec_result', { ...result, ...parts.result })
-  if (parts.event) await insert(tx, 'ff_event', { execution_id, generation: 0, ...place, ...parts.event })
+  if (parts.suspension) {
+    const place = { execution_id, partition_key }
+    await insert(tx, 'ff_suspension_current', { ...place, generation: 0, attempt_index, ...parts.suspension })
+    for (const key of parts.waitpointKeys ?? []) {
+      await insert(tx, 'ff_waitpoint_pending', {
+        ...place,
+        waitpoint_id: randomUUID(),
+        suspension_id: parts.suspension.suspension_id,
+        created_at_ms: started_at_ms,
+        activated_at_ms: started_at_ms,
+        state: 'active',
+        waitpoint_key: key,
+        token_kid: 'factory',
+        required_signal_names: [],
+      })
+    }
+  }
+  if (parts.event)
+    await insert(tx, 'ff_event', { execution_id, generation: 0, partition_key, namespace, ...parts.event })
 }

@@ -5,7 +5,8 @@ import type { PeerName } from '../peers/peer.ts'
 import type { Bench } from '../scenario.ts'
 import { rotate, summarise } from '../turn.ts'
 import type { Turn, Turns } from '../turn.ts'
-import type { Drained, DrainInput, DrainOrder } from './drain.child.ts'
+import type { DrainInput, DrainOrder } from './drain.child.ts'
+import type { Drained } from './drain.ts'
 
 export interface Drainer {
   readonly name: PeerName

@@ -121,7 +121,8 @@ select p.execution_id, p.created_at_ms, p.now_ms, p.created_at_ms, p.has_run::in
   case when p.state = 'delayed' then p.turned_at_ms + 86400000 end,
   case when p.state in ('suspended', 'waiting_children', 'rate_limited') then p.turned_at_ms end,
   case when p.state in ('suspended', 'waiting_children', 'rate_limited') then p.state::flowfabric.ff_public_state end,
-  q.queue_id, p.has_run::int, case when p.is_parent then 64 when p.is_child then 32 else 0 end,
+  q.queue_id, p.has_run::int,
+  case when p.is_parent then 64 when p.is_child then 32 else 0 end | case when p.state = 'suspended' then 2 else 0 end,
   (case when p.has_ended then 'terminal' when p.state in ('active', 'suspended') then p.state else 'runnable' end
     )::flowfabric.ff_lifecycle_phase,
   (case p.state when 'active' then 'leased' else 'unowned' end)::flowfabric.ff_ownership_state,
@@ -172,4 +173,26 @@ where lifecycle_phase = 'terminal'`,
   `
 insert into flowfabric.ff_exec_tag (execution_id, created_at_ms, namespace, tag_key, tag_value)
 select execution_id, created_at_ms, namespace, 'team', team from flowfabric.bench_plan`,
+  // Each waits for two signals; one has come.
+  `
+insert into flowfabric.ff_suspension_current (execution_id, suspension_id, suspended_at_ms, timeout_at_ms, lease_epoch,
+  lease_id, generation, attempt_index, partition_key, reason_code, timeout_behavior, requested_by, condition)
+select execution_id, gen_random_uuid(), parked_at_ms, last_mutation_at_ms + 86400000, 1, lease_id, 0, 0, partition_key,
+  'waiting_for_signal',
+  (enum_range(null::flowfabric.ff_timeout_behavior))[1 + get_byte(uuid_send(execution_id), 14) % 5], 'worker',
+  '{"kind":"count","n":2,"distinct":"signals","waitpoints":["answer"]}'
+from flowfabric.ff_exec_core
+where lifecycle_phase = 'suspended'`,
+  `
+insert into flowfabric.ff_waitpoint_pending (waitpoint_id, execution_id, suspension_id, created_at_ms, activated_at_ms,
+  partition_key, state, waitpoint_key, token_kid)
+select gen_random_uuid(), execution_id, suspension_id, suspended_at_ms, suspended_at_ms, partition_key, 'active',
+  'answer', 'bench'
+from flowfabric.ff_suspension_current`,
+  `
+insert into flowfabric.ff_signal (execution_id, signal_id, waitpoint_id, suspension_id, accepted_at_ms, generation, effect,
+  waitpoint_key, signal_name, signal_category, source_type, source_identity)
+select execution_id, gen_random_uuid(), waitpoint_id, suspension_id, created_at_ms, 0, 'appended_to_waitpoint',
+  waitpoint_key, 'yes', 'external', 'bench', 'bench'
+from flowfabric.ff_waitpoint_pending`,
 ]

@@ -19,6 +19,9 @@ export const eventKinds = [
   'cancel_requested',
   'priority_changed',
   'replayed',
+  'escalated',
+  'key_rotated',
+  'token_read',
 ] as const
 
 export type EventKind = (typeof eventKinds)[number]

@@ -2,11 +2,11 @@
 // did. Whoever names no lease cancels as an operator does, in `cancel.ts`.
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import { fenced, fencedRow, fenceInput, fenceParams, fenceValues, writtenAnswer } from '../fence.ts'
+import { fencedRow, fencedWhole, fenceInput, fenceParams, fenceValues, writtenAnswer } from '../fence.ts'
 import type { FencedRow, Held } from '../fence.ts'
 import type { SetOperation } from '../merge.ts'
 import type { CancelResult } from './cancel.ts'
-import { endExecutions, endsWithoutMore } from './ending.ts'
+import { endExecutionsWhole, endsWithoutMore } from './ending.ts'
 import { fencedSet } from './fenced-operation.ts'
 
 /** A checked request, as the statement takes it. */
@@ -24,7 +24,7 @@ with input as materialized (
   from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::text[])
     with ordinality as i (${fenceInput}, reason, ordinal)
 ),
-${fenced('reason')},
+${fencedWhole('reason')},
 ending as materialized (
   select v.*, 'cancelled'::flowfabric.ff_terminal_outcome as ending_outcome,
     coalesce(v.reason, v.cancellation_reason) as ending_reason, v.actor as ending_actor, v.now_ms as ended_at_ms,
@@ -32,7 +32,7 @@ ending as materialized (
   from verdict v
   where v.is_held
 ),
-${endExecutions}
+${endExecutionsWhole}
 ${writtenAnswer}`,
 })
 

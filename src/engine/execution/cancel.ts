@@ -14,7 +14,7 @@ import type { Caller } from '../caller.ts'
 import { checkFence, type Fence } from '../fence.ts'
 import { held, type Outcome, type SetOperation } from '../merge.ts'
 import type { HeldCancellation } from './cancel-held.ts'
-import { endExecutions, endsWithoutMore } from './ending.ts'
+import { endExecutionsWhole, endsWithoutMore } from './ending.ts'
 import { checkTarget, lockAlone, type Target } from './operator-set.ts'
 
 export interface CancelRequest {
@@ -141,7 +141,7 @@ ending as materialized (
   from looked k
   where k.lifecycle_phase <> 'terminal' and k.asked_until_ms is null
 ),
-${endExecutions}
+${endExecutionsWhole}
 select k.ordinal, k.public_state, k.asked_until_ms
 from looked k
 union all

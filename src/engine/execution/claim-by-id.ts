@@ -11,7 +11,7 @@ import { oneOf, statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import { decodeQueue, queueRow } from '../queue/match.ts'
 import { untilSent } from '../resend.ts'
-import { claimColumns, claimRow, decodeClaim, holdTaken, type Claim } from './claim.ts'
+import { claimColumns, claimRow, decodeClaim, holdTaken, resumptionsOf, type Claim } from './claim.ts'
 import { checkLeaseTtl, checkWorker } from './renew.ts'
 
 export interface ClaimByIdRequest {
@@ -104,7 +104,10 @@ export async function claimById(sql: Sql, caller: Caller, request: ClaimByIdRequ
   const [, rows] = await untilSent(sql, { again: false, onlyOnce: true }, () =>
     sql.pipeline([call(lockStatement, target), call(claimStatement, values)], { lockTimeoutMs }),
   )
-  if (rows[0] !== undefined) return decodeClaim(rows[0], decodeQueue(rows[0]))
+  if (rows[0] !== undefined) {
+    const resumptions = await untilSent(sql, { again: false }, () => resumptionsOf(sql, rows))
+    return decodeClaim(rows[0], decodeQueue(rows[0]), resumptions)
+  }
   const [found] = await sql.query(lookStatement, { ...target, grant_id: values.grant_id })
   if (found === undefined) {
     throw new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })

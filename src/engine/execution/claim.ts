@@ -6,8 +6,10 @@ import { attached } from '../../model/attached.ts'
 import { formatExecutionId, formatFlowId, type ExecutionId, type FlowId } from '../../model/id.ts'
 import type { ExecutionPolicy } from '../../model/policy.ts'
 import { claimReason, type AttemptState, type ClaimReason, type Interruption } from '../../model/state.ts'
+import type { Sql } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import type { Queue } from '../queue/match.ts'
+import { readResumptions, type Resumption } from '../suspension/resumption.ts'
 
 /** An execution that a worker holds. */
 export interface Claim {
@@ -34,6 +36,8 @@ export interface Claim {
   readonly attemptDeadlineAt: number | null
   readonly flowId: FlowId | null
   readonly parentId: ExecutionId | null
+  /** Of an attempt that was suspended: how that ended, and the signals that did it. */
+  readonly resumption: Resumption | null
 }
 
 export const claimRow = {
@@ -223,7 +227,18 @@ from (
 ) few`,
 })
 
-export function decodeClaim(row: ClaimRow, queue: Queue): Claim {
+/** By the execution's uuid. Only what went on after an interruption can have any, so a first run costs nothing. */
+export async function resumptionsOf(sql: Sql, rows: readonly ClaimRow[]): Promise<ReadonlyMap<string, Resumption>> {
+  const uuids = rows.flatMap((row) => (mayHaveResumed(row) ? [row.execution_id] : []))
+  return uuids.length === 0 ? new Map() : readResumptions(sql, uuids)
+}
+
+// Who delayed it has had the signals; who lost it may not have.
+function mayHaveResumed({ attempt_state_before: attemptState, interruption_before: interruption }: ClaimRow): boolean {
+  return attemptState === 'attempt_interrupted' && interruption !== 'delayed'
+}
+
+export function decodeClaim(row: ClaimRow, queue: Queue, resumptions: ReadonlyMap<string, Resumption>): Claim {
   return {
     executionId: formatExecutionId(row.partition_key, row.execution_id),
     leaseId: row.lease_id,
@@ -247,6 +262,7 @@ export function decodeClaim(row: ClaimRow, queue: Queue): Claim {
     attemptDeadlineAt: row.attempt_deadline_at_ms,
     flowId: row.flow_id === null ? null : formatFlowId(row.partition_key, row.flow_id),
     parentId: row.parent_id === null ? null : formatExecutionId(row.partition_key, row.parent_id),
+    resumption: resumptions.get(row.execution_id) ?? null,
   }
 }
 

@@ -11,7 +11,7 @@ import type { Hints } from '../hint.ts'
 import type { QueueHeads } from '../queue/head.ts'
 import type { QueueFilter, QueueMatcher } from '../queue/match.ts'
 import { untilSent } from '../resend.ts'
-import { claimReady, countReady, decodeClaim, type Claim, type ClaimRow } from './claim.ts'
+import { claimReady, countReady, decodeClaim, resumptionsOf, type Claim, type ClaimRow } from './claim.ts'
 import { checkLeaseTtl, checkWorker } from './renew.ts'
 
 export interface ClaimRequest {
@@ -153,7 +153,9 @@ export class Claimer {
       const { rows, isWindowFull } = await this.#claimOnce(checked, queueIds, candidates)
       this.#width = nextWidth(this.#width, isWindowFull && rows.length < checked.max)
       if (rows.length > 0) {
-        return { claims: rows.map((row) => decodeClaim(row, queues.get(row.queue_id)!)), more: isWindowFull }
+        const resumptions = await untilSent(this.#sql, { again: false }, () => resumptionsOf(this.#sql, rows))
+        const claims = rows.map((row) => decodeClaim(row, queues.get(row.queue_id)!, resumptions))
+        return { claims, more: isWindowFull }
       }
       if (candidates >= mostCandidates || !(await this.#areThereMore(queueIds, candidates))) break
       this.#width = Math.max(this.#width * 4, Math.ceil(fewestCandidates / checked.max))

@@ -9,8 +9,9 @@ import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import {
   checkFence,
-  fenced,
+  fencedPlain,
   fencedRow,
+  fencedWhole,
   fenceInput,
   fenceParams,
   fenceValues,
@@ -20,7 +21,7 @@ import {
   type Held,
 } from '../fence.ts'
 import type { SetOperation } from '../merge.ts'
-import { endExecutions } from './ending.ts'
+import { endExecutions, endExecutionsWhole } from './ending.ts'
 import { fencedSet } from './fenced-operation.ts'
 
 export interface CompleteRequest extends Fence {
@@ -67,17 +68,21 @@ function checkResult(result: unknown): Uint8Array {
   })
 }
 
-const completeStatement = statement({
-  name: 'execution.complete',
-  params: { ...fenceParams, results: 'bytea?[]', result_encodings: 'text?[]' },
-  row: fencedRow,
-  text: `
+const completePlain = completeStatement('execution.complete', fencedPlain, endExecutions)
+const completeWhole = completeStatement('execution.complete.whole', fencedWhole, endExecutionsWhole)
+
+function completeStatement(name: string, judge: typeof fencedPlain, endThem: string) {
+  return statement({
+    name,
+    params: { ...fenceParams, results: 'bytea?[]', result_encodings: 'text?[]' },
+    row: fencedRow,
+    text: `
 with input as materialized (
   select *
   from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::bytea[], $8::text[])
     with ordinality as i (${fenceInput}, result, result_encoding, ordinal)
 ),
-${fenced('result', 'result_encoding')},
+${judge('result', 'result_encoding')},
 ending as materialized (
   select v.execution_id, v.ownership_state, v.eligibility_state, v.attempt_state, v.queue_id, v.priority, v.rank,
     'success'::flowfabric.ff_terminal_outcome as ending_outcome, null::text as ending_reason,
@@ -87,15 +92,17 @@ ending as materialized (
   from verdict v
   where v.is_held
 ),
-${endExecutions}
+${endThem}
 ${writtenAnswer}`,
-})
+  })
+}
 
 export function completeOperation(sql: Sql): SetOperation<Completion, Completed> {
   const completed = ({ executionId }: Held): Completed => ({ kind: 'completed', executionId })
   return {
     ...fencedSet<Completion, FencedRow, Completed>(sql, {
-      callOf: (items) => call(completeStatement, valuesOf(items)),
+      callOf: (items) => call(completePlain, valuesOf(items)),
+      wholeCallOf: (items) => call(completeWhole, valuesOf(items)),
       answer: completed,
       repeat: (item, { outcome }) => (outcome === 'success' ? completed(item) : null),
     }),

@@ -18,13 +18,20 @@
 // readers of the log rely.
 import { attached } from '../../model/attached.ts'
 
+/** What an ending has to close besides the execution itself; whoever has none of it ends by `endExecutions` alone. */
+export const hasMoreToClose = attached.waitpoints | attached.suspension | attached.signals
+
 const owesDispatch = attached.flow | attached.parent | attached.children
 
 /** For an ending that is nobody's failure and has no result. */
 export const endsWithoutMore = `null::bytea as ending_result, null::text as ending_encoding, null::text as ending_category,
     null::bytea as ending_error, null::text as ending_error_encoding`
 
-export const endExecutions = `
+export const endExecutions = endExecutionsSaying('null::jsonb')
+
+/** `details`, from `ended d`, go into the event. */
+function endExecutionsSaying(details: string): string {
+  return `
 ended as (
   update flowfabric.ff_exec_core e
   set lifecycle_phase = 'terminal',
@@ -65,7 +72,7 @@ ended_lease as (
   delete from flowfabric.ff_lease l
   using ended d
   where d.was_leased and l.execution_id = any (array[d.execution_id])
-  returning l.is_continued, d.execution_id, d.attempt_index, d.generation, d.partition_key, d.namespace, d.flow_id,
+  returning l.is_continued, d.execution_id, d.attached, d.attempt_index, d.generation, d.partition_key, d.namespace, d.flow_id,
     d.terminal_outcome, d.terminal_at_ms, d.ending_reason, d.ending_actor, d.ending_category, d.ending_error,
     d.ending_error_encoding, l.lease_id, l.lease_epoch, l.expires_at_ms, l.attempt_type, l.attempt_started_at_ms,
     l.worker_id, l.worker_instance_id
@@ -109,19 +116,19 @@ ended_result as (
 ),
 ended_event as (
   insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, outcome, partition_key,
-    namespace, actor, reason, lease_effect, lease_id, lease_epoch, attempt_index, worker_instance_id)
+    namespace, actor, reason, lease_effect, lease_id, lease_epoch, attempt_index, worker_instance_id, details)
   select terminal_at_ms, execution_id, flow_id, generation, 'ended'::flowfabric.ff_event_type, terminal_outcome,
     partition_key, namespace, ending_actor, ending_reason,
     -- Time ended it: the deadline, a timeout, or a lapse after which it may not go on.
     case when terminal_outcome = 'expired' or expires_at_ms < terminal_at_ms
       then 'expired'::flowfabric.ff_lease_effect else 'revoked'::flowfabric.ff_lease_effect end,
-    lease_id, lease_epoch, attempt_index, worker_instance_id
-  from ended_lease
+    lease_id, lease_epoch, attempt_index, worker_instance_id, ${details}
+  from ended_lease d
   union all
   select terminal_at_ms, execution_id, flow_id, generation, 'ended', terminal_outcome, partition_key, namespace,
     ending_actor, ending_reason, null, null, null,
-    case when attempt_state_before <> 'pending_first_attempt' then attempt_index end, null
-  from ended
+    case when attempt_state_before <> 'pending_first_attempt' then attempt_index end, null, ${details}
+  from ended d
   where not was_leased
 ),
 ended_dispatch as (
@@ -130,3 +137,35 @@ ended_dispatch as (
   from ended
   where attached & ${owesDispatch} <> 0
 )`
+}
+
+// Those sent by name that no condition has taken: nobody will hear them now, and the event says so.
+const untakenSignals = `case when d.attached & ${attached.signals} <> 0 then (
+      select case when count(*) > 0 then jsonb_build_object('untakenSignals', count(*)) end
+      from flowfabric.ff_signal g
+      where g.execution_id = any (array[d.execution_id]) and g.generation = d.generation and g.waitpoint_id is null
+        and g.taken_at_ms is null) end`
+
+/** The same for executions that may have waitpoints, a suspension or signals: these close with them. */
+export const endExecutionsWhole = endExecutionsClosing(`case d.terminal_outcome
+    when 'cancelled' then 'cancelled' when 'skipped' then 'cancelled' when 'expired' then 'expired'
+    -- Its holder ended it, so that it was not suspended: what is still open was created ahead and never used.
+    else 'never_committed' end`)
+
+/** `closeReason`, from `ended d`, is why suspension and waitpoints close. */
+export function endExecutionsClosing(closeReason: string): string {
+  return `${endExecutionsSaying(untakenSignals)},
+ended_suspension as (
+  update flowfabric.ff_suspension_current s
+  set closed_at_ms = d.terminal_at_ms, close_reason = ${closeReason}, timeout_at_ms = null, wake_at_ms = null
+  from ended d
+  where d.attached & ${attached.suspension} <> 0 and s.execution_id = any (array[d.execution_id]) and s.closed_at_ms is null
+),
+ended_waitpoints as (
+  update flowfabric.ff_waitpoint_pending p
+  set state = 'closed', closed_at_ms = d.terminal_at_ms, close_reason = ${closeReason}, expires_at_ms = null
+  from ended d
+  where d.attached & ${attached.waitpoints | attached.suspension} <> 0 and p.execution_id = any (array[d.execution_id])
+    and p.state <> 'closed'
+)`
+}

@@ -10,9 +10,10 @@ import { statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import {
   checkFence,
-  fenced,
   fencedAnswer,
+  fencedPlain,
   fencedRow,
+  fencedWhole,
   fenceInput,
   fenceParams,
   fenceValues,
@@ -21,7 +22,7 @@ import {
 } from '../fence.ts'
 import type { SetOperation } from '../merge.ts'
 import { fencedSet, wasAskedToStop } from './fenced-operation.ts'
-import { leaveHolder } from './requeue.ts'
+import { leaveHolder, leaveHolderWhole } from './requeue.ts'
 import { retryDelaySql, shouldRetrySql } from './retry.ts'
 
 export interface FailRequest extends Fence {
@@ -92,26 +93,30 @@ const failRow = {
 } as const
 type FailRow = RowOf<typeof failRow>
 
+const failPlain = failStatement('execution.fail', fencedPlain, leaveHolder)
+const failWhole = failStatement('execution.fail.whole', fencedWhole, leaveHolderWhole)
+
 // The policy is read with the execution locked; it never changes, and the retry count only under this lock.
-const failStatement = statement({
-  name: 'execution.fail',
-  params: {
-    ...fenceParams,
-    reasons: 'text[]',
-    categories: 'text[]',
-    permanents: 'bool[]',
-    errors: 'bytea?[]',
-    error_encodings: 'text?[]',
-  },
-  row: failRow,
-  text: `
+function failStatement(name: string, judge: typeof fencedPlain, leave: string) {
+  return statement({
+    name,
+    params: {
+      ...fenceParams,
+      reasons: 'text[]',
+      categories: 'text[]',
+      permanents: 'bool[]',
+      errors: 'bytea?[]',
+      error_encodings: 'text?[]',
+    },
+    row: failRow,
+    text: `
 with input as materialized (
   select *
   from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::text[], $8::text[], $9::bool[],
     $10::bytea[], $11::text[])
     with ordinality as i (${fenceInput}, reason, category, permanent, error, error_encoding, ordinal)
 ),
-${fenced('reason', 'category', 'permanent', 'error', 'error_encoding')},
+${judge('reason', 'category', 'permanent', 'error', 'error_encoding')},
 decided as materialized (
   select v.*, n.policy, ${shouldRetrySql('n.policy', 'v.retry_count', 'v.category', 'v.permanent')} as is_retried,
     ${retryDelaySql('n.policy', 'v.retry_count')} as retry_delay_ms
@@ -136,9 +141,10 @@ leaving as materialized (
   from judged
   where is_held
 ),
-${leaveHolder}
+${leave}
 ${fencedAnswer('judged', { ended_as: 'text', next_at_ms: 'int8', retry_delay_ms: 'int8', queue_id: 'int4' })}`,
-})
+  })
+}
 
 export function failOperation(
   sql: Sql,
@@ -150,7 +156,8 @@ export function failOperation(
   }
   return {
     ...fencedSet<Failure, FailRow, FailResult>(sql, {
-      callOf: (items) => call(failStatement, valuesOf(items)),
+      callOf: (items) => call(failPlain, valuesOf(items)),
+      wholeCallOf: (items) => call(failWhole, valuesOf(items)),
       readyQueueOf: (row) => (row.ended_as === null && row.next_at_ms === null ? row.queue_id : null),
       onReady,
       answer(item, row) {

@@ -8,6 +8,8 @@ import { held, type Outcome, type SetOperation } from '../merge.ts'
 
 export interface FencedOperation<Item extends Held, Row extends FencedRow, Answer> {
   callOf(items: readonly Item[]): Call
+  /** The form that also closes what an execution may have besides itself, where the first leaves that out. */
+  wholeCallOf?(items: readonly Item[]): Call
   /** The write went through. */
   answer(item: Item, row: Row): Answer
   /** What the same holder's earlier write answered, from the record that it left; null when it left something else. */
@@ -60,14 +62,34 @@ export function fencedSet<Item extends Held, Row extends FencedRow, Answer>(
     keyOf: (item) => item.uuid,
     async send(items) {
       const [rows] = await sql.pipeline([operation.callOf(items)])
-      return judge(sql, operation, items, rows as unknown as Row[], false)
+      return judge(sql, operation, items, await closeMore(sql, operation, items, rows as unknown as Row[]), false)
     },
     async sendAlone(item, _again, lockTimeoutMs) {
-      const calls = [call(lockHeld, { execution_id: item.uuid }), operation.callOf([item])]
+      const write = operation.wholeCallOf?.([item]) ?? operation.callOf([item])
+      const calls = [call(lockHeld, { execution_id: item.uuid }), write]
       const [, rows] = await sql.pipeline(calls, { lockTimeoutMs })
       return (await judge(sql, operation, [item], rows as unknown as Row[], true))[0]!
     },
   }
+}
+
+/** Those that the first form has left out go through the whole one, and their answers take the places of the first. */
+async function closeMore<Item extends Held, Row extends FencedRow, Answer>(
+  sql: Sql,
+  operation: FencedOperation<Item, Row, Answer>,
+  items: readonly Item[],
+  rows: readonly Row[],
+): Promise<readonly Row[]> {
+  const ordinals = rows.flatMap((row) => (row.has_more ? [row.ordinal] : []))
+  if (ordinals.length === 0) return rows
+  const [answered] = await sql.pipeline([operation.wholeCallOf!(ordinals.map((ordinal) => items[ordinal - 1]!))])
+  const closed = answered as unknown as readonly Row[]
+  const forAll = closed.find((row) => row.ordinal === wholeSet)
+  const inPlace =
+    forAll === undefined
+      ? closed.map((row) => ({ ...row, ordinal: ordinals[row.ordinal - 1]! }))
+      : ordinals.map((ordinal) => ({ ...forAll, ordinal }))
+  return [...rows.filter((row) => !row.has_more), ...inPlace]
 }
 
 async function judge<Item extends Held, Row extends FencedRow, Answer>(

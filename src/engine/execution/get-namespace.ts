@@ -3,7 +3,7 @@ import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 
-const readNamespace = statement({
+export const readNamespace = statement({
   name: 'execution.get-namespace',
   params: { execution_id: 'uuid', partition_key: 'int2', namespace: 'text?' },
   row: { namespace: 'text' },

@@ -11,9 +11,10 @@ import { statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import {
   checkFence,
-  fenced,
   fencedAnswer,
+  fencedPlain,
   fencedRow,
+  fencedWhole,
   fenceInput,
   fenceParams,
   fenceValues,
@@ -22,7 +23,7 @@ import {
 } from '../fence.ts'
 import type { SetOperation } from '../merge.ts'
 import { fencedSet, wasAskedToStop } from './fenced-operation.ts'
-import { leaveHolder } from './requeue.ts'
+import { leaveHolder, leaveHolderWhole } from './requeue.ts'
 import { checkTime } from './time.ts'
 
 export interface DelayRequest extends Fence {
@@ -78,9 +79,14 @@ function checkReason(reason: string | undefined): string | null {
 const giveBackRow = { ...fencedRow, is_cancelled: 'bool?', next_at_ms: 'int8?', queue_id: 'int4?' } as const
 type GiveBackRow = RowOf<typeof giveBackRow>
 
-function giveBackStatement(name: string, interruption: 'delayed' | 'released') {
+function giveBackStatement(
+  name: string,
+  interruption: 'delayed' | 'released',
+  judge: typeof fencedPlain,
+  leave: string,
+) {
   return statement({
-    name: `execution.${name}`,
+    name,
     params: { ...fenceParams, delays_ms: 'int8?[]', delays_until_ms: 'int8?[]', reasons: 'text?[]' },
     row: giveBackRow,
     text: `
@@ -89,7 +95,7 @@ with input as materialized (
   from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::int8[], $8::int8[], $9::text[])
     with ordinality as i (${fenceInput}, delay_ms, until_ms, reason, ordinal)
 ),
-${fenced('delay_ms', 'until_ms', 'reason')},
+${judge('delay_ms', 'until_ms', 'reason')},
 judged as materialized (
   select v.*, v.now_ms as left_at_ms, v.actor as left_actor, v.reason as left_reason,
     '${interruption}'::flowfabric.ff_event_type as leave_event,
@@ -111,13 +117,15 @@ leaving as materialized (
   from judged
   where is_held
 ),
-${leaveHolder}
+${leave}
 ${fencedAnswer('judged', { is_cancelled: 'bool', next_at_ms: 'int8', queue_id: 'int4' })}`,
   })
 }
 
-const delayStatement = giveBackStatement('delay', 'delayed')
-const releaseStatement = giveBackStatement('release', 'released')
+const delayPlain = giveBackStatement('execution.delay', 'delayed', fencedPlain, leaveHolder)
+const delayWhole = giveBackStatement('execution.delay.whole', 'delayed', fencedWhole, leaveHolderWhole)
+const releasePlain = giveBackStatement('execution.release', 'released', fencedPlain, leaveHolder)
+const releaseWhole = giveBackStatement('execution.release.whole', 'released', fencedWhole, leaveHolderWhole)
 
 type OnReady = (queueIds: Iterable<number>) => void
 
@@ -130,7 +138,8 @@ export function delayOperation(
     return { kind: 'delayed', executionId, delayUntil }
   }
   return fencedSet<GivenBack, GiveBackRow, DelayResult>(sql, {
-    callOf: (items) => call(delayStatement, valuesOf(items)),
+    callOf: (items) => call(delayPlain, valuesOf(items)),
+    wholeCallOf: (items) => call(delayWhole, valuesOf(items)),
     readyQueueOf,
     onReady,
     answer(item, row) {
@@ -148,7 +157,8 @@ export function delayOperation(
 export function releaseOperation(sql: Sql, onReady: OnReady): SetOperation<GivenBack, ReleaseResult> {
   const released = ({ executionId }: Held): ReleaseResult => ({ kind: 'released', executionId })
   return fencedSet<GivenBack, GiveBackRow, ReleaseResult>(sql, {
-    callOf: (items) => call(releaseStatement, valuesOf(items)),
+    callOf: (items) => call(releasePlain, valuesOf(items)),
+    wholeCallOf: (items) => call(releaseWhole, valuesOf(items)),
     readyQueueOf,
     onReady,
     answer: (item, row) => (row.is_cancelled === true ? cancelled(item) : released(item)),

@@ -11,7 +11,7 @@ import { checkText, show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
-import { checkFence, fencedRow, fenceParams, fenceValues, lostLease, type Fence, type Held } from '../fence.ts'
+import { checkFence, fenceParams, fenceRow, fenceValues, lostLease, type Fence, type Held } from '../fence.ts'
 import { untilSent } from '../resend.ts'
 
 export interface RenewRequest {
@@ -98,16 +98,16 @@ select ordinal, expires_at_ms, cancel_requested
 from renewed`,
 })
 
-const lookRow = { ...fencedRow, expires_at_ms: 'int8?', cancel_requested: 'bool' } as const
+const lookRow = { ...fenceRow, expires_at_ms: 'int8?', cancel_requested: 'bool' } as const
 
 const lookAgain = statement({
   name: 'execution.renew.look',
   params: fenceParams,
   row: lookRow,
   text: `
-select i.ordinal, true as is_locked, coalesce(l.expires_at_ms > flowfabric.ff_now_ms(), false) as is_held,
+select i.ordinal, coalesce(l.expires_at_ms > flowfabric.ff_now_ms(), false) as is_held,
   coalesce(e.lease_id = i.given_lease_id and e.lease_epoch = i.given_epoch, false) as is_last_holder, e.lease_epoch,
-  e.public_state, e.attempt_state, e.interruption, e.delay_until_ms, l.expires_at_ms,
+  e.public_state, e.interruption, l.expires_at_ms,
   e.cancel_requested_at_ms is not null as cancel_requested
 from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[])
   with ordinality as i (execution_id, partition_key, namespace, given_lease_id, given_epoch, actor, ordinal)

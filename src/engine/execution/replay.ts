@@ -12,6 +12,7 @@ import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import type { SetOperation } from '../merge.ts'
+import { hasMoreToClose } from './ending.ts'
 import {
   checkTarget,
   lockedTarget,
@@ -104,7 +105,7 @@ replayed as (
     replay_count = j.replay_count + 1,
     retry_count = 0,
     lease_reclaim_count = 0,
-    attached = j.attached & ~${attached.grant},
+    attached = j.attached & ~${attached.grant | hasMoreToClose},
     deadline_at_ms = j.next_deadline_ms,
     cancel_requested_at_ms = null,
     failure_reason = null,

@@ -15,9 +15,15 @@
 //   attempt_outcome     text
 //   failure_category    text or null, with error bytea and error_encoding text
 //   forced_outcome      ff_terminal_outcome: 'none', or the ending that the operation demands
-import { endExecutions } from './ending.ts'
+import { endExecutions, endExecutionsWhole } from './ending.ts'
 
-export const leaveHolder = `
+export const leaveHolder = leaveHolderBy(endExecutions)
+
+/** For executions that may have more to close. */
+export const leaveHolderWhole = leaveHolderBy(endExecutionsWhole)
+
+function leaveHolderBy(endThem: string): string {
+  return `
 ending as materialized (
   select v.*,
     case when v.forced_outcome <> 'none' then v.forced_outcome
@@ -34,7 +40,7 @@ ending as materialized (
   from leaving v
   where v.forced_outcome <> 'none' or v.cancel_requested_at_ms is not null
 ),
-${endExecutions},
+${endThem},
 requeued as (
   update flowfabric.ff_exec_core e
   set lifecycle_phase = 'runnable',
@@ -98,3 +104,4 @@ requeued_event as (
     left_reason, leave_effect, lease_id, lease_epoch, attempt_index, worker_instance_id
   from requeued_lease
 )`
+}

@@ -15,6 +15,14 @@ import {
   type TerminalOutcome,
 } from '../../model/state.ts'
 import { oneOf, type RowOf } from '../../sql/statement.ts'
+import {
+  blockingDetailOf,
+  blockingReasonOf,
+  decodeSuspension,
+  suspensionColumns,
+  suspensionRow,
+  type Suspension,
+} from '../suspension/suspension.ts'
 
 export interface Execution {
   readonly executionId: ExecutionId
@@ -47,6 +55,8 @@ export interface Execution {
   /** The attempt that runs or was interrupted. */
   readonly currentAttempt: { readonly attemptIndex: number } | null
   readonly lease: Lease | null
+  /** Of one that is suspended. */
+  readonly suspension: Suspension | null
   /** What the last holder told of it. */
   readonly progress: Progress | null
   readonly totalAttemptCount: number
@@ -125,6 +135,7 @@ export const executionRow = {
   progress_percent: 'int2?',
   progress_message: 'text?',
   progress_at_ms: 'int8?',
+  ...suspensionRow,
 } as const
 
 export type ExecutionRow = RowOf<typeof executionRow>
@@ -138,7 +149,8 @@ export const executionColumns = `
   e.terminal_at_ms, e.delay_until_ms, e.parked_at_ms, e.deadline_at_ms, e.cancel_requested_at_ms, e.attempt_index,
   e.total_attempt_count, e.retry_count, e.replay_count, e.lease_reclaim_count, e.failure_reason, e.cancellation_reason,
   e.cancelled_by, l.lease_id, l.lease_epoch, l.worker_id, l.worker_instance_id, l.acquired_at_ms, l.expires_at_ms,
-  l.renewed_at_ms, p.percent as progress_percent, p.message as progress_message, p.updated_at_ms as progress_at_ms`
+  l.renewed_at_ms, p.percent as progress_percent, p.message as progress_message, p.updated_at_ms as progress_at_ms,
+  ${suspensionColumns}`
 
 /** Follows `from ff_exec_core e`, or whatever else calls the hot row `e`. */
 export const executionJoins = `
@@ -146,6 +158,8 @@ join flowfabric.ff_exec_input n on n.partition_key = any (array[e.partition_key]
 join flowfabric.ff_queue q on q.queue_id = e.queue_id
 left join flowfabric.ff_lease l on l.execution_id = any (array[e.execution_id])
 left join flowfabric.ff_progress p on p.execution_id = any (array[e.execution_id])
+left join flowfabric.ff_suspension_current s
+  on s.execution_id = any (array[case when e.lifecycle_phase = 'suspended' then e.execution_id end])
 left join lateral (
   select jsonb_object_agg(g.tag_key, g.tag_value) as tags
   from flowfabric.ff_exec_tag g
@@ -161,7 +175,8 @@ export function decodeExecution(row: ExecutionRow): Execution {
     terminalOutcome: row.terminal_outcome,
     interruption: row.interruption,
   }
-  const reason = blockingReason(state)
+  const suspension = decodeSuspension(row)
+  const reason = suspension === null ? blockingReason(state) : blockingReasonOf(suspension)
   const hasAttempt = row.attempt_state === 'running_attempt' || row.attempt_state === 'attempt_interrupted'
   return {
     executionId: formatExecutionId(row.partition_key, row.execution_id),
@@ -172,7 +187,7 @@ export function decodeExecution(row: ExecutionRow): Execution {
     publicState: row.public_state,
     state,
     blockingReason: reason,
-    blockingDetail: blockingDetail(reason, row),
+    blockingDetail: suspension === null ? blockingDetail(reason, row) : blockingDetailOf(suspension),
     priority: row.priority,
     creator: row.creator_identity,
     requiredCapabilities: row.required_capabilities,
@@ -191,6 +206,7 @@ export function decodeExecution(row: ExecutionRow): Execution {
     cancelRequestedAt: row.cancel_requested_at_ms,
     currentAttempt: hasAttempt ? { attemptIndex: row.attempt_index } : null,
     lease: decodeLease(row),
+    suspension,
     progress: decodeProgress(row),
     totalAttemptCount: row.total_attempt_count,
     retryCount: row.retry_count,

@@ -17,7 +17,7 @@ import {
   targetValues,
   type Target,
 } from '../execution/operator-set.ts'
-import { leaveHolder } from '../execution/requeue.ts'
+import { leaveHolderWhole } from '../execution/requeue.ts'
 import type { SetOperation } from '../merge.ts'
 
 export interface RevokeRequest {
@@ -111,7 +111,7 @@ leaving as materialized (
     and (only_instance is null or only_instance = '' or only_instance = holder)
     and (only_lease is null or only_lease = lease_id::text)
 ),
-${leaveHolder}
+${leaveHolderWhole}
 ${targetAnswer('judged', own)}`,
 })
 

@@ -10,6 +10,10 @@ import { keyExpiry } from './key-expiry.ts'
 import { leaseExpiry } from './lease-expiry.ts'
 import { logBlocks } from './log-blocks.ts'
 import { retention } from './retention.ts'
+import { signingKeyExpiry } from './signing-key-expiry.ts'
+import { suspensionTimeout } from './suspension-timeout.ts'
+import { suspensionWake } from './suspension-wake.ts'
+import { waitpointExpiry } from './waitpoint-expiry.ts'
 
 export interface KeptFor {
   /** An execution, after it ended. */
@@ -30,8 +34,12 @@ export function allDuties(kind: Sql['kind'], { endingsMs, logMs } = defaultKeptF
     attemptTimeout,
     executionDeadline,
     cancelDeadline,
+    suspensionTimeout,
+    suspensionWake,
+    waitpointExpiry,
     grantExpiry,
     keyExpiry,
+    signingKeyExpiry,
     retention(endingsMs),
     logBlocks({ keptForMs: logMs }),
     ...(kind === 'embedded' ? [embeddedUpkeep] : []),

@@ -1,7 +1,7 @@
 // A holding that took longer than its policy allows, renewed or not: a failure of category `timeout`. It is retried by
 // the policy; when no attempt is left, the execution expires.
 import { statement } from '../../sql/statement.ts'
-import { leaveHolder } from '../execution/requeue.ts'
+import { leaveHolderWhole } from '../execution/requeue.ts'
 import { retryDelaySql, shouldRetrySql } from '../execution/retry.ts'
 import { candidates, inScope, lockedExecutions, sweepParams, sweepRow, swept, takenUp } from './candidate.ts'
 import { sweepingDuty } from './sweep.ts'
@@ -45,7 +45,7 @@ leaving as materialized (
     case when o.is_retried then 'none' else 'expired' end::flowfabric.ff_terminal_outcome as forced_outcome
   from overdue o
 ),
-${leaveHolder},
+${leaveHolderWhole},
 ${takenUp(name, 'leaving')}
 ${swept('leaving', `requeued where eligibility_state = 'eligible_now'`)}`,
 })

@@ -1,7 +1,7 @@
 // A holder that was asked to stop and did not within the grace: the execution ends cancelled, with the reason that was
 // given and in the name of who asked.
 import { statement } from '../../sql/statement.ts'
-import { endExecutions, endsWithoutMore } from '../execution/ending.ts'
+import { endExecutionsWhole, endsWithoutMore } from '../execution/ending.ts'
 import { candidates, inScope, lockedExecutions, sweepParams, sweepRow, swept, takenUp } from './candidate.ts'
 import { sweepingDuty } from './sweep.ts'
 
@@ -28,7 +28,7 @@ ending as materialized (
   from looked k
   where k.cancel_deadline_at_ms <= k.now_ms
 ),
-${endExecutions},
+${endExecutionsWhole},
 ${takenUp(name, 'ending')}
 ${swept('ending')}`,
 })

@@ -4,6 +4,8 @@
 // A statement sees the lease and the ready row of an execution as they were when it began, and the execution itself as it
 // is once locked. So a row that changed in between is passed over, by its `xmin`: acting on it would leave behind a lease
 // or a ready row that this statement cannot see. The next sweep meets it again.
+import { call } from '../../sql/sql.ts'
+import { statement } from '../../sql/statement.ts'
 import { hasTag, scopeParams } from './scope.ts'
 
 export const sweepParams = {
@@ -61,6 +63,21 @@ export function takenUp(duty: string, acted: string): string {
     and (s.subject_id in (select execution_id from ${acted})
       or s.retry_at_ms < flowfabric.ff_now_ms() - ${forgottenAfterMs})
 )`
+}
+
+const forgetSetAside = statement({
+  name: 'duty.taken-up',
+  params: { duty: 'text', execution_ids: 'uuid[]' },
+  row: {},
+  text: `
+delete from flowfabric.ff_set_aside s
+where s.duty = $1
+  and (s.subject_id = any ($2) or s.retry_at_ms < flowfabric.ff_now_ms() - ${forgottenAfterMs})`,
+})
+
+/** The same for a sweep that is not one statement. */
+export function takenUpCall(duty: string, uuids: readonly string[]) {
+  return call(forgetSetAside, { duty, execution_ids: uuids })
 }
 
 /** The end of a sweep; `readied` is a CTE with the queues of what became ready, or none. */

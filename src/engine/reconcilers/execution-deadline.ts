@@ -1,6 +1,6 @@
 // The deadline of an execution ends it, whatever it is doing or waiting for.
 import { statement } from '../../sql/statement.ts'
-import { endExecutions, endsWithoutMore } from '../execution/ending.ts'
+import { endExecutionsWhole, endsWithoutMore } from '../execution/ending.ts'
 import { candidates, inScope, lockedExecutions, sweepParams, sweepRow, swept, takenUp } from './candidate.ts'
 import { sweepingDuty } from './sweep.ts'
 
@@ -27,7 +27,7 @@ ending as materialized (
   from looked k
   where k.deadline_at_ms < k.now_ms
 ),
-${endExecutions},
+${endExecutionsWhole},
 ${takenUp(name, 'ending')}
 ${swept('ending')}`,
 })

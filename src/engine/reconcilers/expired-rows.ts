@@ -1,13 +1,13 @@
-// The frame of a duty that deletes rows which ran out and which nobody looks at any more. Such a row stands alone: to
-// delete it changes nothing else, so there is nothing in a set that could be bad.
+// The frame of a duty that clears away rows which ran out and which nobody looks at any more. Such a row stands alone: that
+// it goes changes nothing else, so there is nothing in a set that could be bad.
 import type { Statement } from '../../sql/statement.ts'
 import { asEngineError } from '../failure.ts'
 import type { Duty } from './duty.ts'
 import { scopeOf, type scopeParams } from './scope.ts'
 
-export const expiredRow = { deleted_count: 'int8' } as const
+export const expiredRow = { cleared_count: 'int8' } as const
 
-export function deletingDuty(
+export function clearingDuty(
   duty: Pick<Duty, 'name' | 'timers' | 'intervalMs'> & {
     readonly act: Statement<typeof scopeParams, typeof expiredRow>
   },
@@ -20,7 +20,7 @@ export function deletingDuty(
       const rows = await sql.query(act, scope).catch((error: unknown) => {
         throw asEngineError(error)
       })
-      const processed = rows[0]!.deleted_count
+      const processed = rows[0]!.cleared_count
       return { processed, errors: 0, isFull: processed >= scope.batch, readyQueueIds: [] }
     },
   }

@@ -1,7 +1,7 @@
 // Grants that nobody used. A grant that has run out bars no claim, so only its row is left to clear away. The execution
 // keeps its bit, which says that there may be a grant: the claim that looks finds none, and clears it.
 import { statement } from '../../sql/statement.ts'
-import { deletingDuty, expiredRow } from './expired-rows.ts'
+import { clearingDuty, expiredRow } from './expired-rows.ts'
 import { hasTag, scopeParams } from './scope.ts'
 
 // A grant that is given anew meanwhile is held, or has another expiry once it is locked.
@@ -29,11 +29,11 @@ deleted as (
   where g.execution_id = any (array[x.execution_id])
   returning g.execution_id
 )
-select count(*) as deleted_count
+select count(*) as cleared_count
 from deleted`,
 })
 
-export const grantExpiry = deletingDuty({
+export const grantExpiry = clearingDuty({
   name: 'grant-expiry',
   timers: ['ff_grant.expires_at_ms'],
   intervalMs: 30_000,

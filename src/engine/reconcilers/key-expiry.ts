@@ -1,6 +1,6 @@
 // Idempotency keys that have run out. A create that meets one makes it free by itself; the others are cleared away here.
 import { statement } from '../../sql/statement.ts'
-import { deletingDuty, expiredRow } from './expired-rows.ts'
+import { clearingDuty, expiredRow } from './expired-rows.ts'
 import { hasTag, scopeParams } from './scope.ts'
 
 // A key that a create takes meanwhile is held, or gone: its new row is another one, which this statement does not see.
@@ -26,11 +26,11 @@ deleted as (
     and k.idempotency_key = any (array[x.idempotency_key])
   returning k.execution_id
 )
-select count(*) as deleted_count
+select count(*) as cleared_count
 from deleted`,
 })
 
-export const keyExpiry = deletingDuty({
+export const keyExpiry = clearingDuty({
   name: 'key-expiry',
   timers: ['ff_idempotency_key.expires_at_ms'],
   intervalMs: 60_000,

@@ -2,7 +2,7 @@
 // the lapse is counted; after too many it fails, and when a cancel was asked for meanwhile it ends cancelled.
 import { limits } from '../../model/limits.ts'
 import { statement } from '../../sql/statement.ts'
-import { leaveHolder } from '../execution/requeue.ts'
+import { leaveHolderWhole } from '../execution/requeue.ts'
 import { candidates, inScope, sweepParams, sweepRow, swept, takenUp } from './candidate.ts'
 import { sweepingDuty } from './sweep.ts'
 
@@ -61,7 +61,7 @@ leaving as materialized (
     case when p.is_limit_reached then 'failed' else 'none' end::flowfabric.ff_terminal_outcome as forced_outcome
   from lapsed p
 ),
-${leaveHolder},
+${leaveHolderWhole},
 ${takenUp(name, 'leaving')}
 ${swept('leaving', 'requeued')}`,
 })

@@ -109,6 +109,21 @@ grants as (
   using past p
   where g.execution_id = any (array[p.execution_id])
 ),
+suspension as (
+  delete from flowfabric.ff_suspension_current s
+  using past p
+  where s.execution_id = any (array[p.execution_id])
+),
+waitpoint as (
+  delete from flowfabric.ff_waitpoint_pending w
+  using past p
+  where w.execution_id = any (array[p.execution_id])
+),
+signal as (
+  delete from flowfabric.ff_signal g
+  using past p
+  where g.execution_id = any (array[p.execution_id])
+),
 key as (
   delete from flowfabric.ff_idempotency_key k
   using past p

@@ -23,25 +23,31 @@ export function sweepingDuty(
   },
 ): Duty {
   const { name, intervalMs, timer, due, act } = duty
+  const steps = sweepSteps(name, due, act)
+  return {
+    name,
+    timers: [timer],
+    intervalMs,
+    runOnce: (sql, options) => sweep(sql, name, steps(sql), options),
+    nextInMs: nextTimer(name, timer),
+  }
+}
+
+export function sweepSteps(
+  name: string,
+  due: string,
+  act: Statement<typeof sweepParams, typeof sweepRow>,
+): (sql: Sql) => Steps {
   const look = statement({
     name: `duty.${name}.due`,
     params: sweepParams,
     row: { execution_id: 'uuid' },
     text: `select execution_id from (${due}) due`,
   })
-  return {
-    name,
-    timers: [timer],
-    intervalMs,
-    runOnce(sql, options) {
-      const steps: Steps = {
-        act: (scope, only) => sql.query(act, { ...scope, only }),
-        look: (scope) => sql.query(look, { ...scope, only: [] }),
-      }
-      return sweep(sql, name, steps, options)
-    },
-    nextInMs: nextTimer(name, timer),
-  }
+  return (sql) => ({
+    act: (scope, only) => sql.query(act, { ...scope, only }),
+    look: (scope) => sql.query(look, { ...scope, only: [] }),
+  })
 }
 
 export interface Steps {

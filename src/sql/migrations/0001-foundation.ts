@@ -39,7 +39,16 @@ create type flowfabric.ff_on_parent_end as enum ('cancel', 'detach');
 create type flowfabric.ff_lane_state as enum ('active', 'paused', 'draining', 'disabled');
 create type flowfabric.ff_event_type as enum (
   'acquired', 'renewed', 'lapsed', 'revoked', 'released', 'delayed', 'retried', 'suspended', 'resumed', 'signalled',
-  'ended', 'cancel_requested', 'priority_changed', 'replayed');
+  'ended', 'cancel_requested', 'priority_changed', 'replayed', 'escalated', 'key_rotated', 'token_read');
+create type flowfabric.ff_suspension_reason as enum (
+  'waiting_for_signal', 'waiting_for_approval', 'waiting_for_callback', 'waiting_for_tool_result',
+  'waiting_for_operator_review', 'paused_by_policy', 'paused_by_budget', 'step_boundary', 'manual_pause');
+create type flowfabric.ff_timeout_behavior as enum (
+  'fail', 'cancel', 'expire', 'escalate', 'auto_resume_with_timeout_signal');
+create type flowfabric.ff_waitpoint_state as enum ('pending', 'active', 'closed');
+create type flowfabric.ff_signal_effect as enum (
+  'appended_to_waitpoint', 'appended_to_waitpoint_duplicate', 'resume_condition_satisfied', 'buffered_for_pending_waitpoint',
+  'kept_for_condition', 'signal_ignored_not_in_condition', 'signal_ignored_matcher_failed', 'no_op');
 create type flowfabric.ff_lease_effect as enum ('acquired', 'renewed', 'expired', 'reclaimed', 'revoked');
 
 create table flowfabric.ff_lane_registry (
@@ -328,6 +337,120 @@ create table flowfabric.ff_grant (
   worker_instance_id text not null
 );
 create index ff_grant_expiry on flowfabric.ff_grant (expires_at_ms);
+
+-- What a suspended execution waits for; after it has closed, how that ended, until the next suspension takes its place.
+create table flowfabric.ff_suspension_current (
+  execution_id uuid primary key,
+  suspension_id uuid not null,
+  suspended_at_ms bigint not null,
+  closed_at_ms bigint,
+  -- When the timeout fires; null when there is none, after it has fired, and when closed.
+  timeout_at_ms bigint,
+  -- The earliest point in time that the condition names; null when closed.
+  wake_at_ms bigint,
+  -- From an escalation on it waits for people; the second deadline counts from there.
+  escalated_at_ms bigint,
+  second_timeout_ms bigint,
+  resume_delay_ms bigint,
+  -- Who suspended it: a repeat by this holder is answered from here.
+  lease_epoch bigint not null,
+  lease_id uuid not null,
+  generation integer not null,
+  attempt_index integer not null,
+  partition_key smallint not null,
+  reason_code flowfabric.ff_suspension_reason not null,
+  timeout_behavior flowfabric.ff_timeout_behavior not null,
+  second_behavior flowfabric.ff_timeout_behavior,
+  requested_by text not null,
+  close_reason text,
+  idempotency_key text,
+  condition jsonb not null,
+  -- Which leaf won, which signals did it, and the verdict beside a timeout.
+  outcome jsonb,
+  constraint ff_suspension_current_closed check (
+    (closed_at_ms is null) = (close_reason is null)
+    and (closed_at_ms is null or timeout_at_ms is null and wake_at_ms is null))
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 2000);
+create index ff_suspension_current_timeout on flowfabric.ff_suspension_current (timeout_at_ms, execution_id)
+  where timeout_at_ms is not null;
+create index ff_suspension_current_wake on flowfabric.ff_suspension_current (wake_at_ms, execution_id)
+  where wake_at_ms is not null;
+
+-- Where signals from outside come in. Pending until a suspension uses it, closed with it. The token is not stored: it is
+-- computed from these columns and the signing key.
+create table flowfabric.ff_waitpoint_pending (
+  waitpoint_id uuid primary key,
+  execution_id uuid not null,
+  suspension_id uuid,
+  created_at_ms bigint not null,
+  activated_at_ms bigint,
+  -- Of a pending one; null once active or closed.
+  expires_at_ms bigint,
+  closed_at_ms bigint,
+  partition_key smallint not null,
+  state flowfabric.ff_waitpoint_state not null,
+  waitpoint_key text collate "C" not null,
+  token_kid text collate "C" not null,
+  close_reason text,
+  required_signal_names text[] not null default '{}',
+  constraint ff_waitpoint_pending_state check (
+    (state = 'closed') = (closed_at_ms is not null) and (state = 'closed') = (close_reason is not null)
+    and (state = 'pending' or expires_at_ms is null)
+    and (state <> 'pending' or suspension_id is null)
+    and (state <> 'active' or suspension_id is not null and activated_at_ms is not null))
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 2000);
+create index ff_waitpoint_pending_execution on flowfabric.ff_waitpoint_pending (execution_id, waitpoint_id);
+create index ff_waitpoint_pending_expiry on flowfabric.ff_waitpoint_pending (expires_at_ms, waitpoint_id)
+  where expires_at_ms is not null;
+
+-- Everything that was sent to an execution, in the order in which it was accepted. Without a waitpoint it came by name and
+-- waits, untaken, for a condition that names it.
+create sequence flowfabric.ff_signal_no as bigint;
+create table flowfabric.ff_signal (
+  execution_id uuid not null,
+  signal_no bigint not null default nextval('flowfabric.ff_signal_no'),
+  signal_id uuid not null,
+  waitpoint_id uuid,
+  -- The suspension to which it counted.
+  suspension_id uuid,
+  accepted_at_ms bigint not null,
+  -- When a satisfied condition took it.
+  taken_at_ms bigint,
+  generation integer not null,
+  effect flowfabric.ff_signal_effect not null,
+  waitpoint_key text collate "C",
+  signal_name text collate "C" not null,
+  signal_category text not null,
+  source_type text not null,
+  source_identity text not null,
+  correlation_id text,
+  idempotency_key text collate "C",
+  payload bytea,
+  payload_encoding text,
+  primary key (execution_id, signal_no)
+) with (fillfactor = 90);
+-- By name they share the nil waitpoint.
+create unique index ff_signal_idempotency on flowfabric.ff_signal (execution_id, idempotency_key,
+  coalesce(waitpoint_id, '00000000-0000-0000-0000-000000000000'::uuid)) where idempotency_key is not null;
+
+-- Signing keys of waitpoint tokens: of a namespace, or of all where that is empty. One is active; older ones verify until
+-- their grace is over. Then the secret is wiped and the row stays, so that no id ever names two keys.
+create table flowfabric.ff_waitpoint_hmac (
+  namespace text collate "C" not null,
+  kid text collate "C" not null,
+  created_at_ms bigint not null,
+  expires_at_ms bigint,
+  is_active boolean not null,
+  is_wrapped boolean not null,
+  secret bytea,
+  primary key (namespace, kid),
+  constraint ff_waitpoint_hmac_grace check (is_active = (expires_at_ms is null)),
+  constraint ff_waitpoint_hmac_secret check (secret is not null or not is_active)
+);
+create index ff_waitpoint_hmac_kid on flowfabric.ff_waitpoint_hmac (kid);
+create unique index ff_waitpoint_hmac_active on flowfabric.ff_waitpoint_hmac (namespace) where is_active;
+create index ff_waitpoint_hmac_expiry on flowfabric.ff_waitpoint_hmac (expires_at_ms)
+  where expires_at_ms is not null and secret is not null;
 
 -- A key holds within its scope: the namespace, or the flow or parent that the scope names (else the nil uuid).
 create table flowfabric.ff_idempotency_key (

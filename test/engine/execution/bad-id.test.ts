@@ -11,7 +11,8 @@ import { withoutWriting } from '../../support/written.ts'
 const fence = { leaseId: randomUUID(), leaseEpoch: 1 }
 const instance = { workerId: 'w', workerInstanceId: 'w-1' }
 
-const operations: Readonly<Record<string, (engine: Engine, executionId: ExecutionId) => Promise<unknown>>> = {
+// Ids of executions and of waitpoints have one form.
+const operations: Readonly<Record<string, (engine: Engine, id: never) => Promise<unknown>>> = {
   complete: ({ executions }, executionId) => executions.complete({ executionId, ...fence }),
   fail: ({ executions }, executionId) => executions.fail({ executionId, ...fence, reason: 'broke' }),
   delay: ({ executions }, executionId) => executions.delay({ executionId, ...fence, for: 1 }),
@@ -31,6 +32,19 @@ const operations: Readonly<Record<string, (engine: Engine, executionId: Executio
   resolveFlowId: ({ executions }, executionId) => executions.resolveFlowId(executionId),
   'attempts.list': ({ attempts }, executionId) => attempts.list(executionId),
   'events.timeline': ({ events }, executionId) => events.timeline(executionId),
+  resume: ({ executions }, executionId) => executions.resume({ executionId }),
+  suspend: ({ executions }, executionId) =>
+    executions.suspend({ executionId, ...fence, condition: { kind: 'operator' } }),
+  'waitpoints.create': ({ waitpoints }, executionId) => waitpoints.create({ executionId, ...fence, key: 'k' }),
+  'waitpoints.list': ({ waitpoints }, executionId) => waitpoints.list(executionId),
+  'suspensions.describe': ({ suspensions }, executionId) => suspensions.describe(executionId),
+  'signals.send': ({ signals }, executionId) => signals.send({ executionId, name: 'n' }),
+  'signals.list': ({ signals }, executionId) => signals.list(executionId),
+  'waitpoints.link': ({ waitpoints }, waitpointId) =>
+    waitpoints.link({ waitpointId, base: 'https://example.com', action: 'yes', expiresIn: '1h' }),
+  'waitpoints.readToken': ({ waitpoints }, waitpointId) => waitpoints.readToken(waitpointId),
+  'signals.approve': ({ signals }, waitpointId) => signals.approve({ waitpointId, name: 'n', idempotencySuffix: '1' }),
+  'signals.deliver': ({ signals }, waitpointId) => signals.deliver({ waitpointId, token: 'k:0', name: 'n' }),
 }
 
 const malformed: readonly unknown[] = [
@@ -51,10 +65,10 @@ test.each(Object.entries(operations))('%s of an id that is none is refused, and 
   await factory(sql).active()
   await withoutWriting(sql, async () => {
     for (const id of malformed) {
-      const error = await refusal('invalid_id', act(engine, id as ExecutionId))
+      const error = await refusal('invalid_id', act(engine, id as never))
       expect(error.retryable).toBe(false)
     }
-    await refusal('invalid_partition', act(engine, `{fp:256}:${randomUUID()}` as ExecutionId))
+    await refusal('invalid_partition', act(engine, `{fp:256}:${randomUUID()}` as never))
   })
 })
 

@@ -96,16 +96,16 @@ test.each([
 })
 
 test.each([
-  ['suspended', 'waiting_for_signal'],
-  ['blocked', 'waiting_for_children'],
-  ['rateLimited', 'waiting_for_quota'],
-  ['heldByOperator', 'paused_by_operator'],
-] as const)('what is %s says %s, and since when', async (state, reason) => {
+  ['suspended', 'waiting_for_signal', 'suspended, waiting_for_signal,'],
+  ['blocked', 'waiting_for_children', 'waiting for children'],
+  ['rateLimited', 'waiting_for_quota', 'waiting for quota'],
+  ['heldByOperator', 'paused_by_operator', 'paused by operator'],
+] as const)('what is %s says %s, and since when', async (state, reason, detail) => {
   const { engine, sql } = await setup()
   const id = await factory(sql)[state]({ since: Date.parse('2020-01-01T00:00:00Z') })
   expect(await engine.executions.describe(id)).toMatchObject({
     blockingReason: reason,
-    blockingDetail: `${reason.replaceAll('_', ' ')} since 2020-01-01T00:00:00.000Z`,
+    blockingDetail: `${detail} since 2020-01-01T00:00:00.000Z`,
   })
 })
 

@@ -1,6 +1,6 @@
 // The terminal routine with endings that no operation of its own brings about yet.
 import { expect, test } from 'vitest'
-import { endExecutions } from '../../../src/engine/execution/ending.ts'
+import { endExecutionsWhole } from '../../../src/engine/execution/ending.ts'
 import { parseExecutionId, type ExecutionId } from '../../../src/model/id.ts'
 import type { TerminalOutcome } from '../../../src/model/state.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
@@ -25,7 +25,7 @@ ending as materialized (
     null::text as ending_category, null::bytea as ending_error, null::text as ending_error_encoding
   from target t
 ),
-${endExecutions}
+${endExecutionsWhole}
 select execution_id from ended`
   const params = { id: 'uuid', outcome: 'text', reason: 'text?', result: 'bytea?' } as const
   const values = { id: parseExecutionId(executionId).uuid, outcome, reason: reason ?? null, result: result ?? null }

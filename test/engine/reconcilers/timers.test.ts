@@ -22,6 +22,10 @@ const timers = [
   'ff_grant.expires_at_ms',
   'ff_idempotency_key.expires_at_ms',
   'ff_lease.expires_at_ms',
+  'ff_suspension_current.timeout_at_ms',
+  'ff_suspension_current.wake_at_ms',
+  'ff_waitpoint_hmac.expires_at_ms',
+  'ff_waitpoint_pending.expires_at_ms',
 ]
 
 test('every timer of the schema has a duty, and every duty a timer of the schema', async () => {

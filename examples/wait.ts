@@ -1,0 +1,30 @@
+import { connect, jsonCodec } from 'flowfabric'
+
+const ff = await connect(process.env.FLOWFABRIC_URL ?? 'file:./.flowfabric')
+const { executions, signals } = ff.engine
+const worker = { workerId: 'deployer', workerInstanceId: 'deployer-1', lanes: ['deploy'] }
+
+// Somebody has to agree before the deployment goes on; after two days without an answer it is cancelled.
+await executions.create({ kind: 'deploy', lane: 'deploy' })
+const [before] = (await executions.claim(worker)).claims
+const { executionId, leaseId, leaseEpoch } = before!
+const suspended = await executions.suspend({
+  executionId,
+  leaseId,
+  leaseEpoch,
+  reason: 'waiting_for_approval',
+  condition: { kind: 'signal', waitpoint: 'approval', payload: { path: ['approved'], equals: true } },
+  timeout: '2d',
+  timeoutBehaviour: 'cancel',
+})
+
+// The worker is free, and the token is for whoever may answer: it opens this waitpoint and nothing else.
+if (suspended.kind !== 'suspended') throw new Error('it was cancelled meanwhile')
+const { waitpointId, token } = suspended.waitpoints[0]!
+const { bytes } = jsonCodec.encode({ approved: true, by: 'ada' })
+await signals.deliver({ waitpointId, token: token!, name: 'answer', payload: bytes, sourceIdentity: 'ada' })
+
+const [after] = (await executions.claim(worker)).claims // any worker: the same attempt, with the answer
+console.log(after!.reason, after!.resumption?.signals[0]?.source.identity) // resume ada
+await executions.complete({ executionId, leaseId: after!.leaseId, leaseEpoch: after!.leaseEpoch })
+await ff.close()

@@ -1,0 +1,118 @@
+// Resume: an operator takes an execution out of its suspension, whatever its condition says. It is the only way out of a
+// condition that only an operator meets.
+import { parseDuration, type Duration } from '../../model/duration.ts'
+import { EngineError } from '../../model/errors.ts'
+import type { ExecutionId } from '../../model/id.ts'
+import { limits } from '../../model/limits.ts'
+import { refuseUnknownFields } from '../../model/shape.ts'
+import type { PublicState } from '../../model/state.ts'
+import { checkText } from '../../model/text.ts'
+import { call, type Sql } from '../../sql/sql.ts'
+import { oneOf, statement } from '../../sql/statement.ts'
+import type { Caller } from '../caller.ts'
+import type { SetOperation } from '../merge.ts'
+import { wakeSuspended } from '../suspension/wake.ts'
+import {
+  checkTarget,
+  lockedTarget,
+  operatorSet,
+  targetAnswer,
+  targetInput,
+  targetParams,
+  targetValues,
+  type Target,
+} from './operator-set.ts'
+
+export interface ResumeRequest {
+  readonly executionId: ExecutionId
+  /** How long it is not claimable; left out: not at all. */
+  readonly delay?: Duration
+  readonly reason?: string
+}
+
+export interface Resumed {
+  readonly kind: 'resumed'
+  readonly executionId: ExecutionId
+  /** Null when it can be claimed at once. */
+  readonly delayUntil: number | null
+}
+
+/** A checked request, as the statement takes it. */
+export interface OperatorResume extends Target {
+  readonly delayMs: number
+  readonly reason: string | null
+}
+
+export function checkResumeRequest(caller: Caller, request: ResumeRequest): OperatorResume {
+  refuseUnknownFields('resume', request, ['executionId', 'delay', 'reason'])
+  const { executionId, delay, reason } = request
+  return {
+    ...checkTarget(caller, executionId),
+    delayMs: delay === undefined ? 0 : parseDuration('delay', delay),
+    reason: reason === undefined ? null : checkText('reason', reason, { maxBytes: limits.reasonBytes }),
+  }
+}
+
+const resumeStatement = statement({
+  name: 'execution.resume',
+  params: { ...targetParams, delays_ms: 'int8[]', reasons: 'text?[]' },
+  row: {
+    ordinal: 'int8',
+    is_locked: 'bool',
+    queue_id: 'int4',
+    public_state: oneOf<PublicState | null>(),
+    delay_until_ms: 'int8?',
+  },
+  text: `
+with input as materialized (
+  select *
+  from unnest($1::uuid[], $2::int2[], $3::text[], $4::text[], $5::int8[], $6::text[])
+    with ordinality as i (${targetInput}, delay_ms, reason, ordinal)
+),
+${lockedTarget('delay_ms', 'reason')},
+clock as materialized (
+  select flowfabric.ff_now_ms() as now_ms
+  from (select count(*) from target) locked
+),
+waking as materialized (
+  select t.execution_id, 'signalled'::flowfabric.ff_interruption as wake_interruption, t.delay_ms as wake_delay_ms,
+    k.now_ms as woken_at_ms, t.actor as wake_actor, t.reason as wake_reason, 'resumed' as wake_close_reason,
+    null::jsonb as wake_outcome
+  from target t
+  cross join clock k
+  where t.lifecycle_phase = 'suspended'
+),
+${wakeSuspended},
+answered as materialized (
+  select t.ordinal, t.queue_id, t.public_state, case when t.delay_ms > 0 then k.now_ms + t.delay_ms end as delay_until_ms
+  from target t
+  cross join clock k
+)
+${targetAnswer('answered', { public_state: 'flowfabric.ff_public_state', delay_until_ms: 'int8' })}`,
+})
+
+export function resumeOperation(
+  sql: Sql,
+  onReady: (queueIds: Iterable<number>) => void,
+  onDelay: (inMs: number) => void,
+): SetOperation<OperatorResume, Resumed> {
+  return operatorSet(
+    sql,
+    (items: readonly OperatorResume[]) =>
+      call(resumeStatement, {
+        ...targetValues(items),
+        delays_ms: items.map((item) => item.delayMs),
+        reasons: items.map((item) => item.reason),
+      }),
+    ({ executionId, delayMs }, { public_state: found, delay_until_ms: delayUntil }) => {
+      if (found !== 'suspended') {
+        const sentence = `execution ${executionId} is ${found}; resume needs a suspended one`
+        return new EngineError('execution_not_suspended', sentence, { executionId, publicState: found })
+      }
+      if (delayMs > 0) onDelay(delayMs)
+      return { kind: 'resumed', executionId, delayUntil }
+    },
+    // Sent again it could wake a later suspension.
+    { onReady, onlyOnce: true },
+  )
+}

@@ -1,0 +1,145 @@
+// Suspend: the holder parks the execution until its condition is met, and leaves. `trySuspend` leaves only when it must: if
+// what came early meets the condition already, it goes on under its lease.
+//
+// Where nothing that came before can meet the condition, which is the rule, it is one statement (`suspension/unmet.ts`). Else
+// one transaction in two round trips: executions are locked, and the facts read behind the lock; the condition is judged
+// here; what follows from it is written with the commit. A repeat by the same holder with the same key hears what the first
+// heard, from the record of the suspension.
+import { EngineError } from '../../model/errors.ts'
+import type { ExecutionId } from '../../model/id.ts'
+import { call, type Call, type PipelineOptions, type RowsOf, type Sql } from '../../sql/sql.ts'
+import { asOwnAnswer } from '../failure.ts'
+import { held, type Outcome, type SetOperation } from '../merge.ts'
+import type { SigningKeys } from '../signing-key/keys.ts'
+import { judge, type Decision, type Judged, type Repeated } from '../suspension/judge.ts'
+import { lookCalls, lookedIn } from '../suspension/look.ts'
+import type { CheckedBinding, NewSuspension } from '../suspension/request.ts'
+import { readResumptions, type Resumption } from '../suspension/resumption.ts'
+import { isUnmet, parkUnmet, type ParkedUnmet } from '../suspension/unmet.ts'
+import { isKind, writesOf } from '../suspension/write.ts'
+import { readWaitpoints } from '../waitpoint/of-suspension.ts'
+import { withToken, type BoundWaitpoint, type UnsignedWaitpoint } from '../waitpoint/tokens.ts'
+import { lockAlone } from './operator-set.ts'
+
+export interface Suspended {
+  readonly kind: 'suspended'
+  readonly executionId: ExecutionId
+  readonly suspensionId: string
+  /** In the order in which they were given; the first is the primary one. */
+  readonly waitpoints: readonly BoundWaitpoint[]
+}
+
+export type SuspendResult =
+  | Suspended
+  /** A cancel was asked for while it ran, so that it does not come back. */
+  | { readonly kind: 'cancelled'; readonly executionId: ExecutionId }
+
+export type TrySuspendResult =
+  | SuspendResult
+  /** The lease is kept. */
+  | { readonly kind: 'already_satisfied'; readonly executionId: ExecutionId; readonly resumption: Resumption }
+
+interface Surroundings {
+  readonly sql: Sql
+  readonly keys: SigningKeys
+  readonly onReady: (queueIds: Iterable<number>) => void
+  readonly onDelay: (inMs: number) => void
+}
+
+export function suspendOperation(around: Surroundings): SetOperation<NewSuspension, SuspendResult> {
+  // It parks whatever the condition says, and so is never satisfied instead.
+  return suspending(around, false) as SetOperation<NewSuspension, SuspendResult>
+}
+
+export function trySuspendOperation(around: Surroundings): SetOperation<NewSuspension, TrySuspendResult> {
+  return suspending(around, true)
+}
+
+function suspending(around: Surroundings, keepsLease: boolean): SetOperation<NewSuspension, TrySuspendResult> {
+  const { sql, keys } = around
+  const judgeAll = async (items: readonly NewSuspension[], first: readonly Call[], options: PipelineOptions) => {
+    let decisions: readonly Decision[] = []
+    const decide = (rows: RowsOf<readonly Call[]>): readonly Call[] => {
+      decisions = judge(items, lookedIn(rows.slice(first.length)), keepsLease)
+      return writesOf(decisions)
+    }
+    if (items.length > 0) await sql.decide([...first, ...lookCalls(items)], decide, options)
+    return decisions
+  }
+  return {
+    keyOf: (item) => item.uuid,
+    bytesOf: (item) => 512 + JSON.stringify(item.condition).length,
+    async send(items) {
+      if (items.some(opensDoors)) await keys.ready()
+      const parked = await parkUnmet(sql, items.filter(isUnmet))
+      const others = items.filter((item) => !parked.has(item))
+      const judged = await judgeAll(others, [], {})
+      const placeOf = new Map(others.map((item, place) => [item, place]))
+      return answersTo(
+        around,
+        items.map((item) => parked.get(item) ?? judged[placeOf.get(item)!]!),
+      )
+    },
+    async sendAlone(item, _again, lockTimeoutMs) {
+      if (opensDoors(item)) await keys.ready()
+      const judged = await judgeAll([item], [call(lockAlone, { execution_id: item.uuid })], { lockTimeoutMs })
+      return (await answersTo(around, judged))[0]!
+    },
+  }
+}
+
+function opensDoors({ bindings }: NewSuspension): boolean {
+  return bindings.some(({ key }) => key !== null)
+}
+
+async function answersTo(
+  around: Surroundings,
+  decisions: readonly (Decision | ParkedUnmet)[],
+): Promise<Outcome<TrySuspendResult>[]> {
+  tell(
+    around,
+    decisions.filter((decision) => isKind(decision, 'suspend')),
+  )
+  const passed = decisions.flatMap((decision) => (isPassed(decision) ? [decision.item.uuid] : []))
+  const resumptions = passed.length === 0 ? new Map<string, Resumption>() : await readResumptions(around.sql, passed)
+  return Promise.all(
+    decisions.map(async (decision): Promise<Outcome<TrySuspendResult>> => {
+      if (decision === held || EngineError.is(decision)) return decision
+      const { executionId, uuid } = decision.item
+      if (decision.kind === 'stop') return { kind: 'cancelled', executionId }
+      if (isPassed(decision)) return { kind: 'already_satisfied', executionId, resumption: resumptions.get(uuid)! }
+      return suspended(around, decision).catch(asOwnAnswer)
+    }),
+  )
+}
+
+function isPassed(decision: Decision | ParkedUnmet): decision is Judged | Repeated {
+  return (isKind(decision, 'suspend') || isKind(decision, 'repeat')) && decision.isAtOnce
+}
+
+/** Those whose condition holds, though they were parked, are in their queues again. */
+function tell({ onReady, onDelay }: Surroundings, judged: readonly Judged[]): void {
+  const woken = judged.filter(({ verdict, isAtOnce }) => verdict.satisfied && !isAtOnce)
+  const queueIds = new Set<number>()
+  for (const { item, row } of woken) {
+    if (item.resumeDelayMs === null || item.resumeDelayMs === 0) queueIds.add(row.queue_id)
+    else onDelay(item.resumeDelayMs)
+  }
+  if (queueIds.size > 0) onReady(queueIds)
+}
+
+async function suspended({ sql, keys }: Surroundings, decision: Judged | Repeated | ParkedUnmet): Promise<Suspended> {
+  const { item, row } = decision
+  const suspensionId = decision.kind === 'repeat' ? decision.row.last_suspension_id! : item.suspensionId
+  const doors = decision.kind === 'repeat' ? await readWaitpoints(sql, item.uuid, suspensionId) : decision.doors
+  const waitpoints = await Promise.all(
+    inOrder(item.bindings, doors).map((door) => withToken(keys, row.namespace, item, door)),
+  )
+  return { kind: 'suspended', executionId: item.executionId, suspensionId, waitpoints }
+}
+
+function inOrder(bindings: readonly CheckedBinding[], doors: readonly UnsignedWaitpoint[]): UnsignedWaitpoint[] {
+  const placeOf = ({ uuid, key }: UnsignedWaitpoint): number =>
+    bindings.findIndex((binding) => binding.uuid === uuid || binding.key === key)
+  return doors.toSorted((one, other) => placeOf(one) - placeOf(other))
+}

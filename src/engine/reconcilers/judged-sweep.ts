@@ -1,0 +1,117 @@
+// Sweeps of suspensions whose condition must be judged. What is due is looked for first; then it is locked and its facts are
+// read in one round trip, judged here, and written in another.
+import { evaluate, type Verdict } from '../../model/condition-evaluate.ts'
+import { mintUuid } from '../../model/uuid.ts'
+import type { Sql } from '../../sql/sql.ts'
+import { statement, type RowOf } from '../../sql/statement.ts'
+import { lockSetCall } from '../execution/lock-set.ts'
+import { factReads, openSuspensionsOf, type OpenSuspension } from '../suspension/facts.ts'
+import { rearmCall } from '../suspension/rearm.ts'
+import { takeSignalsCall } from '../suspension/take-signals.ts'
+import { timeoutSignalCall } from '../suspension/timeout-signal.ts'
+import { interruptionBy, wakeCall, type Waking } from '../suspension/wake.ts'
+import { sweepParams, takenUpCall, type sweepRow } from './candidate.ts'
+import type { Duty } from './duty.ts'
+import { scopeOf } from './scope.ts'
+import { sweep, type Steps } from './sweep.ts'
+
+// A condition and its signals may be large, and all of a set are here at once.
+const mostJudged = 200
+
+/** `due` is the query for them; it selects `execution_id`. */
+export function judgedSweep(duty: string, lookName: string, due: string): Duty['runOnce'] {
+  const look = statement({
+    name: lookName,
+    params: sweepParams,
+    row: { execution_id: 'uuid' },
+    text: `select execution_id from (${due}) due`,
+  })
+  return (sql, options = {}) => {
+    const steps: Steps = {
+      look: (scope) => sql.query(look, { ...scope, only: [] }),
+      act: async (scope, only) => {
+        const uuids = only.length > 0 ? only : (await steps.look(scope)).map((row) => row.execution_id)
+        return [await wakeDue(sql, duty, uuids)]
+      },
+    }
+    const batch = Math.min(scopeOf(options).batch, mostJudged)
+    return sweep(sql, duty, steps, { ...options, batch })
+  }
+}
+
+async function wakeDue(sql: Sql, duty: string, uuids: readonly string[]): Promise<RowOf<typeof sweepRow>> {
+  if (uuids.length === 0) return { seen: 0, processed: 0, ready_queue_ids: [] }
+  let judged: readonly Judged[] = []
+  const [, woken] = await sql.decide([lockSetCall(uuids), ...factReads(uuids)], ([locked, ...facts]) => {
+    const suspensions = openSuspensionsOf(facts)
+    judged = locked.flatMap(({ execution_id: uuid }) => judge(suspensions.get(uuid)))
+    return writesFor(duty, judged)
+  })
+  const ready = woken.filter((row) => row.delay_until_ms === null)
+  return {
+    seen: uuids.length,
+    processed: judged.length,
+    ready_queue_ids: [...new Set(ready.map((row) => row.queue_id))],
+  }
+}
+
+interface Judged {
+  readonly suspension: OpenSuspension
+  readonly verdict: Verdict
+  readonly as: 'satisfied' | 'timed_out' | 'waiting'
+}
+
+/** Nothing for what has been resumed, or put off, since it was looked for. */
+function judge(suspension: OpenSuspension | undefined): Judged[] {
+  if (suspension === undefined) return []
+  const { condition, facts, wakeAt, timeoutAt, timeoutBehaviour } = suspension
+  const isOver = timeoutAt !== null && timeoutAt < facts.now
+  const isDue = wakeAt !== null && wakeAt <= facts.now
+  if (!isOver && !isDue) return []
+  const verdict = evaluate(condition, facts)
+  if (verdict.satisfied) return [{ suspension, verdict, as: 'satisfied' }]
+  if (!isOver || timeoutBehaviour !== 'auto_resume_with_timeout_signal') return [{ suspension, verdict, as: 'waiting' }]
+  // Whatever the condition says; what it says goes with the signal.
+  return [{ suspension, verdict: evaluate(condition, { ...facts, timedOutAt: facts.now }), as: 'timed_out' }]
+}
+
+function writesFor(duty: string, judged: readonly Judged[]) {
+  const now = judged.reduce((latest, { suspension }) => Math.max(latest, suspension.facts.now), 0)
+  const timedOut = judged.filter(({ as }) => as === 'timed_out')
+  const waiting = judged.filter(({ as }) => as === 'waiting')
+  const waking = judged.filter(({ as }) => as !== 'waiting')
+  return [
+    timeoutSignalCall(
+      timedOut.map(({ suspension }) => ({ ...suspension, signalId: mintUuid() })),
+      duty,
+      now,
+    ),
+    wakeCall(waking.map((item) => wakingOf(duty, item))),
+    takeSignalsCall(waking.flatMap(takenBy), now),
+    rearmCall(waiting.map(({ suspension, verdict }) => ({ uuid: suspension.uuid, wakeAt: verdict.dueAt }))),
+    takenUpCall(
+      duty,
+      judged.map(({ suspension }) => suspension.uuid),
+    ),
+  ] as const
+}
+
+function wakingOf(duty: string, { suspension, verdict, as }: Judged): Waking {
+  const { uuid, condition, facts, resumeDelayMs } = suspension
+  const isSatisfied = as === 'satisfied'
+  return {
+    uuid,
+    interruption: isSatisfied ? interruptionBy(verdict, condition) : 'timed_out',
+    delayMs: isSatisfied ? resumeDelayMs : null,
+    wokenAt: facts.now,
+    actor: duty,
+    reason: isSatisfied ? null : 'suspension_timeout_auto_resume',
+    closeReason: isSatisfied ? 'resumed' : 'timed_out_auto_resume',
+    outcome: verdict,
+  }
+}
+
+function takenBy({ suspension, verdict }: Judged) {
+  const { uuid, suspensionId, signalNumbers } = suspension
+  return verdict.signals.map((id) => ({ uuid, suspensionId, signalNumber: signalNumbers.get(id)! }))
+}

@@ -1,0 +1,130 @@
+// A suspension that nobody answered in time, each in the way that it was given:
+//   fail, cancel, expire              the execution ends so
+//   escalate                          it goes on waiting, and says so; from now on the second deadline counts, if there is one
+//   auto_resume_with_timeout_signal   it goes on with a signal of that name, and with the verdict on what had come by then
+// A suspension whose condition time has satisfied meanwhile cannot time out: it wakes.
+import { statement } from '../../sql/statement.ts'
+import { endExecutionsClosing } from '../execution/ending.ts'
+import { candidates, inScope, sweepParams, sweepRow, swept, takenUp } from './candidate.ts'
+import type { Duty } from './duty.ts'
+import { judgedSweep } from './judged-sweep.ts'
+import { nextTimer } from './next-timer.ts'
+import { scopeOf } from './scope.ts'
+import { sweep, sweepSteps } from './sweep.ts'
+
+const name = 'suspension-timeout'
+const timer = 'ff_suspension_current.timeout_at_ms'
+
+/** What the deadline does that `s` has now. */
+const behaviour = `case when s.escalated_at_ms is null then s.timeout_behavior else s.second_behavior end`
+
+// Only these need the condition, which is judged outside the database.
+const isJudged = `(${behaviour} = 'auto_resume_with_timeout_signal' or s.wake_at_ms <= flowfabric.ff_now_ms())`
+
+function dueWhere(condition: string): string {
+  return `
+select e.execution_id, e.xmin as seen_xmin
+from flowfabric.ff_suspension_current s
+join flowfabric.ff_exec_core e on e.execution_id = any (array[s.execution_id])
+where s.timeout_at_ms < flowfabric.ff_now_ms()
+  and ${condition}
+  and ${inScope(name)}
+order by s.timeout_at_ms, s.execution_id
+limit $1`
+}
+
+const closeReason = `'timed_out_' || case d.terminal_outcome
+      when 'failed' then 'fail' when 'cancelled' then 'cancel' else 'expire' end`
+
+const dueUnjudged = dueWhere(`${isJudged} is not true`)
+
+// Locks the suspension too, after its execution: a signal may have brought its moment nearer and touched nothing else. The
+// execution is written by an escalation as well, so that two sweeps never see the same deadline.
+const timeOut = statement({
+  name: `duty.${name}`,
+  params: sweepParams,
+  row: sweepRow,
+  text: `
+with ${candidates(dueUnjudged)},
+target as materialized (
+  select e.*, ${behaviour} as behaviour, s.timeout_at_ms, s.wake_at_ms, s.second_timeout_ms,
+    jsonb_path_exists(s.condition, '$.** ? (@.kind == "timeout")') as waits_for_timeout
+  from candidate c
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[c.execution_id]) and e.xmin = c.seen_xmin
+  join flowfabric.ff_suspension_current s on s.execution_id = any (array[e.execution_id])
+  order by c.execution_id
+  for no key update of e, s skip locked
+),
+looked as materialized (
+  select t.*, c.now_ms
+  from target t
+  cross join lateral (select t.execution_id as of, flowfabric.ff_now_ms() as now_ms offset 0) c
+),
+overdue as materialized (
+  select k.*
+  from looked k
+  where k.timeout_at_ms < k.now_ms and k.behaviour <> 'auto_resume_with_timeout_signal'
+    and (k.wake_at_ms <= k.now_ms) is not true
+),
+ending as materialized (
+  select o.*,
+    case o.behaviour when 'fail' then 'failed' when 'cancel' then 'cancelled' else 'expired'
+      end::flowfabric.ff_terminal_outcome as ending_outcome,
+    'suspension_timeout_' || o.behaviour::text as ending_reason, '${name}' as ending_actor, o.now_ms as ended_at_ms,
+    null::bytea as ending_result, null::text as ending_encoding,
+    case when o.behaviour <> 'cancel' then 'timeout' end as ending_category,
+    null::bytea as ending_error, null::text as ending_error_encoding
+  from overdue o
+  where o.behaviour <> 'escalate'
+),
+${endExecutionsClosing(closeReason)},
+escalated as (
+  update flowfabric.ff_exec_core e
+  set last_mutation_at_ms = greatest(o.now_ms, e.last_mutation_at_ms)
+  from overdue o
+  where e.execution_id = any (array[o.execution_id]) and o.behaviour = 'escalate'
+  returning e.execution_id, e.partition_key, e.namespace, e.flow_id, e.generation, e.attempt_index, e.last_mutation_at_ms,
+    o.now_ms, o.now_ms + o.second_timeout_ms as next_timeout_at_ms, o.waits_for_timeout
+),
+-- A leaf that waited for the deadline is met: the condition is judged again at once, by whoever wakes what is due.
+escalated_suspension as (
+  update flowfabric.ff_suspension_current s
+  set escalated_at_ms = d.now_ms, timeout_at_ms = d.next_timeout_at_ms,
+    wake_at_ms = case when d.waits_for_timeout then d.now_ms else s.wake_at_ms end
+  from escalated d
+  where s.execution_id = any (array[d.execution_id])
+),
+escalated_event as (
+  insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key,
+    namespace, actor, reason, attempt_index, details)
+  select last_mutation_at_ms, execution_id, flow_id, generation, 'escalated', partition_key, namespace, '${name}',
+    'suspension_timeout_escalate', attempt_index,
+    jsonb_strip_nulls(jsonb_build_object('nextTimeoutAt', next_timeout_at_ms))
+  from escalated
+),
+${takenUp(name, 'overdue')}
+${swept('overdue')}`,
+})
+
+const unjudged = sweepSteps(name, dueUnjudged, timeOut)
+const sweepJudged = judgedSweep(name, `duty.${name}.due-judged`, dueWhere(isJudged))
+
+export const suspensionTimeout: Duty = {
+  name,
+  timers: [timer],
+  intervalMs: 2000,
+  async runOnce(sql, options = {}) {
+    const { batch } = scopeOf(options)
+    const ended = await sweep(sql, name, unjudged(sql), options)
+    const left = batch - ended.processed - ended.errors
+    if (left <= 0) return ended
+    const resumed = await sweepJudged(sql, { ...options, batch: left })
+    return {
+      processed: ended.processed + resumed.processed,
+      errors: ended.errors + resumed.errors,
+      isFull: ended.isFull || resumed.isFull,
+      readyQueueIds: resumed.readyQueueIds,
+    }
+  },
+  nextInMs: nextTimer(name, timer),
+}

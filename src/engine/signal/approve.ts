@@ -1,0 +1,38 @@
+// Approve: an operator answers a waitpoint without its token, by the right to act in its namespace.
+import { refusal } from '../../model/errors.ts'
+import { parseWaitpointId, type WaitpointId } from '../../model/id.ts'
+import { limits } from '../../model/limits.ts'
+import { checkLane } from '../../model/name.ts'
+import { checkText } from '../../model/text.ts'
+import type { Caller } from '../caller.ts'
+import { checkContent, type Incoming } from './incoming.ts'
+
+export interface ApproveRequest {
+  readonly waitpointId: WaitpointId
+  /** Of the signal: `approved`, `rejected`. */
+  readonly name: string
+  /** Makes the approval idempotent: its key is `approval:<name>:<suffix>`. */
+  readonly idempotencySuffix: string
+  /** Refused when the execution is in another lane. */
+  readonly lane?: string
+  readonly payload?: Uint8Array
+  readonly payloadEncoding?: string
+}
+
+const fields = ['waitpointId', 'name', 'idempotencySuffix', 'lane', 'payload', 'payloadEncoding'] as const
+
+export function checkApproveRequest(caller: Caller, request: ApproveRequest): Incoming {
+  const content = checkContent('signals.approve', request, fields, {
+    category: 'approval',
+    source: { type: 'operator', identity: caller.actor },
+  })
+  const suffix = checkText('idempotencySuffix', request.idempotencySuffix, { minBytes: 1, maxBytes: 128 })
+  const idempotencyKey = `approval:${content.name}:${suffix}`
+  if (Buffer.byteLength(idempotencyKey) > limits.idempotencyKeyBytes) {
+    throw refusal('invalid_input', 'name', `${content.name.length} characters long`, 'shorter, to be part of a key')
+  }
+  const waitpoint = parseWaitpointId(request.waitpointId)
+  const lane = request.lane === undefined ? null : checkLane(request.lane)
+  const door = { by: 'right', lane } as const
+  return { ...content, ...caller, idempotencyKey, target: { noun: 'waitpoint', ...waitpoint }, door }
+}

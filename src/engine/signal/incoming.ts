@@ -1,0 +1,118 @@
+// A signal on its way in: what it says, to whom, and by which right it may come in.
+import { EngineError, refusal } from '../../model/errors.ts'
+import type { ExecutionId, IdParts } from '../../model/id.ts'
+import { limits } from '../../model/limits.ts'
+import { refuseUnknownFields } from '../../model/shape.ts'
+import { checkSignalName, checkSourceText, type SignalEffect, type SignalSource } from '../../model/signal.ts'
+import { checkText, show } from '../../model/text.ts'
+import { mintUuid } from '../../model/uuid.ts'
+import type { Caller } from '../caller.ts'
+
+/** What every signal says, whichever way it comes. */
+export interface SignalContent {
+  readonly name: string
+  /** Defaults to `external`. */
+  readonly category?: string
+  readonly correlationId?: string
+  /** A repeat with the same key, to the same waitpoint or execution, hears what the first did. */
+  readonly idempotencyKey?: string
+  readonly payload?: Uint8Array
+  /** How to read the payload; defaults to `json`. */
+  readonly payloadEncoding?: string
+}
+
+export type SignalResult =
+  | {
+      readonly kind: 'accepted'
+      readonly executionId: ExecutionId
+      readonly signalId: string
+      readonly effect: SignalEffect
+    }
+  /** The same key came before; this is what that did. */
+  | {
+      readonly kind: 'duplicate'
+      readonly executionId: ExecutionId
+      readonly signalId: string
+      readonly effect: SignalEffect
+    }
+
+/** By which right it comes. By name there is no waitpoint. */
+export type Door =
+  | { readonly by: 'token'; readonly token: unknown }
+  | { readonly by: 'link'; readonly link: string; readonly kid: string }
+  | { readonly by: 'right'; readonly lane: string | null }
+  | { readonly by: 'name' }
+
+/** A checked request. */
+export interface Incoming extends CheckedContent, Caller {
+  readonly target: IdParts & { readonly noun: 'waitpoint' | 'execution' }
+  readonly door: Door
+}
+
+export interface CheckedContent {
+  /** Minted before the first send, so that one whose reply was lost finds itself. */
+  readonly signalId: string
+  readonly name: string
+  readonly category: string
+  readonly source: SignalSource
+  readonly correlationId: string | null
+  readonly idempotencyKey: string | null
+  readonly payload: Uint8Array | null
+  readonly payloadEncoding: string | null
+}
+
+export const contentFields = [
+  'name',
+  'category',
+  'correlationId',
+  'idempotencyKey',
+  'payload',
+  'payloadEncoding',
+] as const satisfies readonly (keyof SignalContent)[]
+
+interface GivenContent extends SignalContent {
+  readonly sourceType?: string
+  readonly sourceIdentity?: string
+}
+
+const labelRule = { minBytes: 1, maxBytes: limits.signalSourceBytes, refuseControls: true }
+
+export function checkContent(
+  operation: string,
+  request: GivenContent,
+  fields: readonly string[],
+  defaults: { readonly category: string; readonly source: SignalSource },
+): CheckedContent {
+  refuseUnknownFields(operation, request, fields)
+  const { category, correlationId, idempotencyKey, payload, payloadEncoding, sourceType, sourceIdentity } = request
+  if (payload === undefined && payloadEncoding !== undefined) {
+    const sentence = 'payloadEncoding is given without payload; give both or neither'
+    throw new EngineError('invalid_input', sentence, { field: 'payloadEncoding' })
+  }
+  return {
+    signalId: mintUuid(),
+    name: checkSignalName('name', request.name),
+    category: category === undefined ? defaults.category : checkText('category', category, labelRule),
+    source: {
+      type: sourceType === undefined ? defaults.source.type : checkText('sourceType', sourceType, labelRule),
+      identity:
+        sourceIdentity === undefined ? defaults.source.identity : checkSourceText('sourceIdentity', sourceIdentity),
+    },
+    correlationId: correlationId === undefined ? null : checkText('correlationId', correlationId, labelRule),
+    idempotencyKey: idempotencyKey === undefined ? null : checkText('idempotencyKey', idempotencyKey, keyRule),
+    payload: payload === undefined ? null : checkPayload(payload),
+    payloadEncoding:
+      payload === undefined ? null : checkText('payloadEncoding', payloadEncoding ?? 'json', encodingRule),
+  }
+}
+
+const keyRule = { minBytes: 1, maxBytes: limits.idempotencyKeyBytes }
+const encodingRule = { minBytes: 1, maxBytes: 64, printableAscii: true }
+
+function checkPayload(payload: unknown): Uint8Array {
+  if (!(payload instanceof Uint8Array)) throw refusal('invalid_input', 'payload', show(payload), 'bytes (Uint8Array)')
+  const bytes = payload.byteLength
+  if (bytes <= limits.signalBytes) return payload
+  const sentence = `payload is ${bytes} bytes; a signal holds at most ${limits.signalBytes}. Keep it elsewhere and send a reference`
+  throw new EngineError('payload_too_large', sentence, { field: 'payload', bytes, limit: limits.signalBytes })
+}

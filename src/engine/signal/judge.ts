@@ -1,0 +1,202 @@
+// What becomes of the signals to one execution, in their order, under its lock. Pure: everything was read before, and what it
+// gives is written afterwards.
+import { receive } from '../../model/condition-receive.ts'
+import type { Verdict } from '../../model/condition-evaluate.ts'
+import type { SignalFact } from '../../model/condition-match.ts'
+import { signalNodesOf, type Condition } from '../../model/condition.ts'
+import { EngineError } from '../../model/errors.ts'
+import { formatExecutionId, formatWaitpointId } from '../../model/id.ts'
+import { limits } from '../../model/limits.ts'
+import type { SignalEffect } from '../../model/signal.ts'
+import { jsonOf, type OpenSuspension } from '../suspension/facts.ts'
+import type { Arrival } from './admit.ts'
+import type { ReceivedCounts } from './count.ts'
+import type { Incoming, SignalResult } from './incoming.ts'
+import { waitpointUuidOf, type FoundTarget } from './look.ts'
+import type { SignalRecord } from './record.ts'
+
+export interface Judgement {
+  /** In the order of the arrivals. */
+  readonly answers: readonly (SignalResult | EngineError)[]
+  readonly records: readonly SignalRecord[]
+  /** The suspension as it was found, if there is one and signals were held against its condition. */
+  readonly judged: JudgedSuspension | null
+}
+
+export interface JudgedSuspension {
+  readonly suspension: OpenSuspension
+  readonly verdict: Verdict
+  /** Whose signal was held against it last, and when. */
+  readonly actor: string
+  readonly at: number
+}
+
+/** What the execution had before they came. */
+export interface Before {
+  readonly suspension: OpenSuspension | undefined
+  readonly counts: ReceivedCounts
+}
+
+export function judge(arrivals: readonly Arrival[], before: Before): Judgement {
+  const mailbox = new Mailbox(before)
+  const answers = arrivals.map((arrival) => mailbox.take(arrival))
+  return { answers, records: mailbox.records(), judged: mailbox.judged }
+}
+
+/** Grows with each signal: what it did counts for the next. */
+class Mailbox {
+  readonly #records: SignalRecord[] = []
+  readonly #answers = new Map<string, SignalResult | EngineError>()
+  readonly #facts: SignalFact[]
+  readonly #counts: Map<string | null, number>
+  #count: number
+  /** Undefined when there is none, and from the signal on that satisfies it. */
+  #open: OpenSuspension | undefined
+  judged: JudgedSuspension | null = null
+
+  constructor({ suspension, counts }: Before) {
+    this.#open = suspension
+    this.#facts = [...(suspension?.facts.signals ?? [])]
+    this.#counts = new Map(counts)
+    this.#count = [...counts.values()].reduce((sum, count) => sum + count, 0)
+  }
+
+  take(arrival: Arrival): SignalResult | EngineError {
+    const first = this.#first(arrival)
+    if (first !== null) return first
+    const answer = this.#judge(arrival)
+    const { idempotencyKey } = arrival.item
+    if (idempotencyKey !== null) this.#answers.set(nameOf(arrival, idempotencyKey), answer)
+    return answer
+  }
+
+  /** What those that satisfied the condition have become is known only at the end. */
+  records(): readonly SignalRecord[] {
+    const { judged } = this
+    if (judged === null) return this.#records
+    const taken = new Set(judged.verdict.signals)
+    const { suspensionId } = judged.suspension
+    return this.#records.map((record) =>
+      taken.has(record.arrival.item.signalId) ? { ...record, suspensionId, isTaken: true } : record,
+    )
+  }
+
+  /** The answer to an earlier one with the same key; null when there was none. */
+  #first(arrival: Arrival): SignalResult | EngineError | null {
+    const { item, found } = arrival
+    const { idempotencyKey, signalId } = item
+    const inThisSet = idempotencyKey === null ? undefined : this.#answers.get(nameOf(arrival, idempotencyKey))
+    if (inThisSet !== undefined) return EngineError.is(inThisSet) ? inThisSet : { ...inThisSet, kind: 'duplicate' }
+    const { first_signal_id: firstId, first_effect: effect } = found
+    if (firstId === null || effect === null) return null
+    if (effect === 'no_op') return this.#tooLate(arrival) ?? ended(item, found)
+    return { ...resultOf(arrival, effect), signalId: firstId, kind: firstId === signalId ? 'accepted' : 'duplicate' }
+  }
+
+  #judge(arrival: Arrival): SignalResult | EngineError {
+    const late = this.#tooLate(arrival)
+    const full = this.#tooMany(arrival)
+    if (late !== null) {
+      if (full === null) this.#record(arrival, 'no_op', null)
+      return late
+    }
+    if (full !== null) return full
+    return resultOf(arrival, this.#receive(arrival))
+  }
+
+  #tooLate({ item, found }: Arrival): EngineError | null {
+    if (found.lifecycle_phase === 'terminal') return ended(item, found)
+    if (item.target.noun === 'execution') return null
+    switch (found.waitpoint_state) {
+      case 'pending':
+        // The sweep that closes it may not have come yet.
+        return (found.waitpoint_expires_at_ms ?? Infinity) <= found.now_ms ? waitpointClosed(item) : null
+      case 'active':
+        // A token never answers a later suspension than the one that it was given out for.
+        return found.waitpoint_suspension_id === this.#open?.suspensionId ? null : waitpointClosed(item)
+      default:
+        return waitpointClosed(item)
+    }
+  }
+
+  #tooMany({ item, found }: Arrival): EngineError | null {
+    const { noun, uuid, partition } = item.target
+    const atWaitpoint = this.#counts.get(waitpointUuidOf(item)) ?? 0
+    if (noun === 'waitpoint' && atWaitpoint >= limits.waitpointSignalCount) {
+      const waitpointId = formatWaitpointId(partition, uuid)
+      const sentence = `waitpoint ${waitpointId} has received ${atWaitpoint} signals, which is the most that one takes`
+      return new EngineError('signal_limit_exceeded', sentence, { waitpointId, limit: limits.waitpointSignalCount })
+    }
+    const count = this.#count
+    if (count < found.most_signals) return null
+    const executionId = formatExecutionId(partition, found.execution_id)
+    const sentence = `execution ${executionId} has received ${count} signals, which is the most that its policy allows`
+    return new EngineError('signal_limit_exceeded', sentence, { executionId, limit: found.most_signals })
+  }
+
+  #receive(arrival: Arrival): SignalEffect {
+    const { item, found } = arrival
+    const byName = item.target.noun === 'execution'
+    if (!byName && found.waitpoint_state === 'pending') {
+      return this.#record(arrival, 'buffered_for_pending_waitpoint', null)
+    }
+    const open = this.#open
+    if (open === undefined) return this.#record(arrival, 'kept_for_condition', null)
+    const signal = factOf(arrival, open.condition)
+    const { verdict, effect } = receive(
+      open.condition,
+      { ...open.facts, signals: this.#facts, now: found.now_ms },
+      signal,
+    )
+    this.judged = { suspension: open, verdict, actor: item.actor, at: found.now_ms }
+    this.#facts.push(signal)
+    if (verdict.satisfied) this.#open = undefined
+    return this.#record(arrival, effect, byName ? null : open.suspensionId)
+  }
+
+  #record(arrival: Arrival, effect: SignalEffect, suspensionId: string | null): SignalEffect {
+    const waitpoint = waitpointUuidOf(arrival.item)
+    this.#counts.set(waitpoint, (this.#counts.get(waitpoint) ?? 0) + 1)
+    this.#count += 1
+    this.#records.push({ arrival, effect, suspensionId, isTaken: false })
+    return effect
+  }
+}
+
+// A key holds at its waitpoint; those of signals by name, at the execution.
+function nameOf({ item }: Arrival, idempotencyKey: string): string {
+  return `${item.target.uuid} ${idempotencyKey}`
+}
+
+function factOf({ item, found }: Arrival, condition: Condition): SignalFact {
+  const payload = looksIntoPayloads(condition) ? jsonOf(item.payload, item.payloadEncoding) : undefined
+  return {
+    id: item.signalId,
+    name: item.name,
+    source: item.source,
+    ...(found.waitpoint_key === null ? {} : { waitpoint: found.waitpoint_key }),
+    ...(payload === undefined ? {} : { payload }),
+    acceptedAt: found.now_ms,
+  }
+}
+
+function looksIntoPayloads(condition: Condition): boolean {
+  return [...signalNodesOf(condition)].some(([, node]) => node.payload !== undefined)
+}
+
+function resultOf({ item, found }: Arrival, effect: SignalEffect): SignalResult {
+  const executionId = formatExecutionId(item.target.partition, found.execution_id)
+  return { kind: 'accepted', executionId, signalId: item.signalId, effect }
+}
+
+function waitpointClosed({ target }: Incoming): EngineError {
+  const waitpointId = formatWaitpointId(target.partition, target.uuid)
+  const sentence = `waitpoint ${waitpointId} is closed and takes no more signals`
+  return new EngineError('waitpoint_closed', sentence, { waitpointId })
+}
+
+function ended({ target }: Incoming, { execution_id: uuid, public_state: state }: FoundTarget): EngineError {
+  const executionId = formatExecutionId(target.partition, uuid)
+  const sentence = `execution ${executionId} is ${state}; a signal needs one that has not ended`
+  return new EngineError('target_not_signalable', sentence, { executionId, publicState: state })
+}

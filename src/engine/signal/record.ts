@@ -1,0 +1,115 @@
+// What was decided about signals, as it is written: each with its effect and its event.
+import { attached } from '../../model/attached.ts'
+import { formatWaitpointId } from '../../model/id.ts'
+import type { SignalEffect } from '../../model/signal.ts'
+import { call } from '../../sql/sql.ts'
+import { statement } from '../../sql/statement.ts'
+import type { Arrival } from './admit.ts'
+import { waitpointUuidOf } from './look.ts'
+
+export interface SignalRecord {
+  readonly arrival: Arrival
+  readonly effect: SignalEffect
+  /** To which it counts. */
+  readonly suspensionId: string | null
+  /** The condition is satisfied by it, and has taken it. */
+  readonly isTaken: boolean
+}
+
+// In the order of the items, which is the order in which they were accepted.
+const recordStatement = statement({
+  name: 'signal.record',
+  params: {
+    execution_ids: 'uuid[]',
+    signal_ids: 'uuid[]',
+    waitpoint_ids: 'uuid?[]',
+    suspension_ids: 'uuid?[]',
+    accepted_ats_ms: 'int8[]',
+    are_taken: 'bool[]',
+    generations: 'int4[]',
+    effects: 'text[]',
+    waitpoint_keys: 'text?[]',
+    names: 'text[]',
+    categories: 'text[]',
+    source_types: 'text[]',
+    source_identities: 'text[]',
+    correlation_ids: 'text?[]',
+    idempotency_keys: 'text?[]',
+    payloads: 'bytea?[]',
+    encodings: 'text?[]',
+    partition_keys: 'int2[]',
+    namespaces: 'text[]',
+    actors: 'text[]',
+    wire_waitpoint_ids: 'text?[]',
+    flow_ids: 'uuid?[]',
+  },
+  row: {},
+  text: `
+with input as materialized (
+  select *
+  from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int8[], $6::bool[], $7::int4[], $8::text[], $9::text[],
+    $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::bytea[], $17::text[], $18::int2[],
+    $19::text[], $20::text[], $21::text[], $22::uuid[])
+    with ordinality as i (execution_id, signal_id, waitpoint_id, suspension_id, accepted_at_ms, is_taken, generation,
+      effect, waitpoint_key, signal_name, signal_category, source_type, source_identity, correlation_id,
+      idempotency_key, payload, payload_encoding, partition_key, namespace, actor, wire_waitpoint_id, flow_id, ordinal)
+),
+recorded as (
+  insert into flowfabric.ff_signal (execution_id, signal_id, waitpoint_id, suspension_id, accepted_at_ms, taken_at_ms,
+    generation, effect, waitpoint_key, signal_name, signal_category, source_type, source_identity, correlation_id,
+    idempotency_key, payload, payload_encoding)
+  select execution_id, signal_id, waitpoint_id, suspension_id, accepted_at_ms,
+    case when is_taken then accepted_at_ms end, generation, effect::flowfabric.ff_signal_effect, waitpoint_key,
+    signal_name, signal_category, source_type, source_identity, correlation_id, idempotency_key, payload,
+    payload_encoding
+  from input
+  order by ordinal
+),
+-- Some wait for a condition that names them: their execution's ending says how many were never taken.
+kept as (
+  update flowfabric.ff_exec_core e
+  set attached = e.attached | ${attached.signals}
+  from (select distinct execution_id from input where effect = 'kept_for_condition' and not is_taken) i
+  where e.execution_id = any (array[i.execution_id]) and e.attached & ${attached.signals} = 0
+)
+insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key, namespace,
+  actor, details)
+select accepted_at_ms, execution_id, flow_id, generation, 'signalled', partition_key, namespace, actor,
+  jsonb_strip_nulls(jsonb_build_object('signalId', signal_id, 'signalName', signal_name, 'waitpointId', wire_waitpoint_id,
+    'effect', effect, 'category', signal_category, 'sourceType', source_type, 'sourceIdentity', source_identity))
+from input
+order by ordinal`,
+})
+
+/** To be sent while the executions are locked. */
+export function recordCall(records: readonly SignalRecord[]) {
+  const items = records.map(({ arrival }) => arrival.item)
+  const found = records.map(({ arrival }) => arrival.found)
+  return call(recordStatement, {
+    execution_ids: found.map((row) => row.execution_id),
+    signal_ids: items.map((item) => item.signalId),
+    waitpoint_ids: items.map(waitpointUuidOf),
+    suspension_ids: records.map(({ suspensionId }) => suspensionId),
+    accepted_ats_ms: found.map((row) => row.now_ms),
+    are_taken: records.map(({ isTaken }) => isTaken),
+    generations: found.map((row) => row.generation),
+    effects: records.map(({ effect }) => effect),
+    waitpoint_keys: found.map((row) => row.waitpoint_key),
+    names: items.map((item) => item.name),
+    categories: items.map((item) => item.category),
+    source_types: items.map((item) => item.source.type),
+    source_identities: items.map((item) => item.source.identity),
+    correlation_ids: items.map((item) => item.correlationId),
+    // One that came too late was refused, and uses up no key.
+    idempotency_keys: records.map(({ arrival, effect }) => (effect === 'no_op' ? null : arrival.item.idempotencyKey)),
+    payloads: items.map((item) => item.payload),
+    encodings: items.map((item) => item.payloadEncoding),
+    partition_keys: items.map((item) => item.target.partition),
+    namespaces: found.map((row) => row.namespace),
+    actors: items.map((item) => item.actor),
+    wire_waitpoint_ids: items.map(({ target }) =>
+      target.noun === 'waitpoint' ? formatWaitpointId(target.partition, target.uuid) : null,
+    ),
+    flow_ids: found.map((row) => row.flow_id),
+  })
+}

@@ -1,0 +1,35 @@
+// Redeem: the one use of an approval link. The link says which waitpoint it is for and what is asked; what is signed is all
+// that counts. Its fingerprint is the key by which a second use is a repeat of the first.
+import { claimedByLink, invalidLink } from '../../model/approval-link.ts'
+import { refuseUnknownFields } from '../../model/shape.ts'
+import { tokenFingerprint } from '../../model/token.ts'
+import type { Caller } from '../caller.ts'
+import { checkContent, type Incoming } from './incoming.ts'
+
+export interface RedeemRequest {
+  /** The signed part of the link. */
+  readonly link: string
+  readonly payload?: Uint8Array
+  readonly payloadEncoding?: string
+}
+
+const fields = ['link', 'payload', 'payloadEncoding'] as const
+
+export function checkRedeemRequest(caller: Caller, request: RedeemRequest): Incoming {
+  refuseUnknownFields('signals.redeem', request, fields)
+  const { link, ...payload } = request
+  const claimed = claimedByLink(link)
+  if (claimed === null) throw invalidLink()
+  const fingerprint = tokenFingerprint(link)
+  const content = checkContent('signals.redeem', { ...payload, name: claimed.action }, [...fields, 'name'], {
+    category: 'approval',
+    source: { type: 'link', identity: fingerprint },
+  })
+  return {
+    ...content,
+    ...caller,
+    idempotencyKey: `link:${fingerprint}`,
+    target: { noun: 'waitpoint', ...claimed.waitpoint },
+    door: { by: 'link', link, kid: claimed.kid },
+  }
+}

@@ -1,0 +1,23 @@
+// Send: a signal to an execution by name, by whoever has the right to act in its namespace. It is kept until a condition
+// that names it takes it, also when it comes before the wait.
+import { parseExecutionId, type ExecutionId } from '../../model/id.ts'
+import type { Caller } from '../caller.ts'
+import { checkContent, contentFields, type Incoming, type SignalContent } from './incoming.ts'
+
+export interface SendRequest extends SignalContent {
+  readonly executionId: ExecutionId
+  /** Who says so: part of what conditions match and count. Defaults to the caller's actor. */
+  readonly sourceType?: string
+  readonly sourceIdentity?: string
+}
+
+const fields = [...contentFields, 'executionId', 'sourceType', 'sourceIdentity'] as const
+
+export function checkSendRequest(caller: Caller, request: SendRequest): Incoming {
+  const content = checkContent('signals.send', request, fields, {
+    category: 'external',
+    source: { type: 'caller', identity: caller.actor },
+  })
+  const execution = parseExecutionId(request.executionId)
+  return { ...content, ...caller, target: { noun: 'execution', ...execution }, door: { by: 'name' } }
+}

@@ -1,0 +1,49 @@
+// Seed: the first key of a scope, where it is given and not made by chance. It changes nothing that is there.
+import { EngineError } from '../../model/errors.ts'
+import { refuseUnknownFields } from '../../model/shape.ts'
+import { parseKid, parseSeedSecret } from '../../model/signing-key.ts'
+import type { Sql } from '../../sql/sql.ts'
+import type { Caller } from '../caller.ts'
+import { changeKeys, installKey, kidTaken } from './keys-of-scope.ts'
+import type { SigningKeys } from './keys.ts'
+import { namespaceOf, scopeFor } from './scope.ts'
+
+export interface SeedRequest {
+  /** Left out: the caller's namespace; of a caller of all, the keys that all namespaces share. */
+  readonly namespace?: string
+  readonly kid: string
+  /** Exactly 64 hex digits. */
+  readonly secret: string
+}
+
+export type SeedResult =
+  | { readonly kind: 'seeded'; readonly namespace: string | null; readonly kid: string }
+  /** The key that signs has this id; what it holds stays as it is. */
+  | {
+      readonly kind: 'already_seeded'
+      readonly namespace: string | null
+      readonly kid: string
+      readonly hasSameSecret: boolean
+    }
+
+export async function seed(
+  sql: Sql,
+  { wrapping }: SigningKeys,
+  caller: Caller,
+  request: SeedRequest,
+): Promise<SeedResult> {
+  refuseUnknownFields('signingKeys.seed', request, ['namespace', 'kid', 'secret'])
+  const scope = scopeFor(caller, request.namespace)
+  const key = { kid: parseKid(request.kid), secret: parseSeedSecret(request.secret) }
+  const about = { namespace: namespaceOf(scope), kid: key.kid }
+  return changeKeys(sql, wrapping, scope, key, async (tx, { now, activeKid, sameKid }) => {
+    if (activeKid === key.kid) return { kind: 'already_seeded', ...about, hasSameSecret: sameKid === 'same' }
+    if (activeKid !== null) {
+      const sentence = `signing key ${activeKid} signs already, so ${key.kid} cannot be the first; rotate to it instead`
+      throw new EngineError('invalid_input', sentence, { kid: key.kid, activeKid })
+    }
+    if (sameKid !== 'none') throw kidTaken(key.kid)
+    await installKey(tx, wrapping, scope, key, { now, actor: caller.actor, previousKid: null })
+    return { kind: 'seeded', ...about }
+  })
+}

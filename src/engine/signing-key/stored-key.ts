@@ -1,0 +1,66 @@
+// A key as it is stored: as it is, or wrapped by a secret that the database never sees.
+import { EngineError } from '../../model/errors.ts'
+import type { SigningKey } from '../../model/signing-key.ts'
+import { unwrapSecret, wrapSecret, type KeyOwner } from '../../model/wrapped-secret.ts'
+import { sharedScope } from './scope.ts'
+
+export interface StoredKey {
+  readonly key_scope: string
+  readonly key_kid: string
+  readonly key_expires_at_ms: number | null
+  readonly key_is_wrapped: boolean
+  readonly key_secret: Uint8Array
+}
+
+/** The columns of a key that may have been removed, or was never there; then all are null. */
+export const storedKeyRow = {
+  key_scope: 'text?',
+  key_kid: 'text?',
+  key_expires_at_ms: 'int8?',
+  key_is_wrapped: 'bool?',
+  key_secret: 'bytea?',
+} as const
+
+export type MaybeStoredKey = { readonly [Column in keyof StoredKey]: StoredKey[Column] | null }
+
+export function isStored(found: MaybeStoredKey): found is StoredKey {
+  return found.key_secret !== null
+}
+
+/** Follows a `from`; gives, as `k`, the key of this id that verifies for the namespace. */
+export function keyByKid(namespace: string, kid: string): string {
+  return `
+left join lateral (
+  select k.namespace as key_scope, k.kid as key_kid, k.expires_at_ms as key_expires_at_ms,
+    k.is_wrapped as key_is_wrapped, k.secret as key_secret
+  from flowfabric.ff_waitpoint_hmac k
+  where k.namespace = any (array[${namespace}, '${sharedScope}']) and k.kid = ${kid} and k.secret is not null
+  limit 1
+) k on true`
+}
+
+/** Wraps what is stored and unwraps what is read. The secret is private, so that nothing that prints an engine prints it. */
+export class Wrapping {
+  readonly #secret: string | null
+
+  constructor(secret: string | null) {
+    this.#secret = secret
+  }
+
+  open(stored: StoredKey): SigningKey {
+    const { key_kid: kid, key_expires_at_ms: expiresAt, key_secret: bytes } = stored
+    const owner = { namespace: stored.key_scope, kid }
+    return { kid, expiresAt, secret: stored.key_is_wrapped ? this.#unwrap(bytes, owner) : bytes }
+  }
+
+  seal(secret: Uint8Array, owner: KeyOwner): { readonly secret: Uint8Array; readonly is_wrapped: boolean } {
+    if (this.#secret === null) return { secret, is_wrapped: false }
+    return { secret: wrapSecret(secret, this.#secret, owner), is_wrapped: true }
+  }
+
+  #unwrap(bytes: Uint8Array, owner: KeyOwner): Uint8Array {
+    if (this.#secret !== null) return unwrapSecret(bytes, this.#secret, owner)
+    const sentence = `signing key ${owner.kid} is wrapped by a secret that was not given; connect with signing.wrappingSecret`
+    throw new EngineError('wrong_wrapping_secret', sentence, { ...owner })
+  }
+}

@@ -1,0 +1,180 @@
+// What is known about executions that are suspended: what each waits for, and every fact by which that is judged. Read
+// after the executions are locked, by later statements of the same transaction: a signal is written under that lock, and
+// leaves no other trace on the execution's row.
+import type { Facts } from '../../model/condition-evaluate.ts'
+import type { SignalFact } from '../../model/condition-match.ts'
+import type { Condition } from '../../model/condition.ts'
+import type { Json } from '../../model/json.ts'
+import type { TimeoutBehaviour } from '../../model/suspension.ts'
+import { call, type RowsOf } from '../../sql/sql.ts'
+import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
+
+export interface OpenSuspension {
+  /** The execution's. */
+  readonly uuid: string
+  readonly suspensionId: string
+  readonly condition: Condition
+  readonly facts: Facts
+  /** By the signal's id: its place among all signals of the execution. */
+  readonly signalNumbers: ReadonlyMap<string, number>
+  readonly resumeDelayMs: number | null
+  readonly wakeAt: number | null
+  readonly timeoutAt: number | null
+  /** Of the deadline that is set: after an escalation, the second one. */
+  readonly timeoutBehaviour: TimeoutBehaviour | null
+}
+
+export const targetParams = { execution_ids: 'uuid[]', waitpoint_ids: 'uuid[]' } as const
+
+/** The executions `i` of `$1`, and those that the waitpoints of `$2` belong to: whoever answers one knows only that. */
+export const targets = `(
+  select unnest($1::uuid[]) as execution_id
+  union
+  select p.execution_id
+  from unnest($2::uuid[]) as w (waitpoint_id)
+  cross join lateral (
+    select p.execution_id
+    from flowfabric.ff_waitpoint_pending p
+    where p.waitpoint_id = w.waitpoint_id
+    offset 0
+  ) p
+) i`
+
+// A child's ending is final, so it is not locked. Of an id that is nobody's, or another's child, nothing is told.
+const openSuspensions = statement({
+  name: 'suspension.open',
+  params: targetParams,
+  row: {
+    execution_id: 'uuid',
+    suspension_id: 'uuid',
+    condition: 'jsonb',
+    resume_delay_ms: 'int8?',
+    wake_at_ms: 'int8?',
+    timeout_at_ms: 'int8?',
+    escalated_at_ms: 'int8?',
+    timeout_behaviour: oneOf<TimeoutBehaviour | null>(),
+    /** By the child's id: when it ended. Null when none has. */
+    child_endings: 'jsonb?',
+    now_ms: 'int8',
+  },
+  text: `
+select s.execution_id, s.suspension_id, s.condition, s.resume_delay_ms, s.wake_at_ms, s.timeout_at_ms, s.escalated_at_ms,
+  case when s.escalated_at_ms is null then s.timeout_behavior else s.second_behavior end as timeout_behaviour,
+  c.child_endings, flowfabric.ff_now_ms() as now_ms
+from ${targets}
+join flowfabric.ff_suspension_current s on s.execution_id = any (array[i.execution_id])
+cross join lateral (
+  select jsonb_object_agg(c.id #>> '{}', e.terminal_at_ms) as child_endings
+  from jsonb_path_query(s.condition, '$.** ? (@.kind == "child").executionId') as c (id)
+  cross join lateral (
+    select e.terminal_at_ms
+    from flowfabric.ff_exec_core e
+    where e.execution_id
+        = substring(c.id #>> '{}' from '^\\{fp:\\d+\\}:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$')::uuid
+      and e.parent_id = s.execution_id and e.terminal_at_ms is not null
+    offset 0
+  ) e
+) c
+where s.closed_at_ms is null`,
+})
+
+// Those sent through the suspension's waitpoints, and of those sent by name the untaken ones whose name stands in the
+// condition. A name that stands there for something else costs a row that no leaf takes. What was found not to count when it
+// came never will, and only a predicate needs payloads, of which there may be thousands. A lone leaf still waits, so nothing
+// that came has met it.
+const openSignals = statement({
+  name: 'suspension.open.signals',
+  params: targetParams,
+  row: {
+    execution_id: 'uuid',
+    signal_no: 'int8',
+    signal_id: 'uuid',
+    signal_name: 'text',
+    source_type: 'text',
+    source_identity: 'text',
+    waitpoint_key: 'text?',
+    accepted_at_ms: 'int8',
+    payload: 'bytea?',
+    payload_encoding: 'text?',
+  },
+  text: `
+select g.execution_id, g.signal_no, g.signal_id, g.signal_name, g.source_type, g.source_identity, g.waitpoint_key,
+  g.accepted_at_ms, case when jsonb_path_exists(s.condition, '$.**.payload') then g.payload end as payload,
+  g.payload_encoding
+from ${targets}
+join flowfabric.ff_suspension_current s on s.execution_id = any (array[i.execution_id])
+join flowfabric.ff_signal g on g.execution_id = any (array[s.execution_id])
+where s.closed_at_ms is null and s.condition ->> 'kind' <> 'signal' and g.taken_at_ms is null
+  and g.effect in ('appended_to_waitpoint', 'buffered_for_pending_waitpoint', 'kept_for_condition')
+  and (g.suspension_id = s.suspension_id
+    or g.waitpoint_id is null and g.generation = s.generation
+      and jsonb_path_exists(s.condition, '$.** ? (@.name == $name)', jsonb_build_object('name', g.signal_name)))`,
+})
+
+/** To be sent in this order behind whatever locks the executions; also those that waitpoints belong to. */
+export function factReads(uuids: readonly string[], waitpointUuids: readonly string[] = []) {
+  const values = { execution_ids: uuids, waitpoint_ids: waitpointUuids }
+  return [call(openSuspensions, values), call(openSignals, values)] as const
+}
+
+export type FactRows = RowsOf<ReturnType<typeof factReads>>
+
+/** By the execution's uuid; those that are not suspended are left out. */
+export function openSuspensionsOf([open, signals]: FactRows): ReadonlyMap<string, OpenSuspension> {
+  const signalsOf = byExecution(signals)
+  return new Map(open.map((row) => [row.execution_id, suspensionOf(row, signalsOf.get(row.execution_id) ?? [])]))
+}
+
+export function byExecution<Row extends { readonly execution_id: string }>(rows: readonly Row[]): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>()
+  for (const row of rows) {
+    const group = groups.get(row.execution_id)
+    if (group === undefined) groups.set(row.execution_id, [row])
+    else group.push(row)
+  }
+  return groups
+}
+
+type SignalRow = RowOf<typeof openSignals.row>
+
+function suspensionOf(row: RowOf<typeof openSuspensions.row>, signals: readonly SignalRow[]): OpenSuspension {
+  return {
+    uuid: row.execution_id,
+    suspensionId: row.suspension_id,
+    condition: row.condition as Condition,
+    facts: {
+      signals: signals.map(factOf),
+      childEndings: new Map(Object.entries((row.child_endings ?? {}) as Readonly<Record<string, number>>)),
+      // An escalation is a deadline that has passed and closed nothing.
+      ...(row.escalated_at_ms === null ? {} : { timedOutAt: row.escalated_at_ms }),
+      now: row.now_ms,
+    },
+    signalNumbers: new Map(signals.map((signal) => [signal.signal_id, signal.signal_no])),
+    resumeDelayMs: row.resume_delay_ms,
+    wakeAt: row.wake_at_ms,
+    timeoutAt: row.timeout_at_ms,
+    timeoutBehaviour: row.timeout_behaviour,
+  }
+}
+
+export function factOf(row: Omit<SignalRow, 'execution_id' | 'signal_no'>): SignalFact {
+  const payload = jsonOf(row.payload, row.payload_encoding)
+  return {
+    id: row.signal_id,
+    name: row.signal_name,
+    source: { type: row.source_type, identity: row.source_identity },
+    ...(row.waitpoint_key === null ? {} : { waitpoint: row.waitpoint_key }),
+    ...(payload === undefined ? {} : { payload }),
+    acceptedAt: row.accepted_at_ms,
+  }
+}
+
+/** What a predicate can look into; bytes in another encoding are the sender's own affair. */
+export function jsonOf(payload: Uint8Array | null, encoding: string | null): Json | undefined {
+  if (payload === null || encoding !== 'json') return undefined
+  try {
+    return JSON.parse(Buffer.from(payload).toString('utf8')) as Json
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,198 @@
+// Before a suspension is decided: lock the executions, then look. A signal is written under the same lock, and leaves
+// nothing on the execution's row by which one could tell that it came; so all facts are read by later statements.
+import { childrenOf, namesTakenBy } from '../../model/condition-waits.ts'
+import { parseExecutionId } from '../../model/id.ts'
+import type { WaitpointState } from '../../model/suspension.ts'
+import { call, type Call, type RowsOf } from '../../sql/sql.ts'
+import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
+import { lockSetCall } from '../execution/lock-set.ts'
+import { fenceInput, fenceParams, fenceRow, fenceValues } from '../fence.ts'
+import { activeKid } from '../signing-key/active-kid.ts'
+import { byExecution } from './facts.ts'
+import type { NewSuspension } from './request.ts'
+
+const lookStatement = statement({
+  name: 'suspension.look',
+  params: fenceParams,
+  row: {
+    ...fenceRow,
+    namespace: 'text',
+    queue_id: 'int4',
+    is_asked_to_stop: 'bool',
+    now_ms: 'int8',
+    active_kid: 'text?',
+    /** The suspension before this one; whether it was this very holder's; and whether it kept its lease. */
+    last_suspension_id: 'uuid?',
+    last_key: 'text?',
+    last_is_ours: 'bool',
+    last_was_at_once: 'bool',
+  },
+  text: `
+with input as materialized (
+  select *
+  from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[])
+    with ordinality as i (${fenceInput}, ordinal)
+)
+select i.ordinal,
+  coalesce(e.lifecycle_phase = 'active' and e.lease_id = i.given_lease_id and e.lease_epoch = i.given_epoch
+    and l.expires_at_ms > k.now_ms, false) as is_held,
+  coalesce(e.lease_id = i.given_lease_id and e.lease_epoch = i.given_epoch, false) as is_last_holder,
+  e.lease_epoch, e.public_state, e.interruption, e.namespace, e.queue_id,
+  e.cancel_requested_at_ms is not null as is_asked_to_stop, k.now_ms, ${activeKid('e.namespace')} as active_kid,
+  s.suspension_id as last_suspension_id, s.idempotency_key as last_key,
+  coalesce(s.lease_id = i.given_lease_id and s.lease_epoch = i.given_epoch, false) as last_is_ours,
+  coalesce(s.outcome ? 'atOnce', false) as last_was_at_once
+from input i
+join flowfabric.ff_exec_core e
+  on e.execution_id = any (array[i.execution_id])
+  and e.partition_key = i.partition_key
+  and (i.namespace is null or e.namespace = i.namespace)
+cross join (select flowfabric.ff_now_ms() as now_ms offset 0) k
+left join flowfabric.ff_lease l on l.execution_id = any (array[e.execution_id])
+left join flowfabric.ff_suspension_current s on s.execution_id = any (array[e.execution_id])`,
+})
+
+const pendingStatement = statement({
+  name: 'suspension.look.waitpoints',
+  params: { waitpoint_ids: 'uuid[]' },
+  row: {
+    waitpoint_id: 'uuid',
+    execution_id: 'uuid',
+    waitpoint_key: 'text',
+    state: oneOf<WaitpointState>(),
+    close_reason: 'text?',
+    created_at_ms: 'int8',
+    expires_at_ms: 'int8?',
+    token_kid: 'text',
+  },
+  text: `
+select p.waitpoint_id, p.execution_id, p.waitpoint_key, p.state, p.close_reason, p.created_at_ms, p.expires_at_ms,
+  p.token_kid
+from unnest($1::uuid[]) as i (waitpoint_id)
+join flowfabric.ff_waitpoint_pending p on p.waitpoint_id = any (array[i.waitpoint_id])`,
+})
+
+// Those that wait in a pending waitpoint, and those sent by name that nothing has taken. The payload travels only where a
+// predicate looks into it.
+const earlySignals = statement({
+  name: 'suspension.look.signals',
+  params: { execution_ids: 'uuid[]', waitpoint_ids: 'uuid[]', names: 'text[]', with_payloads: 'bool[]' },
+  row: {
+    execution_id: 'uuid',
+    signal_no: 'int8',
+    signal_id: 'uuid',
+    signal_name: 'text',
+    source_type: 'text',
+    source_identity: 'text',
+    waitpoint_id: 'uuid?',
+    waitpoint_key: 'text?',
+    accepted_at_ms: 'int8',
+    payload: 'bytea?',
+    payload_encoding: 'text?',
+  },
+  text: `
+select g.execution_id, g.signal_no, g.signal_id, g.signal_name, g.source_type, g.source_identity, g.waitpoint_id,
+  g.waitpoint_key, g.accepted_at_ms, case when i.with_payload then g.payload end as payload, g.payload_encoding
+from unnest($1::uuid[], $4::bool[]) as i (execution_id, with_payload)
+join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
+join flowfabric.ff_signal g on g.execution_id = any (array[e.execution_id])
+where g.taken_at_ms is null and g.suspension_id is null
+  and (g.waitpoint_id = any ($2::uuid[])
+    or g.waitpoint_id is null and g.generation = e.generation and g.signal_name = any ($3::text[]))`,
+})
+
+// Of an id that is nobody's, or another's child, nothing is told.
+const childStatement = statement({
+  name: 'suspension.look.children',
+  params: { parent_ids: 'uuid[]', child_ids: 'uuid[]', partition_keys: 'int2[]' },
+  row: { execution_id: 'uuid', child_id: 'uuid', partition_key: 'int2', terminal_at_ms: 'int8?' },
+  text: `
+select i.parent_id as execution_id, i.child_id, e.partition_key, e.terminal_at_ms
+from unnest($1::uuid[], $2::uuid[], $3::int2[]) as i (parent_id, child_id, partition_key)
+join flowfabric.ff_exec_core e on e.execution_id = any (array[i.child_id])
+where e.parent_id = i.parent_id and e.partition_key = i.partition_key`,
+})
+
+/** In this order, in one round trip. Most wait only for what is yet to come, and then no facts are asked for. */
+export function lookCalls(items: readonly NewSuspension[]): readonly Call[] {
+  const look = [lockSetCall(items.map((item) => item.uuid)), call(lookStatement, fenceValues(items))]
+  return items.some(asksForFacts) ? [...look, ...factCalls(items)] : look
+}
+
+function factCalls(items: readonly NewSuspension[]) {
+  return [
+    call(pendingStatement, { waitpoint_ids: pendingOf(items) }),
+    call(earlySignals, earlyOf(items)),
+    call(childStatement, childValues(items)),
+  ] as const
+}
+
+/** Something that came before may count. */
+export function asksForFacts(item: NewSuspension): boolean {
+  return asksForSignals(item) || childrenOf(item.condition).length > 0
+}
+
+function asksForSignals({ condition, bindings }: NewSuspension): boolean {
+  return bindings.some(({ key }) => key === null) || namesTakenBy(condition).length > 0
+}
+
+/** What the calls found. */
+export interface Looked {
+  /** By the execution's uuid. */
+  readonly locked: ReadonlySet<string>
+  /** By the place of the request in its set, from 1. */
+  readonly found: ReadonlyMap<number, LookedRow>
+  readonly pending: ReadonlyMap<string, PendingRow>
+  readonly signals: ReadonlyMap<string, readonly EarlySignalRow[]>
+  readonly children: ReadonlyMap<string, readonly ChildRow[]>
+}
+
+type LookedRows = [
+  readonly { readonly execution_id: string }[],
+  readonly LookedRow[],
+  (readonly PendingRow[])?,
+  (readonly EarlySignalRow[])?,
+  (readonly ChildRow[])?,
+]
+
+export function lookedIn(rows: RowsOf<readonly Call[]>): Looked {
+  const [locked, found, pending = [], signals = [], children = []] = rows as unknown as LookedRows
+  return {
+    locked: new Set(locked.map((row) => row.execution_id)),
+    found: new Map(found.map((row) => [row.ordinal, row])),
+    pending: new Map(pending.map((row) => [row.waitpoint_id, row])),
+    signals: byExecution(signals),
+    children: byExecution(children),
+  }
+}
+
+export type LookedRow = RowOf<typeof lookStatement.row>
+export type PendingRow = RowOf<typeof pendingStatement.row>
+export type EarlySignalRow = RowOf<typeof earlySignals.row>
+export type ChildRow = RowOf<typeof childStatement.row>
+
+function pendingOf(items: readonly NewSuspension[]): string[] {
+  return items.flatMap(({ bindings }) => bindings.flatMap(({ uuid, key }) => (key === null ? [uuid] : [])))
+}
+
+function earlyOf(items: readonly NewSuspension[]) {
+  const names = new Set(items.flatMap(({ condition }) => namesTakenBy(condition)))
+  const concerned = items.filter(asksForSignals)
+  return {
+    execution_ids: concerned.map((item) => item.uuid),
+    waitpoint_ids: pendingOf(concerned),
+    names: [...names],
+    with_payloads: concerned.map(({ condition }) => JSON.stringify(condition).includes('"payload":')),
+  }
+}
+
+function childValues(items: readonly NewSuspension[]) {
+  const children = items.flatMap(({ uuid, condition }) =>
+    childrenOf(condition).map((child) => ({ parent: uuid, ...parseExecutionId(child) })),
+  )
+  return {
+    parent_ids: children.map(({ parent }) => parent),
+    child_ids: children.map(({ uuid }) => uuid),
+    partition_keys: children.map(({ partition }) => partition),
+  }
+}

@@ -1,0 +1,57 @@
+// What follows from the decisions, as the calls that write it. In the order of locks: execution, lease, attempt; suspension;
+// waitpoints; and last what goes straight back to its queue.
+import { EngineError } from '../../model/errors.ts'
+import type { Call } from '../../sql/sql.ts'
+import { stopCall } from '../execution/stop.ts'
+import { held } from '../merge.ts'
+import type { Decided, Decision, Judged } from './judge.ts'
+import { closeDoorsCall, openDoorsCall } from './open-doors.ts'
+import { parkCall } from './park.ts'
+import { recordCall } from './record.ts'
+import { takeSignalsCall } from './take-signals.ts'
+import { interruptionBy, wakeCall, type Waking } from './wake.ts'
+
+export function writesOf(decisions: readonly Decision[]): readonly Call[] {
+  const stopped = decisions.filter((decision) => isKind(decision, 'stop'))
+  const judged = decisions.filter((decision) => isKind(decision, 'suspend'))
+  const parked = judged.filter(({ isAtOnce }) => !isAtOnce)
+  const passed = judged.filter(({ isAtOnce }) => isAtOnce)
+  const woken = parked.filter(({ verdict }) => verdict.satisfied)
+  const taken = judged.flatMap(takenBy)
+  return [
+    ...(stopped.length > 0 ? [stopCall(stopped)] : []),
+    ...(parked.length > 0 ? [parkCall(parked)] : []),
+    ...(judged.length > 0 ? [recordCall(judged)] : []),
+    ...(parked.some(({ doors }) => doors.length > 0) ? [openDoorsCall(parked)] : []),
+    ...(passed.some(({ doors }) => doors.length > 0) ? [closeDoorsCall(passed)] : []),
+    ...(taken.length > 0 ? [takeSignalsCall(taken, judged[0]!.row.now_ms)] : []),
+    ...(woken.length > 0 ? [wakeCall(woken.map(wakingOf))] : []),
+  ]
+}
+
+export function isKind<Kind extends Decided['kind']>(
+  decision: Decision | { readonly kind: string },
+  kind: Kind,
+): decision is Extract<Decided, { readonly kind: Kind }> {
+  return decision !== held && !EngineError.is(decision) && decision.kind === kind
+}
+
+function takenBy({ item, signals, verdict }: Judged) {
+  const ids = new Set(verdict.signals)
+  return signals
+    .filter((signal) => ids.has(signal.signal_id))
+    .map((signal) => ({ uuid: item.uuid, signalNumber: signal.signal_no, suspensionId: item.suspensionId }))
+}
+
+function wakingOf({ item, row, verdict }: Judged): Waking {
+  return {
+    uuid: item.uuid,
+    interruption: interruptionBy(verdict, item.condition),
+    delayMs: item.resumeDelayMs,
+    wokenAt: row.now_ms,
+    actor: item.actor,
+    reason: null,
+    closeReason: 'resumed',
+    outcome: verdict,
+  }
+}

@@ -1,0 +1,72 @@
+// The signed part of an approval link: who opens it asks for one action on one waitpoint, until it expires. It is self-
+// contained, so it is verified before anything is looked up. That it is used once is for the engine to hold.
+import { EngineError } from './errors.ts'
+import { frame, unframe } from './frame.ts'
+import { parseWaitpointId } from './id.ts'
+import type { IdParts } from './id.ts'
+import { limits } from './limits.ts'
+import { digestBytes, parseKid, sign, verify } from './signing-key.ts'
+import type { SigningKey } from './signing-key.ts'
+import { checkText } from './text.ts'
+
+const label = 'flowfabric approval link v1'
+
+export interface ApprovalLink {
+  readonly waitpointId: string
+  readonly action: string
+  /** The last millisecond in which it may be opened. */
+  readonly expiresAt: number
+}
+
+export function signLink({ kid, secret }: Pick<SigningKey, 'kid' | 'secret'>, link: ApprovalLink): string {
+  const action = checkAction(link.action)
+  const fields = [kid, link.waitpointId, action, `${link.expiresAt}`]
+  return Buffer.concat([frame(fields), sign(secret, label, fields)]).toString('base64url')
+}
+
+/** It becomes the name of a signal. */
+export function checkAction(action: unknown): string {
+  return checkText('action', action, { minBytes: 1, maxBytes: limits.linkActionBytes, refuseControls: true })
+}
+
+/** Null for whatever is damaged, forged, expired, or signed by a key that no longer verifies; which is not told. */
+export function verifyLink(text: unknown, keys: readonly SigningKey[], now: number): ApprovalLink | null {
+  const { fields, digest } = readLink(text) ?? nothing
+  const [kid = '', waitpointId = '', action = '', expires = ''] = fields
+  const isRight = verify({ kid, digest }, keys, now, label, fields)
+  const expiresAt = Number(expires)
+  return isRight && expiresAt >= now ? { waitpointId, action, expiresAt } : null
+}
+
+/** What a link says of itself before anything of it is verified: enough to look up what it must be verified against. */
+export interface ClaimedLink {
+  readonly kid: string
+  readonly waitpoint: IdParts
+  readonly action: string
+}
+
+/** Null for what no engine has signed, because it could not have. */
+export function claimedByLink(text: unknown): ClaimedLink | null {
+  const [kid, waitpointId, action] = readLink(text)?.fields ?? []
+  try {
+    return { kid: parseKid(kid), waitpoint: parseWaitpointId(waitpointId), action: checkAction(action) }
+  } catch {
+    return null
+  }
+}
+
+/** The one answer to whatever is wrong with a link. */
+export function invalidLink(): EngineError {
+  return new EngineError('invalid_token', 'the link is not valid, or no longer; ask for a new one')
+}
+
+const nothing = { fields: [] as string[], digest: Buffer.alloc(digestBytes) }
+
+function readLink(text: unknown): typeof nothing | null {
+  if (typeof text !== 'string' || text.length > limits.linkBytes) return null
+  const bytes = Buffer.from(text, 'base64url')
+  // Node skips what is not base64url, so only a text that comes out the same was whole.
+  if (bytes.length <= digestBytes || bytes.toString('base64url') !== text) return null
+  const fields = unframe(bytes.subarray(0, -digestBytes))
+  return fields?.length === 4 ? { fields, digest: bytes.subarray(-digestBytes) } : null
+}

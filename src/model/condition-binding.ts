@@ -1,0 +1,45 @@
+// What a condition must have in common with the suspension that it belongs to.
+import { nodesOf, rootPath, signalNodesOf, waitpointsOf } from './condition.ts'
+import type { Condition } from './condition.ts'
+import { impossible } from './condition-fault.ts'
+import { show } from './text.ts'
+
+export interface Binding {
+  /** The keys of the waitpoints that the suspension binds, the primary first. */
+  readonly waitpoints: readonly string[]
+  readonly hasDeadline: boolean
+}
+
+/** Refuses a condition that waits for what this suspension does not have, and several waitpoints of which it ignores one. */
+export function checkBinding(condition: Condition, { waitpoints, hasDeadline }: Binding): void {
+  const named = new Set<string>()
+  for (const [path, node] of signalNodesOf(condition)) {
+    for (const key of waitpointsOf(node)) {
+      named.add(key)
+      if (waitpoints.includes(key)) continue
+      const why =
+        node === condition && node.kind === 'signal'
+          ? 'waitpoint_key_mismatch'
+          : 'referenced_waitpoint_key_missing_binding'
+      throw impossible(why, path, `waitpoint ${show(key)} is not bound; ${bound(waitpoints)}`)
+    }
+  }
+  const ignored = waitpoints.find((key) => !named.has(key))
+  // A lone waitpoint may go with an operator's or a timeout's condition: signals to it are recorded.
+  if (waitpoints.length > 1 && ignored !== undefined) {
+    throw impossible(
+      'extra_binding_not_referenced_by_condition',
+      rootPath,
+      `no leaf takes signals from waitpoint ${show(ignored)}; name it in the condition or do not bind it`,
+    )
+  }
+  if (hasDeadline) return
+  for (const [path, node] of nodesOf(condition)) {
+    if (node.kind !== 'timeout') continue
+    throw impossible('timeout_only_without_deadline', path, 'the suspension has no timeout; give one or drop the leaf')
+  }
+}
+
+function bound(keys: readonly string[]): string {
+  return keys.length === 0 ? 'the suspension binds none' : `the suspension binds ${keys.map(show).join(', ')}`
+}

@@ -1,0 +1,144 @@
+// The verdict on a condition is a pure function of the facts known so far, so nothing but facts is stored, and what came
+// early is judged by the same rule as what comes now.
+//
+// Each node has a moment at which it was met: a signal's acceptance, a child's ending, a point in time, the latest of all
+// members, the earliest of any, the n-th that counts. Never is infinity. The condition holds when the root's moment has
+// come; if the moment lies ahead, time alone will bring it, and that is the timer. More facts only make moments earlier, and
+// their order of arrival plays no part.
+//
+// Satisfiers are kept by node, so that two counts never share them. One signal may serve several nodes.
+import { byAcceptance, doorOf, doorsOf, firstOfEach, fits } from './condition-match.ts'
+import type { SignalFact } from './condition-match.ts'
+import { memberPath, rootPath } from './condition.ts'
+import type {
+  AllOfCondition,
+  AnyOfCondition,
+  Condition,
+  CountCondition,
+  NodePath,
+  SignalCondition,
+} from './condition.ts'
+
+export interface Facts {
+  /** Those that came through the suspension's waitpoints, and those sent by name that nothing has taken yet. */
+  readonly signals: readonly SignalFact[]
+  /** Children that have ended, and when. */
+  readonly childEndings?: ReadonlyMap<string, number>
+  /** When the suspension's own deadline fired, if it has. */
+  readonly timedOutAt?: number
+  readonly now: number
+}
+
+/** Plain JSON, to be stored with the suspension that it resumes. */
+export interface Verdict {
+  readonly satisfied: boolean
+  /** When time alone will satisfy it; null if it is satisfied, or waits for something else. */
+  readonly dueAt: number | null
+  /** For each `anyOf` that is met: the member that was met first, followed down to a node that is no `anyOf`. */
+  readonly winners: Readonly<Record<NodePath, NodePath>>
+  /** For each node that signals meet: the ids of those that count there, in the order of acceptance. */
+  readonly satisfiers: Readonly<Record<NodePath, readonly string[]>>
+  /**
+   * The signals that satisfied it, in the order of acceptance; none before it is satisfied. These are taken. All others sent
+   * by name stay for a later condition: what fits a leaf that lost, comes after the first that fits, or exceeds a count.
+   */
+  readonly signals: readonly string[]
+}
+
+export function evaluate(condition: Condition, facts: Facts): Verdict {
+  const signalsAtDoor = groupByDoor(facts.signals)
+  const winners: Record<NodePath, NodePath> = {}
+  const satisfiers: Record<NodePath, readonly string[]> = {}
+  const root = meet(condition, rootPath, { facts, signalsAtDoor, winners, satisfiers })
+  if (root.at > facts.now) {
+    return { satisfied: false, dueAt: root.at === never ? null : root.at, winners, satisfiers, signals: [] }
+  }
+  const signals = idsOf([...new Set(root.by)].toSorted(byAcceptance))
+  return { satisfied: true, dueAt: null, winners, satisfiers, signals }
+}
+
+interface Evaluation {
+  readonly facts: Facts
+  readonly signalsAtDoor: ReadonlyMap<string, readonly SignalFact[]>
+  readonly winners: Record<NodePath, NodePath>
+  readonly satisfiers: Record<NodePath, readonly string[]>
+}
+
+function groupByDoor(signals: readonly SignalFact[]): ReadonlyMap<string, readonly SignalFact[]> {
+  const groups = new Map<string, SignalFact[]>()
+  for (const signal of signals) {
+    const door = doorOf(signal)
+    const group = groups.get(door)
+    if (group === undefined) groups.set(door, [signal])
+    else group.push(signal)
+  }
+  return groups
+}
+
+interface Meeting {
+  readonly at: number
+  readonly by: readonly SignalFact[]
+  /** The node itself; for an `anyOf`, where its winner is. */
+  readonly path: NodePath
+}
+
+const never = Infinity
+
+/** Total: a stored node of a kind that this version does not know is never met. */
+function meet(node: Condition, path: NodePath, evaluation: Evaluation): Meeting {
+  const { facts } = evaluation
+  switch (node.kind) {
+    case 'signal':
+      return meetSignals(node, path, evaluation, 1)
+    case 'count':
+      return meetSignals(node, path, evaluation, node.n)
+    case 'allOf':
+      return meetAll(node, path, evaluation)
+    case 'anyOf':
+      return meetAny(node, path, evaluation)
+    case 'child':
+      return { at: happened(facts.childEndings?.get(node.executionId), facts), by: [], path }
+    case 'timeout':
+      return { at: happened(facts.timedOutAt, facts), by: [], path }
+    case 'time':
+      return { at: node.at, by: [], path }
+    case 'operator':
+    default:
+      return { at: never, by: [], path }
+  }
+}
+
+// What has happened has happened, also when the clock has been set back since.
+function happened(at: number | undefined, { now }: Facts): number {
+  return at === undefined ? never : Math.min(at, now)
+}
+
+function meetAll(node: AllOfCondition, path: NodePath, evaluation: Evaluation): Meeting {
+  const members = node.members.map((member, i) => meet(member, memberPath(path, i), evaluation))
+  const at = members.reduce((latest, member) => Math.max(latest, member.at), -Infinity)
+  return { at, by: members.flatMap(({ by }) => by), path }
+}
+
+function meetAny(node: AnyOfCondition, path: NodePath, evaluation: Evaluation): Meeting {
+  const members = node.members.map((member, i) => meet(member, memberPath(path, i), evaluation))
+  const unmet: Meeting = { at: never, by: [], path }
+  const winner = members.reduce((first, member) => (member.at < first.at ? member : first), unmet)
+  if (winner.at <= evaluation.facts.now) evaluation.winners[path] = winner.path
+  return winner
+}
+
+function meetSignals(
+  node: SignalCondition | CountCondition,
+  path: NodePath,
+  { facts, signalsAtDoor, satisfiers }: Evaluation,
+  n: number,
+): Meeting {
+  const arrived = doorsOf(node).flatMap((door) => signalsAtDoor.get(door) ?? [])
+  const counted = firstOfEach(node, arrived.filter((signal) => fits(signal, node)).toSorted(byAcceptance))
+  if (counted.length > 0) satisfiers[path] = idsOf(counted)
+  return { at: happened(counted[n - 1]?.acceptedAt, facts), by: counted.slice(0, n), path }
+}
+
+function idsOf(signals: readonly SignalFact[]): string[] {
+  return signals.map(({ id }) => id)
+}

@@ -1,0 +1,69 @@
+// Which signals meet which node, one at a time.
+import { waitpointsOf } from './condition.ts'
+import type { CountCondition, SignalCondition, SignalMatcher } from './condition.ts'
+import type { Json } from './json.ts'
+import { fulfils } from './predicate.ts'
+import type { SignalSource } from './signal.ts'
+
+/** A signal as the evaluator sees it. */
+export interface SignalFact {
+  readonly id: string
+  readonly name: string
+  readonly source: SignalSource
+  /** The key of the waitpoint through which it came; absent for one that was sent by name. */
+  readonly waitpoint?: string
+  /** Absent when there is none, or none that is JSON. */
+  readonly payload?: Json
+  readonly acceptedAt: number
+}
+
+/** Where signals come in for the node; a signal comes in at one door. */
+export function doorsOf(node: SignalCondition | CountCondition): readonly string[] {
+  const waitpoints = waitpointsOf(node)
+  if (waitpoints.length > 0) return waitpoints.map(waitpointDoor)
+  return node.name === undefined ? [] : [nameDoor(node.name)]
+}
+
+export function doorOf({ waitpoint, name }: SignalFact): string {
+  return waitpoint === undefined ? nameDoor(name) : waitpointDoor(waitpoint)
+}
+
+const waitpointDoor = (key: string) => `waitpoint ${key}`
+const nameDoor = (name: string) => `name ${name}`
+
+export function fits({ name, source, payload }: SignalFact, matcher: SignalMatcher): boolean {
+  if (matcher.name !== undefined && matcher.name !== name) return false
+  if (matcher.source?.type !== undefined && matcher.source.type !== source.type) return false
+  if (matcher.source?.identity !== undefined && matcher.source.identity !== source.identity) return false
+  return matcher.payload === undefined || fulfils(payload, matcher.payload)
+}
+
+/** Of the signals that stand for the same thing only the first counts; for a leaf, all stand for the leaf. */
+export function firstOfEach(node: SignalCondition | CountCondition, signals: readonly SignalFact[]): SignalFact[] {
+  const firsts = new Map<string, SignalFact>()
+  for (const signal of signals) {
+    const thing = thingOf(node, signal)
+    if (thing !== undefined && !firsts.has(thing)) firsts.set(thing, signal)
+  }
+  return [...firsts.values()]
+}
+
+function thingOf(node: SignalCondition | CountCondition, signal: SignalFact): string | undefined {
+  if (node.kind === 'signal') return 'leaf'
+  switch (node.distinct) {
+    case 'signals':
+      return signal.id
+    case 'waitpoints':
+      return signal.waitpoint
+    case 'sources':
+      return JSON.stringify([signal.source.type, signal.source.identity])
+    default:
+      return undefined
+  }
+}
+
+/** The order in which signals were accepted; those of one millisecond by their ids, which ascend. */
+export function byAcceptance(a: SignalFact, b: SignalFact): number {
+  if (a.acceptedAt !== b.acceptedAt) return a.acceptedAt - b.acceptedAt
+  return Number(a.id > b.id) - Number(a.id < b.id)
+}

@@ -1,0 +1,40 @@
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { connect } from '../../src/connect/connect.ts'
+import { createDatabase } from '../support/database.ts'
+import { refusal } from '../support/refusal.ts'
+
+const wrappingSecret = 'a secret of the operator'
+const key = { kid: 'first', secret: 'ab'.repeat(32) }
+
+async function emptyDatabase(): Promise<string> {
+  const database = await createDatabase(inject('postgres').url)
+  onTestFinished(() => database.drop())
+  return database.url
+}
+
+test('the key that is given is the first; later starts leave what is there', async () => {
+  const url = await emptyDatabase()
+  const first = await connect(url, { signing: { key, wrappingSecret } })
+  expect(await first.engine.signingKeys.list()).toMatchObject([{ kid: 'first', isActive: true }])
+  await first.engine.signingKeys.rotate({ kid: 'second', secret: 'cd'.repeat(32) })
+  await first.close()
+  const second = await connect(url, { signing: { key, wrappingSecret } })
+  expect(await second.engine.signingKeys.list()).toMatchObject([{ kid: 'second', isActive: true }, { kid: 'first' }])
+  await second.close()
+  const error = await refusal(
+    'wrong_wrapping_secret',
+    connect(url, { signing: { wrappingSecret: 'another, as long as it' } }),
+  )
+  expect(JSON.stringify(error)).not.toContain('another')
+})
+
+test('options that cannot be honoured are refused before anything is opened, without their secrets', async () => {
+  const bad = (signing: unknown) => connect('memory:', { signing: signing as never })
+  await refusal('invalid_input', bad({ secret: 'x' }))
+  await refusal('invalid_input', bad(7))
+  const short = await refusal('invalid_input', bad({ wrappingSecret: 'hunter2' }))
+  expect(short.message).not.toContain('hunter2')
+  await refusal('invalid_kid', bad({ key: { ...key, kid: 'a:b' } }))
+  const odd = await refusal('invalid_secret_hex', bad({ key: { ...key, secret: 'abcd' } }))
+  expect(odd.message).not.toContain('abcd')
+})

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import { suspensionTimeout } from '../../../src/engine/reconcilers/suspension-timeout.ts'
+import { suspensionWake } from '../../../src/engine/reconcilers/suspension-wake.ts'
+import { factory } from '../../support/factory.ts'
+import { rows } from '../../support/raw.ts'
+import { setup } from '../../support/setup.ts'
+import { withoutWriting } from '../../support/written.ts'
+import { suspensionOf } from './suspension-row.ts'
+
+test('TMO-03 an escalation goes on waiting and says so, once; its waitpoints stay open', async () => {
+  const { engine, sql, clock } = await setup()
+  await clock.freeze()
+  const executionId = await factory(sql).suspended({ timeoutAt: 1, timeoutBehaviour: 'escalate' })
+  expect(await suspensionTimeout.runOnce(sql)).toMatchObject({ processed: 1, errors: 0 })
+  expect((await engine.executions.describe(executionId))?.publicState).toBe('suspended')
+  expect(await suspensionOf(sql, executionId)).toMatchObject({
+    is_open: true,
+    escalated_at_ms: await clock.now(),
+    timeout_at_ms: null,
+    wake_at_ms: null,
+  })
+  expect(await rows(sql, 'select state from flowfabric.ff_waitpoint_pending')).toEqual([{ state: 'active' }])
+  const events = 'select event_type, reason, actor, details from flowfabric.ff_event'
+  expect(await rows(sql, events)).toEqual([
+    { event_type: 'escalated', reason: 'suspension_timeout_escalate', actor: 'suspension-timeout', details: {} },
+  ])
+  await clock.advance('1h')
+  expect(await withoutWriting(sql, () => suspensionTimeout.runOnce(sql))).toMatchObject({ processed: 0 })
+})
+
+test('an escalation with a second deadline ends by that one', async () => {
+  const { engine, sql, clock } = await setup()
+  await clock.freeze()
+  const second = { secondTimeoutMs: 60_000, secondBehaviour: 'expire' } as const
+  const executionId = await factory(sql).suspended({ timeoutAt: 1, timeoutBehaviour: 'escalate', ...second })
+  await suspensionTimeout.runOnce(sql)
+  const nextTimeoutAt = (await clock.now()) + 60_000
+  expect(await rows(sql, 'select details from flowfabric.ff_event')).toEqual([{ details: { nextTimeoutAt } }])
+  await clock.advance(60_000)
+  expect(await withoutWriting(sql, () => suspensionTimeout.runOnce(sql))).toMatchObject({ processed: 0 })
+  await clock.advance(1)
+  expect(await suspensionTimeout.runOnce(sql)).toMatchObject({ processed: 1 })
+  expect(await engine.executions.describe(executionId)).toMatchObject({
+    publicState: 'expired',
+    failureReason: 'suspension_timeout_expire',
+  })
+})
+
+test('an escalation meets the leaves that waited for the deadline', async () => {
+  const { engine, sql } = await setup()
+  const given = factory(sql)
+  const signal = { kind: 'signal', waitpoint: 'answer' } as const
+  const timeout = { kind: 'timeout' } as const
+  const escalating = { timeoutAt: 1, timeoutBehaviour: 'escalate' } as const
+  const either = await given.suspended({ ...escalating, condition: { kind: 'anyOf', members: [signal, timeout] } })
+  const both = await given.suspended({ ...escalating, condition: { kind: 'allOf', members: [signal, timeout] } })
+  expect(await suspensionTimeout.runOnce(sql)).toMatchObject({ processed: 2, errors: 0 })
+  expect(await suspensionWake.runOnce(sql)).toMatchObject({ processed: 2, errors: 0 })
+  expect((await engine.executions.describe(either))?.publicState).toBe('resumable')
+  expect((await engine.executions.describe(both))?.publicState).toBe('suspended')
+  expect(await suspensionOf(sql, either)).toMatchObject({
+    close_reason: 'resumed',
+    outcome: { satisfied: true, winners: { '<root>': 'members[1]' } },
+  })
+  // Judged, and not before a signal comes is it looked at again.
+  expect(await suspensionOf(sql, both)).toMatchObject({ wake_at_ms: null })
+})

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { createEngine } from '../../../src/engine/engine.ts'
+import { formatWaitpointId } from '../../../src/model/id.ts'
+import { mintUuid } from '../../../src/model/uuid.ts'
+import { refusal } from '../../support/refusal.ts'
+import { setup } from '../../support/setup.ts'
+import { withoutWriting } from '../../support/written.ts'
+import { parked } from '../signal/parked.ts'
+
+test('WPT-14 the token is read by whoever has the right, and every reading leaves an event', async () => {
+  const { engine } = await setup()
+  const { executionId, doors } = await parked(engine)
+  const { waitpointId, token } = doors['door']!
+  const read = await engine.as({ actor: 'alice' }).waitpoints.readToken(waitpointId)
+  expect(read).toEqual({ waitpointId, waitpointKey: 'door', token })
+  const { events } = await engine.events.timeline(executionId)
+  expect(events.at(-1)).toMatchObject({ kind: 'token_read', actor: 'alice', details: { waitpointId } })
+  expect(JSON.stringify(events)).not.toContain(token)
+})
+
+test('WPT-14 an unknown waitpoint and a foreign one have no token, and leave no event', async () => {
+  const { engine, sql } = await setup()
+  const { doors } = await parked(engine)
+  await withoutWriting(sql, async () => {
+    expect(await engine.waitpoints.readToken(formatWaitpointId(7, mintUuid()))).toBeNull()
+    expect(await engine.as({ namespace: 'ours' }).waitpoints.readToken(doors['door']!.waitpointId)).toBeNull()
+  })
+})
+
+test('the token of a closed waitpoint, and one whose key is gone, are not given', async () => {
+  const { engine, clock } = await setup()
+  const closed = await parked(engine)
+  await engine.executions.cancel({ executionId: closed.executionId })
+  await refusal('waitpoint_closed', engine.waitpoints.readToken(closed.doors['door']!.waitpointId))
+  const { doors } = await parked(engine)
+  await engine.signingKeys.rotate({ grace: 0 })
+  await clock.advance('1s')
+  await engine.signingKeys.rotate()
+  await refusal('signing_key_not_found', engine.waitpoints.readToken(doors['door']!.waitpointId))
+})
+
+test('wrapped keys sign and verify like others, and only for whoever has the secret', async () => {
+  const { sql } = await setup()
+  const engine = createEngine(sql, { signing: { wrappingSecret: 'a secret of the operator' } })
+  const { doors } = await parked(engine)
+  const { waitpointId, token } = doors['door']!
+  await refusal('wrong_wrapping_secret', createEngine(sql).waitpoints.readToken(waitpointId))
+  await refusal('wrong_wrapping_secret', createEngine(sql).signals.deliver({ waitpointId, token, name: 'ready' }))
+  expect(await engine.waitpoints.readToken(waitpointId)).toMatchObject({ token })
+  expect(await engine.signals.deliver({ waitpointId, token, name: 'ready' })).toMatchObject({ kind: 'accepted' })
+})

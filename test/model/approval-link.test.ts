@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest'
+import { signLink, verifyLink } from '../../src/model/approval-link.ts'
+import type { ApprovalLink } from '../../src/model/approval-link.ts'
+import { frame } from '../../src/model/frame.ts'
+import { sign } from '../../src/model/signing-key.ts'
+import type { SigningKey } from '../../src/model/signing-key.ts'
+import { refused } from './refused.ts'
+
+const key: SigningKey = { kid: 'kid-a', secret: Buffer.alloc(32, 7), expiresAt: null }
+const link: ApprovalLink = {
+  waitpointId: '{fp:7}:018f0000-0000-7000-8000-00000000000a',
+  action: 'approve',
+  expiresAt: 2000,
+}
+const text = signLink(key, link)
+
+describe('an approval link', () => {
+  test('gives back what was signed, and fits into a URL as it is', () => {
+    expect(verifyLink(text, [key], 1000)).toEqual(link)
+    expect(text).toMatch(/^[\w-]+$/)
+    expect(text.length).toBeLessThan(200)
+  })
+
+  test('may be opened to its last millisecond', () => {
+    expect(verifyLink(text, [key], 2000)).toEqual(link)
+    expect(verifyLink(text, [key], 2001)).toBeNull()
+  })
+
+  test('lasts no longer than its key', () => {
+    expect(verifyLink(text, [{ ...key, expiresAt: 1500 }], 1500)).toEqual(link)
+    expect(verifyLink(text, [{ ...key, expiresAt: 1500 }], 1501)).toBeNull()
+    expect(verifyLink(text, [{ ...key, kid: 'kid-b' }], 1000)).toBeNull()
+    expect(verifyLink(text, [{ ...key, secret: Buffer.alloc(32, 8) }], 1000)).toBeNull()
+  })
+
+  test('that was changed or cut in any one place is refused', () => {
+    for (const [place, letter] of text.split('').entries()) {
+      const changed = text.slice(0, place) + (letter === 'A' ? 'B' : 'A') + text.slice(place + 1)
+      expect(verifyLink(changed, [key], 1000)).toBeNull()
+      expect(verifyLink(text.slice(0, place), [key], 1000)).toBeNull()
+      expect(verifyLink(text.slice(0, place) + text.slice(place + 1), [key], 1000)).toBeNull()
+    }
+  })
+
+  test('cannot be made of a token: what is signed for one purpose does not stand for another', () => {
+    const fields = ['kid-a', link.waitpointId, link.action, `${link.expiresAt}`]
+    const bytes = Buffer.concat([frame(fields), sign(key.secret, 'flowfabric waitpoint token v1', fields)])
+    expect(verifyLink(bytes.toString('base64url'), [key], 1000)).toBeNull()
+  })
+
+  test('whose fields are too few or too many is refused, though signed by the right key', () => {
+    for (const fields of [[], ['kid-a'], ['kid-a', 'w', 'approve'], ['kid-a', 'w', 'approve', '2000', 'more']]) {
+      const bytes = Buffer.concat([frame(fields), sign(key.secret, 'flowfabric approval link v1', fields)])
+      expect(verifyLink(bytes.toString('base64url'), [key], 1000)).toBeNull()
+    }
+  })
+
+  test.each([
+    undefined,
+    null,
+    7,
+    {},
+    '',
+    '%',
+    `${text}=`,
+    ` ${text}`,
+    'A'.repeat(43),
+    'A'.repeat(100),
+    'A'.repeat(5000),
+  ])('is never %j', (value) => {
+    expect(verifyLink(value, [key], 1000)).toBeNull()
+  })
+
+  test.each(['', 'x'.repeat(65), 'a\nb'])('is not signed for the action %j', (action) => {
+    refused('invalid_input', () => signLink(key, { ...link, action }))
+  })
+})

@@ -1,0 +1,146 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { evaluate } from '../../src/model/condition-evaluate.ts'
+import { parseCondition } from '../../src/model/condition-parse.ts'
+import { receive } from '../../src/model/condition-receive.ts'
+import { fulfils } from '../../src/model/predicate.ts'
+import { parsePredicate } from '../../src/model/predicate-parse.ts'
+import { holds, says } from './condition-reference.ts'
+import { conditions, facts, predicates, signals } from './conditions.ts'
+
+/** Most random conditions stay unmet; enough runs that each property meets both. */
+const numRuns = 1000
+const check = <T extends unknown[]>(property: fc.IProperty<T>) => fc.assert(property, { numRuns })
+
+describe('any condition', () => {
+  test('reads the same when it was printed', () => {
+    check(
+      fc.property(conditions, (condition) => {
+        const once = parseCondition(condition)
+        expect(once).toEqual(condition)
+        expect(parseCondition(JSON.parse(JSON.stringify(once)))).toStrictEqual(once)
+      }),
+    )
+  })
+
+  test('is met exactly when the plain reading of it says so', () => {
+    const seen = { met: 0, unmet: 0 }
+    check(
+      fc.property(conditions, facts, (condition, known) => {
+        const { satisfied } = evaluate(condition, known)
+        seen[satisfied ? 'met' : 'unmet'] += 1
+        expect(satisfied).toBe(holds(condition, known))
+      }),
+    )
+    expect(Math.min(seen.met, seen.unmet)).toBeGreaterThan(numRuns / 20)
+  })
+
+  test('stays met when more signals come, and when time passes', () => {
+    check(
+      fc.property(conditions, facts, signals, fc.nat(9), (condition, known, more, later) => {
+        fc.pre(evaluate(condition, known).satisfied)
+        const ids = known.signals.map(({ id }) => id)
+        const added = more.filter(({ id }) => !ids.includes(id))
+        const signalsThen = [...known.signals, ...added]
+        expect(evaluate(condition, { ...known, signals: signalsThen, now: known.now + later }).satisfied).toBe(true)
+      }),
+    )
+  })
+
+  test('gives one verdict, whatever the order in which signals are read', () => {
+    check(
+      fc.property(conditions, facts, fc.infiniteStream(fc.nat()), (condition, known, places) => {
+        const shuffled = known.signals
+          .map((signal) => ({ signal, place: places.next().value as number }))
+          .toSorted((a, b) => a.place - b.place)
+          .map(({ signal }) => signal)
+        expect(evaluate(condition, { ...known, signals: shuffled })).toEqual(evaluate(condition, known))
+      }),
+    )
+  })
+
+  test('is met by what it takes alone, and takes nothing before', () => {
+    check(
+      fc.property(conditions, facts, (condition, known) => {
+        const verdict = evaluate(condition, known)
+        if (!verdict.satisfied) expect(verdict.signals).toEqual([])
+        if (!verdict.satisfied) return
+        const taken = known.signals.filter(({ id }) => verdict.signals.includes(id))
+        expect(taken).toHaveLength(verdict.signals.length)
+        expect(evaluate(condition, { ...known, signals: taken })).toMatchObject({
+          satisfied: true,
+          signals: verdict.signals,
+        })
+      }),
+    )
+  })
+
+  test('comes due at the first moment at which time alone meets it', () => {
+    check(
+      fc.property(conditions, facts, (condition, known) => {
+        const { satisfied, dueAt } = evaluate(condition, known)
+        const moments = Array.from({ length: 40 }, (_, ahead) => known.now + ahead)
+        const first = moments.find((now) => holds(condition, { ...known, now }))
+        expect(dueAt).toBe(satisfied ? null : (first ?? null))
+      }),
+    )
+  })
+
+  test('names a member of each anyOf that is met, and that member is met', () => {
+    check(
+      fc.property(conditions, facts, (condition, known) => {
+        for (const [path, winner] of Object.entries(evaluate(condition, known).winners)) {
+          const node = nodeAt(condition, winner)
+          expect(path === '<root>' || winner.startsWith(`${path}.`)).toBe(true)
+          expect(node.kind).not.toBe('anyOf')
+          expect(holds(node, known)).toBe(true)
+        }
+      }),
+    )
+  })
+
+  test('says of a signal that it satisfied the condition exactly when it is taken, and of one that turns it always', () => {
+    check(
+      fc.property(conditions, facts, signals, (condition, known, more) => {
+        const ids = known.signals.map(({ id }) => id)
+        const added = more.find(({ id }) => !ids.includes(id))
+        fc.pre(added !== undefined)
+        const signal = { ...added, acceptedAt: known.now }
+        const { verdict, effect } = receive(condition, known, signal)
+        expect(verdict).toEqual(evaluate(condition, { ...known, signals: [...known.signals, signal] }))
+        expect(effect === 'resume_condition_satisfied').toBe(verdict.signals.includes(signal.id))
+        if (evaluate(condition, known).satisfied || !verdict.satisfied) return
+        expect(effect).toBe('resume_condition_satisfied')
+      }),
+    )
+  })
+
+  test('keeps the satisfiers of a node apart from those of the nodes beside it', () => {
+    check(
+      fc.property(conditions, conditions, facts, (left, right, known) => {
+        const both = evaluate({ kind: 'allOf', members: [left, right] }, known)
+        const alone = evaluate(left, known)
+        for (const [path, ids] of Object.entries(alone.satisfiers)) {
+          expect(both.satisfiers[path === '<root>' ? 'members[0]' : `members[0].${path}`]).toEqual(ids)
+        }
+        expect(both.satisfied).toBe(alone.satisfied && evaluate(right, known).satisfied)
+      }),
+    )
+  })
+})
+
+describe('any predicate', () => {
+  test('holds exactly when the plain reading of it says so', () => {
+    check(
+      fc.property(predicates, fc.jsonValue(), (predicate, payload) => {
+        expect(parsePredicate('payload', predicate)).toEqual(predicate)
+        expect(fulfils(payload as never, predicate)).toBe(says(payload as never, predicate))
+      }),
+    )
+  })
+})
+
+function nodeAt(condition: Parameters<typeof evaluate>[0], path: string): Parameters<typeof evaluate>[0] {
+  const places = [...path.matchAll(/\[(\d+)\]/g)].map(([, digits]) => Number(digits))
+  return places.reduce((node, place) => ('members' in node ? node.members[place]! : node), condition)
+}

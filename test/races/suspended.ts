@@ -1,0 +1,68 @@
+// Executions that wait for an answer, and the tokens with which it can be given.
+import { expect } from 'vitest'
+import type { Engine } from '../../src/engine/contract.ts'
+import type { SignalResult } from '../../src/engine/signal/incoming.ts'
+import type { SuspendRequest } from '../../src/engine/suspension/request.ts'
+import type { Fence } from '../../src/engine/fence.ts'
+import type { ExecutionId, WaitpointId } from '../../src/model/id.ts'
+import { fenceOf, worker } from '../engine/execution/holder.ts'
+
+export interface Suspended {
+  readonly executionId: ExecutionId
+  /** Of whoever suspended it. */
+  readonly fence: Fence
+  readonly waitpointId: WaitpointId
+  readonly token: string
+}
+
+export const answered = { kind: 'signal', waitpoint: 'answer' } as const
+
+/** By whatever can meet a condition. */
+export const metByAnything = {
+  kind: 'anyOf',
+  members: [answered, { kind: 'signal', name: 'go' }, { kind: 'time', at: 9_000_000_000_000 }],
+} as const
+
+/** The point in time that it names has come. */
+export const itsTimeHasCome = `
+update flowfabric.ff_suspension_current
+set wake_at_ms = 1, condition = jsonb_set(condition, '{members,2,at}', '1')
+where closed_at_ms is null and condition ->> 'kind' = 'anyOf'`
+
+/** So many, each with one waitpoint. */
+export async function suspended(
+  { executions }: Engine,
+  count: number,
+  request: Partial<Omit<SuspendRequest, keyof Fence>> = {},
+): Promise<Suspended[]> {
+  await executions.createMany(Array.from({ length: count }, () => ({ kind: 'k' })))
+  const { claims } = await executions.claim({ ...worker, max: count, leaseTtl: '1h' })
+  expect(claims).toHaveLength(count)
+  const fences = claims.map(fenceOf)
+  const answers = await executions.suspendMany(fences.map((fence) => ({ condition: answered, ...request, ...fence })))
+  return answers.map((answer, index) => {
+    if (answer.kind !== 'suspended') return expect.unreachable()
+    const { waitpointId, token } = answer.waitpoints[0]!
+    tokens.set(answer.executionId, { waitpointId, token: token! })
+    return { executionId: answer.executionId, fence: fences[index]!, waitpointId, token: token! }
+  })
+}
+
+const tokens = new Map<ExecutionId, { readonly waitpointId: WaitpointId; readonly token: string }>()
+
+/** By the token of the waitpoint that it was suspended with, or by name. */
+export function signal({ signals }: Engine, executionId: ExecutionId): Promise<SignalResult> {
+  const answer = tokens.get(executionId)
+  if (answer === undefined) return signals.send({ executionId, name: 'go' })
+  return signals.deliver({ ...answer, name: 'yes' })
+}
+
+/** What a signal did, or why it was refused. */
+export async function deliver(
+  { signals }: Engine,
+  { waitpointId, token }: Pick<Suspended, 'waitpointId' | 'token'>,
+  sourceIdentity = 'one',
+): Promise<string> {
+  const [answer] = await signals.deliverMany([{ waitpointId, token, name: 'yes', sourceIdentity }])
+  return answer!.kind === 'refused' ? answer!.error.code : answer!.effect
+}
