@@ -95,7 +95,9 @@ test('SUSP-14 a cancel closes the suspension and its waitpoints, and later signa
   const { executionId } = claim
   expect(await engine.executions.cancel({ executionId })).toMatchObject({ kind: 'cancelled', from: 'suspended' })
   expect(await engine.executions.describe(executionId)).toMatchObject({ publicState: 'cancelled' })
-  expect(await engine.attempts.list(executionId)).toMatchObject([{ outcome: 'cancelled', endedAt: expect.any(Number) }])
+  expect((await engine.attempts.list(executionId)).attempts).toMatchObject([
+    { outcome: 'cancelled', endedAt: expect.any(Number) },
+  ])
   const detail = await engine.suspensions.describe(executionId)
   expect(detail).toMatchObject({ closeReason: 'cancelled', closedAt: expect.any(Number), timeoutAt: null })
   expect((await engine.waitpoints.list(executionId)).waitpoints).toEqual([])

@@ -42,7 +42,7 @@ test('SUSP-01 a suspension gives up the lease and parks', async () => {
       timeoutBehaviour: 'fail',
     },
   })
-  expect(await engine.attempts.list(executionId)).toMatchObject([{ outcome: 'suspended', endedAt: null }])
+  expect((await engine.attempts.list(executionId)).attempts).toMatchObject([{ outcome: 'suspended', endedAt: null }])
   const events = await rows(sql, `select * from flowfabric.ff_event where event_type = 'suspended'`)
   expect(events).toMatchObject([
     { lease_effect: 'revoked', lease_id: claim.leaseId, lease_epoch: 1, reason: 'waiting_for_approval' },
@@ -256,7 +256,7 @@ test('what is asked to stop ends cancelled when its holder suspends it', async (
     cancellationReason: 'no longer wanted',
   })
   expect((await engine.waitpoints.list(executionId)).waitpoints).toEqual([])
-  expect(await engine.attempts.list(executionId)).toMatchObject([{ outcome: 'cancelled' }])
+  expect((await engine.attempts.list(executionId)).attempts).toMatchObject([{ outcome: 'cancelled' }])
 })
 
 test('progress, attempt and counts survive a suspension', async () => {
@@ -272,7 +272,9 @@ test('progress, attempt and counts survive a suspension', async () => {
     totalAttemptCount: 1,
   })
   await engine.executions.complete(fenceOf(next))
-  expect(await engine.attempts.list(claim.executionId)).toMatchObject([{ outcome: 'success', leaseEpoch: 2 }])
+  expect((await engine.attempts.list(claim.executionId)).attempts).toMatchObject([
+    { outcome: 'success', leaseEpoch: 2 },
+  ])
 })
 
 test('one bad suspension of many is refused in its place', async () => {

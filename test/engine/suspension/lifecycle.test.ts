@@ -25,7 +25,7 @@ test('CLAIM-20 a resumed execution keeps its attempt; the claim says so, and car
   })
   const events = `select lease_id from flowfabric.ff_lease_event where event_type = 'acquired' order by event_id`
   expect(await rows(sql, events)).toEqual([{ lease_id: claim.leaseId }, { lease_id: resumed.leaseId }])
-  expect(await engine.attempts.list(claim.executionId)).toHaveLength(1)
+  expect((await engine.attempts.list(claim.executionId)).attempts).toHaveLength(1)
 })
 
 test('CLAIM-21 what was not resumed is not claimable, with or without a grant', async () => {
