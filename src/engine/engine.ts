@@ -110,7 +110,7 @@ function shared(sql: Sql, options: EngineOptions) {
   const telling = subscriptions.telling(sql)
   const signingKeys = new SigningKeys(sql, options.signing)
   const sets = {
-    createUnkeyed: new Merger(sql, createUnkeyed(sql, queues, onReady, onDelay)),
+    createUnkeyed: new Merger(sql, createUnkeyed(sql, queues, hints)),
     createKeyed: new Merger(sql, createKeyed(sql, queues, onReady, onDelay)),
     complete: new Merger(sql, completeOperation(telling)),
     fail: new Merger(sql, failOperation(telling, onReady, onDelay)),

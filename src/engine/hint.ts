@@ -53,6 +53,14 @@ class Watch {
   }
 }
 
+// Between two writes that carry their own hint; the other hints are sent one at a time.
+const quietMs = 5
+
+export interface CarriedHint {
+  readonly channel: string
+  readonly payload: string
+}
+
 export class Hints {
   readonly #sql: Sql
   readonly #watches = new Set<Watch>()
@@ -63,6 +71,7 @@ export class Hints {
   /** Until then nothing later needs a hint: whoever comes then finds it. */
   #toldUntil = 0
   #sending = false
+  #quietUntil = 0
   #isListening = false
 
   /** `onQueue` hears the queues that a hint names, and null when anything may have changed. */
@@ -71,10 +80,21 @@ export class Hints {
     this.#onQueue = onQueue
   }
 
-  /** Something was put into these queues, and is committed. */
-  ring(queueIds: Iterable<number>): void {
+  /**
+   * The hint that a write about to be sent may carry in its own transaction: one round trip less. Only where nothing was
+   * told for a while, because under load it would hold up the commits of others.
+   */
+  carriedBy(queueIds: readonly number[]): CarriedHint | null {
+    if (this.#sql.kind === 'embedded' || this.#sending || performance.now() < this.#quietUntil) return null
+    const named = new Set(queueIds)
+    return named.size > mostNamed ? null : { channel: this.#channel, payload: [...named].join() }
+  }
+
+  /** Something was put into these queues, and is committed. `isTold`: it carried its hint. */
+  ring(queueIds: Iterable<number>, isTold = false): void {
+    this.#quietUntil = performance.now() + quietMs
     for (const id of queueIds) {
-      this.#ringing.add(id)
+      if (!isTold) this.#ringing.add(id)
       this.#tellQueue(id)
     }
     if (this.#ringing.size === 0) return
