@@ -42,6 +42,17 @@ where k.namespace = i.namespace
   and k.expires_at_ms <= flowfabric.ff_now_ms()`,
 })
 
+const metRow = {
+  ordinal: 'int8',
+  met_id: 'uuid?',
+  met_partition: 'int2?',
+  met_namespace: 'text?',
+  met_request_hash: 'bytea?',
+  public_state: oneOf<PublicState>(),
+} as const
+
+type MetRow = RowOf<typeof metRow>
+
 // All or nothing, without `on conflict`: what exists is left out by looking first, and a row that another transaction
 // inserted meanwhile fails the statement with 23505, whereupon the set is sent again and finds it. So every insert reads
 // from `fresh` alone; joining one insert's `returning` to the input would be a nested loop over two unindexed sets.

@@ -75,14 +75,3 @@ union all
 select 0, pg_notify($15, $16) is null
 where $15::text is not null`,
 })
-
-const metRow = {
-  ordinal: 'int8',
-  met_id: 'uuid?',
-  met_partition: 'int2?',
-  met_namespace: 'text?',
-  met_request_hash: 'bytea?',
-  public_state: oneOf<PublicState>(),
-} as const
-
-type MetRow = RowOf<typeof metRow>
