@@ -127,9 +127,14 @@ target as materialized (
 )`
 }
 
+/** The fence's one rule, of an execution's row, the row with what was given, its lease `l` and the clock `k`. */
+export function isHeldSql(execution: string, given: string): string {
+  return `${execution}.lifecycle_phase = 'active' and ${execution}.lease_id = ${given}.given_lease_id
+      and ${execution}.lease_epoch = ${given}.given_epoch and l.expires_at_ms > k.now_ms`
+}
+
 function verdictWhere(isOurs: string): string {
-  const isHeld = `t.lifecycle_phase = 'active' and t.lease_id = t.given_lease_id and t.lease_epoch = t.given_epoch
-      and l.expires_at_ms > k.now_ms`
+  const isHeld = isHeldSql('t', 't')
   return `
 clock as materialized (
   select flowfabric.ff_now_ms() as now_ms

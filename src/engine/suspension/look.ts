@@ -6,7 +6,7 @@ import type { WaitpointState } from '../../model/suspension.ts'
 import { call, type Call, type RowsOf } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import { lockSetCall } from '../execution/lock-set.ts'
-import { fenceInput, fenceParams, fenceRow, fenceValues } from '../fence.ts'
+import { fenceInput, fenceParams, fenceRow, fenceValues, isHeldSql } from '../fence.ts'
 import { activeKid } from '../signing-key/active-kid.ts'
 import { byExecution } from './facts.ts'
 import type { NewSuspension } from './request.ts'
@@ -34,8 +34,7 @@ with input as materialized (
     with ordinality as i (${fenceInput}, ordinal)
 )
 select i.ordinal,
-  coalesce(e.lifecycle_phase = 'active' and e.lease_id = i.given_lease_id and e.lease_epoch = i.given_epoch
-    and l.expires_at_ms > k.now_ms, false) as is_held,
+  coalesce(${isHeldSql('e', 'i')}, false) as is_held,
   coalesce(e.lease_id = i.given_lease_id and e.lease_epoch = i.given_epoch, false) as is_last_holder,
   e.lease_epoch, e.public_state, e.interruption, e.namespace, e.queue_id,
   e.cancel_requested_at_ms is not null as is_asked_to_stop, k.now_ms, ${activeKid('e.namespace')} as active_kid,

@@ -7,7 +7,7 @@ import { requiredSignalNames } from '../../model/condition-waits.ts'
 import { nodesOf } from '../../model/condition.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import { fenceInput, fenceParams, fenceValues } from '../fence.ts'
+import { fenceInput, fenceParams, fenceValues, isHeldSql } from '../fence.ts'
 import { activeKid } from '../signing-key/active-kid.ts'
 import type { UnsignedWaitpoint } from '../waitpoint/tokens.ts'
 import { asksForFacts } from './look.ts'
@@ -64,8 +64,7 @@ parking as materialized (
   cross join clock k
   join flowfabric.ff_lease l on l.execution_id = any (array[t.execution_id])
   left join flowfabric.ff_suspension_current s on s.execution_id = any (array[t.execution_id])
-  where t.lifecycle_phase = 'active' and t.lease_id = t.given_lease_id and t.lease_epoch = t.given_epoch
-    and l.expires_at_ms > k.now_ms
+  where ${isHeldSql('t', 't')}
     and t.cancel_requested_at_ms is null
     and coalesce(t.given_timeout_at_ms > k.now_ms, true)
     and not coalesce(s.idempotency_key = t.idempotency_key and s.lease_id = t.given_lease_id, false)
