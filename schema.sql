@@ -18,6 +18,25 @@ create type flowfabric.ff_attempt_type as enum (
   'replay'
 );
 
+create type flowfabric.ff_cancel_policy as enum (
+  'cancel_all',
+  'cancel_pending',
+  'flow_only'
+);
+
+create type flowfabric.ff_edge_kind as enum (
+  'success_only',
+  'optional',
+  'on_failure',
+  'start'
+);
+
+create type flowfabric.ff_edge_resolution as enum (
+  'satisfied',
+  'failed',
+  'skipped'
+);
+
 create type flowfabric.ff_eligibility_state as enum (
   'eligible_now',
   'not_eligible_until_time',
@@ -47,7 +66,33 @@ create type flowfabric.ff_event_type as enum (
   'replayed',
   'escalated',
   'key_rotated',
-  'token_read'
+  'token_read',
+  'unblocked',
+  'flow_created',
+  'flow_changed',
+  'flow_closed',
+  'flow_cancel_requested',
+  'flow_ended',
+  'flow_reopened',
+  'worker_registered',
+  'worker_marked_dead',
+  'worker_ttl_swept',
+  'schedule_put',
+  'schedule_paused',
+  'schedule_resumed',
+  'schedule_deleted',
+  'schedule_fired',
+  'schedule_skipped',
+  'restarted',
+  'warned',
+  'api_key_created',
+  'api_key_revoked'
+);
+
+create type flowfabric.ff_group_state as enum (
+  'pending',
+  'satisfied',
+  'impossible'
 );
 
 create type flowfabric.ff_interruption as enum (
@@ -59,6 +104,12 @@ create type flowfabric.ff_interruption as enum (
   'signalled',
   'timed_out',
   'children'
+);
+
+create type flowfabric.ff_join_policy as enum (
+  'all_of',
+  'any_of',
+  'quorum'
 );
 
 create type flowfabric.ff_lane_state as enum (
@@ -89,6 +140,11 @@ create type flowfabric.ff_on_parent_end as enum (
   'detach'
 );
 
+create type flowfabric.ff_on_satisfied as enum (
+  'cancel_remaining',
+  'let_run'
+);
+
 create type flowfabric.ff_ownership_state as enum (
   'unowned',
   'leased',
@@ -111,6 +167,19 @@ create type flowfabric.ff_public_state as enum (
   'skipped'
 );
 
+create type flowfabric.ff_schedule_catch_up as enum (
+  'none',
+  'last',
+  'all'
+);
+
+create type flowfabric.ff_schedule_overlap as enum (
+  'skip',
+  'queue',
+  'cancelPrevious',
+  'allow'
+);
+
 create type flowfabric.ff_signal_effect as enum (
   'appended_to_waitpoint',
   'appended_to_waitpoint_duplicate',
@@ -120,6 +189,21 @@ create type flowfabric.ff_signal_effect as enum (
   'signal_ignored_not_in_condition',
   'signal_ignored_matcher_failed',
   'no_op'
+);
+
+create type flowfabric.ff_step_kind as enum (
+  'step',
+  'sleep',
+  'wait',
+  'child',
+  'value'
+);
+
+create type flowfabric.ff_step_state as enum (
+  'pending',
+  'succeeded',
+  'failed',
+  'timed_out'
 );
 
 create type flowfabric.ff_suspension_reason as enum (
@@ -161,11 +245,125 @@ create sequence flowfabric.ff_event_id as bigint start 1 increment 1 minvalue 1 
 
 create sequence flowfabric.ff_signal_no as bigint start 1 increment 1 minvalue 1 maxvalue 9223372036854775807 cache 1;
 
+CREATE OR REPLACE FUNCTION flowfabric.ff_exec_core_state(phase flowfabric.ff_lifecycle_phase, ownership flowfabric.ff_ownership_state, eligibility flowfabric.ff_eligibility_state, attempt flowfabric.ff_attempt_state, outcome flowfabric.ff_terminal_outcome, interruption flowfabric.ff_interruption, terminal_at_ms bigint, delay_until_ms bigint, parked_at_ms bigint, parked_state flowfabric.ff_public_state, deadline_at_ms bigint, attempt_deadline_at_ms bigint, cancel_deadline_at_ms bigint, created_at_ms bigint, last_mutation_at_ms bigint, attempt_index integer, attempt_count integer, partition_key smallint, priority smallint, lease_id uuid)
+ RETURNS flowfabric.ff_public_state
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+begin
+  if partition_key not between 0 and 255
+    or priority not between 0 and 9000
+    or ownership = 'leased' and lease_id is null
+    or attempt_count > 0 and attempt_index >= attempt_count
+    or last_mutation_at_ms < created_at_ms
+  then
+    return flowfabric.ff_refuse('ff_exec_core_bounds');
+  end if;
+
+  if phase = 'active' then
+    return case when ownership = 'leased' and eligibility = 'not_applicable' and attempt = 'running_attempt'
+      and outcome = 'none' and interruption = 'none'
+    then
+      case when terminal_at_ms is null and delay_until_ms is null and parked_at_ms is null and parked_state is null
+        then 'active'::flowfabric.ff_public_state
+        else flowfabric.ff_refuse('ff_exec_core_timers')
+      end
+    end;
+  end if;
+
+  if phase = 'terminal' then
+    return case when ownership = 'unowned' and eligibility = 'not_applicable' and outcome <> 'none' and interruption = 'none'
+      and (attempt = 'attempt_terminal'
+        or attempt = 'pending_first_attempt' and outcome in ('cancelled', 'expired')
+        -- Skipped before it ran, or a member that stands for a flow, which ends with that and never runs.
+        or attempt = 'none' and outcome in ('success', 'failed', 'skipped'))
+    then
+      case when terminal_at_ms is not null and delay_until_ms is null and parked_at_ms is null and parked_state is null
+        and deadline_at_ms is null and attempt_deadline_at_ms is null and cancel_deadline_at_ms is null
+        then case outcome
+          when 'success' then 'completed'::flowfabric.ff_public_state
+          when 'cancelled' then 'cancelled'::flowfabric.ff_public_state
+          when 'expired' then 'expired'::flowfabric.ff_public_state
+          when 'skipped' then 'skipped'::flowfabric.ff_public_state
+          else 'failed'::flowfabric.ff_public_state
+        end
+        else flowfabric.ff_refuse('ff_exec_core_timers')
+      end
+    end;
+  end if;
+
+  if ownership <> 'unowned' or outcome <> 'none' then
+    return null;
+  end if;
+
+  if phase = 'runnable' then
+    return case when eligibility <> 'not_applicable' and (interruption = 'none') = (attempt <> 'attempt_interrupted')
+      and (attempt in ('pending_first_attempt', 'pending_replay_attempt')
+        or attempt in ('attempt_interrupted', 'pending_retry_attempt') and eligibility <> 'blocked_by_dependencies')
+    then
+      case when terminal_at_ms is null and attempt_deadline_at_ms is null
+        and (delay_until_ms is not null) = (eligibility = 'not_eligible_until_time')
+        and (parked_at_ms is not null) = (eligibility not in ('eligible_now', 'not_eligible_until_time'))
+        and parked_state is not distinct from case
+          when eligibility in ('eligible_now', 'not_eligible_until_time') then null
+          when eligibility = 'blocked_by_dependencies' then 'waiting_children'::flowfabric.ff_public_state
+          when eligibility in ('blocked_by_budget', 'blocked_by_quota') then 'rate_limited'::flowfabric.ff_public_state
+          else 'waiting'::flowfabric.ff_public_state
+        end
+        then case
+          when parked_state is not null then parked_state
+          when eligibility = 'not_eligible_until_time' then 'delayed'::flowfabric.ff_public_state
+          when interruption in ('signalled', 'timed_out', 'children') then 'resumable'::flowfabric.ff_public_state
+          else 'waiting'::flowfabric.ff_public_state
+        end
+        else flowfabric.ff_refuse('ff_exec_core_timers')
+      end
+    end;
+  end if;
+
+  return case when phase = 'suspended' and eligibility = 'not_applicable' and attempt = 'attempt_interrupted'
+    and interruption = 'none'
+  then
+    case when terminal_at_ms is null and delay_until_ms is null and parked_at_ms is not null and parked_state = 'suspended'
+      and attempt_deadline_at_ms is null
+      then 'suspended'::flowfabric.ff_public_state
+      else flowfabric.ff_refuse('ff_exec_core_timers')
+    end
+  end;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION flowfabric.ff_now_ms()
  RETURNS bigint
  LANGUAGE sql
  STABLE PARALLEL SAFE
 AS $function$ select floor(date_part('epoch', clock_timestamp()) * 1000)::bigint $function$;
+
+CREATE OR REPLACE FUNCTION flowfabric.ff_refuse(rule text)
+ RETURNS flowfabric.ff_public_state
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise check_violation using constraint = rule, message = format('a row of ff_exec_core breaks the rule %s', rule);
+end
+$function$;
+
+create table flowfabric.ff_api_key (
+  key_id text collate "C" not null,
+  namespace text collate "C" not null,
+  created_at_ms bigint not null,
+  last_used_at_ms bigint,
+  revoked_at_ms bigint,
+  requests_per_second integer,
+  name text not null,
+  created_by text not null,
+  scopes text[] not null,
+  secret_hash bytea not null,
+  constraint ff_api_key_pkey PRIMARY KEY (key_id)
+)
+with (
+  fillfactor=50
+);
 
 create table flowfabric.ff_attempt (
   execution_id uuid not null,
@@ -188,6 +386,22 @@ create table flowfabric.ff_attempt (
   constraint ff_attempt_pkey PRIMARY KEY (execution_id, attempt_index)
 );
 
+create table flowfabric.ff_cancel_backlog (
+  execution_id uuid not null,
+  generation integer not null,
+  flow_id uuid,
+  created_at_ms bigint not null,
+  reason text not null,
+  actor text not null,
+  constraint ff_cancel_backlog_pkey PRIMARY KEY (execution_id, generation)
+)
+with (
+  autovacuum_vacuum_scale_factor=0,
+  autovacuum_vacuum_threshold=1000
+);
+CREATE INDEX ff_cancel_backlog_flow ON flowfabric.ff_cancel_backlog USING btree (flow_id) WHERE (flow_id IS NOT NULL);
+CREATE INDEX ff_cancel_backlog_order ON flowfabric.ff_cancel_backlog USING btree (created_at_ms, execution_id);
+
 create table flowfabric.ff_dispatch (
   execution_id uuid not null,
   generation integer not null,
@@ -195,12 +409,19 @@ create table flowfabric.ff_dispatch (
   parent_id uuid,
   created_at_ms bigint not null,
   outcome flowfabric.ff_terminal_outcome not null,
-  constraint ff_dispatch_pkey PRIMARY KEY (execution_id, generation)
+  has_children boolean not null default false,
+  is_counted boolean not null default false,
+  constraint ff_dispatch_pkey PRIMARY KEY (execution_id, generation, outcome)
 )
 with (
   autovacuum_vacuum_scale_factor=0,
-  autovacuum_vacuum_threshold=1000
+  autovacuum_vacuum_threshold=1000,
+  fillfactor=70
 );
+CREATE INDEX ff_dispatch_children ON flowfabric.ff_dispatch USING btree (created_at_ms, execution_id) WHERE has_children;
+CREATE INDEX ff_dispatch_flow ON flowfabric.ff_dispatch USING btree (flow_id) WHERE (flow_id IS NOT NULL);
+CREATE INDEX ff_dispatch_order ON flowfabric.ff_dispatch USING btree (created_at_ms, execution_id);
+CREATE INDEX ff_dispatch_parent ON flowfabric.ff_dispatch USING btree (created_at_ms, execution_id) WHERE (parent_id IS NOT NULL);
 
 create table flowfabric.ff_duty (
   duty text not null,
@@ -214,6 +435,49 @@ create table flowfabric.ff_duty (
 with (
   fillfactor=50
 );
+
+create table flowfabric.ff_edge (
+  flow_id uuid not null,
+  edge_id uuid not null,
+  upstream_id uuid not null,
+  downstream_id uuid not null,
+  created_at_ms bigint not null,
+  resolved_generation integer,
+  resolution flowfabric.ff_edge_resolution,
+  kind flowfabric.ff_edge_kind not null,
+  created_by text not null,
+  data_ref text collate "C",
+  constraint ff_edge_pkey PRIMARY KEY (flow_id, edge_id),
+  constraint ff_edge_resolved CHECK (((resolution IS NULL) = (resolved_generation IS NULL)))
+)
+with (
+  fillfactor=70
+);
+CREATE INDEX ff_edge_downstream ON flowfabric.ff_edge USING btree (downstream_id, edge_id);
+CREATE INDEX ff_edge_upstream ON flowfabric.ff_edge USING btree (upstream_id, edge_id);
+
+create table flowfabric.ff_edge_group (
+  downstream_id uuid not null,
+  flow_id uuid not null,
+  fired_at_ms bigint,
+  quorum integer,
+  total integer not null,
+  satisfied integer not null default 0,
+  failed integer not null default 0,
+  skipped integer not null default 0,
+  policy flowfabric.ff_join_policy not null,
+  on_satisfied flowfabric.ff_on_satisfied not null,
+  state flowfabric.ff_group_state not null default 'pending'::flowfabric.ff_group_state,
+  is_sealed boolean not null,
+  constraint ff_edge_group_pkey PRIMARY KEY (downstream_id),
+  constraint ff_edge_group_counters CHECK (((satisfied >= 0) AND (failed >= 0) AND (skipped >= 0) AND (((satisfied + failed) + skipped) <= total))),
+  constraint ff_edge_group_fired CHECK (((fired_at_ms IS NULL) = (state = 'pending'::flowfabric.ff_group_state))),
+  constraint ff_edge_group_quorum CHECK ((((quorum IS NULL) = (policy = 'all_of'::flowfabric.ff_join_policy)) AND (quorum >= 1)))
+)
+with (
+  fillfactor=50
+);
+CREATE INDEX ff_edge_group_flow ON flowfabric.ff_edge_group USING btree (flow_id, downstream_id);
 
 create table flowfabric.ff_event (
   event_id bigint not null default nextval('flowfabric.ff_event_id'::regclass),
@@ -237,6 +501,7 @@ create table flowfabric.ff_event (
 )
 partition by RANGE (event_id);
 CREATE INDEX ff_event_execution ON flowfabric.ff_event USING btree (execution_id, event_id);
+CREATE INDEX ff_event_flow ON flowfabric.ff_event USING btree (flow_id, event_id) WHERE (event_type = ANY (ARRAY['flow_created'::flowfabric.ff_event_type, 'flow_changed'::flowfabric.ff_event_type, 'flow_closed'::flowfabric.ff_event_type, 'flow_cancel_requested'::flowfabric.ff_event_type, 'flow_ended'::flowfabric.ff_event_type, 'flow_reopened'::flowfabric.ff_event_type]));
 
 create table flowfabric.ff_event_1 partition of flowfabric.ff_event FOR VALUES FROM (MINVALUE) TO ('10000001');
 
@@ -268,28 +533,7 @@ create table flowfabric.ff_exec_core (
   attempt_state flowfabric.ff_attempt_state not null,
   terminal_outcome flowfabric.ff_terminal_outcome not null default 'none'::flowfabric.ff_terminal_outcome,
   interruption flowfabric.ff_interruption not null default 'none'::flowfabric.ff_interruption,
-  public_state flowfabric.ff_public_state not null generated always as (
-  CASE lifecycle_phase
-      WHEN 'active'::flowfabric.ff_lifecycle_phase THEN 'active'::flowfabric.ff_public_state
-      WHEN 'terminal'::flowfabric.ff_lifecycle_phase THEN
-      CASE terminal_outcome
-          WHEN 'success'::flowfabric.ff_terminal_outcome THEN 'completed'::flowfabric.ff_public_state
-          WHEN 'cancelled'::flowfabric.ff_terminal_outcome THEN 'cancelled'::flowfabric.ff_public_state
-          WHEN 'expired'::flowfabric.ff_terminal_outcome THEN 'expired'::flowfabric.ff_public_state
-          WHEN 'skipped'::flowfabric.ff_terminal_outcome THEN 'skipped'::flowfabric.ff_public_state
-          ELSE 'failed'::flowfabric.ff_public_state
-      END
-      WHEN 'suspended'::flowfabric.ff_lifecycle_phase THEN 'suspended'::flowfabric.ff_public_state
-      WHEN 'runnable'::flowfabric.ff_lifecycle_phase THEN
-      CASE
-          WHEN (eligibility_state = 'not_eligible_until_time'::flowfabric.ff_eligibility_state) THEN 'delayed'::flowfabric.ff_public_state
-          WHEN (eligibility_state = 'blocked_by_dependencies'::flowfabric.ff_eligibility_state) THEN 'waiting_children'::flowfabric.ff_public_state
-          WHEN (eligibility_state = ANY (ARRAY['blocked_by_budget'::flowfabric.ff_eligibility_state, 'blocked_by_quota'::flowfabric.ff_eligibility_state])) THEN 'rate_limited'::flowfabric.ff_public_state
-          WHEN ((eligibility_state = 'eligible_now'::flowfabric.ff_eligibility_state) AND (interruption = ANY (ARRAY['signalled'::flowfabric.ff_interruption, 'timed_out'::flowfabric.ff_interruption, 'children'::flowfabric.ff_interruption]))) THEN 'resumable'::flowfabric.ff_public_state
-          ELSE 'waiting'::flowfabric.ff_public_state
-      END
-      ELSE 'waiting'::flowfabric.ff_public_state
-  END) stored,
+  public_state flowfabric.ff_public_state generated always as (flowfabric.ff_exec_core_state(lifecycle_phase, ownership_state, eligibility_state, attempt_state, terminal_outcome, interruption, terminal_at_ms, delay_until_ms, parked_at_ms, parked_state, deadline_at_ms, attempt_deadline_at_ms, cancel_deadline_at_ms, created_at_ms, last_mutation_at_ms, attempt_index, total_attempt_count, partition_key, priority, lease_id)) stored,
   parked_state flowfabric.ff_public_state,
   on_parent_end flowfabric.ff_on_parent_end,
   partition_key smallint not null,
@@ -305,33 +549,7 @@ create table flowfabric.ff_exec_core (
   cancellation_reason text,
   cancelled_by text,
   constraint ff_exec_core_pkey PRIMARY KEY (execution_id),
-  constraint ff_exec_core_bounds CHECK ((((partition_key >= 0) AND (partition_key <= 255)) AND ((priority >= 0) AND (priority <= 9000)) AND ((ownership_state <> 'leased'::flowfabric.ff_ownership_state) OR (lease_id IS NOT NULL)) AND ((total_attempt_count = 0) OR (attempt_index < total_attempt_count)) AND (last_mutation_at_ms >= created_at_ms))),
-  constraint ff_exec_core_timers CHECK ((((terminal_at_ms IS NOT NULL) = (lifecycle_phase = 'terminal'::flowfabric.ff_lifecycle_phase)) AND ((delay_until_ms IS NOT NULL) = (eligibility_state = 'not_eligible_until_time'::flowfabric.ff_eligibility_state)) AND ((parked_at_ms IS NOT NULL) = ((lifecycle_phase = 'suspended'::flowfabric.ff_lifecycle_phase) OR (eligibility_state <> ALL (ARRAY['eligible_now'::flowfabric.ff_eligibility_state, 'not_eligible_until_time'::flowfabric.ff_eligibility_state, 'not_applicable'::flowfabric.ff_eligibility_state])))) AND (NOT (parked_state IS DISTINCT FROM
-  CASE
-      WHEN (parked_at_ms IS NOT NULL) THEN public_state
-      ELSE NULL::flowfabric.ff_public_state
-  END)) AND ((deadline_at_ms IS NULL) OR (lifecycle_phase <> 'terminal'::flowfabric.ff_lifecycle_phase)) AND ((attempt_deadline_at_ms IS NULL) OR (lifecycle_phase = 'active'::flowfabric.ff_lifecycle_phase)) AND ((cancel_deadline_at_ms IS NULL) OR (lifecycle_phase <> 'terminal'::flowfabric.ff_lifecycle_phase)))),
-  constraint ff_exec_core_vector CHECK (((ownership_state =
-  CASE lifecycle_phase
-      WHEN 'active'::flowfabric.ff_lifecycle_phase THEN 'leased'::flowfabric.ff_ownership_state
-      ELSE 'unowned'::flowfabric.ff_ownership_state
-  END) AND ((eligibility_state = 'not_applicable'::flowfabric.ff_eligibility_state) = (lifecycle_phase <> 'runnable'::flowfabric.ff_lifecycle_phase)) AND ((terminal_outcome = 'none'::flowfabric.ff_terminal_outcome) = (lifecycle_phase <> 'terminal'::flowfabric.ff_lifecycle_phase)) AND ((interruption = 'none'::flowfabric.ff_interruption) = ((lifecycle_phase <> 'runnable'::flowfabric.ff_lifecycle_phase) OR (attempt_state <> 'attempt_interrupted'::flowfabric.ff_attempt_state))) AND (attempt_state = ANY (
-  CASE lifecycle_phase
-      WHEN 'active'::flowfabric.ff_lifecycle_phase THEN '{running_attempt}'::flowfabric.ff_attempt_state[]
-      WHEN 'suspended'::flowfabric.ff_lifecycle_phase THEN '{attempt_interrupted}'::flowfabric.ff_attempt_state[]
-      WHEN 'runnable'::flowfabric.ff_lifecycle_phase THEN
-      CASE
-          WHEN (eligibility_state = 'blocked_by_dependencies'::flowfabric.ff_eligibility_state) THEN '{pending_first_attempt,pending_replay_attempt}'::flowfabric.ff_attempt_state[]
-          ELSE '{pending_first_attempt,attempt_interrupted,pending_retry_attempt,pending_replay_attempt}'::flowfabric.ff_attempt_state[]
-      END
-      WHEN 'terminal'::flowfabric.ff_lifecycle_phase THEN
-      CASE
-          WHEN (terminal_outcome = ANY (ARRAY['cancelled'::flowfabric.ff_terminal_outcome, 'expired'::flowfabric.ff_terminal_outcome])) THEN '{attempt_terminal,pending_first_attempt}'::flowfabric.ff_attempt_state[]
-          WHEN (terminal_outcome = 'skipped'::flowfabric.ff_terminal_outcome) THEN '{attempt_terminal,none}'::flowfabric.ff_attempt_state[]
-          ELSE '{attempt_terminal}'::flowfabric.ff_attempt_state[]
-      END
-      ELSE '{}'::flowfabric.ff_attempt_state[]
-  END))))
+  constraint ff_exec_core_vector CHECK ((public_state IS NOT NULL))
 )
 with (
   autovacuum_analyze_scale_factor=0.05,
@@ -358,6 +576,7 @@ create table flowfabric.ff_exec_input (
   deadline_after_ms bigint,
   queue_id integer not null,
   parent_id uuid,
+  child_depth smallint,
   creator_identity text not null,
   idempotency_key text,
   payload bytea,
@@ -388,6 +607,68 @@ create table flowfabric.ff_exec_tag (
   constraint ff_exec_tag_pkey PRIMARY KEY (execution_id, tag_key)
 );
 CREATE INDEX ff_exec_tag_value ON flowfabric.ff_exec_tag USING btree (tag_key, tag_value, namespace, created_at_ms, execution_id);
+
+create table flowfabric.ff_flow_core (
+  flow_id uuid not null,
+  root_flow_id uuid not null,
+  member_id uuid,
+  created_at_ms bigint not null,
+  last_mutation_at_ms bigint not null,
+  closed_at_ms bigint,
+  cancelled_at_ms bigint,
+  ended_at_ms bigint,
+  graph_revision bigint not null default 0,
+  member_count integer not null default 0,
+  edge_count integer not null default 0,
+  success_count integer not null default 0,
+  failed_count integer not null default 0,
+  cancelled_count integer not null default 0,
+  expired_count integer not null default 0,
+  skipped_count integer not null default 0,
+  outcome flowfabric.ff_terminal_outcome not null default 'none'::flowfabric.ff_terminal_outcome,
+  cancel_policy flowfabric.ff_cancel_policy,
+  is_held boolean not null default false,
+  partition_key smallint not null,
+  namespace text collate "C" not null,
+  flow_kind text collate "C" not null,
+  creator_identity text not null,
+  cancel_reason text,
+  cancelled_by text,
+  request_hash bytea,
+  constraint ff_flow_core_pkey PRIMARY KEY (flow_id),
+  constraint ff_flow_core_cancel CHECK (((cancelled_at_ms IS NULL) = (cancel_policy IS NULL))),
+  constraint ff_flow_core_end CHECK (((ended_at_ms IS NULL) = (outcome = 'none'::flowfabric.ff_terminal_outcome)))
+)
+with (
+  autovacuum_vacuum_scale_factor=0,
+  autovacuum_vacuum_threshold=1000,
+  fillfactor=50
+);
+CREATE INDEX ff_flow_core_created ON flowfabric.ff_flow_core USING btree (created_at_ms, flow_id);
+CREATE INDEX ff_flow_core_end ON flowfabric.ff_flow_core USING btree (ended_at_ms, flow_id) WHERE (ended_at_ms IS NOT NULL);
+CREATE INDEX ff_flow_core_member ON flowfabric.ff_flow_core USING btree (member_id) WHERE (member_id IS NOT NULL);
+CREATE INDEX ff_flow_core_namespace ON flowfabric.ff_flow_core USING btree (namespace, created_at_ms, flow_id);
+CREATE INDEX ff_flow_core_partition ON flowfabric.ff_flow_core USING btree (partition_key, flow_id);
+CREATE INDEX ff_flow_core_root ON flowfabric.ff_flow_core USING btree (root_flow_id, flow_id);
+
+create table flowfabric.ff_flow_member (
+  flow_id uuid not null,
+  execution_id uuid not null,
+  sub_flow_id uuid,
+  member_name text collate "C" not null,
+  constraint ff_flow_member_pkey PRIMARY KEY (flow_id, execution_id),
+  constraint ff_flow_member_name UNIQUE (flow_id, member_name)
+);
+
+create table flowfabric.ff_flow_tag (
+  flow_id uuid not null,
+  created_at_ms bigint not null,
+  namespace text collate "C" not null,
+  tag_key text collate "C" not null,
+  tag_value text collate "C" not null,
+  constraint ff_flow_tag_pkey PRIMARY KEY (flow_id, tag_key)
+);
+CREATE INDEX ff_flow_tag_value ON flowfabric.ff_flow_tag USING btree (tag_key, tag_value, namespace, created_at_ms, flow_id);
 
 create table flowfabric.ff_grant (
   execution_id uuid not null,
@@ -442,7 +723,7 @@ with (
   fillfactor=50
 );
 CREATE INDEX ff_lease_expiry ON flowfabric.ff_lease USING btree (expires_at_ms, execution_id);
-CREATE INDEX ff_lease_instance ON flowfabric.ff_lease USING btree (worker_instance_id, execution_id);
+CREATE INDEX ff_lease_instance ON flowfabric.ff_lease USING btree (worker_instance_id);
 
 create table flowfabric.ff_migration (
   version integer not null,
@@ -492,6 +773,51 @@ with (
 );
 CREATE INDEX ff_ready_resumed ON flowfabric.ff_ready USING btree (queue_id, neg_priority, rank, execution_id) WHERE resumed;
 
+create table flowfabric.ff_schedule (
+  schedule_id uuid not null,
+  created_at_ms bigint not null,
+  changed_at_ms bigint not null,
+  next_fire_at_ms bigint,
+  planned_at_ms bigint,
+  paused_at_ms bigint,
+  until_ms bigint,
+  every_ms bigint,
+  anchor_at_ms bigint,
+  jitter_ms bigint not null,
+  last_planned_at_ms bigint,
+  last_fired_at_ms bigint,
+  fired_count bigint not null default 0,
+  skipped_count bigint not null default 0,
+  last_execution_id uuid,
+  catch_up_limit integer not null,
+  overlap flowfabric.ff_schedule_overlap not null,
+  catch_up flowfabric.ff_schedule_catch_up not null,
+  partition_key smallint not null,
+  namespace text collate "C" not null,
+  schedule_name text collate "C" not null,
+  cron text,
+  time_zone text,
+  queued_at_ms bigint[] not null default '{}'::bigint[],
+  request_hash bytea not null,
+  deadline_after_ms bigint,
+  queue_id integer not null,
+  priority smallint not null,
+  payload bytea,
+  payload_encoding text,
+  policy jsonb,
+  tags jsonb,
+  constraint ff_schedule_pkey PRIMARY KEY (schedule_id),
+  constraint ff_schedule_name UNIQUE (namespace, schedule_name),
+  constraint ff_schedule_timer CHECK (((next_fire_at_ms IS NULL) = ((paused_at_ms IS NOT NULL) OR ((planned_at_ms IS NULL) AND (cardinality(queued_at_ms) = 0))))),
+  constraint ff_schedule_timing CHECK ((((cron IS NULL) = (every_ms IS NOT NULL)) AND ((cron IS NULL) = (time_zone IS NULL)) AND ((every_ms IS NULL) = (anchor_at_ms IS NULL))))
+)
+with (
+  autovacuum_vacuum_scale_factor=0,
+  autovacuum_vacuum_threshold=1000,
+  fillfactor=50
+);
+CREATE INDEX ff_schedule_fire ON flowfabric.ff_schedule USING btree (next_fire_at_ms, schedule_id) WHERE (next_fire_at_ms IS NOT NULL);
+
 create table flowfabric.ff_set_aside (
   duty text not null,
   subject_id uuid not null,
@@ -500,6 +826,7 @@ create table flowfabric.ff_set_aside (
   error text not null,
   constraint ff_set_aside_pkey PRIMARY KEY (duty, subject_id)
 );
+CREATE INDEX ff_set_aside_subject ON flowfabric.ff_set_aside USING btree (subject_id);
 
 create table flowfabric.ff_signal (
   execution_id uuid not null,
@@ -525,7 +852,31 @@ create table flowfabric.ff_signal (
 with (
   fillfactor=90
 );
-CREATE UNIQUE INDEX ff_signal_idempotency ON flowfabric.ff_signal USING btree (execution_id, idempotency_key, COALESCE(waitpoint_id, '00000000-0000-0000-0000-000000000000'::uuid)) WHERE (idempotency_key IS NOT NULL);
+CREATE UNIQUE INDEX ff_signal_idempotency ON flowfabric.ff_signal USING btree (execution_id, idempotency_key, COALESCE(waitpoint_id, '00000000-0000-0000-0000-000000000000'::uuid), generation) WHERE (idempotency_key IS NOT NULL);
+
+create table flowfabric.ff_step (
+  execution_id uuid not null,
+  origin_id uuid,
+  recorded_at_ms bigint not null,
+  due_at_ms bigint,
+  lease_epoch bigint not null,
+  total_bytes bigint not null,
+  step_no bigint not null,
+  total_count integer not null,
+  generation integer not null,
+  attempt_index integer not null,
+  place integer not null,
+  step_index integer not null,
+  try_count integer not null,
+  duration_ms bigint,
+  kind flowfabric.ff_step_kind not null,
+  state flowfabric.ff_step_state not null,
+  step_name text collate "C" not null,
+  result bytea,
+  result_encoding text,
+  constraint ff_step_pkey PRIMARY KEY (execution_id, generation, step_name, step_index),
+  constraint ff_step_order UNIQUE (execution_id, step_no)
+);
 
 create table flowfabric.ff_suspension_current (
   execution_id uuid not null,
@@ -601,6 +952,29 @@ with (
 );
 CREATE INDEX ff_waitpoint_pending_execution ON flowfabric.ff_waitpoint_pending USING btree (execution_id, waitpoint_id);
 CREATE INDEX ff_waitpoint_pending_expiry ON flowfabric.ff_waitpoint_pending USING btree (expires_at_ms, waitpoint_id) WHERE (expires_at_ms IS NOT NULL);
+
+create table flowfabric.ff_worker (
+  namespace text collate "C" not null,
+  worker_instance_id text collate "C" not null,
+  registered_at_ms bigint not null,
+  heartbeat_at_ms bigint not null,
+  expires_at_ms bigint not null,
+  ttl_ms bigint not null,
+  pid integer,
+  worker_id text not null,
+  host text,
+  lanes text[] not null,
+  kinds text[],
+  versions text[] not null,
+  capabilities text[] not null,
+  constraint ff_worker_pkey PRIMARY KEY (namespace, worker_instance_id)
+)
+with (
+  autovacuum_vacuum_scale_factor=0,
+  autovacuum_vacuum_threshold=1000,
+  fillfactor=50
+);
+CREATE INDEX ff_worker_expiry ON flowfabric.ff_worker USING btree (expires_at_ms);
 
 create view flowfabric.ff_completion_event as
 SELECT event_id,

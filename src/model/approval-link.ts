@@ -1,4 +1,4 @@
-// The signed part of an approval link: who opens it asks for one action on one waitpoint, until it expires. It is self-
+// The signed part of an approval link: who opens it asks for one action on one waitpoint, or for its opposite, until it expires. It is self-
 // contained, so it is verified before anything is looked up. That it is used once is for the engine to hold.
 import { EngineError } from './errors.ts'
 import { frame, unframe } from './frame.ts'
@@ -13,14 +13,17 @@ const label = 'flowfabric approval link v1'
 
 export interface ApprovalLink {
   readonly waitpointId: string
-  readonly action: string
+  /** What it may answer: one thing, or one and its opposite. */
+  readonly actions: readonly string[]
   /** The last millisecond in which it may be opened. */
   readonly expiresAt: number
+  /** Made by chance: two links for the same action are two, each to be used once. */
+  readonly nonce: string
 }
 
 export function signLink({ kid, secret }: Pick<SigningKey, 'kid' | 'secret'>, link: ApprovalLink): string {
-  const action = checkAction(link.action)
-  const fields = [kid, link.waitpointId, action, `${link.expiresAt}`]
+  const [action, ...others] = link.actions.map(checkAction)
+  const fields = [kid, link.waitpointId, action!, `${link.expiresAt}`, link.nonce, ...others]
   return Buffer.concat([frame(fields), sign(secret, label, fields)]).toString('base64url')
 }
 
@@ -32,24 +35,25 @@ export function checkAction(action: unknown): string {
 /** Null for whatever is damaged, forged, expired, or signed by a key that no longer verifies; which is not told. */
 export function verifyLink(text: unknown, keys: readonly SigningKey[], now: number): ApprovalLink | null {
   const { fields, digest } = readLink(text) ?? nothing
-  const [kid = '', waitpointId = '', action = '', expires = ''] = fields
+  const [kid = '', waitpointId = '', action = '', expires = '', nonce = '', ...others] = fields
   const isRight = verify({ kid, digest }, keys, now, label, fields)
   const expiresAt = Number(expires)
-  return isRight && expiresAt >= now ? { waitpointId, action, expiresAt } : null
+  return isRight && expiresAt >= now ? { waitpointId, actions: [action, ...others], expiresAt, nonce } : null
 }
 
 /** What a link says of itself before anything of it is verified: enough to look up what it must be verified against. */
 export interface ClaimedLink {
   readonly kid: string
   readonly waitpoint: IdParts
-  readonly action: string
+  readonly actions: readonly string[]
 }
 
 /** Null for what no engine has signed, because it could not have. */
 export function claimedByLink(text: unknown): ClaimedLink | null {
-  const [kid, waitpointId, action] = readLink(text)?.fields ?? []
+  const [kid, waitpointId, action, , , ...others] = readLink(text)?.fields ?? []
   try {
-    return { kid: parseKid(kid), waitpoint: parseWaitpointId(waitpointId), action: checkAction(action) }
+    const actions = [action, ...others].map(checkAction)
+    return { kid: parseKid(kid), waitpoint: parseWaitpointId(waitpointId), actions }
   } catch {
     return null
   }
@@ -68,5 +72,5 @@ function readLink(text: unknown): typeof nothing | null {
   // Node skips what is not base64url, so only a text that comes out the same was whole.
   if (bytes.length <= digestBytes || bytes.toString('base64url') !== text) return null
   const fields = unframe(bytes.subarray(0, -digestBytes))
-  return fields?.length === 4 ? { fields, digest: bytes.subarray(-digestBytes) } : null
+  return fields?.length === 5 || fields?.length === 6 ? { fields, digest: bytes.subarray(-digestBytes) } : null
 }

@@ -13,4 +13,10 @@ export const attached = {
   grant: 1 << 7,
   /** Signals by name that no condition has taken yet. */
   signals: 1 << 8,
+  /** It stands for a flow, whose ending is its own. */
+  subFlow: 1 << 9,
+  /** It has, or once had, tags: a claim looks for them only then. */
+  tags: 1 << 10,
+  /** Its policy bounds each attempt: a claim reads the policy only then. */
+  attemptTimeout: 1 << 11,
 } as const

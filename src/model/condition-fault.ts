@@ -9,6 +9,7 @@ export type ConditionFault =
   | 'count_waitpoints_empty'
   | 'count_exceeds_waitpoint_set'
   | 'count_exceeds_signal_limit'
+  | 'count_exceeds_sources'
   | 'depth_exceeded'
   | 'waitpoints_empty'
   | 'waitpoint_key_mismatch'

@@ -102,7 +102,7 @@ function parseCount(path: NodePath, value: unknown, depth: number): CountConditi
   return count
 }
 
-function checkReach(path: NodePath, { n, distinct, waitpoints, name }: CountCondition): void {
+function checkReach(path: NodePath, { n, distinct, waitpoints, name, source }: CountCondition): void {
   if (n === 0) throw impossible('count_n_zero', path, 'a count of nothing is always met; n must be at least 1')
   if (waitpoints?.length === 0 || (waitpoints === undefined && name === undefined)) {
     throw impossible('count_waitpoints_empty', path, 'a count needs waitpoints, or a name, or both')
@@ -111,9 +111,20 @@ function checkReach(path: NodePath, { n, distinct, waitpoints, name }: CountCond
     const found = `n=${n}, waitpoints.len()=${waitpoints?.length ?? 0}`
     throw impossible('count_exceeds_waitpoint_set', path, `${found}; lower n or name more waitpoints`)
   }
+  if (distinct === 'sources' && n > 1 && source?.type !== undefined && source.identity !== undefined) {
+    throw impossible(
+      'count_exceeds_sources',
+      path,
+      `n=${n}, but only one source fits; lower n or leave the source open`,
+    )
+  }
   if (n > limits.signalCount) {
     const most = `an execution takes at most ${limits.signalCount} signals`
     throw impossible('count_exceeds_signal_limit', path, `n=${n}; ${most}, so lower n`)
+  }
+  if (waitpoints !== undefined && n > waitpoints.length * limits.waitpointSignalCount) {
+    const most = `each waitpoint takes at most ${limits.waitpointSignalCount} signals`
+    throw impossible('count_exceeds_signal_limit', path, `n=${n}; ${most}, so lower n or name more waitpoints`)
   }
 }
 

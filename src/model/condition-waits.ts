@@ -12,6 +12,13 @@ export function childrenOf(condition: Condition): ExecutionId[] {
   return [...children]
 }
 
+/** The keys of the waitpoints through which it takes signals, each once. */
+export function waitpointsNamedBy(condition: Condition): readonly string[] {
+  // Most are a leaf with one.
+  if (condition.kind === 'signal') return waitpointsOf(condition)
+  return [...new Set(signalNodesOf(condition).flatMap(([, node]) => waitpointsOf(node)))]
+}
+
 /** The names of the signals, sent by name, that it would take. */
 export function namesTakenBy(condition: Condition): string[] {
   const names = new Set<string>()
@@ -35,4 +42,17 @@ export function requiredSignalNames(condition: Condition, waitpoint: string): st
     names.add(node.name)
   }
   return [...names]
+}
+
+/**
+ * Whether the first signal that fits a leaf meets the whole condition, so that no signal before it can have counted. Only a
+ * point in time may come first.
+ */
+export function isMetByOne(condition: Condition): boolean {
+  if (condition.kind === 'anyOf') return condition.members.every(isMetByOne)
+  return condition.kind === 'signal' || condition.kind === 'time'
+}
+
+export function looksIntoPayloads(condition: Condition): boolean {
+  return signalNodesOf(condition).some(([, node]) => node.payload !== undefined)
 }

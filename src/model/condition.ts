@@ -91,10 +91,18 @@ export function memberPath(parent: NodePath, index: number): NodePath {
 }
 
 /** Every node with its path, parents before their members. */
-export function* nodesOf(condition: Condition, path: NodePath = rootPath): Generator<readonly [NodePath, Condition]> {
-  yield [path, condition]
+export function nodesOf(condition: Condition): readonly PlacedNode[] {
+  const nodes: PlacedNode[] = []
+  collect(condition, rootPath, nodes)
+  return nodes
+}
+
+type PlacedNode<Node = Condition> = readonly [path: NodePath, node: Node]
+
+function collect(condition: Condition, path: NodePath, into: PlacedNode[]): void {
+  into.push([path, condition])
   if (condition.kind !== 'allOf' && condition.kind !== 'anyOf') return
-  for (const [index, member] of condition.members.entries()) yield* nodesOf(member, memberPath(path, index))
+  for (const [index, member] of condition.members.entries()) collect(member, memberPath(path, index), into)
 }
 
 /** The waitpoints through which the node takes signals; none for one that takes them by name. */
@@ -104,8 +112,10 @@ export function waitpointsOf(node: SignalCondition | CountCondition): readonly s
 }
 
 /** Those in the tree that signals can meet. */
-export function* signalNodesOf(condition: Condition): Generator<readonly [NodePath, SignalCondition | CountCondition]> {
-  for (const [path, node] of nodesOf(condition)) {
-    if (node.kind === 'signal' || node.kind === 'count') yield [path, node]
-  }
+export function signalNodesOf(condition: Condition): readonly PlacedNode<SignalCondition | CountCondition>[] {
+  return nodesOf(condition).filter(isSignalNode)
+}
+
+function isSignalNode(placed: PlacedNode): placed is PlacedNode<SignalCondition | CountCondition> {
+  return placed[1].kind === 'signal' || placed[1].kind === 'count'
 }

@@ -34,10 +34,16 @@ export const errorTable = {
   missing_token: final(400, 'A signal came without the token of its waitpoint.'),
   invalid_token: final(400, 'A waitpoint token is wrong, expired, or belongs to something else; which is not told.'),
   signal_limit_exceeded: final(400, 'The execution has received as many signals as its policy allows.'),
+  waitpoint_limit_exceeded: final(400, 'The execution has as many waitpoints that no suspension has used as it may.'),
   invalid_dependency: final(400, 'An edge of a flow names something that cannot be depended upon.'),
   invalid_url: final(400, 'A connection URL cannot be understood.'),
   payload_too_large: final(413, 'A payload, result, signal or frame is larger than its limit.'),
   too_many_items: final(400, 'A call carries more items than one call may.'),
+  route_not_found: final(404, 'The server has nothing at this path.'),
+  method_not_allowed: final(405, 'The path exists, with other methods; the header Allow names them.'),
+  request_timeout: retryable(408, 'The request did not arrive whole in the time that the server gives it.'),
+  headers_too_large: final(431, 'The headers of the request are larger than the server takes.'),
+  unsupported_media_type: final(415, 'The body is not application/json.'),
   fence_required: final(400, 'A write on a running execution came without the lease that allows it.'),
 
   // Who may do it.
@@ -58,6 +64,7 @@ export const errorTable = {
   budget_not_found: final(404, 'No budget has this id.'),
   quota_not_found: final(404, 'No quota has this id.'),
   signing_key_not_found: final(404, 'No signing key has this id, or none has been made yet.'),
+  api_key_not_found: final(404, 'No API key has this id.'),
   grant_not_found: final(404, 'No live grant answers to this key.'),
 
   // Executions in another state than the operation needs.
@@ -90,7 +97,9 @@ export const errorTable = {
   // Steps and children.
   step_kind_conflict: final(409, 'A recorded step name was met again as another kind of step.'),
   step_value_refused: final(409, 'A recorded step value is refused by the schema of the code that reads it.'),
+  step_not_found: final(404, 'The execution has recorded no step of this name.'),
   step_limit: final(409, 'The generation has recorded as many steps, or bytes of them, as one may.'),
+  nondeterminism: final(409, 'A strict task met its recorded steps in another order, or not at all.'),
   child_depth_limit: final(409, 'Children are nested as deep as they may be.'),
 
   // Suspensions and signals.
@@ -106,11 +115,15 @@ export const errorTable = {
   rotation_conflict: final(409, 'A signing key with this id exists and holds another secret.'),
 
   // Flows.
-  edge_exists: final(409, 'An edge with this id exists and is different.'),
+  flow_id_taken: final(409, 'Another flow already has this id.'),
+  edge_exists: final(409, 'An edge with this id, or between the same members, exists and is different.'),
+  member_name_taken: final(409, 'Another member of the flow already has this name.'),
   cycle_detected: final(409, 'The edge would make the flow depend on itself.'),
   execution_in_other_flow: final(409, 'The execution already belongs to another flow.'),
   execution_not_in_flow: final(409, 'The execution is no member of this flow.'),
-  flow_terminal: final(409, 'The flow has ended and takes no more members or edges.'),
+  flow_closed: final(409, 'The flow was closed and takes no more members or edges.'),
+  flow_terminal: final(409, 'The flow has ended or was cancelled, and takes no more members or edges.'),
+  group_sealed: final(409, 'What the member waits for is settled; it takes no more inbound edges.'),
   stale_graph_revision: final(409, 'The flow has changed since the revision that the caller read.'),
 
   // Streams, budgets, quotas.
@@ -132,7 +145,9 @@ export const errorTable = {
   schema_outdated: final(503, 'Migrations are pending and the engine was told not to run them.'),
   code_too_old: final(503, 'The database has been migrated beyond what this version of the code can work with.'),
   engine_closed: final(503, 'The engine has been closed.'),
+  server_stopping: retryable(503, 'The server is about to stop; another may answer.'),
   nested_query: final(500, 'A query went to the root handle inside a transaction, where it could wait for itself.'),
+  no_transaction: final(400, 'What was given is no open transaction that the engine can work in.'),
   wrong_wrapping_secret: final(500, 'Stored signing keys were wrapped by another secret than the one given.'),
   corruption: final(500, 'Stored data cannot be understood, or contradicts itself.'),
   server_unreachable: retryable(503, 'The FlowFabric server did not answer.'),

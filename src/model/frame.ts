@@ -11,7 +11,7 @@ export function frame(fields: readonly string[]): Buffer {
   return bytes
 }
 
-/** Null unless the bytes are a frame to the end. */
+/** Null unless the bytes are, to the end, the frame of what it gives. */
 export function unframe(bytes: Buffer): string[] | null {
   const fields: string[] = []
   let at = 0
@@ -22,5 +22,6 @@ export function unframe(bytes: Buffer): string[] | null {
     fields.push(bytes.toString('utf8', at + 4, end))
     at = end
   }
-  return fields
+  // Bytes that are no UTF-8 are read as a character that other bytes are too.
+  return frame(fields).equals(bytes) ? fields : null
 }

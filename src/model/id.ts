@@ -52,9 +52,19 @@ export interface Within {
   readonly idempotencyKey?: string | undefined
 }
 
-export function mintExecutionId(within: Within = {}): ExecutionId {
+export function mintExecutionId(within?: Within): ExecutionId {
+  const { partition, uuid } = mintExecutionIdParts(within)
+  return formatExecutionId(partition, uuid)
+}
+
+export function mintExecutionIdParts(within: Within = {}): IdParts {
   const uuid = mintUuid()
-  return formatExecutionId(partitionWithin(within, uuid), uuid)
+  return { partition: partitionWithin(within, uuid), uuid }
+}
+
+export function mintFlowId(): FlowId {
+  const uuid = mintUuid()
+  return formatFlowId(partitionOfUuid(uuid), uuid)
 }
 
 function partitionWithin({ flowId, parentId, namespace, idempotencyKey }: Within, uuid: string): number {
@@ -76,6 +86,15 @@ export function partitionOfUuid(uuid: string): number {
 /** The zero byte keeps (`a`, `bc`) and (`ab`, `c`) apart; neither text can hold one. */
 export function partitionOfKey(namespace: string, key: string): number {
   return crc16(Buffer.from(`${namespace}\0${key}`)) % limits.partitionCount
+}
+
+const uuidForm = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
+
+/** Edges are told apart within their flow, by a plain uuid. */
+export function parseEdgeId(text: unknown): string {
+  const uuid = typeof text === 'string' ? text.toLowerCase() : ''
+  if (uuidForm.test(uuid)) return uuid
+  throw refusal('invalid_id', 'edge id', show(text), 'a uuid')
 }
 
 /** Accepts `{fp:7}`, as ids begin, or the number 7. */

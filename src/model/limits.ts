@@ -26,9 +26,11 @@ export const limits = {
   signalNameBytes: 256,
   signalSourceBytes: 256,
   keyIdBytes: 64,
+  apiKeyNameBytes: 128,
   signingSecretBytes: 512,
   linkActionBytes: 64,
   linkBytes: 2 * KiB,
+  stepNameBytes: 256,
 
   tagCount: 64,
   tagKeyBytes: 128,
@@ -46,6 +48,21 @@ export const limits = {
   leaseTtlMaxMs: 86_400_000,
   defaultLeaseTtlMs: 30_000,
   defaultEmbeddedLeaseTtlMs: 60_000,
+  workerTtlMaxMs: 86_400_000,
+  defaultWorkerTtlMs: 60_000,
+  workerLaneCount: 256,
+  workerKindCount: 1000,
+  deathReasonBytes: 256,
+
+  scheduleIdBytes: 200,
+  cronBytes: 256,
+  shortestIntervalMs: 1000,
+  catchUpCount: 1000,
+  defaultCatchUpCount: 100,
+  // Firings of one schedule that wait for the execution of the one before.
+  queuedFirings: 1000,
+  jitterMs: 86_400_000,
+
   // A hundred years: a point in time plus a duration is always a safe integer.
   durationMs: 3_155_760_000_000,
 
@@ -60,6 +77,8 @@ export const limits = {
   waitpointSignalCount: 1000,
 
   waitpointCount: 100,
+  // Created ahead, of one execution, and not used yet.
+  pendingWaitpointCount: 1000,
   // Children are leaves too, so a wait for many of them is large.
   conditionBytes: MiB,
   conditionDepth: 4,
@@ -68,4 +87,11 @@ export const limits = {
   stepCount: 10_000,
   stepBytes: 64 * MiB,
   childDepth: 32,
+
+  // Of one flow, and of all the flows of one graph together.
+  flowMemberCount: 100_000,
+  flowEdgeCount: 500_000,
+  flowDepth: 8,
+  memberNameBytes: 256,
+  dataRefBytes: 256,
 } as const

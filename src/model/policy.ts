@@ -13,7 +13,7 @@ export const failureCategories = ['transient', 'permanent', 'infra_crash', 'time
 export type FailureCategory = (typeof failureCategories)[number]
 
 /** The others are never retried, so a policy that lists them is refused. */
-const retryableCategories = ['transient', 'infra_crash', 'timeout'] as const
+export const retryableCategories = ['transient', 'infra_crash', 'timeout'] as const
 export type RetryableCategory = (typeof retryableCategories)[number]
 
 export interface ExponentialBackoff<D = number> {

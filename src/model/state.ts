@@ -145,11 +145,12 @@ function isLegalRunnable(vector: StateVector): boolean {
 const freshAttempts: readonly AttemptState[] = ['pending_first_attempt', 'pending_replay_attempt']
 const waitingAttempts: readonly AttemptState[] = [...freshAttempts, 'pending_retry_attempt', 'attempt_interrupted']
 
-// What was cancelled or expired before its first claim keeps `pending_first_attempt`; what was skipped then has `none`.
+// What was cancelled or expired before its first claim keeps `pending_first_attempt`; what was skipped then, and what stands
+// for a flow and ends with it, has `none`.
 const attemptsOfOutcome: Readonly<Record<TerminalOutcome, readonly AttemptState[]>> = {
   none: [],
-  success: ['attempt_terminal'],
-  failed: ['attempt_terminal'],
+  success: ['attempt_terminal', 'none'],
+  failed: ['attempt_terminal', 'none'],
   cancelled: ['attempt_terminal', 'pending_first_attempt'],
   expired: ['attempt_terminal', 'pending_first_attempt'],
   skipped: ['attempt_terminal', 'none'],

@@ -5,6 +5,9 @@ import { checkText, show } from './text.ts'
 
 export type Tags = Readonly<Record<string, string>>
 
+/** W3C's traceparent of the span that created the execution; it says nothing of what was asked for. */
+export const traceparentTag = 'traceparent'
+
 const keyForm = /^[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*$/
 
 /** A plain key (`customer`) or a dotted one (`billing.plan`), without empty segments. */
@@ -35,7 +38,12 @@ export function parseTags(value: unknown): Tags {
   }
   const tags: [string, string][] = []
   for (const [key, text] of fields) tags.push([checkTagKey(key), checkTagValue(key, text)])
-  return Object.fromEntries(tags.sort(([a], [b]) => (a < b ? -1 : 1)))
+  return sortedTags(Object.fromEntries(tags))
+}
+
+/** In the alphabet's order, which a reader expects; the database keeps them by length. */
+export function sortedTags(tags: Tags): Tags {
+  return Object.fromEntries(Object.entries(tags).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 export interface Filter {

@@ -35,6 +35,15 @@ export function checkToken(
   throw new EngineError('invalid_token', 'the token is not valid for this waitpoint; send the one that came with it')
 }
 
+/** Whether it is the token that this key gives the subject; not whether the key still verifies. In constant time. */
+export function isTokenOf(
+  { kid, secret }: Pick<SigningKey, 'kid' | 'secret'>,
+  subject: TokenSubject,
+  token: string,
+): boolean {
+  return verify(readToken(token), [{ kid, secret, expiresAt: null }], 0, label, fieldsOf(subject))
+}
+
 const nobody: TokenSubject = { executionId: '', waitpointId: '', waitpointKey: '', createdAt: 0 }
 
 function fieldsOf({ executionId, waitpointId, waitpointKey, createdAt }: TokenSubject): string[] {

@@ -154,7 +154,7 @@ export const transitions: readonly Transition[] = [
   },
   { name: 'suspension-timeout', when: 'expire', from: suspended, to: { ...endedAttempt, terminalOutcome: 'expired' } },
 
-  // Edges of a flow hold back only what has not run in this generation; a started member records the edge and goes on.
+  // Edges of a flow hold back only what has not run in this generation.
   {
     name: 'depend',
     from: {
@@ -169,6 +169,18 @@ export const transitions: readonly Transition[] = [
     when: 'its delay lies ahead',
     from: { ...runnable('blocked_by_dependencies'), attemptState: ['pending_first_attempt'] },
     to: { eligibilityState: 'not_eligible_until_time' },
+  },
+  {
+    name: 'flow-ended',
+    when: 'a member that stands for it, well',
+    from: runnable('blocked_by_dependencies'),
+    to: { ...ended, attemptState: 'none', terminalOutcome: 'success' },
+  },
+  {
+    name: 'flow-ended',
+    when: 'a member that stands for it, badly',
+    from: runnable('blocked_by_dependencies'),
+    to: { ...ended, attemptState: 'none', terminalOutcome: 'failed' },
   },
 
   // Admission, routing and holds.
@@ -215,8 +227,8 @@ export const transitions: readonly Transition[] = [
   },
   {
     name: 'replay',
-    when: 'a skipped member of a flow',
-    from: { lifecyclePhase: ['terminal'], terminalOutcome: ['skipped'] },
+    when: 'a member of a flow that waits again',
+    from: { lifecyclePhase: ['terminal'], attemptState: ['none', 'attempt_terminal'] },
     to: {
       ...queued,
       eligibilityState: 'blocked_by_dependencies',

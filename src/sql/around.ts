@@ -8,6 +8,10 @@ export function around(sql: Sql, run: <T>(ask: () => Promise<T>) => Promise<T>):
     query: (statement, values) => run(() => sql.query(statement, values)),
     pipeline: (calls, options) => run(() => sql.pipeline(calls, options)),
     decide: (reads, decide, options) => run(() => sql.decide(reads, decide, options)),
+    aside: {
+      query: (statement, values) => run(() => sql.aside.query(statement, values)),
+      pipeline: (calls, options) => run(() => sql.aside.pipeline(calls, options)),
+    },
     script: (text) => run(() => sql.script(text)),
     transaction: (work) => run(() => sql.transaction(work)),
     listen: (channel, onHint) => run(() => sql.listen(channel, onHint)),

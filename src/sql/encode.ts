@@ -131,8 +131,10 @@ function textArray(scalar: Exclude<keyof typeof scalars, 'bytea'>): (values: rea
   }
 }
 
+// Most have nothing to escape, and looking for it takes a third of the time of replacing it (measured).
 function quoteElement(value: string): string {
-  return `"${value.replace(/[\\"]/g, '\\$&')}"`
+  if (!value.includes('"') && !value.includes('\\')) return `"${value}"`
+  return `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
 }
 
 function byteArray(values: readonly unknown[]): Uint8Array {

@@ -9,6 +9,7 @@ export type DatabaseReason =
   | 'missing_right'
   | 'directory_locked'
   | 'nested_query'
+  | 'no_transaction'
   | 'closed'
   | 'schema_missing'
   | 'schema_outdated'

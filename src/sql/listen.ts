@@ -1,4 +1,5 @@
-// Hears NOTIFY on a connection of its own, one for all channels, opened by the first of them.
+// Hears NOTIFY on a connection of its own, one for all channels, opened by the first of them. Between hints the connection is
+// idle, so it is also where statements go that must not stand behind others (`use`), once it is known to be a session of ours.
 //
 //   connecting --ok--> listening --lost--> waiting (back-off) --> connecting
 //       |                  |
@@ -10,8 +11,14 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
+import { decoderOf } from './decode.ts'
+import { isConnectionLost } from './errors.ts'
 import { Handlers, type Handler } from './handlers.ts'
 import type { Logger } from './logger.ts'
+import { isStartupRefused } from './postgres-failure.ts'
+import { hasSettings, startSettings } from './postgres-pool.ts'
+import type { PostgresUrl } from './postgres-url.ts'
+import { Refused } from './prepare.ts'
 import { quoteIdentifier } from './qualify.ts'
 
 type Ending = 'lost' | 'failed' | 'deaf'
@@ -24,7 +31,7 @@ const answerWithinMs = 10_000
 const echoWithinMs = 3_000
 
 export interface ListenerOptions {
-  readonly connectionString: string
+  readonly url: PostgresUrl
   /** Sends a NOTIFY over another connection, to hear whether it arrives. */
   readonly notify: (channel: string, payload: string) => Promise<void>
   readonly logger: Logger
@@ -35,6 +42,9 @@ export class Listener {
   readonly #handlers: Handlers
   readonly #stop = new AbortController()
   #client: pg.Client | undefined
+  /** The same, once it has shown that it is no pooler's, and has our settings. */
+  #own: pg.Client | undefined
+  #takesSettings = true
   #firstTry: Promise<void> | undefined
   #running: Promise<void> | undefined
   #warned = false
@@ -56,6 +66,21 @@ export class Listener {
       )
     }
     return () => this.#unlisten(channel, handler)
+  }
+
+  /** Null while there is no session to use. One that loses its connection under it is made anew. */
+  use<T>(work: (client: pg.Client) => Promise<T>): Promise<T> | null {
+    const client = this.#own
+    if (client === undefined) return null
+    return work(client).catch((error: unknown) => {
+      if (isConnectionLost(error instanceof Refused ? error.cause : error)) this.#giveUp(client)
+      throw error
+    })
+  }
+
+  #giveUp(client: pg.Client): void {
+    if (this.#own === client) this.#own = undefined
+    client.connection.stream.destroy()
   }
 
   async close(): Promise<void> {
@@ -88,9 +113,13 @@ export class Listener {
 
   /** One connection, from its start to its end. */
   async #session(onListening: () => void): Promise<Ending> {
+    const { connectionString, serverOptions } = this.#options.url
+    const settings = this.#takesSettings ? `${serverOptions} ${startSettings}`.trim() : serverOptions
     const client = new pg.Client({
-      connectionString: this.#options.connectionString,
+      connectionString,
       fallback_application_name: 'flowfabric listen',
+      ...(settings === '' ? {} : { options: settings }),
+      types: { getTypeParser: decoderOf },
       connectionTimeoutMillis: answerWithinMs,
       query_timeout: answerWithinMs,
       keepAlive: true,
@@ -112,13 +141,19 @@ export class Listener {
       const echo = await Promise.race([ended, this.#echo(client, over.signal)])
       if (echo === 'deaf') return this.#deaf()
       hasWorked = echo === 'heard'
+      if (hasWorked && (await hasSettings(client))) this.#own = client
       await this.#stay(client, ended, over.signal)
       return hasWorked ? 'lost' : this.#failed('the connection was closed at once')
     } catch (error) {
+      if (isStartupRefused(error) && this.#takesSettings) {
+        this.#takesSettings = false
+        return 'lost'
+      }
       return hasWorked ? 'lost' : this.#failed(error)
     } finally {
       over.abort()
       this.#client = undefined
+      this.#own = undefined
       this.#stop.signal.removeEventListener('abort', stop)
       await client.end().catch(() => {})
     }

@@ -65,6 +65,12 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   }
 }
 
+/** Where the holder of a directory serves; null when there is none, or it does not. */
+export async function urlOfHolder(directory: string): Promise<string | null> {
+  const holder = await read(join(directory, lockFile))
+  return typeof holder?.url === 'string' ? holder.url : null
+}
+
 async function takeInTime(directory: string, holder: Holder): Promise<void> {
   const giveUpAt = Date.now() + longestTryMs
   while (!(await take(directory, holder))) {

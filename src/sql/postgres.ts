@@ -12,11 +12,11 @@ import { Guard } from './guard.ts'
 import { Listener } from './listen.ts'
 import { silent, type Logger } from './logger.ts'
 import { planLocally } from './plan-settings.ts'
-import { ask, Connections, inOneWrite, type Client } from './postgres-pool.ts'
-import { parsePostgresUrl } from './postgres-url.ts'
+import { ask, Connections, inOneWrite, type AnyClient, type Client } from './postgres-pool.ts'
+import { parsePostgresUrl, type PostgresUrl } from './postgres-url.ts'
 import { Preparation, Refused, type Prepared } from './prepare.ts'
 import { qualifier, qualifyText } from './qualify.ts'
-import { call, type Call, type PipelineOptions, type Queries, type RowsOf, type Sql } from './sql.ts'
+import { call, type Aside, type Call, type PipelineOptions, type Queries, type RowsOf, type Sql } from './sql.ts'
 import { statement, type Columns, type Params, type RowOf, type Statement, type ValuesOf } from './statement.ts'
 
 export interface PostgresOptions {
@@ -26,7 +26,7 @@ export interface PostgresOptions {
   readonly listenUrl?: string
   /** Prepare statements by name; so it is unless the URL says `prepare=false`. */
   readonly prepare?: boolean
-  /** At least 2: a migration outside a transaction holds its lock on one connection and works on another. */
+  /** Besides the one that listens; defaults to 4. */
   readonly poolSize?: number
   readonly logger?: Logger
 }
@@ -37,8 +37,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Sql> {
   const url = parsePostgresUrl(options.url)
   const listenUrl = parsePostgresUrl(options.listenUrl ?? options.url)
   const preparation = new Preparation({ byName: options.prepare ?? url.prepare ?? true, textOf, logger })
-  const connections = await Connections.open({ url: options.url, size: Math.max(2, options.poolSize ?? 4), logger })
-  return new Postgres(options.schema, connections, preparation, listenUrl.connectionString, logger)
+  const connections = await Connections.open({ url: options.url, size: options.poolSize ?? 4, logger })
+  return new Postgres(options.schema, connections, preparation, listenUrl, logger)
 }
 
 const notifyStatement = statement({
@@ -67,12 +67,18 @@ class Postgres implements Sql {
   readonly #guard = new Guard()
   #closing: Promise<void> | undefined
 
-  constructor(schema: string, connections: Connections, preparation: Preparation, listenUrl: string, logger: Logger) {
+  constructor(
+    schema: string,
+    connections: Connections,
+    preparation: Preparation,
+    listenUrl: PostgresUrl,
+    logger: Logger,
+  ) {
     this.schema = schema
     this.#connections = connections
     this.#preparation = preparation
     this.#listener = new Listener({
-      connectionString: listenUrl,
+      url: listenUrl,
       notify: async (channel, payload) => void (await this.query(notifyStatement, { channel, payload })),
       logger,
     })
@@ -188,6 +194,27 @@ class Postgres implements Sql {
     await this.#connections.close(withinMs)
   }
 
+  readonly aside: Aside = {
+    query: async (statement, values) => {
+      this.#guard.enter()
+      const [rows] = await this.#performAside(encodeAll([call(statement, values)]), beginReadCommitted)
+      return rows as never
+    },
+    pipeline: async (calls, options = {}) => {
+      this.#guard.enter()
+      return (await this.#performAside(encodeAll(calls), beginText(options))) as never
+    },
+  }
+
+  // While nothing listens, or only through a pooler, it goes the way of all others.
+  async #performAside(calls: readonly EncodedCall[], begin: string): Promise<unknown[][]> {
+    const around = calls.length === 1 && begin === beginReadCommitted ? {} : { before: begin, after: 'commit' }
+    return this.#preparation.repeat(() => {
+      const answer = this.#listener.use((client) => exchange(client, this.#prepare(calls), around))
+      return answer ?? this.#perform(calls, begin)
+    })
+  }
+
   async #perform(calls: readonly EncodedCall[], begin: string): Promise<unknown[][]> {
     // A statement by itself is a transaction already.
     const needsNone = calls.length === 1 && begin === beginReadCommitted && !this.#connections.isPooled
@@ -215,7 +242,7 @@ interface Around {
 
 /** Everything is sent before anything is awaited: one round trip. */
 async function exchange(
-  client: Client,
+  client: AnyClient,
   calls: readonly PreparedCall[],
   { before, after }: Around = {},
 ): Promise<unknown[][]> {

@@ -28,6 +28,8 @@ export interface PipelineOptions {
   readonly lockTimeoutMs?: number
 }
 
+export type Aside = Pick<Sql, 'query' | 'pipeline'>
+
 export interface Sql extends Queries {
   readonly kind: 'postgres' | 'embedded'
   readonly schema: string
@@ -43,6 +45,11 @@ export interface Sql extends Queries {
     decide: (rows: RowsOf<Reads>) => Writes,
     options?: PipelineOptions,
   ): Promise<RowsOf<Writes>>
+  /**
+   * The same database for what must never stand behind another statement of this process, and itself waits for no lock: the
+   * renewals of leases. On the connection that listens, while there is one.
+   */
+  readonly aside: Aside
   /**
    * A transaction whose next statement depends on the last one's answer. Commits when `work` resolves, rolls back when it
    * throws. Inside `work` the root handle is refused: on the embedded database it would wait for itself.

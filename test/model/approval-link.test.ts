@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { signLink, verifyLink } from '../../src/model/approval-link.ts'
+import { claimedByLink, signLink, verifyLink } from '../../src/model/approval-link.ts'
 import type { ApprovalLink } from '../../src/model/approval-link.ts'
 import { frame } from '../../src/model/frame.ts'
 import { sign } from '../../src/model/signing-key.ts'
@@ -9,8 +9,9 @@ import { refused } from './refused.ts'
 const key: SigningKey = { kid: 'kid-a', secret: Buffer.alloc(32, 7), expiresAt: null }
 const link: ApprovalLink = {
   waitpointId: '{fp:7}:018f0000-0000-7000-8000-00000000000a',
-  action: 'approve',
+  actions: ['approve'],
   expiresAt: 2000,
+  nonce: 'by chance',
 }
 const text = signLink(key, link)
 
@@ -42,14 +43,25 @@ describe('an approval link', () => {
     }
   })
 
+  test('has one spelling: bytes that are no UTF-8 do not stand for the character that they are read as', () => {
+    const strange = signLink(key, { ...link, actions: ['\ufffd'] })
+    expect(verifyLink(strange, [key], 1000)).toMatchObject({ actions: ['\ufffd'] })
+    const spelt = Buffer.from([0, 0, 0, 3, 0xef, 0xbf, 0xbd])
+    const bytes = Buffer.from(strange, 'base64url')
+    const at = bytes.indexOf(spelt)
+    const again = Buffer.concat([bytes.subarray(0, at), Buffer.from([0, 0, 0, 1, 0xff]), bytes.subarray(at + 7)])
+    expect(verifyLink(again.toString('base64url'), [key], 1000)).toBeNull()
+  })
+
   test('cannot be made of a token: what is signed for one purpose does not stand for another', () => {
-    const fields = ['kid-a', link.waitpointId, link.action, `${link.expiresAt}`]
+    const fields = ['kid-a', link.waitpointId, ...link.actions, `${link.expiresAt}`, link.nonce]
     const bytes = Buffer.concat([frame(fields), sign(key.secret, 'flowfabric waitpoint token v1', fields)])
     expect(verifyLink(bytes.toString('base64url'), [key], 1000)).toBeNull()
   })
 
   test('whose fields are too few or too many is refused, though signed by the right key', () => {
-    for (const fields of [[], ['kid-a'], ['kid-a', 'w', 'approve'], ['kid-a', 'w', 'approve', '2000', 'more']]) {
+    const four = ['kid-a', 'w', 'approve', '2000']
+    for (const fields of [[], ['kid-a'], four, [...four, 'n', 'other', 'more']]) {
       const bytes = Buffer.concat([frame(fields), sign(key.secret, 'flowfabric approval link v1', fields)])
       expect(verifyLink(bytes.toString('base64url'), [key], 1000)).toBeNull()
     }
@@ -71,7 +83,13 @@ describe('an approval link', () => {
     expect(verifyLink(value, [key], 1000)).toBeNull()
   })
 
+  test('may be for an answer or its opposite', () => {
+    const text = signLink(key, { ...link, actions: ['approve', 'refuse'] })
+    expect(verifyLink(text, [key], 1000)).toMatchObject({ actions: ['approve', 'refuse'] })
+    expect(claimedByLink(text)?.actions).toEqual(['approve', 'refuse'])
+  })
+
   test.each(['', 'x'.repeat(65), 'a\nb'])('is not signed for the action %j', (action) => {
-    refused('invalid_input', () => signLink(key, { ...link, action }))
+    refused('invalid_input', () => signLink(key, { ...link, actions: [action] }))
   })
 })

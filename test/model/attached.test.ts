@@ -12,5 +12,8 @@ test('the bits of what is attached stay where they are stored', () => {
     children: 64,
     grant: 128,
     signals: 256,
+    subFlow: 512,
+    tags: 1024,
+    attemptTimeout: 2048,
   })
 })

@@ -19,7 +19,7 @@ const through = (waitpoint: string, fields: Partial<SignalFact> = {}) => signal(
 
 /** What each signal did, one after the other. */
 function effects(condition: Condition, ...signals: SignalFact[]): SignalEffect[] {
-  return signals.map((each, i) => receive(condition, given(...signals.slice(0, i)), each).effect)
+  return signals.map((each, i) => receive(condition, given(...signals.slice(0, i)), [each]).effects[0]!)
 }
 const given = (...signals: SignalFact[]): Facts => ({ signals, now: 1000 })
 
@@ -201,9 +201,9 @@ describe('anyOf', () => {
 
   test('is won by a point in time that had passed before the signal came', () => {
     const either: Condition = { kind: 'anyOf', members: [approval, { kind: 'time', at: 900 }] }
-    const { verdict, effect } = receive(either, given(), through('approval', { acceptedAt: 1000 }))
+    const { verdict, effects } = receive(either, given(), [through('approval', { acceptedAt: 1000 })])
     expect(verdict).toMatchObject({ satisfied: true, winners: { '<root>': 'members[1]' }, signals: [] })
-    expect(effect).toBe('appended_to_waitpoint')
+    expect(effects).toEqual(['appended_to_waitpoint'])
   })
 
   test('comes due when its first point in time does', () => {

@@ -86,6 +86,18 @@ describe('a condition', () => {
     ],
     [{ kind: 'count', n: 1, distinct: 'waitpoints', name: 'go' }, 'count_exceeds_waitpoint_set at path <root>'],
     [{ kind: 'count', n: 10_001, distinct: 'signals', name: 'go' }, 'count_exceeds_signal_limit at path <root>'],
+    [
+      { kind: 'count', n: 1001, distinct: 'signals', waitpoints: ['a'] },
+      'count_exceeds_signal_limit at path <root>: n=1001; each waitpoint takes at most 1000 signals',
+    ],
+    [
+      { kind: 'count', n: 2001, distinct: 'sources', waitpoints: ['a', 'b'] },
+      'count_exceeds_signal_limit at path <root>',
+    ],
+    [
+      { kind: 'count', n: 2, distinct: 'sources', name: 'go', source: { type: 'user', identity: 'ada' } },
+      'count_exceeds_sources at path <root>: n=2, but only one source fits',
+    ],
     [{ kind: 'signal' }, 'waitpoints_empty at path <root>'],
   ])('COMP-05 that can never be met, or always, is refused with its place: %j', (condition, message) => {
     const error = refused('invalid_condition', () => parseCondition(condition))
@@ -96,6 +108,9 @@ describe('a condition', () => {
   test.each([
     [{ kind: 'count', n: 3, distinct: 'signals', waitpoints: ['a'] }],
     [{ kind: 'count', n: 3, distinct: 'sources', waitpoints: ['a'] }],
+    [{ kind: 'count', n: 2000, distinct: 'signals', waitpoints: ['a', 'b'] }],
+    [{ kind: 'count', n: 2, distinct: 'sources', name: 'go', source: { type: 'user' } }],
+    [{ kind: 'count', n: 2, distinct: 'signals', name: 'go', source: { type: 'user', identity: 'ada' } }],
     [{ kind: 'count', n: 2, distinct: 'waitpoints', waitpoints: ['a', 'b'] }],
   ])('with a count that can be reached is accepted: %j', (condition) => {
     expect(parseCondition(condition)).toEqual(condition)

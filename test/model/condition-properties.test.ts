@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { evaluate } from '../../src/model/condition-evaluate.ts'
+import type { Condition } from '../../src/model/condition.ts'
 import { parseCondition } from '../../src/model/condition-parse.ts'
 import { receive } from '../../src/model/condition-receive.ts'
+import { mintExecutionId } from '../../src/model/id.ts'
 import { fulfils } from '../../src/model/predicate.ts'
 import { parsePredicate } from '../../src/model/predicate-parse.ts'
 import { holds, says } from './condition-reference.ts'
@@ -106,13 +108,79 @@ describe('any condition', () => {
         const added = more.find(({ id }) => !ids.includes(id))
         fc.pre(added !== undefined)
         const signal = { ...added, acceptedAt: known.now }
-        const { verdict, effect } = receive(condition, known, signal)
+        const { verdict, effects } = receive(condition, known, [signal])
+        const [effect] = effects
         expect(verdict).toEqual(evaluate(condition, { ...known, signals: [...known.signals, signal] }))
         expect(effect === 'resume_condition_satisfied').toBe(verdict.signals.includes(signal.id))
         if (evaluate(condition, known).satisfied || !verdict.satisfied) return
         expect(effect).toBe('resume_condition_satisfied')
       }),
     )
+  })
+
+  test('is the same for signals that come together as for one after the other', () => {
+    check(
+      fc.property(conditions, facts, signals, (condition, known, more) => {
+        const ids = known.signals.map(({ id }) => id)
+        const added = more
+          .filter(({ id }) => !ids.includes(id))
+          .toSorted((one, other) => Number(one.id > other.id) - Number(one.id < other.id))
+          .map((signal) => ({ ...signal, acceptedAt: known.now }))
+        fc.pre(added.length > 0)
+        const effects: unknown[] = []
+        for (let count = 1; count <= added.length; count += 1) {
+          const before = { ...known, signals: [...known.signals, ...added.slice(0, count - 1)] }
+          const { verdict, effects: own } = receive(condition, before, [added[count - 1]!])
+          effects.push(...own)
+          if (!verdict.satisfied && count < added.length) continue
+          expect(receive(condition, known, added)).toEqual({ verdict, effects })
+          return
+        }
+      }),
+    )
+  })
+
+  test('judges five hundred signals that come together a few times, not five hundred', () => {
+    let looks = 0
+    const condition: Condition = {
+      kind: 'count',
+      distinct: 'signals',
+      name: 'go',
+      get n() {
+        looks += 1
+        return 300
+      },
+    }
+    const together = Array.from({ length: 500 }, (_, index) => ({
+      id: String(1000 + index),
+      name: 'go',
+      source: { type: 'caller', identity: '' },
+      acceptedAt: 1,
+    }))
+    expect(receive(condition, { signals: [], now: 1 }, together).effects).toHaveLength(300)
+    expect(looks).toBeLessThan(20)
+  })
+
+  test('walks the condition a few times, however many signals come together', () => {
+    let looks = 0
+    const child = {
+      get kind() {
+        looks += 1
+        return 'child' as const
+      },
+      executionId: mintExecutionId(),
+    }
+    const condition: Condition = { kind: 'allOf', members: [{ kind: 'signal', waitpoint: 'door' }, child] }
+    const together = Array.from({ length: 500 }, (_, index) => ({
+      id: `${index}`,
+      name: 'go',
+      source: { type: 'a', identity: '' },
+      waitpoint: 'door',
+      acceptedAt: 1,
+    }))
+    const { effects } = receive(condition, { signals: [], now: 1 }, together)
+    expect(new Set(effects.slice(1))).toEqual(new Set(['appended_to_waitpoint_duplicate']))
+    expect(looks).toBeLessThan(20)
   })
 
   test('keeps the satisfiers of a node apart from those of the nodes beside it', () => {

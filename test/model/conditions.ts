@@ -65,7 +65,9 @@ const count = fc
     matcher,
   )
   .map(([n, distinct, waitpoints, fields]): Condition => {
-    const reachable = distinct === 'waitpoints' ? Math.min(n, waitpoints.length) : n
+    const isOneSource = fields.source !== undefined && 'identity' in fields.source
+    const most = { waitpoints: waitpoints.length, sources: isOneSource ? 1 : n, signals: n }[distinct]
+    const reachable = Math.min(n, most)
     return { kind: 'count', n: reachable, distinct, waitpoints, ...fields }
   })
 const countByName = fc

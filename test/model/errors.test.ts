@@ -16,11 +16,13 @@ describe('the error table', () => {
   test('what may succeed when it is sent again is told apart from what may not', () => {
     const retryable = codes.filter((code) => errorTable[code].retryable)
     expect(retryable).toEqual([
+      'request_timeout',
       'contended',
       'wait_timed_out',
       'rate_limited',
       'concurrency_limited',
       'database_unreachable',
+      'server_stopping',
       'server_unreachable',
     ])
   })

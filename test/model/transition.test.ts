@@ -59,7 +59,7 @@ describe('the transition table', () => {
 
   test('reaches nothing but legal vectors', () => {
     expect(reachable().filter((vector) => !isLegal(vector))).toEqual([])
-    expect(reachable()).toHaveLength(82 - 4)
+    expect(reachable()).toHaveLength(84 - 4)
   })
 
   test('has no row that never applies and none that changes nothing', () => {
@@ -117,7 +117,9 @@ describe('a walk', () => {
     [['claim', 'suspend', 'suspension-timeout: cancel'], 'cancelled'],
     [['depend'], 'waiting_children'],
     [['depend', 'skip'], 'skipped'],
-    [['depend', 'skip', 'replay: a skipped member of a flow'], 'waiting_children'],
+    [['depend', 'skip', 'replay: a member of a flow that waits again'], 'waiting_children'],
+    [['depend', 'flow-ended: a member that stands for it, well'], 'completed'],
+    [['depend', 'flow-ended: a member that stands for it, badly'], 'failed'],
     [['block: by a quota'], 'rate_limited'],
     [['block: by an operator', 'unblock', 'claim'], 'active'],
     [['cancel', 'replay'], 'waiting'],

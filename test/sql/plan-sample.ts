@@ -47,17 +47,23 @@ limit $2`
 
 // In the middle of every order, so that pages find rows whichever way they turn.
 const middles = `
-select e.execution_id, e.partition_key, e.parent_id, e.created_at_ms, e.created_at_ms as rank,
+select e.execution_id, e.partition_key, e.parent_id, e.created_at_ms, e.created_at_ms as rank, e.flow_id,
+  e.flow_id as root_flow_id, e.execution_id as member_id,
+  (select x.edge_id from flowfabric.ff_edge x where x.downstream_id = e.execution_id limit 1) as edge_id,
   (select array_agg(queue_id) from flowfabric.ff_queue) as queue_ids,
   (select percentile_disc(0.5) within group (order by delay_until_ms) from flowfabric.ff_exec_core) as delay_until_ms,
   (select percentile_disc(0.5) within group (order by terminal_at_ms) from flowfabric.ff_exec_core) as terminal_at_ms,
   (select percentile_disc(0.5) within group (order by parked_at_ms) from flowfabric.ff_exec_core) as parked_at_ms,
   (select percentile_disc(0.5) within group (order by expires_at_ms) from flowfabric.ff_lease) as expires_at_ms,
-  (select percentile_disc(0.5) within group (order by event_id) from flowfabric.ff_event) as event_id
+  (select percentile_disc(0.5) within group (order by event_id) from flowfabric.ff_event) as event_id,
+  (select array_agg(schedule_id) from (select schedule_id from flowfabric.ff_schedule limit ${sampleSize}) s) as schedule_ids
 from flowfabric.ff_exec_core e
-where e.parent_id is not null
+where e.parent_id is not null and e.flow_id is not null and e.namespace = 'tenant-1'
 order by e.created_at_ms
-offset (select count(*) / 2 from flowfabric.ff_exec_core where parent_id is not null)
+offset (
+  select count(*) / 2
+  from flowfabric.ff_exec_core
+  where parent_id is not null and flow_id is not null and namespace = 'tenant-1')
 limit 1`
 
 const plain: Sample = {
@@ -67,6 +73,7 @@ const plain: Sample = {
   kind: 'kind-1',
   state: 'suspended',
   outcome: 'success',
+  cancel_policy: 'cancel_all',
   tag_key: 'team',
   tag_value: 'team-1',
   key: 'team',
@@ -75,6 +82,7 @@ const plain: Sample = {
   kinds: [],
   only: [],
   named: [],
+  wanted_names: [],
   with_tags: true,
   limit: sampleSize,
   batch: sampleSize,
@@ -84,11 +92,29 @@ const plain: Sample = {
   window: 100,
   neg_priority: 0,
   interruptions: Array.from({ length: sampleSize }, () => 'signalled'),
+  group_states: Array.from({ length: sampleSize }, () => 'pending'),
   effects: Array.from({ length: sampleSize }, () => 'no_op'),
   timeout_behaviours: Array.from({ length: sampleSize }, () => 'fail'),
   required_names: Array.from({ length: sampleSize }, () => []),
   categories: Array.from({ length: sampleSize }, () => 'transient'),
+  join_policies: Array.from({ length: sampleSize }, () => 'all_of'),
+  on_satisfied: Array.from({ length: sampleSize }, () => 'let_run'),
+  edge_kind: 'optional',
+  join_policy: 'all_of',
+  join_on_satisfied: 'let_run',
+  edge_kinds: Array.from({ length: sampleSize }, () => 'optional'),
+  member_names: Array.from({ length: sampleSize }, (_, index) => `member-${index}`),
+  flow_ids: Array.from({ length: sampleSize }, () => randomUUID()),
+  edge_ids: Array.from({ length: sampleSize }, () => randomUUID()),
+  group_member_ids: Array.from({ length: sampleSize }, () => randomUUID()),
   lease_ttl_ms: 30_000,
+  overlap: 'skip',
+  catch_up: 'last',
+  every_ms: 60_000,
+  anchor_at_ms: 0,
+  planned_at_ms: 60_000,
+  next_fire_at_ms: 60_000,
+  states: Array.from({ length: sampleSize }, () => 'succeeded'),
 }
 
 export function sampleOf({ name, params }: Statement, facts: Facts): Sample {
@@ -109,12 +135,18 @@ export function sampleOf({ name, params }: Statement, facts: Facts): Sample {
       from_ranks: queueIds.map(() => 0),
       from_ids: queueIds.map(() => '00000000-0000-0000-0000-000000000000'),
     }),
-    ...(name.startsWith('execution.create') && { queue_ids: rows.map(() => queueIds[0]) }),
+    ...(isCreation(name) && { queue_ids: rows.map(() => queueIds[0]) }),
+    ...(name === 'flow.add-member.join' && { execution_id: randomUUID() }),
+    ...(name === 'flow.connect' && { edge_id: randomUUID() }),
+    ...(name === 'flow.create' && { tags: {} }),
     next: shared['event_id'],
     from: shared['event_id'],
     ...(params['after'] === 'int8' && { after: shared['event_id'] }),
+    ...(params['after'] === 'uuid' && { after: '00000000-0000-0000-0000-000000000000' }),
     ...(params['reasons'] === 'text[]' && { reasons: rows.map(() => 'waiting_for_signal') }),
     to: Number(shared['event_id']) + 1000,
+    ...(name === 'step.record' && { kinds: rows.map(() => 'step'), indexes: rows.map((_, index) => index) }),
+    ...(name === 'step.list' && { after: 0 }),
   }
   return Object.fromEntries(
     Object.entries(params).map(([param, type]) => [
@@ -124,13 +156,20 @@ export function sampleOf({ name, params }: Statement, facts: Facts): Sample {
   )
 }
 
+function isCreation(name: string): boolean {
+  return (
+    name.startsWith('execution.create') ||
+    ['flow.submit-graph', 'flow.add-member', 'schedule.fire.create'].includes(name)
+  )
+}
+
 function rowsFor(
   name: string,
   params: Statement['params'],
   { waiting, active, suspended, ended }: Facts,
 ): readonly Sample[] {
-  if (name.startsWith('execution.create')) return waiting.map((row) => ({ ...row, execution_id: randomUUID() }))
-  if (name === 'execution.replay') return ended
+  if (isCreation(name)) return waiting.map((row) => ({ ...row, execution_id: randomUUID() }))
+  if (name === 'execution.replay' || name === 'flow.replay') return ended
   if (byHolder.includes(name)) return active
   if (ofSuspended.some((noun) => name.startsWith(noun))) return suspended
   return 'lease_ids' in params ? active : waiting

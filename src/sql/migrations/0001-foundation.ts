@@ -5,7 +5,7 @@
 //    or a renewal changes; what is written once (payload, policy) and the lists' indexes live in `ff_exec_input`.
 // 2. One column for each timer, each with a partial index that holds only what is still to come.
 // 3. Words are enums: four bytes, refused when unknown, and read as the wire strings. `public_state` is computed by the
-//    database from the vector, and `ff_exec_core_vector` refuses a vector that the model does not know. Names that are
+//    database from the vector (`ff_exec_core_state`), which also refuses a row that the model does not know. Names that are
 //    compared or sorted are in byte order ("C"), which is the same on every machine.
 import type { Migration } from './migration.ts'
 
@@ -39,7 +39,11 @@ create type flowfabric.ff_on_parent_end as enum ('cancel', 'detach');
 create type flowfabric.ff_lane_state as enum ('active', 'paused', 'draining', 'disabled');
 create type flowfabric.ff_event_type as enum (
   'acquired', 'renewed', 'lapsed', 'revoked', 'released', 'delayed', 'retried', 'suspended', 'resumed', 'signalled',
-  'ended', 'cancel_requested', 'priority_changed', 'replayed', 'escalated', 'key_rotated', 'token_read');
+  'ended', 'cancel_requested', 'priority_changed', 'replayed', 'escalated', 'key_rotated', 'token_read', 'unblocked',
+  'flow_created', 'flow_changed', 'flow_closed', 'flow_cancel_requested', 'flow_ended', 'flow_reopened',
+  'worker_registered', 'worker_marked_dead', 'worker_ttl_swept',
+  'schedule_put', 'schedule_paused', 'schedule_resumed', 'schedule_deleted', 'schedule_fired', 'schedule_skipped',
+  'restarted', 'warned', 'api_key_created', 'api_key_revoked');
 create type flowfabric.ff_suspension_reason as enum (
   'waiting_for_signal', 'waiting_for_approval', 'waiting_for_callback', 'waiting_for_tool_result',
   'waiting_for_operator_review', 'paused_by_policy', 'paused_by_budget', 'step_boundary', 'manual_pause');
@@ -49,7 +53,139 @@ create type flowfabric.ff_waitpoint_state as enum ('pending', 'active', 'closed'
 create type flowfabric.ff_signal_effect as enum (
   'appended_to_waitpoint', 'appended_to_waitpoint_duplicate', 'resume_condition_satisfied', 'buffered_for_pending_waitpoint',
   'kept_for_condition', 'signal_ignored_not_in_condition', 'signal_ignored_matcher_failed', 'no_op');
+create type flowfabric.ff_edge_kind as enum ('success_only', 'optional', 'on_failure', 'start');
+create type flowfabric.ff_edge_resolution as enum ('satisfied', 'failed', 'skipped');
+create type flowfabric.ff_join_policy as enum ('all_of', 'any_of', 'quorum');
+create type flowfabric.ff_on_satisfied as enum ('cancel_remaining', 'let_run');
+create type flowfabric.ff_group_state as enum ('pending', 'satisfied', 'impossible');
+create type flowfabric.ff_cancel_policy as enum ('cancel_all', 'cancel_pending', 'flow_only');
+create type flowfabric.ff_schedule_overlap as enum ('skip', 'queue', 'cancelPrevious', 'allow');
+create type flowfabric.ff_schedule_catch_up as enum ('none', 'last', 'all');
+create type flowfabric.ff_step_kind as enum ('step', 'sleep', 'wait', 'child', 'value');
+create type flowfabric.ff_step_state as enum ('pending', 'succeeded', 'failed', 'timed_out');
 create type flowfabric.ff_lease_effect as enum ('acquired', 'renewed', 'expired', 'reclaimed', 'revoked');
+
+create function flowfabric.ff_refuse(rule text) returns flowfabric.ff_public_state
+  language plpgsql
+  as $$
+begin
+  raise check_violation using constraint = rule, message = format('a row of ff_exec_core breaks the rule %s', rule);
+end
+$$;
+
+-- The rules of ff_exec_core: what the six words of a row say to the outside; null when the model does not know them, which no
+-- row may be. A row whose timers or bounds do not fit its words is refused: a timer that is set can fire, and one that cannot
+-- fire is not set.
+--
+-- One function, because the database reads a table's own expressions anew for every statement that writes a row, and a
+-- function's body once a session (measured: a sixth less for a claim or ending of one, a fifth for a create; the calls cost
+-- about three hundredths of a set of 500).
+create function flowfabric.ff_exec_core_state(
+  phase flowfabric.ff_lifecycle_phase,
+  ownership flowfabric.ff_ownership_state,
+  eligibility flowfabric.ff_eligibility_state,
+  attempt flowfabric.ff_attempt_state,
+  outcome flowfabric.ff_terminal_outcome,
+  interruption flowfabric.ff_interruption,
+  terminal_at_ms bigint,
+  delay_until_ms bigint,
+  parked_at_ms bigint,
+  parked_state flowfabric.ff_public_state,
+  deadline_at_ms bigint,
+  attempt_deadline_at_ms bigint,
+  cancel_deadline_at_ms bigint,
+  created_at_ms bigint,
+  last_mutation_at_ms bigint,
+  attempt_index integer,
+  attempt_count integer,
+  partition_key smallint,
+  priority smallint,
+  lease_id uuid
+) returns flowfabric.ff_public_state
+  language plpgsql immutable parallel safe
+  as $$
+begin
+  if partition_key not between 0 and 255
+    or priority not between 0 and 9000
+    or ownership = 'leased' and lease_id is null
+    or attempt_count > 0 and attempt_index >= attempt_count
+    or last_mutation_at_ms < created_at_ms
+  then
+    return flowfabric.ff_refuse('ff_exec_core_bounds');
+  end if;
+
+  if phase = 'active' then
+    return case when ownership = 'leased' and eligibility = 'not_applicable' and attempt = 'running_attempt'
+      and outcome = 'none' and interruption = 'none'
+    then
+      case when terminal_at_ms is null and delay_until_ms is null and parked_at_ms is null and parked_state is null
+        then 'active'::flowfabric.ff_public_state
+        else flowfabric.ff_refuse('ff_exec_core_timers')
+      end
+    end;
+  end if;
+
+  if phase = 'terminal' then
+    return case when ownership = 'unowned' and eligibility = 'not_applicable' and outcome <> 'none' and interruption = 'none'
+      and (attempt = 'attempt_terminal'
+        or attempt = 'pending_first_attempt' and outcome in ('cancelled', 'expired')
+        -- Skipped before it ran, or a member that stands for a flow, which ends with that and never runs.
+        or attempt = 'none' and outcome in ('success', 'failed', 'skipped'))
+    then
+      case when terminal_at_ms is not null and delay_until_ms is null and parked_at_ms is null and parked_state is null
+        and deadline_at_ms is null and attempt_deadline_at_ms is null and cancel_deadline_at_ms is null
+        then case outcome
+          when 'success' then 'completed'::flowfabric.ff_public_state
+          when 'cancelled' then 'cancelled'::flowfabric.ff_public_state
+          when 'expired' then 'expired'::flowfabric.ff_public_state
+          when 'skipped' then 'skipped'::flowfabric.ff_public_state
+          else 'failed'::flowfabric.ff_public_state
+        end
+        else flowfabric.ff_refuse('ff_exec_core_timers')
+      end
+    end;
+  end if;
+
+  if ownership <> 'unowned' or outcome <> 'none' then
+    return null;
+  end if;
+
+  if phase = 'runnable' then
+    return case when eligibility <> 'not_applicable' and (interruption = 'none') = (attempt <> 'attempt_interrupted')
+      and (attempt in ('pending_first_attempt', 'pending_replay_attempt')
+        or attempt in ('attempt_interrupted', 'pending_retry_attempt') and eligibility <> 'blocked_by_dependencies')
+    then
+      case when terminal_at_ms is null and attempt_deadline_at_ms is null
+        and (delay_until_ms is not null) = (eligibility = 'not_eligible_until_time')
+        and (parked_at_ms is not null) = (eligibility not in ('eligible_now', 'not_eligible_until_time'))
+        and parked_state is not distinct from case
+          when eligibility in ('eligible_now', 'not_eligible_until_time') then null
+          when eligibility = 'blocked_by_dependencies' then 'waiting_children'::flowfabric.ff_public_state
+          when eligibility in ('blocked_by_budget', 'blocked_by_quota') then 'rate_limited'::flowfabric.ff_public_state
+          else 'waiting'::flowfabric.ff_public_state
+        end
+        then case
+          when parked_state is not null then parked_state
+          when eligibility = 'not_eligible_until_time' then 'delayed'::flowfabric.ff_public_state
+          when interruption in ('signalled', 'timed_out', 'children') then 'resumable'::flowfabric.ff_public_state
+          else 'waiting'::flowfabric.ff_public_state
+        end
+        else flowfabric.ff_refuse('ff_exec_core_timers')
+      end
+    end;
+  end if;
+
+  return case when phase = 'suspended' and eligibility = 'not_applicable' and attempt = 'attempt_interrupted'
+    and interruption = 'none'
+  then
+    case when terminal_at_ms is null and delay_until_ms is null and parked_at_ms is not null and parked_state = 'suspended'
+      and attempt_deadline_at_ms is null
+      then 'suspended'::flowfabric.ff_public_state
+      else flowfabric.ff_refuse('ff_exec_core_timers')
+    end
+  end;
+end
+$$;
 
 create table flowfabric.ff_lane_registry (
   namespace text collate "C" not null,
@@ -103,31 +239,10 @@ create table flowfabric.ff_exec_core (
   attempt_state flowfabric.ff_attempt_state not null,
   terminal_outcome flowfabric.ff_terminal_outcome not null default 'none',
   interruption flowfabric.ff_interruption not null default 'none',
-  public_state flowfabric.ff_public_state not null generated always as (
-    case lifecycle_phase
-      when 'active'::flowfabric.ff_lifecycle_phase then 'active'::flowfabric.ff_public_state
-      when 'terminal'::flowfabric.ff_lifecycle_phase then
-        case terminal_outcome
-          when 'success'::flowfabric.ff_terminal_outcome then 'completed'::flowfabric.ff_public_state
-          when 'cancelled'::flowfabric.ff_terminal_outcome then 'cancelled'::flowfabric.ff_public_state
-          when 'expired'::flowfabric.ff_terminal_outcome then 'expired'::flowfabric.ff_public_state
-          when 'skipped'::flowfabric.ff_terminal_outcome then 'skipped'::flowfabric.ff_public_state
-          else 'failed'::flowfabric.ff_public_state
-        end
-      when 'suspended'::flowfabric.ff_lifecycle_phase then 'suspended'::flowfabric.ff_public_state
-      when 'runnable'::flowfabric.ff_lifecycle_phase then
-        case
-          when eligibility_state = 'not_eligible_until_time' then 'delayed'::flowfabric.ff_public_state
-          when eligibility_state = 'blocked_by_dependencies' then 'waiting_children'::flowfabric.ff_public_state
-          when eligibility_state in ('blocked_by_budget', 'blocked_by_quota')
-            then 'rate_limited'::flowfabric.ff_public_state
-          when eligibility_state = 'eligible_now' and interruption in ('signalled', 'timed_out', 'children')
-            then 'resumable'::flowfabric.ff_public_state
-          else 'waiting'::flowfabric.ff_public_state
-        end
-      else 'waiting'::flowfabric.ff_public_state
-    end
-  ) stored,
+  public_state flowfabric.ff_public_state generated always as (flowfabric.ff_exec_core_state(
+    lifecycle_phase, ownership_state, eligibility_state, attempt_state, terminal_outcome, interruption,
+    terminal_at_ms, delay_until_ms, parked_at_ms, parked_state, deadline_at_ms, attempt_deadline_at_ms, cancel_deadline_at_ms,
+    created_at_ms, last_mutation_at_ms, attempt_index, total_attempt_count, partition_key, priority, lease_id)) stored,
   -- The public state while parked, else null: a claim leaves it as it was, so it may be indexed. Written by whoever parks
   -- (computed, it would be one more expression that the database parses for every statement).
   parked_state flowfabric.ff_public_state,
@@ -145,47 +260,7 @@ create table flowfabric.ff_exec_core (
   failure_reason text,
   cancellation_reason text,
   cancelled_by text,
-  -- Short, because the database parses it anew for every statement that writes a row (measured: a tenth of a claim of one).
-  constraint ff_exec_core_vector check (
-    ownership_state = case lifecycle_phase
-      when 'active' then 'leased'::flowfabric.ff_ownership_state
-      else 'unowned'::flowfabric.ff_ownership_state
-    end
-    and (eligibility_state = 'not_applicable') = (lifecycle_phase <> 'runnable')
-    and (terminal_outcome = 'none') = (lifecycle_phase <> 'terminal')
-    and (interruption = 'none') = (lifecycle_phase <> 'runnable' or attempt_state <> 'attempt_interrupted')
-    and attempt_state = any (case lifecycle_phase
-      when 'active' then '{running_attempt}'::flowfabric.ff_attempt_state[]
-      when 'suspended' then '{attempt_interrupted}'::flowfabric.ff_attempt_state[]
-      when 'runnable' then case
-        when eligibility_state = 'blocked_by_dependencies'
-          then '{pending_first_attempt, pending_replay_attempt}'::flowfabric.ff_attempt_state[]
-        else '{pending_first_attempt, attempt_interrupted, pending_retry_attempt, pending_replay_attempt}'
-      end
-      when 'terminal' then case
-        when terminal_outcome in ('cancelled', 'expired')
-          then '{attempt_terminal, pending_first_attempt}'::flowfabric.ff_attempt_state[]
-        when terminal_outcome = 'skipped' then '{attempt_terminal, none}'
-        else '{attempt_terminal}'
-      end
-      else '{}'
-    end)),
-  -- A timer that is set can fire, and one that cannot fire is not set.
-  constraint ff_exec_core_timers check (
-    (terminal_at_ms is not null) = (lifecycle_phase = 'terminal')
-    and (delay_until_ms is not null) = (eligibility_state = 'not_eligible_until_time')
-    and (parked_at_ms is not null) = (lifecycle_phase = 'suspended' or eligibility_state not in (
-      'eligible_now', 'not_eligible_until_time', 'not_applicable'))
-    and parked_state is not distinct from case when parked_at_ms is not null then public_state end
-    and (deadline_at_ms is null or lifecycle_phase <> 'terminal')
-    and (attempt_deadline_at_ms is null or lifecycle_phase = 'active')
-    and (cancel_deadline_at_ms is null or lifecycle_phase <> 'terminal')),
-  constraint ff_exec_core_bounds check (
-    partition_key between 0 and 255
-    and priority between 0 and 9000
-    and (ownership_state <> 'leased' or lease_id is not null)
-    and (total_attempt_count = 0 or attempt_index < total_attempt_count)
-    and last_mutation_at_ms >= created_at_ms)
+  constraint ff_exec_core_vector check (public_state is not null)
 ) with (
   -- Room for one more version of every row in the page, because a claim in creation order takes whole pages at once. Of
   -- 20,000 claims in sets of 50, heap-only were (measured): 18,300 at 50, 11,000 at 70, 4,700 at 100; and after the drain
@@ -223,6 +298,8 @@ create table flowfabric.ff_exec_input (
   deadline_after_ms bigint,
   queue_id integer not null,
   parent_id uuid,
+  -- How many parents stand above it; null where none does.
+  child_depth smallint,
   creator_identity text not null,
   idempotency_key text,
   payload bytea,
@@ -295,7 +372,7 @@ create table flowfabric.ff_lease (
   autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0
 );
 create index ff_lease_expiry on flowfabric.ff_lease (expires_at_ms, execution_id);
-create index ff_lease_instance on flowfabric.ff_lease (worker_instance_id, execution_id);
+create index ff_lease_instance on flowfabric.ff_lease (worker_instance_id);
 
 -- Written when an attempt ends or is interrupted; while it first runs, the lease has what is known of it.
 create table flowfabric.ff_attempt (
@@ -429,9 +506,9 @@ create table flowfabric.ff_signal (
   payload_encoding text,
   primary key (execution_id, signal_no)
 ) with (fillfactor = 90);
--- By name they share the nil waitpoint.
+-- By name they share the nil waitpoint, and their key holds within the generation, like what they say.
 create unique index ff_signal_idempotency on flowfabric.ff_signal (execution_id, idempotency_key,
-  coalesce(waitpoint_id, '00000000-0000-0000-0000-000000000000'::uuid)) where idempotency_key is not null;
+  coalesce(waitpoint_id, '00000000-0000-0000-0000-000000000000'::uuid), generation) where idempotency_key is not null;
 
 -- Signing keys of waitpoint tokens: of a namespace, or of all where that is empty. One is active; older ones verify until
 -- their grace is over. Then the secret is wiped and the row stays, so that no id ever names two keys.
@@ -452,7 +529,39 @@ create unique index ff_waitpoint_hmac_active on flowfabric.ff_waitpoint_hmac (na
 create index ff_waitpoint_hmac_expiry on flowfabric.ff_waitpoint_hmac (expires_at_ms)
   where expires_at_ms is not null and secret is not null;
 
--- A key holds within its scope: the namespace, or the flow or parent that the scope names (else the nil uuid).
+-- What durable code has done, so that it goes on from there. A row is rewritten until it is over, and then never again.
+create table flowfabric.ff_step (
+  execution_id uuid not null,
+  -- The signal, or the child, that it came from.
+  origin_id uuid,
+  recorded_at_ms bigint not null,
+  -- When the next try, the end of the sleep or the timeout of the wait is due.
+  due_at_ms bigint,
+  lease_epoch bigint not null,
+  -- Bytes of all results of the generation, and how many steps it has, as of this record: the newest tells the totals.
+  total_bytes bigint not null,
+  -- In the order in which they were recorded; the upper half is the generation. One column, so that the index of the order
+  -- is no match for a lookup by name, which would read all steps of the generation by it.
+  step_no bigint not null,
+  total_count integer not null,
+  generation integer not null,
+  attempt_index integer not null,
+  -- How many the code had met before it, in the run that recorded it first.
+  place integer not null,
+  step_index integer not null,
+  try_count integer not null,
+  -- How long the last try took.
+  duration_ms bigint,
+  kind flowfabric.ff_step_kind not null,
+  state flowfabric.ff_step_state not null,
+  step_name text collate "C" not null,
+  result bytea,
+  result_encoding text,
+  primary key (execution_id, generation, step_name, step_index),
+  constraint ff_step_order unique (execution_id, step_no)
+);
+
+-- A key holds within its scope: the namespace, or the flow, parent or schedule that the scope names (else the nil uuid).
 create table flowfabric.ff_idempotency_key (
   namespace text collate "C" not null,
   scope_id uuid not null,
@@ -464,16 +573,150 @@ create table flowfabric.ff_idempotency_key (
 );
 create index ff_idempotency_key_expiry on flowfabric.ff_idempotency_key (expires_at_ms);
 
--- What an ending owes others: written with the ending, deleted by the resolver.
-create table flowfabric.ff_dispatch (
+-- A flow is a set of executions with edges. Whoever changes the graph, resolves what its members owe, cancels or reopens it
+-- holds the row of the outermost flow, and writes to it: so that row is the lock and the version of the whole tree, and an
+-- edge, group, member or inner flow read beside an unchanged version is the newest there is. No ending ever locks it.
+create table flowfabric.ff_flow_core (
+  flow_id uuid primary key,
+  -- Itself, unless it stands for a member of another flow.
+  root_flow_id uuid not null,
+  -- The execution that it stands for.
+  member_id uuid,
+  created_at_ms bigint not null,
+  last_mutation_at_ms bigint not null,
+  -- From then on it takes no more members and edges.
+  closed_at_ms bigint,
+  cancelled_at_ms bigint,
+  -- Closed, and all of its members have ended and been counted.
+  ended_at_ms bigint,
+  graph_revision bigint not null default 0,
+  member_count integer not null default 0,
+  edge_count integer not null default 0,
+  -- Of members whose ending was resolved. What has ended and still waits for that has a row in ff_dispatch.
+  success_count integer not null default 0,
+  failed_count integer not null default 0,
+  cancelled_count integer not null default 0,
+  expired_count integer not null default 0,
+  skipped_count integer not null default 0,
+  -- How it ended: success, failed or cancelled.
+  outcome flowfabric.ff_terminal_outcome not null default 'none',
+  cancel_policy flowfabric.ff_cancel_policy,
+  -- It stands for a member whose turn has not come: until then no edge within it is resolved, and it does not end.
+  is_held boolean not null default false,
+  partition_key smallint not null,
+  namespace text collate "C" not null,
+  flow_kind text collate "C" not null,
+  creator_identity text not null,
+  cancel_reason text,
+  cancelled_by text,
+  -- Of the graph that it was submitted with, so that a repeat is recognised.
+  request_hash bytea,
+  constraint ff_flow_core_cancel check ((cancelled_at_ms is null) = (cancel_policy is null)),
+  constraint ff_flow_core_end check ((ended_at_ms is null) = (outcome = 'none'))
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+create index ff_flow_core_partition on flowfabric.ff_flow_core (partition_key, flow_id);
+create index ff_flow_core_created on flowfabric.ff_flow_core (created_at_ms, flow_id);
+create index ff_flow_core_namespace on flowfabric.ff_flow_core (namespace, created_at_ms, flow_id);
+create index ff_flow_core_root on flowfabric.ff_flow_core (root_flow_id, flow_id);
+create index ff_flow_core_member on flowfabric.ff_flow_core (member_id) where member_id is not null;
+create index ff_flow_core_end on flowfabric.ff_flow_core (ended_at_ms, flow_id) where ended_at_ms is not null;
+
+create table flowfabric.ff_flow_tag (
+  flow_id uuid not null,
+  created_at_ms bigint not null,
+  namespace text collate "C" not null,
+  tag_key text collate "C" not null,
+  tag_value text collate "C" not null,
+  primary key (flow_id, tag_key)
+);
+create index ff_flow_tag_value on flowfabric.ff_flow_tag (tag_key, tag_value, namespace, created_at_ms, flow_id);
+
+create table flowfabric.ff_flow_member (
+  flow_id uuid not null,
+  execution_id uuid not null,
+  -- The flow that it stands for; such a member is never claimed.
+  sub_flow_id uuid,
+  member_name text collate "C" not null,
+  primary key (flow_id, execution_id),
+  constraint ff_flow_member_name unique (flow_id, member_name)
+);
+
+create table flowfabric.ff_edge (
+  flow_id uuid not null,
+  edge_id uuid not null,
+  upstream_id uuid not null,
+  downstream_id uuid not null,
+  created_at_ms bigint not null,
+  -- Of the upstream, when it was resolved.
+  resolved_generation integer,
+  resolution flowfabric.ff_edge_resolution,
+  kind flowfabric.ff_edge_kind not null,
+  created_by text not null,
+  -- The name under which the downstream reads the upstream's result; its member's name when left out.
+  data_ref text collate "C",
+  primary key (flow_id, edge_id),
+  constraint ff_edge_resolved check ((resolution is null) = (resolved_generation is null))
+) with (fillfactor = 70);
+create index ff_edge_upstream on flowfabric.ff_edge (upstream_id, edge_id);
+create index ff_edge_downstream on flowfabric.ff_edge (downstream_id, edge_id);
+
+-- What a member waits for: its inbound edges and the policy over them. Counters are those of its edges.
+create table flowfabric.ff_edge_group (
+  downstream_id uuid primary key,
+  flow_id uuid not null,
+  fired_at_ms bigint,
+  -- How many must be satisfied; null for all.
+  quorum integer,
+  total integer not null,
+  satisfied integer not null default 0,
+  failed integer not null default 0,
+  skipped integer not null default 0,
+  policy flowfabric.ff_join_policy not null,
+  on_satisfied flowfabric.ff_on_satisfied not null,
+  state flowfabric.ff_group_state not null default 'pending',
+  -- No more edges will come, so that it can be told when it has become impossible.
+  is_sealed boolean not null,
+  constraint ff_edge_group_quorum check ((quorum is null) = (policy = 'all_of') and quorum >= 1),
+  constraint ff_edge_group_counters check (satisfied >= 0 and failed >= 0 and skipped >= 0
+    and satisfied + failed + skipped <= total),
+  constraint ff_edge_group_fired check ((fired_at_ms is null) = (state = 'pending'))
+) with (fillfactor = 50);
+create index ff_edge_group_flow on flowfabric.ff_edge_group (flow_id, downstream_id);
+
+-- Members that are to be cancelled: with their flow, or because their siblings were enough. Written under the flow's lock.
+create table flowfabric.ff_cancel_backlog (
   execution_id uuid not null,
   generation integer not null,
   flow_id uuid,
+  created_at_ms bigint not null,
+  reason text not null,
+  actor text not null,
+  primary key (execution_id, generation)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+create index ff_cancel_backlog_order on flowfabric.ff_cancel_backlog (created_at_ms, execution_id);
+create index ff_cancel_backlog_flow on flowfabric.ff_cancel_backlog (flow_id) where flow_id is not null;
+
+-- What an ending owes others: written with the ending, deleted by the resolver. Without an outcome it is a start: what the
+-- member that stands for a flow waited for is done.
+create table flowfabric.ff_dispatch (
+  execution_id uuid not null,
+  generation integer not null,
+  -- Null as soon as the flow is told.
+  flow_id uuid,
+  -- Null as soon as the parent is told.
   parent_id uuid,
   created_at_ms bigint not null,
   outcome flowfabric.ff_terminal_outcome not null,
-  primary key (execution_id, generation)
-) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+  -- False as soon as its children are ended or detached.
+  has_children boolean not null default false,
+  -- Its flow has counted the ending, and may have an edge to resolve that came since. One without a row is counted too.
+  is_counted boolean not null default false,
+  primary key (execution_id, generation, outcome)
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+create index ff_dispatch_order on flowfabric.ff_dispatch (created_at_ms, execution_id);
+create index ff_dispatch_parent on flowfabric.ff_dispatch (created_at_ms, execution_id) where parent_id is not null;
+create index ff_dispatch_children on flowfabric.ff_dispatch (created_at_ms, execution_id) where has_children;
+create index ff_dispatch_flow on flowfabric.ff_dispatch (flow_id) where flow_id is not null;
 
 create table flowfabric.ff_duty (
   duty text not null,
@@ -493,6 +736,97 @@ create table flowfabric.ff_set_aside (
   error text not null,
   primary key (duty, subject_id)
 );
+create index ff_set_aside_subject on flowfabric.ff_set_aside (subject_id);
+
+-- Worker instances that are alive, as they say of themselves: for people and for explanations. No claim asks for it. The
+-- empty namespace is that of workers which serve all of them.
+create table flowfabric.ff_worker (
+  namespace text collate "C" not null,
+  worker_instance_id text collate "C" not null,
+  registered_at_ms bigint not null,
+  heartbeat_at_ms bigint not null,
+  -- From this millisecond on it is gone, whether or not it was swept.
+  expires_at_ms bigint not null,
+  ttl_ms bigint not null,
+  pid integer,
+  worker_id text not null,
+  host text,
+  lanes text[] not null,
+  -- Null: any kind.
+  kinds text[],
+  versions text[] not null,
+  capabilities text[] not null,
+  primary key (namespace, worker_instance_id)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+create index ff_worker_expiry on flowfabric.ff_worker (expires_at_ms);
+
+-- API keys of the server, by the hash of their secrets; of a namespace, or of all where that is empty. A revoked one stays, so
+-- that the log's actors can be told apart.
+create table flowfabric.ff_api_key (
+  key_id text collate "C" primary key,
+  namespace text collate "C" not null,
+  created_at_ms bigint not null,
+  last_used_at_ms bigint,
+  revoked_at_ms bigint,
+  requests_per_second integer,
+  name text not null,
+  created_by text not null,
+  scopes text[] not null,
+  secret_hash bytea not null
+) with (fillfactor = 50);
+
+-- When executions are created without anybody's call, and what they are. The row is the lock under which it fires.
+create table flowfabric.ff_schedule (
+  schedule_id uuid primary key,
+  created_at_ms bigint not null,
+  changed_at_ms bigint not null,
+  -- When to look at it; null when paused, and when nothing is left to come.
+  next_fire_at_ms bigint,
+  -- The next of its times, whether or not it is paused.
+  planned_at_ms bigint,
+  paused_at_ms bigint,
+  until_ms bigint,
+  -- A pattern and its zone, or an interval and where it counts from.
+  every_ms bigint,
+  anchor_at_ms bigint,
+  jitter_ms bigint not null,
+  last_planned_at_ms bigint,
+  last_fired_at_ms bigint,
+  fired_count bigint not null default 0,
+  skipped_count bigint not null default 0,
+  last_execution_id uuid,
+  catch_up_limit integer not null,
+  overlap flowfabric.ff_schedule_overlap not null,
+  catch_up flowfabric.ff_schedule_catch_up not null,
+  partition_key smallint not null,
+  namespace text collate "C" not null,
+  schedule_name text collate "C" not null,
+  cron text,
+  time_zone text,
+  -- Times that wait for the execution of the last firing to end.
+  queued_at_ms bigint[] not null default '{}',
+  -- Of what was asked for, so that a repeat changes nothing.
+  request_hash bytea not null,
+  -- The executions that it creates.
+  deadline_after_ms bigint,
+  queue_id integer not null,
+  priority smallint not null,
+  payload bytea,
+  payload_encoding text,
+  policy jsonb,
+  tags jsonb,
+  constraint ff_schedule_name unique (namespace, schedule_name),
+  constraint ff_schedule_timing check (
+    (cron is null) = (every_ms is not null)
+    and (cron is null) = (time_zone is null)
+    and (every_ms is null) = (anchor_at_ms is null)),
+  -- What is not paused and has something to come is looked at.
+  constraint ff_schedule_timer check (
+    (next_fire_at_ms is null)
+      = (paused_at_ms is not null or planned_at_ms is null and cardinality(queued_at_ms) = 0))
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+create index ff_schedule_fire on flowfabric.ff_schedule (next_fire_at_ms, schedule_id)
+  where next_fire_at_ms is not null;
 
 -- The log: one row for each transition, written in its transaction. Range-partitioned by id, so that the past is dropped
 -- and not deleted. The sequence hands out one id at a time: a cache would let two sessions invert the order in which one
@@ -519,6 +853,9 @@ create table flowfabric.ff_event (
   primary key (event_id)
 ) partition by range (event_id);
 create index ff_event_execution on flowfabric.ff_event (execution_id, event_id);
+-- Of the flows themselves; their members' events are found by member.
+create index ff_event_flow on flowfabric.ff_event (flow_id, event_id) where event_type in (
+  'flow_created', 'flow_changed', 'flow_closed', 'flow_cancel_requested', 'flow_ended', 'flow_reopened');
 create table flowfabric.ff_event_1 partition of flowfabric.ff_event for values from (minvalue) to (10000001);
 
 -- The outboxes that other FlowFabric implementations keep as tables.

@@ -1,0 +1,45 @@
+import { EngineError } from './errors.ts'
+import { limits } from './limits.ts'
+import { checkNamespace } from './name.ts'
+import { refuseUnknownFields } from './shape.ts'
+import { checkText } from './text.ts'
+
+/** For whom an operation runs. The namespace is a predicate of each statement; `null` sees all of them. */
+export interface Caller {
+  readonly namespace: string | null
+  readonly actor: string
+}
+
+/** What `engine.as` takes: a namespace or `'*'`, and who acts. */
+export interface CallerOptions {
+  readonly namespace?: string
+  readonly actor?: string
+}
+
+/** Over HTTP nobody is named until somebody is: the server knows who a key belongs to. */
+export function bindCaller<Actor extends string | null>(
+  from: { readonly namespace: string | null; readonly actor: Actor },
+  options: CallerOptions,
+): { readonly namespace: string | null; readonly actor: Actor | string } {
+  refuseUnknownFields('as', options, ['namespace', 'actor'])
+  return {
+    namespace: bindNamespace(from.namespace, options.namespace),
+    actor:
+      options.actor === undefined
+        ? from.actor
+        : checkText('actor', options.actor, { minBytes: 1, maxBytes: limits.actorBytes }),
+  }
+}
+
+// A bound engine can be bound again to the same namespace, never to a wider or another one.
+function bindNamespace(bound: string | null, wanted: string | undefined): string | null {
+  if (wanted === undefined) return bound
+  if (wanted !== '*') checkNamespace(wanted)
+  if (bound === null) return wanted === '*' ? null : wanted
+  if (wanted === bound) return bound
+  throw new EngineError(
+    'namespace_mismatch',
+    `this engine is bound to namespace '${bound}' and cannot act for '${wanted}'; bind from the unbound engine instead`,
+    { bound, wanted },
+  )
+}

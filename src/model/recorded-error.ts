@@ -1,0 +1,193 @@
+// What was thrown, as it is recorded with an attempt that failed: plain values, whatever it was, and never more than the
+// engine stores. Reading it must not throw again: getters may fail, causes may run in a circle, a message may be a book.
+import { limits } from './limits.ts'
+import { show } from './text.ts'
+import { jsonCodec, type Codec, type Encoded } from './codec.ts'
+
+export interface RecordedError {
+  readonly name: string
+  readonly message: string
+  readonly stack?: string
+  /** Its own further fields, such as `code`; of what is no error, the value itself. */
+  readonly details?: unknown
+  readonly cause?: RecordedError
+  /** Of an AggregateError. */
+  readonly errors?: readonly RecordedError[]
+  /** Something of it was left out, because it was too large, too deep, or its own cause. */
+  readonly isCut?: true
+}
+
+// Of one thing that was thrown, in all and from cause to cause.
+const mostErrors = 32
+const mostCauses = 8
+const mostValues = 1000
+// Fields with a place of their own.
+const told = new Set(['name', 'message', 'stack', 'cause', 'errors'])
+/** The name of what was thrown and is no error. */
+export const noError = 'NonError'
+
+/**
+ * What `fail` takes as `error` and `errorEncoding`.
+ *
+ * @example
+ * const { bytes, encoding } = encodeError(thrown)
+ * await executions.fail({ ...fence, reason: 'the mail server refused', error: bytes, errorEncoding: encoding })
+ */
+export function encodeError(thrown: unknown, codec: Codec = jsonCodec): Encoded {
+  // The codec has the last word on the size, so texts are shortened until it is content.
+  for (let textLength = limits.errorBytes; ; textLength /= 4) {
+    const encoded = codec.encode(new Recorder(textLength).record(thrown, []))
+    if (encoded.bytes.byteLength <= limits.errorBytes || textLength <= 1) return encoded
+  }
+}
+
+/** Reads back what `attempts.list` gives; bytes that hold something else come as the details of what is no error. */
+export function decodeError(encoded: Encoded, codec: Codec = jsonCodec): RecordedError {
+  const value = codec.decode(encoded)
+  return isRecorded(value) ? value : { name: noError, message: show(value), details: value }
+}
+
+function isRecorded(value: unknown): value is RecordedError {
+  if (typeof value !== 'object' || value === null) return false
+  const { name, message, stack, cause, errors } = value as Partial<RecordedError>
+  if (typeof name !== 'string' || typeof message !== 'string') return false
+  if (stack !== undefined && typeof stack !== 'string') return false
+  if (cause !== undefined && !isRecorded(cause)) return false
+  return errors === undefined || (Array.isArray(errors) && errors.every(isRecorded))
+}
+
+/** Stands for the reason of a failure where the codec does not let its text be read. */
+export const sealedReason = 'the handler threw; its error is recorded with the attempt, for who has the codec'
+
+/** With its causes: `the mail was not sent: connection refused`. */
+export function sentenceOf(error: RecordedError): string {
+  const messages: string[] = []
+  for (let each: RecordedError | undefined = error; each !== undefined && messages.length < 5; each = each.cause) {
+    const message = each.message === '' ? each.name : each.message
+    if (!messages.includes(message)) messages.push(message)
+  }
+  return messages.join(': ')
+}
+
+type Draft = { -readonly [Field in keyof RecordedError]: RecordedError[Field] }
+
+class Recorder {
+  readonly #textLength: number
+  #errorCount = 0
+
+  constructor(textLength: number) {
+    this.#textLength = textLength
+  }
+
+  /** `above` are those whose cause or part it is. */
+  record(thrown: unknown, above: readonly unknown[]): RecordedError {
+    this.#errorCount += 1
+    return isError(thrown) ? this.#ofError(thrown, [...above, thrown]) : this.#ofValue(thrown)
+  }
+
+  #ofError(error: object, path: readonly unknown[]): RecordedError {
+    const draft: Draft = { name: '', message: '' }
+    draft.name = this.#cut(draft, textOf(read(error, 'name')) ?? 'Error')
+    const message = textOf(read(error, 'message')) ?? ''
+    draft.message = this.#cut(draft, message)
+    const stack = textOf(read(error, 'stack'))
+    if (stack !== undefined) draft.stack = this.#cut(draft, this.#withShortHead(stack, message))
+    const details = this.#detailsOf(draft, error)
+    if (details !== undefined) draft.details = details
+    const cause = this.#within(draft, [read(error, 'cause')], path)[0]
+    if (cause !== undefined) draft.cause = cause
+    const parts = read(error, 'errors')
+    const first = attempt(() => (Array.isArray(parts) ? parts.slice(0, mostErrors) : undefined))
+    if (first !== undefined) draft.errors = this.#within(draft, first, path)
+    return draft
+  }
+
+  /** A stack begins with the message, which must not push out the frames. */
+  #withShortHead(stack: string, message: string): string {
+    const headline = shortened(message, this.#textLength / 4)
+    return stack.replace(message, () => headline)
+  }
+
+  #ofValue(value: unknown): RecordedError {
+    const draft: Draft = { name: noError, message: '' }
+    draft.message = this.#cut(draft, typeof value === 'string' ? value : shown(value))
+    if (typeof value === 'object' && value !== null) draft.details = this.#plain(draft, value)
+    return draft
+  }
+
+  #within(draft: Draft, values: readonly unknown[], path: readonly unknown[]): RecordedError[] {
+    const present = values.filter((value) => value !== undefined && value !== null)
+    const found: RecordedError[] = []
+    for (const value of present) {
+      const isTooMuch = path.length > mostCauses || this.#errorCount >= mostErrors || path.includes(value)
+      if (isTooMuch) draft.isCut = true
+      else found.push(this.record(value, path))
+    }
+    return found
+  }
+
+  #detailsOf(draft: Draft, error: object): unknown {
+    const names = (attempt(() => Object.keys(error)) ?? []).filter((name) => !told.has(name))
+    if (names.length > mostValues) draft.isCut = true
+    const fields = names.slice(0, mostValues).map((name) => [name, read(error, name)] as const)
+    const said = fields.filter(([, value]) => value !== undefined && typeof value !== 'function')
+    if (said.length === 0) return undefined
+    const details = Object.fromEntries(said.map(([name, value]) => [name, this.#plain(draft, value)]))
+    if (JSON.stringify(details).length <= this.#textLength) return details
+    draft.isCut = true
+    return undefined
+  }
+
+  /** As JSON has it; what JSON cannot say, or would say at too great length, is named only. */
+  #plain(draft: Draft, value: unknown): unknown {
+    const text = attempt(() => boundedJson(value))
+    if (text !== undefined && text.length <= this.#textLength) return JSON.parse(text)
+    draft.isCut = true
+    return shown(value)
+  }
+
+  #cut(draft: Draft, text: string): string {
+    if (text.length > this.#textLength) draft.isCut = true
+    return shortened(text, this.#textLength)
+  }
+}
+
+function shortened(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length)}…`
+}
+
+function isError(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false
+  return attempt(() => value instanceof Error) === true || textOf(read(value, 'message')) !== undefined
+}
+
+function boundedJson(value: unknown): string | undefined {
+  let left = mostValues
+  const counted = (_: string, inner: unknown): unknown => {
+    left -= 1
+    if (left < 0) throw new RangeError('too many values')
+    return inner
+  }
+  return JSON.stringify(value, counted)
+}
+
+function read(object: object, name: string): unknown {
+  return attempt(() => (object as Record<string, unknown>)[name])
+}
+
+function shown(value: unknown): string {
+  return attempt(() => show(value)) ?? 'unreadable'
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+/** Undefined when it throws. */
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch {
+    return undefined
+  }
+}

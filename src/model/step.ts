@@ -1,0 +1,34 @@
+// The words of steps: what durable code has done so far, by which it goes on after a crash or a wait. They are wire strings
+// and column values; they never change.
+import type { ErrorCode } from './errors.ts'
+import { refusal } from './errors.ts'
+import { limits } from './limits.ts'
+import { checkText, show } from './text.ts'
+
+export const stepKinds = ['step', 'sleep', 'wait', 'child', 'value'] as const
+export type StepKind = (typeof stepKinds)[number]
+
+/** Pending: it has begun and is not over. A step has failed tries behind it; a sleep or a wait knows when it is over. */
+export const stepStates = ['pending', 'succeeded', 'failed', 'timed_out'] as const
+export type StepState = (typeof stepStates)[number]
+
+export function checkStepName(field: string, value: unknown, code: ErrorCode = 'invalid_input'): string {
+  return checkText(field, value, { minBytes: 1, maxBytes: limits.stepNameBytes, refuseControls: true, code })
+}
+
+export function checkStepIndex(field: string, value: unknown): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < limits.stepCount) return value
+  throw refusal('invalid_input', field, show(value), `a whole number from 0 to ${limits.stepCount - 1}`)
+}
+
+/**
+ * A success outlives attempts. Tries and their last failure are those of one attempt: a new one tries again, while code that
+ * caught the failure goes the same way as long as its attempt lasts.
+ */
+export function isForgotten(
+  step: { readonly kind: StepKind; readonly state: StepState; readonly attemptIndex: number },
+  attemptIndex: number,
+): boolean {
+  if (step.attemptIndex === attemptIndex) return false
+  return step.state === 'failed' || (step.kind === 'step' && step.state === 'pending')
+}

@@ -1,0 +1,84 @@
+// The connection of somebody else's transaction, as people hold it: a client of `pg`, a transaction of Drizzle on one, or a
+// transaction of Kysely. Nothing is prepared by name on it, and nothing of its settings is changed.
+import { decoderOf } from './decode.ts'
+import type { Encoded } from './encode.ts'
+import { DatabaseError } from './errors.ts'
+import { normalise } from './normalise.ts'
+import type { Columns } from './statement.ts'
+
+/** A client of `pg` in a transaction, or the transaction of Drizzle or Kysely. */
+export type TransactionClient = object
+
+export interface BorrowedClient {
+  /** The connection, whoever wraps it: what is asked of it goes one after the other. */
+  readonly identity: object
+  ask(text: string, values: readonly Encoded[], row: Columns): Promise<unknown[]>
+}
+
+export function borrowClient(given: TransactionClient): BorrowedClient {
+  if (isKysely(given)) return fromKysely(given)
+  const drizzle = drizzleClient(given)
+  if (drizzle !== undefined) return fromPg(drizzle)
+  if (isPg(given)) return fromPg(given)
+  throw notBorrowable('what was given is no client that is known')
+}
+
+interface PgLike {
+  query(config: object): Promise<{ readonly rows: unknown[] }>
+  readonly totalCount?: number
+}
+
+function isPg(given: object): given is PgLike {
+  return 'query' in given && typeof given.query === 'function'
+}
+
+function fromPg(client: object): BorrowedClient {
+  if (!isPg(client)) throw notBorrowable('the driver beneath it is not pg')
+  // A pool has as many connections as it likes, and a transaction on none of them.
+  if (client.totalCount !== undefined) throw notBorrowable('it is a pool, or stands on one')
+  const types = { getTypeParser: decoderOf }
+  return {
+    identity: client,
+    ask: async (text, values) => (await client.query({ text, values: [...values], types })).rows,
+  }
+}
+
+/** Undefined for what is not of Drizzle. */
+function drizzleClient(given: object): object | undefined {
+  if (!('execute' in given) || !('_' in given)) return undefined
+  const { session } = (given._ ?? {}) as { session?: { client?: unknown } }
+  const client = session?.client
+  return (typeof client === 'object' || typeof client === 'function') && client !== null ? client : undefined
+}
+
+interface KyselyLike {
+  readonly isTransaction: boolean
+  withoutPlugins(): KyselyLike
+  executeQuery(query: object): Promise<{ readonly rows: unknown[] }>
+}
+
+function isKysely(given: object): given is KyselyLike {
+  return 'executeQuery' in given && 'isTransaction' in given && 'withoutPlugins' in given
+}
+
+// It gives rows as the application has set up its driver, so they are brought into our form; and a plugin may rename columns.
+function fromKysely(given: KyselyLike): BorrowedClient {
+  if (!given.isTransaction) throw notBorrowable('it is not in a transaction')
+  const plain = given.withoutPlugins()
+  return {
+    identity: given,
+    ask: async (sql, parameters, row) => {
+      const query = { kind: 'RawNode', sqlFragments: [sql], parameters: [] }
+      const { rows } = await plain.executeQuery({ sql, parameters, query, queryId: { queryId: 'flowfabric' } })
+      return rows.map((found) => normalise(row, found as Readonly<Record<string, unknown>>))
+    },
+  }
+}
+
+function notBorrowable(why: string): DatabaseError {
+  return new DatabaseError(
+    'no_transaction',
+    `This works inside a transaction of your own, and ${why}`,
+    'Give the client of pg on which you sent begin, or the transaction that Drizzle or Kysely hands to its function.',
+  )
+}

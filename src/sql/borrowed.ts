@@ -1,0 +1,85 @@
+// The database through a connection that somebody else lent us, inside the transaction that they began and will end. What
+// belongs together stands between a savepoint and its release: a statement that fails takes nothing of theirs with it, and
+// may be sent again. Locks are waited for as long as their settings say.
+import { borrowClient, type BorrowedClient, type TransactionClient } from './borrowed-client.ts'
+import { encode } from './encode.ts'
+import { DatabaseError, sqlState } from './errors.ts'
+import { Mutex } from './mutex.ts'
+import { qualifier } from './qualify.ts'
+import { call, type Aside, type Call, type Sql } from './sql.ts'
+import type { Statement } from './statement.ts'
+
+/** One after the other on each connection, because savepoints nest. */
+const turns = new WeakMap<object, Mutex>()
+
+export function borrow(given: TransactionClient, schema: string): Sql {
+  const client = borrowClient(given)
+  const textOf = qualifier(schema)
+  const turn = turns.get(client.identity) ?? new Mutex()
+  turns.set(client.identity, turn)
+  const perform = async (calls: readonly Call[]): Promise<unknown[][]> => {
+    const answers: unknown[][] = []
+    for (const one of calls) answers.push(await send(client, textOf, one))
+    return answers
+  }
+  const together = <T>(work: () => Promise<T>): Promise<T> => turn.run(() => inSavepoint(client, work))
+  const aside: Aside = {
+    query: async (statement, values) => (await together(() => perform([call(statement, values)])))[0] as never,
+    pipeline: async (calls) => (await together(() => perform(calls))) as never,
+  }
+  return {
+    kind: 'postgres',
+    schema,
+    ...aside,
+    aside,
+    decide: async (reads, decide) =>
+      (await together(async () => perform(decide((await perform(reads)) as never)))) as never,
+    script: () => refuse('a script'),
+    transaction: () => refuse('a transaction'),
+    listen: () => refuse('a subscription'),
+    close: async () => {},
+  }
+}
+
+function send(client: BorrowedClient, textOf: (statement: Statement) => string, { statement, values }: Call) {
+  return client.ask(textOf(statement), encode(statement, values), statement.row)
+}
+
+const savepoint = 'flowfabric_within'
+
+async function inSavepoint<T>(client: BorrowedClient, work: () => Promise<T>): Promise<T> {
+  await client.ask(`savepoint ${savepoint}`, [], {}).catch((error: unknown) => {
+    throw asTransactionFault(error)
+  })
+  try {
+    const result = await work()
+    await client.ask(`release savepoint ${savepoint}`, [], {})
+    return result
+  } catch (error) {
+    await undo(client).catch(() => {}) // then the transaction is lost, and says so with its next statement
+    throw error
+  }
+}
+
+async function undo(client: BorrowedClient): Promise<void> {
+  await client.ask(`rollback to savepoint ${savepoint}`, [], {})
+  await client.ask(`release savepoint ${savepoint}`, [], {})
+}
+
+function asTransactionFault(error: unknown): unknown {
+  const state = sqlState(error)
+  if (state === '25P01') {
+    const sentence = 'The client is not in a transaction'
+    return new DatabaseError('no_transaction', sentence, 'Send begin first, or call this inside one.', error)
+  }
+  if (state === '25P02') {
+    const sentence = 'The transaction has failed already, by a statement before'
+    return new DatabaseError('no_transaction', sentence, 'Roll it back and begin again.', error)
+  }
+  return error
+}
+
+function refuse(what: string): Promise<never> {
+  const sentence = `There is no place for ${what} inside a transaction of yours`
+  return Promise.reject(new DatabaseError('nested_query', sentence, 'Use the engine itself.'))
+}

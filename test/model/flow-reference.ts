@@ -1,0 +1,277 @@
+// What a flow must look like once everything that is owed is done: worked out anew from the endings that are known, member by
+// member, without an order of events, counters or a queue. Where a join has fired and its member was let go, what its edges
+// told stands for good; everything else follows from how the members ended.
+import { groupState, resolveEdge, type EdgeKind, type EdgeResolution, type Ending } from '../../src/model/edge-group.ts'
+import type { GroupState, JoinPolicy } from '../../src/model/edge-group.ts'
+
+/** Names are unique in the whole tree. */
+export interface ReferenceFlow {
+  readonly name: string
+  readonly members: readonly ReferenceMember[]
+  readonly edges: readonly ReferenceEdge[]
+  /** By the downstream's name, for each that has inbound edges. */
+  readonly policies: ReadonlyMap<string, JoinPolicy>
+}
+
+export interface ReferenceMember {
+  readonly name: string
+  /** That it stands for. */
+  readonly flow?: ReferenceFlow
+}
+
+export interface ReferenceEdge {
+  readonly upstream: string
+  readonly downstream: string
+  readonly kind: EdgeKind
+}
+
+export type SkipReason = 'dependency_failed' | 'not_needed'
+
+export type MemberState = Ending | 'ready' | 'blocked'
+
+export interface ReferenceGroup {
+  readonly state: GroupState
+  readonly satisfied: number
+  readonly failed: number
+  readonly skipped: number
+}
+
+interface Place {
+  readonly member: ReferenceMember
+  readonly within: ReferenceFlow
+  /** The member that its flow stands for. */
+  readonly standing: string | null
+}
+
+export class FlowReference {
+  readonly #places = new Map<string, Place>()
+  /** How members ended that ran, or that somebody cancelled. */
+  readonly #endings = new Map<string, Ending>()
+  /** Members whose join has let them go before something was replayed, with what its edges told then. */
+  readonly #letGo = new Map<string, ReadonlyMap<string, EdgeResolution>>()
+  #skips: ReadonlyMap<string, SkipReason> = new Map()
+  #cancelled: ReadonlySet<string> = new Set()
+  #states = new Map<string, MemberState>()
+
+  constructor(root: ReferenceFlow) {
+    this.#place(root, null)
+  }
+
+  #place(within: ReferenceFlow, standing: string | null): void {
+    for (const member of within.members) {
+      this.#places.set(member.name, { member, within, standing })
+      if (member.flow !== undefined) this.#place(member.flow, member.name)
+    }
+  }
+
+  get names(): readonly string[] {
+    return [...this.#places.keys()]
+  }
+
+  end(name: string, as: Ending): void {
+    this.#endings.set(name, as)
+    this.#states = new Map()
+  }
+
+  endingOf(name: string): Ending | undefined {
+    return this.#endings.get(name)
+  }
+
+  /** It runs again; so does whatever stands for a flow that has ended around it, unless that was skipped. */
+  replay(name: string): void {
+    const line = this.#lineOf(name)
+    for (const each of this.#joined()) {
+      if (this.groupOf(each)?.state === 'satisfied') this.#letGo.set(each, this.#resolutionsOf(each))
+    }
+    for (const each of line) this.#forget(each)
+  }
+
+  #lineOf(name: string): readonly string[] {
+    const { standing, within } = this.#places.get(name)!
+    const isOver = standing !== null && this.hasEnded(within) && this.stateOf(standing) !== 'skipped'
+    return isOver ? [name, ...this.#lineOf(standing)] : [name]
+  }
+
+  #forget(name: string): void {
+    this.#endings.delete(name)
+    this.#states = new Map()
+  }
+
+  stateOf(name: string): MemberState {
+    const known = this.#states.get(name)
+    if (known !== undefined) return known
+    const state = this.#work(name)
+    this.#states.set(name, state)
+    return state
+  }
+
+  #work(name: string): MemberState {
+    const ending = this.#endings.get(name)
+    if (ending !== undefined) return ending
+    const group = this.groupOf(name)
+    if (group?.state === 'impossible') return 'skipped'
+    const { flow } = this.#places.get(name)!.member
+    if (group?.state === 'pending') return 'blocked'
+    if (flow === undefined) return 'ready'
+    return this.hasEnded(flow) ? this.outcomeOf(flow) : 'blocked'
+  }
+
+  hasEnded(flow: ReferenceFlow): boolean {
+    return flow.members.every(({ name }) => isEnding(this.stateOf(name)))
+  }
+
+  /** The flow that this member stands for; without one it is the outermost. */
+  hasBegun(standing: string | null): boolean {
+    return standing === null || this.#startOf(standing) !== null
+  }
+
+  /** It is in a flow that has not begun. */
+  isAhead(name: string): boolean {
+    return !this.hasBegun(this.#places.get(name)!.standing)
+  }
+
+  /** By its final members: nobody comes after them who could have caught their failure. */
+  outcomeOf(flow: ReferenceFlow): 'success' | 'failed' {
+    const upstreams = new Set(flow.edges.map((edge) => edge.upstream))
+    const final = flow.members.filter(({ name }) => !upstreams.has(name))
+    const isFailure = ({ name }: ReferenceMember) => {
+      const state = this.stateOf(name)
+      return state === 'skipped' ? this.#skips.get(name) === 'dependency_failed' : state !== 'success'
+    }
+    return final.some(isFailure) ? 'failed' : 'success'
+  }
+
+  /** What it waits for; null when that is nothing. */
+  groupOf(name: string): ReferenceGroup | null {
+    const resolutions = this.#resolutionsOf(name)
+    const counts = { satisfied: 0, failed: 0, skipped: 0 }
+    for (const resolution of resolutions.values()) counts[resolution] += 1
+    const total = this.#inboundOf(name).length
+    if (total === 0) return null
+    if (this.#letGo.has(name)) return { ...counts, state: 'satisfied' }
+    return { ...counts, state: groupState(this.policyOf(name), { ...counts, total, isSealed: true }) }
+  }
+
+  policyOf(name: string): JoinPolicy {
+    return this.#places.get(name)!.within.policies.get(name) ?? { kind: 'all_of', onSatisfied: 'let_run' }
+  }
+
+  /** Upstreams that are cancelled when the joins which they lead to have fired. */
+  isCancelledBySiblings(name: string): boolean {
+    const { within } = this.#places.get(name)!
+    const onward = within.edges.filter((edge) => edge.upstream === name)
+    return onward.some(({ downstream }) => {
+      const isEager = this.policyOf(downstream).onSatisfied === 'cancel_remaining'
+      return isEager && this.groupOf(downstream)!.state !== 'pending'
+    })
+  }
+
+  /** As above, had it not been cancelled. */
+  mayBeCancelled(name: string): boolean {
+    const ending = this.#endings.get(name)
+    this.#forget(name)
+    const isRight = this.isCancelledBySiblings(name)
+    if (ending !== undefined) this.end(name, ending)
+    return isRight
+  }
+
+  standsForFlow(name: string): boolean {
+    return this.#places.get(name)!.member.flow !== undefined
+  }
+
+  /** Flows that were cancelled, by the member that stands for each. */
+  tellCancelled(standing: ReadonlySet<string>): void {
+    this.#cancelled = standing
+    this.#states = new Map()
+  }
+
+  isWithinCancelled(name: string): boolean {
+    const { standing } = this.#places.get(name)!
+    return standing !== null && (this.#cancelled.has(standing) || this.isWithinCancelled(standing))
+  }
+
+  /** A flow around it was skipped, before one further out was cancelled. */
+  isWithinSkipped(name: string): boolean {
+    const { standing } = this.#places.get(name)!
+    if (standing === null || this.#cancelled.has(standing)) return false
+    return this.stateOf(standing) === 'skipped' || this.isWithinSkipped(standing)
+  }
+
+  /** Those that were skipped, and why: it depends on what was lost first, where several edges were. */
+  tellSkips(skips: ReadonlyMap<string, SkipReason>): void {
+    this.#skips = skips
+    this.#states = new Map()
+  }
+
+  mayBeSkippedBecause(name: string, because: SkipReason): boolean {
+    const inbound = this.#inboundOf(name)
+    const lost = inbound.filter(({ upstream, kind }) => this.#losesBy(upstream, kind) === because)
+    if (because === 'dependency_failed') return lost.length > 0 || this.#whyAround(name) === because
+    if (this.#whyAround(name) !== null) return this.#whyAround(name) === because
+    const policy = this.policyOf(name)
+    const enough = policy.kind === 'all_of' ? 1 : inbound.length - (policy.kind === 'quorum' ? policy.k : 1) + 1
+    return lost.length >= enough
+  }
+
+  /** Why the flow around it was skipped, if it was. */
+  #whyAround(name: string): SkipReason | null {
+    const { standing } = this.#places.get(name)!
+    return (standing === null ? null : this.#skips.get(standing)) ?? null
+  }
+
+  #losesBy(upstream: string, kind: EdgeKind | 'start'): SkipReason | null {
+    const state = this.stateOf(upstream)
+    if (!isEnding(state) || kind === 'optional') return null
+    if (state === 'skipped') return this.#skips.get(upstream) ?? null
+    if (kind === 'on_failure') return state === 'success' ? 'not_needed' : null
+    return state === 'success' ? null : 'dependency_failed'
+  }
+
+  #joined(): readonly string[] {
+    return this.names.filter((name) => this.#inboundOf(name).length > 0)
+  }
+
+  #resolutionsOf(name: string): ReadonlyMap<string, EdgeResolution> {
+    const told = new Map(this.#letGo.get(name))
+    for (const { upstream, kind } of this.#inboundOf(name)) {
+      if (told.has(upstream)) continue
+      const resolution = kind === 'start' ? this.#startOf(upstream) : this.#resolved(upstream, kind)
+      if (resolution !== null) told.set(upstream, resolution)
+    }
+    return told
+  }
+
+  /** An edge within a flow is resolved when that has begun; nothing of one that was skipped runs. */
+  #resolved(upstream: string, kind: EdgeKind): EdgeResolution | null {
+    const { standing } = this.#places.get(upstream)!
+    const start = standing === null ? 'satisfied' : this.#startOf(standing)
+    const state = this.stateOf(upstream)
+    if (start === null || !isEnding(state)) return null
+    const resolution = resolveEdge(kind, state)
+    return start === 'skipped' && resolution === 'satisfied' ? 'skipped' : resolution
+  }
+
+  /** An inner flow waits until the member that stands for it is let go. */
+  #startOf(standing: string): EdgeResolution | null {
+    const group = this.groupOf(standing)
+    if (group === null || group.state === 'satisfied') return 'satisfied'
+    const ending = this.#endings.get(standing)
+    if (ending !== undefined) return resolveEdge('start', ending)
+    return group.state === 'impossible' ? 'skipped' : null
+  }
+
+  #inboundOf(name: string): readonly { readonly upstream: string; readonly kind: EdgeKind | 'start' }[] {
+    const { within, standing } = this.#places.get(name)!
+    const inbound = within.edges.filter((edge) => edge.downstream === name)
+    if (inbound.length > 0 || standing === null || this.#isFreeAtOnce(standing)) return inbound
+    return [{ upstream: standing, kind: 'start' }]
+  }
+
+  #isFreeAtOnce(standing: string): boolean {
+    return this.#inboundOf(standing).length === 0
+  }
+}
+
+export function isEnding(state: MemberState): state is Ending {
+  return state !== 'ready' && state !== 'blocked'
+}
