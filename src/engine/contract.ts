@@ -1,6 +1,12 @@
 // The contract: nouns, then verbs. Every operation runs for a caller; `as` gives the same engine bound to another.
 import type { EngineError } from '../model/errors.ts'
+import type { Explanation } from '../model/explain.ts'
 import type { ExecutionId, FlowId, WaitpointId } from '../model/id.ts'
+import type { ApiKey } from './api-key/api-key.ts'
+import type { AuthenticateRequest } from './api-key/authenticate.ts'
+import type { ApiKeyCreated, CreateApiKeyRequest } from './api-key/create.ts'
+import type { ApiKeyPage, ListApiKeysRequest } from './api-key/list.ts'
+import type { ApiKeyRevoked, RevokeApiKeyRequest } from './api-key/revoke.ts'
 import type { AttemptPage, ListAttemptsRequest } from './attempt/list.ts'
 import type { CallerOptions } from './caller.ts'
 import type { SubscribeRequest } from './event/subscribe.ts'
@@ -14,20 +20,44 @@ import type { ClaimRequest, ClaimResult } from './execution/claimer.ts'
 import type { Completed, CompleteRequest } from './execution/complete.ts'
 import type { CountRequest, StateCounts } from './execution/count.ts'
 import type { CreateRequest } from './execution/create-request.ts'
-import type { CreateResult } from './execution/create.ts'
+import type { CreateResult } from './execution/create-answer.ts'
 import type { FailRequest, FailResult } from './execution/fail.ts'
+import type { ExecutionInput } from './execution/input.ts'
 import type { DelayRequest, DelayResult, ReleaseRequest, ReleaseResult } from './execution/give-back.ts'
 import type { Granted, GrantRequest } from './execution/grant.ts'
 import type { ExecutionPage, ListRequest } from './execution/list.ts'
 import type { ProgressRecorded, ProgressRequest } from './execution/progress.ts'
-import type { RenewRequest, RenewResult } from './execution/renew.ts'
-import type { Replayed, ReplayRequest } from './execution/replay.ts'
-import type { ExecutionResult } from './execution/result.ts'
+import type { LeaseAnswer, RenewRequest, RenewResult } from './execution/renew.ts'
+import type { Replayed, ReplayRequest } from './execution/replay-request.ts'
+import type { ExecutionResult, ResultRequest } from './execution/result.ts'
+import type { RestartRequest, RestartResult } from './execution/restart.ts'
 import type { Resumed, ResumeRequest } from './execution/resume.ts'
 import type { Execution } from './execution/snapshot.ts'
 import type { SuspendResult, TrySuspendResult } from './execution/suspend.ts'
+import type { Warned, WarnRequest } from './execution/warn.ts'
+import type { AddMemberRequest } from './flow/add-member-request.ts'
+import type { MemberAdded } from './flow/add-member.ts'
+import type { CloseRequest, FlowClosed } from './flow/close.ts'
+import type { ConnectRequest } from './flow/connect-request.ts'
+import type { Connected } from './flow/connect.ts'
+import type { FlowCreated } from './flow/create.ts'
+import type { FlowDetail } from './flow/describe.ts'
+import type { Edge } from './flow/edge.ts'
+import type { EdgePage, ListEdgesRequest } from './flow/edges.ts'
+import type { Eligibility } from './flow/eligibility.ts'
+import type { FlowRequest } from './flow/flow-request.ts'
+import type { CancelFlowRequest, CancelFlowResult } from './flow/cancel.ts'
+import type { GraphRequest } from './flow/graph-request.ts'
+import type { FlowGraph, FlowGraphRequest } from './flow/graph.ts'
+import type { FlowPage, ListFlowsRequest } from './flow/list.ts'
+import type { Sealed, SealRequest } from './flow/seal.ts'
+import type { SubmittedGraph } from './flow/submit-graph.ts'
+import type { UpstreamResultPage, UpstreamResultsRequest } from './flow/upstream-results.ts'
+import type { WaitForFlowRequest } from './flow/wait.ts'
+import type { CheckLeasesRequest } from './lease/check.ts'
 import type { ExpiredLeasePage, ListExpiredLeasesRequest } from './lease/list-expired.ts'
 import type { RevokeRequest, RevokeResult } from './lease/revoke.ts'
+import type { LaneMeasures, MeasureLanesRequest } from './lane/measure.ts'
 import type { LanePage, ListLanesRequest } from './lane/list.ts'
 import type { ApproveRequest } from './signal/approve.ts'
 import type { DeliverRequest } from './signal/deliver.ts'
@@ -38,13 +68,29 @@ import type { SendRequest } from './signal/send.ts'
 import type { ListedSigningKey, ListSigningKeysRequest } from './signing-key/list.ts'
 import type { RotateRequest, RotateResult } from './signing-key/rotate.ts'
 import type { SeedRequest, SeedResult } from './signing-key/seed.ts'
+import type { ListStepsRequest, StepPage } from './step/list.ts'
+import type { RecordStepRequest, StepRecorded } from './step/record.ts'
 import type { SuspensionDetail } from './suspension/describe.ts'
 import type { ListSuspensionsRequest, SuspensionPage } from './suspension/list.ts'
 import type { SuspendRequest } from './suspension/request.ts'
 import type { CreateWaitpointRequest, WaitpointCreated } from './waitpoint/create.ts'
+import type { DescribeLinkRequest, LinkDetail } from './waitpoint/describe-link.ts'
 import type { ApprovalUrl, LinkRequest } from './waitpoint/link.ts'
 import type { ListWaitpointsRequest, WaitpointPage } from './waitpoint/list.ts'
+import type { ScheduleDeleted } from './schedule/delete.ts'
+import type { ScheduleDetail } from './schedule/describe.ts'
+import type { ListSchedulesRequest, SchedulePage } from './schedule/list.ts'
+import type { NamedSchedule } from './schedule/named.ts'
+import type { SchedulePaused } from './schedule/pause.ts'
+import type { PutScheduleRequest } from './schedule/put-request.ts'
+import type { SchedulePut } from './schedule/put.ts'
+import type { ScheduleResumed } from './schedule/resume.ts'
+import type { TriggerResult } from './schedule/trigger.ts'
 import type { WaitpointToken } from './waitpoint/read-token.ts'
+import type { HeartbeatRequest, HeartbeatResult } from './worker/heartbeat.ts'
+import type { ListWorkersRequest, WorkerPage } from './worker/list.ts'
+import type { MarkDeadRequest, MarkDeadResult } from './worker/mark-dead.ts'
+import type { Registered, RegisterRequest } from './worker/register.ts'
 
 /** One item of a set that was refused, in its place among the answers. */
 export interface Refused {
@@ -54,14 +100,19 @@ export interface Refused {
 
 export interface Engine {
   readonly executions: Executions
+  readonly flows: Flows
   readonly leases: Leases
   readonly attempts: Attempts
+  readonly steps: Steps
   readonly suspensions: Suspensions
   readonly waitpoints: Waitpoints
   readonly signals: Signals
   readonly signingKeys: SigningKeys
   readonly events: Events
   readonly lanes: Lanes
+  readonly workers: Workers
+  readonly schedules: Schedules
+  readonly apiKeys: ApiKeys
   /** The same engine, bound to a namespace (or `'*'`) and to who acts. */
   as(caller: CallerOptions): Engine
   /** The clock that decides, in milliseconds since 1970. */
@@ -109,11 +160,20 @@ export interface Executions {
   /** Runs what has ended once more, as a new generation. */
   replay(request: ReplayRequest): Promise<Replayed>
   replayMany(requests: readonly ReplayRequest[]): Promise<(Replayed | Refused)[]>
+  /** The holder begins again with another input, as a new generation: for code that would never end. */
+  restart(request: RestartRequest): Promise<RestartResult>
+  /** Something that whoever reads the execution's history should know of; it changes nothing. */
+  warn(request: WarnRequest): Promise<Warned>
   changePriority(request: ChangePriorityRequest): Promise<PriorityChanged>
   cancel(request: CancelRequest): Promise<CancelResult>
   cancelMany(requests: readonly CancelRequest[]): Promise<(CancelResult | Refused)[]>
   describe(executionId: ExecutionId): Promise<Execution | null>
-  result(executionId: ExecutionId): Promise<ExecutionResult | null>
+  /** Why it is not running, in a sentence, with the facts that it is made of; or how it ended. */
+  explain(executionId: ExecutionId): Promise<Explanation | null>
+  /** What it ended in; may wait for that. */
+  result(executionId: ExecutionId, request?: ResultRequest): Promise<ExecutionResult | null>
+  /** What it was given. */
+  input(executionId: ExecutionId): Promise<ExecutionInput | null>
   list(request?: ListRequest): Promise<ExecutionPage>
   countByState(request?: CountRequest): Promise<StateCounts>
   resolveFlowId(executionId: ExecutionId): Promise<FlowId | null>
@@ -122,9 +182,47 @@ export interface Executions {
   getTag(executionId: ExecutionId, key: string): Promise<string | null>
 }
 
+export interface Flows {
+  /** A flow to grow: empty, and open until it is closed. */
+  create(request: FlowRequest): Promise<FlowCreated>
+  /** A new execution, after others if it is to wait for them; or one that exists and has no flow. */
+  addMember(request: AddMemberRequest): Promise<MemberAdded>
+  /** An edge between two members. The downstream is blocked with it, and must not have started. */
+  connect(request: ConnectRequest): Promise<Connected>
+  /** No more edges will lead to this member. */
+  seal(request: SealRequest): Promise<Sealed>
+  /** No more members and edges: it ends with its last member, or now. */
+  close(request: CloseRequest): Promise<FlowClosed>
+  /** Members, edges and what each waits for, in one call: all of it, or nothing. The same request again answers the same. */
+  submitGraph(request: GraphRequest): Promise<SubmittedGraph>
+  /** One flow, with how many of its members are in each state and what they wait for. */
+  describe(flowId: FlowId): Promise<FlowDetail | null>
+  /** Newest first; within a partition in the order of ids. */
+  list(request?: ListFlowsRequest): Promise<FlowPage>
+  /** Members, edges and groups, in pages of up to 10,000 members, each with its inbound edges and its group. */
+  graph(flowId: FlowId, request?: FlowGraphRequest): Promise<FlowGraph | null>
+  /** All edges, those that lead from a member, or those that lead to it. */
+  edges(flowId: FlowId, request?: ListEdgesRequest): Promise<EdgePage>
+  describeEdge(flowId: FlowId, edgeId: string): Promise<Edge | null>
+  /** How those before a member ended, and with which results, by name. */
+  upstreamResults(executionId: ExecutionId, request?: UpstreamResultsRequest): Promise<UpstreamResultPage>
+  /** Whether an execution could be claimed now, and what stands in its way. */
+  eligibility(executionId: ExecutionId): Promise<Eligibility>
+  /** Resolves with the flow when it has ended, however it ended; refused with `wait_timed_out` when that takes too long. */
+  wait(flowId: FlowId, request?: WaitForFlowRequest): Promise<FlowDetail>
+  /** What happened to the flow itself, oldest first. */
+  timeline(flowId: FlowId, request?: TimelineRequest): Promise<TimelinePage>
+  setTag(flowId: FlowId, key: string, value: string): Promise<void>
+  getTag(flowId: FlowId, key: string): Promise<string | null>
+  /** Ends the flow, and its members with it as the policy says. Again, it answers what stands. */
+  cancel(request: CancelFlowRequest): Promise<CancelFlowResult>
+}
+
 export interface Leases {
   /** Takes a lease away; the execution goes back to its queue. */
   revoke(request: RevokeRequest): Promise<RevokeResult>
+  /** Whether a holder's leases still hold, and whether it is asked to stop; nothing is renewed. */
+  check(request: CheckLeasesRequest): Promise<readonly LeaseAnswer[]>
   /** Leases that have run out and wait for the sweep. */
   listExpired(request?: ListExpiredLeasesRequest): Promise<ExpiredLeasePage>
 }
@@ -132,6 +230,14 @@ export interface Leases {
 export interface Attempts {
   /** The attempts of one execution, the first one first, each with the error that ended it. */
   list(executionId: ExecutionId, request?: ListAttemptsRequest): Promise<AttemptPage>
+}
+
+export interface Steps {
+  /** The holder writes down what its code has done. Concurrent calls share a round trip. */
+  record(request: RecordStepRequest): Promise<StepRecorded>
+  recordMany(requests: readonly RecordStepRequest[]): Promise<(StepRecorded | Refused)[]>
+  /** What the current generation has recorded, in that order. */
+  list(executionId: ExecutionId, request?: ListStepsRequest): Promise<StepPage>
 }
 
 export interface Suspensions {
@@ -150,6 +256,8 @@ export interface Waitpoints {
   readToken(waitpointId: WaitpointId): Promise<WaitpointToken | null>
   /** A link that asks for one action, once and until it expires. */
   link(request: LinkRequest): Promise<ApprovalUrl>
+  /** What a link asks; it answers nothing. */
+  describeLink(request: DescribeLinkRequest): Promise<LinkDetail>
 }
 
 export interface Signals {
@@ -188,4 +296,41 @@ export interface Events {
 
 export interface Lanes {
   list(request?: ListLanesRequest): Promise<LanePage>
+  /** What they hold, and how fast they go; bounded, for metrics. */
+  measure(request?: MeasureLanesRequest): Promise<LaneMeasures>
+}
+
+export interface Workers {
+  /** An instance tells that it is there and what it serves. Again: what it serves is replaced. */
+  register(request: RegisterRequest): Promise<Registered>
+  /** It is still there. Leaves no event. */
+  heartbeat(request: HeartbeatRequest): Promise<HeartbeatResult>
+  /** It is gone, and nobody waits for its time to run out. Its leases are not touched. */
+  markDead(request: MarkDeadRequest): Promise<MarkDeadResult>
+  /** Those that are alive. */
+  list(request?: ListWorkersRequest): Promise<WorkerPage>
+}
+
+export interface Schedules {
+  /** Makes it be as is asked for; the same again changes nothing. */
+  put(request: PutScheduleRequest): Promise<SchedulePut>
+  /** It fires at none of its times until it is resumed. */
+  pause(request: NamedSchedule): Promise<SchedulePaused>
+  resume(request: NamedSchedule): Promise<ScheduleResumed>
+  /** Fires it now, paused or not. */
+  trigger(request: NamedSchedule): Promise<TriggerResult>
+  describe(request: NamedSchedule): Promise<ScheduleDetail | null>
+  list(request?: ListSchedulesRequest): Promise<SchedulePage>
+  /** It fires no more; its executions stay. */
+  delete(request: NamedSchedule): Promise<ScheduleDeleted>
+}
+
+export interface ApiKeys {
+  /** A key for a server's door; told once, whole. */
+  create(request: CreateApiKeyRequest): Promise<ApiKeyCreated>
+  list(request?: ListApiKeysRequest): Promise<ApiKeyPage>
+  /** It opens nothing any more. */
+  revoke(request: RevokeApiKeyRequest): Promise<ApiKeyRevoked>
+  /** What a key allows; null when it is none, or no longer. */
+  authenticate(request: AuthenticateRequest): Promise<ApiKey | null>
 }

@@ -12,6 +12,7 @@ const codeOf: Readonly<Record<DatabaseReason, ErrorCode>> = {
   missing_right: 'database_right_missing',
   directory_locked: 'directory_locked',
   nested_query: 'nested_query',
+  no_transaction: 'no_transaction',
   closed: 'engine_closed',
   schema_missing: 'schema_missing',
   schema_outdated: 'schema_outdated',
@@ -60,6 +61,11 @@ export function asOwnAnswer(error: unknown): EngineError {
 export function contended(cause?: unknown): EngineError {
   const options = cause === undefined ? undefined : { cause }
   return new EngineError('contended', 'another transaction holds what this call needs; try again', {}, options)
+}
+
+/** For `catch`: whatever leaves an operation is an EngineError. */
+export function throwInOurWords(error: unknown): never {
+  throw asEngineError(error)
 }
 
 /** For operations that are sent once and as they are. Sets keep the database's own errors, by which they decide. */

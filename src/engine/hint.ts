@@ -1,6 +1,7 @@
 // Hints: somewhere, something became ready. A hint saves the wait for the next poll and carries no promise; whoever waits
-// polls as well, and whoever is woken may find nothing. A second kind of hint says that something was delayed, for how
-// long: whoever promotes what is due need not wait for its next look.
+// polls as well, and whoever is woken may find nothing. A second kind of hint says that a timer was set that goes off soon:
+// whoever looks after those that are due need not wait for its next look. A third names flows that have ended, a fourth runs that
+// were called off: their holder need not wait for its next look at its leases.
 //
 // Hints of one process reach its own waiters directly. For the others they are sent by NOTIFY, in a transaction of its own
 // after the commit that they tell of (inside it, NOTIFY takes a lock that halves the throughput, measured), one at a time:
@@ -21,35 +22,54 @@ select set_config('synchronous_commit', 'off', true) is not null and pg_notify($
 // More queues than this at once, and the hint names none: everyone looks everywhere.
 const mostNamed = 500
 
-// A longer delay is met in time without a hint: supervisors look more often than that.
-const longestDelayMs = 1000
-const delayPrefix = 'delay:'
+// The timers that hints tell of, and how far ahead: what is due later is met in time without, because whoever looks after
+// them looks more often than that.
+const timers = {
+  delay: { column: 'ff_exec_core.delay_until_ms', longestMs: 1000 },
+  timeout: { column: 'ff_suspension_current.timeout_at_ms', longestMs: 2000 },
+  wake: { column: 'ff_suspension_current.wake_at_ms', longestMs: 1000 },
+} as const
+
+export type HintedTimer = keyof typeof timers
+
+const flowWord = 'flow'
+const calledOffWord = 'off'
+// Ids are longer than queues, and a payload has at most 8,000 bytes.
+const mostFlowsNamed = 50
+const mostCalledOffNamed = 50
 
 /**
  * One who looks, waits, and looks again. It hears while it looks too, and then does not wait: what came after the look had
  * begun may not be in what it saw.
  */
-class Watch {
+class Watch<Id> {
   readonly #bell = new Bell()
-  readonly #concerns: (queueId: number) => boolean
+  readonly #concerns: (id: Id) => boolean
   readonly end: () => void
   #hasHeard = false
 
-  constructor(concerns: (queueId: number) => boolean, end: () => void) {
+  constructor(concerns: (id: Id) => boolean, end: () => void) {
     this.#concerns = concerns
     this.end = end
   }
 
-  hear(queueId: number | null): void {
-    if (queueId !== null && !this.#concerns(queueId)) return
+  /** Null when it may be any. */
+  hear(id: Id | null): void {
+    if (id !== null && !this.#concerns(id)) return
     this.#hasHeard = true
     this.#bell.ring()
   }
 
-  /** Resolves at the next hint since the last one that it told, at the latest after `timeoutMs` or when `signal` aborts. */
-  async next(timeoutMs: number, signal?: AbortSignal): Promise<void> {
+  /**
+   * Resolves at the next hint since the last one that it told, at the latest after `timeoutMs` or when `signal` aborts. With
+   * a spread, a random share of it after the hint: what is heard meanwhile is told with it. True when it was a hint.
+   */
+  async next(timeoutMs: number, signal?: AbortSignal, spreadMs = 0): Promise<boolean> {
     if (!this.#hasHeard) await this.#bell.wait(signal, timeoutMs)
+    const isHint = this.#hasHeard
+    if (isHint && spreadMs > 0) await new Bell().wait(signal, Math.random() * spreadMs)
     this.#hasHeard = false
+    return isHint
   }
 }
 
@@ -61,15 +81,24 @@ export interface CarriedHint {
   readonly payload: string
 }
 
+/** What an operation tells of what it has put where. */
+export type Hinting = Pick<Hints, 'carriedBy' | 'carrier' | 'ring' | 'due' | 'calledOff'>
+
 export class Hints {
   readonly #sql: Sql
-  readonly #watches = new Set<Watch>()
+  readonly #watches = new Set<Watch<number>>()
+  readonly #flowWatches = new Set<Watch<string>>()
   readonly #onQueue: (queueId: number | null) => void
-  readonly #onDelay = new Set<(inMs: number) => void>()
+  readonly #onDue = new Set<(column: string, inMs: number) => void>()
   #ringing = new Set<number>()
-  #delayMs: number | null = null
+  readonly #onCalledOff = new Set<(executionId: string | null) => void>()
+  #endedFlows = new Set<string>()
+  #calledOff = new Set<string>()
+  /** Those of this process, which it hears of again: they were told here already. */
+  readonly #echoes = new Set<string>()
+  #dueMs = new Map<HintedTimer, number>()
   /** Until then nothing later needs a hint: whoever comes then finds it. */
-  #toldUntil = 0
+  readonly #toldUntil = new Map<HintedTimer, number>()
   #sending = false
   #quietUntil = 0
   #isListening = false
@@ -85,9 +114,26 @@ export class Hints {
    * told for a while, because under load it would hold up the commits of others.
    */
   carriedBy(queueIds: readonly number[]): CarriedHint | null {
-    if (this.#sql.kind === 'embedded' || this.#sending || performance.now() < this.#quietUntil) return null
+    const channel = this.carrier()
     const named = new Set(queueIds)
-    return named.size > mostNamed ? null : { channel: this.#channel, payload: [...named].join() }
+    return channel === null || named.size > mostNamed ? null : { channel, payload: [...named].join() }
+  }
+
+  /** The same for a write that names the queues itself, joined by commas: the channel, or null where it may carry none. */
+  carrier(): string | null {
+    if (this.#sql.kind === 'embedded' || this.#sending || performance.now() < this.#quietUntil) return null
+    return this.#channel
+  }
+
+  /** The hint that goes with a transaction of the caller's, and comes with its commit; null where there is none to give. */
+  hintOf(
+    queueIds: ReadonlySet<number>,
+    calledOff: ReadonlySet<string>,
+    dueMs: ReadonlyMap<HintedTimer, number>,
+  ): CarriedHint | null {
+    const soon = new Map([...dueMs].filter(([timer, inMs]) => inMs <= timers[timer].longestMs))
+    if (queueIds.size === 0 && calledOff.size === 0 && soon.size === 0) return null
+    return { channel: this.#channel, payload: payloadOf(queueIds, new Set(), calledOff, soon) }
   }
 
   /** Something was put into these queues, and is committed. `isTold`: it carried its hint. */
@@ -102,26 +148,63 @@ export class Hints {
     else if (!this.#sending) void this.#send()
   }
 
-  /** Something was put aside for so long, and is committed. */
-  delayed(inMs: number): void {
+  /** A timer was set that goes off in so long, and is committed. */
+  due(timer: HintedTimer, inMs: number): void {
     const now = performance.now()
-    if (inMs > longestDelayMs || (this.#toldUntil > now && this.#toldUntil <= now + inMs)) return
-    this.#toldUntil = now + inMs
-    this.#tellDelay(inMs)
+    const toldUntil = this.#toldUntil.get(timer) ?? 0
+    if (inMs > timers[timer].longestMs || (toldUntil > now && toldUntil <= now + inMs)) return
+    this.#toldUntil.set(timer, now + inMs)
+    this.#tellDue(timer, inMs)
     if (this.#sql.kind === 'embedded') return
-    this.#delayMs = inMs
+    this.#dueMs.set(timer, inMs)
     if (!this.#sending) void this.#send()
   }
 
-  /** Hears of delays, from this process and others, until the answer is called. */
-  onDelay(hear: (inMs: number) => void): () => void {
+  /** These flows have ended, and it is committed. */
+  flowsEnded(flowIds: Iterable<string>): void {
+    for (const id of flowIds) {
+      this.#tellFlow(id)
+      if (this.#sql.kind !== 'embedded') this.#endedFlows.add(id)
+    }
+    if (this.#endedFlows.size > 0 && !this.#sending) void this.#send()
+  }
+
+  /** The runs of these, by uuid, were ended or asked to stop by somebody else than their holder, and it is committed. */
+  calledOff(executionIds: Iterable<string>): void {
+    for (const id of executionIds) {
+      this.#tellCalledOff(id)
+      if (this.#sql.kind !== 'embedded') this.#calledOff.add(id)
+    }
+    if (this.#calledOff.size > 0 && !this.#sending) void this.#send()
+  }
+
+  /** Hears of runs that were called off, null when it may be any, until the answer is called. */
+  onCalledOff(hear: (executionId: string | null) => void): () => void {
     this.#listen()
-    this.#onDelay.add(hear)
-    return () => void this.#onDelay.delete(hear)
+    this.#onCalledOff.add(hear)
+    return () => void this.#onCalledOff.delete(hear)
+  }
+
+  /** Hears, from now on, when this flow has ended; until it is ended itself. */
+  watchFlow(flowId: string): Watch<string> {
+    this.#listen()
+    const watch = new Watch<string>(
+      (id) => id === flowId,
+      () => this.#flowWatches.delete(watch),
+    )
+    this.#flowWatches.add(watch)
+    return watch
+  }
+
+  /** Hears of timers by their columns, from this process and others, until the answer is called. */
+  onDue(hear: (column: string, inMs: number) => void): () => void {
+    this.#listen()
+    this.#onDue.add(hear)
+    return () => void this.#onDue.delete(hear)
   }
 
   /** Hears, from now on, of the queues that concern it; until it is ended. */
-  watch(concerns: (queueId: number) => boolean): Watch {
+  watch(concerns: (queueId: number) => boolean): Watch<number> {
     this.#listen()
     const watch = new Watch(concerns, () => this.#watches.delete(watch))
     this.#watches.add(watch)
@@ -130,20 +213,19 @@ export class Hints {
 
   async #send(): Promise<void> {
     this.#sending = true
-    while (this.#ringing.size > 0 || this.#delayMs !== null) {
-      const payload = this.#payload()
+    while (this.#ringing.size + this.#dueMs.size + this.#endedFlows.size + this.#calledOff.size > 0) {
+      const payload = payloadOf(this.#ringing, this.#endedFlows, this.#calledOff, this.#dueMs)
       this.#ringing = new Set()
-      this.#delayMs = null
+      this.#endedFlows = new Set()
+      if (this.#isListening && this.#calledOff.size <= mostCalledOffNamed) {
+        for (const id of this.#calledOff) this.#echoes.add(id)
+      }
+      this.#calledOff = new Set()
+      this.#dueMs = new Map()
       // A hint that is not sent costs a poll's delay.
       await this.#sql.query(notify, { channel: this.#channel, payload }).catch(() => [])
     }
     this.#sending = false
-  }
-
-  // Queues, of which none stands for all, and a delay, joined by commas.
-  #payload(): string {
-    const queues = this.#ringing.size > mostNamed ? [''] : [...this.#ringing]
-    return [...queues, ...(this.#delayMs === null ? [] : [`${delayPrefix}${this.#delayMs}`])].join()
   }
 
   // Until the database's handle is closed; it also calls once after each reconnect, because hints were lost meanwhile.
@@ -151,15 +233,32 @@ export class Hints {
     if (this.#sql.kind === 'embedded' || this.#isListening) return
     this.#isListening = true
     const hear = (payload: string | null): void => {
-      const parts = (payload ?? '').split(',')
-      const queues = parts.filter((part) => !part.startsWith(delayPrefix))
-      for (const part of parts)
-        if (part.startsWith(delayPrefix)) this.#tellDelay(Number(part.slice(delayPrefix.length)))
-      for (const id of queues) this.#tellQueue(id === '' ? null : Number(id))
+      if (payload === null) {
+        this.#tellFlow(null)
+        this.#echoes.clear()
+        this.#tellCalledOff(null)
+      }
+      for (const part of (payload ?? '').split(',')) this.#hear(part)
     }
     this.#sql.listen(this.#channel, hear).catch(() => {
       this.#isListening = false
     })
+  }
+
+  #hear(part: string): void {
+    const [word = '', rest] = part.split(':')
+    if (rest === undefined) this.#tellQueue(word === '' ? null : Number(word))
+    else if (word === flowWord) this.#tellFlow(rest === '' ? null : rest)
+    else if (word === calledOffWord && !this.#echoes.delete(rest)) this.#tellCalledOff(rest === '' ? null : rest)
+    else if (isTimer(word)) this.#tellDue(word, Number(rest))
+  }
+
+  #tellFlow(flowId: string | null): void {
+    for (const watch of this.#flowWatches) watch.hear(flowId)
+  }
+
+  #tellCalledOff(executionId: string | null): void {
+    for (const hear of this.#onCalledOff) hear(executionId)
   }
 
   #tellQueue(queueId: number | null): void {
@@ -167,11 +266,34 @@ export class Hints {
     for (const watch of this.#watches) watch.hear(queueId)
   }
 
-  #tellDelay(inMs: number): void {
-    for (const hear of this.#onDelay) hear(inMs)
+  #tellDue(timer: HintedTimer, inMs: number): void {
+    for (const hear of this.#onDue) hear(timers[timer].column, inMs)
   }
 
   get #channel(): string {
     return `flowfabric ${this.#sql.schema}`.slice(0, 60)
   }
+}
+
+// Queues, flows, executions and timers, joined by commas; what has no name stands for all of its kind.
+function payloadOf(
+  queueIds: ReadonlySet<number>,
+  endedFlows: ReadonlySet<string>,
+  calledOff: ReadonlySet<string>,
+  dueMs: ReadonlyMap<HintedTimer, number>,
+): string {
+  const queues = queueIds.size > mostNamed ? [''] : [...queueIds]
+  const flows = endedFlows.size > mostFlowsNamed ? [''] : [...endedFlows]
+  const executions = calledOff.size > mostCalledOffNamed ? [''] : [...calledOff]
+  return [
+    ...queues,
+    ...flows.map((id) => `${flowWord}:${id}`),
+    ...executions.map((id) => `${calledOffWord}:${id}`),
+    ...[...dueMs].map(([timer, inMs]) => `${timer}:${inMs}`),
+  ].join()
+}
+
+// Another version of the engine may tell of others.
+function isTimer(word: string): word is HintedTimer {
+  return Object.hasOwn(timers, word)
 }

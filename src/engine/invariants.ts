@@ -3,7 +3,8 @@
 import { attached } from '../model/attached.ts'
 import { scanningAllowed } from '../sql/plan-settings.ts'
 import type { Sql } from '../sql/sql.ts'
-import { statement } from '../sql/statement.ts'
+import { flowInvariants } from './flow/invariants.ts'
+import { invariant } from './invariant.ts'
 
 export interface Violation {
   readonly name: string
@@ -23,12 +24,7 @@ export async function checkInvariants(sql: Sql): Promise<Violation[]> {
   })
 }
 
-function invariant(slug: string, sentence: string, text: string) {
-  const row = { subject: 'text', found: 'text' } as const
-  return [sentence, statement({ name: `invariant.${slug}`, params: {}, row, text: `${text}\nlimit 10` })] as const
-}
-
-const invariants = [
+export const invariants = [
   invariant(
     'stranded',
     'nothing is stranded',
@@ -42,7 +38,10 @@ where e.lifecycle_phase <> 'terminal'
   and r.execution_id is null
   and l.execution_id is null
   and e.delay_until_ms is null
-  and e.parked_at_ms is null`,
+  and e.parked_at_ms is null
+  -- It was taken out of its queue with its flow.
+  and not exists (
+    select from flowfabric.ff_cancel_backlog b where b.execution_id = e.execution_id and b.generation = e.generation)`,
   ),
   invariant(
     'ready',
@@ -156,6 +155,38 @@ where g.waitpoint_id is null and g.taken_at_ms is null and e.lifecycle_phase <> 
   and e.attached & ${attached.signals} = 0`,
   ),
   invariant(
+    'step',
+    'the newest step of a generation tells how many there are, and none is of a generation to come',
+    `
+select s.execution_id::text as subject, concat(count(*), ' steps, the newest says ', max(s.newest_count)) as found
+from (
+  select f.execution_id, f.generation, e.generation as current_generation,
+    first_value(f.total_count) over (partition by f.execution_id, f.generation order by f.step_no desc) as newest_count
+  from flowfabric.ff_step f
+  join flowfabric.ff_exec_core e on e.execution_id = f.execution_id
+) s
+group by s.execution_id, s.generation
+having count(*) <> max(s.newest_count) or s.generation > max(s.current_generation)`,
+  ),
+  invariant(
+    'tag',
+    'an execution tells of its tags',
+    `
+select e.execution_id::text as subject, concat(t.tag_key, ', attached ', e.attached) as found
+from flowfabric.ff_exec_tag t
+join flowfabric.ff_exec_core e on e.execution_id = t.execution_id
+where e.attached & ${attached.tags} = 0`,
+  ),
+  invariant(
+    'attempt-timeout',
+    'an execution tells of the bound on its attempts',
+    `
+select e.execution_id::text as subject, concat('attached ', e.attached) as found
+from flowfabric.ff_exec_input n
+join flowfabric.ff_exec_core e on e.execution_id = n.execution_id
+where (e.attached & ${attached.attemptTimeout} <> 0) <> coalesce(n.policy ? 'attemptTimeoutMs', false)`,
+  ),
+  invariant(
     'orphans',
     'what belongs to an execution goes with it',
     `
@@ -173,6 +204,8 @@ from (
   union all
   select execution_id, 'grant' from flowfabric.ff_grant
   union all
+  select execution_id, 'step' from flowfabric.ff_step
+  union all
   select execution_id, 'suspension' from flowfabric.ff_suspension_current
   union all
   select execution_id, 'waitpoint' from flowfabric.ff_waitpoint_pending
@@ -180,8 +213,19 @@ from (
   select execution_id, 'signal' from flowfabric.ff_signal
   union all
   select execution_id, 'key' from flowfabric.ff_idempotency_key
+  union all
+  select execution_id, 'cancel' from flowfabric.ff_cancel_backlog
+  union all
+  select execution_id, 'member' from flowfabric.ff_flow_member
+  union all
+  select upstream_id, 'edge from' from flowfabric.ff_edge
+  union all
+  select downstream_id, 'edge to' from flowfabric.ff_edge
+  union all
+  select downstream_id, 'group' from flowfabric.ff_edge_group
 ) o
 left join flowfabric.ff_exec_core e on e.execution_id = o.execution_id
 where e.execution_id is null`,
   ),
+  ...flowInvariants,
 ]

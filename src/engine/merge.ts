@@ -1,7 +1,8 @@
 // Concurrent single calls become sets. One set of an operation is in flight; the calls that arrive meanwhile form the
 // next. There is no timer, so an idle engine adds no latency, and a busy one commits hundreds of calls at once. Only a set
 // that is full goes beside the one in flight, because waiting would not make it larger: the database works on one while
-// the next is encoded.
+// the next is encoded. Where two sets could need one row, the second would find it held: so a set that goes beside another
+// ends before the first item whose row the other needs.
 //
 // One bad item never fails its neighbours: a set that the database refuses because of its data (SQLSTATE 22, 23) or
 // because a row in it is locked (55P03) is halved until the item stands alone. A set whose reply was lost is sent again
@@ -31,8 +32,8 @@ export interface SetOperation<Item, Answer> {
   /** Done twice it would do more than was asked for, so that a lost reply is told to the callers. */
   readonly onlyOnce?: boolean
   bytesOf?(item: Item): number
-  /** Items of two sets may need one row, and those of the second would find it held and go alone. */
-  readonly isOneAtATime?: boolean
+  /** Where items with different keys may need one row: two of the same row are never in two sets that are under way. */
+  rowOf?(item: Item): string
 }
 
 interface Bounds {
@@ -70,6 +71,7 @@ export class Merger<Item, Answer> {
   readonly #waiting: Waiting<Item, Answer>[] = []
   readonly #waitingKeys = new Set<string>()
   #waitingBytes = 0
+  readonly #rowsInFlight = new Set<string>()
   /** By key, those that come after the one that waits: a thousand calls for one execution hold up nobody else's. */
   readonly #behind = new Map<string, Waiting<Item, Answer>[]>()
   #inFlight = 0
@@ -96,6 +98,8 @@ export class Merger<Item, Answer> {
   add(item: Item, settle: (outcome: Answer | EngineError) => void): void {
     if (this.#isClosed) return queueMicrotask(() => settle(engineClosed()))
     this.#line({ item, key: this.#operation.keyOf(item), settle })
+    // A thousand calls made in one go are not kept until the last of them was checked.
+    if (this.#waiting.length === this.#bounds.maxItems) this.#sendNext()
     if (this.#scheduled) return
     this.#scheduled = true
     // A turn of the microtask queue, so that calls made in one go share the first set too.
@@ -123,8 +127,12 @@ export class Merger<Item, Answer> {
     while (this.#waiting.length > 0 && this.#mayGo()) {
       this.#inFlight++
       const sending = { again: false, onlyOnce: this.#operation.onlyOnce === true }
-      void this.#sendSet(this.#takeSet(), sending, false).finally(() => {
+      const set = this.#takeSet()
+      const rows = set.flatMap(({ item }) => this.#operation.rowOf?.(item) ?? [])
+      for (const row of rows) this.#rowsInFlight.add(row)
+      void this.#sendSet(set, sending, false).finally(() => {
         this.#inFlight--
+        for (const row of rows) this.#rowsInFlight.delete(row)
         this.#sendNext()
         this.#tellIdle()
       })
@@ -132,10 +140,11 @@ export class Merger<Item, Answer> {
   }
 
   #mayGo(): boolean {
+    const { maxItems, maxBytes, maxInFlight } = this.#bounds
     if (this.#inFlight === 0) return true
-    if (this.#operation.isOneAtATime === true) return false
-    const isFull = this.#waiting.length >= this.#bounds.maxItems || this.#waitingBytes >= this.#bounds.maxBytes
-    return isFull && this.#inFlight < this.#bounds.maxInFlight
+    if (this.#inFlight === maxInFlight) return false
+    if (this.#waiting.length < maxItems && this.#waitingBytes < maxBytes) return false
+    return this.#operation.rowOf === undefined || this.#nextSet().isFull
   }
 
   #line(entry: Waiting<Item, Answer>): void {
@@ -151,16 +160,27 @@ export class Merger<Item, Answer> {
     this.#waitingBytes += this.#bytesOf(entry.item)
   }
 
-  #takeSet(): Waiting<Item, Answer>[] {
+  /** How many of those that wait, from the first on; full when no more would fit. */
+  #nextSet(): { readonly count: number; readonly bytes: number; readonly isFull: boolean } {
     const { maxItems, maxBytes } = this.#bounds
-    const most = Math.min(maxItems, this.#waiting.length)
     let [count, bytes] = [0, 0]
-    while (count < most) {
-      const size = this.#bytesOf(this.#waiting[count]!.item)
-      if (count > 0 && bytes + size > maxBytes) break
+    for (const { item } of this.#waiting) {
+      const size = this.#bytesOf(item)
+      if (count === maxItems || (count > 0 && bytes + size > maxBytes)) return { count, bytes, isFull: true }
+      if (this.#needsRowInFlight(item)) return { count, bytes, isFull: false }
       count += 1
       bytes += size
     }
+    return { count, bytes, isFull: count === maxItems || bytes >= maxBytes }
+  }
+
+  #needsRowInFlight(item: Item): boolean {
+    const row = this.#operation.rowOf?.(item)
+    return row !== undefined && this.#rowsInFlight.has(row)
+  }
+
+  #takeSet(): Waiting<Item, Answer>[] {
+    const { count, bytes } = this.#nextSet()
     const set = this.#waiting.splice(0, count)
     this.#waitingBytes -= bytes
     for (const { key } of set) this.#lineNext(key)

@@ -1,6 +1,7 @@
 // Subscriptions to the log: events in order, none lost and none twice, from now on or from a cursor. The first subscriber
 // starts the process's reader, the last one stops it.
 import { EngineError, refusal } from '../../model/errors.ts'
+import { parseExecutionId, parseFlowId, type ExecutionId, type FlowId } from '../../model/id.ts'
 import { checkAbortSignal, refuseUnknownFields } from '../../model/shape.ts'
 import { parseTags } from '../../model/tag.ts'
 import { nearest, show } from '../../model/text.ts'
@@ -12,7 +13,7 @@ import { namespaceFor, type Caller } from '../caller.ts'
 import { decodeEventCursor } from './cursor.ts'
 import { eventKinds, isKnownKind, type EventKind } from './log-event.ts'
 import { EventReader } from './reader.ts'
-import { Subscription, type EventFilter } from './subscription.ts'
+import { LogSubscription, type EventFilter, type Subscription } from './subscription.ts'
 
 export interface SubscribeRequest {
   /** Left out: all kinds. */
@@ -21,6 +22,10 @@ export interface SubscribeRequest {
   readonly namespace?: string
   /** Only events of executions that have all of these. */
   readonly tags?: Readonly<Record<string, string>>
+  /** Only events of this flow and of its members. */
+  readonly flowId?: FlowId
+  /** Only events of this execution; not together with a flow. */
+  readonly executionId?: ExecutionId
   /** The cursor of the last event that was handled. Left out or empty: from now on. */
   readonly after?: string
   /** Ends the iteration. */
@@ -33,7 +38,15 @@ export interface SubscriptionsOptions {
   readonly warnAfterMs?: number
 }
 
-const fields = ['kinds', 'namespace', 'tags', 'after', 'signal'] as const satisfies readonly (keyof SubscribeRequest)[]
+const fields = [
+  'kinds',
+  'namespace',
+  'tags',
+  'flowId',
+  'executionId',
+  'after',
+  'signal',
+] as const satisfies readonly (keyof SubscribeRequest)[]
 
 const readLastId = statement({
   name: 'event.last-id',
@@ -61,11 +74,12 @@ export class Subscriptions {
     return this.#reader?.stalledMs ?? 0
   }
 
-  /** The database for what writes events: its subscribers in this process hear of a commit at once. */
-  telling(sql: Sql): Sql {
+  /** The database for what writes events: its subscribers in this process, and others, hear of a commit at once. */
+  telling(sql: Sql, others: () => void = () => {}): Sql {
     return around(sql, async (ask) => {
       const answer = await ask()
       this.wake()
+      others()
       return answer
     })
   }
@@ -86,7 +100,7 @@ export class Subscriptions {
       const tail = after === null ? await reader.tail() : null
       if (after !== null) await this.#refuseFuture(after)
       const position = tail === null ? after! + 1 : (tail.missing[0]?.from ?? tail.lastId + 1)
-      return new Subscription({
+      return new LogSubscription({
         sql: this.#sql,
         reader,
         filter,
@@ -131,11 +145,18 @@ export class Subscriptions {
 
 function checkFilter(caller: Caller, request: SubscribeRequest): EventFilter {
   refuseUnknownFields('subscribe', request, fields)
-  const { kinds, namespace, tags } = request
+  const { kinds, namespace, tags, flowId, executionId } = request
+  if (flowId !== undefined && executionId !== undefined) {
+    throw new EngineError('invalid_input', 'subscribe takes flowId or executionId; give one of them', {
+      field: 'flowId',
+    })
+  }
   return {
     namespace: namespace === undefined ? caller.namespace : namespaceFor(caller, namespace),
     kinds: kinds === undefined ? [] : checkKinds(kinds),
     tags: parseTags(tags),
+    flow: flowId === undefined ? null : parseFlowId(flowId),
+    execution: executionId === undefined ? null : parseExecutionId(executionId),
   }
 }
 

@@ -2,10 +2,19 @@
 import type { Sql } from '../../sql/sql.ts'
 import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
+import type { IdParts } from '../../model/id.ts'
 import { encodeEventCursor } from './cursor.ts'
 import type { ReadRow, Tail } from './frontier.ts'
 import { decodeEvent, eventColumns, eventRow, type EventKind, type EventRow, type LogEvent } from './log-event.ts'
 import type { EventReader } from './reader.ts'
+
+/** Events in order: iterate it, and leave the loop or call `return` to end it. */
+export interface Subscription extends AsyncIterableIterator<LogEvent | Truncated, undefined> {
+  /** All up to here has been delivered, or was not asked for: go on from here after a break. */
+  readonly cursor: string
+  /** Also ends a `next` that waits. */
+  return(): Promise<IteratorResult<LogEvent | Truncated, undefined>>
+}
 
 /** The cursor was older than the log: what stood between it and `cursor` is gone. */
 export interface Truncated {
@@ -19,6 +28,9 @@ export interface EventFilter {
   /** Empty: all. */
   readonly kinds: readonly EventKind[]
   readonly tags: Readonly<Record<string, string>>
+  /** Of this flow and of its members. */
+  readonly flow: IdParts | null
+  readonly execution: IdParts | null
 }
 
 // All below the end is decided, so that a plain range is complete. The range is bounded, because few of it may match.
@@ -32,6 +44,9 @@ const readRange = statement({
     tag_keys: 'text[]',
     tag_values: 'text[]',
     limit: 'int8',
+    flow_id: 'uuid?',
+    execution_id: 'uuid?',
+    partition_key: 'int2?',
   },
   row: eventRow,
   text: `
@@ -40,6 +55,8 @@ from flowfabric.ff_event e
 where e.event_id >= $1 and e.event_id < $2
   and ($3::text is null or e.namespace = $3)
   and (cardinality($4::text[]) = 0 or e.event_type::text = any ($4))
+  and ($8::uuid is null or e.flow_id = $8 and e.partition_key = $10)
+  and ($9::uuid is null or e.execution_id = $9 and e.partition_key = $10)
   and not exists (
     select
     from unnest($5::text[], $6::text[]) as w (tag_key, tag_value)
@@ -78,11 +95,12 @@ export interface SubscriptionOptions {
   readonly onEnd: () => void
 }
 
-export class Subscription implements AsyncIterableIterator<LogEvent | Truncated> {
+export class LogSubscription implements Subscription {
   readonly #options: SubscriptionOptions
   readonly #end = new AbortController()
   readonly #stop = (): void => this.#close()
   #position: number
+  #cursor: string
   #page: readonly (LogEvent | Truncated)[] = []
   #taken = 0
   #turn: Promise<unknown> = Promise.resolve()
@@ -90,8 +108,13 @@ export class Subscription implements AsyncIterableIterator<LogEvent | Truncated>
   constructor(options: SubscriptionOptions) {
     this.#options = options
     this.#position = options.position
+    this.#cursor = encodeEventCursor(options.position - 1)
     options.signal?.addEventListener('abort', this.#stop)
     if (options.signal?.aborted === true) this.#close()
+  }
+
+  get cursor(): string {
+    return this.#cursor
   }
 
   [Symbol.asyncIterator](): this {
@@ -105,7 +128,6 @@ export class Subscription implements AsyncIterableIterator<LogEvent | Truncated>
     return turn
   }
 
-  /** Also ends a `next` that waits. */
   async return(): Promise<IteratorResult<LogEvent | Truncated, undefined>> {
     this.#close()
     return { done: true, value: undefined }
@@ -118,6 +140,7 @@ export class Subscription implements AsyncIterableIterator<LogEvent | Truncated>
         if (value === undefined) await this.#fill()
         else {
           this.#taken += 1
+          this.#cursor = value.cursor
           return { done: false, value }
         }
       }
@@ -142,6 +165,7 @@ export class Subscription implements AsyncIterableIterator<LogEvent | Truncated>
     const { reader, filter } = this.#options
     this.#page = []
     this.#taken = 0
+    this.#cursor = encodeEventCursor(this.#position - 1)
     const end = reader.readableTo(this.#position)
     if (end === null) return reader.more(this.#end.signal)
     const recent = reader.recent(this.#position, Object.keys(filter.tags).length > 0)
@@ -162,6 +186,9 @@ export class Subscription implements AsyncIterableIterator<LogEvent | Truncated>
       tag_keys: Object.keys(filter.tags),
       tag_values: Object.values(filter.tags),
       limit: pageSize,
+      flow_id: filter.flow?.uuid ?? null,
+      execution_id: filter.execution?.uuid ?? null,
+      partition_key: (filter.flow ?? filter.execution)?.partition ?? null,
     }
     const [rows, starts] = await reader.retrying(this.#end.signal, () =>
       sql.pipeline([call(readRange, range), call(readLogStart, {})]),
@@ -182,8 +209,12 @@ export class Subscription implements AsyncIterableIterator<LogEvent | Truncated>
   }
 
   #matches(row: ReadRow): boolean {
-    const { namespace, kinds, tags } = this.#options.filter
+    const { namespace, kinds, tags, flow, execution } = this.#options.filter
     if (namespace !== null && row.namespace !== namespace) return false
+    if (flow !== null && (row.flow_id !== flow.uuid || row.partition_key !== flow.partition)) return false
+    if (execution !== null && (row.execution_id !== execution.uuid || row.partition_key !== execution.partition)) {
+      return false
+    }
     if (kinds.length > 0 && !(kinds as readonly string[]).includes(row.event_type)) return false
     const found = (row.tags ?? {}) as Record<string, string>
     return Object.entries(tags).every(([key, value]) => Object.hasOwn(found, key) && found[key] === value)

@@ -7,7 +7,7 @@ import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import { pageLimit } from '../page.ts'
 import { decodeEventCursor } from './cursor.ts'
-import { decodeEvent, eventColumns, eventRow, isKnownKind, type LogEvent } from './log-event.ts'
+import { decodeEvent, eventColumns, eventRow, isKnownKind, type EventRow, type LogEvent } from './log-event.ts'
 
 export interface TimelineRequest {
   /** Nought is an empty page, more than 1,000 is 1,000; 50 when left out. */
@@ -45,16 +45,19 @@ export async function timeline(
 ): Promise<TimelinePage> {
   refuseUnknownFields('timeline', request, ['limit', 'cursor'])
   const { partition, uuid } = parseExecutionId(executionId)
+  const of = { execution_id: uuid, partition_key: partition, namespace: caller.namespace }
+  return timelinePage(request, (page) => sql.query(timelineStatement, { ...of, ...page }))
+}
+
+/** One page; `read` gives the events after an id, and one more than the page has where there are more. */
+export async function timelinePage(
+  request: TimelineRequest,
+  read: (page: { readonly after: number; readonly limit: number }) => Promise<readonly EventRow[]>,
+): Promise<TimelinePage> {
   const after = request.cursor === undefined ? 0 : decodeEventCursor(request.cursor)
   const limit = pageLimit(request.limit)
   if (limit === 0) return { events: [], nextCursor: null }
-  const rows = await sql.query(timelineStatement, {
-    execution_id: uuid,
-    partition_key: partition,
-    namespace: caller.namespace,
-    after,
-    limit: limit + 1,
-  })
+  const rows = await read({ after, limit: limit + 1 })
   const page = rows.slice(0, limit).map(decodeEvent)
   return {
     events: page.filter((event) => isKnownKind(event.kind)),

@@ -19,7 +19,7 @@ const cancelHeldStatement = statement({
   params: { ...fenceParams, reasons: 'text?[]' },
   row: fencedRow,
   text: `
-with input as materialized (
+with input as (
   select *
   from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::text[])
     with ordinality as i (${fenceInput}, reason, ordinal)
@@ -36,10 +36,15 @@ ${endExecutionsWhole}
 ${writtenAnswer}`,
 })
 
-export function cancelHeldOperation(sql: Sql): SetOperation<HeldCancellation, CancelResult> {
+export function cancelHeldOperation(
+  sql: Sql,
+  onOwed: (owes: number) => void,
+): SetOperation<HeldCancellation, CancelResult> {
   const cancelled = ({ executionId }: Held): CancelResult => ({ kind: 'cancelled', executionId, from: 'active' })
   return fencedSet<HeldCancellation, FencedRow, CancelResult>(sql, {
     callOf: (items) => call(cancelHeldStatement, { ...fenceValues(items), reasons: items.map((item) => item.reason) }),
+    hasEnded: () => true,
+    onOwed,
     answer: cancelled,
     repeat(item, { left_as: leftAs, outcome }) {
       if (outcome !== 'cancelled') return null

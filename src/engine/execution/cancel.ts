@@ -1,5 +1,5 @@
 // Cancel ends an execution in its own transaction, whoever holds it: the holder's next write meets the ending. With a
-// grace, one that runs is asked first: its holder hears of it with the next renewal and may finish or clean up; every way
+// grace, one that runs is asked first: its holder hears of it by a hint, else within a second, and may finish or clean up; every way
 // back to the queue, and at the latest the end of the grace, ends it cancelled.
 import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
@@ -12,6 +12,7 @@ import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import { checkFence, type Fence } from '../fence.ts'
+import { owedBySql } from '../dispatch/owed.ts'
 import { held, type Outcome, type SetOperation } from '../merge.ts'
 import type { HeldCancellation } from './cancel-held.ts'
 import { endExecutionsWhole, endsWithoutMore } from './ending.ts'
@@ -74,6 +75,8 @@ const row = {
   public_state: oneOf<PublicState | null>(),
   /** The end of the grace, when its holder is asked to stop. */
   asked_until_ms: 'int8?',
+  /** What it owes others, when it has ended now. */
+  owes: 'int4',
 } as const
 
 // Locks the executions in the order of their ids and passes over those that are held; an item that exists and was passed
@@ -142,10 +145,11 @@ ending as materialized (
   where k.lifecycle_phase <> 'terminal' and k.asked_until_ms is null
 ),
 ${endExecutionsWhole}
-select k.ordinal, k.public_state, k.asked_until_ms
+select k.ordinal, k.public_state, k.asked_until_ms,
+  case when k.lifecycle_phase <> 'terminal' and k.asked_until_ms is null then ${owedBySql('k.attached')} else 0 end as owes
 from looked k
 union all
-select i.ordinal, null, null
+select i.ordinal, null, null, 0
 from input i
 join flowfabric.ff_exec_core e
   on e.execution_id = any (array[i.execution_id])
@@ -154,17 +158,33 @@ join flowfabric.ff_exec_core e
 where i.ordinal not in (select ordinal from target)`,
 })
 
-export function cancelOperation(sql: Sql): SetOperation<Cancellation, CancelResult> {
+/** In a transaction of another's, which has locked them by an earlier statement. */
+export function cancelCall(items: readonly Cancellation[]) {
+  return call(cancelSet, columnsOf(items))
+}
+
+export function cancelOperation(
+  sql: Sql,
+  onOwed: (owes: number) => void,
+  onCalledOff: (executionIds: readonly string[]) => void,
+): SetOperation<Cancellation, CancelResult> {
+  const tell = (items: readonly Cancellation[], rows: readonly FoundRow[]): void => {
+    onOwed(rows.reduce((owes, row) => owes | row.owes, 0))
+    onCalledOff(rows.filter(isRunning).map((row) => items[row.ordinal - 1]!.uuid))
+  }
   return {
     keyOf: (item) => item.uuid,
     async send(items) {
-      return decode(items, await sql.query(cancelSet, columnsOf(items)))
+      const rows = await sql.query(cancelSet, columnsOf(items))
+      tell(items, rows)
+      return decode(items, rows)
     },
     async sendAlone(item, _again, lockTimeoutMs) {
       const [, rows] = await sql.pipeline(
         [call(lockAlone, { execution_id: item.uuid }), call(cancelSet, columnsOf([item]))],
         { lockTimeoutMs },
       )
+      tell([item], rows)
       return decode([item], rows)[0]!
     },
   }
@@ -182,6 +202,10 @@ function columnsOf(items: readonly Cancellation[]) {
 }
 
 type FoundRow = RowOf<typeof row>
+
+function isRunning({ public_state }: FoundRow): boolean {
+  return public_state === 'active'
+}
 
 function decode(items: readonly Cancellation[], rows: readonly FoundRow[]): Outcome<CancelResult>[] {
   const found = new Map(rows.map((found) => [found.ordinal, found]))

@@ -11,7 +11,7 @@ import { oneOf, statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import { decodeQueue, queueRow } from '../queue/match.ts'
 import { untilSent } from '../resend.ts'
-import { claimColumns, claimRow, decodeClaim, holdTaken, resumptionsOf, type Claim } from './claim.ts'
+import { claimColumns, claimInput, claimRow, decodeClaim, holdTaken, isOfCancelledFlow, type Claim } from './claim.ts'
 import { checkLeaseTtl, checkWorker } from './renew.ts'
 
 export interface ClaimByIdRequest {
@@ -48,8 +48,7 @@ const claimStatement = statement({
   row: { ...claimRow, ...queueRow },
   text: `
 with taken as materialized (
-  select r.ctid as ready_row, e.ctid as taken_row, e.execution_id, e.partition_key, e.attempt_index, e.attempt_state,
-    e.interruption, e.attached
+  select r.ctid as ready_row, e.ctid as taken_row, e.attempt_state, e.interruption, e.attached
   from flowfabric.ff_exec_core e
   join flowfabric.ff_ready r
     on r.queue_id = any (array[e.queue_id]) and r.neg_priority = -e.priority and r.rank = e.rank and r.execution_id = e.execution_id
@@ -60,11 +59,13 @@ with taken as materialized (
       select from flowfabric.ff_grant g
       where g.execution_id = any (array[e.execution_id]) and g.grant_id::text = $8 and g.worker_id = $1
         and g.worker_instance_id = $2 and g.expires_at_ms > flowfabric.ff_now_ms())
+    and not ${isOfCancelledFlow}
   for no key update of e
 ),
 ${holdTaken}
 select ${claimColumns}, q.namespace, q.lane_id, q.execution_kind, q.task_version
 from claimed c
+${claimInput}
 join flowfabric.ff_queue q on q.queue_id = c.queue_id`,
 })
 
@@ -104,10 +105,7 @@ export async function claimById(sql: Sql, caller: Caller, request: ClaimByIdRequ
   const [, rows] = await untilSent(sql, { again: false, onlyOnce: true }, () =>
     sql.pipeline([call(lockStatement, target), call(claimStatement, values)], { lockTimeoutMs }),
   )
-  if (rows[0] !== undefined) {
-    const resumptions = await untilSent(sql, { again: false }, () => resumptionsOf(sql, rows))
-    return decodeClaim(rows[0], decodeQueue(rows[0]), resumptions)
-  }
+  if (rows[0] !== undefined) return decodeClaim(rows[0], decodeQueue(rows[0]))
   const [found] = await sql.query(lookStatement, { ...target, grant_id: values.grant_id })
   if (found === undefined) {
     throw new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })

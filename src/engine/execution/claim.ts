@@ -6,10 +6,10 @@ import { attached } from '../../model/attached.ts'
 import { formatExecutionId, formatFlowId, type ExecutionId, type FlowId } from '../../model/id.ts'
 import type { ExecutionPolicy } from '../../model/policy.ts'
 import { claimReason, type AttemptState, type ClaimReason, type Interruption } from '../../model/state.ts'
-import type { Sql } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
+import { goesWithFlowSql } from '../flow/cancelled.ts'
 import type { Queue } from '../queue/match.ts'
-import { readResumptions, type Resumption } from '../suspension/resumption.ts'
+import { decodeResumption, resumptionOf, type Resumption } from '../suspension/resumption.ts'
 
 /** An execution that a worker holds. */
 export interface Claim {
@@ -63,34 +63,26 @@ export const claimRow = {
   attempt_deadline_at_ms: 'int8?',
   flow_id: 'uuid?',
   parent_id: 'uuid?',
+  resumption: 'text?',
 } as const
 
 export type ClaimRow = RowOf<typeof claimRow>
 
 /**
- * Follows a CTE `taken` of executions, locked, eligible and as the statement's snapshot has them, with `taken_row`, the
- * place of the execution's row, and `ready_row`, that of its ready row; and parameters `$1` worker_id, `$2`
- * worker_instance_id, `$3` lease_ttl_ms, `$4` actor. Gives `claimed`, and leaves: the execution active under a new lease
- * and epoch, no ready row, no grant, one event. The attempt goes on when it was interrupted; else a new one begins.
+ * Follows a CTE `taken` of executions, locked and eligible, with `taken_row`, the place of the execution's row, and
+ * `ready_row`, that of its ready row; and parameters `$1` worker_id, `$2` worker_instance_id, `$3` lease_ttl_ms, `$4` actor.
+ * Gives `claimed`, and leaves: the execution active under a new lease and epoch, no ready row, no grant, one event. The
+ * attempt goes on when it was interrupted; else a new one begins.
+ *
+ * An execution that was changed after the statement began stands in a place that its snapshot does not see: it is passed
+ * over, because it may have a ready row that cannot be seen either, and would be left behind. So everything here follows
+ * what was updated, not what was taken.
  */
 export const holdTaken = `
+-- Read once: for each row it would be a fifteenth of a claim of 500 (measured).
 clock as materialized (
   select flowfabric.ff_now_ms() as now_ms
   from (select count(*) from taken) locked
-),
-holding as materialized (
-  select t.taken_row, t.ready_row, t.attempt_state, t.interruption, t.attached, n.payload, n.payload_encoding, n.policy,
-    k.now_ms, a.attempt_type, a.started_at_ms
-  from taken t
-  cross join clock k
-  join flowfabric.ff_exec_input n on n.partition_key = any (array[t.partition_key]) and n.execution_id = any (array[t.execution_id])
-  left join lateral (
-    select a.attempt_type, a.started_at_ms
-    from flowfabric.ff_attempt a
-    where t.attempt_state = 'attempt_interrupted'
-      and a.execution_id = any (array[t.execution_id]) and a.attempt_index = t.attempt_index
-    offset 0
-  ) a on true
 ),
 claimed as (
   update flowfabric.ff_exec_core e
@@ -104,38 +96,42 @@ claimed as (
     lease_id = gen_random_uuid(),
     lease_epoch = e.lease_epoch + 1,
     attached = e.attached & ~${attached.grant},
-    started_at_ms = coalesce(e.started_at_ms, h.now_ms),
-    attempt_deadline_at_ms = h.now_ms + (h.policy ->> 'attemptTimeoutMs')::int8,
-    last_mutation_at_ms = greatest(h.now_ms, e.last_mutation_at_ms)
-  from holding h
-  where e.ctid = h.taken_row
-  returning e.execution_id, e.partition_key, e.lease_id, e.lease_epoch, h.now_ms + $3 as lease_expires_at_ms,
-    h.attempt_state as attempt_state_before, h.interruption as interruption_before, e.attempt_index, e.generation,
-    e.namespace, e.queue_id, e.priority, e.rank, h.payload, h.payload_encoding, h.policy, e.retry_count,
-    e.created_at_ms, e.deadline_at_ms, e.attempt_deadline_at_ms, e.flow_id, e.parent_id, h.now_ms,
-    h.attempt_type as old_attempt_type, h.started_at_ms as old_attempt_started_at_ms
+    started_at_ms = coalesce(e.started_at_ms, (select now_ms from clock)),
+    attempt_deadline_at_ms = case when e.attached & ${attached.attemptTimeout} <> 0 then (select now_ms from clock) + (
+      select (n.policy ->> 'attemptTimeoutMs')::int8
+      from flowfabric.ff_exec_input n
+      where n.partition_key = any (array[e.partition_key]) and n.execution_id = any (array[e.execution_id])) end,
+    last_mutation_at_ms = greatest((select now_ms from clock), e.last_mutation_at_ms)
+  from taken t
+  where e.ctid = t.taken_row
+  returning e.execution_id, e.partition_key, e.lease_id, e.lease_epoch, t.attempt_state as attempt_state_before,
+    t.interruption as interruption_before, e.attempt_index, e.generation, e.namespace, e.queue_id, e.priority, e.rank,
+    t.attached, e.retry_count, e.created_at_ms, e.deadline_at_ms, e.attempt_deadline_at_ms, e.flow_id, e.parent_id,
+    (select now_ms from clock) as now_ms, t.ready_row
 ),
 unready as (
   delete from flowfabric.ff_ready r
-  using taken t
-  where r.ctid = t.ready_row
+  using claimed c
+  where r.ctid = c.ready_row
 ),
 ungranted as (
   delete from flowfabric.ff_grant g
-  using taken t
-  where t.attached & ${attached.grant} <> 0 and g.execution_id = any (array[t.execution_id])
+  using claimed c
+  where c.attached & ${attached.grant} <> 0 and g.execution_id = any (array[c.execution_id])
 ),
 leased as (
   insert into flowfabric.ff_lease (execution_id, lease_id, lease_epoch, acquired_at_ms, expires_at_ms,
     attempt_started_at_ms, attempt_index, is_continued, attempt_type, worker_id, worker_instance_id)
-  select execution_id, lease_id, lease_epoch, now_ms, lease_expires_at_ms,
-    coalesce(old_attempt_started_at_ms, now_ms), attempt_index, attempt_state_before = 'attempt_interrupted',
-    coalesce(old_attempt_type, case attempt_state_before
+  select execution_id, lease_id, lease_epoch, now_ms, now_ms + $3,
+    case attempt_state_before when 'attempt_interrupted' then ${ofAttempt('started_at_ms')} else now_ms end,
+    attempt_index, attempt_state_before = 'attempt_interrupted',
+    case attempt_state_before
+      when 'attempt_interrupted' then ${ofAttempt('attempt_type')}
       when 'pending_retry_attempt' then 'retry'::flowfabric.ff_attempt_type
       when 'pending_replay_attempt' then 'replay'::flowfabric.ff_attempt_type
       else 'initial'::flowfabric.ff_attempt_type
-    end), $1, $2
-  from claimed
+    end, $1, $2
+  from claimed c
 ),
 acquired as (
   insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key,
@@ -147,17 +143,44 @@ acquired as (
   from claimed
 )`
 
-/** Follows `select`, from `claimed c`. */
-export const claimColumns = `
-  c.execution_id, c.partition_key, c.lease_id, c.lease_epoch, c.lease_expires_at_ms, c.attempt_state_before,
-  c.interruption_before, c.attempt_index, c.generation, c.queue_id, c.priority, c.rank, c.payload, c.payload_encoding,
-  (select jsonb_object_agg(t.tag_key, t.tag_value) from flowfabric.ff_exec_tag t where t.execution_id = c.execution_id)
-    as tags,
-  c.policy, c.retry_count, c.created_at_ms, c.deadline_at_ms, c.attempt_deadline_at_ms, c.flow_id, c.parent_id`
+/** Of the record that the attempt of `claimed c` has, when it was interrupted. */
+function ofAttempt(column: string): string {
+  return `(
+        select a.${column}
+        from flowfabric.ff_attempt a
+        where a.execution_id = any (array[c.execution_id]) and a.attempt_index = c.attempt_index)`
+}
 
-// Rows of a live grant are passed over: they are for its holder alone. So is an execution that was changed after the
-// statement began, by its `xmin`: claimed and given back meanwhile, it has a ready row that cannot be seen, and would be
-// left behind. What is locked has not moved since, so it is found again by its place, without the index.
+// A first run has been through no suspension, and who delayed it has had the signals; who lost it may not have.
+const mayHaveResumed = `c.attempt_state_before = 'attempt_interrupted' and c.interruption_before <> 'delayed'`
+
+/** Follows `select`, from `claimed c` joined by `claimInput`. */
+export const claimColumns = `
+  c.execution_id, c.partition_key, c.lease_id, c.lease_epoch, c.now_ms + $3 as lease_expires_at_ms, c.attempt_state_before,
+  c.interruption_before, c.attempt_index, c.generation, c.queue_id, c.priority, c.rank, n.payload, n.payload_encoding,
+  case when c.attached & ${attached.tags} <> 0 then (
+    select jsonb_object_agg(t.tag_key, t.tag_value)
+    from flowfabric.ff_exec_tag t
+    where t.execution_id = c.execution_id
+  ) end as tags,
+  n.policy, c.retry_count, c.created_at_ms, c.deadline_at_ms, c.attempt_deadline_at_ms, c.flow_id, c.parent_id,
+  case when ${mayHaveResumed} then ${resumptionOf('c')} end as resumption`
+
+export const claimInput = `join flowfabric.ff_exec_input n
+  on n.partition_key = any (array[c.partition_key]) and n.execution_id = any (array[c.execution_id])`
+
+/** Of `ff_exec_core e`: its flow is cancelled, and it with the flow. Asked only of members. */
+export const isOfCancelledFlow = `(e.attached & ${attached.flow} <> 0 and exists (
+      select from flowfabric.ff_flow_core f
+      where f.flow_id = any (array[e.flow_id]) and ${goesWithFlowSql('f.cancel_policy', 'e.started_at_ms')}))`
+
+// Rows of a live grant are passed over: they are for its holder alone. What is locked does not move any more, so it is found
+// again by its place, without the index.
+//
+// The ready row is locked first. One that another has claimed since the statement began is gone, and so nothing of it is
+// locked: locked by its execution alone, it would stay locked until the commit though nobody gets it, and its holder's
+// completion would find it held (measured: with eight processes on one lane every tenth completion had to be sent again
+// alone, and all of them took more than twice the database's time).
 const claimReady = statement({
   name: 'execution.claim',
   params: {
@@ -172,6 +195,8 @@ const claimReady = statement({
     // How many ready rows to look at: more than are wanted where others claim from the same queues.
     candidates: 'int8',
     max: 'int8',
+    // How many to pass over before that, unseen: others are taking them.
+    skip: 'int8',
   },
   row: { ...claimRow, seen: 'int8' },
   text: `
@@ -183,29 +208,31 @@ with candidate as materialized (
     from flowfabric.ff_ready r
     where r.queue_id = q.queue_id and (r.neg_priority, r.rank, r.execution_id) >= (q.neg_priority, q.rank, q.execution_id)
     order by r.neg_priority, r.rank, r.execution_id
-    limit $9
+    limit $9::int8 + $11::int8
   ) next
   order by next.neg_priority, next.rank, next.execution_id
   limit $9
+  offset $11::int8
 ),
 -- In the order of the candidates, without a sort: it stops as soon as it has enough.
 taken as materialized (
-  select c.ready_row, e.ctid as taken_row, e.execution_id, e.partition_key, e.attempt_index, e.attempt_state,
-    e.interruption, e.attached
+  select c.ready_row, e.ctid as taken_row, e.attempt_state, e.interruption, e.attached
   from candidate c
-  join flowfabric.ff_exec_core seen on seen.execution_id = any (array[c.execution_id])
-  join flowfabric.ff_exec_core e on e.ctid = seen.ctid and e.xmin = seen.xmin
+  join flowfabric.ff_ready r on r.ctid = c.ready_row
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[c.execution_id])
   where e.eligibility_state = 'eligible_now'
     and (e.attached & ${attached.grant} = 0 or not exists (
       select from flowfabric.ff_grant g
       where g.execution_id = any (array[e.execution_id]) and g.expires_at_ms > flowfabric.ff_now_ms()))
+    and not ${isOfCancelledFlow}
   limit $10
+  for update of r skip locked
   for no key update of e skip locked
 ),
 ${holdTaken}
 select ${claimColumns}, (select count(*) from candidate) as seen
 from claimed c
-order by c.priority desc, c.rank, c.execution_id`,
+${claimInput}`,
 })
 
 const countReady = statement({
@@ -227,18 +254,7 @@ from (
 ) few`,
 })
 
-/** By the execution's uuid. Only what went on after an interruption can have any, so a first run costs nothing. */
-export async function resumptionsOf(sql: Sql, rows: readonly ClaimRow[]): Promise<ReadonlyMap<string, Resumption>> {
-  const uuids = rows.flatMap((row) => (mayHaveResumed(row) ? [row.execution_id] : []))
-  return uuids.length === 0 ? new Map() : readResumptions(sql, uuids)
-}
-
-// Who delayed it has had the signals; who lost it may not have.
-function mayHaveResumed({ attempt_state_before: attemptState, interruption_before: interruption }: ClaimRow): boolean {
-  return attemptState === 'attempt_interrupted' && interruption !== 'delayed'
-}
-
-export function decodeClaim(row: ClaimRow, queue: Queue, resumptions: ReadonlyMap<string, Resumption>): Claim {
+export function decodeClaim(row: ClaimRow, queue: Queue): Claim {
   return {
     executionId: formatExecutionId(row.partition_key, row.execution_id),
     leaseId: row.lease_id,
@@ -262,7 +278,7 @@ export function decodeClaim(row: ClaimRow, queue: Queue, resumptions: ReadonlyMa
     attemptDeadlineAt: row.attempt_deadline_at_ms,
     flowId: row.flow_id === null ? null : formatFlowId(row.partition_key, row.flow_id),
     parentId: row.parent_id === null ? null : formatExecutionId(row.partition_key, row.parent_id),
-    resumption: resumptions.get(row.execution_id) ?? null,
+    resumption: decodeResumption(row.resumption),
   }
 }
 

@@ -9,8 +9,8 @@ import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import {
   checkFence,
-  fencedPlain,
   fencedRow,
+  fencedToComplete,
   fencedWhole,
   fenceInput,
   fenceParams,
@@ -21,7 +21,7 @@ import {
   type Held,
 } from '../fence.ts'
 import type { SetOperation } from '../merge.ts'
-import { endExecutions, endExecutionsWhole } from './ending.ts'
+import { endExecutionsWhole, endHeld } from './ending.ts'
 import { fencedSet } from './fenced-operation.ts'
 
 export interface CompleteRequest extends Fence {
@@ -43,8 +43,16 @@ export interface Completion extends Held {
 export function checkCompleteRequest(caller: Caller, request: CompleteRequest): Completion {
   refuseUnknownFields('complete', request, ['executionId', 'leaseId', 'leaseEpoch', 'result', 'resultEncoding'])
   const { result, resultEncoding = 'json' } = request
+  // Written out: a spread with more after it is a slow object (measured: 3.7 us).
+  const { executionId, partition, uuid, namespace, leaseId, leaseEpoch, actor } = checkFence(caller, request)
   return {
-    ...checkFence(caller, request),
+    executionId,
+    partition,
+    uuid,
+    namespace,
+    leaseId,
+    leaseEpoch,
+    actor,
     result: result === undefined ? null : checkResult(result),
     resultEncoding:
       result === undefined
@@ -68,23 +76,41 @@ function checkResult(result: unknown): Uint8Array {
   })
 }
 
-const completePlain = completeStatement('execution.complete', fencedPlain, endExecutions)
-const completeWhole = completeStatement('execution.complete.whole', fencedWhole, endExecutionsWhole)
+const completePlain = completeStatement({
+  name: 'execution.complete',
+  judge: fencedToComplete,
+  found: `'leased'::flowfabric.ff_ownership_state as ownership_state, v.attempt_state`,
+  endThem: endHeld,
+})
+const completeWhole = completeStatement({
+  name: 'execution.complete.whole',
+  judge: fencedWhole,
+  found: 'v.ownership_state, v.eligibility_state, v.attempt_state, v.queue_id, v.priority, v.rank',
+  endThem: endExecutionsWhole,
+})
 
-function completeStatement(name: string, judge: typeof fencedPlain, endThem: string) {
+interface CompleteForm {
+  readonly name: string
+  readonly judge: typeof fencedWhole
+  /** What the ending takes of the execution as it was found. */
+  readonly found: string
+  readonly endThem: string
+}
+
+function completeStatement({ name, judge, found, endThem }: CompleteForm) {
   return statement({
     name,
     params: { ...fenceParams, results: 'bytea?[]', result_encodings: 'text?[]' },
     row: fencedRow,
     text: `
-with input as materialized (
+with input as (
   select *
   from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::bytea[], $8::text[])
     with ordinality as i (${fenceInput}, result, result_encoding, ordinal)
 ),
 ${judge('result', 'result_encoding')},
-ending as materialized (
-  select v.execution_id, v.ownership_state, v.eligibility_state, v.attempt_state, v.queue_id, v.priority, v.rank,
+ending as (
+  select v.execution_id, ${found},
     'success'::flowfabric.ff_terminal_outcome as ending_outcome, null::text as ending_reason,
     v.actor as ending_actor, v.now_ms as ended_at_ms,
     v.result as ending_result, v.result_encoding as ending_encoding,
@@ -97,12 +123,14 @@ ${writtenAnswer}`,
   })
 }
 
-export function completeOperation(sql: Sql): SetOperation<Completion, Completed> {
+export function completeOperation(sql: Sql, onOwed: (owes: number) => void): SetOperation<Completion, Completed> {
   const completed = ({ executionId }: Held): Completed => ({ kind: 'completed', executionId })
   return {
     ...fencedSet<Completion, FencedRow, Completed>(sql, {
       callOf: (items) => call(completePlain, valuesOf(items)),
       wholeCallOf: (items) => call(completeWhole, valuesOf(items)),
+      hasEnded: () => true,
+      onOwed,
       answer: completed,
       repeat: (item, { outcome }) => (outcome === 'success' ? completed(item) : null),
     }),

@@ -1,22 +1,22 @@
 // What a caller may ask of `create`, checked whole before anything is sent. A field that we do not honour is refused, not
 // ignored: work that silently ran without its deadline is worse than work that was never accepted.
-import { createHash } from 'node:crypto'
+import { createHash, type Hash } from 'node:crypto'
 import { namespaceFor, type Caller } from '../caller.ts'
 import { parseCapabilities } from '../../model/capability.ts'
 import { parseDuration, type Duration } from '../../model/duration.ts'
-import { EngineError } from '../../model/errors.ts'
+import { EngineError, refusal } from '../../model/errors.ts'
 import {
   formatExecutionId,
-  mintExecutionId,
+  mintExecutionIdParts,
   parseExecutionId,
-  partitionOfKey,
   type ExecutionId,
+  type FlowId,
 } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
 import { checkKind, checkLane, checkVersion } from '../../model/name.ts'
 import { clampPriority, parsePolicy, type ExecutionPolicy, type PolicyInput } from '../../model/policy.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
-import { parseTags } from '../../model/tag.ts'
+import { parseTags, traceparentTag, type Tags } from '../../model/tag.ts'
 import { checkText, show } from '../../model/text.ts'
 import type { Queue } from '../queue/intern.ts'
 import { checkTime } from './time.ts'
@@ -46,9 +46,23 @@ export interface CreateRequest {
   readonly policy?: PolicyInput
   /** Who asked for it; defaults to the caller's actor. */
   readonly creator?: string
+  /** The execution on whose behalf it is made. It shares the parent's namespace and partition. */
+  readonly parentId?: ExecutionId
+  /** What becomes of it when its parent ends first: it is cancelled, unless told otherwise, or goes on by itself. */
+  readonly onParentEnd?: OnParentEnd
+  /** Holds within the namespace; of a child, within its parent. */
   readonly idempotencyKey?: string
   /** How long the key is remembered; defaults to 24 h. */
   readonly idempotencyTtl?: Duration
+}
+
+export const onParentEnds = ['cancel', 'detach'] as const
+export type OnParentEnd = (typeof onParentEnds)[number]
+
+export interface NewParent {
+  readonly executionId: ExecutionId
+  readonly uuid: string
+  readonly onParentEnd: OnParentEnd
 }
 
 /** A checked request, as the statement takes it. */
@@ -59,6 +73,7 @@ export interface NewExecution {
   /** The id is ours, so nobody else can have written it. */
   readonly minted: boolean
   readonly queue: Queue
+  readonly parent: NewParent | null
   readonly priority: number
   readonly givenPriority: number
   readonly delayMs: number | null
@@ -92,13 +107,16 @@ const fields = [
   'tags',
   'policy',
   'creator',
+  'parentId',
+  'onParentEnd',
   'idempotencyKey',
   'idempotencyTtl',
 ] as const satisfies readonly (keyof CreateRequest)[]
 
 const dayMs = 86_400_000
 
-export function checkCreateRequest(caller: Caller, request: CreateRequest): NewExecution {
+/** A member of a flow has that flow's partition, and its key holds within the flow. */
+export function checkCreateRequest(caller: Caller, request: CreateRequest, flowId?: FlowId): NewExecution {
   refuseUnknownFields('create', request, fields)
   const queue: Queue = {
     namespace: namespaceFor(caller, request.namespace),
@@ -113,8 +131,10 @@ export function checkCreateRequest(caller: Caller, request: CreateRequest): NewE
   refuseBoth('deadline', request.deadline, 'deadlineAt', request.deadlineAt)
   refuseWithout('payloadEncoding', request.payloadEncoding, 'payload', request.payload)
   refuseWithout('idempotencyTtl', request.idempotencyTtl, 'idempotencyKey', request.idempotencyKey)
+  refuseWithout('onParentEnd', request.onParentEnd, 'parentId', request.parentId)
   const asked: Asked = {
     queue,
+    parent: request.parentId === undefined ? null : checkParent(request.parentId, request.onParentEnd),
     priority: clampPriority(request.priority ?? 0).priority,
     givenPriority: request.priority ?? 0,
     delayMs: request.delay === undefined ? null : parseDuration('delay', request.delay),
@@ -126,36 +146,73 @@ export function checkCreateRequest(caller: Caller, request: CreateRequest): NewE
     policy: parsePolicy(request.policy),
     tags: request.tags === undefined ? null : checkTags(request.tags),
   }
-  return Object.assign(asked, checkIdentity(request, queue.namespace), {
+  if (flowId !== undefined && asked.parent !== null) {
+    throw refusal('invalid_input', 'parentId', 'given', 'left out: a member of a flow has no parent')
+  }
+  return Object.assign(asked, checkIdentity(request, asked, flowId), {
     creator: request.creator === undefined ? caller.actor : checkText('creator', request.creator, creatorRule),
     ...(request.idempotencyKey === undefined ? noKey : checkKey(request, asked)),
   })
 }
 
 /** What is asked for, apart from its identity and from who asks. */
-type Asked = Omit<NewExecution, 'creator' | keyof typeof noKey | keyof ReturnType<typeof checkIdentity>>
+export type Asked = Omit<NewExecution, 'creator' | keyof typeof noKey | keyof ReturnType<typeof checkIdentity>>
 
 const noKey = { idempotencyKey: null, idempotencyTtlMs: null, requestHash: null }
 const creatorRule = { maxBytes: limits.creatorBytes }
 const keyRule = { minBytes: 1, maxBytes: limits.idempotencyKeyBytes }
 
-function checkIdentity(request: CreateRequest, namespace: string) {
-  const { executionId, idempotencyKey } = request
+function checkParent(parentId: ExecutionId, onParentEnd: unknown = 'cancel'): NewParent {
+  const { partition, uuid } = parseExecutionId(parentId)
+  const found = onParentEnds.find((one) => one === onParentEnd)
+  if (found === undefined) {
+    throw refusal('invalid_input', 'onParentEnd', show(onParentEnd), `one of ${onParentEnds.join(', ')}`)
+  }
+  return { executionId: formatExecutionId(partition, uuid), uuid, onParentEnd: found }
+}
+
+function checkIdentity(
+  { executionId, idempotencyKey }: CreateRequest,
+  { queue, parent }: Pick<NewExecution, 'queue' | 'parent'>,
+  flowId: FlowId | undefined,
+) {
+  const within = {
+    namespace: queue.namespace,
+    ...(flowId !== undefined && { flowId }),
+    ...(parent !== null && { parentId: parent.executionId }),
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+  }
+  const own = mintExecutionIdParts(within)
   if (executionId === undefined) {
-    const minted = idempotencyKey === undefined ? mintExecutionId() : mintExecutionId({ namespace, idempotencyKey })
-    return { executionId: minted, minted: true, ...parseExecutionId(minted) }
+    return { executionId: formatExecutionId(own.partition, own.uuid), minted: true, ...own }
   }
   const { partition, uuid } = parseExecutionId(executionId)
-  if (idempotencyKey !== undefined && partition !== partitionOfKey(namespace, idempotencyKey)) {
-    const wanted = partitionOfKey(namespace, idempotencyKey)
+  const wanted = own.partition
+  const owner = ownerOf({ idempotencyKey, parent, flowId })
+  if (owner !== null && partition !== wanted) {
     throw new EngineError(
       'invalid_partition',
-      `execution id ${executionId} has partition ${partition}, but its idempotency key belongs to ${wanted}; mint the id from the key, or leave the id out`,
+      `execution id ${executionId} has partition ${partition}, but ${owner} belongs to ${wanted}; mint the id from that, or leave the id out`,
       { executionId, partition, wanted },
     )
   }
+  if (uuid === parent?.uuid) {
+    throw refusal('invalid_input', 'parentId', `the execution's own id`, 'that of another execution')
+  }
   // As it is stored: a uuid may be written in capitals.
   return { executionId: formatExecutionId(partition, uuid), minted: false, partition, uuid }
+}
+
+/** Whose partition it must have; null: any. */
+function ownerOf(within: {
+  readonly idempotencyKey: string | undefined
+  readonly parent: NewParent | null
+  readonly flowId: FlowId | undefined
+}): string | null {
+  const { idempotencyKey, parent, flowId } = within
+  if (flowId !== undefined) return `its flow ${flowId}`
+  if (parent !== null) return `its parent ${parent.executionId}`
+  return idempotencyKey === undefined ? null : 'its idempotency key'
 }
 
 function refuseBoth(one: string, oneValue: unknown, other: string, otherValue: unknown): void {
@@ -168,7 +225,7 @@ function refuseWithout(one: string, oneValue: unknown, other: string, otherValue
   throw new EngineError('invalid_input', `${one} is given without ${other}; give both or neither`, { field: one })
 }
 
-function checkPayload(payload: unknown): Uint8Array {
+export function checkPayload(payload: unknown): Uint8Array {
   if (!(payload instanceof Uint8Array)) {
     throw new EngineError('invalid_input', `payload is ${show(payload)}; it must be bytes (Uint8Array)`, {
       field: 'payload',
@@ -182,7 +239,7 @@ function checkPayload(payload: unknown): Uint8Array {
   )
 }
 
-function checkEncoding(encoding: unknown): string {
+export function checkEncoding(encoding: unknown): string {
   return checkText('payloadEncoding', encoding, { minBytes: 1, maxBytes: 64, printableAscii: true })
 }
 
@@ -200,13 +257,26 @@ function checkKey({ idempotencyKey, idempotencyTtl }: CreateRequest, asked: Aske
 }
 
 // The same request under the same key is a repeat, another is a conflict.
-function hashRequest({ payload, ...rest }: Asked): Uint8Array {
-  const hash = createHash('sha256').update(JSON.stringify(rest, sortKeys))
-  if (payload !== null) hash.update(payload)
+function hashRequest(asked: Asked): Uint8Array {
+  const hash = createHash('sha256')
+  hashAsked(hash, asked)
   return new Uint8Array(hash.digest())
 }
 
-function sortKeys(_: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+// The same request within another trace is the same request.
+function withoutTraceparent(tags: Tags): Tags | null {
+  if (!(traceparentTag in tags)) return tags
+  const { [traceparentTag]: _, ...others } = tags
+  return Object.keys(others).length === 0 ? null : others
+}
+
+/** What is asked for, whoever asks and under whatever identity. What was checked has one order of its fields. */
+export function hashAsked(hash: Hash, asked: Asked): void {
+  const { queue, parent, priority, givenPriority, delayMs, delayUntil, deadlineMs, deadlineAt } = asked
+  const { payload, payloadEncoding, policy } = asked
+  const tags = asked.tags === null ? null : withoutTraceparent(asked.tags)
+  const times = [delayMs, delayUntil, deadlineMs, deadlineAt]
+  const size = payload?.byteLength ?? null
+  hash.update(JSON.stringify([queue, parent, priority, givenPriority, times, policy, tags, payloadEncoding, size]))
+  if (payload !== null) hash.update(payload)
 }

@@ -1,57 +1,15 @@
 // Create writes a claimable execution: hot row, cold row, tags, idempotency key, and the ready row unless it is delayed.
-import { EngineError } from '../../model/errors.ts'
-import { formatExecutionId, type ExecutionId } from '../../model/id.ts'
-import type { PublicState } from '../../model/state.ts'
+import { attached } from '../../model/attached.ts'
 import { call, type Sql } from '../../sql/sql.ts'
-import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
+import { statement, type RowOf } from '../../sql/statement.ts'
 import type { Hints } from '../hint.ts'
 import type { Outcome, SetOperation } from '../merge.ts'
 import type { QueueRegistry } from '../queue/intern.ts'
+import { answerOf, created, metRow, type CreateResult, type MetRow } from './create-answer.ts'
+import { bytesOf, columnsOf, keyColumnsOf, keyColumns } from './create-columns.ts'
 import type { NewExecution } from './create-request.ts'
+import { forgetExpiredKeys } from './forget-keys.ts'
 import { columnArrays, columnNames, columns, insertNew, writeFresh } from './new-rows.ts'
-
-export type CreateResult = Created | Duplicate
-
-export interface Created {
-  readonly kind: 'created'
-  readonly executionId: ExecutionId
-  readonly publicState: PublicState
-  /** What was not taken as given. */
-  readonly adjusted?: { readonly priority: { readonly given: number; readonly used: number } }
-}
-
-export interface Duplicate {
-  readonly kind: 'duplicate'
-  /** The first one's id. */
-  readonly executionId: ExecutionId
-  readonly publicState: PublicState
-}
-
-// A key that has run out is free again. In a statement of its own, before the insert: the row must be gone from the
-// insert's snapshot, and of two creates that meet it the second waits here and then finds the first one's new row.
-const forgetExpiredKeys = statement({
-  name: 'execution.create.forget-expired-keys',
-  params: { namespaces: 'text[]', keys: 'text[]' },
-  row: {},
-  text: `
-delete from flowfabric.ff_idempotency_key k
-using unnest($1::text[], $2::text[]) as i (namespace, idempotency_key)
-where k.namespace = i.namespace
-  and k.scope_id = '00000000-0000-0000-0000-000000000000'
-  and k.idempotency_key = i.idempotency_key
-  and k.expires_at_ms <= flowfabric.ff_now_ms()`,
-})
-
-const metRow = {
-  ordinal: 'int8',
-  met_id: 'uuid?',
-  met_partition: 'int2?',
-  met_namespace: 'text?',
-  met_request_hash: 'bytea?',
-  public_state: oneOf<PublicState>(),
-} as const
-
-type MetRow = RowOf<typeof metRow>
 
 // All or nothing, without `on conflict`: what exists is left out by looking first, and a row that another transaction
 // inserted meanwhile fails the statement with 23505, whereupon the set is sent again and finds it. So every insert reads
@@ -61,13 +19,7 @@ type MetRow = RowOf<typeof metRow>
 // other item was created and waits.
 const insertExecutions = statement({
   name: 'execution.create',
-  params: {
-    ...columns,
-    tags: 'jsonb?[]',
-    idempotency_keys: 'text?[]',
-    idempotency_ttls_ms: 'int8?[]',
-    request_hashes: 'bytea?[]',
-  },
+  params: { ...columns, ...keyColumns },
   row: metRow,
   text: `
 with input as materialized (
@@ -86,7 +38,8 @@ with input as materialized (
   left join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
 ),
 fresh as materialized (
-  select *, coalesce(due_ms > now_ms, false) as is_delayed
+  select *, coalesce(due_ms > now_ms, false) as is_delayed,
+    case when tags is null then 0 else ${attached.tags} end as attached
   from input
   where met_id is null
 ),
@@ -120,6 +73,10 @@ where i.met_id is not null or i.due_ms is not null`,
 const setLockTimeoutMs = 50
 const halfLockTimeoutMs = 1
 
+export function lockTimeoutOf(isHalf: boolean): number {
+  return isHalf ? halfLockTimeoutMs : setLockTimeoutMs
+}
+
 /** Creates whose ids are ours and that carry no key: nothing in the database can stand in their way. */
 export function createUnkeyed(sql: Sql, queues: QueueRegistry, hints: Hints): SetOperation<NewExecution, CreateResult> {
   const sendNew = async (items: readonly NewExecution[]) => {
@@ -140,7 +97,7 @@ export function createUnkeyed(sql: Sql, queues: QueueRegistry, hints: Hints): Se
   const send = async (items: readonly NewExecution[], again: boolean) => {
     const isNew = !again && items.every((item) => item.tags === null)
     const outcomes = await (isNew ? sendNew(items) : sendOther(items, again))
-    tellDelay(items, (inMs) => hints.delayed(inMs))
+    tellDelay(items, (inMs) => hints.due('delay', inMs))
     return outcomes
   }
   return {
@@ -160,15 +117,7 @@ export function createKeyed(
 ): SetOperation<NewExecution, CreateResult> {
   const sendWithin = async (items: readonly NewExecution[], again: boolean, lockTimeoutMs: number) => {
     const values = await columnsOf(items, queues)
-    const keyed = items.filter((item) => item.idempotencyKey !== null)
-    const keys = {
-      namespaces: keyed.map((item) => item.queue.namespace),
-      keys: keyed.map((item) => item.idempotencyKey!),
-    }
-    const calls = [
-      call(forgetExpiredKeys, keys),
-      call(insertExecutions, { ...values, ...keyColumnsOf(items) }),
-    ] as const
+    const calls = [forgetExpiredKeys(items), call(insertExecutions, { ...values, ...keyColumnsOf(items) })] as const
     const [, rows] = await sql.pipeline(calls, { lockTimeoutMs })
     const outcomes = decode(items, rows, again)
     onReady(readyQueueIds(values.queue_ids, outcomes))
@@ -179,101 +128,32 @@ export function createKeyed(
     keyOf: ({ uuid, queue, idempotencyKey }) =>
       idempotencyKey === null ? uuid : `${queue.namespace}\0${idempotencyKey}`,
     bytesOf,
-    send: (items, again, isHalf) => sendWithin(items, again, isHalf ? halfLockTimeoutMs : setLockTimeoutMs),
+    send: (items, again, isHalf) => sendWithin(items, again, lockTimeoutOf(isHalf)),
     sendAlone: async (item, again, lockTimeoutMs) => (await sendWithin([item], again, lockTimeoutMs))[0]!,
   }
 }
 
 /** The queues into which something was put that can be claimed now. */
-function readyQueueIds(queueIds: readonly number[], outcomes: readonly Outcome<CreateResult>[]): ReadonlySet<number> {
+export function readyQueueIds(
+  queueIds: readonly number[],
+  outcomes: readonly Outcome<CreateResult>[],
+): ReadonlySet<number> {
   const isReady = (outcome: Outcome<CreateResult>) => (outcome as Partial<CreateResult>).publicState === 'waiting'
   return new Set(queueIds.filter((_, index) => isReady(outcomes[index]!)))
 }
 
-function tellDelay(items: readonly NewExecution[], onDelay: (inMs: number) => void): void {
+export function tellDelay(items: readonly NewExecution[], onDelay: (inMs: number) => void): void {
   const delays = items.flatMap((item) => (item.delayMs === null ? [] : [item.delayMs]))
   if (delays.length > 0) onDelay(Math.min(...delays))
 }
 
-const rowOverheadBytes = 512
-
-function bytesOf({ payload, tags, policy, idempotencyKey, creator }: NewExecution): number {
-  const words =
-    (tags === null ? 0 : JSON.stringify(tags).length) + (policy === null ? 0 : JSON.stringify(policy).length)
-  return rowOverheadBytes + (payload?.byteLength ?? 0) + words + (idempotencyKey?.length ?? 0) + creator.length
-}
-
-async function columnsOf(items: readonly NewExecution[], queues: QueueRegistry) {
-  return {
-    execution_ids: items.map((item) => item.uuid),
-    partition_keys: items.map((item) => item.partition),
-    namespaces: items.map((item) => item.queue.namespace),
-    queue_ids: await queues.idsOf(items.map((item) => item.queue)),
-    priorities: items.map((item) => item.priority),
-    creators: items.map((item) => item.creator),
-    payloads: items.map((item) => item.payload),
-    payload_encodings: items.map((item) => item.payloadEncoding),
-    task_versions: sparse(items, (item) => item.queue.version),
-    delays_ms: sparse(items, (item) => item.delayMs),
-    delays_until_ms: sparse(items, (item) => item.delayUntil),
-    deadlines_ms: sparse(items, (item) => item.deadlineMs),
-    deadlines_at_ms: sparse(items, (item) => item.deadlineAt),
-    policies: sparse(items, (item) => item.policy),
-  }
-}
-
-function keyColumnsOf(items: readonly NewExecution[]) {
-  return {
-    tags: sparse(items, (item) => item.tags),
-    idempotency_keys: sparse(items, (item) => item.idempotencyKey),
-    idempotency_ttls_ms: sparse(items, (item) => item.idempotencyTtlMs),
-    request_hashes: sparse(items, (item) => item.requestHash),
-  }
-}
-
-// `unnest` fills a shorter array up with nulls. Most sets use few of these columns, and an empty array costs nothing.
-function sparse<T>(items: readonly NewExecution[], column: (item: NewExecution) => T | null): (T | null)[] {
-  return items.some((item) => column(item) !== null) ? items.map(column) : []
-}
-
 function decode(items: readonly NewExecution[], rows: readonly MetRow[], again: boolean): Outcome<CreateResult>[] {
   const outcomes: Outcome<CreateResult>[] = items.map((item) => created(item, 'waiting'))
-  for (const row of rows) {
-    const item = items[row.ordinal - 1]!
-    // An id that we minted and sent before can only be there because that send was committed and its reply lost.
-    const isOwn = row.met_id === null || (again && item.minted && row.met_id === item.uuid)
-    outcomes[row.ordinal - 1] = isOwn ? created(item, row.public_state) : met(item, row)
-  }
+  for (const row of rows) outcomes[row.ordinal - 1] = answerOf(items[row.ordinal - 1]!, row, again)
   return outcomes
 }
 
 function decodeNew(items: readonly NewExecution[], rows: readonly RowOf<typeof insertNew.row>[]): CreateResult[] {
   const delayed = new Set(rows.flatMap((row) => (row.is_delayed ? [row.ordinal] : [])))
   return items.map((item, index) => created(item, delayed.has(index + 1) ? 'delayed' : 'waiting'))
-}
-
-function created(item: NewExecution, publicState: PublicState): Created {
-  const { executionId, priority, givenPriority } = item
-  if (priority === givenPriority) return { kind: 'created', executionId, publicState }
-  return { kind: 'created', executionId, publicState, adjusted: { priority: { given: givenPriority, used: priority } } }
-}
-
-function met(item: NewExecution, row: MetRow): Duplicate | EngineError {
-  const { executionId } = item
-  if (row.met_request_hash === null) {
-    // The id alone was met. Another namespace's execution, or another partition's, is nobody's duplicate.
-    if (row.met_namespace === item.queue.namespace && row.met_partition === item.partition) {
-      return { kind: 'duplicate', executionId, publicState: row.public_state }
-    }
-    return new EngineError('execution_id_taken', `execution id ${executionId} is taken; mint another`, { executionId })
-  }
-  const first = formatExecutionId(item.partition, row.met_id!)
-  if (Buffer.compare(row.met_request_hash, item.requestHash!) === 0) {
-    return { kind: 'duplicate', executionId: first, publicState: row.public_state }
-  }
-  return new EngineError(
-    'idempotency_conflict',
-    `idempotency key '${item.idempotencyKey}' was used for another request, which made ${first}; use another key, or send that request again`,
-    { idempotencyKey: item.idempotencyKey, executionId: first },
-  )
 }

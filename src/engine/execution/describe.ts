@@ -1,6 +1,6 @@
 import { parseExecutionId, type ExecutionId } from '../../model/id.ts'
-import type { Sql } from '../../sql/sql.ts'
-import { statement } from '../../sql/statement.ts'
+import { call, type Sql } from '../../sql/sql.ts'
+import { statement, type ValuesOf } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import { decodeExecution, executionColumns, executionJoins, executionRow, type Execution } from './snapshot.ts'
 
@@ -14,6 +14,11 @@ from flowfabric.ff_exec_core e
 ${executionJoins}
 where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.namespace = $3)`,
 })
+
+/** As part of a larger look. */
+export function describeCall(target: ValuesOf<typeof describeStatement.params>) {
+  return call(describeStatement, target)
+}
 
 export async function describe(sql: Sql, caller: Caller, executionId: ExecutionId): Promise<Execution | null> {
   const { partition, uuid } = parseExecutionId(executionId)

@@ -17,21 +17,16 @@
 // The event reads from the update's `returning`: the transaction has its xid before the event has its id, on which the
 // readers of the log rely.
 import { attached } from '../../model/attached.ts'
+import { owedBySql } from '../dispatch/owed.ts'
 
-/** What an ending has to close besides the execution itself; whoever has none of it ends by `endExecutions` alone. */
+/** What an ending has to close besides the execution itself; whoever has none of it ends by `endHeld` alone. */
 export const hasMoreToClose = attached.waitpoints | attached.suspension | attached.signals
-
-const owesDispatch = attached.flow | attached.parent | attached.children
 
 /** For an ending that is nobody's failure and has no result. */
 export const endsWithoutMore = `null::bytea as ending_result, null::text as ending_encoding, null::text as ending_category,
     null::bytea as ending_error, null::text as ending_error_encoding`
 
-export const endExecutions = endExecutionsSaying('null::jsonb')
-
-/** `details`, from `ended d`, go into the event. */
-function endExecutionsSaying(details: string): string {
-  return `
+const endRows = `
 ended as (
   update flowfabric.ff_exec_core e
   set lifecycle_phase = 'terminal',
@@ -41,8 +36,8 @@ ended as (
     terminal_outcome = n.ending_outcome,
     attempt_state = case
       when e.total_attempt_count > 0 then 'attempt_terminal'::flowfabric.ff_attempt_state
-      when n.ending_outcome = 'skipped' then 'none'::flowfabric.ff_attempt_state
-      else 'pending_first_attempt'::flowfabric.ff_attempt_state
+      when n.ending_outcome in ('cancelled', 'expired') then 'pending_first_attempt'::flowfabric.ff_attempt_state
+      else 'none'::flowfabric.ff_attempt_state
     end,
     terminal_at_ms = greatest(n.ended_at_ms, e.last_mutation_at_ms),
     last_mutation_at_ms = greatest(n.ended_at_ms, e.last_mutation_at_ms),
@@ -61,13 +56,10 @@ ended as (
     e.attached, e.partition_key, e.namespace, e.flow_id, e.parent_id, e.generation, e.attempt_index, e.terminal_outcome,
     e.terminal_at_ms, n.ending_reason, n.ending_actor, n.ending_result, n.ending_encoding, n.ending_category,
     n.ending_error, n.ending_error_encoding
-),
-ended_ready as (
-  delete from flowfabric.ff_ready r
-  using ending n
-  where n.eligibility_state = 'eligible_now'
-    and r.queue_id = any (array[n.queue_id]) and r.neg_priority = -n.priority and r.rank = n.rank and r.execution_id = n.execution_id
-),
+)`
+
+/** The lease goes, and with it the record of an attempt that ran through is written. */
+const endLeases = `
 ended_lease as (
   delete from flowfabric.ff_lease l
   using ended d
@@ -86,15 +78,72 @@ ended_attempt as (
     ending_error_encoding
   from ended_lease
   where not is_continued
-),
--- An attempt that was interrupted has its record already.
-ended_continued as (
+)`
+
+// An attempt that was interrupted has its record already.
+const closeRecord = `
   update flowfabric.ff_attempt a
   set ended_at_ms = d.terminal_at_ms, outcome = d.terminal_outcome, failure_reason = d.ending_reason,
     failure_category = d.ending_category, error = d.ending_error, error_encoding = d.ending_error_encoding,
     lease_id = coalesce(d.lease_id, a.lease_id), lease_epoch = coalesce(d.lease_epoch, a.lease_epoch),
     worker_id = coalesce(d.worker_id, a.worker_id),
-    worker_instance_id = coalesce(d.worker_instance_id, a.worker_instance_id)
+    worker_instance_id = coalesce(d.worker_instance_id, a.worker_instance_id)`
+
+const storeResults = `
+ended_result as (
+  insert into flowfabric.ff_exec_result (execution_id, generation, attempt_index, created_at_ms, result, result_encoding)
+  select execution_id, generation, attempt_index, terminal_at_ms, ending_result, ending_encoding
+  from ended
+  where ending_result is not null
+)`
+
+const insertEvent = `
+  insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, outcome, partition_key,
+    namespace, actor, reason, lease_effect, lease_id, lease_epoch, attempt_index, worker_instance_id, details)`
+
+/** `details`, from `ended_lease d`, go into the event. */
+function eventOfLeased(details: string): string {
+  return `
+  select terminal_at_ms, execution_id, flow_id, generation, 'ended'::flowfabric.ff_event_type, terminal_outcome,
+    partition_key, namespace, ending_actor, ending_reason,
+    -- Time ended it: the deadline, a timeout, or a lapse after which it may not go on.
+    case when terminal_outcome = 'expired' or expires_at_ms < terminal_at_ms
+      then 'expired'::flowfabric.ff_lease_effect else 'revoked'::flowfabric.ff_lease_effect end,
+    lease_id, lease_epoch, attempt_index, worker_instance_id, ${details}
+  from ended_lease d`
+}
+
+const oweDispatch = `
+ended_dispatch as (
+  insert into flowfabric.ff_dispatch (execution_id, generation, flow_id, parent_id, created_at_ms, outcome, has_children)
+  select execution_id, generation, flow_id, parent_id, terminal_at_ms, terminal_outcome,
+    attached & ${attached.children} <> 0
+  from ended
+  where ${owedBySql('attached')} <> 0
+)`
+
+/**
+ * For executions that are held and have nothing more to close, as most have that end: they have a lease and no ready row, so
+ * that `ending` needs neither eligibility, queue, priority nor rank (measured: a twelfth less time for one than below).
+ */
+export const endHeld = `${endRows},${endLeases},
+ended_continued as (${closeRecord}
+  from ended_lease d
+  where d.is_continued and a.execution_id = any (array[d.execution_id]) and a.attempt_index = d.attempt_index
+),${storeResults},
+ended_event as (${insertEvent}${eventOfLeased('null::jsonb')}
+),${oweDispatch}`
+
+/** For executions wherever they stand. `details`, from `ended d` or `ended_lease d`, go into the event. */
+function endExecutionsSaying(details: string): string {
+  return `${endRows},
+ended_ready as (
+  delete from flowfabric.ff_ready r
+  using ending n
+  where n.eligibility_state = 'eligible_now'
+    and r.queue_id = any (array[n.queue_id]) and r.neg_priority = -n.priority and r.rank = n.rank and r.execution_id = n.execution_id
+),${endLeases},
+ended_continued as (${closeRecord}
   from (
     select execution_id, attempt_index, terminal_at_ms, terminal_outcome, ending_reason, ending_category, ending_error,
       ending_error_encoding, lease_id, lease_epoch, worker_id, worker_instance_id
@@ -107,36 +156,15 @@ ended_continued as (
     where attempt_state_before = 'attempt_interrupted'
   ) d
   where a.execution_id = any (array[d.execution_id]) and a.attempt_index = d.attempt_index
-),
-ended_result as (
-  insert into flowfabric.ff_exec_result (execution_id, generation, attempt_index, created_at_ms, result, result_encoding)
-  select execution_id, generation, attempt_index, terminal_at_ms, ending_result, ending_encoding
-  from ended
-  where ending_result is not null
-),
-ended_event as (
-  insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, outcome, partition_key,
-    namespace, actor, reason, lease_effect, lease_id, lease_epoch, attempt_index, worker_instance_id, details)
-  select terminal_at_ms, execution_id, flow_id, generation, 'ended'::flowfabric.ff_event_type, terminal_outcome,
-    partition_key, namespace, ending_actor, ending_reason,
-    -- Time ended it: the deadline, a timeout, or a lapse after which it may not go on.
-    case when terminal_outcome = 'expired' or expires_at_ms < terminal_at_ms
-      then 'expired'::flowfabric.ff_lease_effect else 'revoked'::flowfabric.ff_lease_effect end,
-    lease_id, lease_epoch, attempt_index, worker_instance_id, ${details}
-  from ended_lease d
+),${storeResults},
+ended_event as (${insertEvent}${eventOfLeased(details)}
   union all
   select terminal_at_ms, execution_id, flow_id, generation, 'ended', terminal_outcome, partition_key, namespace,
     ending_actor, ending_reason, null, null, null,
     case when attempt_state_before <> 'pending_first_attempt' then attempt_index end, null, ${details}
   from ended d
   where not was_leased
-),
-ended_dispatch as (
-  insert into flowfabric.ff_dispatch (execution_id, generation, flow_id, parent_id, created_at_ms, outcome)
-  select execution_id, generation, flow_id, parent_id, terminal_at_ms, terminal_outcome
-  from ended
-  where attached & ${owesDispatch} <> 0
-)`
+),${oweDispatch}`
 }
 
 // Those sent by name that no condition has taken: nobody will hear them now, and the event says so.

@@ -1,5 +1,6 @@
 // Fail: the holder says that the attempt did not succeed. The execution's policy decides whether another follows.
 import { EngineError, refusal } from '../../model/errors.ts'
+import { parseDuration, type Duration } from '../../model/duration.ts'
 import type { ExecutionId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
 import { failureCategories, type FailureCategory } from '../../model/policy.ts'
@@ -32,6 +33,8 @@ export interface FailRequest extends Fence {
   readonly category?: FailureCategory
   /** Never retried, whatever the policy says. */
   readonly permanent?: boolean
+  /** When the policy allows a retry: after this long, instead of its back-off. */
+  readonly retryIn?: Duration
   /** The error itself, encoded; what is over 64 KiB is cut by whoever encodes it. */
   readonly error?: Uint8Array
   readonly errorEncoding?: string
@@ -47,15 +50,26 @@ export interface Failure extends Held {
   readonly reason: string
   readonly category: FailureCategory
   readonly permanent: boolean
+  readonly retryInMs: number | null
   readonly error: Uint8Array | null
   readonly errorEncoding: string | null
 }
 
-const fields = ['executionId', 'leaseId', 'leaseEpoch', 'reason', 'category', 'permanent', 'error', 'errorEncoding']
+const fields = [
+  'executionId',
+  'leaseId',
+  'leaseEpoch',
+  'reason',
+  'category',
+  'permanent',
+  'retryIn',
+  'error',
+  'errorEncoding',
+] as const satisfies readonly (keyof FailRequest)[]
 
 export function checkFailRequest(caller: Caller, request: FailRequest): Failure {
   refuseUnknownFields('fail', request, fields)
-  const { reason, category = 'transient', permanent = false, error, errorEncoding = 'json' } = request
+  const { reason, category = 'transient', permanent = false, retryIn, error, errorEncoding = 'json' } = request
   if (!failureCategories.includes(category)) {
     throw refusal('invalid_input', 'category', show(category), `one of ${failureCategories.join(', ')}`)
   }
@@ -65,6 +79,7 @@ export function checkFailRequest(caller: Caller, request: FailRequest): Failure 
     reason: checkText('reason', reason, { minBytes: 1, maxBytes: limits.reasonBytes }),
     category,
     permanent,
+    retryInMs: retryIn === undefined ? null : parseDuration('retryIn', retryIn),
     error: error === undefined ? null : checkError(error),
     errorEncoding:
       error === undefined ? null : checkText('errorEncoding', errorEncoding, { minBytes: 1, maxBytes: 64 }),
@@ -105,21 +120,22 @@ function failStatement(name: string, judge: typeof fencedPlain, leave: string) {
       reasons: 'text[]',
       categories: 'text[]',
       permanents: 'bool[]',
+      retry_ins_ms: 'int8?[]',
       errors: 'bytea?[]',
       error_encodings: 'text?[]',
     },
     row: failRow,
     text: `
-with input as materialized (
+with input as (
   select *
   from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::text[], $8::text[], $9::bool[],
-    $10::bytea[], $11::text[])
-    with ordinality as i (${fenceInput}, reason, category, permanent, error, error_encoding, ordinal)
+    $10::int8[], $11::bytea[], $12::text[])
+    with ordinality as i (${fenceInput}, reason, category, permanent, retry_in_ms, error, error_encoding, ordinal)
 ),
-${judge('reason', 'category', 'permanent', 'error', 'error_encoding')},
+${judge('reason', 'category', 'permanent', 'retry_in_ms', 'error', 'error_encoding')},
 decided as materialized (
   select v.*, n.policy, ${shouldRetrySql('n.policy', 'v.retry_count', 'v.category', 'v.permanent')} as is_retried,
-    ${retryDelaySql('n.policy', 'v.retry_count')} as retry_delay_ms
+    coalesce(v.retry_in_ms, ${retryDelaySql('n.policy', 'v.retry_count')}) as retry_delay_ms
   from verdict v
   join flowfabric.ff_exec_input n on n.partition_key = any (array[v.partition_key]) and n.execution_id = any (array[v.execution_id])
 ),
@@ -142,7 +158,7 @@ leaving as materialized (
   where is_held
 ),
 ${leave}
-${fencedAnswer('judged', { ended_as: 'text', next_at_ms: 'int8', retry_delay_ms: 'int8', queue_id: 'int4' })}`,
+${fencedAnswer('judged', 'ended_as', 'next_at_ms', 'retry_delay_ms', 'queue_id')}`,
   })
 }
 
@@ -150,6 +166,7 @@ export function failOperation(
   sql: Sql,
   onReady: (queueIds: Iterable<number>) => void,
   onDelay: (inMs: number) => void,
+  onOwed: (owes: number) => void,
 ): SetOperation<Failure, FailResult> {
   const retried = ({ executionId }: Held, delayUntil: number | null): FailResult => {
     return { kind: 'retry_scheduled', executionId, delayUntil }
@@ -160,6 +177,8 @@ export function failOperation(
       wholeCallOf: (items) => call(failWhole, valuesOf(items)),
       readyQueueOf: (row) => (row.ended_as === null && row.next_at_ms === null ? row.queue_id : null),
       onReady,
+      hasEnded: (row) => row.ended_as !== null,
+      onOwed,
       answer(item, row) {
         if (row.ended_as === null) {
           if (row.next_at_ms !== null && row.retry_delay_ms !== null) onDelay(row.retry_delay_ms)
@@ -185,6 +204,7 @@ function valuesOf(items: readonly Failure[]) {
     reasons: items.map((item) => item.reason),
     categories: items.map((item) => item.category),
     permanents: items.map((item) => item.permanent),
+    retry_ins_ms: items.map((item) => item.retryInMs),
     errors: items.map((item) => item.error),
     error_encodings: items.map((item) => item.errorEncoding),
   }

@@ -3,7 +3,7 @@
 import { EngineError } from '../../model/errors.ts'
 import { call, type Call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
-import { lockHeld, lostLease, wholeSet, type FencedRow, type Held } from '../fence.ts'
+import { findPassedOver, lockHeld, lostLease, wholeSet, type FencedRow, type Held } from '../fence.ts'
 import { held, type Outcome, type SetOperation } from '../merge.ts'
 
 export interface FencedOperation<Item extends Held, Row extends FencedRow, Answer> {
@@ -17,6 +17,10 @@ export interface FencedOperation<Item extends Held, Row extends FencedRow, Answe
   /** The queue into which the write has put the execution back, to be claimed at once. */
   readyQueueOf?(row: Row): number | null
   onReady?(queueIds: Iterable<number>): void
+  /** Whether the write has ended it. */
+  hasEnded?(row: Row): boolean
+  /** Hears what those that it ended owe others. */
+  onOwed?(owes: number): void
 }
 
 const leaseRecord = {
@@ -101,9 +105,14 @@ async function judge<Item extends Held, Row extends FencedRow, Answer>(
 ): Promise<Outcome<Answer>[]> {
   ring(operation, rows)
   const found = new Map(rows.map((row) => [row.ordinal, row]))
-  const outcomes = items.map((item, index) =>
-    outcomeOf(operation, item, found.get(index + 1) ?? found.get(wholeSet), isAlone),
-  )
+  const rowOf = (index: number): Row | undefined => found.get(index + 1) ?? found.get(wholeSet)
+  const missing = items.flatMap((item, index) => (rowOf(index) === undefined ? [item] : []))
+  const passedOver = await passedOverOf(sql, missing)
+  const outcomes = items.map((item, index) => {
+    const row = rowOf(index)
+    if (row !== undefined) return outcomeOf(operation, item, row, isAlone)
+    return passedOver.has(item) ? held : notFound(item)
+  })
   const lost = outcomes.flatMap((outcome, index) => (isLost(outcome) ? [index] : []))
   if (lost.length === 0) return outcomes
   const records = await sql.query(recordsOfLeases, {
@@ -118,33 +127,47 @@ async function judge<Item extends Held, Row extends FencedRow, Answer>(
   return outcomes
 }
 
+async function passedOverOf<Item extends Held>(sql: Sql, missing: readonly Item[]): Promise<ReadonlySet<Item>> {
+  if (missing.length === 0) return new Set()
+  const rows = await sql.query(findPassedOver, {
+    execution_ids: missing.map((item) => item.uuid),
+    partition_keys: missing.map((item) => item.partition),
+    namespaces: missing.map((item) => item.namespace),
+  })
+  return new Set(rows.map((row) => missing[row.ordinal - 1]!))
+}
+
 // Not only for those who wait: this process remembers where its queues begin, and the row may stand before that.
 function ring<Item extends Held, Row extends FencedRow, Answer>(
   operation: FencedOperation<Item, Row, Answer>,
   rows: readonly Row[],
 ): void {
   const queueIds = new Set<number>()
+  let owes = 0
   for (const row of rows) {
-    const queueId = row.is_held ? (operation.readyQueueOf?.(row) ?? null) : null
+    if (!row.is_held) continue
+    const queueId = operation.readyQueueOf?.(row) ?? null
     if (queueId !== null) queueIds.add(queueId)
+    if (row.owes !== 0 && operation.hasEnded?.(row) === true) owes |= row.owes
   }
   if (queueIds.size > 0) operation.onReady?.(queueIds)
+  if (owes !== 0) operation.onOwed?.(owes)
 }
 
 function outcomeOf<Item extends Held, Row extends FencedRow, Answer>(
   operation: FencedOperation<Item, Row, Answer>,
   item: Item,
-  row: Row | undefined,
+  row: Row,
   isAlone: boolean,
 ): Outcome<Answer> {
-  const { executionId } = item
-  if (row === undefined)
-    return new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
   if (row.is_held) return operation.answer(item, row)
-  if (!row.is_locked) return held
   // The lease seems to have run out; a renewal may have come between the snapshot and the lock.
   if (row.is_last_holder && row.public_state === 'active' && !isAlone) return held
   return lostLease(item, row)
+}
+
+function notFound({ executionId }: Held): EngineError {
+  return new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
 }
 
 /** A cancel had been asked for, so that giving the execution back ended it. */

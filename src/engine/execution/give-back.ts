@@ -90,7 +90,7 @@ function giveBackStatement(
     params: { ...fenceParams, delays_ms: 'int8?[]', delays_until_ms: 'int8?[]', reasons: 'text?[]' },
     row: giveBackRow,
     text: `
-with input as materialized (
+with input as (
   select *
   from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::int8[], $8::int8[], $9::text[])
     with ordinality as i (${fenceInput}, delay_ms, until_ms, reason, ordinal)
@@ -118,7 +118,7 @@ leaving as materialized (
   where is_held
 ),
 ${leave}
-${fencedAnswer('judged', { is_cancelled: 'bool', next_at_ms: 'int8', queue_id: 'int4' })}`,
+${fencedAnswer('judged', 'is_cancelled', 'next_at_ms', 'queue_id')}`,
   })
 }
 
@@ -133,6 +133,7 @@ export function delayOperation(
   sql: Sql,
   onReady: OnReady,
   onDelay: (inMs: number) => void,
+  onOwed: (owes: number) => void,
 ): SetOperation<GivenBack, DelayResult> {
   const delayed = ({ executionId }: Held, delayUntil: number | null): DelayResult => {
     return { kind: 'delayed', executionId, delayUntil }
@@ -142,6 +143,8 @@ export function delayOperation(
     wholeCallOf: (items) => call(delayWhole, valuesOf(items)),
     readyQueueOf,
     onReady,
+    hasEnded,
+    onOwed,
     answer(item, row) {
       if (row.is_cancelled === true) return cancelled(item)
       if (item.delayMs !== null && row.next_at_ms !== null) onDelay(item.delayMs)
@@ -154,13 +157,19 @@ export function delayOperation(
   })
 }
 
-export function releaseOperation(sql: Sql, onReady: OnReady): SetOperation<GivenBack, ReleaseResult> {
+export function releaseOperation(
+  sql: Sql,
+  onReady: OnReady,
+  onOwed: (owes: number) => void,
+): SetOperation<GivenBack, ReleaseResult> {
   const released = ({ executionId }: Held): ReleaseResult => ({ kind: 'released', executionId })
   return fencedSet<GivenBack, GiveBackRow, ReleaseResult>(sql, {
     callOf: (items) => call(releasePlain, valuesOf(items)),
     wholeCallOf: (items) => call(releaseWhole, valuesOf(items)),
     readyQueueOf,
     onReady,
+    hasEnded,
+    onOwed,
     answer: (item, row) => (row.is_cancelled === true ? cancelled(item) : released(item)),
     repeat(item, record) {
       if (wasAskedToStop(record)) return cancelled(item)
@@ -173,6 +182,10 @@ export function releaseOperation(sql: Sql, onReady: OnReady): SetOperation<Given
 function dueAfter({ delayMs, delayUntil }: GivenBack, leftAt: number): number | null {
   const dueAt = delayUntil ?? leftAt + delayMs!
   return dueAt > leftAt ? dueAt : null
+}
+
+function hasEnded(row: GiveBackRow): boolean {
+  return row.is_cancelled === true
 }
 
 function readyQueueOf(row: GiveBackRow): number | null {

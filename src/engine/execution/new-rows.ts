@@ -1,4 +1,5 @@
 // The rows of a new execution: hot, cold and ready.
+import { attached } from '../../model/attached.ts'
 import { statement } from '../../sql/statement.ts'
 
 export const columns = {
@@ -24,25 +25,33 @@ export const columnArrays = `$1::uuid[], $2::int2[], $3::text[], $4::int4[], $5:
 export const columnNames = `execution_id, partition_key, namespace, queue_id, priority, creator, payload, payload_encoding,
       task_version, delay_ms, delay_until_ms, deadline_ms, deadline_at_ms, policy`
 
+/** What a new execution's policy makes it tell of. */
+export const attachedByPolicy = `case when policy ? 'attemptTimeoutMs' then ${attached.attemptTimeout} else 0 end`
+
 /** Follows a CTE `fresh`, one row for each execution to be written. */
-export const writeFresh = `
+export const writeFresh = writeFreshWith([], [])
+
+/** `hot` and `cold` are further columns of the two rows, of which `fresh` has the values under the same names. */
+export function writeFreshWith(hot: readonly string[], cold: readonly string[]): string {
+  const more = (columns: readonly string[]) => columns.map((column) => `, ${column}`).join('')
+  return `
 core as (
   insert into flowfabric.ff_exec_core (execution_id, partition_key, namespace, queue_id, task_version, priority, rank,
-    created_at_ms, last_mutation_at_ms, delay_until_ms, deadline_at_ms,
-    lifecycle_phase, ownership_state, eligibility_state, attempt_state)
+    created_at_ms, last_mutation_at_ms, delay_until_ms, deadline_at_ms, attached,
+    lifecycle_phase, ownership_state, eligibility_state, attempt_state${more(hot)})
   select execution_id, partition_key, namespace, queue_id, task_version, priority, now_ms,
-    now_ms, now_ms, case when is_delayed then due_ms end, deadline_due_ms,
+    now_ms, now_ms, case when is_delayed then due_ms end, deadline_due_ms, attached | ${attachedByPolicy},
     'runnable', 'unowned',
     case when is_delayed then 'not_eligible_until_time'::flowfabric.ff_eligibility_state
       else 'eligible_now'::flowfabric.ff_eligibility_state end,
-    'pending_first_attempt'
+    'pending_first_attempt'${more(hot)}
   from fresh
 ),
 cold as (
   insert into flowfabric.ff_exec_input (partition_key, execution_id, created_at_ms, delay_until_ms, deadline_at_ms,
-    deadline_after_ms, queue_id, creator_identity, idempotency_key, payload, payload_encoding, policy)
+    deadline_after_ms, queue_id, creator_identity, idempotency_key, payload, payload_encoding, policy${more(cold)})
   select partition_key, execution_id, now_ms, due_ms, deadline_at_ms, deadline_ms,
-    queue_id, creator, idempotency_key, payload, payload_encoding, policy
+    queue_id, creator, idempotency_key, payload, payload_encoding, policy${more(cold)}
   from fresh
 ),
 ready as (
@@ -51,6 +60,7 @@ ready as (
   from fresh
   where not is_delayed
 )`
+}
 
 // Ids that we minted, sent for the first time, without keys and tags: they can meet nothing, so nothing is looked for
 // (measured: a fifth less time than the statement below for a single one).
@@ -61,7 +71,7 @@ export const insertNew = statement({
   text: `
 with fresh as materialized (
   select i.*, c.now_ms, null::text as idempotency_key, t.due_ms, coalesce(t.due_ms > c.now_ms, false) as is_delayed,
-    coalesce(i.deadline_at_ms, c.now_ms + i.deadline_ms) as deadline_due_ms
+    coalesce(i.deadline_at_ms, c.now_ms + i.deadline_ms) as deadline_due_ms, 0 as attached
   from (select flowfabric.ff_now_ms() as now_ms offset 0) c
   cross join unnest(${columnArrays})
     with ordinality as i (${columnNames}, ordinal)

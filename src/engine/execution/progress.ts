@@ -56,7 +56,7 @@ const progressStatement = statement({
   params: { ...fenceParams, percents: 'int2?[]', messages: 'text?[]' },
   row: fencedRow,
   text: `
-with input as materialized (
+with input as (
   select *
   from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::int2[], $8::text[])
     with ordinality as i (${fenceInput}, percent, message, ordinal)

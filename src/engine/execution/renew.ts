@@ -143,7 +143,7 @@ export async function renew(sql: Sql, caller: Caller, request: RenewRequest): Pr
   // The same lease twice is one renewal.
   const items = new Map(asked.flatMap((one) => (EngineError.is(one) ? [] : [[keyOf(one), one] as const])))
   const [renewed, others] = await untilSent(sql, { again: false }, () =>
-    sql.pipeline([
+    sql.aside.pipeline([
       call(renewStatement, { ...fenceValues([...items.values()]), lease_ttl_ms: ttlMs }),
       call(leasesOfInstance, {
         worker_instance_id: workerInstanceId,
@@ -154,10 +154,7 @@ export async function renew(sql: Sql, caller: Caller, request: RenewRequest): Pr
   )
   const answers = await answersOf(sql, [...items.values()], renewed)
   return {
-    leases: asked.map((one, index) => {
-      if (!EngineError.is(one)) return answers.get(keyOf(one))!
-      return { kind: 'lost', executionId: request.leases[index]?.executionId as ExecutionId, error: one }
-    }),
+    leases: asked.map((one, index) => answerIn(answers, one, request.leases[index]!)),
     unnamed: others.map((row) => ({
       executionId: formatExecutionId(row.partition_key, row.execution_id),
       leaseId: row.lease_id,
@@ -165,6 +162,19 @@ export async function renew(sql: Sql, caller: Caller, request: RenewRequest): Pr
       expiresAt: row.expires_at_ms,
     })),
   }
+}
+
+/** As `renew` answers, but nothing is renewed. */
+export async function lookAtLeases(sql: Sql, caller: Caller, leases: readonly Fence[]): Promise<LeaseAnswer[]> {
+  const asked = leases.map((lease) => checkLease(caller, lease))
+  const items = new Map(asked.flatMap((one) => (EngineError.is(one) ? [] : [[keyOf(one), one] as const])))
+  const answers = await answersOf(sql, [...items.values()], [])
+  return asked.map((one, index) => answerIn(answers, one, leases[index]!))
+}
+
+function answerIn(answers: ReadonlyMap<string, LeaseAnswer>, one: Held | EngineError, lease: Fence): LeaseAnswer {
+  if (!EngineError.is(one)) return answers.get(keyOf(one))!
+  return { kind: 'lost', executionId: lease?.executionId, error: one }
 }
 
 /** A lease that cannot be read is lost in its place, and the others are renewed. */
@@ -200,7 +210,7 @@ async function answersOf(
   }
   const others = items.filter((item) => !answers.has(keyOf(item)))
   if (others.length === 0) return answers
-  const rows = await sql.query(lookAgain, fenceValues(others))
+  const rows = await sql.aside.query(lookAgain, fenceValues(others))
   const found = new Map(rows.map((row) => [row.ordinal, row]))
   others.forEach((item, index) => answers.set(keyOf(item), answerOf(item, found.get(index + 1))))
   return answers

@@ -1,57 +1,20 @@
 // Replay: what has ended runs once more, as a new generation. Counts of retries and reclaims begin anew, totals and the
 // results of older generations stay. A deadline that was given as a duration starts anew; a fixed one that has passed is
-// dropped, and the answer says so.
-import { attached } from '../../model/attached.ts'
+// dropped, and the answer says so. A member of a flow is replayed under the lock of its flow, each by itself. With `from`
+// it keeps what was recorded before that step, and runs from there.
 import { EngineError } from '../../model/errors.ts'
 import type { ExecutionId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
 import { isEnded, type PublicState } from '../../model/state.ts'
-import { checkText } from '../../model/text.ts'
+import { show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
-import type { SetOperation } from '../merge.ts'
-import { hasMoreToClose } from './ending.ts'
-import {
-  checkTarget,
-  lockedTarget,
-  operatorSet,
-  targetAnswer,
-  targetInput,
-  targetParams,
-  targetValues,
-  type Target,
-} from './operator-set.ts'
-
-export interface ReplayRequest {
-  readonly executionId: ExecutionId
-  readonly reason?: string
-}
-
-export interface Replayed {
-  readonly kind: 'replayed'
-  readonly executionId: ExecutionId
-  readonly generation: number
-  readonly replayCount: number
-  readonly from: PublicState
-  readonly deadlineAt: number | null
-  /** The fixed deadline had passed and no longer holds. */
-  readonly deadlineDropped: boolean
-}
-
-export interface Replay extends Target {
-  readonly reason: string | null
-}
-
-export function checkReplayRequest(caller: Caller, request: ReplayRequest): Replay {
-  refuseUnknownFields('replay', request, ['executionId', 'reason'])
-  const { executionId, reason } = request
-  return {
-    ...checkTarget(caller, executionId),
-    reason: reason === undefined ? null : checkText('reason', reason, { maxBytes: limits.reasonBytes }),
-  }
-}
+import { replayMember } from '../flow/replay-member.ts'
+import type { Outcome, SetOperation } from '../merge.ts'
+import { beforeFirst } from '../step/step.ts'
+import { lockedTarget, operatorSet, targetAnswer, targetInput, targetParams, targetValues } from './operator-set.ts'
+import { nextDeadlineSql, reopenExecutions } from './reopen.ts'
+import { refusalOf, replayedAs, type Replay, type Replayed } from './replay-request.ts'
 
 const own = {
   public_state: 'flowfabric.ff_public_state',
@@ -60,6 +23,8 @@ const own = {
   most_replays: 'int4',
   next_deadline_ms: 'int8',
   deadline_dropped: 'bool',
+  is_member: 'bool',
+  is_from_known: 'bool',
 } as const
 const row = {
   ordinal: 'int8',
@@ -71,69 +36,60 @@ const row = {
   most_replays: 'int4?',
   next_deadline_ms: 'int8?',
   deadline_dropped: 'bool?',
+  is_member: 'bool?',
+  is_from_known: 'bool?',
 } as const
 
 const replayStatement = statement({
   name: 'execution.replay',
-  params: { ...targetParams, reasons: 'text?[]' },
+  params: { ...targetParams, reasons: 'text?[]', from_names: 'text?[]', from_indexes: 'int4[]' },
   row,
   text: `
 with input as materialized (
   select *
-  from unnest($1::uuid[], $2::int2[], $3::text[], $4::text[], $5::text[])
-    with ordinality as i (${targetInput}, reason, ordinal)
+  from unnest($1::uuid[], $2::int2[], $3::text[], $4::text[], $5::text[], $6::text[], $7::int4[])
+    with ordinality as i (${targetInput}, reason, from_name, from_index, ordinal)
 ),
-${lockedTarget('reason')},
+${lockedTarget('reason', 'from_name', 'from_index')},
 judged as materialized (
-  select t.*, c.now_ms,
+  select t.*, c.now_ms, t.flow_id is not null as is_member,
     coalesce((n.policy ->> 'maxReplayCount')::int4, ${limits.defaultReplayCount}) as most_replays,
-    case when n.deadline_after_ms is not null then c.now_ms + n.deadline_after_ms
-      when n.deadline_at_ms > c.now_ms then n.deadline_at_ms end as next_deadline_ms,
-    coalesce(n.deadline_at_ms <= c.now_ms, false) as deadline_dropped
+    ${nextDeadlineSql('c.now_ms')} as next_deadline_ms,
+    coalesce(n.deadline_at_ms <= c.now_ms, false) as deadline_dropped,
+    s.step_no as from_no, t.from_name is null or s.step_no is not null as is_from_known
   from target t
   cross join lateral (select t.ordinal as of, flowfabric.ff_now_ms() as now_ms offset 0) c
   join flowfabric.ff_exec_input n on n.partition_key = any (array[t.partition_key]) and n.execution_id = any (array[t.execution_id])
+  left join lateral (
+    select f.step_no
+    from flowfabric.ff_step f
+    where f.execution_id = t.execution_id and f.generation = t.generation
+      and f.step_name = t.from_name and f.step_index = t.from_index
+    limit 1
+  ) s on true
 ),
-replayed as (
-  update flowfabric.ff_exec_core e
-  set lifecycle_phase = 'runnable',
-    eligibility_state = 'eligible_now',
-    attempt_state = 'pending_replay_attempt',
-    terminal_outcome = 'none',
-    terminal_at_ms = null,
-    generation = j.generation + 1,
-    replay_count = j.replay_count + 1,
-    retry_count = 0,
-    lease_reclaim_count = 0,
-    attached = j.attached & ~${attached.grant | hasMoreToClose},
-    deadline_at_ms = j.next_deadline_ms,
-    cancel_requested_at_ms = null,
-    failure_reason = null,
-    cancellation_reason = null,
-    cancelled_by = null,
-    last_mutation_at_ms = greatest(j.now_ms, j.last_mutation_at_ms)
+reopening as materialized (
+  select j.*, false as is_blocked, true as is_asked, j.actor as reopening_actor, j.reason as reopening_reason
   from judged j
-  where e.execution_id = any (array[j.execution_id]) and j.lifecycle_phase = 'terminal' and j.replay_count < j.most_replays
-  returning e.execution_id, e.partition_key, e.namespace, e.flow_id, e.generation, e.queue_id, e.priority, e.rank,
-    e.last_mutation_at_ms, j.actor, j.reason, j.terminal_outcome as old_outcome, j.attempt_index as old_attempt_index
+  where j.lifecycle_phase = 'terminal' and j.replay_count < j.most_replays and not j.is_member
+    and j.is_from_known
 ),
-ready as (
-  insert into flowfabric.ff_ready (queue_id, neg_priority, resumed, rank, execution_id)
-  select queue_id, -priority, false, rank, execution_id
-  from replayed
-),
--- A grant was for the generation that has ended.
-ungranted as (
-  delete from flowfabric.ff_grant g
-  using replayed d
-  where g.execution_id = any (array[d.execution_id])
-),
-told as (
-  insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key,
-    namespace, actor, reason, details)
-  select last_mutation_at_ms, execution_id, flow_id, generation, 'replayed', partition_key, namespace, actor, reason,
-    jsonb_build_object('outcome', old_outcome, 'attemptIndex', old_attempt_index)
-  from replayed
+${reopenExecutions},
+kept_steps as (
+  insert into flowfabric.ff_step (execution_id, generation, step_name, step_index, step_no, place, kind, state, try_count,
+    attempt_index, lease_epoch, recorded_at_ms, due_at_ms, duration_ms, origin_id, total_bytes, total_count, result,
+    result_encoding)
+  select r.execution_id, r.generation + 1, s.step_name, s.step_index, s.step_no + ${beforeFirst('1')}, s.place, s.kind,
+    s.state, s.try_count, s.attempt_index, s.lease_epoch, s.recorded_at_ms, s.due_at_ms, s.duration_ms, s.origin_id,
+    s.kept_bytes, s.kept_count, s.result, s.result_encoding
+  from reopening r
+  cross join lateral (
+    select f.*, sum(coalesce(octet_length(f.result), 0)) over earlier as kept_bytes, count(*) over earlier as kept_count
+    from flowfabric.ff_step f
+    where f.execution_id = r.execution_id and f.step_no > ${beforeFirst('r.generation')} and f.step_no < r.from_no
+      and f.state in ('succeeded', 'timed_out')
+    window earlier as (order by f.step_no)
+  ) s
 )
 ${targetAnswer('judged', own)}`,
 })
@@ -142,31 +98,55 @@ export function replayOperation(
   sql: Sql,
   onReady: (queueIds: Iterable<number>) => void,
 ): SetOperation<Replay, Replayed> {
-  return operatorSet(
+  const alone = operatorSet<Replay, typeof row, Replayed | typeof isMember>(
     sql,
-    (items) => call(replayStatement, { ...targetValues(items), reasons: items.map((item) => item.reason) }),
-    ({ executionId }, found) => {
+    (items) =>
+      call(replayStatement, {
+        ...targetValues(items),
+        reasons: items.map((item) => item.reason),
+        from_names: items.map((item) => item.fromName),
+        from_indexes: items.map((item) => item.fromIndex),
+      }),
+    ({ executionId, fromName }, found) => {
       const from = found.public_state!
-      const count = found.replay_count!
-      if (!isEnded(from)) {
-        const sentence = `execution ${executionId} is ${from}; replay needs one that has ended`
-        return new EngineError('execution_not_terminal', sentence, { executionId, publicState: from })
-      }
-      if (count >= found.most_replays!) {
-        const sentence = `execution ${executionId} was replayed ${count} times, which is the most; create a new one`
-        return new EngineError('replay_limit', sentence, { executionId, replayCount: count })
-      }
-      return {
-        kind: 'replayed',
+      const replayable = {
         executionId,
-        generation: found.generation! + 1,
-        replayCount: count + 1,
         from,
+        replayCount: found.replay_count!,
+        mostReplays: found.most_replays!,
+        generation: found.generation!,
         deadlineAt: found.next_deadline_ms,
         deadlineDropped: found.deadline_dropped!,
       }
+      if (found.is_member === true && isEnded(from)) return fromName === null ? isMember : notFromStep(executionId)
+      const refused = refusalOf(replayable)
+      if (refused !== null || found.is_from_known === true) return refused ?? replayedAs(replayable)
+      const sentence = `execution ${executionId} has recorded no step ${show(fromName)}; steps.list tells those it has`
+      return new EngineError('step_not_found', sentence, { executionId, step: fromName })
     },
     // It may have run and ended since: a second replay would be one more.
     { onReady, onlyOnce: true },
   )
+  const asMember = (item: Replay, outcome: Outcome<Replayed | typeof isMember>) =>
+    outcome === isMember ? replayMember(sql, item, onReady) : outcome
+  return {
+    ...alone,
+    async send(items, again, isHalf) {
+      const outcomes: Outcome<Replayed>[] = []
+      for (const [index, outcome] of (await alone.send(items, again, isHalf)).entries()) {
+        outcomes.push(await asMember(items[index]!, outcome))
+      }
+      return outcomes
+    },
+    async sendAlone(item, again, lockTimeoutMs) {
+      return asMember(item, await alone.sendAlone(item, again, lockTimeoutMs))
+    },
+  }
 }
+
+function notFromStep(executionId: ExecutionId): EngineError {
+  const sentence = `execution ${executionId} belongs to a flow, whose members are replayed from their start; leave out from`
+  return new EngineError('unsupported', sentence, { executionId })
+}
+
+const isMember: unique symbol = Symbol('member of a flow')

@@ -9,15 +9,16 @@
 //   left_reason         text or null
 //   leave_event         ff_event_type
 //   leave_effect        ff_lease_effect: 'expired' when time ended the lease, else 'revoked'
-//   next_attempt_state  ff_attempt_state: 'attempt_interrupted', or 'pending_retry_attempt' when the attempt is over
+//   next_attempt_state  ff_attempt_state: 'attempt_interrupted', or when the attempt is over 'pending_retry_attempt', and
+//                       'pending_replay_attempt' when the next generation begins
 //   next_interruption   ff_interruption; 'none' for a retry
 //   next_at_ms          bigint or null: not claimable before
 //   attempt_outcome     text
 //   failure_category    text or null, with error bytea and error_encoding text
 //   forced_outcome      ff_terminal_outcome: 'none', or the ending that the operation demands
-import { endExecutions, endExecutionsWhole } from './ending.ts'
+import { endExecutionsWhole, endHeld } from './ending.ts'
 
-export const leaveHolder = leaveHolderBy(endExecutions)
+export const leaveHolder = leaveHolderBy(endHeld)
 
 /** For executions that may have more to close. */
 export const leaveHolderWhole = leaveHolderBy(endExecutionsWhole)
@@ -52,13 +53,19 @@ requeued as (
     interruption = v.next_interruption,
     delay_until_ms = case when v.next_at_ms > v.left_at_ms then v.next_at_ms end,
     attempt_deadline_at_ms = null,
-    retry_count = e.retry_count + case when v.next_attempt_state = 'pending_retry_attempt' then 1 else 0 end,
-    lease_reclaim_count = e.lease_reclaim_count + case when v.next_interruption = 'lapsed' then 1 else 0 end,
+    generation = e.generation + case when v.next_attempt_state = 'pending_replay_attempt' then 1 else 0 end,
+    retry_count = case v.next_attempt_state
+      when 'pending_replay_attempt' then 0
+      when 'pending_retry_attempt' then e.retry_count + 1
+      else e.retry_count end,
+    lease_reclaim_count = case when v.next_attempt_state = 'pending_replay_attempt' then 0
+      else e.lease_reclaim_count + case when v.next_interruption = 'lapsed' then 1 else 0 end end,
     last_mutation_at_ms = greatest(v.left_at_ms, e.last_mutation_at_ms)
   from leaving v
   where e.execution_id = any (array[v.execution_id]) and v.forced_outcome = 'none' and v.cancel_requested_at_ms is null
-  returning e.execution_id, e.partition_key, e.namespace, e.flow_id, e.generation, e.attempt_index, e.queue_id,
-    e.priority, e.rank, e.eligibility_state, e.delay_until_ms, e.last_mutation_at_ms, v.left_actor, v.left_reason,
+  returning e.execution_id, e.partition_key, e.namespace, e.flow_id,
+    e.generation - case when v.next_attempt_state = 'pending_replay_attempt' then 1 else 0 end as generation,
+    e.attempt_index, e.queue_id, e.priority, e.rank, e.eligibility_state, e.delay_until_ms, e.last_mutation_at_ms, v.left_actor, v.left_reason,
     v.leave_event, v.leave_effect, v.next_attempt_state, v.attempt_outcome, v.failure_category, v.error,
     v.error_encoding
 ),
@@ -82,7 +89,7 @@ requeued_attempt as (
     started_at_ms, ended_at_ms, outcome, worker_id, worker_instance_id, failure_reason, failure_category, error,
     error_encoding, next_at_ms)
   select execution_id, attempt_index, generation, attempt_type, lease_id, lease_epoch, attempt_started_at_ms,
-    case when next_attempt_state = 'pending_retry_attempt' then last_mutation_at_ms end, attempt_outcome, worker_id,
+    case when next_attempt_state <> 'attempt_interrupted' then last_mutation_at_ms end, attempt_outcome, worker_id,
     worker_instance_id, left_reason, failure_category, error, error_encoding, delay_until_ms
   from requeued_lease
   where not is_continued
@@ -90,7 +97,7 @@ requeued_attempt as (
 -- An attempt that was interrupted before has its record already.
 requeued_continued as (
   update flowfabric.ff_attempt a
-  set ended_at_ms = case when d.next_attempt_state = 'pending_retry_attempt' then d.last_mutation_at_ms end,
+  set ended_at_ms = case when d.next_attempt_state <> 'attempt_interrupted' then d.last_mutation_at_ms end,
     outcome = d.attempt_outcome, lease_id = d.lease_id, lease_epoch = d.lease_epoch, worker_id = d.worker_id,
     worker_instance_id = d.worker_instance_id, failure_reason = d.left_reason, failure_category = d.failure_category,
     error = d.error, error_encoding = d.error_encoding, next_at_ms = d.delay_until_ms

@@ -1,8 +1,18 @@
+import { parseDuration, type Duration } from '../../model/duration.ts'
 import { parseExecutionId, type ExecutionId } from '../../model/id.ts'
+import { checkAbortSignal, refuseUnknownFields } from '../../model/shape.ts'
 import type { PublicState } from '../../model/state.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
+import type { Endings } from './endings.ts'
+
+export interface ResultRequest {
+  /** How long to wait for the ending; defaults to not at all. */
+  readonly wait?: Duration
+  /** Ends the wait early. */
+  readonly signal?: AbortSignal
+}
 
 export type ExecutionResult =
   | { readonly kind: 'pending'; readonly publicState: PublicState }
@@ -33,7 +43,25 @@ left join flowfabric.ff_exec_result r on r.execution_id = any (array[e.execution
 where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.namespace = $3)`,
 })
 
-export async function result(sql: Sql, caller: Caller, executionId: ExecutionId): Promise<ExecutionResult | null> {
+/** What it ended in. With `wait` the answer comes as soon as it has ended, at the latest when the time is over. */
+export async function result(
+  sql: Sql,
+  endings: Endings,
+  caller: Caller,
+  executionId: ExecutionId,
+  request: ResultRequest,
+): Promise<ExecutionResult | null> {
+  refuseUnknownFields('result', request, ['wait', 'signal'])
+  const { wait, signal } = request
+  const waitMs = wait === undefined ? 0 : parseDuration('wait', wait)
+  checkAbortSignal(signal)
+  const found = await read(sql, caller, executionId)
+  if (found?.kind !== 'pending' || waitMs === 0 || signal?.aborted === true) return found
+  await endings.wait(parseExecutionId(executionId).uuid, waitMs, signal)
+  return read(sql, caller, executionId)
+}
+
+async function read(sql: Sql, caller: Caller, executionId: ExecutionId): Promise<ExecutionResult | null> {
   const { partition, uuid } = parseExecutionId(executionId)
   const [row] = await sql.query(readResult, {
     execution_id: uuid,

@@ -1,3 +1,4 @@
+import { attached } from '../../model/attached.ts'
 import { EngineError } from '../../model/errors.ts'
 import { parseExecutionId, type ExecutionId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
@@ -41,7 +42,8 @@ with tagged as (
   returning t.execution_id
 )
 update flowfabric.ff_exec_core e
-set last_mutation_at_ms = greatest(flowfabric.ff_now_ms(), e.last_mutation_at_ms + 1)
+set attached = e.attached | ${attached.tags},
+  last_mutation_at_ms = greatest(flowfabric.ff_now_ms(), e.last_mutation_at_ms + 1)
 from tagged
 where e.execution_id = any (array[tagged.execution_id])
 returning e.execution_id`,

@@ -14,6 +14,7 @@ import {
   type StateVector,
   type TerminalOutcome,
 } from '../../model/state.ts'
+import { sortedTags } from '../../model/tag.ts'
 import { oneOf, type RowOf } from '../../sql/statement.ts'
 import {
   blockingDetailOf,
@@ -216,11 +217,6 @@ export function decodeExecution(row: ExecutionRow): Execution {
     cancellationReason: row.cancellation_reason,
     cancelledBy: row.cancelled_by,
   }
-}
-
-// jsonb orders keys by length first; a reader expects the alphabet.
-function sortedTags(tags: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(tags).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 function decodeLease(row: ExecutionRow): Lease | null {

@@ -2,13 +2,14 @@
 // statement of the transaction has locked and found held.
 import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
+import { owedByEnded } from '../dispatch/owed.ts'
 import type { Stopped } from '../suspension/judge.ts'
 import { endExecutionsWhole, endsWithoutMore } from './ending.ts'
 
 const stopStatement = statement({
   name: 'execution.stop',
   params: { execution_ids: 'uuid[]', ended_ats_ms: 'int8[]', actors: 'text[]' },
-  row: {},
+  row: { owes: 'int4' },
   text: `
 with ending as materialized (
   select e.execution_id, e.ownership_state, e.eligibility_state, e.attempt_state, e.queue_id, e.priority, e.rank,
@@ -19,8 +20,13 @@ with ending as materialized (
   join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
 ),
 ${endExecutionsWhole}
-select`,
+select ${owedByEnded} as owes`,
 })
+
+/** Of what the call has answered. */
+export function owesOf(rows: readonly unknown[] | undefined): number {
+  return (rows as readonly { readonly owes: number }[] | undefined)?.[0]?.owes ?? 0
+}
 
 export function stopCall(stopped: readonly Stopped[]) {
   return call(stopStatement, {

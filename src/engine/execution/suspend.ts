@@ -9,6 +9,7 @@ import { EngineError } from '../../model/errors.ts'
 import type { ExecutionId } from '../../model/id.ts'
 import { call, type Call, type PipelineOptions, type RowsOf, type Sql } from '../../sql/sql.ts'
 import { asOwnAnswer } from '../failure.ts'
+import type { Hints } from '../hint.ts'
 import { held, type Outcome, type SetOperation } from '../merge.ts'
 import type { SigningKeys } from '../signing-key/keys.ts'
 import { judge, type Decision, type Judged, type Repeated } from '../suspension/judge.ts'
@@ -20,6 +21,7 @@ import { isKind, writesOf } from '../suspension/write.ts'
 import { readWaitpoints } from '../waitpoint/of-suspension.ts'
 import { withToken, type BoundWaitpoint, type UnsignedWaitpoint } from '../waitpoint/tokens.ts'
 import { lockAlone } from './operator-set.ts'
+import { owesOf } from './stop.ts'
 
 export interface Suspended {
   readonly kind: 'suspended'
@@ -42,8 +44,8 @@ export type TrySuspendResult =
 interface Surroundings {
   readonly sql: Sql
   readonly keys: SigningKeys
-  readonly onReady: (queueIds: Iterable<number>) => void
-  readonly onDelay: (inMs: number) => void
+  readonly hints: Hints
+  readonly onOwed: (owes: number) => void
 }
 
 export function suspendOperation(around: Surroundings): SetOperation<NewSuspension, SuspendResult> {
@@ -60,18 +62,21 @@ function suspending(around: Surroundings, keepsLease: boolean): SetOperation<New
   const judgeAll = async (items: readonly NewSuspension[], first: readonly Call[], options: PipelineOptions) => {
     let decisions: readonly Decision[] = []
     const decide = (rows: RowsOf<readonly Call[]>): readonly Call[] => {
-      decisions = judge(items, lookedIn(rows.slice(first.length)), keepsLease)
+      decisions = judge(items, lookedIn(rows.slice(first.length)), keepsLease, keys)
       return writesOf(decisions)
     }
-    if (items.length > 0) await sql.decide([...first, ...lookCalls(items)], decide, options)
+    if (items.length === 0) return decisions
+    const [stopped] = await sql.decide([...first, ...lookCalls(items)], decide, options)
+    // What was asked to stop is written first.
+    if (decisions.some((decision) => isKind(decision, 'stop'))) around.onOwed(owesOf(stopped))
     return decisions
   }
   return {
     keyOf: (item) => item.uuid,
-    bytesOf: (item) => 512 + JSON.stringify(item.condition).length,
+    bytesOf: (item) => 512 + item.conditionLength,
     async send(items) {
       if (items.some(opensDoors)) await keys.ready()
-      const parked = await parkUnmet(sql, items.filter(isUnmet))
+      const parked = await parkUnmet(sql, keys, items.filter(isUnmet))
       const others = items.filter((item) => !parked.has(item))
       const judged = await judgeAll(others, [], {})
       const placeOf = new Map(others.map((item, place) => [item, place]))
@@ -96,12 +101,9 @@ async function answersTo(
   around: Surroundings,
   decisions: readonly (Decision | ParkedUnmet)[],
 ): Promise<Outcome<TrySuspendResult>[]> {
-  tell(
-    around,
-    decisions.filter((decision) => isKind(decision, 'suspend')),
-  )
+  tell(around, decisions)
   const passed = decisions.flatMap((decision) => (isPassed(decision) ? [decision.item.uuid] : []))
-  const resumptions = passed.length === 0 ? new Map<string, Resumption>() : await readResumptions(around.sql, passed)
+  const resumptions = passed.length === 0 ? new Map<string, null>() : await readResumptions(around.sql, passed)
   return Promise.all(
     decisions.map(async (decision): Promise<Outcome<TrySuspendResult>> => {
       if (decision === held || EngineError.is(decision)) return decision
@@ -117,28 +119,43 @@ function isPassed(decision: Decision | ParkedUnmet): decision is Judged | Repeat
   return (isKind(decision, 'suspend') || isKind(decision, 'repeat')) && decision.isAtOnce
 }
 
-/** Those whose condition holds, though they were parked, are in their queues again. */
-function tell({ onReady, onDelay }: Surroundings, judged: readonly Judged[]): void {
-  const woken = judged.filter(({ verdict, isAtOnce }) => verdict.satisfied && !isAtOnce)
+/** Those whose condition holds, though they were parked, are in their queues again; others may be due soon. */
+function tell({ hints }: Surroundings, decisions: readonly (Decision | ParkedUnmet)[]): void {
   const queueIds = new Set<number>()
-  for (const { item, row } of woken) {
-    if (item.resumeDelayMs === null || item.resumeDelayMs === 0) queueIds.add(row.queue_id)
-    else onDelay(item.resumeDelayMs)
+  for (const decision of decisions) {
+    if (isKind(decision, 'parked')) tellTimeout(hints, decision.timeoutAt, decision.row.parked_at_ms)
+    if (!isKind(decision, 'suspend') || decision.isAtOnce) continue
+    const { item, row, verdict, timeoutAt } = decision
+    const delayMs = item.resumeDelayMs ?? 0
+    if (!verdict.satisfied) tellTimeout(hints, timeoutAt, row.now_ms)
+    if (verdict.dueAt !== null) hints.due('wake', verdict.dueAt - row.now_ms)
+    if (verdict.satisfied && delayMs > 0) hints.due('delay', delayMs)
+    if (verdict.satisfied && delayMs === 0) queueIds.add(row.queue_id)
   }
-  if (queueIds.size > 0) onReady(queueIds)
+  if (queueIds.size > 0) hints.ring(queueIds)
+}
+
+// In its last millisecond it has not run out yet.
+function tellTimeout(hints: Hints, timeoutAt: number | null, now: number): void {
+  if (timeoutAt !== null) hints.due('timeout', timeoutAt + 1 - now)
 }
 
 async function suspended({ sql, keys }: Surroundings, decision: Judged | Repeated | ParkedUnmet): Promise<Suspended> {
   const { item, row } = decision
   const suspensionId = decision.kind === 'repeat' ? decision.row.last_suspension_id! : item.suspensionId
   const doors = decision.kind === 'repeat' ? await readWaitpoints(sql, item.uuid, suspensionId) : decision.doors
-  const waitpoints = await Promise.all(
-    inOrder(item.bindings, doors).map((door) => withToken(keys, row.namespace, item, door)),
-  )
+  if (decision.kind === 'repeat') {
+    await keys.openAll(
+      row.namespace,
+      doors.map(({ kid }) => kid),
+    )
+  }
+  const waitpoints = inOrder(item.bindings, doors).map((door) => withToken(keys, row.namespace, item, door))
   return { kind: 'suspended', executionId: item.executionId, suspensionId, waitpoints }
 }
 
 function inOrder(bindings: readonly CheckedBinding[], doors: readonly UnsignedWaitpoint[]): UnsignedWaitpoint[] {
+  if (doors.length < 2) return [...doors]
   const placeOf = ({ uuid, key }: UnsignedWaitpoint): number =>
     bindings.findIndex((binding) => binding.uuid === uuid || binding.key === key)
   return doors.toSorted((one, other) => placeOf(one) - placeOf(other))

@@ -17,6 +17,7 @@ import {
   targetValues,
   type Target,
 } from '../execution/operator-set.ts'
+import { owedBySql } from '../dispatch/owed.ts'
 import { leaveHolderWhole } from '../execution/requeue.ts'
 import type { SetOperation } from '../merge.ts'
 
@@ -62,7 +63,14 @@ export function checkRevokeRequest(caller: Caller, request: RevokeRequest): Revo
   }
 }
 
-const own = { is_active: 'bool', lease_id: 'uuid', lease_epoch: 'int8', holder: 'text', is_cancelled: 'bool' } as const
+const own = {
+  is_active: 'bool',
+  lease_id: 'uuid',
+  lease_epoch: 'int8',
+  holder: 'text',
+  is_cancelled: 'bool',
+  owes: 'int4',
+} as const
 const row = {
   ordinal: 'int8',
   is_locked: 'bool',
@@ -72,6 +80,7 @@ const row = {
   lease_epoch: 'int8?',
   holder: 'text?',
   is_cancelled: 'bool?',
+  owes: 'int4?',
 } as const
 
 // The lease's holder never changes while the execution is locked, so its row needs no lock to be read.
@@ -99,7 +108,7 @@ judged as materialized (
     null::bytea as error,
     null::text as error_encoding,
     'none'::flowfabric.ff_terminal_outcome as forced_outcome,
-    t.cancel_requested_at_ms is not null as is_cancelled
+    t.cancel_requested_at_ms is not null as is_cancelled, ${owedBySql('t.attached')} as owes
   from target t
   cross join lateral (select t.ordinal as of, flowfabric.ff_now_ms() as now_ms offset 0) c
   left join flowfabric.ff_lease l on l.execution_id = any (array[t.execution_id])
@@ -118,6 +127,8 @@ ${targetAnswer('judged', own)}`,
 export function revokeOperation(
   sql: Sql,
   onReady: (queueIds: Iterable<number>) => void,
+  onOwed: (owes: number) => void,
+  onCalledOff: (executionIds: readonly string[]) => void,
 ): SetOperation<Revocation, RevokeResult> {
   return operatorSet(
     sql,
@@ -136,7 +147,11 @@ export function revokeOperation(
       }
       if (leaseId !== null && leaseId !== found.lease_id)
         return { kind: 'not_held', executionId, why: 'lease_id_mismatch' }
-      if (found.is_cancelled === true) return { kind: 'cancelled', executionId }
+      onCalledOff([item.uuid])
+      if (found.is_cancelled === true) {
+        onOwed(found.owes!)
+        return { kind: 'cancelled', executionId }
+      }
       return { kind: 'revoked', executionId, leaseId: found.lease_id!, leaseEpoch: found.lease_epoch! }
     },
     // Another may hold it since, whose lease was not meant.

@@ -20,6 +20,8 @@ export interface Starts {
   readonly keys: readonly ReadyKey[]
   /** Nothing is passed over. */
   readonly areHeads: boolean
+  /** It was time to look at the head of one of them. */
+  readonly isDue: boolean
 }
 
 interface Start {
@@ -33,17 +35,15 @@ export class QueueHeads {
   /** Where to begin in each queue, now. */
   startsOf(queueIds: readonly number[]): Starts {
     const now = performance.now()
-    let areHeads = true
+    let isDue = false
     const keys = queueIds.map((id) => {
       const start = this.#starts.get(id)
-      if (start !== undefined && now - start.headSeenAt < lookAgainMs) {
-        areHeads &&= start.key === head
-        return start.key
-      }
+      if (start !== undefined && now - start.headSeenAt < lookAgainMs) return start.key
       this.#starts.set(id, { key: head, headSeenAt: now })
+      isDue = true
       return head
     })
-    return { keys, areHeads }
+    return { keys, isDue, areHeads: keys.every((key) => key === head) }
   }
 
   /** The first row of this queue that a claim met. */

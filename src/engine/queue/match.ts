@@ -67,6 +67,8 @@ export class QueueMatcher {
   /** By filter. */
   readonly #remembered = new Map<string, Remembered>()
   readonly #heardOf = new Set<number>()
+  /** How often something was heard that no look from before can have seen. */
+  #newsCount = 0
 
   constructor(sql: Sql) {
     this.#sql = sql
@@ -91,6 +93,7 @@ export class QueueMatcher {
 
   async #look(filter: QueueFilter): Promise<ReadonlyMap<number, Queue>> {
     const at = performance.now()
+    const newsBefore = this.#newsCount
     const rows = await this.#sql.query(matchStatement, {
       namespaces: filter.namespaces ?? [],
       any_namespace: filter.namespaces === null,
@@ -101,7 +104,7 @@ export class QueueMatcher {
       capabilities: filter.capabilities,
     })
     const queues = new Map(rows.map((row) => [row.queue_id, decodeQueue(row)]))
-    this.#remember(keyOf(filter), { queues, at })
+    if (newsBefore === this.#newsCount) this.#remember(keyOf(filter), { queues, at })
     return queues
   }
 
@@ -118,8 +121,9 @@ export class QueueMatcher {
    * of it and never changes, so what is looked up after that hint need not be looked up again.
    */
   heardOf(queueId: number | null): void {
+    if (queueId !== null && this.#heardOf.has(queueId)) return
+    this.#newsCount += 1
     if (queueId === null) return this.#remembered.clear()
-    if (this.#heardOf.has(queueId)) return
     this.#heardOf.add(queueId)
     for (const [key, { queues }] of this.#remembered) {
       if (!queues.has(queueId)) this.#remembered.delete(key)

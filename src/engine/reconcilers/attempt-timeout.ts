@@ -3,7 +3,7 @@
 import { statement } from '../../sql/statement.ts'
 import { leaveHolderWhole } from '../execution/requeue.ts'
 import { retryDelaySql, shouldRetrySql } from '../execution/retry.ts'
-import { candidates, inScope, lockedExecutions, sweepParams, sweepRow, swept, takenUp } from './candidate.ts'
+import { candidates, inScope, lockedExecutions, sweepParams, sweepRow, sweptEndings, takenUp } from './candidate.ts'
 import { sweepingDuty } from './sweep.ts'
 
 const name = 'attempt-timeout'
@@ -47,7 +47,7 @@ leaving as materialized (
 ),
 ${leaveHolderWhole},
 ${takenUp(name, 'leaving')}
-${swept('leaving', `requeued where eligibility_state = 'eligible_now'`)}`,
+${sweptEndings('leaving', `requeued where eligibility_state = 'eligible_now'`)}`,
 })
 
 export const attemptTimeout = sweepingDuty({

@@ -2,7 +2,7 @@
 // given and in the name of who asked.
 import { statement } from '../../sql/statement.ts'
 import { endExecutionsWhole, endsWithoutMore } from '../execution/ending.ts'
-import { candidates, inScope, lockedExecutions, sweepParams, sweepRow, swept, takenUp } from './candidate.ts'
+import { candidates, inScope, lockedExecutions, sweepParams, sweepRow, sweptEndings, takenUp } from './candidate.ts'
 import { sweepingDuty } from './sweep.ts'
 
 const name = 'cancel-deadline'
@@ -30,7 +30,7 @@ ending as materialized (
 ),
 ${endExecutionsWhole},
 ${takenUp(name, 'ending')}
-${swept('ending')}`,
+${sweptEndings('ending')}`,
 })
 
 export const cancelDeadline = sweepingDuty({

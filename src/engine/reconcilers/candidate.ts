@@ -6,6 +6,7 @@
 // or a ready row that this statement cannot see. The next sweep meets it again.
 import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
+import { owedByEnded } from '../dispatch/owed.ts'
 import { hasTag, scopeParams } from './scope.ts'
 
 export const sweepParams = {
@@ -14,7 +15,13 @@ export const sweepParams = {
   only: 'uuid[]',
 } as const
 
-export const sweepRow = { seen: 'int8', processed: 'int8', ready_queue_ids: 'int4[]' } as const
+export const sweepRow = {
+  seen: 'int8',
+  processed: 'int8',
+  ready_queue_ids: 'int4[]',
+  /** What its endings leave for others to do. */
+  owes: 'int4',
+} as const
 
 /** The conditions on `ff_exec_core e` in the query for what is due, which ends with `limit $1`. */
 export function inScope(duty: string): string {
@@ -82,9 +89,19 @@ export function takenUpCall(duty: string, uuids: readonly string[]) {
 
 /** The end of a sweep; `readied` is a CTE with the queues of what became ready, or none. */
 export function swept(acted: string, readied?: string): string {
+  return sweptOwing(acted, readied, '0')
+}
+
+/** The same after the terminal routine. */
+export function sweptEndings(acted: string, readied?: string): string {
+  return sweptOwing(acted, readied, owedByEnded)
+}
+
+function sweptOwing(acted: string, readied: string | undefined, owes: string): string {
   const queues = readied === undefined ? 'null' : `(select array_agg(distinct queue_id) from ${readied})`
   return `
 select (select count(*) from candidate) as seen,
   (select count(*) from ${acted}) as processed,
-  coalesce(${queues}, '{}'::int4[]) as ready_queue_ids`
+  coalesce(${queues}, '{}'::int4[]) as ready_queue_ids,
+  ${owes} as owes`
 }

@@ -21,6 +21,7 @@ export interface DutyLoopOptions {
   readonly filter: Filter
   readonly logger: Logger
   readonly onReady: (queueIds: readonly number[]) => void
+  readonly onOwed: (owes: number) => void
   readonly processName: string
 }
 
@@ -123,7 +124,7 @@ export class DutyLoop {
   }
 
   async #sweep(signal: AbortSignal): Promise<Report & { isFull: boolean; failure?: string }> {
-    const { sql, duty, filter, logger, onReady } = this.#options
+    const { sql, duty, filter, logger, onReady, onOwed } = this.#options
     let [processed, errors, isFull] = [0, 0, true]
     try {
       for (let sets = 0; isFull && sets < mostSets && !signal.aborted; sets++) {
@@ -132,6 +133,7 @@ export class DutyLoop {
         errors += run.errors
         isFull = run.isFull
         if (run.readyQueueIds.length > 0) onReady(run.readyQueueIds)
+        onOwed(run.owes ?? 0)
       }
       return { processed, errors, isFull }
     } catch (error) {

@@ -23,6 +23,8 @@ export interface Run extends Report {
   readonly isFull: boolean
   /** Queues into which something was put. */
   readonly readyQueueIds: readonly number[]
+  /** What it left for others to do, as bits of `owed`; left out when there is nothing. */
+  readonly owes?: number
 }
 
 export interface Duty {

@@ -1,7 +1,7 @@
 // The deadline of an execution ends it, whatever it is doing or waiting for.
 import { statement } from '../../sql/statement.ts'
 import { endExecutionsWhole, endsWithoutMore } from '../execution/ending.ts'
-import { candidates, inScope, lockedExecutions, sweepParams, sweepRow, swept, takenUp } from './candidate.ts'
+import { candidates, inScope, lockedExecutions, sweepParams, sweepRow, sweptEndings, takenUp } from './candidate.ts'
 import { sweepingDuty } from './sweep.ts'
 
 const name = 'execution-deadline'
@@ -29,7 +29,7 @@ ending as materialized (
 ),
 ${endExecutionsWhole},
 ${takenUp(name, 'ending')}
-${swept('ending')}`,
+${sweptEndings('ending')}`,
 })
 
 export const executionDeadline = sweepingDuty({

@@ -1,15 +1,16 @@
 // Sweeps of suspensions whose condition must be judged. What is due is looked for first; then it is locked and its facts are
 // read in one round trip, judged here, and written in another.
-import { evaluate, type Verdict } from '../../model/condition-evaluate.ts'
+import { evaluate } from '../../model/condition-evaluate.ts'
 import { mintUuid } from '../../model/uuid.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
 import { lockSetCall } from '../execution/lock-set.ts'
 import { factReads, openSuspensionsOf, type OpenSuspension } from '../suspension/facts.ts'
 import { rearmCall } from '../suspension/rearm.ts'
+import { judgedAt, takenBy, wakingBy, type Judged } from '../suspension/satisfied.ts'
 import { takeSignalsCall } from '../suspension/take-signals.ts'
 import { timeoutSignalCall } from '../suspension/timeout-signal.ts'
-import { interruptionBy, wakeCall, type Waking } from '../suspension/wake.ts'
+import { wakeCall, type Waking } from '../suspension/wake.ts'
 import { sweepParams, takenUpCall, type sweepRow } from './candidate.ts'
 import type { Duty } from './duty.ts'
 import { scopeOf } from './scope.ts'
@@ -40,8 +41,8 @@ export function judgedSweep(duty: string, lookName: string, due: string): Duty['
 }
 
 async function wakeDue(sql: Sql, duty: string, uuids: readonly string[]): Promise<RowOf<typeof sweepRow>> {
-  if (uuids.length === 0) return { seen: 0, processed: 0, ready_queue_ids: [] }
-  let judged: readonly Judged[] = []
+  if (uuids.length === 0) return { seen: 0, processed: 0, ready_queue_ids: [], owes: 0 }
+  let judged: readonly Due[] = []
   const [, woken] = await sql.decide([lockSetCall(uuids), ...factReads(uuids)], ([locked, ...facts]) => {
     const suspensions = openSuspensionsOf(facts)
     judged = locked.flatMap(({ execution_id: uuid }) => judge(suspensions.get(uuid)))
@@ -52,17 +53,16 @@ async function wakeDue(sql: Sql, duty: string, uuids: readonly string[]): Promis
     seen: uuids.length,
     processed: judged.length,
     ready_queue_ids: [...new Set(ready.map((row) => row.queue_id))],
+    owes: 0,
   }
 }
 
-interface Judged {
-  readonly suspension: OpenSuspension
-  readonly verdict: Verdict
+interface Due extends Judged {
   readonly as: 'satisfied' | 'timed_out' | 'waiting'
 }
 
 /** Nothing for what has been resumed, or put off, since it was looked for. */
-function judge(suspension: OpenSuspension | undefined): Judged[] {
+function judge(suspension: OpenSuspension | undefined): Due[] {
   if (suspension === undefined) return []
   const { condition, facts, wakeAt, timeoutAt, timeoutBehaviour } = suspension
   const isOver = timeoutAt !== null && timeoutAt < facts.now
@@ -75,8 +75,8 @@ function judge(suspension: OpenSuspension | undefined): Judged[] {
   return [{ suspension, verdict: evaluate(condition, { ...facts, timedOutAt: facts.now }), as: 'timed_out' }]
 }
 
-function writesFor(duty: string, judged: readonly Judged[]) {
-  const now = judged.reduce((latest, { suspension }) => Math.max(latest, suspension.facts.now), 0)
+function writesFor(duty: string, judged: readonly Due[]) {
+  const now = judgedAt(judged)
   const timedOut = judged.filter(({ as }) => as === 'timed_out')
   const waiting = judged.filter(({ as }) => as === 'waiting')
   const waking = judged.filter(({ as }) => as !== 'waiting')
@@ -96,22 +96,14 @@ function writesFor(duty: string, judged: readonly Judged[]) {
   ] as const
 }
 
-function wakingOf(duty: string, { suspension, verdict, as }: Judged): Waking {
-  const { uuid, condition, facts, resumeDelayMs } = suspension
-  const isSatisfied = as === 'satisfied'
+function wakingOf(duty: string, due: Due): Waking {
+  const waking = wakingBy(duty, due)
+  if (due.as === 'satisfied') return waking
   return {
-    uuid,
-    interruption: isSatisfied ? interruptionBy(verdict, condition) : 'timed_out',
-    delayMs: isSatisfied ? resumeDelayMs : null,
-    wokenAt: facts.now,
-    actor: duty,
-    reason: isSatisfied ? null : 'suspension_timeout_auto_resume',
-    closeReason: isSatisfied ? 'resumed' : 'timed_out_auto_resume',
-    outcome: verdict,
+    ...waking,
+    interruption: 'timed_out',
+    delayMs: null,
+    reason: 'suspension_timeout_auto_resume',
+    closeReason: 'timed_out_auto_resume',
   }
-}
-
-function takenBy({ suspension, verdict }: Judged) {
-  const { uuid, suspensionId, signalNumbers } = suspension
-  return verdict.signals.map((id) => ({ uuid, suspensionId, signalNumber: signalNumbers.get(id)! }))
 }

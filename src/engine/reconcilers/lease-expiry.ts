@@ -3,7 +3,7 @@
 import { limits } from '../../model/limits.ts'
 import { statement } from '../../sql/statement.ts'
 import { leaveHolderWhole } from '../execution/requeue.ts'
-import { candidates, inScope, sweepParams, sweepRow, swept, takenUp } from './candidate.ts'
+import { candidates, inScope, sweepParams, sweepRow, sweptEndings, takenUp } from './candidate.ts'
 import { sweepingDuty } from './sweep.ts'
 
 const name = 'lease-expiry'
@@ -63,7 +63,7 @@ leaving as materialized (
 ),
 ${leaveHolderWhole},
 ${takenUp(name, 'leaving')}
-${swept('leaving', 'requeued')}`,
+${sweptEndings('leaving', 'requeued')}`,
 })
 
 export const leaseExpiry = sweepingDuty({

@@ -2,10 +2,13 @@
 // log, which has a retention of its own.
 //
 // It stays while something may still ask for it: its parent has not ended, it owes others a dispatch, or its idempotency
-// key lives, because a repeat of the create must find it. A member of a flow stays as long as the flow.
+// key lives, because a repeat of the create must find it. A member of a flow stays as long as the flow, which goes first
+// (`flow-retention.ts`).
 import { statement } from '../../sql/statement.ts'
 import { candidates, inScope, lockedExecutions, sweepParams, sweepRow, swept, takenUp } from './candidate.ts'
 import type { Duty } from './duty.ts'
+import { retireFlows } from './flow-retention.ts'
+import { scopeOf } from './scope.ts'
 import { sweep, type Steps } from './sweep.ts'
 
 const name = 'retention'
@@ -14,12 +17,12 @@ const intervalMs = 60_000
 const params = { ...sweepParams, kept_for_ms: 'int8' } as const
 
 // Where the key of `ff_exec_core e` can be; the nil uuid stands for the namespace.
-const keyScopes = `array['00000000-0000-0000-0000-000000000000', e.flow_id, e.parent_id]::uuid[]`
+const keyScopes = `array['00000000-0000-0000-0000-000000000000', e.flow_id, e.parent_id, e.schedule_id]::uuid[]`
 
 // Scalar subqueries, so that each is looked up row by row; the key too, because a join may take an index of which it uses
 // only the namespace (measured on tables that were never analysed: 25 s for a thousand, against 0.1 s).
 const isPast = `e.terminal_at_ms < flowfabric.ff_now_ms() - $6
-    and e.flow_id is null
+    and (select f.flow_id from flowfabric.ff_flow_core f where f.flow_id = e.flow_id) is null
     and (select p.lifecycle_phase = 'terminal' from flowfabric.ff_exec_core p where p.execution_id = e.parent_id)
       is not false
     and (select d.generation from flowfabric.ff_dispatch d where d.execution_id = e.execution_id limit 1) is null
@@ -69,7 +72,7 @@ const retire = statement({
 with ${candidates(due)},
 ${lockedExecutions},
 past as materialized (
-  select e.execution_id, e.partition_key, e.namespace, n.idempotency_key, ${keyScopes} as key_scopes
+  select e.execution_id, e.partition_key, e.namespace, e.flow_id, n.idempotency_key, ${keyScopes} as key_scopes
   from looked e
   join flowfabric.ff_exec_input n on n.partition_key = any (array[e.partition_key]) and n.execution_id = any (array[e.execution_id])
   where ${isPast}
@@ -109,6 +112,11 @@ grants as (
   using past p
   where g.execution_id = any (array[p.execution_id])
 ),
+step as (
+  delete from flowfabric.ff_step s
+  using past p
+  where s.execution_id = any (array[p.execution_id])
+),
 suspension as (
   delete from flowfabric.ff_suspension_current s
   using past p
@@ -123,6 +131,31 @@ signal as (
   delete from flowfabric.ff_signal g
   using past p
   where g.execution_id = any (array[p.execution_id])
+),
+member as (
+  delete from flowfabric.ff_flow_member m
+  using past p
+  where m.flow_id = any (array[p.flow_id]) and m.execution_id = any (array[p.execution_id])
+),
+inbound as (
+  delete from flowfabric.ff_edge x
+  using past p
+  where p.flow_id is not null and x.downstream_id = any (array[p.execution_id])
+),
+outbound as (
+  delete from flowfabric.ff_edge x
+  using past p
+  where p.flow_id is not null and x.upstream_id = any (array[p.execution_id])
+),
+edge_group as (
+  delete from flowfabric.ff_edge_group g
+  using past p
+  where p.flow_id is not null and g.downstream_id = any (array[p.execution_id])
+),
+cancel as (
+  delete from flowfabric.ff_cancel_backlog b
+  using past p
+  where b.execution_id = any (array[p.execution_id])
 ),
 key as (
   delete from flowfabric.ff_idempotency_key k
@@ -140,12 +173,18 @@ export function retention(keptForMs: number): Duty {
     name,
     timers: [],
     intervalMs,
-    runOnce(sql, options) {
+    async runOnce(sql, options = {}) {
+      const flows = await retireFlows(sql, scopeOf(options), keptForMs)
       const steps: Steps = {
         act: (scope, only) => sql.query(retire, { ...scope, only, kept_for_ms: keptForMs }),
         look: (scope) => sql.query(look, { ...scope, only: [], kept_for_ms: keptForMs }),
       }
-      return sweep(sql, name, steps, options)
+      const executions = await sweep(sql, name, steps, options)
+      return {
+        ...executions,
+        processed: executions.processed + flows.processed,
+        isFull: executions.isFull || flows.isFull,
+      }
     },
   }
 }

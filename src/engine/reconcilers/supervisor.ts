@@ -37,12 +37,12 @@ export const superviseOptionNames = [
 export interface Surroundings {
   /** Hears the queues into which something was put. */
   readonly onReady?: (queueIds: readonly number[]) => void
-  /** Tells when something was delayed, and for how long; until the answer is called. */
-  readonly onDelay?: (hear: (inMs: number) => void) => () => void
+  /** Hears what endings owe others, as bits of `owed`. */
+  readonly onOwed?: (owes: number) => void
+  /** Tells of timers that go off soon, by their columns; until the answer is called. */
+  readonly onDue?: (hear: (column: string, inMs: number) => void) => () => void
   readonly duties?: readonly Duty[]
 }
-
-const delayTimer = 'ff_exec_core.delay_until_ms'
 
 export class Supervisor {
   readonly #loops: readonly DutyLoop[]
@@ -53,13 +53,13 @@ export class Supervisor {
     refuseUnknownFields('supervise', options, superviseOptionNames)
     const { intervals = {}, filter = {}, retention = {}, logger = silent } = options
     checkFilter(filter)
-    const { duties = allDuties(sql.kind, keptFor(retention)), onReady = () => {} } = surroundings
+    const { duties = allDuties(sql.kind, keptFor(retention)), onReady = () => {}, onOwed = () => {} } = surroundings
     const names = duties.map((duty) => duty.name)
     refuseUnknownFields('intervals', intervals, names)
     this.#surroundings = surroundings
     this.#loops = duties.map((duty) => {
       const intervalMs = intervalOf(duty, intervals[duty.name])
-      return new DutyLoop({ sql, duty: { ...duty, intervalMs }, filter, logger, onReady, processName })
+      return new DutyLoop({ sql, duty: { ...duty, intervalMs }, filter, logger, onReady, onOwed, processName })
     })
   }
 
@@ -71,8 +71,9 @@ export class Supervisor {
   /** Does nothing while it runs. */
   start(): void {
     this.#stopHearing()
-    const watching = this.#loops.filter((loop) => loop.watches(delayTimer))
-    const stop = this.#surroundings.onDelay?.((inMs) => watching.forEach((loop) => loop.isDueIn(inMs)))
+    const stop = this.#surroundings.onDue?.((column, inMs) => {
+      for (const loop of this.#loops) if (loop.watches(column)) loop.isDueIn(inMs)
+    })
     this.#stopHearing = stop ?? (() => {})
     for (const loop of this.#loops) loop.start()
   }

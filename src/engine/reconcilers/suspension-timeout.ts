@@ -2,10 +2,13 @@
 //   fail, cancel, expire              the execution ends so
 //   escalate                          it goes on waiting, and says so; from now on the second deadline counts, if there is one
 //   auto_resume_with_timeout_signal   it goes on with a signal of that name, and with the verdict on what had come by then
-// A suspension whose condition time has satisfied meanwhile cannot time out: it wakes.
+// A suspension whose condition time has satisfied meanwhile cannot time out: it wakes. One of whose children has ended waits
+// for what that means: whoever resolves the ending tells it.
+import { attached } from '../../model/attached.ts'
 import { statement } from '../../sql/statement.ts'
 import { endExecutionsClosing } from '../execution/ending.ts'
-import { candidates, inScope, sweepParams, sweepRow, swept, takenUp } from './candidate.ts'
+import { childLeaves, uuidOfLeaf } from '../suspension/facts.ts'
+import { candidates, inScope, sweepParams, sweepRow, sweptEndings, takenUp } from './candidate.ts'
 import type { Duty } from './duty.ts'
 import { judgedSweep } from './judged-sweep.ts'
 import { nextTimer } from './next-timer.ts'
@@ -48,7 +51,8 @@ const timeOut = statement({
 with ${candidates(dueUnjudged)},
 target as materialized (
   select e.*, ${behaviour} as behaviour, s.timeout_at_ms, s.wake_at_ms, s.second_timeout_ms,
-    jsonb_path_exists(s.condition, '$.** ? (@.kind == "timeout")') as waits_for_timeout
+    jsonb_path_exists(s.condition, '$.** ? (@.kind == "timeout")') as waits_for_timeout,
+    case when e.attached & ${attached.children} <> 0 then s.condition end as condition_of_parent
   from candidate c
   join flowfabric.ff_exec_core e on e.execution_id = any (array[c.execution_id]) and e.xmin = c.seen_xmin
   join flowfabric.ff_suspension_current s on s.execution_id = any (array[e.execution_id])
@@ -65,6 +69,15 @@ overdue as materialized (
   from looked k
   where k.timeout_at_ms < k.now_ms and k.behaviour <> 'auto_resume_with_timeout_signal'
     and (k.wake_at_ms <= k.now_ms) is not true
+    and not exists (
+      select
+      from ${childLeaves('k.condition_of_parent')} as c (id)
+      cross join lateral (
+        select
+        from flowfabric.ff_dispatch d
+        where d.execution_id = ${uuidOfLeaf('c.id')} and d.parent_id = k.execution_id
+        offset 0
+      ) d)
 ),
 ending as materialized (
   select o.*,
@@ -103,7 +116,7 @@ escalated_event as (
   from escalated
 ),
 ${takenUp(name, 'overdue')}
-${swept('overdue')}`,
+${sweptEndings('overdue')}`,
 })
 
 const unjudged = sweepSteps(name, dueUnjudged, timeOut)
@@ -124,6 +137,7 @@ export const suspensionTimeout: Duty = {
       errors: ended.errors + resumed.errors,
       isFull: ended.isFull || resumed.isFull,
       readyQueueIds: resumed.readyQueueIds,
+      ...(ended.owes !== undefined && { owes: ended.owes }),
     }
   },
   nextInMs: nextTimer(name, timer),

@@ -54,7 +54,19 @@ export interface Steps {
   /** Acts on these and no others; on what is due when there are none. */
   act(scope: Scope, only: readonly string[]): Promise<RowOf<typeof sweepRow>[]>
   look(scope: Scope): Promise<readonly { readonly execution_id: string }[]>
+  /** Where it sweeps something else than executions. Null when that is gone meanwhile. */
+  setAside?(id: string, error: string): Promise<SetAside | null>
 }
+
+export interface SetAside {
+  /** As the log names it. */
+  readonly subject: string
+  readonly retryInMs: number
+  readonly failureCount: number
+}
+
+/** A row that this process cannot make sense of, though the database can. */
+export class RowFault extends Error {}
 
 export async function sweep(sql: Sql, duty: string, steps: Steps, options: RunOptions = {}): Promise<Run> {
   const run = new Sweep(sql, duty, steps, scopeOf(options), options.logger ?? silent)
@@ -77,6 +89,7 @@ class Sweep {
   #seen = 0
   #processed = 0
   #errors = 0
+  #owes = 0
 
   constructor(sql: Sql, duty: string, steps: Steps, scope: Scope, logger: Logger) {
     this.#sql = sql
@@ -110,6 +123,7 @@ class Sweep {
       errors: this.#errors,
       isFull,
       readyQueueIds: [...this.#readyQueueIds],
+      ...(this.#owes !== 0 && { owes: this.#owes }),
     }
   }
 
@@ -119,6 +133,7 @@ class Sweep {
       this.#seen += row!.seen
       this.#processed += row!.processed
       for (const id of row!.ready_queue_ids) this.#readyQueueIds.add(id)
+      this.#owes |= row!.owes
       return null
     } catch (error) {
       if (error instanceof Error && isDataFault(error)) return error
@@ -129,14 +144,21 @@ class Sweep {
   async #setAside(id: string, fault: Error): Promise<void> {
     this.#seen++
     this.#errors++
-    const values = { duty: this.#duty, subject_id: id, error: fault.message.slice(0, 1000) }
-    const [row] = await this.#sql.query(setAside, values)
-    if (row === undefined) return
-    const execution = formatExecutionId(row.partition_key, id)
+    const error = fault.message.slice(0, 1000)
+    const aside = await (this.#steps.setAside?.(id, error) ?? this.#setExecutionAside(id, error))
+    if (aside === null) return
+    const { subject, retryInMs, failureCount } = aside
     this.#logger.error(
-      `${this.#duty} cannot process execution ${execution}, attempt ${row.attempt_index}: ${fault.message}. ` +
-        `It is set aside and tried again in ${row.retry_in_ms} ms (failure ${row.failure_count})`,
+      `${this.#duty} cannot process ${subject}: ${fault.message}. ` +
+        `It is set aside and tried again in ${retryInMs} ms (failure ${failureCount})`,
     )
+  }
+
+  async #setExecutionAside(id: string, error: string): Promise<SetAside | null> {
+    const [row] = await this.#sql.query(setAside, { duty: this.#duty, subject_id: id, error })
+    if (row === undefined) return null
+    const subject = `execution ${formatExecutionId(row.partition_key, id)}, attempt ${row.attempt_index}`
+    return { subject, retryInMs: row.retry_in_ms, failureCount: row.failure_count }
   }
 }
 
@@ -172,6 +194,7 @@ from delayed`,
 const dataFaults = ['21', '22', '23', '44', '54', 'P0']
 
 function isDataFault(error: Error): boolean {
+  if (error instanceof RowFault) return true
   if (EngineError.is(error)) return false
   return dataFaults.includes(sqlState(error)?.slice(0, 2) ?? '')
 }

@@ -4,7 +4,8 @@ import { statement } from '../../sql/statement.ts'
 import { clearingDuty, expiredRow } from './expired-rows.ts'
 import { hasTag, scopeParams } from './scope.ts'
 
-// The execution is not locked: a suspend that uses the waitpoint holds it, or has made it active once it is locked here.
+// The execution is locked too, and passed over when it is held: a suspend that has found the waitpoint in time may be about
+// to use it.
 const close = statement({
   name: 'duty.waitpoint-expiry',
   params: scopeParams,
@@ -13,15 +14,13 @@ const close = statement({
 with expired as materialized (
   select p.waitpoint_id
   from flowfabric.ff_waitpoint_pending p
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[p.execution_id])
   where p.expires_at_ms <= flowfabric.ff_now_ms() and p.state = 'pending'
-    and ($2::text is null or $2 = (
-      select e.namespace
-      from flowfabric.ff_exec_core e
-      where e.execution_id = any (array[p.execution_id])))
+    and ($2::text is null or e.namespace = $2)
     and ${hasTag('p.execution_id')}
   order by p.expires_at_ms, p.waitpoint_id
   limit $1
-  for no key update skip locked
+  for no key update of e, p skip locked
 ),
 closed as (
   update flowfabric.ff_waitpoint_pending p

@@ -3,7 +3,8 @@ import { invalidLink, verifyLink } from '../../model/approval-link.ts'
 import { EngineError } from '../../model/errors.ts'
 import { formatExecutionId, formatWaitpointId } from '../../model/id.ts'
 import { checkToken } from '../../model/token.ts'
-import { isStored, type Wrapping } from '../signing-key/stored-key.ts'
+import type { SigningKeys } from '../signing-key/keys.ts'
+import { isStored } from '../signing-key/stored-key.ts'
 import type { Incoming } from './incoming.ts'
 import { waitpointUuidOf, type FoundTarget } from './look.ts'
 
@@ -13,9 +14,9 @@ export interface Arrival {
   readonly found: FoundTarget
 }
 
-export function admit(wrapping: Wrapping, item: Incoming, found: FoundTarget | undefined): Arrival | EngineError {
+export function admit(signingKeys: SigningKeys, item: Incoming, found: FoundTarget | undefined): Arrival | EngineError {
   try {
-    checkDoor(wrapping, item, found)
+    checkDoor(signingKeys, item, found)
   } catch (error) {
     if (EngineError.is(error)) return error
     throw error
@@ -23,11 +24,11 @@ export function admit(wrapping: Wrapping, item: Incoming, found: FoundTarget | u
   return found === undefined ? notFound(item) : { item, found }
 }
 
-function checkDoor(wrapping: Wrapping, item: Incoming, found: FoundTarget | undefined): void {
+function checkDoor(signingKeys: SigningKeys, item: Incoming, found: FoundTarget | undefined): void {
   const { door } = item
   if (door.by === 'name') return
   if (door.by === 'right') return checkSameLane(door.lane, found)
-  const keys = found !== undefined && isStored(found) ? [wrapping.open(found)] : []
+  const keys = found !== undefined && isStored(found) ? [signingKeys.open(found)] : []
   const now = found?.now_ms ?? 0
   if (door.by === 'token') return checkToken(door.token, subjectOf(item, found), keys, now)
   if (verifyLink(door.link, keys, now) === null) throw invalidLink()

@@ -1,16 +1,16 @@
 // A set of signals: each execution's are judged by themselves, and what was decided is written for all of them together.
 import { EngineError } from '../../model/errors.ts'
+import type { CarriedHint, HintedTimer } from '../hint.ts'
 import { held, type Outcome } from '../merge.ts'
-import type { OpenSuspension } from '../suspension/facts.ts'
+import { byExecution, type SignalRow } from '../suspension/facts.ts'
 import { rearmCall } from '../suspension/rearm.ts'
 import { takeSignalsCall, type TakenSignal } from '../suspension/take-signals.ts'
 import { interruptionBy, wakeCall, type Waking } from '../suspension/wake.ts'
-import type { Wrapping } from '../signing-key/stored-key.ts'
+import type { SigningKeys } from '../signing-key/keys.ts'
 import { admit, type Arrival } from './admit.ts'
-import type { ReceivedCounts } from './count.ts'
 import type { Incoming, SignalResult } from './incoming.ts'
 import { judge, type JudgedSuspension } from './judge.ts'
-import type { FoundTarget } from './look.ts'
+import { beforeOf, type FoundTarget } from './look.ts'
 import { recordCall, type SignalRecord } from './record.ts'
 
 export interface Decision {
@@ -18,50 +18,68 @@ export interface Decision {
   readonly outcomes: readonly Outcome<SignalResult>[]
   readonly records: readonly SignalRecord[]
   readonly suspensions: readonly JudgedSuspension[]
-  /** After which what resumes can be claimed, where that is not at once. */
-  readonly delays: readonly number[]
+  /** Of what can be claimed at once. */
+  readonly readyQueueIds: readonly number[]
+  /** Of what resumes later, and of what time alone will satisfy. */
+  readonly timers: readonly { readonly timer: HintedTimer; readonly inMs: number }[]
 }
 
 /** What was read behind the locks. */
 interface Looked {
   readonly locked: readonly { readonly execution_id: string }[]
   readonly found: readonly FoundTarget[]
-  readonly counts: ReadonlyMap<string, ReceivedCounts>
-  readonly suspensions: ReadonlyMap<string, OpenSuspension>
+  readonly signals: readonly SignalRow[]
 }
 
-export function decide(wrapping: Wrapping, items: readonly Incoming[], looked: Looked): Decision {
+export function decide(keys: SigningKeys, items: readonly Incoming[], looked: Looked): Decision {
   const isLocked = new Set(looked.locked.map((row) => row.execution_id))
   const foundAt = new Map(looked.found.map((row) => [row.ordinal - 1, row]))
+  const firstOf = new Map(looked.found.flatMap((row) => (row.is_first ? [[row.execution_id, row]] : [])))
+  const signalsOf = byExecution(looked.signals)
   const outcomes: Outcome<SignalResult>[] = []
   const arrivals = new Map<string, [index: number, arrival: Arrival][]>()
   for (const [index, item] of items.entries()) {
-    const arrival = admit(wrapping, item, foundAt.get(index))
+    const arrival = admit(keys, item, foundAt.get(index))
     outcomes[index] = EngineError.is(arrival) ? arrival : held
     if (EngineError.is(arrival) || !isLocked.has(arrival.found.execution_id)) continue
     const uuid = arrival.found.execution_id
-    arrivals.set(uuid, [...(arrivals.get(uuid) ?? []), [index, arrival]])
+    const own = arrivals.get(uuid)
+    if (own === undefined) arrivals.set(uuid, [[index, arrival]])
+    else own.push([index, arrival])
   }
   const records: SignalRecord[] = []
   const judged: JudgedSuspension[] = []
   for (const [uuid, own] of arrivals) {
     const judgement = judge(
       own.map(([, arrival]) => arrival),
-      { suspension: looked.suspensions.get(uuid), counts: looked.counts.get(uuid) ?? new Map<string | null, number>() },
+      beforeOf(firstOf.get(uuid)!, signalsOf.get(uuid) ?? []),
     )
     for (const [place, [index]] of own.entries()) outcomes[index] = judgement.answers[place]!
     records.push(...judgement.records)
     if (judgement.judged !== null) judged.push(judgement.judged)
   }
-  return { outcomes, records, suspensions: judged, delays: judged.flatMap(delayOf) }
+  const ready = judged.filter((one) => one.verdict.satisfied && delayOf(one) === 0)
+  return {
+    outcomes,
+    records,
+    suspensions: judged,
+    readyQueueIds: ready.map(({ suspension }) => firstOf.get(suspension.uuid)!.queue_id),
+    timers: judged.flatMap(timerOf),
+  }
 }
 
-function delayOf({ suspension: { resumeDelayMs }, verdict }: JudgedSuspension): number[] {
-  return verdict.satisfied && resumeDelayMs !== null && resumeDelayMs > 0 ? [resumeDelayMs] : []
+function delayOf({ suspension }: JudgedSuspension): number {
+  return suspension.resumeDelayMs ?? 0
+}
+
+function timerOf(judged: JudgedSuspension): Decision['timers'] {
+  const { verdict, at } = judged
+  if (verdict.dueAt !== null) return [{ timer: 'wake', inMs: verdict.dueAt - at }]
+  return verdict.satisfied && delayOf(judged) > 0 ? [{ timer: 'delay', inMs: delayOf(judged) }] : []
 }
 
 /** First what came, then what it did: that is also the order of the events. */
-export function writesOf({ records, suspensions }: Decision) {
+export function writesOf({ records, suspensions }: Decision, hint: CarriedHint | null) {
   const satisfied = suspensions.filter(({ verdict }) => verdict.satisfied)
   const waiting = suspensions.filter(({ verdict }) => !verdict.satisfied)
   const taken = satisfied.flatMap(takenBefore)
@@ -69,7 +87,7 @@ export function writesOf({ records, suspensions }: Decision) {
   const rearmed = waiting.map(({ suspension, verdict }) => ({ uuid: suspension.uuid, wakeAt: verdict.dueAt }))
   return [
     recordCall(records),
-    wakeCall(satisfied.map(wakingOf)),
+    wakeCall(satisfied.map(wakingOf), hint),
     ...(taken.length === 0 ? [] : [takeSignalsCall(taken, now)]),
     ...(rearmed.length === 0 ? [] : [rearmCall(rearmed)]),
   ] as const

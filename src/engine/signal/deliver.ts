@@ -3,7 +3,7 @@
 import { EngineError } from '../../model/errors.ts'
 import { parseWaitpointId, type WaitpointId } from '../../model/id.ts'
 import type { Caller } from '../caller.ts'
-import { checkContent, contentFields, type Incoming, type SignalContent } from './incoming.ts'
+import { checkContent, contentFields, incoming, type Incoming, type SignalContent } from './incoming.ts'
 
 export interface DeliverRequest extends SignalContent {
   readonly waitpointId: WaitpointId
@@ -29,12 +29,8 @@ export function checkDeliverRequest(caller: Caller, request: DeliverRequest): In
   const start = ownKeys.find((own) => key.startsWith(own))
   if (start !== undefined) throw reserved('idempotencyKey', `${start}...`)
   const waitpoint = parseWaitpointId(request.waitpointId)
-  return {
-    ...content,
-    ...caller,
-    target: { noun: 'waitpoint', ...waitpoint },
-    door: { by: 'token', token: request.token },
-  }
+  const target = { noun: 'waitpoint', partition: waitpoint.partition, uuid: waitpoint.uuid } as const
+  return incoming(caller, content, target, { by: 'token', token: request.token })
 }
 
 function reserved(field: string, found: string): EngineError {

@@ -1,18 +1,17 @@
 // What becomes of the signals to one execution, in their order, under its lock. Pure: everything was read before, and what it
 // gives is written afterwards.
-import { receive } from '../../model/condition-receive.ts'
+import { receive, type Received } from '../../model/condition-receive.ts'
 import type { Verdict } from '../../model/condition-evaluate.ts'
-import type { SignalFact } from '../../model/condition-match.ts'
-import { signalNodesOf, type Condition } from '../../model/condition.ts'
+import { looksIntoPayloads } from '../../model/condition-waits.ts'
 import { EngineError } from '../../model/errors.ts'
 import { formatExecutionId, formatWaitpointId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
 import type { SignalEffect } from '../../model/signal.ts'
-import { jsonOf, type OpenSuspension } from '../suspension/facts.ts'
+import type { OpenSuspension } from '../suspension/facts.ts'
 import type { Arrival } from './admit.ts'
-import type { ReceivedCounts } from './count.ts'
+import { factOf } from './fact.ts'
 import type { Incoming, SignalResult } from './incoming.ts'
-import { waitpointUuidOf, type FoundTarget } from './look.ts'
+import { waitpointUuidOf, type Before, type FoundTarget } from './look.ts'
 import type { SignalRecord } from './record.ts'
 
 export interface Judgement {
@@ -31,33 +30,45 @@ export interface JudgedSuspension {
   readonly at: number
 }
 
-/** What the execution had before they came. */
-export interface Before {
-  readonly suspension: OpenSuspension | undefined
-  readonly counts: ReceivedCounts
-}
-
 export function judge(arrivals: readonly Arrival[], before: Before): Judgement {
-  const mailbox = new Mailbox(before)
+  const mailbox = new Mailbox(before, receivedBy(arrivals, before))
   const answers = arrivals.map((arrival) => mailbox.take(arrival))
   return { answers, records: mailbox.records(), judged: mailbox.judged }
 }
 
+/** What they mean to the condition, judged all at once: as long as nothing satisfies it, each is held against it. */
+function receivedBy(arrivals: readonly Arrival[], before: Before): Received | null {
+  const { suspension } = before
+  if (suspension === undefined) return null
+  const mailbox = new Mailbox(before, null)
+  for (const arrival of arrivals) mailbox.take(arrival)
+  if (mailbox.heldAgainst.length === 0) return null
+  const { condition, facts } = suspension
+  const withPayload = looksIntoPayloads(condition)
+  const signals = mailbox.heldAgainst.map((arrival) => factOf(arrival, withPayload))
+  return receive(condition, { ...facts, now: arrivals[0]!.found.now_ms }, signals)
+}
+
 /** Grows with each signal: what it did counts for the next. */
 class Mailbox {
+  readonly #received: Received | null
+  /** In their order. */
+  readonly heldAgainst: Arrival[] = []
   readonly #records: SignalRecord[] = []
   readonly #answers = new Map<string, SignalResult | EngineError>()
-  readonly #facts: SignalFact[]
   readonly #counts: Map<string | null, number>
+  readonly #most: number
   #count: number
   /** Undefined when there is none, and from the signal on that satisfies it. */
   #open: OpenSuspension | undefined
   judged: JudgedSuspension | null = null
 
-  constructor({ suspension, counts }: Before) {
+  /** Without what was received nothing satisfies the condition. */
+  constructor({ suspension, counts, mostSignals }: Before, received: Received | null) {
+    this.#received = received
     this.#open = suspension
-    this.#facts = [...(suspension?.facts.signals ?? [])]
     this.#counts = new Map(counts)
+    this.#most = mostSignals
     this.#count = [...counts.values()].reduce((sum, count) => sum + count, 0)
   }
 
@@ -128,10 +139,10 @@ class Mailbox {
       return new EngineError('signal_limit_exceeded', sentence, { waitpointId, limit: limits.waitpointSignalCount })
     }
     const count = this.#count
-    if (count < found.most_signals) return null
+    if (count < this.#most) return null
     const executionId = formatExecutionId(partition, found.execution_id)
     const sentence = `execution ${executionId} has received ${count} signals, which is the most that its policy allows`
-    return new EngineError('signal_limit_exceeded', sentence, { executionId, limit: found.most_signals })
+    return new EngineError('signal_limit_exceeded', sentence, { executionId, limit: this.#most })
   }
 
   #receive(arrival: Arrival): SignalEffect {
@@ -142,16 +153,14 @@ class Mailbox {
     }
     const open = this.#open
     if (open === undefined) return this.#record(arrival, 'kept_for_condition', null)
-    const signal = factOf(arrival, open.condition)
-    const { verdict, effect } = receive(
-      open.condition,
-      { ...open.facts, signals: this.#facts, now: found.now_ms },
-      signal,
-    )
+    this.heldAgainst.push(arrival)
+    const suspensionId = byName ? null : open.suspensionId
+    if (this.#received === null) return this.#record(arrival, 'appended_to_waitpoint', suspensionId)
+    const { verdict, effects } = this.#received
+    const place = this.heldAgainst.length - 1
     this.judged = { suspension: open, verdict, actor: item.actor, at: found.now_ms }
-    this.#facts.push(signal)
-    if (verdict.satisfied) this.#open = undefined
-    return this.#record(arrival, effect, byName ? null : open.suspensionId)
+    if (verdict.satisfied && place === effects.length - 1) this.#open = undefined
+    return this.#record(arrival, effects[place]!, suspensionId)
   }
 
   #record(arrival: Arrival, effect: SignalEffect, suspensionId: string | null): SignalEffect {
@@ -163,25 +172,9 @@ class Mailbox {
   }
 }
 
-// A key holds at its waitpoint; those of signals by name, at the execution.
+// A key holds at its waitpoint; those of signals by name, at the execution, in its generation.
 function nameOf({ item }: Arrival, idempotencyKey: string): string {
   return `${item.target.uuid} ${idempotencyKey}`
-}
-
-function factOf({ item, found }: Arrival, condition: Condition): SignalFact {
-  const payload = looksIntoPayloads(condition) ? jsonOf(item.payload, item.payloadEncoding) : undefined
-  return {
-    id: item.signalId,
-    name: item.name,
-    source: item.source,
-    ...(found.waitpoint_key === null ? {} : { waitpoint: found.waitpoint_key }),
-    ...(payload === undefined ? {} : { payload }),
-    acceptedAt: found.now_ms,
-  }
-}
-
-function looksIntoPayloads(condition: Condition): boolean {
-  return [...signalNodesOf(condition)].some(([, node]) => node.payload !== undefined)
 }
 
 function resultOf({ item, found }: Arrival, effect: SignalEffect): SignalResult {

@@ -56,7 +56,7 @@ export async function listSignals(
   const page = rows.slice(0, limit)
   const last = page.at(-1)
   return {
-    signals: page.map(decodeSignal),
+    signals: page.map((row) => decodeSignal(row, row.payload)),
     nextCursor: rows.length > limit && last !== undefined ? encodeCursor('signals', [last.signal_no]) : null,
   }
 }

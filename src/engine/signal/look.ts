@@ -1,22 +1,23 @@
 // What is found under the executions' locks: their state, the waitpoint, and whether the signal came before.
-import { limits } from '../../model/limits.ts'
 import type { SignalEffect } from '../../model/signal.ts'
 import type { LifecyclePhase, PublicState } from '../../model/state.ts'
-import type { WaitpointState } from '../../model/suspension.ts'
+import type { TimeoutBehaviour, WaitpointState } from '../../model/suspension.ts'
 import { kidOf } from '../../model/token.ts'
 import { call } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import { keyByKid, storedKeyRow } from '../signing-key/stored-key.ts'
+import { openSuspensionOf, suspensionOf, type OpenSuspension, type SignalRow } from '../suspension/facts.ts'
+import { mostSignalsOf, signalOfSameKey } from './earlier.ts'
 import type { Door, Incoming } from './incoming.ts'
 
-const targetParams = {
+export const targetParams = {
   waitpoint_ids: 'uuid?[]',
   execution_ids: 'uuid?[]',
   partition_keys: 'int2[]',
   namespaces: 'text?[]',
 } as const
 
-function targetValues(items: readonly Incoming[]) {
+export function targetValues(items: readonly Incoming[]) {
   return {
     waitpoint_ids: items.map((item) => waitpointUuidOf(item)),
     execution_ids: items.map(({ target }) => (target.noun === 'execution' ? target.uuid : null)),
@@ -69,6 +70,7 @@ const row = {
   now_ms: 'int8',
   execution_id: 'uuid',
   namespace: 'text',
+  queue_id: 'int4',
   lane_id: 'text',
   flow_id: 'uuid?',
   generation: 'int4',
@@ -80,43 +82,71 @@ const row = {
   waitpoint_state: oneOf<WaitpointState | null>(),
   waitpoint_suspension_id: 'uuid?',
   waitpoint_expires_at_ms: 'int8?',
-  most_signals: 'int4',
   /** Of the signal with the same key, or of this very one when its reply was lost. */
   first_signal_id: 'uuid?',
   first_effect: oneOf<SignalEffect | null>(),
   /** The key that the token or link names. */
   ...storedKeyRow,
+  /** The first of the set to its execution: what follows is the execution's, and is told once. */
+  is_first: 'bool',
+  most_signals: 'int4?',
+  /** How many signals it has received in its generation, by the waitpoint through which they came; those by name under ''. */
+  received: 'jsonb?',
+  suspension_id: 'uuid?',
+  condition: 'jsonb?',
+  resume_delay_ms: 'int8?',
+  wake_at_ms: 'int8?',
+  timeout_at_ms: 'int8?',
+  escalated_at_ms: 'int8?',
+  timeout_behaviour: oneOf<TimeoutBehaviour | null>(),
+  child_endings: 'jsonb?',
 } as const
 
 export type FoundTarget = RowOf<typeof row>
 
+// One statement for all that is known: each costs more to begin than to look up a few rows (measured).
 const lookStatement = statement({
   name: 'signal.look',
   params: { ...targetParams, kids: 'text?[]', idempotency_keys: 'text?[]', signal_ids: 'uuid?[]' },
   row,
   text: `
-select i.ordinal, flowfabric.ff_now_ms() as now_ms, e.execution_id, e.namespace, q.lane_id, e.flow_id, e.generation,
-  e.lifecycle_phase, e.public_state, p.waitpoint_key, p.created_at_ms as waitpoint_created_at_ms,
-  p.state as waitpoint_state, p.suspension_id as waitpoint_suspension_id, p.expires_at_ms as waitpoint_expires_at_ms,
-  coalesce((n.policy ->> 'maxSignalCount')::int4, ${limits.signalCount}) as most_signals,
+with found as materialized (
+  select i.ordinal, i.waitpoint_id, i.kid, i.idempotency_key, i.signal_id, e.execution_id, e.partition_key, e.namespace,
+    e.queue_id, e.flow_id, e.generation, e.lifecycle_phase, e.public_state, p.waitpoint_key,
+    p.created_at_ms as waitpoint_created_at_ms, p.state as waitpoint_state, p.suspension_id as waitpoint_suspension_id,
+    p.expires_at_ms as waitpoint_expires_at_ms,
+    row_number() over (partition by coalesce(i.execution_id, p.execution_id) order by i.ordinal) = 1 as is_first
+  from unnest($1::uuid[], $2::uuid[], $3::int2[], $4::text[], $5::text[], $6::text[], $7::uuid[])
+    with ordinality as i (waitpoint_id, execution_id, partition_key, namespace, kid, idempotency_key, signal_id, ordinal)${target}
+)
+select f.ordinal, t.now_ms, f.execution_id, f.namespace, f.queue_id, q.lane_id, f.flow_id, f.generation,
+  f.lifecycle_phase, f.public_state, f.waitpoint_key, f.waitpoint_created_at_ms, f.waitpoint_state,
+  f.waitpoint_suspension_id, f.waitpoint_expires_at_ms,
   coalesce(again.signal_id, same.signal_id) as first_signal_id, coalesce(again.effect, same.effect) as first_effect,
-  k.key_scope, k.key_kid, k.key_expires_at_ms, k.key_is_wrapped, k.key_secret
-from unnest($1::uuid[], $2::uuid[], $3::int2[], $4::text[], $5::text[], $6::text[], $7::uuid[])
-  with ordinality as i (waitpoint_id, execution_id, partition_key, namespace, kid, idempotency_key, signal_id, ordinal)${target}
-join flowfabric.ff_queue q on q.queue_id = any (array[e.queue_id])
-join flowfabric.ff_exec_input n
-  on n.partition_key = any (array[e.partition_key]) and n.execution_id = any (array[e.execution_id])${keyByKid('e.namespace', 'i.kid')}
-left join flowfabric.ff_signal same
-  on same.execution_id = any (array[e.execution_id])
-  and same.idempotency_key = i.idempotency_key
-  and coalesce(same.waitpoint_id, '00000000-0000-0000-0000-000000000000'::uuid)
-    = coalesce(i.waitpoint_id, '00000000-0000-0000-0000-000000000000'::uuid)
+  k.key_scope, k.key_kid, k.key_expires_at_ms, k.key_is_wrapped, k.key_secret,
+  f.is_first, case when f.is_first then ${mostSignalsOf('f')} end as most_signals, c.received, o.*
+from found f
+cross join (select flowfabric.ff_now_ms() as now_ms offset 0) t
+join flowfabric.ff_queue q on q.queue_id = any (array[f.queue_id])${keyByKid('f.namespace', 'f.kid')}
+left join lateral (${signalOfSameKey('f')}
+) same on true
 left join lateral (
   select g.signal_id, g.effect
   from flowfabric.ff_signal g
-  where i.signal_id is not null and g.execution_id = any (array[e.execution_id]) and g.signal_id = i.signal_id
+  where f.signal_id is not null and g.execution_id = any (array[f.execution_id]) and g.signal_id = f.signal_id
   limit 1
-) again on true`,
+) again on true
+left join lateral (
+  select jsonb_object_agg(coalesce(c.waitpoint_id::text, ''), c.signal_count) as received
+  from (
+    select g.waitpoint_id, count(*) as signal_count
+    from flowfabric.ff_signal g
+    where f.is_first and g.execution_id = any (array[f.execution_id]) and g.generation = f.generation
+    group by g.waitpoint_id
+  ) c
+) c on true
+left join lateral (${openSuspensionOf(`case when f.is_first and f.lifecycle_phase = 'suspended' then f.execution_id end`)}
+) o on true`,
 })
 
 /** After the lock. `again`: an earlier reply was lost, so each looks for itself too. */
@@ -132,4 +162,23 @@ export function lookCall(items: readonly Incoming[], again: boolean) {
 function claimedKid(door: Door): string | null {
   if (door.by === 'link') return door.kid
   return door.by === 'token' && typeof door.token === 'string' ? kidOf(door.token) : null
+}
+
+/** What an execution had before the signals of a set came, from the row of the first of them. */
+export interface Before {
+  readonly suspension: OpenSuspension | undefined
+  readonly mostSignals: number
+  /** By the waitpoint's uuid, or null for those that came by name. */
+  readonly counts: ReadonlyMap<string | null, number>
+}
+
+export function beforeOf(first: FoundTarget, signals: readonly SignalRow[]): Before {
+  const received = Object.entries((first.received ?? {}) as Readonly<Record<string, number>>)
+  const { suspension_id, timeout_behaviour } = first
+  return {
+    suspension:
+      suspension_id === null ? undefined : suspensionOf({ ...first, suspension_id, timeout_behaviour }, signals),
+    mostSignals: first.most_signals!,
+    counts: new Map(received.map(([waitpoint, count]) => [waitpoint === '' ? null : waitpoint, count])),
+  }
 }

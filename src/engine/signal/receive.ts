@@ -1,20 +1,26 @@
-// Every signal comes in here, whichever way: its execution is locked, its sender admitted, the condition judged with the
-// signal, and what that means is written, the resume included. One transaction, two round trips.
+// Every signal comes in here, whichever way. Those that end a wait by themselves, as most do, are read and then settled, each
+// in one statement. In general its execution is locked, its sender admitted, the condition
+// judged with the signal, and what that means is written, the resume included: one transaction, two round trips.
 import type { Sql } from '../../sql/sql.ts'
+import type { CarriedHint, Hinting } from '../hint.ts'
 import type { Outcome, SetOperation } from '../merge.ts'
 import type { SigningKeys } from '../signing-key/keys.ts'
-import { factReads, openSuspensionsOf } from '../suspension/facts.ts'
-import { countCall, countsOf } from './count.ts'
+import { openSignalsCall } from '../suspension/facts.ts'
+import { Answers } from './answerable.ts'
 import { decide, writesOf, type Decision } from './decision.ts'
 import type { Incoming, SignalResult } from './incoming.ts'
 import { lockCall, lookCall, waitpointUuidOf } from './look.ts'
+import { settle } from './settle.ts'
 
-export function receiveOperation(
-  sql: Sql,
-  { wrapping }: SigningKeys,
-  onReady: (queueIds: Iterable<number>) => void,
-  onDelay: (inMs: number) => void,
-): SetOperation<Incoming, SignalResult> {
+export function receiveOperation(sql: Sql, keys: SigningKeys, hints: Hinting): SetOperation<Incoming, SignalResult> {
+  const answers = new Answers(sql, keys)
+  // Kept for a set that is sent again, because what went the general way was refused.
+  const settled = new WeakMap<Incoming, SignalResult>()
+  const settleAmong = async (items: readonly Incoming[], again: boolean): Promise<void> => {
+    const found = await answers.among(items, again)
+    if (found.length === 0) return
+    for (const [item, result] of await settle(sql, hints, found)) settled.set(item, result)
+  }
   const receive = async (
     items: readonly Incoming[],
     again: boolean,
@@ -23,33 +29,38 @@ export function receiveOperation(
     const isAlone = lockTimeoutMs !== undefined
     const executions = items.flatMap(({ target }) => (target.noun === 'execution' ? [target.uuid] : []))
     const waitpoints = items.flatMap((item) => waitpointUuidOf(item) ?? [])
-    const reads = [
-      lockCall(items, isAlone),
-      lookCall(items, again),
-      countCall(executions, waitpoints),
-      ...factReads(executions, waitpoints),
-    ] as const
+    const reads = [lockCall(items, isAlone), lookCall(items, again), openSignalsCall(executions, waitpoints)] as const
     let decision!: Decision
-    const [, woken] = await sql.decide(
+    let hint: CarriedHint | null = null
+    await sql.decide(
       reads,
-      ([locked, found, received, ...facts]) => {
-        const suspensions = openSuspensionsOf(facts)
-        decision = decide(wrapping, items, { locked, found, counts: countsOf(received), suspensions })
-        return writesOf(decision)
+      ([locked, found, signals]) => {
+        decision = decide(keys, items, { locked, found, signals })
+        hint = decision.readyQueueIds.length === 0 ? null : hints.carriedBy(decision.readyQueueIds)
+        return writesOf(decision, hint)
       },
       isAlone ? { lockTimeoutMs } : {},
     )
-    const ready = woken.filter((row) => row.delay_until_ms === null)
-    if (ready.length > 0) onReady(new Set(ready.map((row) => row.queue_id)))
-    if (decision.delays.length > 0) onDelay(Math.min(...decision.delays))
+    if (decision.readyQueueIds.length > 0) hints.ring(new Set(decision.readyQueueIds), hint !== null)
+    for (const { timer, inMs } of decision.timers) hints.due(timer, inMs)
+    for (const { arrival, isTaken } of decision.records) if (isTaken) answers.missed(arrival.item)
     return decision.outcomes
   }
   return {
     // Signals to one execution may share a set: they are judged one after the other.
     keyOf: (item) => item.signalId,
-    isOneAtATime: true,
+    rowOf: ({ target }) => target.uuid,
     bytesOf: (item) => item.payload?.byteLength ?? 0,
-    send: (items, again) => receive(items, again),
+    async send(items, again) {
+      await settleAmong(
+        items.filter((item) => !settled.has(item)),
+        again,
+      )
+      const others = items.filter((item) => !settled.has(item))
+      const received = others.length === 0 ? [] : await receive(others, again)
+      const placeOf = new Map(others.map((item, place) => [item, place]))
+      return items.map((item) => settled.get(item) ?? received[placeOf.get(item)!]!)
+    },
     sendAlone: async (item, again, lockTimeoutMs) => (await receive([item], again, lockTimeoutMs))[0]!,
   }
 }

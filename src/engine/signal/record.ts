@@ -1,6 +1,5 @@
 // What was decided about signals, as it is written: each with its effect and its event.
 import { attached } from '../../model/attached.ts'
-import { formatWaitpointId } from '../../model/id.ts'
 import type { SignalEffect } from '../../model/signal.ts'
 import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
@@ -16,7 +15,34 @@ export interface SignalRecord {
   readonly isTaken: boolean
 }
 
-// In the order of the items, which is the order in which they were accepted.
+/**
+ * Follows a CTE `received` with the columns that it names, in the order of `ordinal`, which is the order in which the signals
+ * were accepted; their executions are locked. Leaves the signals, and their events as `told`.
+ */
+export const recordReceived = `
+recorded as (
+  insert into flowfabric.ff_signal (execution_id, signal_id, waitpoint_id, suspension_id, accepted_at_ms, taken_at_ms,
+    generation, effect, waitpoint_key, signal_name, signal_category, source_type, source_identity, correlation_id,
+    idempotency_key, payload, payload_encoding)
+  select execution_id, signal_id, waitpoint_id, suspension_id, accepted_at_ms,
+    case when is_taken then accepted_at_ms end, generation, effect::flowfabric.ff_signal_effect, waitpoint_key,
+    signal_name, signal_category, source_type, source_identity, correlation_id, idempotency_key, payload,
+    payload_encoding
+  from received
+  order by ordinal
+),
+told as (
+  insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key, namespace,
+    actor, details)
+  select accepted_at_ms, execution_id, flow_id, generation, 'signalled', partition_key, namespace, actor,
+    jsonb_strip_nulls(jsonb_build_object('signalId', signal_id, 'signalName', signal_name,
+      'waitpointId', '{fp:' || partition_key || '}:' || waitpoint_id, 'effect', effect, 'category', signal_category,
+      'sourceType', source_type, 'sourceIdentity', source_identity))
+  from received
+  order by ordinal
+  returning event_id
+)`
+
 const recordStatement = statement({
   name: 'signal.record',
   params: {
@@ -40,45 +66,29 @@ const recordStatement = statement({
     partition_keys: 'int2[]',
     namespaces: 'text[]',
     actors: 'text[]',
-    wire_waitpoint_ids: 'text?[]',
     flow_ids: 'uuid?[]',
   },
   row: {},
   text: `
-with input as materialized (
+with received as materialized (
   select *
   from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int8[], $6::bool[], $7::int4[], $8::text[], $9::text[],
     $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::bytea[], $17::text[], $18::int2[],
-    $19::text[], $20::text[], $21::text[], $22::uuid[])
+    $19::text[], $20::text[], $21::uuid[])
     with ordinality as i (execution_id, signal_id, waitpoint_id, suspension_id, accepted_at_ms, is_taken, generation,
       effect, waitpoint_key, signal_name, signal_category, source_type, source_identity, correlation_id,
-      idempotency_key, payload, payload_encoding, partition_key, namespace, actor, wire_waitpoint_id, flow_id, ordinal)
+      idempotency_key, payload, payload_encoding, partition_key, namespace, actor, flow_id, ordinal)
 ),
-recorded as (
-  insert into flowfabric.ff_signal (execution_id, signal_id, waitpoint_id, suspension_id, accepted_at_ms, taken_at_ms,
-    generation, effect, waitpoint_key, signal_name, signal_category, source_type, source_identity, correlation_id,
-    idempotency_key, payload, payload_encoding)
-  select execution_id, signal_id, waitpoint_id, suspension_id, accepted_at_ms,
-    case when is_taken then accepted_at_ms end, generation, effect::flowfabric.ff_signal_effect, waitpoint_key,
-    signal_name, signal_category, source_type, source_identity, correlation_id, idempotency_key, payload,
-    payload_encoding
-  from input
-  order by ordinal
-),
--- Some wait for a condition that names them: their execution's ending says how many were never taken.
+${recordReceived},
+-- Some wait for a condition that names them: their execution's ending says how many were never taken, and its restart takes
+-- them along. The row is written each time, so that neither goes by a snapshot from before the signal.
 kept as (
   update flowfabric.ff_exec_core e
   set attached = e.attached | ${attached.signals}
-  from (select distinct execution_id from input where effect = 'kept_for_condition' and not is_taken) i
-  where e.execution_id = any (array[i.execution_id]) and e.attached & ${attached.signals} = 0
+  from (select distinct execution_id from received where effect = 'kept_for_condition' and not is_taken) i
+  where e.execution_id = any (array[i.execution_id])
 )
-insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key, namespace,
-  actor, details)
-select accepted_at_ms, execution_id, flow_id, generation, 'signalled', partition_key, namespace, actor,
-  jsonb_strip_nulls(jsonb_build_object('signalId', signal_id, 'signalName', signal_name, 'waitpointId', wire_waitpoint_id,
-    'effect', effect, 'category', signal_category, 'sourceType', source_type, 'sourceIdentity', source_identity))
-from input
-order by ordinal`,
+select`,
 })
 
 /** To be sent while the executions are locked. */
@@ -107,9 +117,6 @@ export function recordCall(records: readonly SignalRecord[]) {
     partition_keys: items.map((item) => item.target.partition),
     namespaces: found.map((row) => row.namespace),
     actors: items.map((item) => item.actor),
-    wire_waitpoint_ids: items.map(({ target }) =>
-      target.noun === 'waitpoint' ? formatWaitpointId(target.partition, target.uuid) : null,
-    ),
     flow_ids: found.map((row) => row.flow_id),
   })
 }

@@ -1,7 +1,9 @@
 // Redeem: the one use of an approval link. The link says which waitpoint it is for and what is asked; what is signed is all
 // that counts. Its fingerprint is the key by which a second use is a repeat of the first.
 import { claimedByLink, invalidLink } from '../../model/approval-link.ts'
+import { refusal } from '../../model/errors.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
+import { show } from '../../model/text.ts'
 import { tokenFingerprint } from '../../model/token.ts'
 import type { Caller } from '../caller.ts'
 import { checkContent, type Incoming } from './incoming.ts'
@@ -9,19 +11,25 @@ import { checkContent, type Incoming } from './incoming.ts'
 export interface RedeemRequest {
   /** The signed part of the link. */
   readonly link: string
+  /** Which of its answers; left out: the first. */
+  readonly action?: string
   readonly payload?: Uint8Array
   readonly payloadEncoding?: string
 }
 
-const fields = ['link', 'payload', 'payloadEncoding'] as const
+const fields = ['link', 'action', 'payload', 'payloadEncoding'] as const
 
 export function checkRedeemRequest(caller: Caller, request: RedeemRequest): Incoming {
   refuseUnknownFields('signals.redeem', request, fields)
-  const { link, ...payload } = request
+  const { link, action, ...payload } = request
   const claimed = claimedByLink(link)
   if (claimed === null) throw invalidLink()
+  const name = action ?? claimed.actions[0]!
+  if (!claimed.actions.includes(name)) {
+    throw refusal('invalid_input', 'action', show(name), `what the link may answer: ${claimed.actions.join(' or ')}`)
+  }
   const fingerprint = tokenFingerprint(link)
-  const content = checkContent('signals.redeem', { ...payload, name: claimed.action }, [...fields, 'name'], {
+  const content = checkContent('signals.redeem', { ...payload, name }, [...fields, 'name'], {
     category: 'approval',
     source: { type: 'link', identity: fingerprint },
   })

@@ -2,7 +2,7 @@
 // that names it takes it, also when it comes before the wait.
 import { parseExecutionId, type ExecutionId } from '../../model/id.ts'
 import type { Caller } from '../caller.ts'
-import { checkContent, contentFields, type Incoming, type SignalContent } from './incoming.ts'
+import { checkContent, contentFields, incoming, type Incoming, type SignalContent } from './incoming.ts'
 
 export interface SendRequest extends SignalContent {
   readonly executionId: ExecutionId
@@ -19,5 +19,6 @@ export function checkSendRequest(caller: Caller, request: SendRequest): Incoming
     source: { type: 'caller', identity: caller.actor },
   })
   const execution = parseExecutionId(request.executionId)
-  return { ...content, ...caller, target: { noun: 'execution', ...execution }, door: { by: 'name' } }
+  const target = { noun: 'execution', partition: execution.partition, uuid: execution.uuid } as const
+  return incoming(caller, content, target, { by: 'name' })
 }

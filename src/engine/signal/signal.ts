@@ -41,13 +41,13 @@ export const signalRow = {
 } as const
 
 /** Follows `select`, from `ff_signal g` and whatever else knows the execution's partition. */
-export function signalColumns(partition: string): string {
+export function signalColumns(partition: string, payload = 'g.payload'): string {
   return `g.execution_id, ${partition} as partition_key, g.signal_id, g.waitpoint_id, g.waitpoint_key, g.signal_name,
-  g.signal_category, g.source_type, g.source_identity, g.correlation_id, g.payload, g.payload_encoding, g.effect,
+  g.signal_category, g.source_type, g.source_identity, g.correlation_id, ${payload} as payload, g.payload_encoding, g.effect,
   g.accepted_at_ms, g.taken_at_ms`
 }
 
-export function decodeSignal(row: RowOf<typeof signalRow>): Signal {
+export function decodeSignal(row: Omit<RowOf<typeof signalRow>, 'payload'>, payload: Uint8Array | null): Signal {
   return {
     signalId: row.signal_id,
     executionId: formatExecutionId(row.partition_key, row.execution_id),
@@ -57,7 +57,7 @@ export function decodeSignal(row: RowOf<typeof signalRow>): Signal {
     waitpointId: row.waitpoint_id === null ? null : formatWaitpointId(row.partition_key, row.waitpoint_id),
     waitpointKey: row.waitpoint_key,
     correlationId: row.correlation_id,
-    payload: row.payload,
+    payload,
     payloadEncoding: row.payload_encoding,
     effect: row.effect,
     acceptedAt: row.accepted_at_ms,

@@ -5,9 +5,10 @@ import { mintToken, type TokenSubject } from '../../model/token.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import { untilSent } from '../resend.ts'
+import { kidTaken } from './keys-of-scope.ts'
 import { mintKey, type NewKey } from './new-key.ts'
 import { sharedScope } from './scope.ts'
-import { isStored, keyByKid, storedKeyRow, Wrapping } from './stored-key.ts'
+import { isStored, keyByKid, keyName, storedKeyRow, Wrapping, type StoredKey } from './stored-key.ts'
 
 /** What of a waitpoint's row makes its token. */
 export interface SignedWaitpoint extends TokenSubject {
@@ -25,7 +26,8 @@ from flowfabric.ff_waitpoint_hmac
 where is_active and namespace = '${sharedScope}'`,
 })
 
-// Of two who are first at once, the second waits for the first and then inserts nothing.
+// Of two who are first at once, the second waits for the first and then inserts nothing. A change of keys locks the table,
+// so that none gives the id to a namespace meanwhile.
 const makeFirst = statement({
   name: 'signing-key.make-first',
   params: { kid: 'text', is_wrapped: 'bool', secret: 'bytea' },
@@ -33,7 +35,8 @@ const makeFirst = statement({
   text: `
 with made as (
   insert into flowfabric.ff_waitpoint_hmac (namespace, kid, created_at_ms, is_active, is_wrapped, secret)
-  values ('${sharedScope}', $1, flowfabric.ff_now_ms(), true, $2, $3)
+  select '${sharedScope}', $1, flowfabric.ff_now_ms(), true, $2, $3
+  where not exists (select from flowfabric.ff_waitpoint_hmac where kid = $1)
   on conflict do nothing
   returning namespace, kid, created_at_ms
 )
@@ -60,11 +63,15 @@ export interface SigningKeysOptions {
   readonly firstKey?: NewKey
 }
 
+/** What was opened once. Whether it still verifies is the database's to say. */
+type OpenedKey = Pick<SigningKey, 'kid' | 'secret'>
+
 export class SigningKeys {
   readonly #sql: Sql
   readonly #firstKey: NewKey | undefined
   readonly wrapping: Wrapping
-  readonly #known = new Map<string, Promise<SigningKey | null>>()
+  /** By scope and kid. */
+  readonly #opened = new Map<string, OpenedKey>()
   #isReady: Promise<void> | null = null
 
   constructor(sql: Sql, { wrappingSecret, firstKey }: SigningKeysOptions = {}) {
@@ -83,35 +90,56 @@ export class SigningKeys {
   }
 
   async #makeReady(): Promise<void> {
-    const [active] = await this.#sql.query(readActiveShared, {})
-    if (active !== undefined && isStored(active)) return void this.wrapping.open(active)
+    if (await this.#hasShared()) return
     const { kid, secret } = this.#firstKey ?? mintKey()
     const values = { kid, ...this.wrapping.seal(secret, { namespace: sharedScope, kid }) }
     await untilSent(this.#sql, { again: false }, () => this.#sql.query(makeFirst, values))
+    if (!(await this.#hasShared())) throw kidTaken(kid)
   }
 
-  /** The token that the waitpoint was given out with; null when its key has been removed. */
-  async tokenOf(namespace: string, { kid, ...subject }: SignedWaitpoint): Promise<string | null> {
-    const key = await this.#keyOf(namespace, kid)
-    return key === null ? null : mintToken(key, subject)
+  async #hasShared(): Promise<boolean> {
+    const [active] = await this.#sql.query(readActiveShared, {})
+    if (active === undefined || !isStored(active)) return false
+    this.open(active)
+    return true
   }
 
-  #keyOf(namespace: string, kid: string): Promise<SigningKey | null> {
-    const name = `${namespace}\0${kid}`
-    const known = this.#known.get(name)
-    if (known !== undefined) return known
-    const reading = this.#readKey(namespace, kid)
-    if (this.#known.size >= mostRemembered) this.#known.clear()
-    this.#known.set(name, reading)
-    reading.then(
-      (key) => key ?? this.#known.delete(name),
-      () => this.#known.delete(name),
-    )
-    return reading
+  /** Refuses one that our secret does not unwrap. */
+  open(stored: StoredKey): SigningKey {
+    const { key_scope: scope, key_kid: kid, key_expires_at_ms: expiresAt } = stored
+    const name = keyName(scope, kid)
+    const { secret } = this.#opened.get(name) ?? this.#remember(name, this.wrapping.open(stored))
+    return { kid, secret, expiresAt }
   }
 
-  async #readKey(namespace: string, kid: string): Promise<SigningKey | null> {
-    const [found] = await this.#sql.query(readKey, { namespace, kid })
-    return found !== undefined && isStored(found) ? this.wrapping.open(found) : null
+  /** The names of those that were opened: what is signed by one of them can be given a token. */
+  openedNames(): string[] {
+    return [...this.#opened.keys()]
+  }
+
+  /** The key of this id that verifies for the namespace, if it was opened before. */
+  #openedFor(namespace: string, kid: string): OpenedKey | undefined {
+    return this.#opened.get(keyName(namespace, kid)) ?? this.#opened.get(keyName(sharedScope, kid))
+  }
+
+  /** Has them opened, whoever can: what is left was removed. */
+  async openAll(namespace: string, kids: Iterable<string>): Promise<void> {
+    for (const kid of new Set(kids)) {
+      if (this.#openedFor(namespace, kid) !== undefined) continue
+      const [found] = await this.#sql.query(readKey, { namespace, kid })
+      if (found !== undefined && isStored(found)) this.open(found)
+    }
+  }
+
+  /** The token that the waitpoint was given out with, by a key that was opened; null when the key has been removed. */
+  tokenOf(namespace: string, waitpoint: SignedWaitpoint): string | null {
+    const key = this.#openedFor(namespace, waitpoint.kid)
+    return key === undefined ? null : mintToken(key, waitpoint)
+  }
+
+  #remember(name: string, key: SigningKey): OpenedKey {
+    if (this.#opened.size >= mostRemembered) this.#opened.clear()
+    this.#opened.set(name, key)
+    return key
   }
 }

@@ -27,16 +27,43 @@ export function isStored(found: MaybeStoredKey): found is StoredKey {
   return found.key_secret !== null
 }
 
+/** Names one key of all: no kid has a colon. */
+export function keyName(scope: string, kid: string): string {
+  return `${scope}:${kid}`
+}
+
+/** The same in SQL, of a row with the columns of `storedKeyRow`. */
+export const keyNameSql = (key: string): string => `${key}.key_scope || ':' || ${key}.key_kid`
+
+const storedKeyColumns = `k.namespace as key_scope, k.kid as key_kid, k.expires_at_ms as key_expires_at_ms,
+    k.is_wrapped as key_is_wrapped, k.secret as key_secret`
+
+/** Follows a `from`; gives, as `signing`, the key that signs now: the namespace's own, else the one that is shared. */
+export function signingKeyOf(namespace: string): string {
+  return `
+left join lateral (
+  select ${storedKeyColumns}
+  from flowfabric.ff_waitpoint_hmac k
+  where k.namespace = any (array[${namespace}, '${sharedScope}']) and k.is_active
+  order by k.namespace desc
+  limit 1
+) signing on true`
+}
+
 /** Follows a `from`; gives, as `k`, the key of this id that verifies for the namespace. */
 export function keyByKid(namespace: string, kid: string): string {
   return `
 left join lateral (
-  select k.namespace as key_scope, k.kid as key_kid, k.expires_at_ms as key_expires_at_ms,
-    k.is_wrapped as key_is_wrapped, k.secret as key_secret
+  select ${storedKeyColumns}
   from flowfabric.ff_waitpoint_hmac k
   where k.namespace = any (array[${namespace}, '${sharedScope}']) and k.kid = ${kid} and k.secret is not null
   limit 1
 ) k on true`
+}
+
+/** SQL for `isLive`, of a row of `ff_waitpoint_hmac`. */
+export function isLiveSql(key: string, now: string): string {
+  return `${key}.secret is not null and (${key}.expires_at_ms is null or ${key}.expires_at_ms >= ${now})`
 }
 
 /** Wraps what is stored and unwraps what is read. The secret is private, so that nothing that prints an engine prints it. */

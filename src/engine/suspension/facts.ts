@@ -24,67 +24,70 @@ export interface OpenSuspension {
   readonly timeoutBehaviour: TimeoutBehaviour | null
 }
 
-export const targetParams = { execution_ids: 'uuid[]', waitpoint_ids: 'uuid[]' } as const
+/** The columns of `openSuspensionOf`. */
+export const openSuspensionRow = {
+  suspension_id: 'uuid',
+  condition: 'jsonb',
+  resume_delay_ms: 'int8?',
+  wake_at_ms: 'int8?',
+  timeout_at_ms: 'int8?',
+  escalated_at_ms: 'int8?',
+  timeout_behaviour: oneOf<TimeoutBehaviour | null>(),
+  /** By the child's id: when it ended. Null when none has. */
+  child_endings: 'jsonb?',
+} as const
 
-/** The executions `i` of `$1`, and those that the waitpoints of `$2` belong to: whoever answers one knows only that. */
-export const targets = `(
-  select unnest($1::uuid[]) as execution_id
-  union
-  select p.execution_id
-  from unnest($2::uuid[]) as w (waitpoint_id)
+/** SQL for the children that a condition waits for, as a set of ids in jsonb; and for the uuid of such an id. */
+export const childLeaves = (condition: string): string =>
+  `jsonb_path_query(${condition}, '$.** ? (@.kind == "child").executionId')`
+export const uuidOfLeaf = (id: string): string =>
+  `substring(${id} #>> '{}' from '^\\{fp:\\d+\\}:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$')::uuid`
+
+/**
+ * What the execution is suspended by; for a lateral join. A child's ending is final, so it is not locked. Of an id that is
+ * nobody's, or another's child, nothing is told. A leaf that is no child has none, and looking costs more than all the rest.
+ */
+export function openSuspensionOf(execution: string): string {
+  return `
+  select s.suspension_id, s.condition, s.resume_delay_ms, s.wake_at_ms, s.timeout_at_ms, s.escalated_at_ms,
+    case when s.escalated_at_ms is null then s.timeout_behavior else s.second_behavior end as timeout_behaviour,
+    c.child_endings
+  from flowfabric.ff_suspension_current s
   cross join lateral (
-    select p.execution_id
-    from flowfabric.ff_waitpoint_pending p
-    where p.waitpoint_id = w.waitpoint_id
-    offset 0
-  ) p
-) i`
+    select jsonb_object_agg(c.id #>> '{}', e.terminal_at_ms) as child_endings
+    from ${childLeaves('s.condition')} as c (id)
+    cross join lateral (
+      select e.terminal_at_ms
+      from flowfabric.ff_exec_core e
+      where e.execution_id = ${uuidOfLeaf('c.id')}
+        and e.parent_id = s.execution_id and e.terminal_at_ms is not null
+      offset 0
+    ) e
+    where s.condition ->> 'kind' in ('child', 'allOf', 'anyOf')
+  ) c
+  where s.execution_id = any (array[${execution}]) and s.closed_at_ms is null
+  offset 0`
+}
 
-// A child's ending is final, so it is not locked. Of an id that is nobody's, or another's child, nothing is told.
 const openSuspensions = statement({
   name: 'suspension.open',
-  params: targetParams,
-  row: {
-    execution_id: 'uuid',
-    suspension_id: 'uuid',
-    condition: 'jsonb',
-    resume_delay_ms: 'int8?',
-    wake_at_ms: 'int8?',
-    timeout_at_ms: 'int8?',
-    escalated_at_ms: 'int8?',
-    timeout_behaviour: oneOf<TimeoutBehaviour | null>(),
-    /** By the child's id: when it ended. Null when none has. */
-    child_endings: 'jsonb?',
-    now_ms: 'int8',
-  },
+  params: { execution_ids: 'uuid[]' },
+  row: { execution_id: 'uuid', now_ms: 'int8', ...openSuspensionRow },
   text: `
-select s.execution_id, s.suspension_id, s.condition, s.resume_delay_ms, s.wake_at_ms, s.timeout_at_ms, s.escalated_at_ms,
-  case when s.escalated_at_ms is null then s.timeout_behavior else s.second_behavior end as timeout_behaviour,
-  c.child_endings, flowfabric.ff_now_ms() as now_ms
-from ${targets}
-join flowfabric.ff_suspension_current s on s.execution_id = any (array[i.execution_id])
-cross join lateral (
-  select jsonb_object_agg(c.id #>> '{}', e.terminal_at_ms) as child_endings
-  from jsonb_path_query(s.condition, '$.** ? (@.kind == "child").executionId') as c (id)
-  cross join lateral (
-    select e.terminal_at_ms
-    from flowfabric.ff_exec_core e
-    where e.execution_id
-        = substring(c.id #>> '{}' from '^\\{fp:\\d+\\}:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$')::uuid
-      and e.parent_id = s.execution_id and e.terminal_at_ms is not null
-    offset 0
-  ) e
-) c
-where s.closed_at_ms is null`,
+select i.execution_id, flowfabric.ff_now_ms() as now_ms, o.*
+from unnest($1::uuid[]) as i (execution_id)
+cross join lateral (${openSuspensionOf('i.execution_id')}
+) o`,
 })
 
 // Those sent through the suspension's waitpoints, and of those sent by name the untaken ones whose name stands in the
 // condition. A name that stands there for something else costs a row that no leaf takes. What was found not to count when it
 // came never will, and only a predicate needs payloads, of which there may be thousands. A lone leaf still waits, so nothing
-// that came has met it.
+// that came has met it. Besides the executions of `$1`, those that the waitpoints of `$2` belong to: whoever answers one knows
+// only that.
 const openSignals = statement({
   name: 'suspension.open.signals',
-  params: targetParams,
+  params: { execution_ids: 'uuid[]', waitpoint_ids: 'uuid[]' },
   row: {
     execution_id: 'uuid',
     signal_no: 'int8',
@@ -101,7 +104,18 @@ const openSignals = statement({
 select g.execution_id, g.signal_no, g.signal_id, g.signal_name, g.source_type, g.source_identity, g.waitpoint_key,
   g.accepted_at_ms, case when jsonb_path_exists(s.condition, '$.**.payload') then g.payload end as payload,
   g.payload_encoding
-from ${targets}
+from (
+  select unnest($1::uuid[]) as execution_id
+  union
+  select p.execution_id
+  from unnest($2::uuid[]) as w (waitpoint_id)
+  cross join lateral (
+    select p.execution_id
+    from flowfabric.ff_waitpoint_pending p
+    where p.waitpoint_id = w.waitpoint_id
+    offset 0
+  ) p
+) i
 join flowfabric.ff_suspension_current s on s.execution_id = any (array[i.execution_id])
 join flowfabric.ff_signal g on g.execution_id = any (array[s.execution_id])
 where s.closed_at_ms is null and s.condition ->> 'kind' <> 'signal' and g.taken_at_ms is null
@@ -111,10 +125,14 @@ where s.closed_at_ms is null and s.condition ->> 'kind' <> 'signal' and g.taken_
       and jsonb_path_exists(s.condition, '$.** ? (@.name == $name)', jsonb_build_object('name', g.signal_name)))`,
 })
 
-/** To be sent in this order behind whatever locks the executions; also those that waitpoints belong to. */
-export function factReads(uuids: readonly string[], waitpointUuids: readonly string[] = []) {
-  const values = { execution_ids: uuids, waitpoint_ids: waitpointUuids }
-  return [call(openSuspensions, values), call(openSignals, values)] as const
+/** To be sent behind whatever locks the executions; also of those that waitpoints belong to. */
+export function openSignalsCall(uuids: readonly string[], waitpointUuids: readonly string[] = []) {
+  return call(openSignals, { execution_ids: uuids, waitpoint_ids: waitpointUuids })
+}
+
+/** To be sent in this order behind whatever locks the executions. */
+export function factReads(uuids: readonly string[]) {
+  return [call(openSuspensions, { execution_ids: uuids }), openSignalsCall(uuids)] as const
 }
 
 export type FactRows = RowsOf<ReturnType<typeof factReads>>
@@ -135,9 +153,9 @@ export function byExecution<Row extends { readonly execution_id: string }>(rows:
   return groups
 }
 
-type SignalRow = RowOf<typeof openSignals.row>
+export type SignalRow = RowOf<typeof openSignals.row>
 
-function suspensionOf(row: RowOf<typeof openSuspensions.row>, signals: readonly SignalRow[]): OpenSuspension {
+export function suspensionOf(row: RowOf<typeof openSuspensions.row>, signals: readonly SignalRow[]): OpenSuspension {
   return {
     uuid: row.execution_id,
     suspensionId: row.suspension_id,

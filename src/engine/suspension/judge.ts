@@ -6,6 +6,8 @@ import { formatExecutionId, formatWaitpointId } from '../../model/id.ts'
 import { asOwnAnswer } from '../failure.ts'
 import { lostLease } from '../fence.ts'
 import { held } from '../merge.ts'
+import type { SigningKeys } from '../signing-key/keys.ts'
+import { isStored } from '../signing-key/stored-key.ts'
 import { factOf } from './facts.ts'
 import type { ChildRow, EarlySignalRow, Looked, LookedRow, PendingRow } from './look.ts'
 import { checkKeys, waitpointNotFound, type CheckedBinding, type NewSuspension } from './request.ts'
@@ -53,8 +55,13 @@ export interface Judged {
   readonly isAtOnce: boolean
 }
 
-/** `keepsLease`: one whose condition holds at once is not parked. */
-export function judge(items: readonly NewSuspension[], looked: Looked, keepsLease: boolean): Decision[] {
+/** `keepsLease`: one whose condition holds at once is not parked. `keys` open what signs its waitpoints, or it is refused. */
+export function judge(
+  items: readonly NewSuspension[],
+  looked: Looked,
+  keepsLease: boolean,
+  keys: SigningKeys,
+): Decision[] {
   return items.map((item, index) => {
     const row = looked.found.get(index + 1)
     const { executionId, uuid } = item
@@ -66,7 +73,7 @@ export function judge(items: readonly NewSuspension[], looked: Looked, keepsLeas
     if (isRepeat(item, row) && (keepsLease || !isAtOnce)) return { kind: 'repeat', item, row, isAtOnce }
     if (!row.is_held) return refused(item, row)
     try {
-      const judged = suspensionOf(item, row, looked, keepsLease)
+      const judged = suspensionOf(item, row, looked, keepsLease, keys)
       // Who keeps the lease gives nothing back, and may clean up.
       return row.is_asked_to_stop && !judged.isAtOnce ? { kind: 'stop', item, row } : judged
     } catch (error) {
@@ -88,8 +95,14 @@ function refused(item: NewSuspension, row: LookedRow): EngineError {
   return new EngineError('stale_lease', sentence, { executionId, publicState: 'suspended', leaseEpoch })
 }
 
-function suspensionOf(item: NewSuspension, row: LookedRow, looked: Looked, keepsLease: boolean): Judged {
-  const doors = item.bindings.map((binding) => doorOf(item, row, binding, looked.pending))
+function suspensionOf(
+  item: NewSuspension,
+  row: LookedRow,
+  looked: Looked,
+  keepsLease: boolean,
+  keys: SigningKeys,
+): Judged {
+  const doors = item.bindings.map((binding) => doorOf(item, row, binding, looked.pending, keys))
   checkKeys(
     item,
     doors.map(({ key }) => key),
@@ -112,10 +125,12 @@ function doorOf(
   row: LookedRow,
   { uuid, key }: CheckedBinding,
   pending: ReadonlyMap<string, PendingRow>,
+  keys: SigningKeys,
 ): Door {
   if (key !== null) {
+    if (isStored(row)) keys.open(row)
     const requiredNames = requiredSignalNames(condition, key)
-    return { uuid, key, kid: row.active_kid!, createdAt: row.now_ms, isFresh: true, requiredNames }
+    return { uuid, key, kid: row.key_kid!, createdAt: row.now_ms, isFresh: true, requiredNames }
   }
   const waitpointId = formatWaitpointId(partition, uuid)
   const found = pending.get(uuid)
@@ -129,6 +144,7 @@ function doorOf(
     const sentence = `waitpoint ${waitpointId} is ${found.state}; a suspension takes a pending one, or a key for a fresh one`
     throw new EngineError('waitpoint_not_pending', sentence, { waitpointId, state: found.state })
   }
+  if (isStored(found)) keys.open(found)
   return {
     uuid,
     key: found.waitpoint_key,

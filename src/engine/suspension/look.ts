@@ -1,5 +1,6 @@
 // Before a suspension is decided: lock the executions, then look. A signal is written under the same lock, and leaves
 // nothing on the execution's row by which one could tell that it came; so all facts are read by later statements.
+import { attached } from '../../model/attached.ts'
 import { childrenOf, namesTakenBy } from '../../model/condition-waits.ts'
 import { parseExecutionId } from '../../model/id.ts'
 import type { WaitpointState } from '../../model/suspension.ts'
@@ -7,7 +8,7 @@ import { call, type Call, type RowsOf } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import { lockSetCall } from '../execution/lock-set.ts'
 import { fenceInput, fenceParams, fenceRow, fenceValues, isHeldSql } from '../fence.ts'
-import { activeKid } from '../signing-key/active-kid.ts'
+import { keyByKid, signingKeyOf, storedKeyRow } from '../signing-key/stored-key.ts'
 import { byExecution } from './facts.ts'
 import type { NewSuspension } from './request.ts'
 
@@ -20,7 +21,8 @@ const lookStatement = statement({
     queue_id: 'int4',
     is_asked_to_stop: 'bool',
     now_ms: 'int8',
-    active_kid: 'text?',
+    /** The key that signs fresh waitpoints. */
+    ...storedKeyRow,
     /** The suspension before this one; whether it was this very holder's; and whether it kept its lease. */
     last_suspension_id: 'uuid?',
     last_key: 'text?',
@@ -37,7 +39,7 @@ select i.ordinal,
   coalesce(${isHeldSql('e', 'i')}, false) as is_held,
   coalesce(e.lease_id = i.given_lease_id and e.lease_epoch = i.given_epoch, false) as is_last_holder,
   e.lease_epoch, e.public_state, e.interruption, e.namespace, e.queue_id,
-  e.cancel_requested_at_ms is not null as is_asked_to_stop, k.now_ms, ${activeKid('e.namespace')} as active_kid,
+  e.cancel_requested_at_ms is not null as is_asked_to_stop, k.now_ms, signing.*,
   s.suspension_id as last_suspension_id, s.idempotency_key as last_key,
   coalesce(s.lease_id = i.given_lease_id and s.lease_epoch = i.given_epoch, false) as last_is_ours,
   coalesce(s.outcome ? 'atOnce', false) as last_was_at_once
@@ -48,7 +50,7 @@ join flowfabric.ff_exec_core e
   and (i.namespace is null or e.namespace = i.namespace)
 cross join (select flowfabric.ff_now_ms() as now_ms offset 0) k
 left join flowfabric.ff_lease l on l.execution_id = any (array[e.execution_id])
-left join flowfabric.ff_suspension_current s on s.execution_id = any (array[e.execution_id])`,
+left join flowfabric.ff_suspension_current s on s.execution_id = any (array[e.execution_id])${signingKeyOf('e.namespace')}`,
 })
 
 const pendingStatement = statement({
@@ -63,12 +65,15 @@ const pendingStatement = statement({
     created_at_ms: 'int8',
     expires_at_ms: 'int8?',
     token_kid: 'text',
+    /** The key that signed it. */
+    ...storedKeyRow,
   },
   text: `
 select p.waitpoint_id, p.execution_id, p.waitpoint_key, p.state, p.close_reason, p.created_at_ms, p.expires_at_ms,
-  p.token_kid
+  p.token_kid, k.*
 from unnest($1::uuid[]) as i (waitpoint_id)
-join flowfabric.ff_waitpoint_pending p on p.waitpoint_id = any (array[i.waitpoint_id])`,
+join flowfabric.ff_waitpoint_pending p on p.waitpoint_id = any (array[i.waitpoint_id])
+join flowfabric.ff_exec_core e on e.execution_id = any (array[p.execution_id])${keyByKid('e.namespace', 'p.token_kid')}`,
 })
 
 // Those that wait in a pending waitpoint, and those sent by name that nothing has taken. The payload travels only where a
@@ -100,7 +105,8 @@ where g.taken_at_ms is null and g.suspension_id is null
     or g.waitpoint_id is null and g.generation = e.generation and g.signal_name = any ($3::text[]))`,
 })
 
-// Of an id that is nobody's, or another's child, nothing is told.
+// Of an id that is nobody's, or another's child, nothing is told; nor of a child that lives on its own since an earlier
+// generation of its parent ended, because its ending tells nobody.
 const childStatement = statement({
   name: 'suspension.look.children',
   params: { parent_ids: 'uuid[]', child_ids: 'uuid[]', partition_keys: 'int2[]' },
@@ -109,7 +115,8 @@ const childStatement = statement({
 select i.parent_id as execution_id, i.child_id, e.partition_key, e.terminal_at_ms
 from unnest($1::uuid[], $2::uuid[], $3::int2[]) as i (parent_id, child_id, partition_key)
 join flowfabric.ff_exec_core e on e.execution_id = any (array[i.child_id])
-where e.parent_id = i.parent_id and e.partition_key = i.partition_key`,
+where e.parent_id = i.parent_id and e.partition_key = i.partition_key
+  and (e.attached & ${attached.parent} <> 0 or e.terminal_at_ms is not null)`,
 })
 
 /** In this order, in one round trip. Most wait only for what is yet to come, and then no facts are asked for. */

@@ -2,7 +2,7 @@
 import type { Condition } from '../../model/condition.ts'
 import { checkBinding } from '../../model/condition-binding.ts'
 import { parseCondition } from '../../model/condition-parse.ts'
-import { signalNodesOf, waitpointsOf } from '../../model/condition.ts'
+import { waitpointsNamedBy } from '../../model/condition-waits.ts'
 import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
 import { formatWaitpointId, parseWaitpointId, type WaitpointId } from '../../model/id.ts'
@@ -57,6 +57,7 @@ export interface CheckedBinding {
 export interface NewSuspension extends Held {
   readonly suspensionId: string
   readonly condition: Condition
+  readonly conditionLength: number
   readonly bindings: readonly CheckedBinding[]
   readonly reason: SuspensionReason
   readonly timeoutMs: number | null
@@ -91,14 +92,27 @@ export function checkSuspendRequest(caller: Caller, request: SuspendRequest): Ne
   }
   const fence = checkFence(caller, request)
   const condition = parseCondition(request.condition)
+  const timeout = checkTimeout(request)
+  const escalation = checkEscalation(request)
+  // Field by field: copied from several objects it takes twice as long, and ten thousand of them are made in one call.
   const item: NewSuspension = {
-    ...fence,
+    executionId: fence.executionId,
+    partition: fence.partition,
+    uuid: fence.uuid,
+    namespace: fence.namespace,
+    leaseId: fence.leaseId,
+    leaseEpoch: fence.leaseEpoch,
+    actor: fence.actor,
     suspensionId: mintUuid(),
     condition,
+    conditionLength: JSON.stringify(condition).length,
     bindings: checkBindings(fence, condition, request.waitpoints),
     reason,
-    ...checkTimeout(request),
-    ...checkEscalation(request),
+    timeoutMs: timeout.timeoutMs,
+    timeoutAt: timeout.timeoutAt,
+    timeoutBehaviour: timeout.timeoutBehaviour,
+    secondTimeoutMs: escalation.secondTimeoutMs,
+    secondBehaviour: escalation.secondBehaviour,
     resumeDelayMs: resumeDelay === undefined ? null : parseDuration('resumeDelay', resumeDelay),
     idempotencyKey:
       idempotencyKey === undefined
@@ -121,8 +135,7 @@ export function checkKeys({ condition, timeoutMs, timeoutAt }: NewSuspension, ke
 
 function checkBindings({ partition }: Held, condition: Condition, waitpoints: unknown): CheckedBinding[] {
   if (waitpoints === undefined) {
-    const keys = new Set([...signalNodesOf(condition)].flatMap(([, node]) => waitpointsOf(node)))
-    return [...keys].map((key) => ({ uuid: mintUuid(), key }))
+    return waitpointsNamedBy(condition).map((key) => ({ uuid: mintUuid(), key }))
   }
   if (!Array.isArray(waitpoints)) {
     throw refusal('invalid_input', 'waitpoints', show(waitpoints), 'an array of waitpoints, or left out')

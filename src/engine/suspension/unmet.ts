@@ -1,14 +1,15 @@
 // Most conditions can be met only by what is yet to come: all their signals come through fresh waitpoints. Then there is
 // nothing to judge, and the database suspends by itself, in one statement and one round trip.
 //
-// It writes only where everything is plain: held by this lease, not asked to stop, and no repeat. All else is passed over and
-// judged in the other way. The lease is read as the statement's snapshot has it, as every fenced write does (`fence.ts`).
+// It writes only where everything is plain: held by this lease, not asked to stop, no repeat, and signed by a key that this
+// process has opened. All else is passed over and judged in the other way. The lease is read as the statement's snapshot has it, as every fenced write does (`fence.ts`).
 import { requiredSignalNames } from '../../model/condition-waits.ts'
 import { nodesOf } from '../../model/condition.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import { fenceInput, fenceParams, fenceValues, isHeldSql } from '../fence.ts'
-import { activeKid } from '../signing-key/active-kid.ts'
+import type { SigningKeys } from '../signing-key/keys.ts'
+import { keyNameSql, signingKeyOf } from '../signing-key/stored-key.ts'
 import type { UnsignedWaitpoint } from '../waitpoint/tokens.ts'
 import { asksForFacts } from './look.ts'
 import { parkHeld } from './park.ts'
@@ -30,8 +31,9 @@ const suspendStatement = statement({
     idempotency_keys: 'text?[]',
     conditions: 'jsonb[]',
     doors: 'jsonb[]',
+    opened_keys: 'text[]',
   },
-  row: { ordinal: 'int8', namespace: 'text', parked_at_ms: 'int8', kid: 'text?' },
+  row: { ordinal: 'int8', namespace: 'text', parked_at_ms: 'int8', timeout_at_ms: 'int8?', kid: 'text?' },
   text: `
 with input as materialized (
   select *
@@ -59,15 +61,16 @@ clock as materialized (
 ),
 parking as materialized (
   select t.*, k.now_ms as parked_at_ms, coalesce(t.given_timeout_at_ms, k.now_ms + t.timeout_ms) as timeout_at_ms,
-    ${activeKid('t.namespace')} as kid
+    signing.key_kid as kid
   from target t
   cross join clock k
   join flowfabric.ff_lease l on l.execution_id = any (array[t.execution_id])
-  left join flowfabric.ff_suspension_current s on s.execution_id = any (array[t.execution_id])
+  left join flowfabric.ff_suspension_current s on s.execution_id = any (array[t.execution_id])${signingKeyOf('t.namespace')}
   where ${isHeldSql('t', 't')}
     and t.cancel_requested_at_ms is null
     and coalesce(t.given_timeout_at_ms > k.now_ms, true)
     and not coalesce(s.idempotency_key = t.idempotency_key and s.lease_id = t.given_lease_id, false)
+    and (t.doors = '[]' or ${keyNameSql('signing')} = any ($18::text[]))
 ),
 ${parkHeld},
 recorded as (
@@ -89,37 +92,39 @@ opened as (
   from parking p
   cross join lateral jsonb_to_recordset(p.doors) as d (id uuid, key text, names text[])
 )
-select ordinal, namespace, parked_at_ms, kid
+select ordinal, namespace, parked_at_ms, timeout_at_ms, kid
 from parking`,
 })
 
 /** Nothing that came before can meet the condition. */
 export function isUnmet(item: NewSuspension): boolean {
   if (asksForFacts(item)) return false
-  return ![...nodesOf(item.condition)].some(([, node]) => node.kind === 'time')
+  return !nodesOf(item.condition).some(([, node]) => node.kind === 'time')
 }
 
 export interface ParkedUnmet {
   readonly kind: 'parked'
   readonly item: NewSuspension
-  readonly row: { readonly namespace: string }
+  readonly row: { readonly namespace: string; readonly parked_at_ms: number }
+  readonly timeoutAt: number | null
   readonly doors: readonly UnsignedWaitpoint[]
 }
 
 /** Those that it has suspended. */
 export async function parkUnmet(
   sql: Sql,
+  keys: SigningKeys,
   items: readonly NewSuspension[],
 ): Promise<ReadonlyMap<NewSuspension, ParkedUnmet>> {
   if (items.length === 0) return new Map()
-  const [rows] = await sql.pipeline([call(suspendStatement, valuesOf(items))])
+  const [rows] = await sql.pipeline([call(suspendStatement, { ...valuesOf(items), opened_keys: keys.openedNames() })])
   return new Map(
     rows.map((row) => {
       const item = items[row.ordinal - 1]!
       const doors = item.bindings.map(({ uuid, key }) => {
         return { uuid, key: key!, kid: row.kid!, createdAt: row.parked_at_ms }
       })
-      return [item, { kind: 'parked', item, row, doors }]
+      return [item, { kind: 'parked', item, row, timeoutAt: row.timeout_at_ms, doors }]
     }),
   )
 }
@@ -138,7 +143,11 @@ function valuesOf(items: readonly NewSuspension[]) {
     idempotency_keys: items.map((item) => item.idempotencyKey),
     conditions: items.map((item) => item.condition),
     doors: items.map(({ bindings, condition }) =>
-      bindings.map(({ uuid, key }) => ({ id: uuid, key, names: requiredSignalNames(condition, key!) })),
+      bindings.map(({ uuid, key }) => ({
+        id: uuid,
+        key,
+        names: requiredSignalNames(condition, key!),
+      })),
     ),
   }
 }

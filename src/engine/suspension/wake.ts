@@ -23,6 +23,7 @@ import type { CloseReason } from '../../model/suspension.ts'
 import type { Interruption } from '../../model/state.ts'
 import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
+import type { CarriedHint } from '../hint.ts'
 
 export const wakeSuspended = `
 woken as (
@@ -96,6 +97,8 @@ const wake = statement({
     reasons: 'text?[]',
     close_reasons: 'text[]',
     outcomes: 'jsonb?[]',
+    channel: 'text?',
+    hint: 'text?',
   },
   row: { execution_id: 'uuid', queue_id: 'int4', delay_until_ms: 'int8?' },
   text: `
@@ -108,11 +111,12 @@ with waking as materialized (
 ),
 ${wakeSuspended}
 select execution_id, queue_id, delay_until_ms
-from woken`,
+from woken
+where $9::text is null or pg_notify($9, $10) is not null`,
 })
 
 /** For executions that an earlier statement of the transaction has locked and found suspended. */
-export function wakeCall(items: readonly Waking[]) {
+export function wakeCall(items: readonly Waking[], hint: CarriedHint | null = null) {
   return call(wake, {
     execution_ids: items.map((item) => item.uuid),
     interruptions: items.map((item) => item.interruption),
@@ -122,6 +126,8 @@ export function wakeCall(items: readonly Waking[]) {
     reasons: items.map((item) => item.reason),
     close_reasons: items.map((item) => item.closeReason),
     outcomes: items.map((item) => item.outcome),
+    channel: hint?.channel ?? null,
+    hint: hint?.payload ?? null,
   })
 }
 

@@ -9,6 +9,7 @@ import { closeDoorsCall, openDoorsCall } from './open-doors.ts'
 import { parkCall } from './park.ts'
 import { recordCall } from './record.ts'
 import { takeSignalsCall } from './take-signals.ts'
+import type { ParkedUnmet } from './unmet.ts'
 import { interruptionBy, wakeCall, type Waking } from './wake.ts'
 
 export function writesOf(decisions: readonly Decision[]): readonly Call[] {
@@ -29,10 +30,10 @@ export function writesOf(decisions: readonly Decision[]): readonly Call[] {
   ]
 }
 
-export function isKind<Kind extends Decided['kind']>(
-  decision: Decision | { readonly kind: string },
+export function isKind<Kind extends (Decided | ParkedUnmet)['kind']>(
+  decision: Decision | ParkedUnmet,
   kind: Kind,
-): decision is Extract<Decided, { readonly kind: Kind }> {
+): decision is Extract<Decided | ParkedUnmet, { readonly kind: Kind }> {
   return decision !== held && !EngineError.is(decision) && decision.kind === kind
 }
 

@@ -96,26 +96,29 @@ export async function listWaitpoints(
   if (owner === undefined) {
     throw new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
   }
-  const waitpoints = await Promise.all(
-    rows.slice(0, limit).map((row) => decodeWaitpoint(keys, owner.namespace, target, row)),
+  const listed = rows.slice(0, limit)
+  await keys.openAll(
+    owner.namespace,
+    listed.map((row) => row.token_kid),
   )
+  const waitpoints = listed.map((row) => decodeWaitpoint(keys, owner.namespace, target, row))
   const hasMore = rows.length > limit
   return { waitpoints, nextCursor: hasMore ? encodeCursor('waitpoints', [rows[limit - 1]!.waitpoint_id]) : null }
 }
 
-async function decodeWaitpoint(
+function decodeWaitpoint(
   keys: SigningKeys,
   namespace: string,
   target: { readonly executionId: ExecutionId; readonly partition: number },
   row: RowOf<typeof listStatement.row>,
-): Promise<Waitpoint> {
+): Waitpoint {
   const unsigned = {
     uuid: row.waitpoint_id,
     key: row.waitpoint_key,
     kid: row.token_kid,
     createdAt: row.created_at_ms,
   }
-  const { waitpointId, key, token } = await withToken(keys, namespace, target, unsigned)
+  const { waitpointId, key, token } = withToken(keys, namespace, target, unsigned)
   return {
     waitpointId,
     executionId: target.executionId,

@@ -18,13 +18,14 @@ export interface UnsignedWaitpoint {
   readonly createdAt: number
 }
 
-export async function withToken(
+/** After its key was opened. */
+export function withToken(
   keys: SigningKeys,
   namespace: string,
   { executionId, partition }: Pick<Target, 'executionId' | 'partition'>,
   { uuid, key, kid, createdAt }: UnsignedWaitpoint,
-): Promise<BoundWaitpoint> {
+): BoundWaitpoint {
   const waitpointId = formatWaitpointId(partition, uuid)
-  const token = await keys.tokenOf(namespace, { kid, executionId, waitpointId, waitpointKey: key, createdAt })
+  const token = keys.tokenOf(namespace, { kid, executionId, waitpointId, waitpointKey: key, createdAt })
   return { waitpointId, key, token }
 }

@@ -1,0 +1,49 @@
+// An API key as everybody may see it; never its secret.
+import type { Scope } from '../../model/api-key.ts'
+import type { RowOf } from '../../sql/statement.ts'
+import { namespaceOf } from '../signing-key/scope.ts'
+
+export interface ApiKey {
+  readonly keyId: string
+  /** Null: all namespaces. */
+  readonly namespace: string | null
+  /** Who acts with it, as the log tells. */
+  readonly name: string
+  readonly scopes: readonly Scope[]
+  /** Null: as many as the server allows a key. */
+  readonly requestsPerSecond: number | null
+  readonly createdAt: number
+  readonly createdBy: string
+  /** To the minute. */
+  readonly lastUsedAt: number | null
+  readonly revokedAt: number | null
+}
+
+export const apiKeyRow = {
+  key_id: 'text',
+  namespace: 'text',
+  name: 'text',
+  scopes: 'text[]',
+  requests_per_second: 'int4?',
+  created_at_ms: 'int8',
+  created_by: 'text',
+  last_used_at_ms: 'int8?',
+  revoked_at_ms: 'int8?',
+} as const
+
+export const apiKeyColumns = `k.key_id, k.namespace, k.name, k.scopes, k.requests_per_second, k.created_at_ms, k.created_by,
+  k.last_used_at_ms, k.revoked_at_ms`
+
+export function decodeApiKey(row: RowOf<typeof apiKeyRow>): ApiKey {
+  return {
+    keyId: row.key_id,
+    namespace: namespaceOf(row.namespace),
+    name: row.name,
+    scopes: row.scopes as readonly Scope[],
+    requestsPerSecond: row.requests_per_second,
+    createdAt: row.created_at_ms,
+    createdBy: row.created_by,
+    lastUsedAt: row.last_used_at_ms,
+    revokedAt: row.revoked_at_ms,
+  }
+}

@@ -1,0 +1,85 @@
+// A new API key. It is told once, whole; what is stored is the hash of its secret.
+import { checkScopes, mintApiKey, type Scope } from '../../model/api-key.ts'
+import { refusal } from '../../model/errors.ts'
+import { limits } from '../../model/limits.ts'
+import { refuseUnknownFields } from '../../model/shape.ts'
+import { checkText, show } from '../../model/text.ts'
+import type { Sql } from '../../sql/sql.ts'
+import { statement } from '../../sql/statement.ts'
+import type { Caller } from '../caller.ts'
+import { untilSent } from '../resend.ts'
+import { namespaceOf, scopeFor } from '../signing-key/scope.ts'
+
+export interface CreateApiKeyRequest {
+  /** Who acts with it, as the log tells. */
+  readonly name: string
+  readonly scopes: readonly Scope[]
+  /** Left out: the caller's namespace; of a caller of all, all of them. */
+  readonly namespace?: string
+  /** Left out: as many as the server allows a key. */
+  readonly requestsPerSecond?: number
+}
+
+export interface ApiKeyCreated {
+  readonly kind: 'created'
+  readonly keyId: string
+  /** Shown now and never again. */
+  readonly key: string
+  /** Null: all namespaces. */
+  readonly namespace: string | null
+  readonly name: string
+  readonly scopes: readonly Scope[]
+}
+
+// Sent again after a lost reply it finds its own row, by the id that was minted before.
+const createStatement = statement({
+  name: 'api-key.create',
+  params: {
+    key_id: 'text',
+    namespace: 'text',
+    name: 'text',
+    scopes: 'text[]',
+    secret_hash: 'bytea',
+    requests_per_second: 'int4?',
+    actor: 'text',
+  },
+  row: {},
+  text: `
+with created as (
+  insert into flowfabric.ff_api_key (key_id, namespace, name, scopes, secret_hash, requests_per_second, created_at_ms,
+    created_by)
+  values ($1, $2, $3, $4, $5, $6, flowfabric.ff_now_ms(), $7)
+  on conflict do nothing
+  returning key_id, namespace, name, scopes, created_at_ms
+)
+insert into flowfabric.ff_event (occurred_at_ms, event_type, partition_key, namespace, actor, details)
+select created_at_ms, 'api_key_created', 0, namespace, $7,
+  jsonb_build_object('keyId', key_id, 'name', name, 'scopes', scopes)
+from created`,
+})
+
+export async function createApiKey(sql: Sql, caller: Caller, request: CreateApiKeyRequest): Promise<ApiKeyCreated> {
+  refuseUnknownFields('apiKeys.create', request, ['name', 'scopes', 'namespace', 'requestsPerSecond'])
+  const name = checkText('name', request.name, { minBytes: 1, maxBytes: limits.apiKeyNameBytes, refuseControls: true })
+  const scopes = checkScopes(request.scopes)
+  const scope = scopeFor(caller, request.namespace)
+  const rate = checkRate(request.requestsPerSecond)
+  const { key, keyId, secretHash } = mintApiKey()
+  const values = {
+    key_id: keyId,
+    namespace: scope,
+    name,
+    scopes,
+    secret_hash: secretHash,
+    requests_per_second: rate,
+    actor: caller.actor,
+  }
+  await untilSent(sql, { again: false }, () => sql.query(createStatement, values))
+  return { kind: 'created', keyId, key, namespace: namespaceOf(scope), name, scopes }
+}
+
+function checkRate(rate: unknown): number | null {
+  if (rate === undefined) return null
+  if (Number.isInteger(rate) && (rate as number) >= 1 && (rate as number) <= 1_000_000) return rate as number
+  throw refusal('invalid_input', 'requestsPerSecond', show(rate), 'a whole number from 1 to 1,000,000')
+}

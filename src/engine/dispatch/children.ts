@@ -1,0 +1,138 @@
+// An ended parent leaves its children: those that live are to be cancelled with it, or go on by themselves.
+import { attached } from '../../model/attached.ts'
+import type { Sql } from '../../sql/sql.ts'
+import { statement } from '../../sql/statement.ts'
+import { inScope, sweepParams, sweepRow, takenUp } from '../reconcilers/candidate.ts'
+import { untilSent } from '../resend.ts'
+import type { Dispatched } from './dispatched.ts'
+import { owed } from './owed.ts'
+
+/** Under which rows that cannot be processed are set aside. */
+export const childrenDuty = 'dispatch-children'
+
+const owedColumns = 'd.execution_id, d.generation, d.flow_id, d.parent_id, d.has_children'
+
+export const dueParents = `
+select ${owedColumns}
+from flowfabric.ff_dispatch d
+join flowfabric.ff_exec_core e on e.execution_id = any (array[d.execution_id])
+where d.has_children and d.created_at_ms >= 0
+  and ${inScope(childrenDuty)}
+order by d.created_at_ms, d.execution_id
+limit $1
+for update of d skip locked`
+
+// Takes what endings owe their children, passing over what others resolve at this moment. The parent is not locked: it has
+// ended, so that no child can come, and a replay of it does not undo that. An ending before the last is nobody's business:
+// the parent lives again, or has ended anew.
+//
+// A child that is to be cancelled is put into the backlog, without a lock. One that is detached is locked, in the order of
+// ids, unless somebody holds it; then it is met again. Only what it owes is changed, so it matters not what became of it
+// since the statement began. Children that are in neither state are those still to do: of a parent with more of them than
+// one set takes, the next set takes the next.
+export const leaveStatement = statement({
+  name: `duty.${childrenDuty}`,
+  params: sweepParams,
+  row: { ...sweepRow, backlogged: 'int8' },
+  text: `
+with due as materialized (${dueParents}
+),
+named as materialized (
+  select ${owedColumns}
+  from unnest($5::uuid[]) as o (execution_id)
+  join flowfabric.ff_dispatch d on d.execution_id = any (array[o.execution_id])
+  for update of d skip locked
+),
+owed as materialized (
+  select *
+  from (select * from due union all select * from named) o
+  where o.has_children
+),
+live as materialized (
+  select o.execution_id as parent_id, c.*
+  from owed o
+  join flowfabric.ff_exec_core p on p.execution_id = any (array[o.execution_id])
+  cross join lateral (
+    select e.execution_id, e.generation, e.on_parent_end
+    from flowfabric.ff_exec_input n
+    join flowfabric.ff_exec_core e on e.execution_id = any (array[n.execution_id])
+    where n.parent_id = o.execution_id and e.lifecycle_phase <> 'terminal' and e.attached & ${attached.parent} <> 0
+      and not exists (
+        select from flowfabric.ff_cancel_backlog b
+        where b.execution_id = any (array[e.execution_id]) and b.generation = e.generation)
+    limit $1 + 1
+  ) c
+  where p.lifecycle_phase = 'terminal' and p.generation = o.generation
+  limit $1 + 1
+),
+taken as materialized (
+  select *
+  from live
+  limit $1
+),
+backlogged as (
+  insert into flowfabric.ff_cancel_backlog (execution_id, generation, flow_id, created_at_ms, reason, actor)
+  select execution_id, generation, null, flowfabric.ff_now_ms(), 'parent_ended', 'dispatch'
+  from taken
+  where on_parent_end = 'cancel'
+  on conflict do nothing
+  returning execution_id
+),
+free as materialized (
+  select e.execution_id
+  from taken t
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[t.execution_id])
+  where t.on_parent_end = 'detach'
+  order by t.execution_id
+  for no key update of e skip locked
+),
+detached as (
+  update flowfabric.ff_exec_core e
+  set attached = e.attached & ~${attached.parent}
+  from free f
+  where e.execution_id = any (array[f.execution_id])
+),
+-- A set that is full may have left some of any of its parents.
+settled as materialized (
+  select o.*
+  from owed o
+  where (select count(*) from live) <= $1
+    and o.execution_id not in (
+      select parent_id
+      from taken
+      where on_parent_end = 'detach' and execution_id not in (select execution_id from free))
+),
+gone as (
+  delete from flowfabric.ff_dispatch d
+  using settled s
+  where d.execution_id = any (array[s.execution_id]) and d.generation = s.generation and d.outcome <> 'none'
+    and s.flow_id is null and s.parent_id is null
+),
+cleared as (
+  update flowfabric.ff_dispatch d
+  set has_children = false
+  from settled s
+  where d.execution_id = any (array[s.execution_id]) and d.generation = s.generation and d.outcome <> 'none'
+    and (s.flow_id is not null or s.parent_id is not null)
+),
+${takenUp(childrenDuty, 'settled')}
+-- One parent alone may have more children than a set takes, and none is settled before the last of them. Those whom a row
+-- owes besides may have passed it over, because it was held here.
+select case when n.is_full then $1 else (select count(*) from owed) end as seen,
+  case when n.is_full then (select count(*) from backlogged) + (select count(*) from free)
+    else (select count(*) from settled) end as processed,
+  '{}'::int4[] as ready_queue_ids,
+  case when exists (select from backlogged) then ${owed.cancels} else 0 end
+    | case when exists (select from settled where flow_id is not null) then ${owed.flow} else 0 end
+    | case when exists (select from settled where parent_id is not null) then ${owed.parent} else 0 end as owes,
+  (select count(*) from backlogged) as backlogged
+from (select (select count(*) from live) > $1 as is_full) n`,
+})
+
+/** One set, of the oldest, as the dispatcher takes it. */
+export async function leaveChildren(sql: Sql, batch: number): Promise<Dispatched> {
+  const everything = { batch, namespace: null, tag_key: null, tag_value: null, only: [] }
+  const [row] = await untilSent(sql, { again: false }, () => sql.query(leaveStatement, everything))
+  const { seen, processed: done, backlogged, owes } = row!
+  return { seen, done, backlogged, owes, readyQueueIds: [], delayMs: null }
+}

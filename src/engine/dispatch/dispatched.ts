@@ -1,0 +1,16 @@
+/** What one set of what endings owe others came to. */
+export interface Dispatched {
+  /** As many as one set takes: there may be more. */
+  readonly seen: number
+  /** Fewer than were seen: the others were held, and are met again. */
+  readonly done: number
+  readonly readyQueueIds: readonly number[]
+  /** Of what became delayed, the shortest. */
+  readonly delayMs: number | null
+  /** Executions that are to be cancelled now. */
+  readonly backlogged: number
+  /** What its own endings owe, as bits of `owed`; left out when there is nothing. */
+  readonly owes?: number
+  /** Left out when none could end. */
+  readonly endedFlowIds?: readonly string[]
+}

@@ -1,0 +1,178 @@
+// An ended child tells its parent. Whether the parent waits for it is judged here, under the parent's lock, and never by the
+// ending: a parent that is not suspended needs no word, because a suspend reads the endings of its children after it has
+// locked itself.
+import { evaluate } from '../../model/condition-evaluate.ts'
+import { call, type Sql } from '../../sql/sql.ts'
+import { statement, type RowOf } from '../../sql/statement.ts'
+import { lockSetCall } from '../execution/lock-set.ts'
+import { inScope, sweepParams, takenUpCall } from '../reconcilers/candidate.ts'
+import type { Scope } from '../reconcilers/scope.ts'
+import type { Steps } from '../reconcilers/sweep.ts'
+import { untilSent } from '../resend.ts'
+import { factReads, openSuspensionsOf } from '../suspension/facts.ts'
+import { rearmCall } from '../suspension/rearm.ts'
+import { judgedAt, takenBy, wakingBy, type Judged } from '../suspension/satisfied.ts'
+import { takeSignalsCall } from '../suspension/take-signals.ts'
+import { wakeCall } from '../suspension/wake.ts'
+import type { Dispatched } from './dispatched.ts'
+import { owed } from './owed.ts'
+
+/** Under which rows that cannot be processed are set aside. */
+export const parentDuty = 'dispatch-parent'
+
+const owedRow = { execution_id: 'uuid', parent_id: 'uuid' } as const
+
+type Owed = RowOf<typeof take.row>
+
+const owedColumns = `
+select d.execution_id, d.parent_id
+from flowfabric.ff_dispatch d
+join flowfabric.ff_exec_core e on e.execution_id = any (array[d.execution_id])`
+
+const due = statement({
+  name: 'dispatch.parent.due',
+  params: sweepParams,
+  row: owedRow,
+  text: `${owedColumns}
+where d.parent_id is not null and d.created_at_ms >= 0
+  and ${inScope(parentDuty)}
+order by d.created_at_ms, d.execution_id
+limit $1`,
+})
+
+const named = statement({
+  name: 'dispatch.parent.named',
+  params: { execution_ids: 'uuid[]' },
+  row: { ...owedRow, parent_id: 'uuid?' },
+  text: `
+select d.execution_id, d.parent_id
+from unnest($1::uuid[]) as i (execution_id)
+join flowfabric.ff_dispatch d on d.execution_id = any (array[i.execution_id])`,
+})
+
+// Before the parents, passing over what others resolve at this moment.
+const take = statement({
+  name: 'dispatch.parent.take',
+  params: { execution_ids: 'uuid[]' },
+  row: {
+    execution_id: 'uuid',
+    generation: 'int4',
+    parent_id: 'uuid?',
+    has_parent: 'bool',
+    owes_flow: 'bool',
+    owes_children: 'bool',
+  },
+  text: `
+select d.execution_id, d.generation, d.parent_id, p.execution_id is not null as has_parent,
+  d.flow_id is not null as owes_flow, d.has_children as owes_children
+from unnest($1::uuid[]) as i (execution_id)
+join flowfabric.ff_dispatch d on d.execution_id = any (array[i.execution_id])
+left join flowfabric.ff_exec_core p on p.execution_id = any (array[d.parent_id])
+order by i.execution_id
+for update of d skip locked`,
+})
+
+const keys = 'unnest($1::uuid[], $2::int4[]) as i (execution_id, generation)'
+// Of an execution's generation there is one that is no start.
+const byKey = `d.execution_id = any (array[i.execution_id]) and d.generation = i.generation and d.outcome <> 'none'`
+
+// Whoever clears the last part of what is owed deletes the row.
+const settle = statement({
+  name: 'dispatch.parent.settle',
+  params: { execution_ids: 'uuid[]', generations: 'int4[]' },
+  row: {},
+  text: `
+with settled as (
+  delete from flowfabric.ff_dispatch d
+  using ${keys}
+  where ${byKey} and d.flow_id is null and not d.has_children
+)
+update flowfabric.ff_dispatch d
+set parent_id = null
+from ${keys}
+where ${byKey} and (d.flow_id is not null or d.has_children)`,
+})
+
+// A condition and its signals may be large, and all of a set are here at once.
+export const mostJudged = 200
+
+const actor = 'dispatch'
+
+/** One set, of the oldest, as the dispatcher takes it. */
+export async function tellParents(sql: Sql, batch: number): Promise<Dispatched> {
+  const scope = { batch: Math.min(batch, mostJudged), namespace: null, tag_key: null, tag_value: null }
+  return untilSent(sql, { again: false }, () => tell(sql, scope, []))
+}
+
+/** The same for a reconciler. */
+export function parentSteps(sql: Sql): Steps {
+  return {
+    look: (scope) => sql.query(due, { ...scope, only: [] }),
+    act: async (scope, only) => {
+      const { seen, done, readyQueueIds, owes = 0 } = await tell(sql, scope, only)
+      return [{ seen, processed: done, ready_queue_ids: [...readyQueueIds], owes }]
+    },
+  }
+}
+
+// Looked for first; then two round trips: lock and look, judge, write.
+async function tell(sql: Sql, scope: Scope, only: readonly string[]): Promise<Dispatched> {
+  const isDue = only.length === 0
+  const found = await (isDue ? sql.query(due, { ...scope, only: [] }) : sql.query(named, { execution_ids: only }))
+  if (found.length === 0) return { seen: 0, done: 0, readyQueueIds: [], delayMs: null, backlogged: 0 }
+  const parents = [...new Set(found.flatMap((row) => row.parent_id ?? []))]
+  let told: readonly Owed[] = []
+  let judged: readonly Judged[] = []
+  const children = { execution_ids: found.map((row) => row.execution_id) }
+  const reads = [call(take, children), lockSetCall(parents), ...factReads(parents)] as const
+  const [woken] = await sql.decide(reads, ([taken, locked, ...facts]) => {
+    const free = new Set(locked.map((row) => row.execution_id))
+    // Without a parent's id it was told since it was looked for.
+    told = taken.filter((row) => row.parent_id !== null && (!row.has_parent || free.has(row.parent_id)))
+    const concerned = new Set(told.map((row) => row.parent_id))
+    const open = [...openSuspensionsOf(facts).values()].filter(({ uuid }) => free.has(uuid) && concerned.has(uuid))
+    judged = open.map((suspension) => ({ suspension, verdict: evaluate(suspension.condition, suspension.facts) }))
+    return writesFor(judged, told)
+  })
+  const ready = woken.filter((row) => row.delay_until_ms === null)
+  return {
+    seen: found.length,
+    done: told.length,
+    readyQueueIds: [...new Set(ready.map((row) => row.queue_id))],
+    delayMs: shortestDelay(judged),
+    backlogged: 0,
+    owes: stillOwed(told),
+  }
+}
+
+/** Those whom a row owes besides may have passed it over, because it was held here. */
+function stillOwed(told: readonly Owed[]): number {
+  const flow = told.some((row) => row.owes_flow) ? owed.flow : 0
+  return told.some((row) => row.owes_children) ? flow | owed.children : flow
+}
+
+function writesFor(judged: readonly Judged[], told: readonly Owed[]) {
+  const waking = judged.filter(({ verdict }) => verdict.satisfied)
+  const waiting = judged.filter(({ verdict }) => !verdict.satisfied)
+  return [
+    wakeCall(waking.map((one) => wakingBy(actor, one))),
+    takeSignalsCall(waking.flatMap(takenBy), judgedAt(waking)),
+    rearmCall(waiting.map(({ suspension, verdict }) => ({ uuid: suspension.uuid, wakeAt: verdict.dueAt }))),
+    call(settle, {
+      execution_ids: told.map((row) => row.execution_id),
+      generations: told.map((row) => row.generation),
+    }),
+    takenUpCall(
+      parentDuty,
+      told.map((row) => row.execution_id),
+    ),
+  ] as const
+}
+
+function shortestDelay(judged: readonly Judged[]): number | null {
+  const delays = judged.flatMap(({ suspension, verdict }) => {
+    const { resumeDelayMs } = suspension
+    return verdict.satisfied && resumeDelayMs !== null && resumeDelayMs > 0 ? [resumeDelayMs] : []
+  })
+  return delays.length === 0 ? null : Math.min(...delays)
+}

@@ -1,0 +1,37 @@
+// One set of what is owed to flows, in two forms, and one of the backlog of cancels, of the oldest; as the dispatcher takes them.
+import type { Sql } from '../../sql/sql.ts'
+import { untilSent } from '../resend.ts'
+import { cancelBacklogged } from './cancel-backlog.ts'
+import type { Dispatched } from './dispatched.ts'
+import { owed } from './owed.ts'
+import { resolvePlainDispatches } from './resolve-plain.ts'
+import { resolveDispatches } from './resolve.ts'
+
+/** By the plain form; what needs more than that is owed to the other. */
+export async function resolveFlows(sql: Sql, batch: number): Promise<Dispatched> {
+  const [row] = await untilSent(sql, { again: false }, () => sql.query(resolvePlainDispatches, { batch }))
+  const { processed: done, ready_queue_ids: readyQueueIds, shortest_delay_ms: delayMs, needs_more: needsMore } = row!
+  const owes = (needsMore ? owed.moreOfFlow : 0) | (row!.is_cut_short ? owed.flow : 0)
+  // Whatever is left is the other form's then, be it held or one of many.
+  const seen = needsMore ? done : row!.seen
+  return { seen, done, readyQueueIds, delayMs, backlogged: 0, owes, endedFlowIds: row!.ended_flow_ids }
+}
+
+/** Whatever it takes. */
+export async function resolveMoreOfFlows(sql: Sql, batch: number): Promise<Dispatched> {
+  const [row] = await untilSent(sql, { again: false }, () => sql.query(resolveDispatches, everything(batch)))
+  const { seen, processed: done, ready_queue_ids: readyQueueIds, backlogged, shortest_delay_ms: delayMs } = row!
+  // A skip is likely to skip others.
+  const owes = (row!.owes & owed.flow) === 0 ? row!.owes : (row!.owes & ~owed.flow) | owed.moreOfFlow
+  return { seen, done, readyQueueIds, delayMs, backlogged, owes, endedFlowIds: row!.ended_flow_ids }
+}
+
+export async function endBacklogged(sql: Sql, batch: number): Promise<Dispatched> {
+  const [row] = await untilSent(sql, { again: false }, () => sql.query(cancelBacklogged, everything(batch)))
+  const { seen, processed, ready_queue_ids: readyQueueIds, owes } = row!
+  return { seen, done: processed, readyQueueIds, delayMs: null, backlogged: 0, owes }
+}
+
+function everything(batch: number) {
+  return { batch, namespace: null, tag_key: null, tag_value: null, only: [] }
+}

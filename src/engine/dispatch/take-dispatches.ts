@@ -1,0 +1,83 @@
+// Which dispatch rows a set takes, and the locks of the flows that they are for. Nothing is waited for: dispatch rows and the
+// roots of the flows' trees are taken with skip locked, in this order; a root that was changed since the statement began is
+// passed over like one that is held. So all that is read beside an unchanged root (members, edges, groups, inner flows,
+// generations) is the newest there is, and what is written to it is found by the place where it was read, without an index.
+import { attached } from '../../model/attached.ts'
+import { inScope } from '../reconcilers/candidate.ts'
+
+export const dispatchDuty = 'dispatch'
+
+export const dispatchColumns = `d.ctid as dispatch_row, d.execution_id, d.generation, d.outcome, d.flow_id, d.is_counted,
+    d.parent_id is not null or d.has_children as owes_others`
+
+/** The oldest that a sweep has in its scope. */
+export const dueDispatches = `
+select ${dispatchColumns}
+from flowfabric.ff_dispatch d
+join flowfabric.ff_exec_core e on e.execution_id = any (array[d.execution_id])
+where d.flow_id is not null and d.created_at_ms >= 0
+  and ${inScope(dispatchDuty)}
+order by d.created_at_ms, d.execution_id
+limit $1
+for update of d skip locked`
+
+/** The oldest of all; what failed before is left to the sweeps, which try it alone. */
+export const oldestDispatches = `
+select ${dispatchColumns}
+from flowfabric.ff_dispatch d
+where d.flow_id is not null and d.created_at_ms >= 0
+  and d.execution_id not in (select s.subject_id from flowfabric.ff_set_aside s where s.duty = '${dispatchDuty}')
+order by d.created_at_ms, d.execution_id
+limit $1
+for update of d skip locked`
+
+// A flow within none is its own root, and is looked up once.
+/**
+ * Gives `dispatch`, the rows of `from` beside the execution `e`, its flow `f` and the root of the flow's tree, with the places
+ * of these rows. `columns`, of these: is_starting, for a member whose start is still to be told; and is_taken.
+ */
+export function lookAtDispatches(from: string, columns: string): string {
+  return `
+dispatch as materialized (
+  select c.*, e.generation as current_generation, s.sub_flow_id, f.ctid as flow_row, f.member_id as standing_id,
+    f.is_held as is_flow_held, f.cancel_policy, f.root_flow_id, case when r.flow_id is null then f.ctid else r.ctid end as root_row,
+    case when r.flow_id is null then f.xmin else r.xmin end as root_xmin,
+    ${columns}
+  from ${from} c
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[c.execution_id])
+  left join flowfabric.ff_flow_core f on f.flow_id = any (array[c.flow_id])
+  left join flowfabric.ff_flow_core r on r.flow_id = any (array[nullif(f.root_flow_id, f.flow_id)])
+  cross join lateral (
+    select case when e.attached & ${attached.subFlow} <> 0 then (
+      select m.sub_flow_id
+      from flowfabric.ff_flow_member m
+      where m.flow_id = c.flow_id and m.execution_id = c.execution_id) end as sub_flow_id
+    offset 0
+  ) s
+  where c.flow_id is not null
+)`
+}
+
+/**
+ * Follows `dispatch`. Gives `told`, those of its rows that are taken and whose trees are locked, with `is_ahead`; and
+ * `clock`.
+ */
+export const lockTrees = `
+tree as materialized (
+  select r.flow_id
+  from (select distinct root_flow_id, root_row, root_xmin from dispatch where is_taken) d
+  join flowfabric.ff_flow_core r on r.ctid = d.root_row and r.xmin = d.root_xmin
+  order by d.root_flow_id
+  for no key update of r skip locked
+),
+told as materialized (
+  select *,
+    -- What ended before its flow has begun tells nobody until then.
+    case when is_flow_held then (flow_id in (select sub_flow_id from dispatch where is_taken)) is not true else false end as is_ahead
+  from dispatch
+  where is_taken and (root_flow_id in (select flow_id from tree)) is true
+),
+clock as materialized (
+  select flowfabric.ff_now_ms() as now_ms
+  from (select count(*) from told) locked
+)`

@@ -1,0 +1,66 @@
+// What a create hears: its own new execution, or the one that was there before.
+import { EngineError } from '../../model/errors.ts'
+import { formatExecutionId, type ExecutionId } from '../../model/id.ts'
+import type { PublicState } from '../../model/state.ts'
+import { oneOf, type RowOf } from '../../sql/statement.ts'
+import type { NewExecution } from './create-request.ts'
+
+export type CreateResult = Created | Duplicate
+
+export interface Created {
+  readonly kind: 'created'
+  readonly executionId: ExecutionId
+  readonly publicState: PublicState
+  /** What was not taken as given. */
+  readonly adjusted?: { readonly priority: { readonly given: number; readonly used: number } }
+}
+
+export interface Duplicate {
+  readonly kind: 'duplicate'
+  /** The first one's id. */
+  readonly executionId: ExecutionId
+  readonly publicState: PublicState
+}
+
+export const metRow = {
+  ordinal: 'int8',
+  met_id: 'uuid?',
+  met_partition: 'int2?',
+  met_namespace: 'text?',
+  met_request_hash: 'bytea?',
+  public_state: oneOf<PublicState>(),
+} as const
+
+export type MetRow = RowOf<typeof metRow>
+
+export function created(item: NewExecution, publicState: PublicState): Created {
+  const { executionId, priority, givenPriority } = item
+  if (priority === givenPriority) return { kind: 'created', executionId, publicState }
+  return { kind: 'created', executionId, publicState, adjusted: { priority: { given: givenPriority, used: priority } } }
+}
+
+export function answerOf(item: NewExecution, row: MetRow, again: boolean): CreateResult | EngineError {
+  // An id that we minted and sent before can only be there because that send was committed and its reply lost.
+  const isOwn = row.met_id === null || (again && item.minted && row.met_id === item.uuid)
+  return isOwn ? created(item, row.public_state) : met(item, row)
+}
+
+function met(item: NewExecution, row: MetRow): Duplicate | EngineError {
+  const { executionId } = item
+  if (row.met_request_hash === null) {
+    // The id alone was met. Another namespace's execution, or another partition's, is nobody's duplicate.
+    if (row.met_namespace === item.queue.namespace && row.met_partition === item.partition) {
+      return { kind: 'duplicate', executionId, publicState: row.public_state }
+    }
+    return new EngineError('execution_id_taken', `execution id ${executionId} is taken; mint another`, { executionId })
+  }
+  const first = formatExecutionId(item.partition, row.met_id!)
+  if (Buffer.compare(row.met_request_hash, item.requestHash!) === 0) {
+    return { kind: 'duplicate', executionId: first, publicState: row.public_state }
+  }
+  return new EngineError(
+    'idempotency_conflict',
+    `idempotency key '${item.idempotencyKey}' was used for another request, which made ${first}; use another key, or send that request again`,
+    { idempotencyKey: item.idempotencyKey, executionId: first },
+  )
+}

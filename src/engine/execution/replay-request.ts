@@ -1,0 +1,79 @@
+// What a caller may ask of `replay`, and what is answered, whether it belongs to a flow or not.
+import { EngineError } from '../../model/errors.ts'
+import type { ExecutionId } from '../../model/id.ts'
+import { limits } from '../../model/limits.ts'
+import { refuseUnknownFields } from '../../model/shape.ts'
+import { isEnded, type PublicState } from '../../model/state.ts'
+import { checkStepIndex, checkStepName } from '../../model/step.ts'
+import { checkText } from '../../model/text.ts'
+import type { Caller } from '../caller.ts'
+import { checkTarget, type Target } from './operator-set.ts'
+
+export interface ReplayRequest {
+  readonly executionId: ExecutionId
+  readonly reason?: string
+  /** The step to go on from: what succeeded before it is kept. By its name, where there are several the first. */
+  readonly from?: string | { readonly name: string; readonly index?: number }
+}
+
+export interface Replayed {
+  readonly kind: 'replayed'
+  readonly executionId: ExecutionId
+  readonly generation: number
+  readonly replayCount: number
+  readonly from: PublicState
+  readonly deadlineAt: number | null
+  /** The fixed deadline had passed and no longer holds. */
+  readonly deadlineDropped: boolean
+  /** Of a member: those that its ending had skipped, and that wait again. */
+  readonly reopened?: readonly ExecutionId[]
+}
+
+export interface Replay extends Target {
+  readonly reason: string | null
+  readonly fromName: string | null
+  readonly fromIndex: number
+}
+
+export function checkReplayRequest(caller: Caller, request: ReplayRequest): Replay {
+  refuseUnknownFields('replay', request, ['executionId', 'reason', 'from'])
+  const { executionId, reason, from } = request
+  return {
+    ...checkTarget(caller, executionId),
+    reason: reason === undefined ? null : checkText('reason', reason, { maxBytes: limits.reasonBytes }),
+    ...checkFrom(from),
+  }
+}
+
+function checkFrom(from: ReplayRequest['from']): Pick<Replay, 'fromName' | 'fromIndex'> {
+  if (from === undefined) return { fromName: null, fromIndex: 0 }
+  if (typeof from === 'string') return { fromName: checkStepName('from', from), fromIndex: 0 }
+  refuseUnknownFields('from', from, ['name', 'index'])
+  return {
+    fromName: checkStepName('from.name', from.name),
+    fromIndex: checkStepIndex('from.index', from.index ?? 0),
+  }
+}
+
+/** What was found of an execution that is to be replayed. */
+export interface Replayable extends Omit<Replayed, 'kind' | 'reopened'> {
+  readonly mostReplays: number
+}
+
+export function refusalOf({ executionId, from, replayCount, mostReplays }: Replayable): EngineError | null {
+  if (!isEnded(from)) {
+    const sentence = `execution ${executionId} is ${from}; replay needs one that has ended`
+    return new EngineError('execution_not_terminal', sentence, { executionId, publicState: from })
+  }
+  if (replayCount >= mostReplays) {
+    const sentence = `execution ${executionId} was replayed ${replayCount} times, which is the most; create a new one`
+    return new EngineError('replay_limit', sentence, { executionId, replayCount })
+  }
+  return null
+}
+
+export function replayedAs(found: Replayable): Replayed {
+  const { executionId, from, deadlineAt, deadlineDropped } = found
+  const [generation, replayCount] = [found.generation + 1, found.replayCount + 1]
+  return { kind: 'replayed', executionId, generation, replayCount, from, deadlineAt, deadlineDropped }
+}

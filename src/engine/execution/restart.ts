@@ -1,0 +1,142 @@
+// Restart: the holder begins again with another input, as a new generation, for code that would otherwise never end. What it
+// has recorded stays with the old generation; what was sent to it by name and nobody has taken goes on to the new one, and
+// waitpoints that were made ahead are closed, because the code that knew their tokens is over.
+import { attached } from '../../model/attached.ts'
+import type { ExecutionId } from '../../model/id.ts'
+import { refuseUnknownFields } from '../../model/shape.ts'
+import { call, type Sql } from '../../sql/sql.ts'
+import { statement, type RowOf } from '../../sql/statement.ts'
+import type { Caller } from '../caller.ts'
+import {
+  checkFence,
+  fencedAnswer,
+  fencedRow,
+  fencedWhole,
+  fenceInput,
+  fenceParams,
+  fenceValues,
+  type Fence,
+  type Held,
+} from '../fence.ts'
+import type { SetOperation } from '../merge.ts'
+import { checkEncoding, checkPayload } from './create-request.ts'
+import { fencedSet, wasAskedToStop } from './fenced-operation.ts'
+import { leaveHolderWhole } from './requeue.ts'
+
+export interface RestartRequest extends Fence {
+  /** The new input; left out, there is none. */
+  readonly payload?: Uint8Array
+  readonly payloadEncoding?: string
+}
+
+export type RestartResult =
+  | { readonly kind: 'restarted'; readonly executionId: ExecutionId }
+  /** A cancel was asked for while it ran, so that it does not come back. */
+  | { readonly kind: 'cancelled'; readonly executionId: ExecutionId }
+
+/** A checked request, as the statement takes it. */
+export interface Restart extends Held {
+  readonly payload: Uint8Array | null
+  readonly payloadEncoding: string | null
+}
+
+export function checkRestartRequest(caller: Caller, request: RestartRequest): Restart {
+  refuseUnknownFields('restart', request, ['executionId', 'leaseId', 'leaseEpoch', 'payload', 'payloadEncoding'])
+  const { payload, payloadEncoding = 'json' } = request
+  return {
+    ...checkFence(caller, request),
+    payload: payload === undefined ? null : checkPayload(payload),
+    payloadEncoding: payload === undefined ? null : checkEncoding(payloadEncoding),
+  }
+}
+
+const restartRow = { ...fencedRow, is_cancelled: 'bool?', queue_id: 'int4?' } as const
+type RestartRow = RowOf<typeof restartRow>
+
+const restartStatement = statement({
+  name: 'execution.restart',
+  params: { ...fenceParams, payloads: 'bytea?[]', payload_encodings: 'text?[]' },
+  row: restartRow,
+  text: `
+with input as (
+  select *
+  from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::bytea[], $8::text[])
+    with ordinality as i (${fenceInput}, payload, payload_encoding, ordinal)
+),
+${fencedWhole('payload', 'payload_encoding')},
+judged as materialized (
+  select v.*, v.now_ms as left_at_ms, v.actor as left_actor, null::text as left_reason,
+    'restarted'::flowfabric.ff_event_type as leave_event,
+    'revoked'::flowfabric.ff_lease_effect as leave_effect,
+    'pending_replay_attempt'::flowfabric.ff_attempt_state as next_attempt_state,
+    'none'::flowfabric.ff_interruption as next_interruption,
+    null::int8 as next_at_ms,
+    v.cancel_requested_at_ms is not null as is_cancelled,
+    'restarted' as attempt_outcome,
+    null::text as failure_category,
+    null::bytea as error,
+    null::text as error_encoding,
+    'none'::flowfabric.ff_terminal_outcome as forced_outcome
+  from verdict v
+),
+leaving as materialized (
+  select *
+  from judged
+  where is_held
+),
+${leaveHolderWhole},
+restarting as materialized (
+  select execution_id, partition_key, attached, payload, payload_encoding, left_at_ms
+  from leaving
+  where not is_cancelled
+),
+renewed_input as (
+  update flowfabric.ff_exec_input n
+  set payload = r.payload, payload_encoding = r.payload_encoding
+  from restarting r
+  where n.partition_key = any (array[r.partition_key]) and n.execution_id = any (array[r.execution_id])
+),
+-- What was sent by name goes along: to be taken, and its key, so that a repeat of what was taken is still one.
+kept_signals as (
+  update flowfabric.ff_signal g
+  set generation = g.generation + 1
+  from restarting r
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[r.execution_id])
+  where g.execution_id = any (array[r.execution_id]) and g.generation = e.generation and g.waitpoint_id is null
+    and (g.taken_at_ms is null or g.idempotency_key is not null)
+),
+closed_waitpoints as (
+  update flowfabric.ff_waitpoint_pending p
+  set state = 'closed', closed_at_ms = r.left_at_ms, close_reason = 'proactive_close', expires_at_ms = null
+  from restarting r
+  where r.attached & ${attached.waitpoints} <> 0 and p.execution_id = any (array[r.execution_id])
+    and p.state = 'pending'
+)
+${fencedAnswer('judged', 'is_cancelled', 'queue_id')}`,
+})
+
+export function restartOperation(
+  sql: Sql,
+  onReady: (queueIds: Iterable<number>) => void,
+): SetOperation<Restart, RestartResult> {
+  const cancelled = ({ executionId }: Held): RestartResult => ({ kind: 'cancelled', executionId })
+  const restarted = ({ executionId }: Held): RestartResult => ({ kind: 'restarted', executionId })
+  return {
+    ...fencedSet<Restart, RestartRow, RestartResult>(sql, {
+      callOf: (items) =>
+        call(restartStatement, {
+          ...fenceValues(items),
+          payloads: items.map((item) => item.payload),
+          payload_encodings: items.map((item) => item.payloadEncoding),
+        }),
+      readyQueueOf: (row) => (row.is_cancelled === true ? null : row.queue_id),
+      onReady,
+      answer: (item, row) => (row.is_cancelled === true ? cancelled(item) : restarted(item)),
+      repeat(item, record) {
+        if (wasAskedToStop(record)) return cancelled(item)
+        return record.left_as === 'restarted' ? restarted(item) : null
+      },
+    }),
+    bytesOf: (item) => 256 + (item.payload?.byteLength ?? 0),
+  }
+}

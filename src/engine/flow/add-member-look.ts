@@ -1,0 +1,134 @@
+// What a new member meets: itself, when it was added before; the name or the key of another; its upstreams.
+import { EngineError } from '../../model/errors.ts'
+import { formatExecutionId, formatFlowId } from '../../model/id.ts'
+import { show } from '../../model/text.ts'
+import { call } from '../../sql/sql.ts'
+import { statement, type RowOf } from '../../sql/statement.ts'
+import { forgetExpiredKeys } from '../execution/forget-keys.ts'
+import { lockAlone } from '../execution/operator-set.ts'
+import type { Addition } from './add-member-request.ts'
+import { notInFlow } from './connect-request.ts'
+import type { LockedFlow } from './edit.ts'
+import { refuseTooLarge } from './graph-refusal.ts'
+
+const look = statement({
+  name: 'flow.add-member.look',
+  params: {
+    flow_id: 'uuid',
+    execution_id: 'uuid',
+    member_name: 'text',
+    namespace: 'text',
+    idempotency_key: 'text?',
+  },
+  row: {
+    partition_key: 'int2?',
+    namespace: 'text?',
+    other_flow_id: 'uuid?',
+    own_name: 'text?',
+    name_holder_id: 'uuid?',
+    key_holder_id: 'uuid?',
+    key_holder_name: 'text?',
+    key_hash: 'bytea?',
+  },
+  text: `
+select e.partition_key, e.namespace, nullif(e.flow_id, $1) as other_flow_id,
+  m.member_name as own_name, n.execution_id as name_holder_id,
+  k.execution_id as key_holder_id, h.member_name as key_holder_name, k.request_hash as key_hash
+from (select $1::uuid as flow_id, $2::uuid as execution_id, $3::text as member_name) i
+left join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
+left join flowfabric.ff_flow_member m on m.flow_id = any (array[i.flow_id]) and m.execution_id = any (array[i.execution_id])
+left join flowfabric.ff_flow_member n on n.flow_id = any (array[i.flow_id]) and n.member_name = any (array[i.member_name])
+left join flowfabric.ff_idempotency_key k
+  on k.namespace = $4 and k.scope_id = any (array[i.flow_id]) and k.idempotency_key = $5
+left join flowfabric.ff_flow_member h on h.flow_id = any (array[i.flow_id]) and h.execution_id = any (array[k.execution_id])`,
+})
+
+export type Looked = RowOf<typeof look.row>
+
+const lookUpstreams = statement({
+  name: 'flow.add-member.look-upstreams',
+  params: { flow_id: 'uuid', upstream_ids: 'uuid[]' },
+  row: { execution_id: 'uuid' },
+  text: `
+select m.execution_id
+from unnest($2::uuid[]) as i (execution_id)
+join flowfabric.ff_flow_member m on m.flow_id = any (array[$1::uuid]) and m.execution_id = any (array[i.execution_id])`,
+})
+
+const lookEdges = statement({
+  name: 'flow.add-member.look-edges',
+  params: { flow_id: 'uuid', edge_ids: 'uuid[]' },
+  row: { edge_id: 'uuid' },
+  text: `
+select g.edge_id
+from unnest($2::uuid[]) as i (edge_id)
+join flowfabric.ff_edge g on g.flow_id = any (array[$1::uuid]) and g.edge_id = any (array[i.edge_id])
+limit 1`,
+})
+
+/** The execution's lock first, if it exists: what it is becomes then does not change while it is added. */
+export function additionLooks(asked: Addition, namespace: string) {
+  const { uuid: flow_id, executionUuid: execution_id, name: member_name, created } = asked
+  const edges = created?.edges ?? []
+  const key = created?.execution.idempotencyKey ?? null
+  return [
+    call(lockAlone, { execution_id }),
+    forgetExpiredKeys(created === null ? [] : [created.execution], flow_id),
+    call(look, { flow_id, execution_id, member_name, namespace, idempotency_key: key }),
+    call(lookUpstreams, { flow_id, upstream_ids: edges.map((edge) => edge.upstreamUuid) }),
+    call(lookEdges, { flow_id, edge_ids: edges.map((edge) => edge.edgeUuid) }),
+  ] as const
+}
+
+/** Who this call would add, when it is there. */
+export function foundMember(asked: Addition, looked: Looked): { readonly uuid: string; readonly name: string } | null {
+  const { executionUuid: uuid, created, partition } = asked
+  if (looked.own_name !== null) return { uuid, name: looked.own_name }
+  if (looked.key_holder_id === null) return null
+  const { idempotencyKey, requestHash } = created!.execution
+  const first = looked.key_holder_id
+  const isSame = Buffer.compare(looked.key_hash!, requestHash!) === 0
+  if (isSame && looked.key_holder_name !== null) return { uuid: first, name: looked.key_holder_name }
+  const executionId = formatExecutionId(partition, first)
+  throw new EngineError(
+    'idempotency_conflict',
+    `idempotency key '${idempotencyKey}' was used for another request, which made ${executionId}; use another key, or send that request again`,
+    { idempotencyKey, executionId },
+  )
+}
+
+export function refuseUnaddable(asked: Addition, flow: LockedFlow, looked: Looked): void {
+  const { flowId, executionId, partition, name, created } = asked
+  const exists = looked.namespace !== null
+  if (created !== null && exists) {
+    throw new EngineError('execution_id_taken', `execution id ${executionId} is taken; mint another`, { executionId })
+  }
+  const isHere = looked.namespace === flow.namespace && looked.partition_key === partition
+  if (created === null && !isHere) {
+    throw new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
+  }
+  if (looked.other_flow_id !== null) {
+    const other = formatFlowId(partition, looked.other_flow_id)
+    const sentence = `execution ${executionId} is a member of flow ${other}; it can be in one only`
+    throw new EngineError('execution_in_other_flow', sentence, { executionId, flowId: other })
+  }
+  if (looked.name_holder_id !== null) {
+    const holder = formatExecutionId(partition, looked.name_holder_id)
+    const sentence = `flow ${flowId} has a member called ${show(name)}, ${holder}; give this one another name`
+    throw new EngineError('member_name_taken', sentence, { flowId, name, executionId: holder })
+  }
+  refuseTooLarge(flowId, flow.member_count + 1, flow.edge_count + (created?.edges.length ?? 0))
+}
+
+export function refuseUnknownUpstreams(
+  asked: Addition,
+  found: ReadonlySet<string>,
+  metEdgeId: string | undefined,
+): void {
+  const { flowId, partition, created } = asked
+  const unknown = created?.edges.find((edge) => !found.has(edge.upstreamUuid))
+  if (unknown !== undefined) throw notInFlow(flowId, formatExecutionId(partition, unknown.upstreamUuid))
+  if (metEdgeId === undefined) return
+  const sentence = `flow ${flowId} has an edge ${metEdgeId} already; use another id, or leave it out`
+  throw new EngineError('edge_exists', sentence, { flowId, edgeId: metEdgeId })
+}

@@ -1,0 +1,287 @@
+// Cancel of a flow. Under the lock of its tree it is marked and closed, it and the flows inside it, and the members that go
+// with it are put into the backlog, out of their queues; no member is waited for. Then they are ended in sets, by this process
+// or, when it dies, by the reconciler. What a claim or a sweep readies meanwhile is passed over by the claims, which look at
+// the mark. Members that have ended keep their ending; blocked ones end cancelled, never skipped. What goes on is sealed: no
+// edge can come any more.
+import { setTimeout as pause } from 'node:timers/promises'
+import { attached } from '../../model/attached.ts'
+import { parseDuration, type Duration } from '../../model/duration.ts'
+import { EngineError, refusal } from '../../model/errors.ts'
+import { formatExecutionId, type ExecutionId, type FlowId } from '../../model/id.ts'
+import { limits } from '../../model/limits.ts'
+import { refuseUnknownFields } from '../../model/shape.ts'
+import type { TerminalOutcome } from '../../model/state.ts'
+import { checkText, oneOf as oneOfWords, show } from '../../model/text.ts'
+import { call, type Sql } from '../../sql/sql.ts'
+import { oneOf, statement } from '../../sql/statement.ts'
+import type { Caller } from '../caller.ts'
+import { within } from '../closing.ts'
+import type { Dispatcher } from '../dispatch/dispatcher.ts'
+import { owed } from '../dispatch/owed.ts'
+import type { Hints } from '../hint.ts'
+import { untilSent } from '../resend.ts'
+import { goesWithFlowSql } from './cancelled.ts'
+import { checkFlowTarget, flowNotFound, lockTree } from './edit.ts'
+import { changeFlows, judgeFlows } from './ending.ts'
+import { oweDispatch } from './owe-dispatch.ts'
+import { lostUpstreams, sealGroups } from './seal-groups.ts'
+
+export const cancelPolicies = ['cancel_all', 'cancel_pending', 'flow_only'] as const
+/** All members that live; those that never ran; or none, and they go on. */
+export type CancelPolicy = (typeof cancelPolicies)[number]
+
+export interface CancelFlowRequest {
+  readonly flowId: FlowId
+  /** Defaults to `cancel_all`. */
+  readonly policy?: CancelPolicy
+  readonly reason?: string
+  /** How long to wait for the members' endings; left out, they end soon after the answer. */
+  readonly wait?: Duration
+}
+
+export interface CancelFlowResult {
+  /**
+   * `cancelled`: and all of its members that were to be; `cancellation_scheduled`: they end soon; `already_cancelled`: it was
+   * before, and that policy and reason stand.
+   */
+  readonly kind: 'cancelled' | 'cancellation_scheduled' | 'already_cancelled'
+  readonly flowId: FlowId
+  readonly policy: CancelPolicy
+  readonly reason: string | null
+  /** Of members that go with it, those of flows inside it among them. */
+  readonly memberCount: number
+  /** The first thousand of them. */
+  readonly memberIds: readonly ExecutionId[]
+}
+
+const mostIds = 1000
+
+// Comes after the lock, so that it sees the newest of the tree. An execution is locked only where its ready row goes, and
+// passed over when somebody holds it or has changed it since: then the claim passes over the row.
+const cancelStatement = statement({
+  name: 'flow.cancel',
+  params: {
+    flow_id: 'uuid',
+    partition_key: 'int2',
+    namespace: 'text?',
+    cancel_policy: 'text',
+    reason: 'text?',
+    actor: 'text',
+  },
+  row: {
+    outcome: oneOf<TerminalOutcome>(),
+    old_policy: oneOf<CancelPolicy | null>(),
+    old_reason: 'text?',
+    member_count: 'int8',
+    member_ids: 'uuid[]',
+    ended_flow_ids: 'uuid[]',
+  },
+  text: `
+with recursive asked as materialized (
+  select f.flow_id, f.ctid as flow_row, f.root_flow_id, f.outcome, f.cancel_policy, f.cancel_reason,
+    $4::text::flowfabric.ff_cancel_policy as policy
+  from flowfabric.ff_flow_core f
+  where f.flow_id = $1 and f.partition_key = $2 and ($3::text is null or f.namespace = $3)
+),
+marked as (
+  select flow_id, flow_row, policy
+  from asked
+  where outcome = 'none' and cancel_policy is null
+  union all
+  select i.flow_id, i.ctid, k.policy
+  from marked k
+  join flowfabric.ff_flow_member m on m.flow_id = any (array[k.flow_id])
+  join flowfabric.ff_flow_core i on i.flow_id = any (array[m.sub_flow_id])
+  where k.policy <> 'flow_only' and i.ended_at_ms is null
+),
+clock as materialized (
+  select flowfabric.ff_now_ms() as now_ms
+  from (select count(*) from asked) looked
+),
+-- A member that stands for a flow ends with that.
+member as materialized (
+  select e.*
+  from marked k
+  cross join lateral (
+    select e.execution_id, e.generation, e.flow_id, e.eligibility_state, e.xmin as seen_xmin
+    from flowfabric.ff_flow_member m
+    join flowfabric.ff_exec_core e on e.execution_id = any (array[m.execution_id])
+    where m.flow_id = k.flow_id and e.lifecycle_phase <> 'terminal' and e.attached & ${attached.subFlow} = 0
+      and ${goesWithFlowSql('k.policy', 'e.started_at_ms')}
+    offset 0
+  ) e
+),
+flow_change as materialized (
+  select k.flow_id, k.flow_row, 0 as success, 0 as failed, 0 as cancelled, 0 as expired, 0 as skipped, true as closes,
+    false as begins, k.policy as marks, $5::text as mark_reason, $6::text as change_actor, c.now_ms
+  from marked k
+  cross join clock c
+  union all
+  select r.flow_id, r.ctid, 0, 0, 0, 0, 0, false, false, null, null, $6, c.now_ms
+  from asked a
+  join flowfabric.ff_flow_core r on r.flow_id = any (array[a.root_flow_id])
+  cross join clock c
+  where a.root_flow_id <> a.flow_id and a.outcome = 'none' and a.cancel_policy is null
+),
+${judgeFlows},
+${changeFlows('flow_after')},
+-- Flows within another are sealed from the start.
+changed as materialized (
+  select flow_id, now_ms
+  from changed_flow
+  where flow_id = $1
+),
+${sealGroups('g.flow_id = any (array[c.flow_id])')},
+${oweDispatch('changed', lostUpstreams)},
+backlogged as (
+  insert into flowfabric.ff_cancel_backlog (execution_id, generation, flow_id, created_at_ms, reason, actor)
+  select m.execution_id, m.generation, m.flow_id, c.now_ms, 'flow_cancelled', 'cancel_flow'
+  from member m
+  cross join clock c
+  union all
+  select e.execution_id, e.generation, e.flow_id, a.now_ms, 'flow_cancelled', 'cancel_flow'
+  from flow_after a
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[a.standing_id])
+  on conflict do nothing
+),
+ready as materialized (
+  select e.queue_id, e.priority, e.rank, e.execution_id
+  from member m
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[m.execution_id]) and e.xmin = m.seen_xmin
+  where m.eligibility_state = 'eligible_now'
+  order by m.execution_id
+  for no key update of e skip locked
+),
+unready as (
+  delete from flowfabric.ff_ready r
+  using ready e
+  where r.queue_id = any (array[e.queue_id]) and r.neg_priority = -e.priority and r.rank = e.rank and r.execution_id = e.execution_id
+)
+select a.outcome, a.cancel_policy as old_policy, a.cancel_reason as old_reason, (select count(*) from member) as member_count,
+  array(select execution_id from member order by execution_id limit ${mostIds}) as member_ids,
+  array(select flow_id from changed_flow where is_ending) as ended_flow_ids
+from asked a`,
+})
+
+const readCancelled = statement({
+  name: 'flow.cancel.members',
+  params: { flow_id: 'uuid' },
+  row: { member_count: 'int8', member_ids: 'uuid[]' },
+  text: `
+with member as materialized (
+  select e.execution_id
+  from flowfabric.ff_flow_member m
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[m.execution_id])
+  left join flowfabric.ff_cancel_backlog b
+    on b.execution_id = any (array[e.execution_id]) and b.generation = e.generation
+  where m.flow_id = any (array[$1::uuid])
+    and coalesce(b.reason, e.cancellation_reason) = 'flow_cancelled'
+)
+select (select count(*) from member) as member_count,
+  array(select execution_id from member order by execution_id limit ${mostIds}) as member_ids`,
+})
+
+const readBacklog = statement({
+  name: 'flow.cancel.backlog',
+  params: { flow_id: 'uuid' },
+  row: { is_waiting: 'bool' },
+  text: `
+select exists (
+  select
+  from flowfabric.ff_flow_core f
+  join flowfabric.ff_flow_core i on i.root_flow_id = any (array[f.root_flow_id])
+  where f.flow_id = $1
+    and coalesce(
+      (select b.flow_id from flowfabric.ff_cancel_backlog b where b.flow_id = any (array[i.flow_id]) limit 1),
+      (select d.flow_id from flowfabric.ff_dispatch d where d.flow_id = any (array[i.flow_id]) limit 1)) is not null
+) as is_waiting`,
+})
+
+const lockTimeoutMs = 2000
+
+interface Surroundings {
+  readonly sql: Sql
+  readonly dispatcher: Dispatcher
+  readonly onOwed: (owes: number) => void
+  readonly hints: Hints
+}
+
+/** `onOwed` hears of the backlog; `dispatcher` is asked for it by whoever waits. */
+export async function cancelFlow(
+  { sql, dispatcher, hints, onOwed }: Surroundings,
+  caller: Caller,
+  request: CancelFlowRequest,
+): Promise<CancelFlowResult> {
+  const { target, policy, reason, waitMs } = checkCancelFlowRequest(caller, request)
+  const { flowId, partition, uuid, namespace, actor } = target
+  const sending = { again: false }
+  const [, [found]] = await untilSent(sql, sending, () =>
+    sql.pipeline(
+      [
+        call(lockTree, { flow_id: uuid }),
+        call(cancelStatement, {
+          flow_id: uuid,
+          partition_key: partition,
+          namespace,
+          cancel_policy: policy,
+          reason,
+          actor,
+        }),
+      ],
+      { lockTimeoutMs },
+    ),
+  )
+  if (found === undefined) throw flowNotFound(flowId)
+  hints.flowsEnded(found.ended_flow_ids)
+  const isRepeat = found.old_policy !== null
+  // The reply was lost, and this is what it was about.
+  const isOurs = sending.again && found.old_policy === policy && found.old_reason === reason
+  if (!isRepeat && found.outcome !== 'none') throw hasEnded(flowId, found.outcome)
+  const [members] = isRepeat ? await sql.query(readCancelled, { flow_id: uuid }) : [found]
+  const answer = {
+    flowId,
+    policy: found.old_policy ?? policy,
+    reason: isRepeat ? found.old_reason : reason,
+    memberCount: members!.member_count,
+    memberIds: members!.member_ids.map((id) => formatExecutionId(partition, id)),
+  }
+  if (waitMs === null) onOwed(owed.cancels | owed.flow)
+  const isDone = waitMs !== null && (await awaitEndings(sql, dispatcher, uuid, waitMs))
+  if (isRepeat && !isOurs) return { kind: 'already_cancelled', ...answer }
+  return { kind: isDone || answer.memberCount === 0 ? 'cancelled' : 'cancellation_scheduled', ...answer }
+}
+
+function checkCancelFlowRequest(caller: Caller, request: CancelFlowRequest) {
+  refuseUnknownFields('cancel', request, ['flowId', 'policy', 'reason', 'wait'])
+  const { flowId, policy = 'cancel_all', reason, wait } = request
+  if (!cancelPolicies.includes(policy)) {
+    throw refusal('invalid_input', 'policy', show(policy), oneOfWords(policy, cancelPolicies))
+  }
+  return {
+    target: checkFlowTarget(caller, flowId),
+    policy,
+    reason: reason === undefined ? null : checkText('reason', reason, { maxBytes: limits.reasonBytes }),
+    waitMs: wait === undefined ? null : parseDuration('wait', wait),
+  }
+}
+
+function hasEnded(flowId: FlowId, outcome: TerminalOutcome): EngineError {
+  const sentence = `flow ${flowId} has ended (${outcome}); cancel needs one that has not`
+  return new EngineError('flow_terminal', sentence, { flowId, outcome })
+}
+
+const shortestPauseMs = 2
+const longestPauseMs = 100
+
+/** Until they have ended and their flows were told, or the time is over: then some may be left. */
+async function awaitEndings(sql: Sql, dispatcher: Dispatcher, uuid: string, waitMs: number): Promise<boolean> {
+  const until = performance.now() + waitMs
+  for (let pauseMs = shortestPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+    dispatcher.kick(owed.cancels | owed.flow)
+    await within(Math.max(0, until - performance.now()), dispatcher.idle())
+    const [backlog] = await sql.query(readBacklog, { flow_id: uuid })
+    if (!backlog!.is_waiting) return true
+    if (performance.now() >= until) return false
+    await pause(pauseMs)
+  }
+}

@@ -1,0 +1,134 @@
+// What a new edge meets: its members, what its downstream waits for already, and an edge that stands in its place.
+import { allOf, quorumOf, type GroupState, type JoinPolicy } from '../../model/edge-group.ts'
+import { EngineError } from '../../model/errors.ts'
+import { formatExecutionId, type ExecutionId } from '../../model/id.ts'
+import type { AttemptState, EligibilityState, PublicState } from '../../model/state.ts'
+import { call } from '../../sql/sql.ts'
+import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
+import { lockAlone } from '../execution/operator-set.ts'
+import { notInFlow, type NewConnection } from './connect-request.ts'
+import { edgesBehind } from './cycle.ts'
+
+const look = statement({
+  name: 'flow.connect.look',
+  params: { flow_id: 'uuid', upstream_id: 'uuid', downstream_id: 'uuid' },
+  row: {
+    upstream_name: 'text?',
+    downstream_name: 'text?',
+    is_flow: 'bool',
+    eligibility_state: oneOf<EligibilityState | null>(),
+    attempt_state: oneOf<AttemptState | null>(),
+    public_state: oneOf<PublicState | null>(),
+    group_state: oneOf<GroupState | null>(),
+    is_sealed: 'bool?',
+    policy: oneOf<JoinPolicy['kind'] | null>(),
+    quorum: 'int4?',
+    on_satisfied: oneOf<JoinPolicy['onSatisfied'] | null>(),
+  },
+  text: `
+select u.member_name as upstream_name, d.member_name as downstream_name, d.sub_flow_id is not null as is_flow,
+  e.eligibility_state, e.attempt_state, e.public_state,
+  g.state as group_state, g.is_sealed, g.policy, g.quorum, g.on_satisfied
+from (select $1::uuid as flow_id, $2::uuid as upstream_id, $3::uuid as downstream_id) i
+left join flowfabric.ff_flow_member u on u.flow_id = any (array[i.flow_id]) and u.execution_id = any (array[i.upstream_id])
+left join flowfabric.ff_flow_member d on d.flow_id = any (array[i.flow_id]) and d.execution_id = any (array[i.downstream_id])
+left join flowfabric.ff_exec_core e on e.execution_id = any (array[i.downstream_id])
+left join flowfabric.ff_edge_group g on g.downstream_id = any (array[i.downstream_id])`,
+})
+
+export type Looked = RowOf<typeof look.row>
+
+// By its id, or between the same members.
+const findEdges = statement({
+  name: 'flow.connect.find-edges',
+  params: { flow_id: 'uuid', edge_id: 'uuid', upstream_id: 'uuid', downstream_id: 'uuid' },
+  row: { edge_id: 'uuid', upstream_id: 'uuid', downstream_id: 'uuid', kind: 'text', data_ref: 'text?' },
+  text: `
+select edge_id, upstream_id, downstream_id, kind::text as kind, data_ref
+from flowfabric.ff_edge
+where flow_id = $1 and edge_id = $2
+union
+select edge_id, upstream_id, downstream_id, kind::text, data_ref
+from flowfabric.ff_edge
+where downstream_id = $4 and upstream_id = $3 and flow_id = $1`,
+})
+
+type FoundEdge = RowOf<typeof findEdges.row>
+
+/** The child's lock first: a claim of it comes before all that is seen here, or finds it blocked. */
+export function connectLooks({ uuid: flow_id, edgeUuid, upstreamUuid, downstreamUuid }: NewConnection) {
+  const pair = { flow_id, upstream_id: upstreamUuid, downstream_id: downstreamUuid }
+  return [
+    call(lockAlone, { execution_id: downstreamUuid }),
+    call(look, pair),
+    call(findEdges, { ...pair, edge_id: edgeUuid }),
+    call(edgesBehind, pair),
+  ] as const
+}
+
+/** The edge that this call would make, when it is there; refuses another one in its place. */
+export function sameEdge(asked: NewConnection, found: readonly FoundEdge[]): FoundEdge | null {
+  const [edge, other] = found
+  if (edge === undefined) return null
+  const isSame =
+    other === undefined &&
+    edge.upstream_id === asked.upstreamUuid &&
+    edge.downstream_id === asked.downstreamUuid &&
+    edge.kind === asked.kind &&
+    edge.data_ref === asked.dataRef &&
+    (asked.minted || edge.edge_id === asked.edgeUuid)
+  if (isSame) return edge
+  const { partition, flowId } = asked
+  const [upstream, downstream] = [edge.upstream_id, edge.downstream_id].map((uuid) =>
+    formatExecutionId(partition, uuid),
+  )
+  throw new EngineError(
+    'edge_exists',
+    `flow ${flowId} has an edge ${edge.edge_id} from ${upstream} to ${downstream} (${edge.kind}); use that one, or another id`,
+    { flowId, edgeId: edge.edge_id, upstream, downstream, kind: edge.kind, dataRef: edge.data_ref },
+  )
+}
+
+/** Gives the policy of the downstream's group. */
+export function refuseUnconnectable(asked: NewConnection, looked: Looked): JoinPolicy {
+  const { flowId, partition } = asked
+  if (looked.upstream_name === null) throw notInFlow(flowId, formatExecutionId(partition, asked.upstreamUuid))
+  const executionId = formatExecutionId(partition, asked.downstreamUuid)
+  if (looked.downstream_name === null) throw notInFlow(flowId, executionId)
+  if (!mayBeBlocked(looked)) {
+    const state = looked.group_state === 'satisfied' ? 'free to run' : looked.public_state
+    const sentence = `execution ${executionId} is ${state}; an edge needs a downstream that has not started`
+    throw new EngineError('execution_not_runnable', sentence, { executionId, publicState: looked.public_state })
+  }
+  if (looked.is_sealed === true) {
+    const sentence = `what execution ${executionId} waits for is sealed; it takes no more inbound edges`
+    throw new EngineError('group_sealed', sentence, { executionId })
+  }
+  return policyOf(asked.policy, looked, executionId)
+}
+
+function mayBeBlocked({
+  eligibility_state: state,
+  attempt_state: attempt,
+  group_state: group,
+  is_flow,
+}: Looked): boolean {
+  const isFresh = attempt === 'pending_first_attempt' || attempt === 'pending_replay_attempt'
+  const mayWait = state === 'eligible_now' || state === 'not_eligible_until_time' || state === 'blocked_by_dependencies'
+  // A member that stands for a flow is blocked for good: without a group, that flow has started.
+  return isFresh && mayWait && (group === 'pending' || (group === null && !is_flow))
+}
+
+function policyOf(asked: JoinPolicy | null, looked: Looked, executionId: ExecutionId): JoinPolicy {
+  const { policy: kind, quorum, on_satisfied: onSatisfied } = looked
+  if (kind === null || onSatisfied === null) return asked ?? allOf
+  const found: JoinPolicy = kind === 'quorum' ? { kind, k: quorum!, onSatisfied } : { kind, onSatisfied }
+  const isSame =
+    asked === null || (asked.kind === kind && asked.onSatisfied === onSatisfied && quorumOf(asked) === quorum)
+  if (isSame) return found
+  throw new EngineError(
+    'invalid_dependency',
+    `execution ${executionId} waits by ${kind} since its first edge; leave the policy out`,
+    { executionId, policy: found },
+  )
+}

@@ -1,0 +1,57 @@
+// What a caller may ask of `connect`.
+import { parseJoinPolicy, type JoinPolicy, type JoinPolicyInput } from '../../model/edge-group.ts'
+import { EngineError } from '../../model/errors.ts'
+import { parseExecutionId, type ExecutionId, type FlowId } from '../../model/id.ts'
+import { refuseUnknownFields } from '../../model/shape.ts'
+import type { Caller } from '../caller.ts'
+import { checkExpectedRevision, checkFlowTarget, type FlowTarget } from './edit.ts'
+import { checkEdgeTraits, type CheckedTraits } from './graph-edges.ts'
+import { selfEdge } from './graph-refusal.ts'
+import type { EdgeTraits } from './graph-request.ts'
+
+export interface ConnectRequest extends EdgeTraits {
+  readonly flowId: FlowId
+  readonly upstream: ExecutionId
+  readonly downstream: ExecutionId
+  /** Over all inbound edges of the downstream; given with the first of them, or the same again. */
+  readonly policy?: JoinPolicyInput
+  /** Refused when the graph has changed since this revision. */
+  readonly expectedRevision?: number
+}
+
+export interface NewConnection extends FlowTarget, CheckedTraits {
+  readonly upstreamUuid: string
+  readonly downstreamUuid: string
+  readonly policy: JoinPolicy | null
+  readonly expectedRevision: number | null
+}
+
+const fields = ['flowId', 'upstream', 'downstream', 'policy', 'expectedRevision', 'edgeId', 'kind', 'dataRef']
+
+export function checkConnectRequest(caller: Caller, request: ConnectRequest): NewConnection {
+  refuseUnknownFields('connect', request, fields)
+  const target = checkFlowTarget(caller, request.flowId)
+  const upstreamUuid = checkMember(target, request.upstream)
+  const downstreamUuid = checkMember(target, request.downstream)
+  if (upstreamUuid === downstreamUuid) throw selfEdge('the edge', request.upstream)
+  return {
+    ...target,
+    ...checkEdgeTraits('', request),
+    upstreamUuid,
+    downstreamUuid,
+    policy: request.policy === undefined ? null : parseJoinPolicy('policy', request.policy),
+    expectedRevision: checkExpectedRevision(request.expectedRevision),
+  }
+}
+
+/** Its uuid. A member has its flow's partition, so that another one's id is no member's. */
+export function checkMember({ flowId, partition: wanted }: FlowTarget, executionId: ExecutionId): string {
+  const { partition, uuid } = parseExecutionId(executionId)
+  if (partition !== wanted) throw notInFlow(flowId, executionId)
+  return uuid
+}
+
+export function notInFlow(flowId: FlowId, executionId: ExecutionId): EngineError {
+  const sentence = `execution ${executionId} is no member of flow ${flowId}; add it first`
+  return new EngineError('execution_not_in_flow', sentence, { flowId, executionId })
+}

@@ -1,0 +1,27 @@
+import { parseEdgeId, parseFlowId, type FlowId } from '../../model/id.ts'
+import type { Sql } from '../../sql/sql.ts'
+import { statement } from '../../sql/statement.ts'
+import type { Caller } from '../caller.ts'
+import { decodeEdge, edgeColumns, edgeRow, type Edge } from './edge.ts'
+
+const describeStatement = statement({
+  name: 'flow.describe-edge',
+  params: { flow_id: 'uuid', partition_key: 'int2', namespace: 'text?', edge_id: 'uuid' },
+  row: edgeRow,
+  text: `
+select ${edgeColumns}
+from flowfabric.ff_flow_core f
+join flowfabric.ff_edge x on x.flow_id = any (array[f.flow_id]) and x.edge_id = $4
+where f.flow_id = $1 and f.partition_key = $2 and ($3::text is null or f.namespace = $3)`,
+})
+
+export async function describeEdge(sql: Sql, caller: Caller, flowId: FlowId, edgeId: string): Promise<Edge | null> {
+  const { partition, uuid } = parseFlowId(flowId)
+  const [row] = await sql.query(describeStatement, {
+    flow_id: uuid,
+    partition_key: partition,
+    namespace: caller.namespace,
+    edge_id: parseEdgeId(edgeId),
+  })
+  return row === undefined ? null : decodeEdge(partition, row)
+}

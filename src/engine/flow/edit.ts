@@ -1,0 +1,147 @@
+// An edit of a flow that grows: under the lock of the outermost flow, then looked at, then decided and written. Inner flows
+// are closed from the start, so that the flow that is edited is always the outermost.
+import { EngineError, refusal } from '../../model/errors.ts'
+import { formatFlowId, parseFlowId, type FlowId } from '../../model/id.ts'
+import { show } from '../../model/text.ts'
+import { call, type Call, type RowsOf, type Sql } from '../../sql/sql.ts'
+import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
+import type { TerminalOutcome } from '../../model/state.ts'
+import type { Caller } from '../caller.ts'
+import { untilSent } from '../resend.ts'
+import type { FlowMeans } from './means.ts'
+import type { owedRow } from './owe-dispatch.ts'
+
+export interface FlowTarget {
+  readonly flowId: FlowId
+  readonly partition: number
+  readonly uuid: string
+  readonly namespace: string | null
+  readonly actor: string
+}
+
+export function checkFlowTarget(caller: Caller, flowId: FlowId): FlowTarget {
+  const { partition, uuid } = parseFlowId(flowId)
+  // As it is stored: a uuid may be written in capitals.
+  return { flowId: formatFlowId(partition, uuid), partition, uuid, namespace: caller.namespace, actor: caller.actor }
+}
+
+/** The revision that the caller has read, if it cares. */
+export function checkExpectedRevision(value: unknown): number | null {
+  if (value === undefined) return null
+  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number
+  throw refusal('invalid_input', 'expectedRevision', show(value), 'a whole number from 0 on')
+}
+
+/** Waits for whoever holds the tree. */
+export const lockTree = statement({
+  name: 'flow.lock-tree',
+  params: { flow_id: 'uuid' },
+  row: {},
+  text: `
+select
+from flowfabric.ff_flow_core root
+where root.flow_id = (select f.root_flow_id from flowfabric.ff_flow_core f where f.flow_id = $1)
+for no key update`,
+})
+
+const readFlow = statement({
+  name: 'flow.read-locked',
+  params: { flow_id: 'uuid', partition_key: 'int2', namespace: 'text?' },
+  row: {
+    namespace: 'text',
+    closed_at_ms: 'int8?',
+    cancelled_at_ms: 'int8?',
+    outcome: oneOf<TerminalOutcome>(),
+    graph_revision: 'int8',
+    member_count: 'int4',
+    edge_count: 'int4',
+  },
+  text: `
+select namespace, closed_at_ms, cancelled_at_ms, outcome, graph_revision, member_count, edge_count
+from flowfabric.ff_flow_core
+where flow_id = $1 and partition_key = $2 and ($3::text is null or namespace = $3)`,
+})
+
+export type LockedFlow = RowOf<typeof readFlow.row>
+
+const readNamespace = statement({
+  name: 'flow.read-namespace',
+  params: { flow_id: 'uuid', partition_key: 'int2' },
+  row: { namespace: 'text' },
+  text: `
+select namespace
+from flowfabric.ff_flow_core
+where flow_id = $1 and partition_key = $2`,
+})
+
+/** What is made in a flow is in its namespace, which never changes. */
+export async function namespaceOf(sql: Sql, target: FlowTarget): Promise<string> {
+  if (target.namespace !== null) return target.namespace
+  const [row] = await sql.query(readNamespace, { flow_id: target.uuid, partition_key: target.partition })
+  if (row === undefined) throw flowNotFound(target.flowId)
+  return row.namespace
+}
+
+/** What is answered, and what is written for it: nothing when it was there already. */
+export interface Decision<Answer> {
+  readonly answer: Answer
+  readonly writes: readonly Call<typeof owedRow>[]
+}
+
+// As long as a call waits that finds its row held.
+const lockTimeoutMs = 2000
+
+/**
+ * `looks` are read under the flow's lock, in order; `decide` has the flow, what they saw, and whether an earlier reply was
+ * lost. What it throws is the answer, and nothing is written.
+ */
+export async function editFlow<const Looks extends readonly Call[], Answer>(
+  { sql, turns, onOwed }: FlowMeans,
+  target: FlowTarget,
+  looks: Looks,
+  decide: (flow: LockedFlow, looked: RowsOf<Looks>, again: boolean) => Decision<Answer>,
+): Promise<Answer> {
+  const { flowId, uuid: flow_id, partition: partition_key, namespace } = target
+  const reads = [call(lockTree, { flow_id }), call(readFlow, { flow_id, partition_key, namespace }), ...looks] as const
+  const send = async (again: boolean): Promise<Answer> => {
+    let answer: Answer
+    const written = await sql.decide(
+      reads,
+      ([, [flow], ...looked]) => {
+        if (flow === undefined) throw flowNotFound(flowId)
+        const decision = decide(flow, looked, again)
+        answer = decision.answer
+        return decision.writes
+      },
+      { lockTimeoutMs },
+    )
+    if (written.flat().some(({ owes }) => owes)) onOwed()
+    return answer!
+  }
+  return turns.take(target.uuid, () => untilSent(sql, { again: false }, send))
+}
+
+export function refuseNoLongerOpen(flowId: FlowId, flow: LockedFlow): void {
+  if (flow.cancelled_at_ms !== null) throw notOpen('flow_terminal', flowId, 'was cancelled')
+  if (flow.outcome !== 'none') throw notOpen('flow_terminal', flowId, `has ended (${flow.outcome})`)
+  if (flow.closed_at_ms !== null) throw notOpen('flow_closed', flowId, 'is closed')
+}
+
+function notOpen(code: 'flow_terminal' | 'flow_closed', flowId: FlowId, fact: string): EngineError {
+  const sentence = `flow ${flowId} ${fact} and takes no more members or edges; make another flow`
+  return new EngineError(code, sentence, { flowId })
+}
+
+export function refuseStale(flowId: FlowId, flow: LockedFlow, expected: number | null): void {
+  const found = flow.graph_revision
+  if (expected === null || expected === found) return
+  throw new EngineError(
+    'stale_graph_revision',
+    `flow ${flowId} has revision ${found}, not ${expected}; read the graph again and decide anew`,
+    { flowId, graphRevision: found, expectedRevision: expected },
+  )
+}
+
+export function flowNotFound(flowId: FlowId): EngineError {
+  return new EngineError('flow_not_found', `flow ${flowId} does not exist`, { flowId })
+}

@@ -1,0 +1,73 @@
+// What a caller may say of a flow as a whole.
+import { formatFlowId, mintFlowId, parseFlowId, type FlowId } from '../../model/id.ts'
+import { limits } from '../../model/limits.ts'
+import { checkKind } from '../../model/name.ts'
+import { parseTags } from '../../model/tag.ts'
+import { checkText } from '../../model/text.ts'
+import { namespaceFor, type Caller } from '../caller.ts'
+
+export interface FlowRequest {
+  /** Minted when left out. The same request again answers `duplicate`. */
+  readonly flowId?: FlowId
+  readonly kind: string
+  readonly namespace?: string
+  readonly tags?: Readonly<Record<string, string>>
+  /** Who asked for it; defaults to the caller's actor. */
+  readonly creator?: string
+}
+
+/** A checked flow, as the statements take it. */
+export interface NewFlow {
+  readonly flowId: FlowId
+  readonly partition: number
+  readonly uuid: string
+  /** The id is ours, so nobody else can have written it. */
+  readonly minted: boolean
+  /** Of the outermost flow; its own unless it stands for a member of another. */
+  readonly rootUuid: string
+  /** The execution that stands for it in another flow. */
+  readonly memberUuid: string | null
+  readonly namespace: string
+  readonly kind: string
+  readonly creator: string
+  readonly actor: string
+  readonly tags: Readonly<Record<string, string>>
+  /** It waits for the turn of that execution. */
+  readonly isHeld: boolean
+  readonly memberCount: number
+  readonly edgeCount: number
+}
+
+/** Its known fields; whoever calls has refused the others. */
+export function checkFlowRequest(caller: Caller, request: FlowRequest): NewFlow {
+  const flowId = request.flowId ?? mintFlowId()
+  const { partition, uuid } = parseFlowId(flowId)
+  return {
+    // As it is stored: a uuid may be written in capitals.
+    flowId: formatFlowId(partition, uuid),
+    partition,
+    uuid,
+    minted: request.flowId === undefined,
+    rootUuid: uuid,
+    memberUuid: null,
+    namespace: namespaceFor(caller, request.namespace),
+    kind: checkKind(request.kind),
+    creator:
+      request.creator === undefined
+        ? caller.actor
+        : checkText('creator', request.creator, { maxBytes: limits.creatorBytes }),
+    actor: caller.actor,
+    tags: parseTags(request.tags),
+    isHeld: false,
+    memberCount: 0,
+    edgeCount: 0,
+  }
+}
+
+export function checkMemberName(field: string, value: unknown): string {
+  return checkText(field, value, { minBytes: 1, maxBytes: limits.memberNameBytes, refuseControls: true })
+}
+
+export function checkDataRef(field: string, value: unknown): string {
+  return checkText(field, value, { minBytes: 1, maxBytes: limits.dataRefBytes, refuseControls: true })
+}

@@ -1,0 +1,44 @@
+// What is said of a graph that cannot be.
+import { EngineError } from '../../model/errors.ts'
+import { showCycle } from '../../model/graph.ts'
+import type { FlowId } from '../../model/id.ts'
+import { limits } from '../../model/limits.ts'
+import { show } from '../../model/text.ts'
+
+export function selfEdge(edge: string, name: string): EngineError {
+  const sentence = `${edge} leads from ${show(name)} to itself; leave it out`
+  return new EngineError('invalid_dependency', sentence, { edge, name })
+}
+
+export function cycleDetected(names: readonly string[]): EngineError {
+  const sentence = `the flow would depend on itself: ${showCycle(names)}; leave out one of these edges`
+  return new EngineError('cycle_detected', sentence, { path: names.slice(0, 100) })
+}
+
+export function tooFewEdges(name: string, needed: number, total: number): EngineError {
+  const sentence = `member ${show(name)} waits for ${needed} of its inbound edges and has ${total}; add edges or ask for fewer`
+  return new EngineError('invalid_dependency', sentence, { name, needed, total })
+}
+
+/** A flow that would have so many. */
+export function refuseTooLarge(flowId: FlowId, members: number, edges: number): void {
+  const { flowMemberCount, flowEdgeCount } = limits
+  if (members <= flowMemberCount && edges <= flowEdgeCount) return
+  const sentence = `flow ${flowId} would have ${members} members and ${edges} edges; a flow has at most ${flowMemberCount} and ${flowEdgeCount}`
+  throw new EngineError('too_many_items', sentence, { flowId })
+}
+
+export function flowIdTaken(flowId: FlowId): EngineError {
+  const sentence = `flow ${flowId} exists and was made by another request; mint a new id, or leave it out`
+  return new EngineError('flow_id_taken', sentence, { flowId })
+}
+
+/** The same refusal, saying where in the request it was met. */
+export function inField<T>(field: string, check: () => T): T {
+  try {
+    return check()
+  } catch (error) {
+    if (!EngineError.is(error)) throw error
+    throw new EngineError(error.code, `${field}: ${error.message}`, { ...error.details, at: field }, { cause: error })
+  }
+}

@@ -1,0 +1,36 @@
+// What the edits of flows work with.
+import type { Sql } from '../../sql/sql.ts'
+import type { Hints } from '../hint.ts'
+import type { QueueRegistry } from '../queue/intern.ts'
+
+export interface FlowMeans {
+  readonly sql: Sql
+  readonly queues: QueueRegistry
+  readonly hints: Hints
+  readonly turns: Turns
+  /** An execution that has ended owes a flow a dispatch, and no ending will tell of it. */
+  readonly onOwed: () => void
+}
+
+/**
+ * Edits of one flow wait for its lock anyway. Those of one process wait for each other here, where that costs no
+ * connection.
+ */
+export class Turns {
+  readonly #last = new Map<string, Promise<void>>()
+
+  /** Runs the work when all that was given before, of the same flow, is over. */
+  async take<T>(flowUuid: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#last.get(flowUuid)
+    let pass = (): void => {}
+    const over = new Promise<void>((resolve) => (pass = resolve))
+    this.#last.set(flowUuid, over)
+    await before
+    try {
+      return await work()
+    } finally {
+      if (this.#last.get(flowUuid) === over) this.#last.delete(flowUuid)
+      pass()
+    }
+  }
+}

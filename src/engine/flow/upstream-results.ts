@@ -1,0 +1,154 @@
+// What a member can read of those before it: for each inbound edge how its upstream ended, and with which result. An edge
+// that is resolved shows the ending that resolved it, also when its upstream has been replayed since.
+import { decodeCursor, encodeCursor } from '../../model/cursor.ts'
+import type { EdgeResolution, Ending, EdgeKind } from '../../model/edge-group.ts'
+import { EngineError, refusal } from '../../model/errors.ts'
+import { formatExecutionId, parseExecutionId, type ExecutionId } from '../../model/id.ts'
+import { limits } from '../../model/limits.ts'
+import { refuseUnknownFields } from '../../model/shape.ts'
+import { checkText, show } from '../../model/text.ts'
+import { call, type Sql } from '../../sql/sql.ts'
+import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
+import type { Caller } from '../caller.ts'
+import { readNamespace } from '../execution/get-namespace.ts'
+import { firstUuid } from '../execution/list/source.ts'
+import { pageLimit } from '../page.ts'
+
+export interface UpstreamResultsRequest {
+  /** Only those with one of these names. */
+  readonly names?: readonly string[]
+  /** 1 to 1,000; 100 when left out. A page ends before that when it has 16 MiB of results. */
+  readonly limit?: number
+  readonly cursor?: string
+}
+
+export interface UpstreamResult {
+  readonly edgeId: string
+  /** The edge's, else the upstream member's. */
+  readonly name: string
+  readonly upstreamId: ExecutionId
+  readonly kind: EdgeKind
+  readonly state: 'pending' | EdgeResolution
+  /** How the upstream ended; null while the edge is pending. */
+  readonly outcome: Ending | null
+  /** Null when it ended without a result, or has not ended. */
+  readonly result: Uint8Array | null
+  readonly encoding: string | null
+}
+
+export interface UpstreamResultPage {
+  readonly results: readonly UpstreamResult[]
+  readonly nextCursor: string | null
+}
+
+// A generation that is over left its result, and what its edge says; of a current one the ending is at hand.
+const readUpstream = statement({
+  name: 'flow.upstream-results',
+  params: { execution_id: 'uuid', after: 'uuid', wanted_names: 'text[]', limit: 'int8', most_bytes: 'int8' },
+  row: {
+    edge_id: 'uuid',
+    name: 'text',
+    upstream_id: 'uuid',
+    kind: oneOf<EdgeKind>(),
+    resolution: oneOf<EdgeResolution | null>(),
+    outcome: oneOf<Ending | null>(),
+    result: 'bytea?',
+    result_encoding: 'text?',
+    page_count: 'int8',
+  },
+  text: `
+with page as materialized (
+  select x.edge_id, x.flow_id, x.upstream_id, x.kind, x.resolution, x.resolved_generation,
+    coalesce(x.data_ref, m.member_name) as name
+  from flowfabric.ff_edge x
+  join flowfabric.ff_flow_member m on m.flow_id = any (array[x.flow_id]) and m.execution_id = any (array[x.upstream_id])
+  where x.downstream_id = $1 and x.edge_id > $2 and x.kind <> 'start'
+    and (cardinality($3::text[]) = 0 or coalesce(x.data_ref, m.member_name) = any ($3))
+  order by x.edge_id
+  limit $4
+)
+select edge_id, name, upstream_id, kind, resolution, outcome, result, result_encoding, page_count
+from (
+  select p.edge_id, p.name, p.upstream_id, p.kind, p.resolution,
+    case
+      when p.resolved_generation = e.generation then nullif(e.terminal_outcome, 'none')
+      when p.resolution = 'satisfied' and (p.kind = 'success_only' or r.execution_id is not null)
+        then 'success'::flowfabric.ff_terminal_outcome
+    end as outcome,
+    r.result, r.result_encoding,
+    sum(coalesce(octet_length(r.result), 0)) over (order by p.edge_id) - coalesce(octet_length(r.result), 0)
+      as bytes_before,
+    count(*) over () as page_count
+  from page p
+  left join flowfabric.ff_exec_core e on e.execution_id = any (array[p.upstream_id])
+  left join flowfabric.ff_exec_result r
+    on r.execution_id = any (array[p.upstream_id]) and r.generation = any (array[p.resolved_generation])
+) one
+where bytes_before < $5
+order by edge_id`,
+})
+
+type UpstreamRow = RowOf<typeof readUpstream.row>
+
+const defaultLimit = 100
+const mostBytes = limits.batchBodyBytes
+
+export async function upstreamResults(
+  sql: Sql,
+  caller: Caller,
+  executionId: ExecutionId,
+  request: UpstreamResultsRequest = {},
+): Promise<UpstreamResultPage> {
+  refuseUnknownFields('flows.upstreamResults', request, ['names', 'limit', 'cursor'])
+  const { partition, uuid } = parseExecutionId(executionId)
+  const names = checkNames(request.names)
+  const limit = Math.max(1, pageLimit(request.limit ?? defaultLimit))
+  const listName = `upstream of ${uuid}`
+  const [after] = request.cursor === undefined ? [firstUuid] : decodeCursor(listName, request.cursor, ['uuid'])
+  const [[owner], rows] = await sql.pipeline([
+    call(readNamespace, { execution_id: uuid, partition_key: partition, namespace: caller.namespace }),
+    call(readUpstream, {
+      execution_id: uuid,
+      after: after as string,
+      wanted_names: names,
+      limit: limit + 1,
+      most_bytes: mostBytes,
+    }),
+  ])
+  if (owner === undefined) {
+    throw new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
+  }
+  return pageOf(partition, listName, rows, limit)
+}
+
+function pageOf(partition: number, listName: string, rows: readonly UpstreamRow[], limit: number): UpstreamResultPage {
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  const hasMore = last !== undefined && last.page_count > shown.length
+  return {
+    results: shown.map((row) => decodeResult(partition, row)),
+    nextCursor: hasMore ? encodeCursor(listName, [last.edge_id]) : null,
+  }
+}
+
+function decodeResult(partition: number, row: UpstreamRow): UpstreamResult {
+  return {
+    edgeId: row.edge_id,
+    name: row.name,
+    upstreamId: formatExecutionId(partition, row.upstream_id),
+    kind: row.kind,
+    state: row.resolution ?? 'pending',
+    outcome: row.outcome,
+    result: row.result,
+    encoding: row.result_encoding,
+  }
+}
+
+const nameRule = { minBytes: 1, maxBytes: Math.max(limits.memberNameBytes, limits.dataRefBytes) }
+
+function checkNames(names: unknown): readonly string[] {
+  if (names === undefined) return []
+  const isList = Array.isArray(names) && names.length > 0
+  if (!isList) throw refusal('invalid_input', 'names', show(names), 'one name or more, or left out')
+  return Array.from(names, (name: unknown, index) => checkText(`names[${index}]`, name, nameRule))
+}

@@ -1,0 +1,68 @@
+// Waits for the end of a flow. A hint tells of it at once; a poll is the guarantee where hints do not come.
+import { parseDuration, type Duration } from '../../model/duration.ts'
+import { EngineError } from '../../model/errors.ts'
+import { parseFlowId, type FlowId } from '../../model/id.ts'
+import { checkAbortSignal, refuseUnknownFields } from '../../model/shape.ts'
+import type { Sql } from '../../sql/sql.ts'
+import { statement } from '../../sql/statement.ts'
+import type { Caller } from '../caller.ts'
+import type { Hints } from '../hint.ts'
+import { describeFlow, type FlowDetail } from './describe.ts'
+
+export interface WaitForFlowRequest {
+  /** Left out: as long as it takes. */
+  readonly timeout?: Duration
+  /** Ends the wait, with the signal's reason. */
+  readonly signal?: AbortSignal
+}
+
+// Between two looks: soon at first, because a short flow may end before its hint could be heard.
+const firstPollMs = 20
+const longestPollMs = 500
+
+const readEnd = statement({
+  name: 'flow.wait',
+  params: { flow_id: 'uuid', partition_key: 'int2', namespace: 'text?' },
+  row: { ended_at_ms: 'int8?' },
+  text: `
+select ended_at_ms
+from flowfabric.ff_flow_core
+where flow_id = $1 and partition_key = $2 and ($3::text is null or namespace = $3)`,
+})
+
+/** The flow as it ended. A cancelled one ends when its last member has. */
+export async function waitForFlow(
+  sql: Sql,
+  hints: Hints,
+  caller: Caller,
+  flowId: FlowId,
+  request: WaitForFlowRequest = {},
+): Promise<FlowDetail> {
+  refuseUnknownFields('flows.wait', request, ['timeout', 'signal'])
+  const { partition, uuid } = parseFlowId(flowId)
+  const timeoutMs = request.timeout === undefined ? Infinity : parseDuration('timeout', request.timeout)
+  const signal = checkAbortSignal(request.signal)
+  const waitUntil = performance.now() + timeoutMs
+  const target = { flow_id: uuid, partition_key: partition, namespace: caller.namespace }
+  const watch = hints.watchFlow(uuid)
+  try {
+    for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 2, longestPollMs)) {
+      signal?.throwIfAborted()
+      const [found] = await sql.query(readEnd, target)
+      if (found === undefined) throw new EngineError('flow_not_found', `flow ${flowId} does not exist`, { flowId })
+      const flow = found.ended_at_ms === null ? null : await describeFlow(sql, caller, flowId)
+      // A replay may have opened it again in between; then its end is still to come.
+      if (flow !== null && flow.endedAt !== null) return flow
+      const leftMs = waitUntil - performance.now()
+      if (leftMs <= 0) throw timedOut(flowId, timeoutMs)
+      await watch.next(Math.min(leftMs, pollMs), signal)
+    }
+  } finally {
+    watch.end()
+  }
+}
+
+function timedOut(flowId: FlowId, timeoutMs: number): EngineError {
+  const sentence = `flow ${flowId} has not ended within ${timeoutMs} ms; it goes on, wait again or look at flows.describe`
+  return new EngineError('wait_timed_out', sentence, { flowId, timeoutMs })
+}

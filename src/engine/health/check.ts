@@ -1,0 +1,62 @@
+// Is everything well? A look at the server, the schema and the work in it: read only, each statement within a time, nothing
+// counted to its end. What is found wrong says what to do.
+import { parseDuration, type Duration } from '../../model/duration.ts'
+import { refusal } from '../../model/errors.ts'
+import { refuseUnknownFields } from '../../model/shape.ts'
+import type { Sql } from '../../sql/sql.ts'
+import { invariants } from '../invariants.ts'
+import type { Finding } from './finding.ts'
+import { orUnknown, type Looking } from './look.ts'
+import { findMigrations } from './migrations.ts'
+import { findBloat, findServer, findTransactions } from './server.ts'
+import { findDuties, findSetAside, findStuckLeases } from './upkeep.ts'
+import { findBroken, findStranded, findUnserved } from './work.ts'
+
+export interface CheckHealthRequest {
+  /** The longest that one statement may take; defaults to 2 s, and to 30 s for a deep look. */
+  readonly timeout?: Duration
+  /** Every invariant over everything that is stored: for a quiet hour. */
+  readonly deep?: boolean
+  /** Hears what has been looked at, and how much there is. */
+  readonly onLooked?: (check: string, total: number) => void
+}
+
+export interface HealthReport {
+  /** No finding is trouble. */
+  readonly isHealthy: boolean
+  readonly findings: readonly Finding[]
+}
+
+const checks: readonly (readonly [string, (looking: Looking) => Promise<Finding[]>])[] = [
+  ['duties', findDuties],
+  ['set aside', findSetAside],
+  ['leases', findStuckLeases],
+  ['workers', findUnserved],
+  ['stranded', findStranded],
+  ['transactions', findTransactions],
+  ['bloat', findBloat],
+]
+
+export async function checkHealth(
+  sql: Sql,
+  codeVersion: string,
+  request: CheckHealthRequest = {},
+): Promise<HealthReport> {
+  refuseUnknownFields('health.check', request, ['timeout', 'deep', 'onLooked'])
+  const { deep = false, onLooked = () => {} } = request
+  const timeoutMs = parseDuration('timeout', request.timeout ?? (deep ? '30s' : '2s'))
+  if (timeoutMs === 0) throw refusal('invalid_input', 'timeout', '0', 'longer than nothing')
+  const looking = { sql, timeoutMs }
+  const total = checks.length + 2 + (deep ? invariants.length : 0)
+  const findings: Finding[] = [...(await orUnknown('server', () => findServer(looking)))]
+  onLooked('server', total)
+  const { isThere, findings: ofSchema } = await findMigrations(looking, codeVersion)
+  findings.push(...ofSchema)
+  onLooked('schema', total)
+  for (const [check, find] of isThere ? checks : []) {
+    findings.push(...(await orUnknown(check, () => find(looking))))
+    onLooked(check, total)
+  }
+  if (isThere && deep) findings.push(...(await findBroken(looking, (check) => onLooked(check, total))))
+  return { isHealthy: findings.every((each) => each.verdict !== 'trouble'), findings }
+}

@@ -1,0 +1,39 @@
+// A look that harms nobody: read only, within a time, and without waiting for a lock.
+import { scanningAllowed } from '../../sql/plan-settings.ts'
+import { sqlState } from '../../sql/errors.ts'
+import type { Queries, Sql } from '../../sql/sql.ts'
+import { asEngineError } from '../failure.ts'
+import { finding, type Finding } from './finding.ts'
+
+export interface Looking {
+  readonly sql: Sql
+  /** No statement takes longer. */
+  readonly timeoutMs: number
+}
+
+export async function look<T>({ sql, timeoutMs }: Looking, read: (tx: Queries) => Promise<T>): Promise<T> {
+  return sql.transaction(async (tx) => {
+    await tx.script(
+      `set transaction read only; set local statement_timeout = ${timeoutMs}; set local lock_timeout = 500; ${scanningAllowed}`,
+    )
+    return read(tx)
+  })
+}
+
+/** What could not be looked at is a finding, too, and keeps no other from being made. */
+export async function orUnknown(check: string, find: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
+  try {
+    return await find()
+  } catch (error) {
+    const state = sqlState(error)
+    if (state === '57014') {
+      const next = 'Give it more time, or look again when the database is less busy.'
+      return [finding(check, 'unknown', 'It took too long to look at.', { next })]
+    }
+    if (state === '42501')
+      return [finding(check, 'unknown', `This role may not look at it: ${(error as Error).message}.`)]
+    const { code, message } = asEngineError(error)
+    if (code === 'engine_closed' || code === 'database_unreachable') throw error
+    return [finding(check, 'unknown', `It could not be looked at: ${message}.`)]
+  }
+}

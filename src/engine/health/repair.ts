@@ -1,0 +1,152 @@
+// What can be mended without harm: late duties are done once, what was set aside is tried again, executions that could be
+// claimed are put back into their queues, and tables with more dead rows than living ones are vacuumed. Each says what it did.
+import { formatExecutionId } from '../../model/id.ts'
+import { quoteIdentifier } from '../../sql/qualify.ts'
+import { call, type Sql } from '../../sql/sql.ts'
+import { statement } from '../../sql/statement.ts'
+import { allDuties } from '../reconcilers/all.ts'
+import { asEngineError } from '../failure.ts'
+import type { Looking } from './look.ts'
+import { findMigrations } from './migrations.ts'
+import { readBloatedTables } from './server.ts'
+import { readLateDuties } from './upkeep.ts'
+import { readStrandedExecutions } from './work.ts'
+
+export interface Repair {
+  readonly kind: 'retried' | 'swept' | 'requeued' | 'vacuumed' | 'failed'
+  readonly sentence: string
+}
+
+const timeoutMs = 5000
+const mostSets = 100
+const mostStranded = 1000
+
+/** A schema that this code does not know is left alone. */
+export async function repairHealth(sql: Sql, codeVersion: string): Promise<readonly Repair[]> {
+  const looking = { sql, timeoutMs }
+  const { isThere } = await findMigrations(looking, codeVersion)
+  if (!isThere) return []
+  const repairs: Repair[] = []
+  for (const mend of [retrySetAside, sweepLate, requeueStranded, vacuumBloated]) {
+    try {
+      repairs.push(...(await mend(looking)))
+    } catch (error) {
+      repairs.push({ kind: 'failed', sentence: asEngineError(error).message })
+    }
+  }
+  return repairs
+}
+
+const tryAgain = statement({
+  name: 'health.try-again',
+  params: {},
+  row: { duty: 'text' },
+  text: `
+update flowfabric.ff_set_aside
+set retry_at_ms = flowfabric.ff_now_ms()
+where (duty, subject_id) in (
+  select duty, subject_id
+  from flowfabric.ff_set_aside
+  where retry_at_ms > flowfabric.ff_now_ms()
+  order by duty, subject_id
+  limit 1000
+  for update skip locked)
+returning duty`,
+})
+
+async function retrySetAside({ sql }: Looking): Promise<Repair[]> {
+  const rows = await sql.query(tryAgain, {})
+  if (rows.length === 0) return []
+  const duties = new Set(rows.map((row) => row.duty))
+  const repairs: Repair[] = [
+    { kind: 'retried', sentence: `rows that were set aside and are due again: ${rows.length}` },
+  ]
+  for (const name of duties) repairs.push(...(await sweep(sql, name)))
+  return repairs
+}
+
+async function sweepLate(looking: Looking): Promise<Repair[]> {
+  const { late, never } = await readLateDuties(looking)
+  const repairs: Repair[] = []
+  for (const name of new Set([...late.map((row) => row.duty), ...never]))
+    repairs.push(...(await sweep(looking.sql, name)))
+  return repairs
+}
+
+/** Beside whoever does it at the same time: every set is taken with skip locked. */
+async function sweep(sql: Sql, name: string): Promise<Repair[]> {
+  const duty = allDuties(sql.kind).find((each) => each.name === name)
+  if (duty === undefined) return []
+  let [processed, errors] = [0, 0]
+  for (let sets = 0; sets < mostSets; sets += 1) {
+    const run = await duty.runOnce(sql)
+    processed += run.processed
+    errors += run.errors
+    if (!run.isFull) break
+  }
+  const failed = errors === 0 ? '' : `, ${errors} could not be`
+  return [{ kind: 'swept', sentence: `${name} was done: ${processed} processed${failed}` }]
+}
+
+const lockExecutions = statement({
+  name: 'health.lock-executions',
+  params: { execution_ids: 'uuid[]' },
+  row: {},
+  text: `
+select
+from flowfabric.ff_exec_core e
+where e.execution_id = any ($1)
+order by e.execution_id
+for no key update`,
+})
+
+// Comes after the lock, so that what has moved meanwhile is seen where it is.
+const putBack = statement({
+  name: 'health.put-back',
+  params: { execution_ids: 'uuid[]' },
+  row: { execution_id: 'uuid', partition_key: 'int2' },
+  text: `
+with stranded as materialized (
+  select e.queue_id, e.priority, e.rank, e.execution_id, e.partition_key, e.public_state
+  from flowfabric.ff_exec_core e
+  where e.execution_id = any ($1) and e.lifecycle_phase = 'runnable' and e.eligibility_state = 'eligible_now'
+    and not exists (
+      select
+      from flowfabric.ff_ready r
+      where r.queue_id = e.queue_id and r.neg_priority = -e.priority and r.rank = e.rank
+        and r.execution_id = e.execution_id)
+    and not exists (
+      select from flowfabric.ff_cancel_backlog b where b.execution_id = e.execution_id and b.generation = e.generation)
+),
+put as (
+  insert into flowfabric.ff_ready (queue_id, neg_priority, resumed, rank, execution_id)
+  select queue_id, -priority, public_state = 'resumable', rank, execution_id
+  from stranded
+)
+select execution_id, partition_key
+from stranded`,
+})
+
+async function requeueStranded(looking: Looking): Promise<Repair[]> {
+  const found = await readStrandedExecutions(looking, mostStranded)
+  if (found.length === 0) return []
+  const ids = { execution_ids: found.map((row) => row.execution_id) }
+  const [, rows] = await looking.sql.pipeline([call(lockExecutions, ids), call(putBack, ids)], {
+    lockTimeoutMs: timeoutMs,
+  })
+  return rows.map(({ execution_id, partition_key }) => ({
+    kind: 'requeued',
+    sentence: `${formatExecutionId(partition_key, execution_id)} was stranded and is back in its queue`,
+  }))
+}
+
+async function vacuumBloated(looking: Looking): Promise<Repair[]> {
+  const { sql } = looking
+  const repairs: Repair[] = []
+  for (const { name } of await readBloatedTables(looking)) {
+    // Alone: it does not run inside a transaction, and passes over what is locked.
+    await sql.script(`vacuum (analyze, skip_locked) ${quoteIdentifier(sql.schema)}.${quoteIdentifier(name)}`)
+    repairs.push({ kind: 'vacuumed', sentence: `${name} was vacuumed` })
+  }
+  return repairs
+}

@@ -1,0 +1,174 @@
+// The server itself: which it is, whether its clock and settings are as the engine wants them, and who holds it up.
+import { statement } from '../../sql/statement.ts'
+import { finding, lasting, type Finding } from './finding.ts'
+import { look, type Looking } from './look.ts'
+
+const readServer = statement({
+  name: 'health.server',
+  params: {},
+  row: {
+    version: 'text',
+    version_number: 'int4',
+    jit: 'text',
+    autovacuum: 'text',
+    is_read_only: 'bool',
+    connection_count: 'int4',
+    connection_limit: 'int4',
+    now_ms: 'int8',
+  },
+  text: `
+select current_setting('server_version') as version, current_setting('server_version_num')::int4 as version_number,
+  current_setting('jit') as jit, current_setting('autovacuum') as autovacuum,
+  pg_is_in_recovery() as is_read_only,
+  (select count(*)::int4 from pg_stat_activity where backend_type = 'client backend') as connection_count,
+  current_setting('max_connections')::int4 as connection_limit,
+  floor(extract(epoch from clock_timestamp()) * 1000)::int8 as now_ms`,
+})
+
+const oldestVersion = 150_000
+const notedSkewMs = 2000
+const badSkewMs = 30_000
+
+export async function findServer(looking: Looking): Promise<Finding[]> {
+  const { kind } = looking.sql
+  const askedAt = Date.now()
+  const [row] = await look(looking, (tx) => tx.query(readServer, {}))
+  const answeredAt = Date.now()
+  const found = row!
+  const isOld = found.version_number < oldestVersion
+  const name = kind === 'embedded' ? 'the embedded database' : 'Postgres'
+  // Somewhere between question and answer; what the way took is not the clocks' difference.
+  const skewMs = found.now_ms > answeredAt ? found.now_ms - answeredAt : Math.max(0, askedAt - found.now_ms)
+  const share = found.connection_count / found.connection_limit
+  return [
+    isOld
+      ? finding('version', 'trouble', `It is Postgres ${found.version}; 15 or newer is needed.`)
+      : finding('version', 'fine', `It is ${name}, version ${found.version}.`),
+    found.is_read_only
+      ? finding('writable', 'trouble', 'It is a standby and takes no writes.', { next: 'Connect to the primary.' })
+      : finding('writable', 'fine', 'It takes writes.'),
+    skewMs < notedSkewMs
+      ? finding('clock', 'fine', "Its clock and this machine's agree.")
+      : finding(
+          'clock',
+          skewMs < badSkewMs ? 'note' : 'trouble',
+          `Its clock and this machine's are ${lasting(skewMs)} apart.`,
+          {
+            next: 'Only its own decides; set the clocks by NTP, so that times can be compared.',
+          },
+        ),
+    found.jit === 'off'
+      ? finding('jit', 'fine', 'Statements are not compiled.')
+      : finding('jit', 'trouble', 'Statements are compiled (jit is on), which costs more than it gives.', {
+          next: 'A pooler drops what our connections ask for: alter role ... set jit = off.',
+        }),
+    ...(kind === 'embedded'
+      ? []
+      : [
+          share < 0.9
+            ? finding(
+                'connections',
+                'fine',
+                `${found.connection_count} of ${found.connection_limit} connections are open.`,
+              )
+            : finding(
+                'connections',
+                'trouble',
+                `${found.connection_count} of ${found.connection_limit} connections are open.`,
+                {
+                  next: 'Raise max_connections, lower poolSize, or put a pooler in between.',
+                },
+              ),
+          found.autovacuum === 'on'
+            ? finding('autovacuum', 'fine', 'Autovacuum is on.')
+            : finding('autovacuum', 'trouble', 'Autovacuum is off: tables grow without end.', {
+                next: 'Set autovacuum = on.',
+              }),
+        ]),
+  ]
+}
+
+// Of those that this role may see. What is idle holds nothing up unless it has begun something.
+const readTransactions = statement({
+  name: 'health.transactions',
+  params: {},
+  row: { who: 'text', state: 'text', age_ms: 'int8' },
+  text: `
+select t.who, t.state, t.age_ms
+from (
+  select concat_ws(' ', 'pid', a.pid, a.usename, nullif(a.application_name, '')) as who, a.state::text as state,
+    floor(extract(epoch from clock_timestamp() - a.xact_start) * 1000)::int8 as age_ms
+  from pg_stat_activity a
+  where a.datname = current_database() and a.xact_start is not null and a.pid <> pg_backend_pid()
+    and a.backend_type = 'client backend'
+  union all
+  select concat_ws(' ', 'prepared transaction', p.gid, 'of', p.owner), 'prepared',
+    floor(extract(epoch from clock_timestamp() - p.prepared) * 1000)::int8
+  from pg_prepared_xacts p
+  where p.database = current_database()
+) t
+order by t.age_ms desc
+limit 5`,
+})
+
+const notedTransactionMs = 60_000
+const badTransactionMs = 15 * 60_000
+
+export async function findTransactions(looking: Looking): Promise<Finding[]> {
+  if (looking.sql.kind === 'embedded') return []
+  const rows = await look(looking, (tx) => tx.query(readTransactions, {}))
+  const old = rows.filter((row) => row.age_ms >= notedTransactionMs)
+  const oldest = old[0]
+  if (oldest === undefined) return [finding('transactions', 'fine', 'No transaction is older than a minute.')]
+  const verdict = oldest.age_ms < badTransactionMs ? 'note' : 'trouble'
+  return [
+    finding(
+      'transactions',
+      verdict,
+      `The oldest transaction is open for ${lasting(oldest.age_ms)}; nothing that ended since can be cleared away.`,
+      {
+        next: 'End it: select pg_terminate_backend(pid), or rollback prepared; set idle_in_transaction_session_timeout.',
+        subjects: old.map((row) => `${row.who}, ${row.state}, ${lasting(row.age_ms)}`),
+      },
+    ),
+  ]
+}
+
+const readBloat = statement({
+  name: 'health.bloat',
+  params: { schema: 'text' },
+  row: { name: 'text', dead_count: 'int8', live_count: 'int8', vacuumed_ms_ago: 'int8?' },
+  text: `
+select t.relname::text as name, t.n_dead_tup as dead_count, t.n_live_tup as live_count,
+  floor(extract(epoch from clock_timestamp() - greatest(t.last_autovacuum, t.last_vacuum)) * 1000)::int8 as vacuumed_ms_ago
+from pg_stat_user_tables t
+where t.schemaname = $1::text and t.n_dead_tup > 10000 and t.n_dead_tup > t.n_live_tup
+order by t.n_dead_tup desc
+limit 10`,
+})
+
+export const badDeadCount = 100_000
+
+export async function readBloatedTables(looking: Looking) {
+  return look(looking, (tx) => tx.query(readBloat, { schema: looking.sql.schema }))
+}
+
+export async function findBloat(looking: Looking): Promise<Finding[]> {
+  const rows = await readBloatedTables(looking)
+  if (rows.length === 0) return [finding('bloat', 'fine', 'No table has more dead rows than living ones.')]
+  const worst = rows[0]!.dead_count
+  return [
+    finding(
+      'bloat',
+      worst < badDeadCount ? 'note' : 'trouble',
+      `Tables with more dead rows than living ones: ${rows.length}.`,
+      {
+        next: 'Look for old transactions first; then vacuum (analyze) them, or tune autovacuum for them.',
+        subjects: rows.map(({ name, dead_count, live_count, vacuumed_ms_ago: ago }) => {
+          const vacuumed = ago === null ? 'never vacuumed' : `vacuumed ${lasting(ago)} ago`
+          return `${name}: ${dead_count} dead, ${live_count} living, ${vacuumed}`
+        }),
+      },
+    ),
+  ]
+}

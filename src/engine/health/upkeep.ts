@@ -1,0 +1,127 @@
+// Whether somebody does what time needs: duties that are late, rows that they set aside, leases that nobody took back.
+import { formatExecutionId } from '../../model/id.ts'
+import { statement } from '../../sql/statement.ts'
+import { allDuties } from '../reconcilers/all.ts'
+import { counted, finding, lasting, type Finding } from './finding.ts'
+import { look, type Looking } from './look.ts'
+
+const readDuties = statement({
+  name: 'health.duties',
+  params: {},
+  row: { duty: 'text', filter: 'text', late_ms: 'int8', finished_ms_ago: 'int8?' },
+  text: `
+select d.duty, d.filter,
+  flowfabric.ff_now_ms() - greatest(d.next_at_ms, coalesce(d.taken_until_ms, 0), (d.last_report ->> 'finishedAt')::int8) as late_ms,
+  flowfabric.ff_now_ms() - (d.last_report ->> 'finishedAt')::int8 as finished_ms_ago
+from flowfabric.ff_duty d
+order by d.duty, d.filter
+limit 1000`,
+})
+
+const hasWork = statement({
+  name: 'health.has-work',
+  params: {},
+  row: { has_work: 'bool' },
+  text: `select exists (select from flowfabric.ff_exec_input) as has_work`,
+})
+
+export const lateMs = 60_000
+
+/** By name, the longest first. */
+export async function readLateDuties(looking: Looking) {
+  const rows = await look(looking, (tx) => tx.query(readDuties, {}))
+  const late = rows.filter((row) => row.late_ms > lateMs).toSorted((a, b) => b.late_ms - a.late_ms)
+  const known = new Set(rows.map((row) => row.duty))
+  const never = allDuties(looking.sql.kind).filter((duty) => !known.has(duty.name))
+  return { late, never: never.map((duty) => duty.name) }
+}
+
+export async function findDuties(looking: Looking): Promise<Finding[]> {
+  const { late, never } = await readLateDuties(looking)
+  const isEmbedded = looking.sql.kind === 'embedded'
+  const next = 'Start a worker, which supervises, or a server.'
+  if (never.length > 0) {
+    const [row] = await look(looking, (tx) => tx.query(hasWork, {}))
+    const verdict = row!.has_work && !isEmbedded ? 'trouble' : 'note'
+    return [
+      finding('duties', verdict, 'Nobody has ever done some of the background duties.', { next, subjects: never }),
+    ]
+  }
+  if (late.length === 0) return [finding('duties', 'fine', 'Background duties are done in time.')]
+  // Whoever looks has it open, so nobody else does them now.
+  return [
+    finding('duties', isEmbedded ? 'note' : 'trouble', `Background duties that are late: ${late.length}.`, {
+      next,
+      subjects: late.map(
+        ({ duty, filter, late_ms }) => `${duty}${filter === '' ? '' : ` (${filter})`}: ${lasting(late_ms)}`,
+      ),
+    }),
+  ]
+}
+
+const mostRows = 1000
+
+const readSetAside = statement({
+  name: 'health.set-aside',
+  params: { limit: 'int8' },
+  row: { duty: 'text', subject_id: 'uuid', failure_count: 'int4', error: 'text', partition_key: 'int2?' },
+  text: `
+select s.duty, s.subject_id, s.failure_count, s.error, e.partition_key
+from (select * from flowfabric.ff_set_aside order by failure_count desc limit $1) s
+left join flowfabric.ff_exec_core e on e.execution_id = s.subject_id`,
+})
+
+export async function findSetAside(looking: Looking): Promise<Finding[]> {
+  const rows = await look(looking, (tx) => tx.query(readSetAside, { limit: mostRows }))
+  if (rows.length === 0) return [finding('set aside', 'fine', 'No row was set aside.')]
+  return [
+    finding(
+      'set aside',
+      'trouble',
+      `Rows set aside because they could not be processed: ${counted(rows.length, mostRows)}.`,
+      {
+        next: 'Each is tried again from time to time; look at the error.',
+        subjects: rows.slice(0, 5).map(({ duty, subject_id, partition_key, failure_count, error }) => {
+          const id = partition_key === null ? subject_id : formatExecutionId(partition_key, subject_id)
+          return `${duty}, ${id}, ${failure_count} times: ${error}`
+        }),
+      },
+    ),
+  ]
+}
+
+const readStuckLeases = statement({
+  name: 'health.stuck-leases',
+  params: { late_ms: 'int8', limit: 'int8' },
+  row: { execution_id: 'uuid', partition_key: 'int2?', worker_instance_id: 'text', expired_ms_ago: 'int8' },
+  text: `
+select l.execution_id, e.partition_key, l.worker_instance_id, flowfabric.ff_now_ms() - l.expires_at_ms as expired_ms_ago
+from (
+  select *
+  from flowfabric.ff_lease
+  where expires_at_ms < flowfabric.ff_now_ms() - $1
+  order by expires_at_ms
+  limit $2
+) l
+left join flowfabric.ff_exec_core e on e.execution_id = l.execution_id
+order by l.expires_at_ms`,
+})
+
+export async function findStuckLeases(looking: Looking): Promise<Finding[]> {
+  const rows = await look(looking, (tx) => tx.query(readStuckLeases, { late_ms: lateMs, limit: mostRows }))
+  if (rows.length === 0) return [finding('leases', 'fine', 'No lease has run out without being taken back.')]
+  return [
+    finding(
+      'leases',
+      looking.sql.kind === 'embedded' ? 'note' : 'trouble',
+      `Leases that ran out more than a minute ago and nobody took back: ${counted(rows.length, mostRows)}.`,
+      {
+        next: 'The duty lease-expiry does it: start a worker or a server.',
+        subjects: rows.slice(0, 5).map(({ execution_id, partition_key, worker_instance_id, expired_ms_ago }) => {
+          const id = partition_key === null ? execution_id : formatExecutionId(partition_key, execution_id)
+          return `${id}, held by ${worker_instance_id}, ${lasting(expired_ms_ago)} ago`
+        }),
+      },
+    ),
+  ]
+}

@@ -1,0 +1,24 @@
+// Whether leases still hold, and whether their holder is asked to stop: what a worker asks once a second, so that a cancel
+// reaches the code that runs without waiting for the next renewal. It writes nothing.
+import { refusal } from '../../model/errors.ts'
+import { refuseUnknownFields } from '../../model/shape.ts'
+import { show } from '../../model/text.ts'
+import type { Sql } from '../../sql/sql.ts'
+import type { Caller } from '../caller.ts'
+import { lookAtLeases, type LeaseAnswer } from '../execution/renew.ts'
+import type { Fence } from '../fence.ts'
+
+export interface CheckLeasesRequest {
+  readonly leases: readonly Fence[]
+}
+
+/** In the order of the request. */
+export async function checkLeases(
+  sql: Sql,
+  caller: Caller,
+  request: CheckLeasesRequest,
+): Promise<readonly LeaseAnswer[]> {
+  refuseUnknownFields('leases.check', request, ['leases'])
+  if (!Array.isArray(request.leases)) throw refusal('invalid_input', 'leases', show(request.leases), 'an array')
+  return lookAtLeases(sql, caller, request.leases)
+}

@@ -1,0 +1,13 @@
+// Whatever was to be cancelled and whose canceller did not get to it.
+import { cancelBacklogDuty, cancelBacklogged, dueCancels } from '../dispatch/cancel-backlog.ts'
+import type { Duty } from './duty.ts'
+import { sweep, sweepSteps } from './sweep.ts'
+
+const steps = sweepSteps(cancelBacklogDuty, dueCancels, cancelBacklogged)
+
+export const cancelBacklog: Duty = {
+  name: cancelBacklogDuty,
+  timers: [],
+  intervalMs: 1000,
+  runOnce: (sql, options) => sweep(sql, cancelBacklogDuty, steps(sql), options),
+}

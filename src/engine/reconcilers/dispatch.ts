@@ -1,0 +1,37 @@
+// What endings owe others, where the process that wrote them did not get to it: it crashed, or found something held.
+import { childrenDuty, dueParents, leaveStatement } from '../dispatch/children.ts'
+import { mostJudged, parentDuty, parentSteps } from '../dispatch/parent.ts'
+import { resolveDispatches } from '../dispatch/resolve.ts'
+import { dispatchDuty, dueDispatches } from '../dispatch/take-dispatches.ts'
+import type { Duty, Run } from './duty.ts'
+import { scopeOf } from './scope.ts'
+import { sweep, sweepSteps } from './sweep.ts'
+
+const flowSteps = sweepSteps(dispatchDuty, dueDispatches, resolveDispatches)
+const childrenSteps = sweepSteps(childrenDuty, dueParents, leaveStatement)
+
+export const dispatch: Duty = {
+  name: dispatchDuty,
+  timers: [],
+  intervalMs: 1000,
+  async runOnce(sql, options = {}) {
+    const batch = Math.min(scopeOf(options).batch, mostJudged)
+    const runs = [
+      await sweep(sql, dispatchDuty, flowSteps(sql), options),
+      await sweep(sql, parentDuty, parentSteps(sql), { ...options, batch }),
+      await sweep(sql, childrenDuty, childrenSteps(sql), options),
+    ]
+    return runs.reduce(together)
+  },
+}
+
+function together(one: Run, other: Run): Run {
+  const owes = (one.owes ?? 0) | (other.owes ?? 0)
+  return {
+    processed: one.processed + other.processed,
+    errors: one.errors + other.errors,
+    isFull: one.isFull || other.isFull,
+    readyQueueIds: [...new Set([...one.readyQueueIds, ...other.readyQueueIds])],
+    ...(owes !== 0 && { owes }),
+  }
+}

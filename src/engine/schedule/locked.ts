@@ -1,0 +1,127 @@
+// The schedules that a firing looks at, locked: in the order of their ids, then those of their last executions that a firing
+// would cancel, both passing over what others hold. Such a schedule stays due.
+import type { CatchUp, DueSchedule, Overlap } from '../../model/schedule.ts'
+import { call, type RowsOf } from '../../sql/sql.ts'
+import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
+import { timingOf } from './schedule.ts'
+
+const lockedRow = {
+  now_ms: 'int8',
+  schedule_id: 'uuid',
+  partition_key: 'int2',
+  schedule_name: 'text',
+  cron: 'text?',
+  time_zone: 'text?',
+  every_ms: 'int8?',
+  anchor_at_ms: 'int8?',
+  planned_at_ms: 'int8?',
+  next_fire_at_ms: 'int8?',
+  last_planned_at_ms: 'int8?',
+  last_execution_id: 'uuid?',
+  paused_at_ms: 'int8?',
+  until_ms: 'int8?',
+  jitter_ms: 'int8',
+  overlap: oneOf<Overlap>(),
+  catch_up: oneOf<CatchUp>(),
+  catch_up_limit: 'int4',
+  queued_at_ms: 'int8[]',
+} as const
+
+const lockSchedules = statement({
+  name: 'schedule.fire.lock',
+  params: { schedule_ids: 'uuid[]' },
+  row: lockedRow,
+  text: `
+with target as materialized (
+  select s.*
+  from unnest($1::uuid[]) as i (schedule_id)
+  join flowfabric.ff_schedule s on s.schedule_id = any (array[i.schedule_id])
+  order by i.schedule_id
+  for no key update of s skip locked
+)
+select c.now_ms, t.schedule_id, t.partition_key, t.schedule_name, t.cron, t.time_zone, t.every_ms, t.anchor_at_ms,
+  t.planned_at_ms, t.next_fire_at_ms, t.last_planned_at_ms, t.last_execution_id, t.paused_at_ms, t.until_ms, t.jitter_ms,
+  t.overlap, t.catch_up, t.catch_up_limit, t.queued_at_ms
+from target t
+cross join lateral (select t.schedule_id as of, flowfabric.ff_now_ms() as now_ms offset 0) c`,
+})
+
+const lockPrevious = statement({
+  name: 'schedule.fire.lock-previous',
+  params: { schedule_ids: 'uuid[]' },
+  row: { schedule_id: 'uuid' },
+  text: `
+select s.schedule_id
+from unnest($1::uuid[]) as i (schedule_id)
+join flowfabric.ff_schedule s on s.schedule_id = any (array[i.schedule_id]) and s.overlap = 'cancelPrevious'
+join flowfabric.ff_exec_core e on e.execution_id = any (array[s.last_execution_id])
+where e.lifecycle_phase <> 'terminal'
+order by s.last_execution_id
+for no key update of e skip locked`,
+})
+
+const readPrevious = statement({
+  name: 'schedule.fire.previous',
+  params: { schedule_ids: 'uuid[]' },
+  row: { schedule_id: 'uuid' },
+  text: `
+select s.schedule_id
+from unnest($1::uuid[]) as i (schedule_id)
+join flowfabric.ff_schedule s on s.schedule_id = any (array[i.schedule_id])
+join flowfabric.ff_exec_core e on e.execution_id = any (array[s.last_execution_id])
+where e.lifecycle_phase <> 'terminal'`,
+})
+
+/** What a firing reads, in this order, after whatever locks come before. */
+export function firingReads(uuids: readonly string[]) {
+  const ids = { schedule_ids: uuids }
+  return [call(lockSchedules, ids), call(lockPrevious, ids), call(readPrevious, ids)] as const
+}
+
+export interface LockedSchedule extends DueSchedule {
+  readonly uuid: string
+  readonly scheduleId: string
+  readonly partition: number
+  readonly now: number
+  readonly nextFireAt: number | null
+  readonly isPaused: boolean
+  readonly jitterMs: number
+  readonly lastExecutionUuid: string | null
+  /** Its last execution has not ended, and somebody else is at it. */
+  readonly isPreviousHeld: boolean
+}
+
+export function lockedSchedules([locked, lockedPrevious, running]: RowsOf<
+  ReturnType<typeof firingReads>
+>): LockedSchedule[] {
+  const ours = new Set(lockedPrevious.map((row) => row.schedule_id))
+  const stillRun = new Set(running.map((row) => row.schedule_id))
+  return locked.map((row) => decodeLocked(row, stillRun.has(row.schedule_id), ours.has(row.schedule_id)))
+}
+
+function decodeLocked(
+  row: RowOf<typeof lockedRow>,
+  isPreviousRunning: boolean,
+  isPreviousOurs: boolean,
+): LockedSchedule {
+  return {
+    uuid: row.schedule_id,
+    scheduleId: row.schedule_name,
+    partition: row.partition_key,
+    now: row.now_ms,
+    timing: timingOf(row),
+    plannedAt: row.planned_at_ms,
+    nextFireAt: row.next_fire_at_ms,
+    lastPlannedAt: row.last_planned_at_ms,
+    until: row.until_ms,
+    overlap: row.overlap,
+    catchUp: row.catch_up,
+    catchUpLimit: row.catch_up_limit,
+    queued: row.queued_at_ms,
+    isPaused: row.paused_at_ms !== null,
+    jitterMs: row.jitter_ms,
+    lastExecutionUuid: row.last_execution_id,
+    isPreviousRunning,
+    isPreviousHeld: row.overlap === 'cancelPrevious' && isPreviousRunning && !isPreviousOurs,
+  }
+}

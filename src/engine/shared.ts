@@ -1,0 +1,106 @@
+// What all callers of one process share: the sets that their calls are merged into, hints, queues, keys.
+import type { Sql } from '../sql/sql.ts'
+import { Closing } from './closing.ts'
+import { Dispatcher } from './dispatch/dispatcher.ts'
+import { Subscriptions } from './event/subscribe.ts'
+import { cancelHeldOperation } from './execution/cancel-held.ts'
+import { cancelOperation } from './execution/cancel.ts'
+import { changePriorityOperation } from './execution/change-priority.ts'
+import { Claimer } from './execution/claimer.ts'
+import { completeOperation } from './execution/complete.ts'
+import { createChildren } from './execution/create-child.ts'
+import { createKeyed, createUnkeyed } from './execution/create.ts'
+import { Endings } from './execution/endings.ts'
+import { failOperation } from './execution/fail.ts'
+import { delayOperation, releaseOperation } from './execution/give-back.ts'
+import { grantOperation } from './execution/grant.ts'
+import { progressOperation } from './execution/progress.ts'
+import { replayOperation } from './execution/replay.ts'
+import { restartOperation } from './execution/restart.ts'
+import { resumeOperation } from './execution/resume.ts'
+import { suspendOperation, trySuspendOperation } from './execution/suspend.ts'
+import { warnOperation } from './execution/warn.ts'
+import { inOurWords } from './failure.ts'
+import { Turns } from './flow/means.ts'
+import { Hints } from './hint.ts'
+import { revokeOperation } from './lease/revoke.ts'
+import { Merger } from './merge.ts'
+import { QueueHeads } from './queue/head.ts'
+import { QueueRegistry } from './queue/intern.ts'
+import { QueueMatcher } from './queue/match.ts'
+import { receiveOperation } from './signal/receive.ts'
+import { SigningKeys, type SigningKeysOptions } from './signing-key/keys.ts'
+import { recordStepOperation } from './step/record.ts'
+import { createWaitpointOperation } from './waitpoint/create.ts'
+import { heartbeatOperation } from './worker/heartbeat.ts'
+
+export interface EngineOptions {
+  readonly signing?: SigningKeysOptions
+  /** False: what endings owe others is left to the reconcilers. */
+  readonly dispatch?: boolean
+}
+
+export type Shared = ReturnType<typeof shared>
+
+export function shared(sql: Sql, options: EngineOptions) {
+  const queues = new QueueRegistry(sql)
+  const matcher = new QueueMatcher(sql)
+  const heads = new QueueHeads()
+  const hints = new Hints(sql, (queueId) => {
+    matcher.heardOf(queueId)
+    heads.lookAgain(queueId === null ? null : [queueId])
+  })
+  const onReady = (queueIds: Iterable<number>): void => hints.ring(queueIds)
+  const onDelay = (inMs: number): void => hints.due('delay', inMs)
+  const onCalledOff = (executionIds: readonly string[]): void => hints.calledOff(executionIds)
+  const subscriptions = new Subscriptions(inOurWords(sql))
+  const endings = new Endings(inOurWords(sql))
+  const telling = subscriptions.telling(sql, () => endings.wake())
+  const signingKeys = new SigningKeys(sql, options.signing)
+  const dispatcher = new Dispatcher(telling, { onReady, onDelay, onFlowsEnded: (flowIds) => hints.flowsEnded(flowIds) })
+  const onOwed = options.dispatch === false ? () => {} : (owes: number): void => dispatcher.kick(owes)
+  const sets = {
+    createUnkeyed: new Merger(sql, createUnkeyed(sql, queues, hints)),
+    createKeyed: new Merger(sql, createKeyed(sql, queues, onReady, onDelay)),
+    createChildren: new Merger(sql, createChildren(sql, queues, onReady, onDelay)),
+    complete: new Merger(sql, completeOperation(telling, onOwed)),
+    fail: new Merger(sql, failOperation(telling, onReady, onDelay, onOwed)),
+    delay: new Merger(sql, delayOperation(telling, onReady, onDelay, onOwed)),
+    release: new Merger(sql, releaseOperation(telling, onReady, onOwed)),
+    cancel: new Merger(sql, cancelOperation(telling, onOwed, onCalledOff)),
+    cancelHeld: new Merger(sql, cancelHeldOperation(telling, onOwed)),
+    suspend: new Merger(sql, suspendOperation({ sql: telling, keys: signingKeys, hints, onOwed })),
+    trySuspend: new Merger(sql, trySuspendOperation({ sql: telling, keys: signingKeys, hints, onOwed })),
+    resume: new Merger(sql, resumeOperation(telling, onReady, onDelay)),
+    createWaitpoint: new Merger(sql, createWaitpointOperation(sql, signingKeys)),
+    grant: new Merger(sql, grantOperation(sql)),
+    progress: new Merger(sql, progressOperation(sql)),
+    recordStep: new Merger(sql, recordStepOperation(sql)),
+    warn: new Merger(sql, warnOperation(telling)),
+    restart: new Merger(sql, restartOperation(telling, onReady)),
+    replay: new Merger(sql, replayOperation(telling, onReady)),
+    changePriority: new Merger(sql, changePriorityOperation(telling, onReady)),
+    revoke: new Merger(sql, revokeOperation(telling, onReady, onOwed, onCalledOff)),
+    heartbeat: new Merger(sql, heartbeatOperation(sql)),
+    signal: new Merger(sql, receiveOperation(telling, signingKeys, hints)),
+  }
+  const closing = new Closing([...Object.values(sets), dispatcher, endings])
+  const raw = closing.refusing(telling)
+  return {
+    ...sets,
+    queues,
+    hints,
+    dispatcher,
+    onOwed,
+    onReady,
+    telling,
+    sql: inOurWords(closing.refusing(sql)),
+    raw,
+    turns: new Turns(),
+    subscriptions,
+    endings,
+    signingKeys,
+    claimer: new Claimer(raw, matcher, heads, hints),
+    closing,
+  }
+}

@@ -1,0 +1,140 @@
+// Signals that end a wait by themselves: recorded, and their executions woken, in one statement. It waits for nobody, and
+// takes only what is still as `answerable.ts` found it: this very suspension open, no point in time come before, the key
+// still good, none with its key before it, room for one more. All else is passed over and goes the general way.
+//
+// An execution that was changed since the statement began is passed over, by its `xmin`: whatever opens or closes a
+// suspension writes the execution too. A signal that ends nothing does not; one with the same key that came in between makes
+// the insert fail, and the next try sees it.
+import { formatExecutionId } from '../../model/id.ts'
+import { call, type Sql } from '../../sql/sql.ts'
+import { statement } from '../../sql/statement.ts'
+import type { Hinting } from '../hint.ts'
+import { isLiveSql } from '../signing-key/stored-key.ts'
+import { wakeSuspended } from '../suspension/wake.ts'
+import type { Answer } from './answerable.ts'
+import { hasRoomFor, signalOfSameKey } from './earlier.ts'
+import type { Incoming, SignalResult } from './incoming.ts'
+import { waitpointUuidOf } from './look.ts'
+import { recordReceived } from './record.ts'
+
+const settleStatement = statement({
+  name: 'signal.settle',
+  params: {
+    execution_ids: 'uuid[]',
+    suspension_ids: 'uuid[]',
+    waitpoint_ids: 'uuid?[]',
+    waitpoint_keys: 'text?[]',
+    key_scopes: 'text?[]',
+    kids: 'text?[]',
+    signal_ids: 'uuid[]',
+    names: 'text[]',
+    categories: 'text[]',
+    source_types: 'text[]',
+    source_identities: 'text[]',
+    correlation_ids: 'text?[]',
+    idempotency_keys: 'text?[]',
+    payloads: 'bytea?[]',
+    encodings: 'text?[]',
+    actors: 'text[]',
+    outcomes: 'jsonb[]',
+    channel: 'text?',
+  },
+  row: { ordinal: 'int8', queue_id: 'int4', resume_delay_ms: 'int8?', hinted: 'int8' },
+  text: `
+with target as materialized (
+  select i.*, e.partition_key, e.namespace, e.flow_id, e.generation, e.queue_id
+  from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::uuid[], $8::text[], $9::text[],
+      $10::text[], $11::text[], $12::text[], $13::text[], $14::bytea[], $15::text[], $16::text[], $17::jsonb[])
+    with ordinality as i (execution_id, suspension_id, waitpoint_id, waitpoint_key, key_scope, kid, signal_id, signal_name,
+      signal_category, source_type, source_identity, correlation_id, idempotency_key, payload, payload_encoding, actor,
+      outcome, ordinal)
+  join flowfabric.ff_exec_core seen on seen.execution_id = any (array[i.execution_id])
+  join flowfabric.ff_exec_core e on e.ctid = seen.ctid and e.xmin = seen.xmin
+  order by i.execution_id
+  for no key update of e skip locked
+),
+clock as materialized (
+  select flowfabric.ff_now_ms() as now_ms
+  from (select count(*) from target) locked
+),
+received as materialized (
+  select t.*, k.now_ms as accepted_at_ms, s.resume_delay_ms, true as is_taken, 'resume_condition_satisfied' as effect
+  from target t
+  cross join clock k
+  join flowfabric.ff_suspension_current s on s.execution_id = any (array[t.execution_id])
+  where s.suspension_id = t.suspension_id and s.closed_at_ms is null
+    and (s.wake_at_ms is null or s.wake_at_ms > k.now_ms)
+    and (t.kid is null or exists (
+      select from flowfabric.ff_waitpoint_hmac h
+      where h.namespace = any (array[t.key_scope]) and h.kid = any (array[t.kid]) and ${isLiveSql('h', 'k.now_ms')}))
+    -- Not as an anti-join, for which every signal could be read.
+    and (select signal_id from (${signalOfSameKey('t')}) same) is null
+    and ${hasRoomFor('t')}
+),
+${recordReceived},
+-- First what came, then what it did: that is also the order of the events.
+waking as materialized (
+  select execution_id, 'signalled'::flowfabric.ff_interruption as wake_interruption, resume_delay_ms as wake_delay_ms,
+    accepted_at_ms as woken_at_ms, actor as wake_actor, null::text as wake_reason, 'resumed' as wake_close_reason,
+    outcome as wake_outcome
+  from received
+  where (select count(*) from told) > 0
+),
+${wakeSuspended},
+hinted as materialized (
+  select pg_notify($18, ready.named)
+  from (
+    select string_agg(distinct queue_id::text, ',') as named
+    from received
+    where coalesce(resume_delay_ms, 0) = 0
+  ) ready
+  where $18::text is not null and ready.named is not null
+)
+select ordinal, queue_id, resume_delay_ms, (select count(*) from hinted) as hinted
+from received`,
+})
+
+/** Those that it has settled. */
+export async function settle(
+  sql: Sql,
+  hints: Hinting,
+  answers: readonly Answer[],
+): Promise<ReadonlyMap<Incoming, SignalResult>> {
+  const [rows] = await sql.pipeline([call(settleStatement, { ...valuesOf(answers), channel: hints.carrier() })])
+  const ready = rows.flatMap((row) => ((row.resume_delay_ms ?? 0) === 0 ? [row.queue_id] : []))
+  if (ready.length > 0) hints.ring(new Set(ready), rows[0]!.hinted > 0)
+  for (const { resume_delay_ms: delayMs } of rows) {
+    if (delayMs !== null && delayMs > 0) hints.due('delay', delayMs)
+  }
+  return new Map(
+    rows.map((row): [Incoming, SignalResult] => {
+      const { item, uuid } = answers[row.ordinal - 1]!
+      const executionId = formatExecutionId(item.target.partition, uuid)
+      const { signalId } = item
+      return [item, { kind: 'accepted', executionId, signalId, effect: 'resume_condition_satisfied' }]
+    }),
+  )
+}
+
+function valuesOf(answers: readonly Answer[]) {
+  const items = answers.map(({ item }) => item)
+  return {
+    execution_ids: answers.map(({ uuid }) => uuid),
+    suspension_ids: answers.map(({ suspensionId }) => suspensionId),
+    waitpoint_ids: items.map(waitpointUuidOf),
+    waitpoint_keys: answers.map(({ waitpointKey }) => waitpointKey),
+    key_scopes: answers.map(({ keyScope }) => keyScope),
+    kids: answers.map(({ kid }) => kid),
+    signal_ids: items.map((item) => item.signalId),
+    names: items.map((item) => item.name),
+    categories: items.map((item) => item.category),
+    source_types: items.map((item) => item.source.type),
+    source_identities: items.map((item) => item.source.identity),
+    correlation_ids: items.map((item) => item.correlationId),
+    idempotency_keys: items.map((item) => item.idempotencyKey),
+    payloads: items.map((item) => item.payload),
+    encodings: items.map((item) => item.payloadEncoding),
+    actors: items.map((item) => item.actor),
+    outcomes: answers.map(({ verdict }) => verdict),
+  }
+}

@@ -1,0 +1,66 @@
+// The steps of an execution's current generation, in the order in which they were recorded.
+import { decodeCursor, encodeCursor } from '../../model/cursor.ts'
+import { parseExecutionId, type ExecutionId } from '../../model/id.ts'
+import { refuseUnknownFields } from '../../model/shape.ts'
+import type { Sql } from '../../sql/sql.ts'
+import { statement } from '../../sql/statement.ts'
+import type { Caller } from '../caller.ts'
+import { pageLimit } from '../page.ts'
+import { beforeFirst, decodeStep, stepColumns, stepRow, type Step } from './step.ts'
+
+export interface ListStepsRequest {
+  /** Nought is an empty page, more than 1,000 is 1,000; 50 when left out. */
+  readonly limit?: number
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string
+}
+
+export interface StepPage {
+  readonly steps: readonly Step[]
+  readonly nextCursor: string | null
+}
+
+const listStatement = statement({
+  name: 'step.list',
+  params: { execution_id: 'uuid', partition_key: 'int2', namespace: 'text?', after: 'int8', limit: 'int8' },
+  row: stepRow,
+  text: `
+select ${stepColumns}
+from flowfabric.ff_exec_core e
+cross join lateral (
+  select *
+  from flowfabric.ff_step f
+  where f.execution_id = e.execution_id and f.step_no > ${beforeFirst('e.generation')} + $4::int8
+  order by f.step_no
+  limit $5
+) s
+where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.namespace = $3)
+order by s.step_no
+limit $5`,
+})
+
+const list = 'steps'
+
+/** Empty for an execution that does not exist, or is not the caller's. */
+export async function listSteps(
+  sql: Sql,
+  caller: Caller,
+  executionId: ExecutionId,
+  request: ListStepsRequest,
+): Promise<StepPage> {
+  refuseUnknownFields('steps.list', request, ['limit', 'cursor'])
+  const { partition, uuid } = parseExecutionId(executionId)
+  const limit = pageLimit(request.limit)
+  const [after] = request.cursor === undefined ? [0] : decodeCursor(list, request.cursor, ['int'])
+  if (limit === 0) return { steps: [], nextCursor: null }
+  const rows = await sql.query(listStatement, {
+    execution_id: uuid,
+    partition_key: partition,
+    namespace: caller.namespace,
+    after: after as number,
+    limit: limit + 1,
+  })
+  const steps = rows.slice(0, limit).map(decodeStep)
+  const hasMore = rows.length > limit
+  return { steps, nextCursor: hasMore ? encodeCursor(list, [steps.at(-1)!.number]) : null }
+}

@@ -1,0 +1,79 @@
+// A step as readers see it.
+import type { StepKind, StepState } from '../../model/step.ts'
+import { oneOf, type RowOf } from '../../sql/statement.ts'
+
+export interface Step {
+  /** Its place in the order in which the generation's steps were recorded. */
+  readonly number: number
+  /** How many the code had met before it, in the run that recorded it first. */
+  readonly place: number
+  readonly name: string
+  /** Of several with one name: in the order of their first use. */
+  readonly index: number
+  readonly kind: StepKind
+  readonly state: StepState
+  readonly tryCount: number
+  /** Of the holder that recorded it. */
+  readonly attemptIndex: number
+  readonly leaseEpoch: number
+  readonly recordedAt: number
+  /** When the next try, the end of the sleep or the timeout of the wait is due. */
+  readonly dueAt: number | null
+  /** How long the last try took. */
+  readonly durationMs: number | null
+  /** The uuid of the signal, or of the child, that it came from. */
+  readonly originId: string | null
+  /** What it gave, or of a failure the error. */
+  readonly result: Uint8Array | null
+  readonly resultEncoding: string | null
+}
+
+export const stepRow = {
+  step_no: 'int4',
+  place: 'int4',
+  step_name: 'text',
+  step_index: 'int4',
+  kind: oneOf<StepKind>(),
+  state: oneOf<StepState>(),
+  try_count: 'int4',
+  attempt_index: 'int4',
+  lease_epoch: 'int8',
+  recorded_at_ms: 'int8',
+  due_at_ms: 'int8?',
+  duration_ms: 'int8?',
+  origin_id: 'uuid?',
+  result: 'bytea?',
+  result_encoding: 'text?',
+} as const
+
+/** The numbers of a generation begin behind this one. */
+export function beforeFirst(generation: string): string {
+  return `(${generation}::int8 << 32)`
+}
+
+/** From `ff_step s`. */
+export const stepColumns: string = Object.keys(stepRow)
+  .map((column) =>
+    column === 'step_no' ? `(s.step_no - ${beforeFirst('s.generation')})::int4 as step_no` : `s.${column}`,
+  )
+  .join(', ')
+
+export function decodeStep(row: RowOf<typeof stepRow>): Step {
+  return {
+    number: row.step_no,
+    place: row.place,
+    name: row.step_name,
+    index: row.step_index,
+    kind: row.kind,
+    state: row.state,
+    tryCount: row.try_count,
+    attemptIndex: row.attempt_index,
+    leaseEpoch: row.lease_epoch,
+    recordedAt: row.recorded_at_ms,
+    dueAt: row.due_at_ms,
+    durationMs: row.duration_ms,
+    originId: row.origin_id,
+    result: row.result,
+    resultEncoding: row.result_encoding,
+  }
+}

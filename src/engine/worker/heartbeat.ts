@@ -1,0 +1,117 @@
+// A heartbeat moves the time at which its worker is taken for gone, and writes nothing else: a fleet that is idle fills no
+// log. One that comes too late revives nobody; the worker registers again.
+import { refuseUnknownFields } from '../../model/shape.ts'
+import { call, type Sql } from '../../sql/sql.ts'
+import { statement, type RowOf } from '../../sql/statement.ts'
+import type { Caller } from '../caller.ts'
+import { checkWorker } from '../execution/renew.ts'
+import { held, type Outcome, type SetOperation } from '../merge.ts'
+import { scopeFor } from '../signing-key/scope.ts'
+
+export interface HeartbeatRequest {
+  readonly workerInstanceId: string
+  /** As it was registered. */
+  readonly namespace?: string
+}
+
+export type HeartbeatResult =
+  | { readonly kind: 'refreshed'; readonly workerInstanceId: string; readonly expiresAt: number }
+  /** Unknown, swept, declared dead, or too late: register again. */
+  | { readonly kind: 'not_registered'; readonly workerInstanceId: string }
+
+/** A checked request, as the statement takes it. */
+export interface Instance {
+  readonly scope: string
+  readonly workerInstanceId: string
+}
+
+export function checkHeartbeatRequest(caller: Caller, request: HeartbeatRequest): Instance {
+  refuseUnknownFields('workers.heartbeat', request, ['workerInstanceId', 'namespace'])
+  return {
+    scope: scopeFor(caller, request.namespace),
+    workerInstanceId: checkWorker('workerInstanceId', request.workerInstanceId),
+  }
+}
+
+const row = { ordinal: 'int8', is_locked: 'bool', expires_at_ms: 'int8?' } as const
+
+// Locks the workers in the order of their keys and passes over those that are held; such a one answers without a lock.
+const heartbeat = statement({
+  name: 'worker.heartbeat',
+  params: { namespaces: 'text[]', worker_instance_ids: 'text[]' },
+  row,
+  text: `
+with input as materialized (
+  select *
+  from unnest($1::text[], $2::text[]) with ordinality as i (namespace, worker_instance_id, ordinal)
+),
+target as materialized (
+  select i.ordinal, w.*
+  from input i
+  join flowfabric.ff_worker w
+    on w.namespace = any (array[i.namespace]) and w.worker_instance_id = any (array[i.worker_instance_id])
+  order by i.namespace, i.worker_instance_id
+  for no key update of w skip locked
+),
+looked as materialized (
+  select t.*, c.now_ms
+  from target t
+  cross join lateral (select t.ordinal as of, flowfabric.ff_now_ms() as now_ms offset 0) c
+),
+beaten as (
+  update flowfabric.ff_worker w
+  set heartbeat_at_ms = k.now_ms, expires_at_ms = k.now_ms + k.ttl_ms
+  from looked k
+  where w.namespace = any (array[k.namespace]) and w.worker_instance_id = any (array[k.worker_instance_id])
+    and k.expires_at_ms > k.now_ms
+  returning k.ordinal, w.expires_at_ms
+)
+select ordinal, true as is_locked, expires_at_ms
+from beaten
+union all
+select i.ordinal, false, null
+from input i
+join flowfabric.ff_worker w
+  on w.namespace = any (array[i.namespace]) and w.worker_instance_id = any (array[i.worker_instance_id])
+where i.ordinal not in (select ordinal from target)`,
+})
+
+const lockOne = statement({
+  name: 'worker.lock',
+  params: { namespace: 'text', worker_instance_id: 'text' },
+  row: {},
+  text: `
+select from flowfabric.ff_worker
+where namespace = $1 and worker_instance_id = $2
+for no key update`,
+})
+
+export function heartbeatOperation(sql: Sql): SetOperation<Instance, HeartbeatResult> {
+  return {
+    keyOf: ({ scope, workerInstanceId }) => `${scope}\0${workerInstanceId}`,
+    async send(items) {
+      return decode(items, await sql.aside.query(heartbeat, columnsOf(items)))
+    },
+    async sendAlone(item, _again, lockTimeoutMs) {
+      const lock = call(lockOne, { namespace: item.scope, worker_instance_id: item.workerInstanceId })
+      const [, rows] = await sql.pipeline([lock, call(heartbeat, columnsOf([item]))], { lockTimeoutMs })
+      return decode([item], rows)[0]!
+    },
+  }
+}
+
+function columnsOf(items: readonly Instance[]) {
+  return {
+    namespaces: items.map((item) => item.scope),
+    worker_instance_ids: items.map((item) => item.workerInstanceId),
+  }
+}
+
+function decode(items: readonly Instance[], rows: readonly RowOf<typeof row>[]): Outcome<HeartbeatResult>[] {
+  const found = new Map(rows.map((found) => [found.ordinal, found]))
+  return items.map(({ workerInstanceId }, index) => {
+    const beaten = found.get(index + 1)
+    if (beaten === undefined) return { kind: 'not_registered', workerInstanceId }
+    return beaten.is_locked ? { kind: 'refreshed', workerInstanceId, expiresAt: beaten.expires_at_ms! } : held
+  })
+}

@@ -1,0 +1,64 @@
+// Somebody knows that a worker is gone, or the worker itself says goodbye: nobody waits for its time to run out. Its leases
+// are not touched.
+import { limits } from '../../model/limits.ts'
+import { refuseUnknownFields } from '../../model/shape.ts'
+import { checkText } from '../../model/text.ts'
+import type { Sql } from '../../sql/sql.ts'
+import { statement } from '../../sql/statement.ts'
+import type { Caller } from '../caller.ts'
+import { checkWorker } from '../execution/renew.ts'
+import { untilSent } from '../resend.ts'
+import { scopeFor } from '../signing-key/scope.ts'
+
+export interface MarkDeadRequest {
+  readonly workerInstanceId: string
+  readonly reason: string
+  /** As it was registered. */
+  readonly namespace?: string
+}
+
+export interface MarkDeadResult {
+  readonly kind: 'marked' | 'not_registered'
+  readonly workerInstanceId: string
+}
+
+// One that has run out is left to the sweep, which tells of it.
+const remove = statement({
+  name: 'worker.mark-dead',
+  params: { namespace: 'text', worker_instance_id: 'text', reason: 'text', actor: 'text' },
+  row: { worker_instance_id: 'text' },
+  text: `
+with marked as (
+  delete from flowfabric.ff_worker
+  where namespace = $1 and worker_instance_id = $2 and expires_at_ms > flowfabric.ff_now_ms()
+  returning namespace, worker_instance_id, worker_id
+),
+told as (
+  insert into flowfabric.ff_event (occurred_at_ms, event_type, partition_key, namespace, actor, worker_instance_id,
+    reason, details)
+  select flowfabric.ff_now_ms(), 'worker_marked_dead', 0, namespace, $4, worker_instance_id, $3,
+    jsonb_build_object('workerId', worker_id)
+  from marked
+)
+select worker_instance_id
+from marked`,
+})
+
+export async function markDead(sql: Sql, caller: Caller, request: MarkDeadRequest): Promise<MarkDeadResult> {
+  refuseUnknownFields('workers.markDead', request, ['workerInstanceId', 'reason', 'namespace'])
+  const workerInstanceId = checkWorker('workerInstanceId', request.workerInstanceId)
+  const reason = checkText('reason', request.reason, {
+    minBytes: 1,
+    maxBytes: limits.deathReasonBytes,
+    refuseControls: true,
+  })
+  const values = {
+    namespace: scopeFor(caller, request.namespace),
+    worker_instance_id: workerInstanceId,
+    reason,
+    actor: caller.actor,
+  }
+  // Not sent again when the reply is lost: the same instance may have registered anew since.
+  const rows = await untilSent(sql, { again: false, onlyOnce: true }, () => sql.query(remove, values))
+  return { kind: rows.length === 0 ? 'not_registered' : 'marked', workerInstanceId }
+}
