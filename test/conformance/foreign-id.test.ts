@@ -1,59 +1,14 @@
 // Every operation, called for another namespace than the one that the execution is in: what is foreign does not exist.
 import { expect, test } from 'vitest'
-import type { Engine, Refused } from '../../src/engine/contract.ts'
-import type { Fence } from '../../src/engine/fence.ts'
-import type { ErrorCode } from '../../src/model/errors.ts'
-import type { ExecutionId, WaitpointId } from '../../src/model/id.ts'
+import type { Engine } from '../../src/engine/contract.ts'
 import { fenceOf, lastFence, take, worker } from '../engine/execution/holder.ts'
 import { factory } from '../support/factory.ts'
 import { refusal } from '../support/refusal.ts'
 import { setup } from '../support/setup.ts'
 import { withoutWriting } from '../support/written.ts'
-
-interface Foreign {
-  readonly executionId: ExecutionId
-  /** Its tag, parent and lane, by which it could be found. */
-  readonly parentId: ExecutionId
-  readonly partition: string
-  /** The lease that it is held under, by worker-1. */
-  readonly fence: Fence
-  readonly waitingId: ExecutionId
-  readonly endedId: ExecutionId
-  /** One that waits for an answer: who suspended it, and everything with which it could be answered. */
-  readonly suspended: Suspended
-}
-
-interface Suspended {
-  readonly fence: Fence
-  readonly executionId: ExecutionId
-  readonly waitpointId: WaitpointId
-  readonly token: string
-  readonly link: string
-}
-
-type Check = (engine: Engine, foreign: Foreign) => Promise<void>
-
-const refusedAs =
-  (code: ErrorCode, call: (engine: Engine, foreign: Foreign) => Promise<unknown>): Check =>
-  async (engine, foreign) => {
-    const error = await refusal(code, call(engine, foreign))
-    expect(error.status).not.toBe(403)
-  }
-
-const refusedInPlace =
-  (
-    code: ErrorCode,
-    call: (engine: Engine, foreign: Foreign) => Promise<readonly ({ kind: string } | Refused)[]>,
-  ): Check =>
-  async (engine, foreign) => {
-    expect(await call(engine, foreign)).toMatchObject([{ kind: 'refused', error: { code } }])
-  }
-
-const isNull =
-  (call: (engine: Engine, foreign: Foreign) => Promise<unknown>): Check =>
-  async (engine, foreign) => {
-    expect(await call(engine, foreign)).toBeNull()
-  }
+import { flowChecks, graph } from './flow-checks.ts'
+import { isNull, refusedAs, refusedInPlace, type Check, type Suspended } from './foreign.ts'
+import { makeNamed, namedChecks } from './foreign-named.ts'
 
 /** An operation that is missing here fails the last test. */
 const checks: Readonly<Record<string, Check>> = {
@@ -111,6 +66,23 @@ const checks: Readonly<Record<string, Check>> = {
   'executions.progress': refusedAs('execution_not_found', (engine, { fence }) =>
     engine.executions.progress({ ...fence, percent: 1 }),
   ),
+  'executions.restart': refusedAs('execution_not_found', (engine, { fence }) => engine.executions.restart(fence)),
+  'executions.warn': refusedAs('execution_not_found', (engine, { fence }) =>
+    engine.executions.warn({ ...fence, reason: 'r' }),
+  ),
+  'steps.record': refusedAs('execution_not_found', (engine, { fence }) =>
+    engine.steps.record({ ...fence, name: 's', kind: 'step', state: 'succeeded' }),
+  ),
+  'steps.recordMany': refusedInPlace('execution_not_found', (engine, { fence }) =>
+    engine.steps.recordMany([{ ...fence, name: 's', kind: 'step', state: 'succeeded' }]),
+  ),
+  'steps.list': async (engine, { executionId }) => {
+    expect(await engine.steps.list(executionId)).toEqual({ steps: [], nextCursor: null })
+  },
+  'leases.check': async (engine, { fence }) => {
+    const answer = await engine.leases.check({ leases: [fence] })
+    expect(answer).toMatchObject([{ kind: 'lost', error: { code: 'execution_not_found' } }])
+  },
   'executions.replay': refusedAs('execution_not_found', (engine, { endedId }) =>
     engine.executions.replay({ executionId: endedId }),
   ),
@@ -147,6 +119,7 @@ const checks: Readonly<Record<string, Check>> = {
   'waitpoints.list': refusedAs('execution_not_found', (engine, { suspended: { executionId } }) =>
     engine.waitpoints.list(executionId),
   ),
+  ...flowChecks,
   'leases.revoke': refusedAs('execution_not_found', (engine, { executionId }) => engine.leases.revoke({ executionId })),
   'leases.listExpired': async (engine) => {
     for (const request of [{}, { namespace: 'theirs' }]) {
@@ -165,7 +138,9 @@ const checks: Readonly<Record<string, Check>> = {
     engine.executions.cancelMany([{ executionId }]),
   ),
   'executions.describe': isNull((engine, { executionId }) => engine.executions.describe(executionId)),
+  'executions.explain': isNull((engine, { executionId }) => engine.executions.explain(executionId)),
   'executions.result': isNull((engine, { executionId }) => engine.executions.result(executionId)),
+  'executions.input': isNull((engine, { executionId }) => engine.executions.input(executionId)),
   'executions.resolveFlowId': isNull((engine, { executionId }) => engine.executions.resolveFlowId(executionId)),
   'executions.getNamespace': isNull((engine, { executionId }) => engine.executions.getNamespace(executionId)),
   'executions.getTag': isNull((engine, { executionId }) => engine.executions.getTag(executionId, 'customer')),
@@ -227,6 +202,9 @@ const checks: Readonly<Record<string, Check>> = {
   'waitpoints.link': refusedAs('waitpoint_not_found', (engine, { suspended: { waitpointId } }) =>
     engine.waitpoints.link({ waitpointId, base: 'https://example.com', action: 'yes', expiresIn: '1h' }),
   ),
+  'waitpoints.describeLink': refusedAs('invalid_token', (engine, { suspended: { link } }) =>
+    engine.waitpoints.describeLink({ link }),
+  ),
   'events.timeline': async (engine, { executionId }) => {
     expect(await engine.events.timeline(executionId)).toEqual({ events: [], nextCursor: null })
   },
@@ -238,6 +216,14 @@ const checks: Readonly<Record<string, Check>> = {
       expect((await engine.lanes.list(request)).lanes.map((lane) => lane.lane)).not.toContain('private')
     }
   },
+  'lanes.measure': async (engine) => {
+    for (const request of [{}, { namespace: 'theirs' }]) {
+      const { lanes, endings } = await engine.lanes.measure({ ...request, endedAfter: 0 })
+      expect(lanes.map((lane) => lane.lane)).not.toContain('private')
+      expect(endings).toEqual([])
+    }
+  },
+  ...namedChecks,
 }
 
 /** What belongs to nobody, and how a caller is bound. */
@@ -265,6 +251,8 @@ test.each(Object.entries(checks))('%s finds nothing of another namespace, and ch
   const [waitingId, endedId] = [await given.waiting(place), await given.completed(place)]
   await given.active({ ...place, expiresAt: 1 })
   const suspended = await suspendedIn(engine.as({ namespace: 'theirs' }))
+  const flow = await engine.as({ namespace: 'theirs' }).flows.submitGraph(graph)
+  await makeNamed(engine.as({ namespace: 'theirs' }))
   const ours = engine.as({ namespace: 'ours' })
   // The queue that a create would intern exists before, so that all tables can be compared.
   const { executionId: own } = await ours.executions.create({ kind: 'anything', lane: 'default' })
@@ -276,8 +264,11 @@ test.each(Object.entries(checks))('%s finds nothing of another namespace, and ch
   expect(await engine.executions.describe(own)).toBeNull()
   const partition = executionId.slice(0, executionId.indexOf('}') + 1)
   const fence = await lastFence(sql, executionId)
+  const theirs = engine.as({ namespace: 'theirs' })
+  await theirs.steps.record({ ...fence, name: 'theirs', kind: 'step', state: 'succeeded' })
+  expect((await theirs.steps.list(executionId)).steps).toHaveLength(1)
   await withoutWriting(sql, () =>
-    check(ours, { executionId, parentId, partition, fence, waitingId, endedId, suspended }),
+    check(ours, { executionId, parentId, partition, fence, waitingId, endedId, suspended, flow }),
   )
 })
 

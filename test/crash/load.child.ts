@@ -1,6 +1,7 @@
 // A process as people run it: it submits, works, renews and sweeps, whatever happens to the database or to its peers. It
 // tells what was answered, and ends, once it is told to, when nothing is left to do.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { openClient } from '../../src/client/open.ts'
 import { createEngine } from '../../src/engine/engine.ts'
 import { Supervisor } from '../../src/engine/reconcilers/supervisor.ts'
 import type { Claim } from '../../src/engine/execution/claim.ts'
@@ -10,19 +11,31 @@ import { openPostgres } from '../../src/sql/postgres.ts'
 import type { Said } from './said.ts'
 
 const [url = '', workerInstanceId = ''] = process.argv.slice(2)
-const sql = await openPostgres({ url, schema: 'flowfabric' })
-const { executions } = createEngine(sql)
-const supervisor = new Supervisor(sql, { intervals: { 'delayed-promoter': 100, 'lease-expiry': 100 } })
+const { executions, close } = await (url.startsWith('http') ? onServer() : onDatabase())
 const retry = { attempts: 3, backoff: { type: 'fixed', delayMs: 20 } } as const
 const lost: readonly ErrorCode[] = ['lease_expired', 'stale_lease', 'execution_not_active']
 const finishing = new AbortController()
 process.once('message', () => finishing.abort())
 
-supervisor.start()
 await Promise.all([submit(), work(), work()])
-await supervisor.stop()
-await sql.close()
+await close()
 process.disconnect()
+
+async function onServer() {
+  const client = await openClient(url)
+  return { executions: client.engine.executions, close: () => client.close(1000) }
+}
+
+async function onDatabase() {
+  const sql = await openPostgres({ url, schema: 'flowfabric' })
+  const supervisor = new Supervisor(sql, { intervals: { 'delayed-promoter': 100, 'lease-expiry': 100 } })
+  supervisor.start()
+  const close = async (): Promise<void> => {
+    await supervisor.stop()
+    await sql.close()
+  }
+  return { executions: createEngine(sql).executions, close }
+}
 
 function say(message: Said): void {
   process.send!(message)

@@ -41,6 +41,10 @@ const claim: Move = {
 
 const send = each('send', ({ signals }, { executionId }) => signals.send({ executionId, name: 'go' }))
 
+const createChild = each('create a child', ({ executions }, { executionId }) =>
+  executions.create({ kind: 'child', parentId: executionId }),
+)
+
 /** To what somebody holds. */
 export const movesOfHeld: readonly Move[] = [
   each('complete', ({ executions }, fence) => executions.complete(fence)),
@@ -50,8 +54,11 @@ export const movesOfHeld: readonly Move[] = [
   each('suspend', ({ executions }, fence) => executions.suspend({ ...fence, condition: answered })),
   each('suspend, judged', ({ executions }, fence) => executions.suspend({ ...fence, condition: metByAnything })),
   each('create a waitpoint', ({ waitpoints }, fence) => waitpoints.create({ ...fence, key: 'early' })),
+  createChild,
   send,
   each('progress', ({ executions }, fence) => executions.progress({ ...fence, percent: 50 })),
+  each('record a step', ({ steps }, fence) => steps.record({ ...fence, name: 's', kind: 'step', state: 'succeeded' })),
+  each('restart', ({ executions }, fence) => executions.restart(fence)),
   {
     name: 'renew',
     act: async ({ engine }, leases) => {
@@ -103,6 +110,7 @@ export const movesOfSuspended: readonly Move[] = [
   each('signal', (engine, { executionId }) => signal(engine, executionId)),
   send,
   each('resume', ({ executions }, { executionId }) => executions.resume({ executionId })),
+  createChild,
   sweep(
     suspensionTimeout,
     `update flowfabric.ff_suspension_current set timeout_at_ms = 1, timeout_behavior =

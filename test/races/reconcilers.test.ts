@@ -5,12 +5,15 @@ import { attemptTimeout } from '../../src/engine/reconcilers/attempt-timeout.ts'
 import { delayedPromoter } from '../../src/engine/reconcilers/delayed-promoter.ts'
 import { executionDeadline } from '../../src/engine/reconcilers/execution-deadline.ts'
 import { leaseExpiry } from '../../src/engine/reconcilers/lease-expiry.ts'
+import { waitpointExpiry } from '../../src/engine/reconcilers/waitpoint-expiry.ts'
 import { parseExecutionId } from '../../src/model/id.ts'
 import { openPostgres } from '../../src/sql/postgres.ts'
 import type { Sql } from '../../src/sql/sql.ts'
+import { fenceOf, held } from '../engine/execution/holder.ts'
 import { hold } from '../support/barrier.ts'
 import { factory } from '../support/factory.ts'
 import { rows } from '../support/raw.ts'
+import { refusal } from '../support/refusal.ts'
 import { setup } from '../support/setup.ts'
 import { secondEngine } from './second-engine.ts'
 
@@ -49,6 +52,18 @@ test('a lease that is being renewed does not lapse, nor does one that was', asyn
   expect(await leaseExpiry.runOnce(sql)).toMatchObject({ processed: 0, errors: 0 })
   await clock.advance('2m')
   expect(await leaseExpiry.runOnce(sql)).toMatchObject({ processed: 1, errors: 0 })
+})
+
+test('a waitpoint does not expire under whoever holds its execution and may be about to use it', async () => {
+  const { engine, sql, url } = await setup()
+  const fence = fenceOf(await held(engine))
+  const { waitpointId } = await engine.waitpoints.create({ ...fence, key: 'answer', expiresIn: 0 })
+  const suspending = await hold(url, 'select from flowfabric.ff_exec_core for no key update')
+  expect(await waitpointExpiry.runOnce(sql)).toMatchObject({ processed: 0, errors: 0 })
+  await suspending.release()
+  await expect.poll(() => waitpointExpiry.runOnce(sql)).toMatchObject({ processed: 1 })
+  const late = { ...fence, condition: { kind: 'signal', waitpoint: 'answer' }, waitpoints: [{ waitpointId }] } as const
+  await refusal('pending_waitpoint_expired', engine.executions.suspend(late))
 })
 
 test('two sweeps at once act on each row once', async () => {

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest'
+import { createEngine } from '../../src/engine/engine.ts'
 import { parseExecutionId, type ExecutionId } from '../../src/model/id.ts'
+import { around } from '../../src/sql/around.ts'
+import type { Sql } from '../../src/sql/sql.ts'
+import { worker } from '../engine/execution/holder.ts'
 import { hold } from '../support/barrier.ts'
 import { refusal } from '../support/refusal.ts'
 import { setup } from '../support/setup.ts'
@@ -22,6 +26,28 @@ test('SIG-12 a signal to what is held waits for it and holds up no other; wrong 
   await barrier.waiters(1)
   await barrier.release()
   expect(await waiting).toMatchObject({ effect: 'resume_condition_satisfied' })
+})
+
+test('a lone signal wakes a claim that waits in another process, by the hint of its own transaction', async () => {
+  const { engine, sql, url } = await setup()
+  const [one] = await suspended(engine, 1)
+  const { executionId, waitpointId, token } = one!
+  const sent: string[] = []
+  const watched: Sql = {
+    ...around(sql, (ask) => ask()),
+    query(statement, values) {
+      sent.push(statement.name)
+      return sql.query(statement, values)
+    },
+  }
+  const heard: (string | null)[] = []
+  const stop = await sql.listen('flowfabric flowfabric', (payload) => heard.push(payload))
+  const waiting = (await secondEngine(url)).executions.claim({ ...worker, wait: '1m' })
+  await createEngine(watched).signals.deliver({ waitpointId, token, name: 'yes' })
+  expect((await waiting).claims).toMatchObject([{ executionId, reason: 'resume' }])
+  await expect.poll(() => heard.filter((payload) => payload !== null)).toHaveLength(1)
+  expect(sent).not.toContain('hint.notify')
+  await stop()
 })
 
 test('SIG-12 what stays held is contended, nothing of the signal is written, and it works when it is let go', async () => {

@@ -48,6 +48,13 @@ export class Clock {
     await this.#replace()
   }
 
+  /** Stands still at a time of the calendar: `freezeAt('2026-03-08T06:59:00Z')`. */
+  async freezeAt(instant: string): Promise<void> {
+    this.#base = `${Date.parse(instant)}::bigint`
+    this.#offsetMs = 0
+    await this.#replace()
+  }
+
   /** Back to the function that the migration made. */
   async reset(): Promise<void> {
     if (this.#original === undefined) return

@@ -1,9 +1,10 @@
 // Embedded databases that are emptied and used again: a copy of a migrated one takes 400 ms, a fresh schema 40 ms and cold
 // plans, emptying a few (measured).
 import type { EmbeddedSql } from '../../src/sql/pglite.ts'
-import { openMigrated } from './embedded-snapshot.ts'
+import { openMigrated } from '../../src/testing/database.ts'
+import { empty } from '../../src/testing/empty.ts'
 import type { FreshDatabase } from './fresh-database.ts'
-import { empty, readShape, refuseSeeds } from './shape.ts'
+import { readShape, refuseSeeds } from './shape.ts'
 
 interface Embedded {
   readonly sql: EmbeddedSql

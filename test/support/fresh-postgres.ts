@@ -8,7 +8,8 @@ import { createDatabase } from './database.ts'
 import type { Database } from './database.ts'
 import type { FreshDatabase } from './fresh-database.ts'
 import { remainingConnections } from './leak.ts'
-import { empty, readShape } from './shape.ts'
+import { empty } from '../../src/testing/empty.ts'
+import { readShape } from './shape.ts'
 
 interface Copy {
   readonly database: Database

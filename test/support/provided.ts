@@ -3,6 +3,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Where `setup()` runs the engine. Only the projects `embedded` and `postgres` have one; default: embedded. */
     readonly backend: 'embedded' | 'postgres'
+    /** `setup()` puts a server before the database, and gives the engine of its client. */
+    readonly overHttp: boolean
     readonly postgres: ProvidedPostgres
   }
 }

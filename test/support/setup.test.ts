@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { afterAll, expect, inject, test } from 'vitest'
 import { Listener } from '../../src/sql/listen.ts'
+import { parsePostgresUrl } from '../../src/sql/postgres-url.ts'
 import { silent } from '../../src/sql/logger.ts'
 import { setup } from './setup.ts'
 
@@ -69,7 +70,11 @@ test('a frozen clock stands still until it is advanced', async () => {
 })
 
 // The last one of the file, because its listener tries again and again until it is closed.
-const clumsy = new Listener({ connectionString: 'postgres://127.0.0.1:1/x', notify: async () => {}, logger: silent })
+const clumsy = new Listener({
+  url: parsePostgresUrl('postgres://127.0.0.1:1/x'),
+  notify: async () => {},
+  logger: silent,
+})
 afterAll(() => clumsy.close())
 
 test.fails('a test that leaves a timer of ours running fails', async () => {

@@ -2,7 +2,8 @@
 // empty database that nobody else uses. When the test is over, no invariant is broken and nothing was left behind.
 import { inject, onTestFinished } from 'vitest'
 import type { RunnerTask } from 'vitest'
-import { createEngine } from '../../src/engine/engine.ts'
+import { openEngine } from '../../src/engine/engine.ts'
+import type { EngineOptions } from '../../src/engine/shared.ts'
 import type { Engine } from '../../src/engine/contract.ts'
 import { checkInvariants } from '../../src/engine/invariants.ts'
 import type { Sql } from '../../src/sql/sql.ts'
@@ -10,6 +11,7 @@ import { Clock } from './clock.ts'
 import { freshEmbedded } from './fresh-embedded.ts'
 import { freshPostgres } from './fresh-postgres.ts'
 import { takeRunningTimers } from './leak.ts'
+import { serveOverHttp } from './serve-http.ts'
 
 export interface Fixture {
   readonly engine: Engine
@@ -17,15 +19,22 @@ export interface Fixture {
   readonly clock: Clock
   /** Of this test's database; `memory:` on the embedded one, which nobody else can reach. */
   readonly url: string
+  /** Resolves when this engine has done what endings owed others. */
+  readonly dispatched: () => Promise<void>
 }
 
 let inUse = 0
 
-export async function setup(): Promise<Fixture> {
+export async function setup(options: EngineOptions = {}): Promise<Fixture> {
   const database = await (inject('backend') === 'postgres' ? freshPostgres() : freshEmbedded())
   const clock = new Clock(database.sql)
+  const { engine: local, dispatched } = openEngine(database.sql, options)
+  const served = inject('overHttp') ? await serveOverHttp(local) : null
+  const engine = served?.engine ?? local
   inUse += 1
   onTestFinished(async ({ task }) => {
+    await served?.close()
+    await dispatched()
     const broken = await checkInvariants(database.sql)
     await clock.reset()
     const left = await (isStillRunning(task) ? database.discard() : database.end())
@@ -35,7 +44,7 @@ export async function setup(): Promise<Fixture> {
     if (broken.length > 0) throw new Error(`broken invariants: ${JSON.stringify(broken, null, 2)}`)
     if (left.length > 0) throw new Error(`the test left behind:\n${left.join('\n')}`)
   })
-  return { engine: createEngine(database.sql), sql: database.sql, clock, url: database.url }
+  return { engine, sql: database.sql, clock, url: database.url, dispatched }
 }
 
 // A test that ran out of time goes on behind the scenes, and would write into the next one's database.

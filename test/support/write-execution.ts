@@ -65,6 +65,7 @@ export function writer(sql: Sql) {
         attached:
           (flowId === undefined ? 0 : attached.flow) |
           (parentId === undefined ? 0 : attached.parent) |
+          (traits.tags === undefined ? 0 : attached.tags) |
           (parts.suspension === undefined ? 0 : attached.suspension),
         ...parts.core,
       })

@@ -28,6 +28,7 @@ const operations: Readonly<Record<string, (engine: Engine, id: never) => Promise
   getTag: ({ executions }, executionId) => executions.getTag(executionId, 'a'),
   describe: ({ executions }, executionId) => executions.describe(executionId),
   result: ({ executions }, executionId) => executions.result(executionId),
+  input: ({ executions }, executionId) => executions.input(executionId),
   getNamespace: ({ executions }, executionId) => executions.getNamespace(executionId),
   resolveFlowId: ({ executions }, executionId) => executions.resolveFlowId(executionId),
   'attempts.list': ({ attempts }, executionId) => attempts.list(executionId),

@@ -142,7 +142,7 @@ test.each(['suspended', 'interrupted'] as const)(
 )
 
 test('cancel of a member or a child leaves word for those who wait for it', async () => {
-  const { engine, sql } = await setup()
+  const { engine, sql } = await setup({ dispatch: false })
   const given = factory(sql)
   const parentId = await given.suspended()
   const member = await given.blocked()

@@ -90,3 +90,64 @@ test('a claim that waits is woken for a queue that nobody had heard of, and neve
   const { executionId } = await engine.executions.create({ kind: 'k' })
   expect((await waiting).claims).toMatchObject([{ executionId }])
 })
+
+test('with a spread, what is told within it costs one look, however many were told', async () => {
+  const { sql } = await setup()
+  const { engine, sent, until } = watched(sql)
+  await engine.executions.create({ kind: 'first' })
+  const { claims } = await engine.executions.claim(worker)
+  expect(claims).toHaveLength(1)
+  const count = (statement: string): number => sent.filter((name) => name === statement).length
+  const matchesBefore = count('queue.match')
+  stopTimers()
+  const waiting = engine.executions.claim({ ...worker, max: 10, wait: '1h', spread: '500ms' })
+  await until('queue.match', matchesBefore + 1)
+  // It has looked everywhere, and waits.
+  await vi.waitFor(() => expect(vi.getTimerCount()).toBeGreaterThan(0), 10_000)
+  const looks = count('execution.claim')
+  const created = []
+  for (let round = 1; round <= 10; round += 1) created.push(await engine.executions.create({ kind: 'first' }))
+  // Not longer: the driver's own patience is measured by the same timers.
+  await vi.advanceTimersByTimeAsync(500)
+  expect((await waiting).claims.map((claim) => claim.executionId)).toEqual(created.map((one) => one.executionId))
+  // Of what was under way when it began, and one that looks again from the head.
+  expect(count('execution.claim')).toBeLessThanOrEqual(looks + 4)
+})
+
+// By hand: a spy outlives its file, and then brings the stopped timers back (measured).
+function timersAskedFor() {
+  const ms: (number | undefined)[] = []
+  const before = globalThis.setTimeout
+  const end = (): void => void (globalThis.setTimeout = before)
+  const noting = (act: () => void, delay?: number) => {
+    ms.push(delay)
+    return before(act, delay)
+  }
+  globalThis.setTimeout = Object.assign(noting, before)
+  onTestFinished(end)
+  return { ms, end }
+}
+
+test('SDK-10 an idle claim polls less and less often, and soon again when it begins anew', async () => {
+  const { engine } = await setup()
+  stopTimers()
+  for (let turn = 1; turn <= 2; turn += 1) {
+    const asked = timersAskedFor()
+    const over = new AbortController()
+    const waiting = engine.executions.claim({ ...worker, wait: '1h', signal: over.signal })
+    // Others, such as the driver, ask for longer ones.
+    const pauses = (): unknown[] => asked.ms.filter((ms) => ms !== undefined && ms <= 1000)
+    // As far as it has asked for, and no further: the driver's own patience is measured by the same timers.
+    for (let heard = 0; pauses().length < 6;) {
+      if (pauses().length > heard) await vi.advanceTimersByTimeAsync(pauses()[heard++] as number)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    over.abort()
+    await waiting
+    // When listening begins, whoever waits looks once more: one of the pauses may be none.
+    const whole = [50, 100, 200, 400, 800, 1000, 1000]
+    const withOneLess = whole.map((_, place) => whole.toSpliced(place, 1))
+    expect([whole.slice(0, 6), ...withOneLess]).toContainEqual(pauses().slice(0, 6))
+    asked.end()
+  }
+})

@@ -99,9 +99,8 @@ test('what is granted to others, however much, hides nothing that is free behind
   const { engine } = await setup()
   const created = await engine.executions.createMany(Array.from({ length: 101 }, () => ({ kind: 'granted' })))
   const ids = created.flatMap((answer) => (answer.kind === 'created' ? [answer.executionId] : []))
-  for (const executionId of ids) {
-    await engine.executions.grant({ executionId, workerId: 'other', workerInstanceId: 'other-1' })
-  }
+  const other = { workerId: 'other', workerInstanceId: 'other-1' }
+  await Promise.all(ids.map((executionId) => engine.executions.grant({ executionId, ...other })))
   await engine.executions.create({ kind: 'free' })
   const { claims, more } = await engine.executions.claim({ ...worker, max: 1 })
   expect(claims.map((claim) => claim.kind)).toEqual(['free'])
@@ -215,6 +214,9 @@ test('EXEC-34 a claim brings payload, kind and tags, and everything else that a 
     flowId: null,
     parentId: null,
   })
+  const { executionId } = await engine.executions.create({ kind: 'tagged later' })
+  await engine.executions.setTag(executionId, 'zone', '1')
+  expect(await take(engine)).toMatchObject({ executionId, tags: { zone: '1' } })
   expect(await held(engine, { kind: 'bare' })).toMatchObject({
     payload: null,
     payloadEncoding: null,

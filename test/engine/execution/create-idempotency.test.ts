@@ -11,14 +11,15 @@ const request = {
   idempotencyKey: 'order 7',
   payload: new TextEncoder().encode('{"amount":7}'),
   tags: { b: '2', a: '1' },
-  policy: { retry: { attempts: 2 } },
+  policy: { retry: { attempts: 2 }, maxReplayCount: 3 },
   priority: 3,
 }
 
 test('the same request under the same key is a duplicate of the first', async () => {
   const { engine, sql } = await setup()
   const first = await engine.executions.create(request)
-  const again = { ...request, tags: { a: '1', b: '2' }, creator: 'another caller' }
+  const policy = { maxReplayCount: 3, retry: { attempts: 2 } }
+  const again = { ...request, tags: { a: '1', b: '2' }, policy, creator: 'another caller' }
   const second = await withoutWriting(sql, () => engine.executions.create(again))
   expect(first.kind).toBe('created')
   expect(second).toEqual({ kind: 'duplicate', executionId: first.executionId, publicState: 'waiting' })

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { formatExecutionId, mintExecutionId, parseExecutionId, partitionOfKey } from '../../../src/model/id.ts'
 import { factory } from '../../support/factory.ts'
 import { rows } from '../../support/raw.ts'
@@ -154,7 +154,11 @@ test('EXEC-05 a policy is stored with its back-off written out, or as null', asy
   })
   expect((await engine.executions.describe(without.executionId))?.policy).toBeNull()
   expect(await rows(sql, 'select count(*) from flowfabric.ff_exec_input where policy is null')).toEqual([{ count: 1 }])
+})
 
+// Over HTTP it cannot be sent, which is another refusal.
+test.skipIf(inject('overHttp'))('EXEC-05 a policy that contains itself is refused', async () => {
+  const { engine, sql } = await setup()
   const endless: Record<string, unknown> = { attempts: 2 }
   endless['backoff'] = endless
   const error = await withoutWriting(sql, () =>

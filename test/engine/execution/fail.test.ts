@@ -268,3 +268,20 @@ test('a retry of what was asked to stop ends cancelled, and a repeat says so', a
   expect((await engine.executions.describe(claim.executionId))?.publicState).toBe('cancelled')
   expect(await withoutWriting(sql, () => engine.executions.fail(request))).toMatchObject({ kind: 'cancelled' })
 })
+
+test('a failure may say when to try again, as long as the policy has an attempt left', async () => {
+  const { engine, clock } = await setup()
+  await clock.freeze()
+  const policy = { retry: { attempts: 2, backoff: { type: 'fixed', delayMs: '1m' } } } as const
+  const first = await held(engine, { policy })
+  const delayUntil = (await clock.now()) + 300_000
+  const request = { ...fenceOf(first), reason: 'busy', retryIn: '5m' } as const
+  expect(await engine.executions.fail(request)).toMatchObject({ kind: 'retry_scheduled', delayUntil })
+  expect(await engine.executions.fail(request)).toMatchObject({ kind: 'retry_scheduled', delayUntil })
+  const alone = await held(engine, { kind: 'other' })
+  expect(await engine.executions.fail({ ...fenceOf(alone), reason: 'busy', retryIn: 0 })).toMatchObject({
+    kind: 'failed',
+  })
+  const error = await refusal('invalid_input', engine.executions.fail({ ...request, retryIn: -1 }))
+  expect(error.message).toContain('retryIn is -1')
+})

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import type { Engine } from '../../../src/engine/contract.ts'
 import type { RenewRequest } from '../../../src/engine/execution/renew.ts'
 import type { Fence } from '../../../src/engine/fence.ts'
@@ -101,7 +101,7 @@ const wrongRequests: Record<string, [Record<string, unknown>, string]> = {
   'no instance': [{ workerInstanceId: undefined }, 'workerInstanceId'],
   'no list of leases': [{ leases: undefined }, 'leases'],
   'a lease instead of a list': [{ leases: {} }, 'leases'],
-  'a field that nobody knows': [{ ttl: 5 }, 'renew'],
+  'a field that nobody knows': [{ ttl: 5 }, inject('overHttp') ? 'renewExecutions' : 'renew'],
 }
 
 test.each(Object.entries(wrongRequests))('a renewal with %s is refused', async (_, [wrong, field]) => {

@@ -9,19 +9,20 @@ import type { Sql } from '../../../src/sql/sql.ts'
 import { factory } from '../../support/factory.ts'
 import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
+import { take } from '../execution/holder.ts'
+import { answer, waiting } from '../suspension/waiting.ts'
 
 const until = { interval: 5, timeout: 20_000 }
-const hourly: SuperviseOptions = { intervals: { 'delayed-promoter': '1h', 'lease-expiry': '1h' } }
+const duties = ['delayed-promoter', 'lease-expiry', 'suspension-timeout', 'suspension-wake']
+const hourly: SuperviseOptions = { intervals: Object.fromEntries(duties.map((duty) => [duty, '1h'])) }
 
-/** An engine with a supervisor whose promoter has just looked, and has an hour before it. */
+/** An engine with a supervisor whose duties have just been done, and have an hour before them. */
 async function supervised(sql: Sql) {
   const { engine, supervisor } = openEngine(sql)
   const running = supervisor(hourly)
   onTestFinished(() => running.stop())
   running.start()
-  await expect
-    .poll(() => running.reports.has('delayed-promoter') && running.reports.has('lease-expiry'), until)
-    .toBe(true)
+  await expect.poll(() => duties.every((duty) => running.reports.has(duty)), until).toBe(true)
   const state = async (id: ExecutionId) => (await engine.executions.describe(id))?.publicState
   return { engine, running, state }
 }
@@ -50,6 +51,35 @@ test('what a holder delays or fails with a short back-off is promoted in time', 
   await expect.poll(() => state(executionId), until).toBe('waiting')
   await engine.executions.fail({ ...(await claim()), reason: 'broke' })
   await expect.poll(() => state(executionId), until).toBe('waiting')
+  await running.stop()
+})
+
+test.each([
+  ['of a condition that nothing early can meet', { kind: 'signal', waitpoint: 'answer' }],
+  ['of a condition that is judged first', { kind: 'signal', name: 'answer' }],
+] as const)('a short timeout %s is met in time', async (_, condition) => {
+  const { sql } = await setup()
+  const { engine, running, state } = await supervised(sql)
+  const { claim } = await waiting(engine, { condition, timeout: 100 })
+  await expect.poll(() => state(claim.executionId), until).toBe('failed')
+  const timeoutAt = (await engine.serverTime()) + 100
+  const fixed = await waiting(engine, { condition, timeoutAt, timeoutBehaviour: 'expire' })
+  await expect.poll(() => state(fixed.claim.executionId), until).toBe('expired')
+  await running.stop()
+})
+
+test('a point in time that is near wakes in time, be it near at once or after a signal', async () => {
+  const { sql } = await setup()
+  const { engine, running, state } = await supervised(sql)
+  const at = (await engine.serverTime()) + 100
+  const near = await waiting(engine, { condition: { kind: 'time', at } })
+  await expect.poll(() => state(near.claim.executionId), until).toBe('resumable')
+  await take(engine)
+  const later = (await engine.serverTime()) + 300
+  const members = [{ kind: 'signal', waitpoint: 'answer' } as const, { kind: 'time', at: later } as const]
+  const both = await waiting(engine, { condition: { kind: 'allOf', members } })
+  await answer(engine, both.waitpoint)
+  await expect.poll(() => state(both.claim.executionId), until).toBe('resumable')
   await running.stop()
 })
 

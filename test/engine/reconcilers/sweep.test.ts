@@ -34,7 +34,7 @@ test('of a hundred, the bad ones are set aside and all others go through', async
   await engine.executions.claim({ workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'], max: 100 })
   // A number of attempts that is none; the policy's check would have refused it.
   await sql.script(`
-    update flowfabric.ff_exec_input i set policy = '{"retry": {"attempts": "many"}}'
+    update flowfabric.ff_exec_input i set policy = '{"attemptTimeoutMs": 1000, "retry": {"attempts": "many"}}'
     from flowfabric.ff_exec_core e
     where e.execution_id = i.execution_id and e.priority in (0, 17, 18, 99)`)
   await clock.advance('2s')

@@ -12,7 +12,13 @@ join pg_attribute a on a.attrelid = t.oid and a.attnum = i.indkey[0]
 where t.relnamespace = 'flowfabric'::regnamespace and a.attname ~ '_ms$'`
 
 // Times that are past.
-const watchedByNobody = new Set(['ff_exec_input.created_at_ms'])
+const watchedByNobody = new Set([
+  'ff_exec_input.created_at_ms',
+  'ff_flow_core.created_at_ms',
+  'ff_flow_core.ended_at_ms',
+  'ff_dispatch.created_at_ms',
+  'ff_cancel_backlog.created_at_ms',
+])
 
 const timers = [
   'ff_exec_core.attempt_deadline_at_ms',
@@ -22,10 +28,12 @@ const timers = [
   'ff_grant.expires_at_ms',
   'ff_idempotency_key.expires_at_ms',
   'ff_lease.expires_at_ms',
+  'ff_schedule.next_fire_at_ms',
   'ff_suspension_current.timeout_at_ms',
   'ff_suspension_current.wake_at_ms',
   'ff_waitpoint_hmac.expires_at_ms',
   'ff_waitpoint_pending.expires_at_ms',
+  'ff_worker.expires_at_ms',
 ]
 
 test('every timer of the schema has a duty, and every duty a timer of the schema', async () => {

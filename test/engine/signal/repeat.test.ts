@@ -50,6 +50,19 @@ test('what was refused because it had ended is accepted with the same key when i
   expect(await engine.signals.send(request)).toMatchObject({ kind: 'duplicate', effect: 'kept_for_condition' })
 })
 
+test('a key that was used in an older generation is free in the new one, where the first waits for nothing', async () => {
+  const { engine } = await setup()
+  const { executionId } = await parked(engine, { kind: 'signal', name: 'go' })
+  const request = { executionId, name: 'go', idempotencyKey: 'once' }
+  await engine.signals.send(request)
+  await engine.executions.cancel({ executionId })
+  expect(await engine.signals.send(request)).toMatchObject({ kind: 'duplicate' })
+  await engine.executions.replay({ executionId })
+  await parkedAgain(engine, { kind: 'signal', name: 'go' })
+  expect(await engine.signals.send(request)).toMatchObject({ kind: 'accepted', effect: 'resume_condition_satisfied' })
+  expect(await engine.signals.send(request)).toMatchObject({ kind: 'duplicate', effect: 'resume_condition_satisfied' })
+})
+
 test('an old token never wakes a later suspension: after a signal, a resume, a timeout or an ending', async () => {
   const { engine } = await setup()
   const first = await parked(engine)

@@ -4,6 +4,7 @@ import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
+import { fenceOf, held } from '../execution/holder.ts'
 
 const one = { kid: 'kid-a', secret: 'aa'.repeat(32) }
 const two = { kid: 'kid-b', secret: 'bb'.repeat(32) }
@@ -170,4 +171,29 @@ test('with a wrapping secret, what is stored is not the secret, and only the sam
   for (const signing of [{}, { wrappingSecret: 'another secret of somebody' }]) {
     await refusal('wrong_wrapping_secret', createEngine(sql, { signing }).signingKeys.rotate(one))
   }
+})
+
+test('who cannot open the key that signs is refused before anything is written, and the lease is kept', async () => {
+  const { sql } = await setup()
+  const ours = createEngine(sql, { signing: { wrappingSecret: 'a secret of ours' } })
+  const theirs = createEngine(sql, { signing: { wrappingSecret: 'a secret of theirs' } })
+  const condition = { kind: 'signal', waitpoint: 'door' } as const
+  const claim = await held(ours, { namespace: 'acme' })
+  const fence = fenceOf(claim)
+  await ours.waitpoints.create({ ...fence, key: 'ahead' })
+  await theirs.signingKeys.rotate({ namespace: 'acme' })
+  await withoutWriting(sql, async () => {
+    await refusal('wrong_wrapping_secret', ours.executions.suspend({ ...fence, condition }))
+    await refusal('wrong_wrapping_secret', ours.executions.trySuspend({ ...fence, condition }))
+    await refusal('wrong_wrapping_secret', ours.waitpoints.create({ ...fence, key: 'later' }))
+    const [ahead] = (await ours.waitpoints.list(claim.executionId)).waitpoints
+    const link = {
+      waitpointId: ahead!.waitpointId,
+      base: 'https://example.com',
+      action: 'yes',
+      expiresIn: '1h',
+    } as const
+    await refusal('wrong_wrapping_secret', ours.waitpoints.link(link))
+  })
+  expect(await ours.executions.complete(fence)).toMatchObject({ kind: 'completed' })
 })

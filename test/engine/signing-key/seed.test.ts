@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { SigningKeys } from '../../../src/engine/signing-key/keys.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
@@ -39,4 +40,11 @@ test('a namespace is seeded beside the shared key, not with its id', async () =>
     kind: 'seeded',
     namespace: 'tenant',
   })
+})
+
+test('the first key of all is not made with the id that a namespace has given to its own', async () => {
+  const { engine, sql } = await setup()
+  await engine.as({ namespace: 'tenant' }).signingKeys.seed(first)
+  const keys = new SigningKeys(sql, { firstKey: { kid: first.kid, secret: Buffer.alloc(32, 7) } })
+  await withoutWriting(sql, () => refusal('rotation_conflict', keys.ready()))
 })

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { executionDeadline } from '../../../src/engine/reconcilers/execution-deadline.ts'
 import { retention } from '../../../src/engine/reconcilers/retention.ts'
 import { suspensionTimeout } from '../../../src/engine/reconcilers/suspension-timeout.ts'
+import { limits } from '../../../src/model/limits.ts'
 import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
@@ -26,6 +27,39 @@ test('CLAIM-20 a resumed execution keeps its attempt; the claim says so, and car
   const events = `select lease_id from flowfabric.ff_lease_event where event_type = 'acquired' order by event_id`
   expect(await rows(sql, events)).toEqual([{ lease_id: claim.leaseId }, { lease_id: resumed.leaseId }])
   expect((await engine.attempts.list(claim.executionId)).attempts).toHaveLength(1)
+})
+
+test('a claim carries a MiB of signals, says that there are more, and they are in the list', async () => {
+  const { engine } = await setup()
+  const condition = { kind: 'count', n: 5, distinct: 'signals', waitpoints: ['answer'] } as const
+  const { claim, waitpoint } = await waiting(engine, { condition })
+  const payloadOf = (index: number) => new Uint8Array(limits.signalBytes).fill(index)
+  const { waitpointId, token } = waitpoint
+  for (let index = 1; index <= 5; index += 1) {
+    await engine.signals.deliver({ waitpointId, token: token!, name: `n${index}`, payload: payloadOf(index) })
+  }
+  const { resumption } = await take(engine)
+  expect(resumption).toMatchObject({ hasMoreSignals: true, signals: [{ name: 'n1' }, { name: 'n2' }, { name: 'n3' }] })
+  expect(resumption!.signals[2]!.payload).toEqual(payloadOf(3))
+  const { signals } = await engine.signals.list(claim.executionId)
+  expect(signals.map(({ name }) => name)).toEqual(['n1', 'n2', 'n3', 'n4', 'n5'])
+  expect((await engine.suspensions.describe(claim.executionId))?.outcome?.signals).toHaveLength(5)
+})
+
+test('a claim carries payloads as they were sent, of any bytes or none', async () => {
+  const { engine } = await setup()
+  const condition = { kind: 'count', n: 3, distinct: 'signals', waitpoints: ['answer'] } as const
+  const { waitpoint } = await waiting(engine, { condition })
+  const every = Uint8Array.from({ length: 256 }, (_, byte) => byte)
+  for (const payload of [every, new Uint8Array(0)]) {
+    const { waitpointId, token } = waitpoint
+    await engine.signals.deliver({ waitpointId, token: token!, name: 'n', payload, payloadEncoding: 'raw' })
+  }
+  await answer(engine, waitpoint)
+  const { resumption } = await take(engine)
+  expect(resumption!.hasMoreSignals).toBe(false)
+  expect(resumption!.signals.map(({ payload }) => payload)).toEqual([every, new Uint8Array(0), null])
+  expect(resumption!.signals.map(({ payloadEncoding }) => payloadEncoding)).toEqual(['raw', 'raw', null])
 })
 
 test('CLAIM-21 what was not resumed is not claimable, with or without a grant', async () => {

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
+import type { WaitpointCreated } from '../../../src/engine/waitpoint/create.ts'
 import { mintExecutionId } from '../../../src/model/id.ts'
+import { limits } from '../../../src/model/limits.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
-import { fenceOf, held } from '../execution/holder.ts'
+import { fenceOf, held, take } from '../execution/holder.ts'
 import { answer } from '../suspension/waiting.ts'
 
 test('WPT-10 a waitpoint may come before its suspension, and each has an id and a token of its own', async () => {
@@ -67,4 +69,24 @@ test('only the holder creates one', async () => {
   })
   await clock.advance('10m')
   await withoutWriting(sql, () => refusal('lease_expired', engine.waitpoints.create(request)))
+})
+
+test('an execution has at most a thousand that no suspension has used, also when they come in one set', async () => {
+  const { engine, sql } = await setup()
+  const fence = fenceOf(await held(engine))
+  await engine.waitpoints.create({ ...fence, key: 'k' })
+  await sql.script(`insert into flowfabric.ff_waitpoint_pending
+    select (p).* from (
+      select jsonb_populate_record(w, jsonb_build_object('waitpoint_id', gen_random_uuid())) as p
+      from flowfabric.ff_waitpoint_pending w cross join generate_series(1, ${limits.pendingWaitpointCount - 3}) as n
+    ) p`)
+  const made = await Promise.allSettled(['a', 'b', 'c'].map((key) => engine.waitpoints.create({ ...fence, key })))
+  expect(made.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
+  expect(made[2]).toMatchObject({ reason: { code: 'waitpoint_limit_exceeded', retryable: false } })
+  await withoutWriting(sql, () => refusal('waitpoint_limit_exceeded', engine.waitpoints.create({ ...fence, key: 'd' })))
+  const { waitpointId } = (made[0] as PromiseFulfilledResult<WaitpointCreated>).value
+  const condition = { kind: 'signal', waitpoint: 'a' } as const
+  await engine.executions.suspend({ ...fence, condition, waitpoints: [{ waitpointId }] })
+  await engine.executions.resume({ executionId: fence.executionId })
+  expect(await engine.waitpoints.create({ ...fenceOf(await take(engine)), key: 'd' })).toMatchObject({ key: 'd' })
 })

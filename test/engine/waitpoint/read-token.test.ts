@@ -39,6 +39,18 @@ test('the token of a closed waitpoint, and one whose key is gone, are not given'
   await refusal('signing_key_not_found', engine.waitpoints.readToken(doors['door']!.waitpointId))
 })
 
+test('the token is given up to the last millisecond of its key, also when nobody has wiped that yet', async () => {
+  const { engine, sql, clock } = await setup()
+  await clock.freeze()
+  const { doors } = await parked(engine)
+  const { waitpointId, token } = doors['door']!
+  await engine.signingKeys.rotate({ grace: '10s' })
+  await clock.advance('10s')
+  expect(await engine.waitpoints.readToken(waitpointId)).toMatchObject({ token })
+  await clock.advance(1)
+  await withoutWriting(sql, () => refusal('signing_key_not_found', engine.waitpoints.readToken(waitpointId)))
+})
+
 test('wrapped keys sign and verify like others, and only for whoever has the secret', async () => {
   const { sql } = await setup()
   const engine = createEngine(sql, { signing: { wrappingSecret: 'a secret of the operator' } })

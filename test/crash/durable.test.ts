@@ -1,0 +1,81 @@
+// `CRASH_SECONDS=60 npx vitest run --project races test/crash/durable.test.ts` kills for a minute.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { jsonCodec } from '../../src/model/codec.ts'
+import { startChild, type Child } from '../support/child.ts'
+import { rows } from '../support/raw.ts'
+import { setup } from '../support/setup.ts'
+
+const seconds = Number(process.env['CRASH_SECONDS'] ?? 5)
+const workerCount = 2
+const fewestKills = 3
+
+test('worker processes are killed at random under load: every execution ends, and no step is recorded twice', async () => {
+  const { engine, sql, url } = await setup()
+  const start = (): Child => startChild(new URL('./durable.child.ts', import.meta.url), { args: [url] })
+  const workers = Array.from({ length: workerCount }, start)
+  await Promise.all(workers.map((worker) => worker.next()))
+  let submitted = 0
+  const submit = async (count: number): Promise<void> => {
+    const requests = Array.from({ length: count }, () => {
+      const { bytes } = jsonCodec.encode((submitted += 1))
+      const policy = { retry: { attempts: 5, backoff: { type: 'fixed', delayMs: 20 } } } as const
+      return { kind: 'three-steps', payload: bytes, policy }
+    })
+    await engine.executions.createMany(requests)
+  }
+  const takenOver = async (): Promise<number> =>
+    (await rows(sql, `select from flowfabric.ff_lease_event where event_type = 'reclaimed'`)).length
+  const until = performance.now() + seconds * 1000
+  // A victim may have nothing in its hands: it goes on until one of them had.
+  for (let killed = 0; killed < fewestKills || performance.now() < until || (await takenOver()) === 0; killed += 1) {
+    await submit(100)
+    await sleep(50 + Math.random() * 300)
+    // Whoever works: the one that has worked for longest, while its successor begins.
+    const [victim] = workers.splice(0, 1)
+    const next = start()
+    await victim!.kill()
+    await next.next()
+    workers.push(next)
+  }
+  const unfinished = `select from flowfabric.ff_exec_core where lifecycle_phase <> 'terminal'`
+  await expect.poll(async () => (await rows(sql, unfinished)).length, { timeout: 120_000, interval: 200 }).toBe(0)
+  await Promise.all(workers.map((worker) => worker.kill('SIGTERM')))
+
+  const ended = await rows(
+    sql,
+    `select public_state, convert_from(r.result, 'utf8') as result, (
+       select string_agg(s.step_name || '=' || convert_from(s.result, 'utf8'), ' ' order by s.step_name)
+       from flowfabric.ff_step s
+       where s.execution_id = e.execution_id and s.kind = 'step' and s.state = 'succeeded') as steps
+     from flowfabric.ff_exec_core e left join flowfabric.ff_exec_result r using (execution_id, generation)`,
+  )
+  expect(ended).toHaveLength(submitted)
+  for (const { public_state: state, result, steps } of ended) {
+    expect(state).toBe('completed')
+    const [one, two, three, four] = JSON.parse(result as string) as string[]
+    // What the last run was given is what was recorded first, whoever recorded it.
+    expect(steps).toBe(`four="${four}" one="${one}" three="${three}" two="${two}"`)
+  }
+  expect(await takenOver()).toBeGreaterThan(0)
+}, 300_000)
+
+test('SIGTERM: a worker finishes what runs, gives back the rest, and ends by the signal', async () => {
+  const { engine, sql, url } = await setup()
+  const worker = startChild(new URL('./durable.child.ts', import.meta.url), { args: [url] })
+  await worker.next()
+  const requests = Array.from({ length: 500 }, (_, number) => {
+    const { bytes } = jsonCodec.encode(number)
+    const policy = { retry: { attempts: 5, backoff: { type: 'fixed', delayMs: 20 } } } as const
+    return { kind: 'three-steps', payload: bytes, policy }
+  })
+  await engine.executions.createMany(requests)
+  await expect
+    .poll(async () => (await engine.executions.countByState()).completed.count, { timeout: 30_000 })
+    .toBeGreaterThan(20)
+  await worker.kill('SIGTERM')
+  expect(await worker.ended).toBe('SIGTERM')
+  // Nothing waits for a lease to run out.
+  expect(await rows(sql, 'select from flowfabric.ff_lease')).toEqual([])
+  expect(await rows(sql, `select from flowfabric.ff_event where event_type = 'lapsed'`)).toEqual([])
+}, 120_000)

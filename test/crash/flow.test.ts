@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { Supervisor } from '../../src/engine/reconcilers/supervisor.ts'
+import { checkInvariants } from '../../src/engine/invariants.ts'
+import { take } from '../engine/execution/holder.ts'
+import { walk } from '../engine/flow/walk.ts'
+import { hold } from '../support/barrier.ts'
+import { startChild } from '../support/child.ts'
+import { setup } from '../support/setup.ts'
+
+const victim = new URL('./flow.child.ts', import.meta.url)
+
+test('a process that is killed between an ending and its dispatch loses nothing: the reconciler does it', async () => {
+  const fixture = await setup()
+  const { engine, sql, url } = fixture
+  const flow = await walk(fixture, { edges: ['a > c', 'b > c'] })
+  // So that it cannot get to what it owes.
+  const root = await hold(url, `select from flowfabric.ff_flow_core where flow_id = '${flow.uuid}' for no key update`)
+  const child = startChild(victim, { args: [url] })
+  expect(await child.next()).toEqual({ completed: 2 })
+  await child.kill()
+  await root.release()
+  expect(await flow.states()).toEqual({ a: 'completed', b: 'completed', c: 'waiting_children' })
+  expect(await checkInvariants(sql)).toEqual([])
+  const supervisor = new Supervisor(sql, { intervals: { dispatch: 20 } })
+  supervisor.start()
+  const { claims } = await engine.executions.claim({
+    workerId: 'w',
+    workerInstanceId: 'survivor',
+    lanes: ['default'],
+    wait: '20s',
+  })
+  await supervisor.stop()
+  expect(claims.map(({ executionId }) => executionId)).toEqual([flow.id('c')])
+  expect(await flow.row()).toMatchObject({ success_count: 2 })
+})
+
+test('a canceller that is killed loses nothing either', async () => {
+  const fixture = await setup({ dispatch: false })
+  const { engine, sql } = fixture
+  const flow = await walk(fixture, { edges: ['a > b'] })
+  await take(engine, { kinds: ['a'] })
+  // Nothing was kicked, as if the process had ended with its answer.
+  await engine.flows.cancel({ flowId: flow.flowId })
+  const supervisor = new Supervisor(sql, { intervals: { dispatch: 20, 'cancel-backlog': 20 } })
+  supervisor.start()
+  await engine.flows.wait(flow.flowId, { timeout: '20s' })
+  await supervisor.stop()
+  expect(await flow.states()).toEqual({ a: 'cancelled', b: 'cancelled' })
+})

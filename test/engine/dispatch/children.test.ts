@@ -1,0 +1,158 @@
+// An ended parent leaves its children.
+import { expect, test } from 'vitest'
+import type { Engine } from '../../../src/engine/contract.ts'
+import { dispatch } from '../../../src/engine/reconcilers/dispatch.ts'
+import { leaveChildren } from '../../../src/engine/dispatch/children.ts'
+import { tellParents } from '../../../src/engine/dispatch/parent.ts'
+import type { OnParentEnd } from '../../../src/engine/execution/create-request.ts'
+import { attached } from '../../../src/model/attached.ts'
+import { parseExecutionId, type ExecutionId } from '../../../src/model/id.ts'
+import type { Sql } from '../../../src/sql/sql.ts'
+import { rows } from '../../support/raw.ts'
+import { refusal } from '../../support/refusal.ts'
+import { setup } from '../../support/setup.ts'
+import { fenceOf, held, take } from '../execution/holder.ts'
+
+test('children that live are to be cancelled with their parent, in its name', async () => {
+  const { engine, sql } = await setup({ dispatch: false })
+  const parent = await held(engine)
+  const children = await childrenOf(engine, parent.executionId, ['cancel', 'cancel'])
+  await engine.executions.complete(fenceOf(parent))
+  expect(await leaveChildren(sql, 100)).toMatchObject({ seen: 1, done: 1, backlogged: 2 })
+  const backlog = await rows(sql, 'select execution_id, generation, reason, actor from flowfabric.ff_cancel_backlog')
+  expect(backlog).toHaveLength(2)
+  expect(backlog.map((row) => row['execution_id']).toSorted()).toEqual(uuidsOf(children))
+  expect(backlog[0]).toMatchObject({ generation: 0, reason: 'parent_ended', actor: 'dispatch' })
+  expect(await rows(sql, 'select from flowfabric.ff_dispatch')).toEqual([])
+})
+
+test('a child that is detached goes on, names its parent still, and owes it nothing', async () => {
+  const { engine, sql } = await setup({ dispatch: false })
+  const parent = await held(engine)
+  const [childId] = await childrenOf(engine, parent.executionId, ['detach'])
+  await engine.executions.complete(fenceOf(parent))
+  expect(await leaveChildren(sql, 100)).toMatchObject({ seen: 1, done: 1, backlogged: 0 })
+  const claim = await take(engine)
+  expect(claim).toMatchObject({ executionId: childId, parentId: parent.executionId })
+  await engine.executions.complete(fenceOf(claim))
+  expect(await rows(sql, 'select from flowfabric.ff_dispatch')).toEqual([])
+})
+
+test('children that have ended are left as they are', async () => {
+  const { engine, sql } = await setup({ dispatch: false })
+  const parent = await held(engine)
+  const [one, two] = await childrenOf(engine, parent.executionId, ['cancel', 'detach'])
+  for (const executionId of [one!, two!]) await engine.executions.cancel({ executionId, reason: 'own' })
+  await engine.executions.complete(fenceOf(parent))
+  expect(await leaveChildren(sql, 100)).toMatchObject({ seen: 1, done: 1, backlogged: 0 })
+  expect(await tellParents(sql, 100)).toMatchObject({ seen: 2, done: 2 })
+  expect(await bitsOf(sql, two!)).toBe(attached.parent)
+  expect(await rows(sql, 'select from flowfabric.ff_dispatch')).toEqual([])
+})
+
+test('more children than a set takes are left set by set, each once', async () => {
+  const { engine, sql } = await setup({ dispatch: false })
+  const parent = await held(engine)
+  const ends = Array.from({ length: 25 }, (_, index): OnParentEnd => (index % 5 === 0 ? 'detach' : 'cancel'))
+  await childrenOf(engine, parent.executionId, ends)
+  await engine.executions.complete(fenceOf(parent))
+  const sets = [await leaveChildren(sql, 10), await leaveChildren(sql, 10), await leaveChildren(sql, 10)]
+  expect(sets.map(({ seen, done }) => [seen, done])).toEqual([
+    [10, 10],
+    [10, 10],
+    [1, 1],
+  ])
+  expect(await leaveChildren(sql, 10)).toMatchObject({ seen: 0, done: 0, backlogged: 0 })
+  expect(await rows(sql, 'select from flowfabric.ff_cancel_backlog')).toHaveLength(20)
+  expect(
+    await rows(sql, `select from flowfabric.ff_exec_core where parent_id is not null and attached = 0`),
+  ).toHaveLength(5)
+})
+
+test('what the ending of a parent owes its own parent stays', async () => {
+  const { engine, sql } = await setup({ dispatch: false })
+  const root = await held(engine)
+  const [parentId] = await childrenOf(engine, root.executionId, ['cancel'])
+  await childrenOf(engine, parentId!, ['cancel'])
+  await engine.executions.cancel({ executionId: parentId! })
+  expect(await leaveChildren(sql, 100)).toMatchObject({ seen: 1, done: 1, backlogged: 1 })
+  expect(await rows(sql, 'select parent_id, has_children from flowfabric.ff_dispatch')).toEqual([
+    { parent_id: parseExecutionId(root.executionId).uuid, has_children: false },
+  ])
+})
+
+test('a parent that was replayed meanwhile keeps its children, until it ends again', async () => {
+  const { engine, sql } = await setup({ dispatch: false })
+  const parent = await held(engine)
+  await childrenOf(engine, parent.executionId, ['cancel'])
+  await engine.executions.complete(fenceOf(parent))
+  await engine.executions.replay({ executionId: parent.executionId })
+  expect(await leaveChildren(sql, 100)).toMatchObject({ seen: 1, done: 1, backlogged: 0 })
+  await engine.executions.cancel({ executionId: parent.executionId })
+  expect(await leaveChildren(sql, 100)).toMatchObject({ seen: 1, done: 1, backlogged: 1 })
+})
+
+test('a later generation of the parent cannot wait for a child that was detached, until that has ended', async () => {
+  const { engine, sql } = await setup({ dispatch: false })
+  const parent = await held(engine)
+  const [childId] = await childrenOf(engine, parent.executionId, ['detach'])
+  await engine.executions.complete(fenceOf(parent))
+  await leaveChildren(sql, 100)
+  await engine.executions.replay({ executionId: parent.executionId })
+  const again = await take(engine, { kinds: ['k'] })
+  const condition = { kind: 'child', executionId: childId! } as const
+  await refusal('invalid_condition', engine.executions.suspend({ ...fenceOf(again), condition }))
+  await engine.executions.cancel({ executionId: childId! })
+  expect(await engine.executions.trySuspend({ ...fenceOf(again), condition })).toMatchObject({
+    kind: 'already_satisfied',
+  })
+})
+
+test('the reconciler leaves children and tells parents, within its filter', async () => {
+  const { engine, sql } = await setup({ dispatch: false })
+  for (const namespace of ['a', 'b']) {
+    const bound = engine.as({ namespace })
+    const parent = await held(bound)
+    const [one] = await childrenOf(bound, parent.executionId, ['cancel', 'cancel'])
+    await bound.executions.cancel({ executionId: one! })
+    await bound.executions.complete(fenceOf(parent))
+  }
+  expect(await dispatch.runOnce(sql, { filter: { namespace: 'a' } })).toMatchObject({ processed: 2, errors: 0 })
+  expect(await rows(sql, 'select from flowfabric.ff_dispatch')).toHaveLength(2)
+  expect(await rows(sql, 'select from flowfabric.ff_cancel_backlog')).toHaveLength(1)
+  expect(await dispatch.runOnce(sql)).toMatchObject({ processed: 2, errors: 0 })
+  expect(await rows(sql, 'select from flowfabric.ff_dispatch')).toEqual([])
+})
+
+test('what cannot be processed is set aside, and the others go on', async () => {
+  const { engine, sql } = await setup({ dispatch: false })
+  const parents = [await held(engine), await held(engine)]
+  for (const { executionId } of parents) await childrenOf(engine, executionId, ['cancel'])
+  await engine.executions.completeMany(parents.map(fenceOf))
+  const [bad] = await rows(sql, `select execution_id from flowfabric.ff_exec_core where parent_id is not null limit 1`)
+  await sql.script(`alter table flowfabric.ff_cancel_backlog add constraint refused
+    check (execution_id <> '${bad!['execution_id'] as string}')`)
+  expect(await dispatch.runOnce(sql)).toMatchObject({ processed: 1, errors: 1 })
+  expect(await rows(sql, 'select duty from flowfabric.ff_set_aside')).toEqual([{ duty: 'dispatch-children' }])
+  await sql.script('alter table flowfabric.ff_cancel_backlog drop constraint refused')
+})
+
+async function childrenOf(
+  engine: Engine,
+  parentId: ExecutionId,
+  ends: readonly OnParentEnd[],
+): Promise<readonly ExecutionId[]> {
+  const requests = ends.map((onParentEnd) => ({ kind: 'child', parentId, onParentEnd }))
+  const answers = await engine.executions.createMany(requests)
+  return answers.map((answer) => (answer.kind === 'refused' ? expect.unreachable() : answer.executionId))
+}
+
+function uuidsOf(ids: readonly ExecutionId[]): readonly string[] {
+  return ids.map((id) => parseExecutionId(id).uuid).toSorted()
+}
+
+async function bitsOf(sql: Sql, executionId: ExecutionId): Promise<unknown> {
+  const { uuid } = parseExecutionId(executionId)
+  const [row] = await rows(sql, `select attached from flowfabric.ff_exec_core where execution_id = '${uuid}'`)
+  return row!['attached']
+}

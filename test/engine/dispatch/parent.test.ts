@@ -1,0 +1,175 @@
+// An ended child wakes the parent that waits for it.
+import { expect, test } from 'vitest'
+import type { Engine } from '../../../src/engine/contract.ts'
+import { tellParents } from '../../../src/engine/dispatch/parent.ts'
+import type { Claim } from '../../../src/engine/execution/claim.ts'
+import { suspensionTimeout } from '../../../src/engine/reconcilers/suspension-timeout.ts'
+import type { Condition } from '../../../src/model/condition.ts'
+import { parseExecutionId, type ExecutionId } from '../../../src/model/id.ts'
+import { factory } from '../../support/factory.ts'
+import { rows } from '../../support/raw.ts'
+import { setup } from '../../support/setup.ts'
+import { fenceOf, held, take } from '../execution/holder.ts'
+import { suspend } from '../suspension/waiting.ts'
+
+test.each(['completed', 'failed', 'cancelled'] as const)('a child that is %s wakes its parent', async (how) => {
+  const { engine, sql } = await setup({ dispatch: false })
+  const parent = await held(engine)
+  const childId = await childOf(engine, parent)
+  await suspend(engine, parent, { condition: endOf(childId) })
+  await end(engine, childId, how)
+  expect(await tellParents(sql, 100)).toMatchObject({ seen: 1, done: 1, readyQueueIds: [expect.any(Number)] })
+  expect(await rows(sql, 'select from flowfabric.ff_dispatch')).toEqual([])
+  const resumed = await take(engine)
+  expect(resumed).toMatchObject({
+    executionId: parent.executionId,
+    reason: 'resume',
+    attemptIndex: 0,
+    resumption: { closeReason: 'resumed', signals: [] },
+  })
+  const events = await rows(sql, `select actor from flowfabric.ff_event where event_type = 'resumed'`)
+  expect(events).toEqual([{ actor: 'dispatch' }])
+})
+
+test('a parent is resumable by the endings of its children, and says so', async () => {
+  const { engine, sql } = await setup({ dispatch: false })
+  const parent = await held(engine)
+  const childId = await childOf(engine, parent)
+  await suspend(engine, parent, { condition: endOf(childId) })
+  await end(engine, childId, 'completed')
+  await tellParents(sql, 100)
+  expect(await engine.executions.describe(parent.executionId)).toMatchObject({
+    publicState: 'resumable',
+    state: { interruption: 'children' },
+  })
+})
+
+test('a parent that waits for all of three wakes with the last, once', async () => {
+  const { engine, sql } = await setup({ dispatch: false })
+  const parent = await held(engine)
+  const children = [await childOf(engine, parent), await childOf(engine, parent), await childOf(engine, parent)]
+  await suspend(engine, parent, { condition: { kind: 'allOf', members: children.map(endOf) } })
+  for (const childId of children.slice(1)) {
+    await end(engine, childId, 'completed')
+    expect(await tellParents(sql, 100)).toMatchObject({ seen: 1, done: 1, readyQueueIds: [] })
+    expect((await engine.executions.describe(parent.executionId))?.publicState).toBe('suspended')
+  }
+  await end(engine, children[0]!, 'failed')
+  expect(await tellParents(sql, 100)).toMatchObject({ done: 1, readyQueueIds: [expect.any(Number)] })
+  expect(await tellParents(sql, 100)).toMatchObject({ seen: 0, done: 0 })
+  expect(await rows(sql, `select from flowfabric.ff_event where event_type = 'resumed'`)).toHaveLength(1)
+})
+
+test('children that end in one go are judged together', async () => {
+  const { engine, sql } = await setup({ dispatch: false })
+  const parent = await held(engine)
+  const children = [await childOf(engine, parent), await childOf(engine, parent)]
+  await suspend(engine, parent, { condition: { kind: 'anyOf', members: children.map(endOf) } })
+  for (const childId of children) await end(engine, childId, 'cancelled')
+  expect(await tellParents(sql, 100)).toMatchObject({ seen: 2, done: 2 })
+  expect(await take(engine)).toMatchObject({ executionId: parent.executionId })
+})
+
+test('a parent that does not wait is left alone, and meets the ending when it suspends', async () => {
+  const { engine, sql } = await setup({ dispatch: false })
+  const parent = await held(engine)
+  const childId = await childOf(engine, parent)
+  await end(engine, childId, 'completed')
+  expect(await tellParents(sql, 100)).toMatchObject({ seen: 1, done: 1, readyQueueIds: [] })
+  expect(await rows(sql, 'select from flowfabric.ff_dispatch')).toEqual([])
+  await suspend(engine, parent, { condition: endOf(childId) })
+  expect(await take(engine)).toMatchObject({ executionId: parent.executionId, reason: 'resume' })
+})
+
+test('a parent that waits for something else stays suspended, with its timer', async () => {
+  const { engine, sql, clock } = await setup({ dispatch: false })
+  await clock.freeze()
+  const parent = await held(engine)
+  const childId = await childOf(engine, parent)
+  const at = (await clock.now()) + 60_000
+  await suspend(engine, parent, {
+    condition: { kind: 'allOf', members: [endOf(childId), { kind: 'time', at }] },
+  })
+  await end(engine, childId, 'completed')
+  await tellParents(sql, 100)
+  expect(await rows(sql, 'select wake_at_ms, closed_at_ms from flowfabric.ff_suspension_current')).toEqual([
+    { wake_at_ms: at, closed_at_ms: null },
+  ])
+})
+
+test('a parent does not time out while the ending of a child that it waits for is on its way', async () => {
+  const { engine, sql, clock } = await setup({ dispatch: false })
+  const [met, unmet] = [await held(engine), await held(engine)]
+  for (const [parent, more] of [[met, []] as const, [unmet, [{ kind: 'operator' }]] as const]) {
+    const childId = await childOf(engine, parent)
+    const condition: Condition = { kind: 'allOf', members: [endOf(childId), ...more] }
+    await suspend(engine, parent, { condition, timeout: '1m' })
+    await end(engine, childId, 'completed')
+  }
+  await clock.advance('2m')
+  expect(await suspensionTimeout.runOnce(sql)).toMatchObject({ processed: 0, errors: 0 })
+  await tellParents(sql, 100)
+  expect(await suspensionTimeout.runOnce(sql)).toMatchObject({ processed: 1, errors: 0 })
+  expect((await engine.executions.describe(met.executionId))?.publicState).toBe('resumable')
+  expect((await engine.executions.describe(unmet.executionId))?.publicState).toBe('failed')
+})
+
+test('the resume delay of the parent holds', async () => {
+  const { engine, sql } = await setup({ dispatch: false })
+  const parent = await held(engine)
+  const childId = await childOf(engine, parent)
+  await suspend(engine, parent, { condition: endOf(childId), resumeDelay: '5s' })
+  await end(engine, childId, 'completed')
+  expect(await tellParents(sql, 100)).toMatchObject({ done: 1, readyQueueIds: [], delayMs: 5000 })
+  expect((await engine.executions.describe(parent.executionId))?.publicState).toBe('delayed')
+})
+
+test('what a child owes its flow or its own children stays when its parent is told', async () => {
+  const { engine, sql } = await setup({ dispatch: false })
+  const parent = await held(engine)
+  const childId = await childOf(engine, parent)
+  const grandchild = await engine.executions.create({ kind: 'grandchild', parentId: childId })
+  await end(engine, childId, 'cancelled')
+  expect(await tellParents(sql, 100)).toMatchObject({ seen: 1, done: 1 })
+  expect(await rows(sql, 'select parent_id, has_children from flowfabric.ff_dispatch')).toEqual([
+    { parent_id: null, has_children: true },
+  ])
+  expect(await tellParents(sql, 100)).toMatchObject({ seen: 0 })
+  expect(grandchild.kind).toBe('created')
+})
+
+test('a parent that is gone is told nothing, and nothing is left of it', async () => {
+  const { engine, sql } = await setup({ dispatch: false })
+  const parentId = await factory(sql).completed()
+  const childId = await factory(sql).waiting({ parentId })
+  await engine.executions.cancel({ executionId: childId })
+  const { uuid } = parseExecutionId(parentId)
+  for (const table of ['ff_exec_core', 'ff_exec_input', 'ff_attempt']) {
+    await sql.script(`delete from flowfabric.${table} where execution_id = '${uuid}'`)
+  }
+  expect(await tellParents(sql, 100)).toMatchObject({ seen: 1, done: 1 })
+  expect(await rows(sql, 'select from flowfabric.ff_dispatch')).toEqual([])
+})
+
+test('a set takes as many as it is asked for, the oldest first', async () => {
+  const { engine, sql } = await setup({ dispatch: false })
+  const parent = await held(engine)
+  for (let index = 0; index < 5; index++) await end(engine, await childOf(engine, parent), 'cancelled')
+  expect(await tellParents(sql, 3)).toMatchObject({ seen: 3, done: 3 })
+  expect(await tellParents(sql, 3)).toMatchObject({ seen: 2, done: 2 })
+})
+
+const endOf = (executionId: ExecutionId): Condition => ({ kind: 'child', executionId })
+
+async function childOf(engine: Engine, { executionId: parentId }: Claim): Promise<ExecutionId> {
+  return (await engine.executions.create({ kind: 'child', parentId })).executionId
+}
+
+async function end(engine: Engine, executionId: ExecutionId, how: 'completed' | 'failed' | 'cancelled'): Promise<void> {
+  if (how === 'cancelled') return void (await engine.executions.cancel({ executionId }))
+  const grant = { executionId, workerId: 'w', workerInstanceId: 'w-1' }
+  const { grantId } = await engine.executions.grant(grant)
+  const fence = fenceOf(await engine.executions.claimById({ ...grant, grantId }))
+  if (how === 'completed') await engine.executions.complete(fence)
+  else await engine.executions.fail({ ...fence, reason: 'broke' })
+}

@@ -1,0 +1,102 @@
+// The resolver's plain form: what it does alone, and what it leaves whole for the other.
+import { expect, test } from 'vitest'
+import { owed } from '../../../src/engine/dispatch/owed.ts'
+import { resolveFlows, resolveMoreOfFlows } from '../../../src/engine/dispatch/sets.ts'
+import { checkInvariants } from '../../../src/engine/invariants.ts'
+import { rows } from '../../support/raw.ts'
+import { setup } from '../../support/setup.ts'
+import { graphOf, walk, type Shape } from '../flow/walk.ts'
+
+const inner = { name: 'in', flow: { kind: 'inner', ...graphOf({ members: ['x'] }) } }
+
+test('members that wait, are let go and end with their flow need nothing else', async () => {
+  const fixture = await setup({ dispatch: false })
+  const { sql } = fixture
+  const flow = await walk(fixture, { edges: ['a > c', 'b > c optional', 'c > d', 'c > e'] })
+  await flow.endTaken(await flow.take('a'))
+  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 1, owes: 0, readyQueueIds: [] })
+  await flow.endTaken(await flow.take('b'), 'failed')
+  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 1, owes: 0, readyQueueIds: [expect.any(Number)] })
+  for (const name of ['c', 'd', 'e']) {
+    await flow.endTaken(await flow.take(name))
+    expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 1, owes: 0 })
+  }
+  expect(await flow.row()).toMatchObject({ outcome: 'success', success_count: 4, failed_count: 1 })
+})
+
+test('the first of any lets its member go alone where nobody is left to cancel', async () => {
+  const fixture = await setup({ dispatch: false })
+  const { sql } = fixture
+  const flow = await walk(fixture, { edges: ['a > c', 'b > c'], groups: { c: { kind: 'any_of' } } })
+  await flow.endTaken(await flow.take('a'), 'failed')
+  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 1, owes: 0 })
+  await flow.endTaken(await flow.take('b'))
+  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 1, owes: 0 })
+  expect(await flow.states()).toEqual({ a: 'failed', b: 'completed', c: 'waiting' })
+})
+
+test.each<{ what: string; shape: Shape; as?: 'failed'; after: Record<string, string> }>([
+  { what: 'a skip', shape: { edges: ['a > b'] }, as: 'failed', after: { b: 'skipped' } },
+  {
+    what: 'a sibling that is to be cancelled',
+    shape: { edges: ['a > c', 'b > c'], groups: { c: { kind: 'any_of' } } },
+    after: { b: 'waiting', c: 'waiting' },
+  },
+  { what: 'a flow that begins', shape: { edges: ['a > in'], members: [inner] }, after: { in: 'waiting_children' } },
+])('$what is left to the whole form', async ({ shape, as, after }) => {
+  const fixture = await setup({ dispatch: false })
+  const { sql } = fixture
+  const flow = await walk(fixture, shape)
+  await flow.endTaken(await flow.take('a'), as)
+  const before = await flow.states()
+  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 0, done: 0, owes: owed.moreOfFlow })
+  expect(await flow.states()).toEqual(before)
+  expect(await flow.row()).toMatchObject({ success_count: 0, failed_count: 0 })
+  expect(await resolveMoreOfFlows(sql, 10)).toMatchObject({ seen: 1, done: 1 })
+  expect(await flow.states()).toMatchObject(after)
+})
+
+test('an inner flow is counted by it, and its ending left to the whole form', async () => {
+  const fixture = await setup({ dispatch: false })
+  const { sql } = fixture
+  const flow = await walk(fixture, {
+    members: [{ ...inner, flow: { kind: 'inner', ...graphOf({ edges: ['x > y'] }) } }],
+  })
+  await resolveMoreOfFlows(sql, 10)
+  const within = flow.inner['in']!
+  await within.endTaken(await within.take('x'))
+  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 1, owes: 0 })
+  await within.endTaken(await within.take('y'))
+  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 0, done: 0, owes: owed.moreOfFlow })
+  expect(await within.row()).toMatchObject({ outcome: 'none', success_count: 1 })
+  expect(await resolveMoreOfFlows(sql, 10)).toMatchObject({ done: 1, endedFlowIds: [within.uuid] })
+  expect(await flow.states()).toEqual({ in: 'completed' })
+})
+
+test('of one ending, what needs no more is done at once; the ending is counted with the rest', async () => {
+  const fixture = await setup({ dispatch: false })
+  const { sql } = fixture
+  const flow = await walk(fixture, { edges: ['a > b', 'a > c optional', 'x > y'] })
+  await flow.endTaken(await flow.take('a'), 'failed')
+  expect(await resolveFlows(sql, 10)).toMatchObject({ done: 0, owes: owed.moreOfFlow })
+  expect(await flow.states()).toMatchObject({ b: 'waiting_children', c: 'waiting' })
+  expect(await flow.row()).toMatchObject({ failed_count: 0 })
+  expect(await checkInvariants(sql)).toEqual([])
+  expect(await resolveMoreOfFlows(sql, 10)).toMatchObject({ done: 1, owes: owed.moreOfFlow })
+  expect(await flow.states()).toMatchObject({ b: 'skipped', c: 'waiting' })
+  expect(await flow.row()).toMatchObject({ failed_count: 1 })
+})
+
+test('what was set aside is left to the sweeps', async () => {
+  const fixture = await setup({ dispatch: false })
+  const { sql } = fixture
+  const flow = await walk(fixture, { edges: ['a > b', 'c > d'] })
+  for (const name of ['a', 'c']) await flow.endTaken(await flow.take(name))
+  await sql.script(`insert into flowfabric.ff_set_aside (duty, subject_id, failure_count, retry_at_ms, error)
+    values ('dispatch', '${flow.uuidOf('a')}', 1, 0, 'refused')`)
+  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 1, owes: 0 })
+  expect(await flow.states()).toMatchObject({ b: 'waiting_children', d: 'waiting' })
+  expect(await rows(sql, 'select execution_id from flowfabric.ff_dispatch')).toEqual([
+    { execution_id: flow.uuidOf('a') },
+  ])
+})

@@ -1,0 +1,75 @@
+// Who is missing, and what stands beside the sentence.
+import { expect, test } from 'vitest'
+import { atNoon, later, noon, now, sentenceOf, soon } from './explained.ts'
+
+test('of the workers that there are it tells what they lack, step by step', async () => {
+  const { engine } = await atNoon()
+  const request = { kind: 'render', lane: 'slow', version: '2', requiredCapabilities: ['gpu', 'ssd'] }
+  const { executionId } = await engine.executions.create(request)
+  const waits = `Waits for a worker since ${noon}: `
+  const worker = { workerId: 'w', workerInstanceId: 'w-1', lanes: ['slow'] }
+  await engine.workers.register({ ...worker, namespace: 'elsewhere', workerInstanceId: 'other' })
+  await engine.workers.register({ ...worker, workerInstanceId: 'fast', lanes: ['fast'] })
+  expect(await sentenceOf(engine, executionId)).toBe(`${waits}no registered worker serves lane 'slow'.`)
+  await engine.workers.register({ ...worker, kinds: ['print'] })
+  expect(await sentenceOf(engine, executionId)).toBe(
+    `${waits}1 registered worker serves lane 'slow', but none kind 'render'.`,
+  )
+  await engine.workers.register({ ...worker, versions: ['1'] })
+  expect(await sentenceOf(engine, executionId)).toBe(
+    `${waits}1 registered worker serves lane 'slow', but none version '2' of 'render'.`,
+  )
+  await engine.workers.register({ ...worker, versions: ['2'], capabilities: ['gpu'] })
+  await engine.workers.register({ ...worker, workerInstanceId: 'w-2', namespace: 'default' })
+  expect(await sentenceOf(engine, executionId)).toBe(
+    `${waits}2 registered workers serve lane 'slow', but none has gpu, ssd.`,
+  )
+  await engine.workers.register({ ...worker, versions: ['2'], capabilities: ['gpu', 'ssd', 'fpu'] })
+  expect(await sentenceOf(engine, executionId)).toBe(
+    `${waits}1 registered worker could take it, and it is next in its queue.`,
+  )
+  const explanation = await engine.executions.explain(executionId)
+  expect(explanation!.facts.workers).toEqual({ alive: 3, lane: 2, kind: 2, version: 1, able: 1 })
+})
+
+test('how many stand before it, and for whom it is reserved', async () => {
+  const { engine } = await atNoon()
+  await engine.workers.register({ workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'] })
+  for (const priority of [5, 5, 0]) await engine.executions.create({ kind: 'k', priority })
+  const { executionId } = await engine.executions.create({ kind: 'k', priority: 1 })
+  await engine.executions.grant({ executionId, workerId: 'w', workerInstanceId: 'w-1', ttl: '1m' })
+  expect(await sentenceOf(engine, executionId)).toBe(
+    `Waits for a worker since ${noon}: 1 registered worker could take it, and 2 stand before it. It is reserved for w-1 until ${later}.`,
+  )
+})
+
+test('beside the sentence: since when, until when, who could change it, and the facts', async () => {
+  const { engine, given } = await atNoon()
+  const delayed = await given.delayed({ until: soon })
+  expect(await engine.executions.explain(delayed)).toMatchObject({
+    executionId: delayed,
+    publicState: 'delayed',
+    reason: 'waiting_for_delay',
+    since: now,
+    until: soon,
+    ways: [`time, at ${later}`, 'anybody with the right, by executions.cancel'],
+    facts: { now, execution: { executionId: delayed, lane: 'default' }, workers: { alive: 0 } },
+  })
+  const suspended = await given.suspended({ since: now, timeoutAt: soon })
+  expect((await engine.executions.explain(suspended))!.ways).toEqual([
+    "what it waits for: a signal at waitpoint 'answer'",
+    `time, at ${later}`,
+    'an operator, by executions.resume',
+    'anybody with the right, by executions.cancel',
+  ])
+  const waiting = await given.waiting({ lane: 'mail' })
+  expect((await engine.executions.explain(waiting))!.ways[0]).toBe("whoever starts a worker that serves lane 'mail'")
+  expect((await engine.executions.explain(await given.completed()))!.ways).toEqual([
+    'an operator, by executions.replay',
+  ])
+  expect((await engine.executions.explain(await given.active()))!.ways).toEqual([
+    'worker worker-1, which holds it',
+    'an operator, by leases.revoke',
+    'anybody with the right, by executions.cancel',
+  ])
+})

@@ -1,0 +1,245 @@
+import { expect, test } from 'vitest'
+import { resolveFlows } from '../../../src/engine/dispatch/sets.ts'
+import { cancelBacklog } from '../../../src/engine/reconcilers/cancel-backlog.ts'
+import { dispatch } from '../../../src/engine/reconcilers/dispatch.ts'
+import { mintFlowId } from '../../../src/model/id.ts'
+import { rows } from '../../support/raw.ts'
+import { refusal } from '../../support/refusal.ts'
+import { setup } from '../../support/setup.ts'
+import { fenceOf, take, worker } from '../execution/holder.ts'
+import { graphOf, walk } from './walk.ts'
+
+test('FLOW-24 a flow with nothing in it to cancel is cancelled at once', async () => {
+  const fixture = await setup()
+  const flow = await walk(fixture, { members: ['a'] }, { stayOpen: true })
+  await flow.end('a')
+  const answer = await fixture.engine.flows.cancel({ flowId: flow.flowId, reason: 'not wanted' })
+  expect(answer).toEqual({
+    kind: 'cancelled',
+    flowId: flow.flowId,
+    policy: 'cancel_all',
+    reason: 'not wanted',
+    memberCount: 0,
+    memberIds: [],
+  })
+  const row = await flow.row()
+  expect(row).toMatchObject({ outcome: 'cancelled', cancel_policy: 'cancel_all', cancel_reason: 'not wanted' })
+  expect(row['ended_at_ms']).toBe(row['cancelled_at_ms'])
+  expect(await flow.states()).toEqual({ a: 'completed' })
+})
+
+test('FLOW-25 who waits hears when every member is cancelled, those that ran with their lease revoked', async () => {
+  const fixture = await setup()
+  const { engine, sql } = fixture
+  const flow = await walk(fixture, { edges: ['a > c', 'b > c'] })
+  await flow.take('a')
+  const answer = await engine.flows.cancel({ flowId: flow.flowId, policy: 'cancel_all', wait: '1m' })
+  expect(answer).toMatchObject({ kind: 'cancelled', policy: 'cancel_all', memberCount: 3 })
+  expect(answer.memberIds.toSorted()).toEqual(Object.values(flow.members).toSorted())
+  expect(await flow.states()).toEqual({ a: 'cancelled', b: 'cancelled', c: 'cancelled' })
+  const completions = await rows(sql, 'select outcome from flowfabric.ff_completion_event')
+  expect(completions.map((row) => row['outcome'])).toEqual(['cancelled', 'cancelled', 'cancelled'])
+  const ends = await rows(sql, `select execution_id from flowfabric.ff_lease_event where event_type = 'revoked'`)
+  expect(ends).toEqual([{ execution_id: flow.uuidOf('a') }])
+  expect(await flow.row()).toMatchObject({ outcome: 'cancelled', cancelled_count: 3 })
+})
+
+test('FLOW-26 who does not wait is answered at once, and the members end soon after', async () => {
+  const fixture = await setup()
+  const flow = await walk(fixture, { edges: ['a > b'] })
+  const answer = await fixture.engine.flows.cancel({ flowId: flow.flowId })
+  expect(answer).toMatchObject({ kind: 'cancellation_scheduled', policy: 'cancel_all', memberCount: 2 })
+  await fixture.dispatched()
+  expect(await flow.states()).toEqual({ a: 'cancelled', b: 'cancelled' })
+  expect(await rows(fixture.sql, 'select from flowfabric.ff_cancel_backlog')).toEqual([])
+})
+
+test('FLOW-27 cancelled again, the first policy and reason stand', async () => {
+  const fixture = await setup()
+  const { engine } = fixture
+  const flow = await walk(fixture, { edges: ['a > b'] })
+  await engine.flows.cancel({ flowId: flow.flowId, reason: 'first', wait: '1m' })
+  const before = await flow.row()
+  const again = await engine.flows.cancel({ flowId: flow.flowId, policy: 'flow_only', reason: 'second' })
+  expect(again).toMatchObject({ kind: 'already_cancelled', policy: 'cancel_all', reason: 'first', memberCount: 2 })
+  expect(again.memberIds).toHaveLength(2)
+  expect(await flow.row()).toEqual(before)
+})
+
+test('FLOW-27 of many members the first thousand are named', async () => {
+  const fixture = await setup()
+  const members = Array.from({ length: 1100 }, (_, index) => ({ name: `m${index}`, kind: 'k' }))
+  const flow = await walk(fixture, { members })
+  const first = await fixture.engine.flows.cancel({ flowId: flow.flowId, wait: '1m' })
+  const again = await fixture.engine.flows.cancel({ flowId: flow.flowId })
+  for (const answer of [first, again]) expect([answer.memberCount, answer.memberIds.length]).toEqual([1100, 1000])
+  expect(first.kind).toBe('cancelled')
+})
+
+test('FLOW-28 everything that lives is cancelled in the name of the flow, and what has ended is left', async () => {
+  const fixture = await setup()
+  const { engine, sql } = fixture
+  const flow = await walk(fixture, {
+    members: ['waiting', 'active', 'suspended', 'completed', 'failed', { name: 'delayed', kind: 'k', delay: '1h' }],
+    edges: ['waiting > blocked'],
+  })
+  await flow.end('completed')
+  await flow.end('failed', 'failed')
+  await flow.take('active')
+  const parked = fenceOf(await flow.take('suspended'))
+  await engine.executions.suspend({ ...parked, condition: { kind: 'signal', name: 'go' } })
+  await engine.flows.cancel({ flowId: flow.flowId, wait: '1m' })
+  expect(await flow.states()).toEqual({
+    waiting: 'cancelled',
+    active: 'cancelled',
+    suspended: 'cancelled',
+    delayed: 'cancelled',
+    blocked: 'cancelled',
+    completed: 'completed',
+    failed: 'failed',
+  })
+  const cancelled = await rows(
+    sql,
+    `select distinct cancellation_reason, cancelled_by from flowfabric.ff_exec_core where terminal_outcome = 'cancelled'`,
+  )
+  expect(cancelled).toEqual([{ cancellation_reason: 'flow_cancelled', cancelled_by: 'cancel_flow' }])
+})
+
+test('FLOW-29 the flow alone is cancelled, and its members go on as if nothing had happened', async () => {
+  const fixture = await setup()
+  const { engine, sql } = fixture
+  const flow = await walk(fixture, { edges: ['a > b'] })
+  const answer = await engine.flows.cancel({ flowId: flow.flowId, policy: 'flow_only' })
+  expect(answer).toMatchObject({ kind: 'cancelled', policy: 'flow_only', memberCount: 0 })
+  expect(await rows(sql, 'select from flowfabric.ff_cancel_backlog')).toEqual([])
+  expect(await flow.states()).toEqual({ a: 'waiting', b: 'waiting_children' })
+  await flow.end('a')
+  await flow.end('b')
+  expect(await flow.states()).toEqual({ a: 'completed', b: 'completed' })
+  expect(await flow.row()).toMatchObject({ outcome: 'cancelled', success_count: 2 })
+})
+
+test('FLOW-30 an unknown flow is not found', async () => {
+  const { engine } = await setup()
+  await refusal('flow_not_found', engine.flows.cancel({ flowId: mintFlowId() }))
+})
+
+test('FLOW-31 the backlog has each member that is to be cancelled until it is, and the flow asks once', async () => {
+  const fixture = await setup({ dispatch: false })
+  const { engine, sql } = fixture
+  const flow = await walk(fixture, { members: ['a', 'b'] })
+  await engine.as({ actor: 'ann' }).flows.cancel({ flowId: flow.flowId, reason: 'enough' })
+  const backlog = 'select execution_id, generation, flow_id from flowfabric.ff_cancel_backlog order by execution_id'
+  expect(await rows(sql, backlog)).toEqual(
+    [flow.uuidOf('a'), flow.uuidOf('b')]
+      .toSorted()
+      .map((uuid) => ({ execution_id: uuid, generation: 0, flow_id: flow.uuid })),
+  )
+  const asked = await rows(
+    sql,
+    `select flow_id, actor, reason, details from flowfabric.ff_event where event_type = 'flow_cancel_requested'`,
+  )
+  expect(asked).toEqual([{ flow_id: flow.uuid, actor: 'ann', reason: 'enough', details: { policy: 'cancel_all' } }])
+  expect(await cancelBacklog.runOnce(sql, { batch: 1 })).toMatchObject({ processed: 1, isFull: true })
+  expect(await rows(sql, backlog)).toHaveLength(1)
+  expect(await cancelBacklog.runOnce(sql)).toMatchObject({ processed: 1 })
+  expect(await cancelBacklog.runOnce(sql)).toMatchObject({ processed: 0 })
+  expect(await flow.row()).toMatchObject({ cancel_policy: 'cancel_all' })
+  expect(await dispatch.runOnce(sql)).toMatchObject({ processed: 2 })
+  expect(await flow.row()).toMatchObject({ outcome: 'cancelled', cancelled_count: 2 })
+})
+
+test('only what never ran is cancelled where that was asked for, and the rest runs to its end', async () => {
+  const fixture = await setup()
+  const { engine } = fixture
+  const policy = { retry: { attempts: 2, backoff: { type: 'fixed', delayMs: 0 } } } as const
+  const flow = await walk(fixture, { edges: ['a > c'], members: [{ name: 'a', kind: 'a', policy }, 'b'] })
+  const first = fenceOf(await flow.take('a'))
+  const answer = await engine.flows.cancel({ flowId: flow.flowId, policy: 'cancel_pending', wait: '1m' })
+  expect(answer).toMatchObject({ kind: 'cancelled', memberCount: 2 })
+  expect(await flow.states()).toEqual({ a: 'active', b: 'cancelled', c: 'cancelled' })
+  // It has begun, so that it may begin again.
+  await engine.executions.fail({ ...first, reason: 'broke' })
+  await flow.end('a')
+  expect(await flow.states()).toMatchObject({ a: 'completed' })
+  expect(await flow.row()).toMatchObject({ outcome: 'cancelled', success_count: 1, cancelled_count: 2 })
+})
+
+test('what comes back to its queue after the mark is not claimed', async () => {
+  const fixture = await setup({ dispatch: false })
+  const { engine, sql } = fixture
+  const flow = await walk(fixture, { members: ['a', 'b'] })
+  const fence = fenceOf(await flow.take('a'))
+  await engine.flows.cancel({ flowId: flow.flowId })
+  expect(await rows(sql, 'select from flowfabric.ff_ready')).toEqual([])
+  await engine.executions.release(fence)
+  expect(await rows(sql, 'select execution_id from flowfabric.ff_ready')).toEqual([{ execution_id: flow.uuidOf('a') }])
+  expect(await engine.executions.claim({ ...worker, max: 10 })).toMatchObject({ claims: [] })
+  await cancelBacklog.runOnce(sql)
+  expect(await flow.states()).toEqual({ a: 'cancelled', b: 'cancelled' })
+})
+
+test('a group that fires after the mark neither lets its member go nor skips it', async () => {
+  const fixture = await setup({ dispatch: false })
+  const { engine, sql } = fixture
+  const flow = await walk(fixture, { edges: ['a > b', 'c > d'] })
+  await flow.endTaken(await flow.take('a'))
+  await flow.endTaken(await flow.take('c'), 'failed')
+  await engine.flows.cancel({ flowId: flow.flowId })
+  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 2, done: 2, readyQueueIds: [] })
+  expect(await flow.states()).toMatchObject({ b: 'waiting_children', d: 'waiting_children' })
+  await cancelBacklog.runOnce(sql)
+  expect(await flow.states()).toEqual({ a: 'completed', b: 'cancelled', c: 'failed', d: 'cancelled' })
+})
+
+test('flows inside are cancelled with it, and the members that stand for them', async () => {
+  const fixture = await setup()
+  const { engine, sql } = fixture
+  const inner = { kind: 'inner', ...graphOf({ edges: ['x > y'] }) }
+  const flow = await walk(fixture, {
+    edges: ['a > later'],
+    members: [
+      { name: 'now', flow: inner },
+      { name: 'later', flow: inner },
+    ],
+  })
+  await take(engine, { kinds: ['x'] })
+  const answer = await engine.flows.cancel({ flowId: flow.flowId, wait: '1m' })
+  expect(answer).toMatchObject({ kind: 'cancelled', memberCount: 5 })
+  expect(await flow.states()).toEqual({ a: 'cancelled', now: 'cancelled', later: 'cancelled' })
+  for (const name of ['now', 'later']) {
+    expect(await flow.inner[name]!.states()).toEqual({ x: 'cancelled', y: 'cancelled' })
+    expect(await flow.inner[name]!.row()).toMatchObject({ outcome: 'cancelled', cancel_policy: 'cancel_all' })
+  }
+  expect(await flow.row()).toMatchObject({ outcome: 'cancelled', cancelled_count: 3 })
+  const ended = await rows(sql, `select from flowfabric.ff_event where event_type = 'flow_ended'`)
+  expect(ended).toHaveLength(3)
+})
+
+test('a flow inside is cancelled alone, and the member that stands for it', async () => {
+  const fixture = await setup()
+  const inner = { kind: 'inner', ...graphOf({ edges: ['x > y'] }) }
+  const flow = await walk(fixture, { edges: ['in > after optional'], members: [{ name: 'in', flow: inner }] })
+  await fixture.engine.flows.cancel({ flowId: flow.inner['in']!.flowId, wait: '1m' })
+  expect(await flow.states()).toEqual({ in: 'cancelled', after: 'waiting' })
+  expect(await flow.row()).toMatchObject({ cancel_policy: null, outcome: 'none', cancelled_count: 1 })
+})
+
+test('a flow that has ended is not cancelled', async () => {
+  const fixture = await setup()
+  const flow = await walk(fixture, { members: ['a'] })
+  await flow.end('a')
+  const { message } = await refusal('flow_terminal', fixture.engine.flows.cancel({ flowId: flow.flowId }))
+  expect(message).toContain('has ended (success)')
+})
+
+test.each([
+  [{ policy: 'cancel_al' }, 'did you mean cancel_all'],
+  [{ wait: 'soon' }, 'wait'],
+  [{ reason: 7 }, 'reason'],
+  [{ force: true }, 'force'],
+])('a request with %j is refused', async (wrong, word) => {
+  const { engine } = await setup()
+  const request = { flowId: mintFlowId(), ...wrong } as Parameters<typeof engine.flows.cancel>[0]
+  expect(await engine.flows.cancel(request).catch((error: Error) => error.message)).toContain(word)
+})

@@ -1,0 +1,57 @@
+// Edits of a flow that were done and not heard of: they are sent again, find themselves, and answer as the first would have.
+import { expect, test } from 'vitest'
+import type { Engine } from '../../../src/engine/contract.ts'
+import { createEngine } from '../../../src/engine/engine.ts'
+import { around } from '../../../src/sql/around.ts'
+import type { Sql } from '../../../src/sql/sql.ts'
+import { rows } from '../../support/raw.ts'
+import { setup } from '../../support/setup.ts'
+import { flowRow, grown } from './grown.ts'
+
+/** An engine that does not hear of the first edit that it makes. */
+function losingFirstReply(sql: Sql): Engine {
+  let isLost = false
+  const lose = <T>(answer: T): T => {
+    if (isLost) return answer
+    isLost = true
+    throw Object.assign(new Error('terminating connection'), { code: '57P01', severity: 'FATAL' })
+  }
+  return createEngine({
+    ...around(sql, (ask) => ask()),
+    query: async (statement, values) => {
+      const answer = await sql.query(statement, values)
+      return ['flow.submit-graph', 'flow.create'].includes(statement.name) ? lose(answer) : answer
+    },
+    decide: async (reads, decide, options) => lose(await sql.decide(reads, decide, options)),
+  })
+}
+
+test('a graph whose reply was lost is there once, and its answer names what is there', async () => {
+  const { engine, sql } = await setup()
+  const members = ['a', 'b'].map((name) => ({ name, kind: 'k' }))
+  const inner = { name: 'c', flow: { kind: 'g', members } }
+  const edges = [{ upstream: 'a', downstream: 'b' }]
+  const answer = await losingFirstReply(sql).flows.submitGraph({ kind: 'f', members: [...members, inner], edges })
+  expect(answer).toMatchObject({ kind: 'submitted', graphRevision: 1 })
+  expect(await rows(sql, 'select from flowfabric.ff_flow_core')).toHaveLength(2)
+  for (const executionId of Object.values(answer.members)) {
+    expect(await engine.executions.describe(executionId)).toMatchObject({ flowId: answer.flowId })
+  }
+  expect(Object.keys(answer.innerFlows['c']!.members).toSorted()).toEqual(['a', 'b'])
+})
+
+test('a flow, a member, an edge and a close whose replies were lost are there once', async () => {
+  const { engine, sql } = await setup()
+  const created = await losingFirstReply(sql).flows.create({ kind: 'f' })
+  expect(created).toMatchObject({ kind: 'created', graphRevision: 0 })
+  const { flowId, ids } = await grown(engine, ['a', 'b'])
+  const added = await losingFirstReply(sql).flows.addMember({ flowId, name: 'c', execution: { kind: 'k' } })
+  expect(added).toMatchObject({ kind: 'added', graphRevision: 3, memberCount: 3 })
+  const edge = { flowId, upstream: ids['a']!, downstream: ids['b']! }
+  expect(await losingFirstReply(sql).flows.connect(edge)).toMatchObject({ kind: 'connected', graphRevision: 4 })
+  expect(await losingFirstReply(sql).flows.close({ flowId })).toMatchObject({ kind: 'closed' })
+  expect(await flowRow(sql, flowId)).toMatchObject({ graph_revision: 4, member_count: 3, edge_count: 1 })
+  expect(await rows(sql, 'select from flowfabric.ff_exec_core')).toHaveLength(3)
+  const closes = `select from flowfabric.ff_event where event_type = 'flow_closed'`
+  expect(await rows(sql, closes)).toHaveLength(1)
+})

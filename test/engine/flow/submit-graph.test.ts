@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import type { GraphRequest } from '../../../src/engine/flow/graph-request.ts'
+import { mintExecutionId, mintFlowId, parseExecutionId, parseFlowId } from '../../../src/model/id.ts'
+import { rows } from '../../support/raw.ts'
+import { refusal } from '../../support/refusal.ts'
+import { setup } from '../../support/setup.ts'
+import { withoutWriting } from '../../support/written.ts'
+import { worker } from '../execution/holder.ts'
+import { groupRow } from './grown.ts'
+
+const member = (name: string) => ({ name, kind: name })
+
+const chain = {
+  kind: 'pipeline',
+  members: [member('a'), member('b'), member('c')],
+  edges: [
+    { upstream: 'a', downstream: 'b' },
+    { upstream: 'b', downstream: 'c', kind: 'optional', dataRef: 'rows' },
+  ],
+} satisfies GraphRequest
+
+test('a graph is submitted whole: what comes first can be claimed, the rest is blocked', async () => {
+  const { engine, sql } = await setup()
+  const answer = await engine.flows.submitGraph(chain)
+  expect(answer).toMatchObject({ kind: 'submitted', graphRevision: 1, innerFlows: {} })
+  const { a, b, c } = answer.members
+  expect(await engine.executions.describe(a!)).toMatchObject({ publicState: 'waiting', flowId: answer.flowId })
+  for (const id of [b!, c!]) {
+    expect(await engine.executions.describe(id)).toMatchObject({ publicState: 'waiting_children' })
+  }
+  const { claims } = await engine.executions.claim({ ...worker, max: 10 })
+  expect(claims.map((claim) => claim.executionId)).toEqual([a])
+  const [flow] = await rows(sql, 'select * from flowfabric.ff_flow_core')
+  expect(flow).toMatchObject({ graph_revision: 1, member_count: 3, edge_count: 2, flow_kind: 'pipeline' })
+  expect(flow!['closed_at_ms']).toBe(flow!['created_at_ms'])
+  const edges = await rows(sql, 'select kind, data_ref, resolution, created_by from flowfabric.ff_edge order by kind')
+  expect(edges).toEqual([
+    { kind: 'success_only', data_ref: null, resolution: null, created_by: 'local' },
+    { kind: 'optional', data_ref: 'rows', resolution: null, created_by: 'local' },
+  ])
+})
+
+test('EDGE-01 EDGE-06 what a member waits for is stored as it was asked for, all of its edges by default', async () => {
+  const { engine, sql } = await setup()
+  const names = ['a', 'b', 'c', 'all', 'any', 'some'] as const
+  const edges = ['all', 'any', 'some'].flatMap((downstream) =>
+    ['a', 'b', 'c'].map((upstream) => ({ upstream, downstream })),
+  )
+  const { members } = await engine.flows.submitGraph({
+    kind: 'f',
+    members: names.map(member),
+    edges,
+    groups: [
+      { downstream: 'any', policy: { kind: 'any_of' } },
+      { downstream: 'some', policy: { kind: 'quorum', k: 3, onSatisfied: 'let_run' } },
+    ],
+  })
+  const group = (name: string) => groupRow(sql, members[name]!)
+  const fresh = { total: 3, satisfied: 0, failed: 0, skipped: 0, state: 'pending', is_sealed: true }
+  expect(await group('all')).toMatchObject({ ...fresh, policy: 'all_of', quorum: null, on_satisfied: 'let_run' })
+  expect(await group('any')).toMatchObject({ ...fresh, policy: 'any_of', quorum: 1, on_satisfied: 'cancel_remaining' })
+  expect(await group('some')).toMatchObject({ ...fresh, policy: 'quorum', quorum: 3, on_satisfied: 'let_run' })
+})
+
+test('members have all that an execution can have, and the flow has tags of its own', async () => {
+  const { engine, sql, clock } = await setup()
+  const namespaced = engine.as({ namespace: 'n', actor: 'ann' })
+  const { flowId, members } = await namespaced.flows.submitGraph({
+    kind: 'f',
+    tags: { team: 'x' },
+    members: [
+      { name: 'a', kind: 'k', lane: 'l', version: 'v', priority: 9, tags: { t: '1' }, payload: Buffer.from('in') },
+      { name: 'b', kind: 'k', delay: '1h', deadline: '2h', policy: { retry: { attempts: 3 } }, idempotencyKey: 'key' },
+    ],
+  })
+  const [a, b] = [members['a']!, members['b']!]
+  for (const id of [a, b]) expect(parseExecutionId(id).partition).toBe(parseFlowId(flowId).partition)
+  const seen = await namespaced.executions.describe(a)
+  expect(seen).toMatchObject({ lane: 'l', version: 'v', priority: 9, tags: { t: '1' }, creator: 'ann', namespace: 'n' })
+  const now = await engine.serverTime()
+  const described = (await namespaced.executions.describe(b))!
+  expect(described).toMatchObject({ publicState: 'delayed', policy: { retry: { attempts: 3 } } })
+  expect(described.deadlineAt).toBeGreaterThan(now)
+  expect(await namespaced.flows.getTag(flowId, 'team')).toBe('x')
+  const [key] = await rows(sql, 'select namespace, scope_id, execution_id from flowfabric.ff_idempotency_key')
+  expect(key).toEqual({ namespace: 'n', scope_id: parseFlowId(flowId).uuid, execution_id: parseExecutionId(b).uuid })
+  await clock.advance('1s')
+})
+
+test('the same request again answers with the flow that it made, another one under its id is refused', async () => {
+  const { engine, sql } = await setup()
+  const request = { ...chain, flowId: mintFlowId() }
+  const first = await engine.flows.submitGraph(request)
+  await withoutWriting(sql, async () => {
+    expect(await engine.flows.submitGraph({ ...request, creator: 'other' })).toEqual({ ...first, kind: 'duplicate' })
+    for (const other of [
+      { ...request, kind: 'other' },
+      { ...request, stayOpen: true },
+      { ...request, tags: { a: 'b' } },
+      { ...request, edges: chain.edges.slice(1) },
+      { ...request, members: [...chain.members.slice(0, 2), { ...member('c'), payload: Buffer.from('x') }] },
+      { ...request, groups: [{ downstream: 'b', policy: { kind: 'any_of' } }] },
+    ] satisfies GraphRequest[]) {
+      await refusal('flow_id_taken', engine.flows.submitGraph(other))
+    }
+  })
+  const empty = await engine.flows.create({ kind: 'pipeline' })
+  await withoutWriting(sql, () =>
+    refusal('flow_id_taken', engine.flows.submitGraph({ ...chain, flowId: empty.flowId })),
+  )
+})
+
+test('an id that an execution has is refused, and nothing of the graph is written', async () => {
+  const { engine, sql } = await setup()
+  const flowId = mintFlowId()
+  const [one, two] = [mintExecutionId({ flowId }), mintExecutionId({ flowId })]
+  await engine.executions.create({ executionId: two, kind: 'b' })
+  await engine.executions.create({ kind: 'a' })
+  const members = [
+    { ...member('a'), executionId: one },
+    { ...member('b'), executionId: two },
+  ]
+  await withoutWriting(sql, async () => {
+    const error = await refusal('execution_id_taken', engine.flows.submitGraph({ kind: 'f', flowId, members }))
+    expect(error.message).toContain(two)
+  })
+})
+
+test('a graph of 10,000 members is one call', { timeout: 60_000 }, async () => {
+  const { engine, sql } = await setup()
+  const members = Array.from({ length: 10_000 }, (_, index) => ({ name: `m${index}`, kind: 'k' }))
+  const edges = members.slice(1).map(({ name }, index) => ({ upstream: `m${Math.floor(index / 2)}`, downstream: name }))
+  const submitted = await engine.flows.submitGraph({ kind: 'wide', members, edges })
+  expect(Object.keys(submitted.members)).toHaveLength(10_000)
+  const [counts] = await rows(
+    sql,
+    `select (select count(*)::int4 from flowfabric.ff_flow_member) as members,
+      (select count(*)::int4 from flowfabric.ff_edge) as edges,
+      (select count(*)::int4 from flowfabric.ff_edge_group where is_sealed) as groups,
+      (select count(*)::int4 from flowfabric.ff_ready) as ready`,
+  )
+  expect(counts).toEqual({ members: 10_000, edges: 9999, groups: 9999, ready: 1 })
+  // The audits after this test have plans that were made while the tables were empty.
+  await sql.script('analyze')
+})
+
+test('an edge may have an id that the caller gives', async () => {
+  const { engine } = await setup()
+  const edgeId = randomUUID()
+  const { flowId } = await engine.flows.submitGraph({ ...chain, edges: [{ edgeId, upstream: 'a', downstream: 'b' }] })
+  expect(await engine.flows.describeEdge(flowId, edgeId)).not.toBeNull()
+})

@@ -1,0 +1,182 @@
+import pg from 'pg'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { checkHealth, type HealthReport } from '../../../src/engine/health/check.ts'
+import type { Finding } from '../../../src/engine/health/finding.ts'
+import { repairHealth } from '../../../src/engine/health/repair.ts'
+import { leaseExpiry } from '../../../src/engine/reconcilers/lease-expiry.ts'
+import { Supervisor } from '../../../src/engine/reconcilers/supervisor.ts'
+import { parseExecutionId } from '../../../src/model/id.ts'
+import type { Sql } from '../../../src/sql/sql.ts'
+import { codeVersion } from '../../../src/model/version.ts'
+import { factory } from '../../support/factory.ts'
+import { insert, rows } from '../../support/raw.ts'
+import { refusal } from '../../support/refusal.ts'
+import { setup } from '../../support/setup.ts'
+
+const isEmbedded = inject('backend') === 'embedded'
+// Whoever has an embedded database open keeps everybody else from working on it.
+const bad = isEmbedded ? 'note' : 'trouble'
+
+function of(report: HealthReport, check: string): Finding {
+  return report.findings.find((each) => each.check === check)!
+}
+
+async function examined(sql: Sql, check: string): Promise<Finding> {
+  return of(await checkHealth(sql, codeVersion), check)
+}
+
+/** Every duty has just been done. */
+async function supervised(sql: Sql): Promise<void> {
+  const supervisor = new Supervisor(sql, {})
+  supervisor.start()
+  const undone = `select from flowfabric.ff_duty where last_report is null`
+  const count = `select count(*)::int as n from flowfabric.ff_duty`
+  await expect
+    .poll(async () => [(await rows(sql, undone)).length, (await rows(sql, count))[0]!['n']], { timeout: 20_000 })
+    .toEqual([0, isEmbedded ? 18 : 17])
+  await supervisor.stop()
+}
+
+test('a database that is well has no trouble', async () => {
+  const { sql } = await setup()
+  await supervised(sql)
+  const report = await checkHealth(sql, codeVersion)
+  expect(report.findings.filter((each) => each.verdict !== 'fine')).toEqual([])
+  expect(report.isHealthy).toBe(true)
+})
+
+test('duties that nobody does are named, and are trouble where there is work', async () => {
+  const { sql, clock, engine } = await setup()
+  expect(await examined(sql, 'duties')).toMatchObject({
+    verdict: 'note',
+    subjects: expect.arrayContaining(['lease-expiry']),
+  })
+  await engine.executions.create({ kind: 'k' })
+  expect(await examined(sql, 'duties')).toMatchObject({ verdict: bad })
+  await supervised(sql)
+  await clock.advance('5m')
+  expect(await examined(sql, 'duties')).toMatchObject({
+    verdict: bad,
+    subjects: expect.arrayContaining([expect.stringMatching(/^lease-expiry: (5 min|299 s)/)]),
+  })
+})
+
+test('leases that ran out and were not taken back are found, and repaired by the duty', async () => {
+  const { sql, clock } = await setup()
+  const id = await factory(sql).active({ expiresAt: (await clock.now()) + 1000 })
+  expect(await examined(sql, 'leases')).toMatchObject({ verdict: 'fine' })
+  await clock.advance('3m')
+  expect(await examined(sql, 'leases')).toMatchObject({ verdict: bad, subjects: [expect.stringContaining(id)] })
+  const repairs = await repairHealth(sql, codeVersion)
+  expect(repairs.map((each) => each.sentence)).toContain('lease-expiry was done: 1 processed')
+  expect(await examined(sql, 'leases')).toMatchObject({ verdict: 'fine' })
+})
+
+test('rows that a duty set aside are told with their error, and are tried again by a repair', async () => {
+  const { sql, clock } = await setup()
+  const id = await factory(sql).active({ expiresAt: (await clock.now()) - 1000 })
+  const { uuid } = parseExecutionId(id)
+  const aside = { duty: leaseExpiry.name, subject_id: uuid, failure_count: 3, error: 'out of paper' }
+  await insert(sql, 'ff_set_aside', { ...aside, retry_at_ms: (await clock.now()) + 3_600_000 })
+  expect(await examined(sql, 'set aside')).toMatchObject({
+    verdict: 'trouble',
+    subjects: [`lease-expiry, ${id}, 3 times: out of paper`],
+  })
+  expect(await repairHealth(sql, codeVersion)).toContainEqual({
+    kind: 'retried',
+    sentence: 'rows that were set aside and are due again: 1',
+  })
+  expect(await rows(sql, 'select from flowfabric.ff_set_aside')).toEqual([])
+})
+
+test('queues without a worker that fits are named', async () => {
+  const { sql, engine } = await setup()
+  await engine.executions.create({ kind: 'mail', lane: 'night', requiredCapabilities: ['gpu'] })
+  expect(await examined(sql, 'workers')).toMatchObject({ verdict: bad, subjects: ['default, lane night, kind mail'] })
+  const worker = { workerId: 'w', workerInstanceId: 'w-1', lanes: ['night'] }
+  await engine.workers.register(worker)
+  expect(await examined(sql, 'workers')).toMatchObject({ verdict: bad })
+  await engine.workers.register({ ...worker, capabilities: ['gpu'] })
+  expect(await examined(sql, 'workers')).toMatchObject({ verdict: 'fine' })
+})
+
+test('a stranded execution is found, and put back into its queue by a repair', async () => {
+  const { sql, engine } = await setup()
+  const id = await factory(sql).waiting()
+  const resumable = await factory(sql).resumable()
+  await sql.script('delete from flowfabric.ff_ready')
+  const found = await examined(sql, 'stranded')
+  expect(found.verdict).toBe('trouble')
+  expect(found.subjects.map((subject) => subject.split(',')[0]).toSorted()).toEqual([id, resumable].toSorted())
+  const repairs = await repairHealth(sql, codeVersion)
+  expect(repairs.filter((each) => each.kind === 'requeued')).toHaveLength(2)
+  expect(await examined(sql, 'stranded')).toMatchObject({ verdict: 'fine' })
+  const { claims } = await engine.executions.claim({ workerId: 'w', workerInstanceId: 'w', lanes: ['default'], max: 5 })
+  expect(claims.map((claim) => claim.executionId).toSorted()).toEqual([id, resumable].toSorted())
+})
+
+test('a deep look holds every invariant, and names what breaks one', async () => {
+  const { sql } = await setup()
+  const id = await factory(sql).waiting()
+  await sql.script('create table public.taken as table flowfabric.ff_ready; delete from flowfabric.ff_ready')
+  const looked: string[] = []
+  const report = await checkHealth(sql, codeVersion, { deep: true, onLooked: (check) => looked.push(check) })
+  expect(of(report, 'invariant stranded')).toMatchObject({
+    verdict: 'trouble',
+    sentence: 'It does not hold that nothing is stranded.',
+    subjects: [expect.stringContaining(parseExecutionId(id).uuid)],
+  })
+  expect(looked).toContain('invariant orphans')
+  expect(report.isHealthy).toBe(false)
+  await sql.script('insert into flowfabric.ff_ready table public.taken; drop table public.taken')
+})
+
+test('a schema that is not there, or not ours, is trouble, and nothing else is looked at or mended', async () => {
+  const { sql } = await setup()
+  await sql.script('create table public.kept as table flowfabric.ff_migration; delete from flowfabric.ff_migration')
+  const lacking = await checkHealth(sql, codeVersion)
+  expect(lacking.isHealthy).toBe(false)
+  expect(of(lacking, 'schema')).toMatchObject({ verdict: 'trouble', next: 'Run flowfabric migrate.' })
+  expect(of(lacking, 'duties')).toBeUndefined()
+  expect(await repairHealth(sql, codeVersion)).toEqual([])
+  await sql.script('insert into flowfabric.ff_migration table public.kept; drop table public.kept')
+  const tooOld = await checkHealth(sql, '0.0.1')
+  expect(of(tooOld, 'schema').sentence).toContain('needs flowfabric')
+})
+
+test('bad options are refused', async () => {
+  const { sql } = await setup()
+  await refusal('invalid_input', checkHealth(sql, codeVersion, { timeout: 'soon' as never }))
+  await refusal('invalid_input', checkHealth(sql, codeVersion, { timeout: 0 }))
+  await refusal('invalid_input', checkHealth(sql, codeVersion, { depp: true } as never))
+})
+
+test.runIf(!isEmbedded)('a look changes nothing and waits for nobody', async () => {
+  const { sql, url, engine } = await setup()
+  await engine.executions.create({ kind: 'k' })
+  const other = new pg.Client(url)
+  await other.connect()
+  onTestFinished(() => other.end())
+  await other.query('begin; lock table flowfabric.ff_set_aside in access exclusive mode')
+  const report = await checkHealth(sql, codeVersion, { timeout: '300ms' })
+  expect(of(report, 'set aside')).toMatchObject({ verdict: 'unknown' })
+  expect(of(report, 'stranded')).toMatchObject({ verdict: 'fine' })
+  await other.query('rollback')
+})
+
+test.runIf(!isEmbedded)('an old transaction and dead rows are told', async () => {
+  const { sql, url } = await setup()
+  const other = new pg.Client({ connectionString: url, application_name: 'forgotten' })
+  await other.connect()
+  onTestFinished(() => other.end())
+  await other.query('begin; select 1')
+  expect(await examined(sql, 'transactions')).toMatchObject({ verdict: 'fine' })
+  await sql.script(`insert into flowfabric.ff_ready (queue_id, neg_priority, rank, execution_id)
+    select 1, 0, n, gen_random_uuid() from generate_series(1, 20000) as n`)
+  await sql.script('delete from flowfabric.ff_ready')
+  await other.query('rollback')
+  await sql.script('select pg_stat_force_next_flush()')
+  await expect.poll(async () => (await examined(sql, 'bloat')).verdict, { timeout: 20_000 }).toBe('note')
+  const repairs = await repairHealth(sql, codeVersion)
+  expect(repairs).toContainEqual({ kind: 'vacuumed', sentence: 'ff_ready was vacuumed' })
+})

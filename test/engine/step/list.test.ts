@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { setup } from '../../support/setup.ts'
+import { fenceOf, held } from '../execution/holder.ts'
+
+test('steps are turned page by page, in the order in which they were recorded', async () => {
+  const { engine } = await setup()
+  const claim = await held(engine)
+  const names = Array.from({ length: 25 }, (_, index) => `step ${String(24 - index).padStart(2, '0')}`)
+  for (const name of names) await engine.steps.record({ ...fenceOf(claim), name, kind: 'step', state: 'succeeded' })
+  const seen: string[] = []
+  let cursor: string | null = null
+  do {
+    const page = await engine.steps.list(claim.executionId, { limit: 10, ...(cursor !== null && { cursor }) })
+    seen.push(...page.steps.map((step) => step.name))
+    cursor = page.nextCursor
+  } while (cursor !== null)
+  expect(seen).toEqual(names)
+  expect(await engine.steps.list(claim.executionId, { limit: 0 })).toEqual({ steps: [], nextCursor: null })
+})

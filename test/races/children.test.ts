@@ -1,0 +1,118 @@
+// A parent and its children, whoever comes first: no child's ending is missed, and no child outlives its parent unasked.
+import { expect, test } from 'vitest'
+import type { Sql } from '../../src/sql/sql.ts'
+import { cancelBacklog } from '../../src/engine/reconcilers/cancel-backlog.ts'
+import { dispatch } from '../../src/engine/reconcilers/dispatch.ts'
+import { checkInvariants } from '../../src/engine/invariants.ts'
+import { fenceOf, held, take } from '../engine/execution/holder.ts'
+import { rows } from '../support/raw.ts'
+import { setup } from '../support/setup.ts'
+import { codeOf, meet } from './meeting.ts'
+import { watchedEngine } from './watched-engine.ts'
+
+const times = 50
+
+test('a child ends while its parent suspends on it: the parent goes on', { timeout: 90_000 }, async () => {
+  const { url, sql } = await setup()
+  const [left, right] = [await watchedEngine(url), await watchedEngine(url)]
+  for (let round = 0; round < times; round++) {
+    const parent = await held(left.engine)
+    const { executionId } = await left.engine.executions.create({ kind: 'child', parentId: parent.executionId })
+    const child = await take(left.engine)
+    const condition = { kind: 'child', executionId } as const
+    const answers = await meet(
+      url,
+      [
+        () => codeOf(left.engine.executions.suspend({ ...fenceOf(parent), condition })),
+        () => codeOf(right.engine.executions.complete(fenceOf(child))),
+      ],
+      { first: round % 2 },
+    )
+    expect(answers).toEqual(['suspended', 'completed'])
+    await settle(sql)
+    const resumed = await take(left.engine)
+    expect(resumed).toMatchObject({ executionId: parent.executionId, reason: 'resume' })
+    await left.engine.executions.complete(fenceOf(resumed))
+    await settle(sql)
+  }
+  expect([left.deadlockCount(), right.deadlockCount()]).toEqual([0, 0])
+})
+
+test(
+  'a child is created while its parent ends: it is refused, or goes with the parent',
+  { timeout: 90_000 },
+  async () => {
+    const { url, sql } = await setup()
+    const [left, right] = [await watchedEngine(url), await watchedEngine(url)]
+    const met = new Set<string>()
+    for (let round = 0; round < times; round++) {
+      const parent = await held(left.engine)
+      const request = { kind: 'child', parentId: parent.executionId }
+      const answers = await meet(
+        url,
+        [
+          () => codeOf(left.engine.executions.complete(fenceOf(parent))),
+          () => codeOf(right.engine.executions.create(request)),
+        ],
+        { first: round % 2 },
+      )
+      expect(answers[0]).toBe('completed')
+      met.add(answers[1]!)
+      await settle(sql)
+      const children = await rows(
+        sql,
+        `select public_state, cancellation_reason from flowfabric.ff_exec_core where parent_id is not null`,
+      )
+      const gone = { public_state: 'cancelled', cancellation_reason: 'parent_ended' }
+      expect(children).toEqual(children.map(() => gone))
+      expect(await checkInvariants(sql)).toEqual([])
+    }
+    expect([...met].toSorted()).toEqual(['created', 'execution_terminal'])
+    expect([left.deadlockCount(), right.deadlockCount()]).toEqual([0, 0])
+  },
+)
+
+test(
+  'children of one parent are created and end from two sides at once: each is told of',
+  { timeout: 90_000 },
+  async () => {
+    const { url, sql } = await setup()
+    const sides = [await watchedEngine(url), await watchedEngine(url)] as const
+    for (let round = 0; round < times / 5; round++) {
+      const parent = await held(sides[0].engine)
+      const requests = Array.from({ length: 10 }, () => ({ kind: 'child', parentId: parent.executionId }))
+      const made = await Promise.all(sides.map(({ engine }) => engine.executions.createMany(requests)))
+      const ids = made
+        .flat()
+        .map((answer) => (answer.kind === 'refused' ? expect.fail(answer.error.message) : answer.executionId))
+      const condition = {
+        kind: 'allOf',
+        members: ids.map((executionId) => ({ kind: 'child', executionId }) as const),
+      } as const
+      const halves = [ids.slice(0, 10), ids.slice(10)]
+      await Promise.all([
+        sides[0].engine.executions.suspend({ ...fenceOf(parent), condition }),
+        ...halves.map((half, side) =>
+          sides[side]!.engine.executions.cancelMany(half.map((executionId) => ({ executionId }))),
+        ),
+      ])
+      await settle(sql)
+      const resumed = await take(sides[0].engine)
+      expect(resumed).toMatchObject({ executionId: parent.executionId, reason: 'resume' })
+      await sides[0].engine.executions.complete(fenceOf(resumed))
+      await settle(sql)
+    }
+    expect(sides.map((side) => side.deadlockCount())).toEqual([0, 0])
+  },
+)
+
+/** What is owed is done, by whoever comes by. */
+async function settle(sql: Sql): Promise<void> {
+  while (
+    (await rows(sql, 'select from flowfabric.ff_dispatch union all select from flowfabric.ff_cancel_backlog')).length >
+    0
+  ) {
+    await dispatch.runOnce(sql)
+    await cancelBacklog.runOnce(sql)
+  }
+}

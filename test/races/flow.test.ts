@@ -1,0 +1,170 @@
+// Members of a flow that end at once, resolvers that meet, and a flow that is cancelled meanwhile: from two engines.
+import { expect, onTestFinished, test } from 'vitest'
+import { endBacklogged, resolveFlows, resolveMoreOfFlows } from '../../src/engine/dispatch/sets.ts'
+import { openEngine, type OpenEngine } from '../../src/engine/engine.ts'
+import { checkInvariants } from '../../src/engine/invariants.ts'
+import { cancelBacklog } from '../../src/engine/reconcilers/cancel-backlog.ts'
+import { dispatch } from '../../src/engine/reconcilers/dispatch.ts'
+import { openPostgres } from '../../src/sql/postgres.ts'
+import type { Sql } from '../../src/sql/sql.ts'
+import { fenceOf } from '../engine/execution/holder.ts'
+import { walk } from '../engine/flow/walk.ts'
+import { hold } from '../support/barrier.ts'
+import { rows } from '../support/raw.ts'
+import { setup } from '../support/setup.ts'
+import { codeOf, meet } from './meeting.ts'
+
+interface Side extends OpenEngine {
+  readonly sql: Sql
+}
+
+async function otherSide(url: string, dispatches = true): Promise<Side> {
+  const sql = await openPostgres({ url, schema: 'flowfabric' })
+  onTestFinished(() => sql.close())
+  return { ...openEngine(sql, { dispatch: dispatches }), sql }
+}
+
+const fiftyTurns = Array.from({ length: 50 }, (_, turn) => turn % 2)
+
+/** Whatever is owed, by whoever comes first. */
+async function settle(sql: Sql): Promise<void> {
+  const owed = `select from flowfabric.ff_dispatch where flow_id is not null union all select from flowfabric.ff_cancel_backlog`
+  while ((await rows(sql, owed)).length > 0) {
+    await dispatch.runOnce(sql)
+    await cancelBacklog.runOnce(sql)
+  }
+}
+
+test('the last two that a quorum waits for end at once, and it fires once', async () => {
+  const fixture = await setup()
+  const { engine, sql, url } = fixture
+  const other = await otherSide(url)
+  const groups = { d: { kind: 'quorum', k: 2, onSatisfied: 'let_run' } } as const
+  for (const first of fiftyTurns) {
+    const flow = await walk(fixture, { edges: ['a > d', 'b > d', 'c > d'], groups })
+    const [a, b] = [fenceOf(await flow.take('a')), fenceOf(await flow.take('b'))]
+    const ends = [() => codeOf(engine.executions.complete(a)), () => codeOf(other.engine.executions.complete(b))]
+    expect(await meet(url, ends, { first })).toEqual(['completed', 'completed'])
+    await settle(sql)
+    expect(await flow.group('d')).toMatchObject({ satisfied: 2, state: 'satisfied' })
+    const unblocked = await rows(
+      sql,
+      `select from flowfabric.ff_event where event_type = 'unblocked' and execution_id = '${flow.uuidOf('d')}'`,
+    )
+    expect(unblocked).toHaveLength(1)
+    await flow.end('d')
+    await flow.end('c')
+  }
+  expect(await checkInvariants(sql)).toEqual([])
+})
+
+test('a completion beside the cancel of its flow: it is completed or cancelled, and nothing is left', async () => {
+  const fixture = await setup()
+  const { engine, sql, url } = fixture
+  const other = await otherSide(url)
+  for (const first of fiftyTurns) {
+    const flow = await walk(fixture, { edges: ['a > b', 'b > c'] })
+    const a = fenceOf(await flow.take('a'))
+    const [completed, cancelled] = await meet(
+      url,
+      [
+        () => codeOf(engine.executions.complete(a)),
+        () => codeOf(other.engine.flows.cancel({ flowId: flow.flowId, wait: '10s' })),
+      ],
+      { first },
+    )
+    expect(cancelled).toBe('cancelled')
+    await settle(sql)
+    const states = await flow.states()
+    expect(states).toMatchObject({ b: 'cancelled', c: 'cancelled' })
+    expect([completed, states['a']]).toEqual(
+      completed === 'completed' ? ['completed', 'completed'] : ['execution_not_active', 'cancelled'],
+    )
+    expect(await flow.row()).toMatchObject({ outcome: 'cancelled' })
+  }
+})
+
+test.each([
+  { forms: 'whole', one: resolveMoreOfFlows, another: resolveMoreOfFlows, least: 1 },
+  { forms: 'plain', one: resolveFlows, another: resolveFlows, least: 0 },
+  { forms: 'different', one: resolveFlows, another: resolveMoreOfFlows, least: 0 },
+])('two resolvers at once, of $forms form, resolve each edge once', async ({ one, another, least }) => {
+  const fixture = await setup({ dispatch: false })
+  const { sql, url } = fixture
+  const other = await otherSide(url, false)
+  for (const first of fiftyTurns) {
+    const flow = await walk(fixture, { edges: ['a > c', 'b > c', 'a > d', 'b > e', 'e > f'] })
+    await flow.endTaken(await flow.take('a'))
+    await flow.endTaken(await flow.take('b'), 'failed')
+    const sets = await meet(url, [() => one(sql, 100), () => another(other.sql, 100)], { first })
+    // Each may take one of the rows, and one of them the flow; or whoever comes second finds the next hop.
+    expect(sets.reduce((done, set) => done + set.done, 0)).toBeGreaterThanOrEqual(least)
+    await settle(sql)
+    expect(await flow.states()).toMatchObject({ c: 'skipped', d: 'waiting', e: 'skipped', f: 'skipped' })
+    await flow.endTaken(await flow.take('d'))
+    await settle(sql)
+    expect(await flow.row()).toMatchObject({ outcome: 'failed', success_count: 2, failed_count: 1, skipped_count: 3 })
+  }
+})
+
+test('two who end the backlog at once end each member once', async () => {
+  const fixture = await setup({ dispatch: false })
+  const { engine, sql, url } = fixture
+  const other = await otherSide(url, false)
+  for (const first of fiftyTurns.slice(0, 10)) {
+    const flow = await walk(fixture, { members: Array.from({ length: 40 }, (_, index) => `m${index}`) })
+    await engine.flows.cancel({ flowId: flow.flowId })
+    await meet(url, [() => endBacklogged(sql, 30), () => endBacklogged(other.sql, 30)], { first })
+    await settle(sql)
+    expect(new Set(Object.values(await flow.states()))).toEqual(new Set(['cancelled']))
+    expect(await flow.row()).toMatchObject({ outcome: 'cancelled', cancelled_count: 40 })
+  }
+})
+
+test('EDGE-10 what is held elsewhere is left whole, and resolved when it is let go', async () => {
+  const fixture = await setup({ dispatch: false })
+  const { sql, url } = fixture
+  const flow = await walk(fixture, { edges: ['a > b', 'a > c'] })
+  await flow.endTaken(await flow.take('a'))
+  const root = await hold(url, `select from flowfabric.ff_flow_core where flow_id = '${flow.uuid}' for no key update`)
+  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 0 })
+  expect(await flow.states()).toEqual({ a: 'completed', b: 'waiting_children', c: 'waiting_children' })
+  await root.release()
+  const one = `select from flowfabric.ff_exec_core where execution_id = '${flow.uuidOf('b')}' for no key update`
+  const downstream = await hold(url, one)
+  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 0 })
+  expect(await flow.states()).toEqual({ a: 'completed', b: 'waiting_children', c: 'waiting' })
+  expect(await flow.row()).toMatchObject({ success_count: 0 })
+  expect(await checkInvariants(sql)).toEqual([])
+  await downstream.release()
+  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 1 })
+  expect(await flow.states()).toEqual({ a: 'completed', b: 'waiting', c: 'waiting' })
+  expect(await flow.row()).toMatchObject({ success_count: 1 })
+})
+
+test('EDGE-10 the dispatcher comes back to what was held', async () => {
+  const fixture = await setup()
+  const flow = await walk(fixture, { edges: ['a > b'] })
+  const lock = `select from flowfabric.ff_flow_core where flow_id = '${flow.uuid}' for no key update`
+  const root = await hold(fixture.url, lock)
+  await flow.endTaken(await flow.take('a'))
+  await root.release()
+  await fixture.dispatched()
+  expect(await flow.states()).toEqual({ a: 'completed', b: 'waiting' })
+})
+
+test('EDGE-11 no lock outlives its hop: between two, others may lock everything', async () => {
+  const fixture = await setup({ dispatch: false })
+  const { sql, url } = fixture
+  const other = await otherSide(url, false)
+  const flow = await walk(fixture, { edges: Array.from({ length: 50 }, (_, index) => `a${index} > b${index}`) })
+  for (let index = 0; index < 50; index += 1) {
+    await flow.endTaken(await flow.take(`a${index}`))
+    expect(await resolveFlows(sql, 1)).toMatchObject({ done: 1 })
+    await other.sql.transaction(async (tx) => {
+      for (const table of ['ff_flow_core', 'ff_edge_group', 'ff_edge', 'ff_exec_core', 'ff_dispatch']) {
+        await tx.script(`select from flowfabric.${table} for update nowait`)
+      }
+    })
+  }
+})
