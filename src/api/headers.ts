@@ -1,0 +1,9 @@
+// Headers of our own, and those that mean something here.
+export const headers = {
+  requestId: 'x-request-id',
+  idempotencyKey: 'idempotency-key',
+  /** Narrows a key of all namespaces to one; `engine.as({ namespace })` of the client. */
+  namespace: 'flowfabric-namespace',
+  /** Who acts, where the key is an admin's; `engine.as({ actor })` of the client. */
+  actor: 'flowfabric-actor',
+} as const

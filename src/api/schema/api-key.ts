@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import { scopes } from '../../model/api-key.ts'
+import { answer, named, nextCursor, page, request, time } from './words.ts'
+
+const scopeList = z.array(named('Scope', z.enum(scopes), 'What a key allows; `admin` allows everything.'))
+const keyId = z.string()
+const namespace = z.string().nullable().describe('Null: all namespaces.')
+
+const apiKey = named(
+  'ApiKey',
+  answer({
+    keyId,
+    namespace,
+    name: z.string(),
+    scopes: scopeList,
+    requestsPerSecond: z.int().nullable(),
+    createdAt: time,
+    createdBy: z.string(),
+    lastUsedAt: time.nullable().describe('To the minute.'),
+    revokedAt: time.nullable(),
+  }),
+)
+
+export const apiKeyShapes = {
+  create: {
+    request: request({
+      name: z.string(),
+      scopes: scopeList,
+      namespace: z.string().optional(),
+      requestsPerSecond: z.int().optional(),
+    }),
+    answer: answer({
+      kind: z.literal('created'),
+      keyId,
+      key: z.string().describe('Shown now and never again.'),
+      namespace,
+      name: z.string(),
+      scopes: scopeList,
+    }),
+  },
+  list: {
+    request: request({ namespace: z.string().optional(), ...page }),
+    answer: answer({ apiKeys: z.array(apiKey), nextCursor }),
+  },
+  revoke: {
+    request: request({ keyId }),
+    answer: answer({ kind: z.enum(['revoked', 'already_revoked']), keyId, revokedAt: time }),
+  },
+  authenticate: { request: request({ key: z.string() }), answer: apiKey },
+}

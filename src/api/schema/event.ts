@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { terminalOutcomes } from '../../model/state.ts'
+import { answer, executionId, flowId, json, named, nextCursor, page, request, tags, time } from './words.ts'
+
+export const event = named(
+  'Event',
+  answer({
+    cursor: z.string().describe('Give it as `after`, or as `Last-Event-ID`, to go on behind this event.'),
+    kind: z.string(),
+    executionId: executionId.nullable(),
+    flowId: flowId.nullable(),
+    namespace: z.string(),
+    actor: z.string(),
+    occurredAt: time,
+    generation: z.int().nullable(),
+    attemptIndex: z.int().nullable(),
+    leaseEffect: z.enum(['acquired', 'renewed', 'expired', 'reclaimed', 'revoked']).nullable(),
+    leaseId: z.string().nullable(),
+    leaseEpoch: z.int().nullable(),
+    workerInstanceId: z.string().nullable(),
+    outcome: z.enum(terminalOutcomes).nullable(),
+    reason: z.string().nullable(),
+    details: json,
+  }),
+)
+
+export const timelinePage = named('TimelinePage', answer({ events: z.array(event), nextCursor }))
+
+export const eventShapes = {
+  subscribe: {
+    request: request({
+      kinds: z.array(z.string()).optional(),
+      namespace: z.string().optional(),
+      tags: tags.optional(),
+      flowId: flowId.optional(),
+      executionId: executionId.optional(),
+      after: z.string().optional().describe('The cursor of the last event that was handled.'),
+    }),
+    answer: event,
+  },
+  timeline: { request: request({ executionId, ...page }), answer: timelinePage },
+}

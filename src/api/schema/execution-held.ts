@@ -1,0 +1,116 @@
+// What the holder of a lease says of its execution.
+import { z } from 'zod'
+import { failureCategory } from './policy.ts'
+import { resumption, suspendRequest } from './suspension.ts'
+import {
+  answer,
+  bytes,
+  duration,
+  engineError,
+  executionId,
+  fence,
+  json,
+  named,
+  request,
+  set,
+  setAnswer,
+  time,
+  waitpointId,
+} from './words.ts'
+
+const cancelled = answer({ kind: z.literal('cancelled'), executionId })
+
+const complete = request({ ...fence, result: bytes.optional(), resultEncoding: z.string().optional() })
+const completed = named('Completed', answer({ kind: z.literal('completed'), executionId }))
+
+const fail = request({
+  ...fence,
+  reason: z.string(),
+  category: failureCategory.optional(),
+  permanent: z.boolean().optional(),
+  retryIn: duration.optional(),
+  error: bytes.optional(),
+  errorEncoding: z.string().optional(),
+})
+const failed = named(
+  'FailResult',
+  z.union([
+    answer({ kind: z.literal('failed'), executionId }),
+    answer({ kind: z.literal('retry_scheduled'), executionId, delayUntil: time.nullable() }),
+    cancelled,
+  ]),
+)
+
+const delay = request({
+  ...fence,
+  for: duration.optional(),
+  until: time.optional(),
+  reason: z.string().optional(),
+})
+const delayed = named(
+  'DelayResult',
+  z.union([answer({ kind: z.literal('delayed'), executionId, delayUntil: time.nullable() }), cancelled]),
+)
+
+const release = request({ ...fence, reason: z.string().optional() })
+const released = named('ReleaseResult', z.union([answer({ kind: z.literal('released'), executionId }), cancelled]))
+
+const waitpoint = answer({ waitpointId, key: z.string(), token: z.string().nullable() })
+const suspended = named(
+  'SuspendResult',
+  z.union([
+    answer({
+      kind: z.literal('suspended'),
+      executionId,
+      suspensionId: z.string(),
+      waitpoints: z.array(named('BoundWaitpoint', waitpoint)),
+    }),
+    cancelled,
+  ]),
+)
+
+export const leaseAnswer = named(
+  'LeaseAnswer',
+  z.union([
+    answer({ kind: z.literal('renewed'), executionId, expiresAt: time, cancelRequested: z.boolean() }),
+    answer({ kind: z.literal('lost'), executionId: executionId.optional(), error: engineError }),
+  ]),
+)
+
+export const leases = z.array(named('Fence', request(fence), 'A lease, by which its holder writes.'))
+
+export const heldShapes = {
+  renew: {
+    request: request({ workerInstanceId: z.string(), leases, leaseTtl: duration.optional() }),
+    answer: answer({
+      leases: z.array(leaseAnswer),
+      unnamed: z.array(answer({ ...fence, expiresAt: time })).describe('Leases that the request did not name.'),
+    }),
+  },
+  complete: { request: complete, answer: completed },
+  completeMany: { request: set(complete), answer: setAnswer(completed) },
+  fail: { request: fail, answer: failed },
+  failMany: { request: set(fail), answer: setAnswer(failed) },
+  delay: { request: delay, answer: delayed },
+  delayMany: { request: set(delay), answer: setAnswer(delayed) },
+  release: { request: release, answer: released },
+  releaseMany: { request: set(release), answer: setAnswer(released) },
+  suspend: { request: suspendRequest, answer: suspended },
+  suspendMany: { request: set(suspendRequest), answer: setAnswer(suspended) },
+  trySuspend: {
+    request: suspendRequest,
+    answer: z.union([suspended, answer({ kind: z.literal('already_satisfied'), executionId, resumption })]),
+  },
+  progress: {
+    request: request({ ...fence, percent: z.number().optional(), message: z.string().optional() }),
+    answer: answer({ kind: z.literal('progress_recorded'), executionId }),
+  },
+  restart: {
+    request: request({ ...fence, payload: bytes.optional(), payloadEncoding: z.string().optional() }),
+    answer: z.union([answer({ kind: z.literal('restarted'), executionId }), cancelled]),
+  },
+  warn: {
+    request: request({ ...fence, reason: z.string(), details: json.optional() }),
+    answer: answer({ kind: z.literal('warned'), executionId }),
+  },
+}

@@ -1,0 +1,213 @@
+import { z } from 'zod'
+import { edgeKinds } from '../../model/edge-group.ts'
+import { publicStates } from '../../model/state.ts'
+import { timelinePage } from './event.ts'
+import { memberFields } from './execution.ts'
+import { edge, edgeGroup, eligibility, graph, joinPolicyInput } from './flow-graph.ts'
+import {
+  answer,
+  bytes,
+  count,
+  duration,
+  executionId,
+  flowId,
+  named,
+  nextCursor,
+  page,
+  request,
+  tags,
+  time,
+} from './words.ts'
+
+const cancelPolicy = named('CancelPolicy', z.enum(['cancel_all', 'cancel_pending', 'flow_only']))
+const flowState = named('FlowState', z.enum(['open', 'running', 'completed', 'failed', 'cancelled']))
+const outcome = z.enum(['success', 'failed', 'cancelled', 'expired', 'skipped'])
+
+const flowFields = {
+  flowId,
+  namespace: z.string(),
+  kind: z.string(),
+  state: flowState,
+  rootFlowId: flowId,
+  memberId: executionId.nullable(),
+  creator: z.string(),
+  graphRevision: count,
+  memberCount: count,
+  edgeCount: count,
+  ended: answer({ completed: count, failed: count, cancelled: count, expired: count, skipped: count }),
+  tags,
+  cancellation: answer({
+    policy: cancelPolicy,
+    reason: z.string().nullable(),
+    by: z.string().nullable(),
+    at: time,
+  }).nullable(),
+  createdAt: time,
+  lastMutationAt: time,
+  closedAt: time.nullable(),
+  endedAt: time.nullable(),
+}
+
+const flow = named('Flow', answer(flowFields))
+const flowDetail = named(
+  'FlowDetail',
+  answer({
+    ...flowFields,
+    members: answer(Object.fromEntries(publicStates.map((state) => [state, count]))),
+    groups: z.array(edgeGroup),
+    hasMoreGroups: z.boolean(),
+  }),
+)
+
+const flowRequest = {
+  flowId: flowId.optional(),
+  kind: z.string(),
+  namespace: z.string().optional(),
+  tags: tags.optional(),
+  creator: z.string().optional(),
+}
+
+const traits = {
+  edgeId: z.string().optional(),
+  kind: z.enum(edgeKinds).optional(),
+  dataRef: z.string().optional(),
+}
+
+const submittedFields = {
+  flowId,
+  members: z.record(z.string(), executionId),
+  innerFlows: z.record(
+    z.string(),
+    z.lazy((): z.ZodType => submittedFlow),
+  ),
+}
+const submittedFlow = named('SubmittedFlow', answer(submittedFields))
+const revision = { graphRevision: count }
+const byId = request({ flowId })
+
+export const flowShapes = {
+  create: {
+    request: request(flowRequest),
+    answer: answer({ kind: z.enum(['created', 'duplicate']), flowId, ...revision }),
+  },
+  submitGraph: {
+    request: request({ ...flowRequest, ...graph, stayOpen: z.boolean().optional() }),
+    answer: answer({ kind: z.enum(['submitted', 'duplicate']), ...submittedFields, ...revision }),
+  },
+  addMember: {
+    request: request({
+      flowId,
+      name: z.string().optional(),
+      execution: request(memberFields).optional(),
+      executionId: executionId.optional(),
+      after: z.array(request({ upstream: executionId, ...traits })).optional(),
+      policy: joinPolicyInput.optional(),
+      expectedRevision: z.int().optional(),
+    }),
+    answer: answer({
+      kind: z.enum(['added', 'already_member']),
+      flowId,
+      executionId,
+      name: z.string(),
+      ...revision,
+      memberCount: count,
+    }),
+  },
+  connect: {
+    request: request({
+      flowId,
+      upstream: executionId,
+      downstream: executionId,
+      ...traits,
+      policy: joinPolicyInput.optional(),
+      expectedRevision: z.int().optional(),
+    }),
+    answer: answer({ kind: z.enum(['connected', 'already_connected']), flowId, edgeId: z.string(), ...revision }),
+  },
+  seal: {
+    request: request({ flowId, downstream: executionId }),
+    answer: answer({ kind: z.enum(['sealed', 'already_sealed']), flowId, downstream: executionId, total: count }),
+  },
+  close: { request: byId, answer: answer({ kind: z.enum(['closed', 'already_closed']), flowId, ...revision }) },
+  describe: { request: byId, answer: flowDetail },
+  list: {
+    request: request({
+      namespace: z.string().optional(),
+      state: flowState.optional(),
+      partition: z.union([z.string(), z.int()]).optional(),
+      ...page,
+    }),
+    answer: answer({ flows: z.array(flow), nextCursor }),
+  },
+  graph: {
+    request: request({ flowId, ...page }),
+    answer: answer({
+      flowId,
+      ...revision,
+      members: z.array(
+        answer({
+          executionId,
+          name: z.string(),
+          subFlowId: flowId.nullable(),
+          kind: z.string(),
+          lane: z.string(),
+          publicState: z.enum(publicStates),
+          generation: z.int(),
+          startedAt: time.nullable(),
+          endedAt: time.nullable(),
+          reason: z.string().nullable(),
+        }),
+      ),
+      edges: z.array(edge),
+      groups: z.array(edgeGroup),
+      nextCursor,
+    }),
+  },
+  edges: {
+    request: request({ flowId, from: executionId.optional(), to: executionId.optional(), ...page }),
+    answer: answer({ edges: z.array(edge), nextCursor }),
+  },
+  describeEdge: { request: request({ flowId, edgeId: z.string() }), answer: edge },
+  upstreamResults: {
+    request: request({ executionId, names: z.array(z.string()).optional(), ...page }),
+    answer: answer({
+      results: z.array(
+        answer({
+          edgeId: z.string(),
+          name: z.string(),
+          upstreamId: executionId,
+          kind: z.enum(edgeKinds),
+          state: z.enum(['pending', 'satisfied', 'failed', 'skipped']),
+          outcome: outcome.nullable(),
+          result: bytes.nullable(),
+          encoding: z.string().nullable(),
+        }),
+      ),
+      nextCursor,
+    }),
+  },
+  eligibility: { request: request({ executionId }), answer: eligibility },
+  wait: {
+    request: request({ flowId, timeout: duration.optional().describe('A minute at most; 30 s when left out.') }),
+    answer: flowDetail,
+  },
+  timeline: { request: request({ flowId, ...page }), answer: timelinePage },
+  setTag: { request: request({ flowId, key: z.string(), value: z.string() }), answer: null },
+  getTag: { request: request({ flowId, key: z.string() }), answer: answer({ value: z.string().nullable() }) },
+  cancel: {
+    request: request({
+      flowId,
+      policy: cancelPolicy.optional(),
+      reason: z.string().optional(),
+      wait: duration.optional(),
+    }),
+    answer: answer({
+      kind: z.enum(['cancelled', 'cancellation_scheduled', 'already_cancelled']),
+      flowId,
+      policy: cancelPolicy,
+      reason: z.string().nullable(),
+      memberCount: count,
+      memberIds: z.array(executionId),
+    }),
+  },
+}

@@ -1,0 +1,192 @@
+// What hangs on an execution: its lease, attempts, steps and waitpoints.
+import { z } from 'zod'
+import { stepKinds, stepStates } from '../../model/step.ts'
+import { suspensionReasons, waitpointStates } from '../../model/suspension.ts'
+import { leaseAnswer, leases } from './execution-held.ts'
+import { failureCategory } from './policy.ts'
+import {
+  answer,
+  bytes,
+  count,
+  duration,
+  executionId,
+  fence,
+  milliseconds,
+  named,
+  nextCursor,
+  page,
+  request,
+  set,
+  setAnswer,
+  time,
+  waitpointId,
+} from './words.ts'
+
+export const leaseShapes = {
+  revoke: {
+    request: request({
+      executionId,
+      workerInstanceId: z.string().optional(),
+      leaseId: z.string().optional(),
+      reason: z.string().optional(),
+    }),
+    answer: z.union([
+      answer({ kind: z.literal('revoked'), executionId, leaseId: z.string(), leaseEpoch: z.int() }),
+      answer({ kind: z.literal('cancelled'), executionId }),
+      answer({
+        kind: z.literal('not_held'),
+        executionId,
+        why: z.enum(['no_active_lease', 'different_worker_instance_id', 'lease_id_mismatch']),
+      }),
+    ]),
+  },
+  check: { request: request({ leases }), answer: answer({ leases: z.array(leaseAnswer) }) },
+  listExpired: {
+    request: request({ namespace: z.string().optional(), ...page }),
+    answer: answer({
+      leases: z.array(answer({ ...fence, attemptIndex: z.int(), workerInstanceId: z.string(), expiresAt: time })),
+      nextCursor,
+    }),
+  },
+}
+
+const attempt = named(
+  'Attempt',
+  answer({
+    attemptIndex: z.int(),
+    generation: z.int(),
+    type: z.enum(['initial', 'retry', 'replay']),
+    outcome: z.string(),
+    startedAt: time,
+    endedAt: time.nullable(),
+    leaseId: z.string().nullable(),
+    leaseEpoch: z.int(),
+    workerId: z.string().nullable(),
+    workerInstanceId: z.string().nullable(),
+    failureReason: z.string().nullable(),
+    failureCategory: failureCategory.nullable(),
+    error: bytes.nullable(),
+    errorEncoding: z.string().nullable(),
+  }),
+)
+
+const ofExecution = request({ executionId, ...page })
+
+export const attemptShapes = {
+  list: { request: ofExecution, answer: answer({ attempts: z.array(attempt), nextCursor }) },
+}
+
+const record = request({
+  ...fence,
+  name: z.string(),
+  index: z.int().optional(),
+  place: z.int().optional(),
+  kind: z.enum(stepKinds),
+  state: z.enum(stepStates),
+  tryCount: z.int().optional(),
+  dueIn: duration.optional(),
+  dueAt: time.optional(),
+  durationMs: milliseconds.optional(),
+  originId: z.string().optional(),
+  result: bytes.optional(),
+  resultEncoding: z.string().optional(),
+})
+
+const recorded = named(
+  'StepRecorded',
+  answer({ kind: z.literal('step_recorded'), executionId, recordedAt: time, dueAt: time.nullable() }),
+)
+
+const step = named(
+  'Step',
+  answer({
+    number: count,
+    place: count,
+    name: z.string(),
+    index: count,
+    kind: z.enum(stepKinds),
+    state: z.enum(stepStates),
+    tryCount: count,
+    attemptIndex: z.int(),
+    leaseEpoch: z.int(),
+    recordedAt: time,
+    dueAt: time.nullable(),
+    durationMs: milliseconds.nullable(),
+    originId: z.string().nullable(),
+    result: bytes.nullable(),
+    resultEncoding: z.string().nullable(),
+  }),
+)
+
+export const stepShapes = {
+  record: { request: record, answer: recorded },
+  recordMany: { request: set(record), answer: setAnswer(recorded) },
+  list: { request: ofExecution, answer: answer({ steps: z.array(step), nextCursor }) },
+}
+
+const waitpoint = named(
+  'Waitpoint',
+  answer({
+    waitpointId,
+    executionId,
+    key: z.string(),
+    state: z.enum(waitpointStates),
+    requiredSignalNames: z.array(z.string()),
+    signalCount: count,
+    createdAt: time,
+    activatedAt: time.nullable(),
+    expiresAt: time.nullable(),
+    tokenKid: z.string(),
+    tokenFingerprint: z.string().nullable(),
+  }),
+)
+
+export const waitpointShapes = {
+  create: {
+    request: request({ ...fence, key: z.string(), expiresIn: duration.optional() }),
+    answer: answer({
+      kind: z.literal('waitpoint_created'),
+      executionId,
+      waitpointId,
+      key: z.string(),
+      token: z.string(),
+      expiresAt: time.nullable(),
+    }),
+  },
+  list: { request: ofExecution, answer: answer({ waitpoints: z.array(waitpoint), nextCursor }) },
+  readToken: {
+    request: request({ waitpointId }),
+    answer: answer({ waitpointId, waitpointKey: z.string(), token: z.string() }),
+  },
+  link: {
+    request: request({
+      waitpointId,
+      base: z.string().describe('Where the page is that opens it.'),
+      action: z.string().describe('The name of the signal that it sends.'),
+      refusal: z.string().optional().describe('The name of the signal of the opposite answer.'),
+      expiresIn: duration,
+    }),
+    answer: answer({ url: z.string(), expiresAt: time }),
+  },
+  describeLink: {
+    request: request({ link: z.string() }),
+    answer: answer({
+      executionId,
+      waitpointId,
+      waitpointKey: z.string(),
+      actions: z.array(z.string()),
+      expiresAt: time,
+      state: z.enum(['open', 'used', 'closed']),
+      usedAction: z.string().nullable(),
+      namespace: z.string(),
+      lane: z.string(),
+      kind: z.string(),
+      creator: z.string(),
+      reason: z.enum(suspensionReasons).nullable(),
+      suspendedAt: time.nullable(),
+      timeoutAt: time.nullable(),
+      payload: bytes.nullable(),
+      payloadEncoding: z.string().nullable(),
+    }),
+  },
+}

@@ -1,0 +1,224 @@
+// What belongs to the whole: lanes, workers, schedules, signing keys, the clock.
+import { z } from 'zod'
+import { catchUps, overlaps } from '../../model/schedule.ts'
+import { executionFields, stateCount } from './execution.ts'
+import { policy } from './policy.ts'
+import {
+  answer,
+  bytes,
+  count,
+  duration,
+  executionId,
+  milliseconds,
+  named,
+  nextCursor,
+  page,
+  request,
+  tags,
+  time,
+} from './words.ts'
+
+const ofNamespace = request({ namespace: z.string().optional(), ...page })
+const names = z.array(z.string())
+
+const lane = answer({
+  namespace: z.string(),
+  lane: z.string(),
+  state: z.enum(['active', 'paused', 'draining', 'disabled']),
+  registeredAt: time,
+  registeredBy: z.string(),
+})
+
+export const laneShapes = {
+  list: { request: ofNamespace, answer: answer({ lanes: z.array(named('Lane', lane)), nextCursor }) },
+  measure: {
+    request: request({ namespace: z.string().optional(), endedAfter: time.optional() }),
+    answer: answer({
+      now: time,
+      lanes: z.array(
+        answer({
+          namespace: z.string(),
+          lane: z.string(),
+          ready: stateCount,
+          oldestReadyAt: time.nullable(),
+          delayed: stateCount,
+          suspended: stateCount,
+        }),
+      ),
+      endings: z.array(
+        answer({
+          namespace: z.string(),
+          lane: z.string(),
+          outcome: z.enum(['success', 'failed', 'cancelled', 'expired', 'skipped']),
+          waitMs: z.int().nullable(),
+          runMs: z.int().nullable(),
+        }),
+      ),
+    }),
+  },
+}
+
+const worker = answer({
+  workerId: z.string(),
+  workerInstanceId: z.string(),
+  namespace: z.string().nullable(),
+  lanes: names,
+  kinds: names.nullable(),
+  versions: names,
+  capabilities: names,
+  host: z.string().nullable(),
+  pid: z.int().nullable(),
+  registeredAt: time,
+  heartbeatAt: time,
+  expiresAt: time,
+  ttlMs: milliseconds,
+})
+
+const instance = { workerInstanceId: z.string(), namespace: z.string().optional() }
+
+export const workerShapes = {
+  register: {
+    request: request({
+      workerId: z.string(),
+      ...instance,
+      lanes: names,
+      kinds: names.optional(),
+      versions: names.optional(),
+      capabilities: names.optional(),
+      ttl: duration.optional(),
+      host: z.string().optional(),
+      pid: z.int().optional(),
+    }),
+    answer: answer({
+      kind: z.enum(['registered', 'refreshed']),
+      workerInstanceId: z.string(),
+      registeredAt: time,
+      expiresAt: time,
+    }),
+  },
+  heartbeat: {
+    request: request(instance),
+    answer: z.union([
+      answer({ kind: z.literal('refreshed'), workerInstanceId: z.string(), expiresAt: time }),
+      answer({ kind: z.literal('not_registered'), workerInstanceId: z.string() }),
+    ]),
+  },
+  markDead: {
+    request: request({ ...instance, reason: z.string() }),
+    answer: answer({ kind: z.enum(['marked', 'not_registered']), workerInstanceId: z.string() }),
+  },
+  list: { request: ofNamespace, answer: answer({ workers: z.array(named('Worker', worker)), nextCursor }) },
+}
+
+const scheduleFields = {
+  scheduleId: z.string(),
+  namespace: z.string(),
+  state: z.enum(['active', 'paused', 'ended']),
+  cron: z.string().nullable(),
+  timeZone: z.string().nullable(),
+  everyMs: milliseconds.nullable(),
+  overlap: z.enum(overlaps),
+  catchUp: z.enum(catchUps),
+  catchUpLimit: count,
+  jitterMs: milliseconds,
+  until: time.nullable(),
+  nextFireAt: time.nullable(),
+  lastFiredAt: time.nullable(),
+  lastPlannedAt: time.nullable(),
+  lastExecutionId: executionId.nullable(),
+  firedCount: count,
+  skippedCount: count,
+  queued: z.array(time),
+  createdAt: time,
+  changedAt: time,
+  pausedAt: time.nullable(),
+  kind: z.string(),
+  lane: z.string(),
+  version: z.string().nullable(),
+  priority: z.int(),
+  requiredCapabilities: names,
+  deadlineMs: milliseconds.nullable(),
+  tags,
+  policy: policy.nullable(),
+}
+
+const scheduleId = z.string()
+const byName = request({ scheduleId, namespace: z.string().optional() })
+
+export const scheduleShapes = {
+  put: {
+    request: request({
+      scheduleId,
+      namespace: z.string().optional(),
+      ...executionFields,
+      cron: z.string().optional(),
+      timeZone: z.string().optional(),
+      every: duration.optional(),
+      overlap: z.enum(overlaps).optional(),
+      catchUp: z.enum(catchUps).optional(),
+      catchUpLimit: z.int().optional(),
+      jitter: duration.optional(),
+      until: time.optional(),
+    }),
+    answer: answer({ kind: z.enum(['created', 'changed', 'unchanged']), scheduleId, nextFireAt: time.nullable() }),
+  },
+  pause: { request: byName, answer: answer({ kind: z.enum(['paused', 'already_paused']), scheduleId }) },
+  resume: {
+    request: byName,
+    answer: answer({ kind: z.enum(['resumed', 'not_paused']), scheduleId, nextFireAt: time.nullable() }),
+  },
+  trigger: {
+    request: byName,
+    answer: z.union([
+      answer({ kind: z.enum(['fired', 'skipped']), scheduleId, executionId }),
+      answer({ kind: z.literal('queued'), scheduleId, plannedAt: time }),
+    ]),
+  },
+  describe: {
+    request: byName,
+    answer: answer({ ...scheduleFields, payload: bytes.nullable(), payloadEncoding: z.string().nullable() }),
+  },
+  list: {
+    request: ofNamespace,
+    answer: answer({ schedules: z.array(named('Schedule', answer(scheduleFields))), nextCursor }),
+  },
+  delete: { request: byName, answer: answer({ kind: z.enum(['deleted', 'not_found']), scheduleId }) },
+}
+
+const ofKey = { namespace: z.string().nullable(), kid: z.string() }
+
+export const signingKeyShapes = {
+  rotate: {
+    request: request({
+      namespace: z.string().optional(),
+      kid: z.string().optional(),
+      secret: z.string().optional(),
+      grace: duration.optional(),
+    }),
+    answer: z.union([
+      answer({
+        kind: z.literal('rotated'),
+        ...ofKey,
+        previousKid: z.string().nullable(),
+        previousExpiresAt: time.nullable(),
+        removedCount: count,
+      }),
+      answer({ kind: z.literal('unchanged'), ...ofKey }),
+    ]),
+  },
+  seed: {
+    request: request({ namespace: z.string().optional(), kid: z.string(), secret: z.string() }),
+    answer: z.union([
+      answer({ kind: z.literal('seeded'), ...ofKey }),
+      answer({ kind: z.literal('already_seeded'), ...ofKey, hasSameSecret: z.boolean() }),
+    ]),
+  },
+  list: {
+    request: request({ namespace: z.string().optional() }),
+    answer: answer({
+      signingKeys: z.array(answer({ ...ofKey, isActive: z.boolean(), createdAt: time, expiresAt: time.nullable() })),
+    }),
+  },
+}
+
+export const serverTimeShapes = { request: request({}), answer: answer({ serverTime: time }) }

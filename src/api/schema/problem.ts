@@ -1,0 +1,15 @@
+import { z } from 'zod'
+import { errorTable } from '../../model/errors.ts'
+import { answer, json } from './words.ts'
+
+/** A refusal, as RFC 9457 has it, with what the engine knows besides. */
+export const problem = answer({
+  type: z.string(),
+  title: z.string().describe('What the code means.'),
+  status: z.int(),
+  detail: z.string().describe('What was found, and the next act.'),
+  code: z.enum(Object.keys(errorTable) as [keyof typeof errorTable]),
+  retryable: z.boolean().describe('The same request, sent again unchanged, may succeed.'),
+  details: z.record(z.string(), json),
+  requestId: z.string(),
+})

@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import { signalEffects } from '../../model/signal.ts'
+import {
+  answer,
+  bytes,
+  executionId,
+  named,
+  nextCursor,
+  page,
+  request,
+  set,
+  setAnswer,
+  time,
+  waitpointId,
+} from './words.ts'
+
+const effect = named('SignalEffect', z.enum(signalEffects), 'What it did when it was accepted.')
+
+export const signal = named(
+  'Signal',
+  answer({
+    signalId: z.string(),
+    executionId,
+    name: z.string(),
+    category: z.string(),
+    source: answer({ type: z.string(), identity: z.string() }),
+    waitpointId: waitpointId.nullable(),
+    waitpointKey: z.string().nullable(),
+    correlationId: z.string().nullable(),
+    payload: bytes.nullable(),
+    payloadEncoding: z.string().nullable(),
+    effect,
+    acceptedAt: time,
+    takenAt: time.nullable(),
+  }),
+)
+
+const payload = { payload: bytes.optional(), payloadEncoding: z.string().optional() }
+
+const content = {
+  name: z.string(),
+  category: z.string().optional(),
+  correlationId: z.string().optional(),
+  idempotencyKey: z.string().optional(),
+  sourceType: z.string().optional(),
+  sourceIdentity: z.string().optional(),
+  ...payload,
+}
+
+const deliver = request({ waitpointId, token: z.string(), ...content })
+const send = request({ executionId, ...content })
+const result = named(
+  'SignalResult',
+  answer({ kind: z.enum(['accepted', 'duplicate']), executionId, signalId: z.string(), effect }),
+)
+
+export const signalShapes = {
+  deliver: { request: deliver, answer: result },
+  deliverMany: { request: set(deliver), answer: setAnswer(result) },
+  send: { request: send, answer: result },
+  sendMany: { request: set(send), answer: setAnswer(result) },
+  approve: {
+    request: request({
+      waitpointId,
+      name: z.string(),
+      idempotencySuffix: z.string(),
+      lane: z.string().optional(),
+      ...payload,
+    }),
+    answer: result,
+  },
+  redeem: { request: request({ link: z.string(), action: z.string().optional(), ...payload }), answer: result },
+  list: { request: request({ executionId, ...page }), answer: answer({ signals: z.array(signal), nextCursor }) },
+}

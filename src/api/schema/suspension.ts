@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { conditionKinds } from '../../model/condition.ts'
+import { closeReasons, suspensionReasons, timeoutBehaviours } from '../../model/suspension.ts'
+import { condition } from './condition.ts'
+import { signal } from './signal.ts'
+import {
+  answer,
+  duration,
+  executionId,
+  fence,
+  milliseconds,
+  named,
+  nextCursor,
+  page,
+  request,
+  time,
+  waitpointId,
+} from './words.ts'
+
+const reason = named('SuspensionReason', z.enum(suspensionReasons))
+const behaviour = named('TimeoutBehaviour', z.enum(timeoutBehaviours))
+const closeReason = named('CloseReason', z.enum(closeReasons))
+const winners = z.record(z.string(), z.string())
+
+const fields = {
+  suspensionId: z.string(),
+  reason,
+  suspendedAt: time,
+  timeoutAt: time.nullable(),
+  timeoutBehaviour: behaviour,
+  escalatedAt: time.nullable(),
+  conditionKind: z.enum(conditionKinds),
+}
+
+export const suspension = named('Suspension', answer(fields))
+
+export const resumption = named(
+  'Resumption',
+  answer({
+    suspensionId: z.string(),
+    idempotencyKey: z.string().nullable(),
+    resumedAt: time,
+    closeReason,
+    winners,
+    signals: z.array(signal),
+    hasMoreSignals: z.boolean(),
+  }),
+  'How a suspension ended, and the signals that did it.',
+)
+
+export const suspendRequest = request({
+  ...fence,
+  condition,
+  waitpoints: z.array(z.union([request({ key: z.string() }), request({ waitpointId })])).optional(),
+  reason: reason.optional(),
+  timeout: duration.optional(),
+  timeoutAt: time.optional(),
+  timeoutBehaviour: behaviour.optional(),
+  escalation: request({ timeout: duration, behaviour }).optional(),
+  resumeDelay: duration.optional(),
+  idempotencyKey: z.string().optional(),
+})
+
+const detail = answer({
+  ...fields,
+  executionId,
+  attemptIndex: z.int(),
+  condition,
+  requestedBy: z.string(),
+  idempotencyKey: z.string().nullable(),
+  resumeDelayMs: milliseconds.nullable(),
+  wakeAt: time.nullable(),
+  closedAt: time.nullable(),
+  closeReason: closeReason.nullable(),
+  outcome: answer({
+    winners,
+    satisfiers: z.record(z.string(), z.array(z.string())),
+    signals: z.array(z.string()),
+  }).nullable(),
+})
+
+const listed = answer({ ...fields, executionId, namespace: z.string(), lane: z.string(), kind: z.string() })
+
+export const suspensionShapes = {
+  list: {
+    request: request({
+      namespace: z.string().optional(),
+      lane: z.string().optional(),
+      kind: z.string().optional(),
+      ...page,
+    }),
+    answer: answer({ suspensions: z.array(listed), nextCursor }),
+  },
+  describe: { request: request({ executionId }), answer: detail },
+}

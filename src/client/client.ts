@@ -1,0 +1,126 @@
+// A server, as whoever calls it sees it: one way to call any operation, and the end of it all.
+import { randomUUID } from 'node:crypto'
+import { headers as names } from '../api/headers.ts'
+import type { Route } from '../api/route.ts'
+import { EngineError } from '../model/errors.ts'
+import { retryAfterMs, valueOf } from './answer.ts'
+import type { WireRequest } from './request.ts'
+import { Later, untilAnswered } from './retry.ts'
+import { Transport, type Reply, type Sockets } from './transport.ts'
+
+export interface ClientOptions {
+  readonly token?: string | undefined
+  /** How long an answer may take, besides what it is asked to wait. */
+  readonly timeoutMs: number
+  /** For how long what is safe to repeat is sent again. */
+  readonly patienceMs: number
+  /** What one request is asked to wait at most: a server bears a minute, and proxies often less. */
+  readonly longestWaitMs: number
+}
+
+export interface Called extends WireRequest {
+  readonly route: Route
+  readonly headers: Readonly<Record<string, string>>
+  readonly isRepeatable: boolean
+  /** How long the server is asked to wait. */
+  readonly waitMs?: number
+  readonly signal?: AbortSignal | undefined
+}
+
+// A renewal that comes late is as bad as none, so these never stand behind others.
+const leaseOperations: readonly string[] = ['renewExecutions', 'checkLeases']
+
+export class Client {
+  readonly transport: Transport
+  readonly options: ClientOptions
+  readonly #taken = new Set<Promise<unknown>>()
+  /** Aborted when the client begins to close: what waits ends then. */
+  readonly #waits = new AbortController()
+  #closing: Promise<void> | null = null
+
+  constructor(base: URL, options: ClientOptions) {
+    this.transport = new Transport(base)
+    this.options = options
+  }
+
+  get isClosing(): boolean {
+    return this.#closing !== null
+  }
+
+  headers(bound: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+    const { token } = this.options
+    return { ...bound, ...(token !== undefined && { authorization: `Bearer ${token}` }) }
+  }
+
+  /** Runs a call of a user's, which a close waits for; it is refused when the close came first. */
+  async take<T>(act: () => Promise<T>): Promise<T> {
+    if (this.#closing !== null) throw clientClosed()
+    const taken = act()
+    this.#taken.add(taken)
+    try {
+      return await taken
+    } finally {
+      this.#taken.delete(taken)
+    }
+  }
+
+  /** Takes no more calls, ends what waits, and lets the others be answered within the time given. */
+  close(longestMs: number): Promise<void> {
+    return (this.#closing ??= this.#finish(longestMs))
+  }
+
+  async #finish(longestMs: number): Promise<void> {
+    this.#waits.abort(clientClosed())
+    let timer: NodeJS.Timeout | undefined
+    const givenUp = new Promise((resolve) => (timer = setTimeout(resolve, longestMs)))
+    await Promise.race([Promise.allSettled(this.#taken), givenUp])
+    clearTimeout(timer)
+    this.transport.close(clientClosed())
+  }
+
+  /** The value of its answer; a refusal is thrown as the server would throw it. */
+  call(called: Called): Promise<unknown> {
+    const { route, isRepeatable } = called
+    const signal = this.#signalOf(called)
+    const requestId = randomUUID()
+    const { patienceMs } = this.options
+    return untilAnswered({ isRepeatable, patienceMs, signal }, async () => {
+      const reply = await this.#send({ ...called, signal }, requestId)
+      try {
+        return valueOf(route, reply, requestId)
+      } catch (error) {
+        const isLater = EngineError.is(error) && (reply.status === 429 || reply.status === 503)
+        throw isLater ? new Later(error, retryAfterMs(reply)) : error
+      }
+    })
+  }
+
+  #signalOf({ signal, waitMs = 0 }: Called): AbortSignal | undefined {
+    if (waitMs === 0) return signal
+    return signal === undefined ? this.#waits.signal : AbortSignal.any([signal, this.#waits.signal])
+  }
+
+  #send({ route, path, body, headers, waitMs = 0, signal }: Called, requestId: string): Promise<Reply> {
+    return this.transport.send({
+      method: route.method,
+      path,
+      body,
+      headers: { ...this.headers(headers), [names.requestId]: requestId, accept: 'application/json' },
+      sockets: socketsFor(route, waitMs),
+      timeoutMs: this.options.timeoutMs + waitMs,
+      signal,
+    })
+  }
+}
+
+function socketsFor({ operationId }: Route, waitMs: number): Sockets {
+  if (waitMs > 0) return 'waiting'
+  return leaseOperations.includes(operationId) ? 'leases' : 'quick'
+}
+
+export function clientClosed(): EngineError {
+  return new EngineError(
+    'engine_closed',
+    'the connection to the server was closed and takes no more calls; connect again',
+  )
+}

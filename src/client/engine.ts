@@ -1,0 +1,116 @@
+// The same `Engine` over HTTP, made from the table of routes: what a verb takes and gives is said there.
+import { fieldsOf, type Fields } from '../api/call.ts'
+import type { Route } from '../api/route.ts'
+import { operations, routes, type Operation } from '../api/routes.ts'
+import type { Engine } from '../engine/contract.ts'
+import type { SubscribeRequest } from '../engine/event/subscribe.ts'
+import { bindCaller } from '../model/caller.ts'
+import { EngineError, refusal } from '../model/errors.ts'
+import { show } from '../model/text.ts'
+import { callerHeaders, type Bound } from './caller-headers.ts'
+import type { Client } from './client.ts'
+import { mintIds } from './mint.ts'
+import { jsonOf, refuseTextForBytes, requestOf } from './request.ts'
+import { Sets, type Item } from './sets.ts'
+import { subscribe } from './subscribe.ts'
+import { waitFor } from './wait.ts'
+
+type Verb = (...given: unknown[]) => Promise<unknown>
+type Verbs = Record<string, Verb>
+
+export function engineOver(client: Client, bound: Bound): Engine {
+  const headers = callerHeaders(bound)
+  const nouns: Record<string, Verbs> = {}
+  const whole: Verbs = {}
+  for (const operation of operations) {
+    const { noun, verb } = operation
+    const verbs = noun === null ? whole : (nouns[noun] ??= {})
+    const many = manyOf(operation)
+    if (many === null) {
+      const call = verbFor(client, headers, operation)
+      verbs[verb] ??= (...given) => client.take(() => call(...given))
+    } else {
+      const sets = setsFor(client, headers, operation.route, many)
+      verbs[verb] = (request) => client.take(() => sets.one(request))
+      verbs[`${verb}Many`] = (requests) => client.take(() => sets.many(requests))
+    }
+  }
+  nouns['events']!['subscribe'] = (request = {}) =>
+    client.take(() => subscribe(client, headers, request as SubscribeRequest))
+  const as: Engine['as'] = (options) => engineOver(client, bindCaller(bound, options))
+  return { ...nouns, ...whole, as } as unknown as Engine
+}
+
+/** The route of the same verb for many. */
+function manyOf({ noun, verb }: Operation): Route | null {
+  if (noun === null) return null
+  const verbs = routes[noun as keyof typeof routes] as unknown as Readonly<Record<string, Route>>
+  return verbs[`${verb}Many`] ?? null
+}
+
+function verbFor(client: Client, headers: Readonly<Record<string, string>>, { route }: Operation): Verb {
+  const ask = (fields: Fields, waitMs?: number, signal?: AbortSignal): Promise<unknown> =>
+    client.call({
+      route,
+      ...requestOf(route, fields),
+      headers,
+      isRepeatable: mayRepeat(route, fields),
+      ...(waitMs !== undefined && { waitMs }),
+      signal,
+    })
+  return async (...given) => {
+    refuseNoObject(route, given)
+    const asked = fieldsOf(route, given)
+    if (route.waits !== undefined) return waitFor(route, asked, client.options.longestWaitMs, ask)
+    const fields = mintIds(route.operationId, asked)
+    return asFirst(route, fields !== asked, await ask(fields))
+  }
+}
+
+function setsFor(client: Client, headers: Readonly<Record<string, string>>, one: Route, many: Route): Sets {
+  const minted = new WeakSet<Item>()
+  const encode = (request: unknown): Item => {
+    const isObject = typeof request === 'object' && request !== null
+    refuseTextForBytes('', request)
+    const given = isObject ? mintIds(one.operationId, request as Fields) : request
+    const isRepeatable = mayRepeat(many, isObject ? (request as Fields) : {})
+    const item = { json: jsonOf(one.operationId, given), isRepeatable }
+    if (given !== request) minted.add(item)
+    return item
+  }
+  return new Sets(encode, async (items) => {
+    const answers = await client.call({
+      route: many,
+      path: many.path,
+      body: `{"items":[${items.map(({ json }) => json).join(',')}]}`,
+      headers,
+      isRepeatable: items.every(({ isRepeatable }) => isRepeatable),
+    })
+    if (Array.isArray(answers) && answers.length === items.length) {
+      return answers.map((answer: unknown, index) => asFirst(one, minted.has(items[index]!), answer))
+    }
+    const sentence = `the server answered something else than ${items.length} items to ${many.operationId}`
+    throw new EngineError('internal_error', sentence, { operationId: many.operationId })
+  })
+}
+
+// A create is remembered by its request id, and finds its own id or key wherever it is sent again; so does whatever has a key.
+function mayRepeat({ isRepeatable, remembers }: Route, { idempotencyKey }: Fields): boolean {
+  return isRepeatable || remembers === true || idempotencyKey !== undefined
+}
+
+/** Of an id that was minted for this very call, a duplicate is the call itself, whose first answer was lost. */
+function asFirst({ created }: Route, isMinted: boolean, answer: unknown): unknown {
+  if (!isMinted || created === undefined) return answer
+  const { kind } = answer as { kind?: unknown }
+  return kind === 'duplicate' || kind === 'already_member' ? { ...(answer as object), kind: created } : answer
+}
+
+function refuseNoObject({ args, operationId }: Route, given: readonly unknown[]): void {
+  for (const [place, name] of args.entries()) {
+    const request = given[place]
+    if (name !== 'request' || request === undefined) continue
+    if (typeof request === 'object' && request !== null) continue
+    throw refusal('invalid_input', `the request to ${operationId}`, show(request), 'an object')
+  }
+}

@@ -1,0 +1,19 @@
+// The connection went before the answer was whole: whether the server has done what was asked is not known, unless the request
+// was never sent.
+
+export class LostConnection extends Error {
+  /** No byte of the request can have reached the server. */
+  readonly isUnsent: boolean
+
+  constructor(why: Error | string, options: { readonly isUnsent?: boolean } = {}) {
+    super(typeof why === 'string' ? why : messageOf(why), { cause: why })
+    this.isUnsent = options.isUnsent ?? false
+  }
+}
+
+// A name with several addresses fails with one error for each, and no words of its own.
+function messageOf(error: Error): string {
+  if (error.message !== '') return error.message
+  const [first] = error instanceof AggregateError ? (error.errors as Error[]) : []
+  return first?.message ?? 'the connection was lost'
+}

@@ -1,0 +1,67 @@
+// A call as a request: which fields stand in the path, which in the query, which in the body.
+import { pathOf, type Fields } from '../api/call.ts'
+import type { Route } from '../api/route.ts'
+import { toWire } from '../api/wire.ts'
+import { EngineError, refusal } from '../model/errors.ts'
+import { show } from '../model/text.ts'
+
+export interface WireRequest {
+  readonly path: string
+  readonly body: string | undefined
+}
+
+export function requestOf(route: Route, fields: Fields): WireRequest {
+  refuseTextForBytes('', fields)
+  const { path, rest } = pathOf(route, fields)
+  if (route.body !== 'none') return { path, body: jsonOf(route.operationId, rest) }
+  const query = queryOf(rest)
+  return { path: query === '' ? path : `${path}?${query}`, body: undefined }
+}
+
+/** Refuses what JSON cannot hold, such as a bigint or a circle. */
+export function jsonOf(operationId: string, value: unknown): string {
+  try {
+    return JSON.stringify(toWire(value)) ?? 'null'
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message.split('\n')[0] : 'unknown'
+    throw new EngineError('invalid_input', `the request to ${operationId} cannot be sent: ${why}`, {}, { cause })
+  }
+}
+
+/** On the wire bytes are a text, so a text that was given for bytes would be taken for them. */
+export function refuseTextForBytes(at: string, given: unknown): void {
+  if (typeof given !== 'object' || given === null) return
+  const { execution, flow, members, ...fields } = given as Fields
+  for (const name of ['payload', 'result', 'error']) {
+    if (typeof fields[name] === 'string') throw refusal('invalid_input', at + name, show(fields[name]), 'bytes')
+  }
+  refuseTextForBytes(`${at}execution.`, execution)
+  refuseTextForBytes(`${at}flow.`, flow)
+  if (Array.isArray(members)) members.forEach((each, index) => refuseTextForBytes(`${at}members[${index}].`, each))
+}
+
+/** A field of a field is `tags[key]=value`; a list is its name, repeated. */
+function queryOf(fields: Fields): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === undefined) continue
+    if (Array.isArray(value)) for (const item of listOf(name, value)) query.append(name, item)
+    else if (typeof value === 'object' && value !== null) {
+      for (const [key, inner] of Object.entries(value)) query.append(`${name}[${key}]`, textOf(inner))
+    } else query.append(name, textOf(value))
+  }
+  return query.toString()
+}
+
+/** An empty list is not one that was left out: it is sent as one that nobody can want. */
+function listOf(name: string, list: readonly unknown[]): readonly string[] {
+  if (list.length === 0) return ['']
+  return Array.from(list, (item, index) => {
+    if (typeof item === 'string') return item
+    throw refusal('invalid_input', `${name}[${index}]`, show(item), 'a text')
+  })
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : `${value as number}`
+}

@@ -1,0 +1,136 @@
+// One exchange with a server: a request goes out, an answer comes back or is lost. Few sockets are kept open and used again.
+// What waits has sockets of its own, because it would keep the others from what is quick; so have renewals, because nothing may
+// stand before them.
+import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { LostConnection } from './lost-connection.ts'
+
+export type Sockets = 'quick' | 'waiting' | 'leases'
+
+export interface Ask {
+  readonly method: string
+  /** Below the server's URL, with its query. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | undefined
+  readonly sockets: Sockets
+  /** How long it may take until the answer is whole; of what is opened, until it begins. */
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface Reply {
+  readonly status: number
+  readonly headers: IncomingMessage['headers']
+  readonly text: string
+}
+
+// One or two sets of an operation are on their way at a time: more sockets would make smaller sets.
+const mostQuickSockets = 16
+
+export class Transport {
+  readonly #base: URL
+  readonly #isSecure: boolean
+  readonly #agents: Readonly<Record<Sockets, HttpAgent>>
+  readonly #underWay = new Set<ClientRequest>()
+  #closedBy: Error | null = null
+
+  constructor(base: URL) {
+    this.#base = base
+    this.#isSecure = base.protocol === 'https:'
+    const agent = (maxSockets: number): HttpAgent => {
+      const options = { keepAlive: true, maxSockets, noDelay: true } as const
+      return this.#isSecure ? new HttpsAgent(options) : new HttpAgent(options)
+    }
+    this.#agents = { quick: agent(mostQuickSockets), waiting: agent(Infinity), leases: agent(2) }
+  }
+
+  /** The whole answer. */
+  send(ask: Ask): Promise<Reply> {
+    return this.#exchange(ask, async (answer) => ({
+      status: answer.statusCode!,
+      headers: answer.headers,
+      text: await readText(answer),
+    }))
+  }
+
+  /** An answer whose body is read as it comes. Whoever reads it destroys it. */
+  open(ask: Ask): Promise<IncomingMessage> {
+    return this.#exchange(ask, async (answer) => answer)
+  }
+
+  /** Cuts off what is under way, and refuses what comes after. */
+  close(reason: Error): void {
+    this.#closedBy ??= reason
+    for (const request of this.#underWay) request.destroy()
+    for (const agent of Object.values(this.#agents)) agent.destroy()
+  }
+
+  // Why an exchange ended is told by whoever ended it: a socket that was destroyed only knows that it was.
+  async #exchange<T>(ask: Ask, read: (answer: IncomingMessage) => Promise<T>): Promise<T> {
+    const { signal, timeoutMs } = ask
+    signal?.throwIfAborted()
+    if (this.#closedBy !== null) throw this.#closedBy
+    const request = this.#request(ask)
+    let isLate = false
+    const late = setTimeout(() => {
+      isLate = true
+      request.destroy()
+    }, timeoutMs)
+    try {
+      return await read(await answerTo(request, ask.body, this.#isSecure))
+    } catch (error) {
+      signal?.throwIfAborted()
+      if (this.#closedBy !== null) throw this.#closedBy
+      throw isLate ? new LostConnection(`no answer within ${timeoutMs} ms`) : error
+    } finally {
+      clearTimeout(late)
+    }
+  }
+
+  #request({ method, path, headers, body, sockets, signal }: Ask): ClientRequest {
+    const { hostname, port, pathname } = this.#base
+    const request = (this.#isSecure ? httpsRequest : httpRequest)({
+      agent: this.#agents[sockets],
+      hostname: hostname.replace(/^\[(.*)\]$/, '$1'),
+      port,
+      method,
+      path: pathname.replace(/\/$/, '') + path,
+      headers:
+        body === undefined
+          ? headers
+          : { ...headers, 'content-type': 'application/json', 'content-length': `${Buffer.byteLength(body)}` },
+    })
+    const stop = (): void => void request.destroy()
+    this.#underWay.add(request)
+    signal?.addEventListener('abort', stop)
+    request.on('close', () => {
+      this.#underWay.delete(request)
+      signal?.removeEventListener('abort', stop)
+    })
+    return request
+  }
+}
+
+function answerTo(request: ClientRequest, body: string | undefined, isSecure: boolean): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    // Before a socket is connected nothing can have arrived.
+    let isConnected = false
+    request.on('socket', (socket) => {
+      if (!socket.connecting) isConnected = true
+      else socket.once(isSecure ? 'secureConnect' : 'connect', () => (isConnected = true))
+    })
+    request.on('response', resolve)
+    request.on('error', (error) => reject(new LostConnection(error, { isUnsent: !isConnected })))
+    request.end(body)
+  })
+}
+
+function readText(answer: IncomingMessage): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+    answer.on('end', () => resolve(chunks.length === 1 ? chunks[0]!.toString() : Buffer.concat(chunks).toString()))
+    answer.on('error', (error) => reject(new LostConnection(error)))
+  })
+}

@@ -1,0 +1,57 @@
+// Calls that wait for something. A server bears a wait of a minute, and proxies often less: a longer one is cut into several.
+import type { Fields } from '../api/call.ts'
+import type { Route } from '../api/route.ts'
+import { parseDuration } from '../model/duration.ts'
+import { EngineError } from '../model/errors.ts'
+import { checkAbortSignal } from '../model/shape.ts'
+
+/** One question, which waits no longer than it is told to. */
+export type AskWaiting = (fields: Fields, waitMs: number, signal: AbortSignal | undefined) => Promise<unknown>
+
+export async function waitFor(route: Route, fields: Fields, longestWaitMs: number, ask: AskWaiting): Promise<unknown> {
+  const { signal: given, ...rest } = fields
+  const signal = checkAbortSignal(given)
+  const isAborted = (): boolean => signal?.aborted === true
+  const name = route.waits!
+  const isForEver = name === 'timeout' && rest[name] === undefined
+  const totalMs = rest[name] === undefined ? 0 : parseDuration(name, rest[name])
+  const until = isForEver ? Infinity : performance.now() + totalMs
+  for (;;) {
+    if (name === 'timeout') signal?.throwIfAborted()
+    const isOver = isAborted()
+    const leftMs = isOver ? 0 : Math.max(0, Math.ceil(until - performance.now()))
+    const waitMs = Math.min(leftMs, longestWaitMs)
+    const asked = waitMs === 0 && name === 'wait' ? without(rest, name) : { ...rest, [name]: waitMs }
+    const askedAt = performance.now()
+    try {
+      const answer = await ask(asked, waitMs, isOver ? undefined : signal)
+      // One that was cut short, as by a server that stops, is for the caller to repeat.
+      const isCutShort = performance.now() - askedAt < waitMs / 2
+      if (leftMs <= longestWaitMs || isCutShort || !isStillOpen(answer)) return answer
+    } catch (error) {
+      if (!isOver && isAborted()) {
+        if (route.operationId === 'claimExecutions') return { claims: [], more: false }
+        continue
+      }
+      if (!EngineError.is(error, 'wait_timed_out')) throw error
+      if (leftMs <= longestWaitMs) throw inAll(error, totalMs)
+    }
+  }
+}
+
+function without(fields: Fields, name: string): Fields {
+  const { [name]: _, ...rest } = fields
+  return rest
+}
+
+/** Nothing was claimed, or has ended, so far. */
+function isStillOpen(answer: unknown): boolean {
+  const { kind, claims } = (answer ?? {}) as { kind?: unknown; claims?: readonly unknown[] }
+  return kind === 'pending' || claims?.length === 0
+}
+
+// The last question alone knows of its own part of the time.
+function inAll(error: EngineError, timeoutMs: number): EngineError {
+  const sentence = error.message.replace(/within \d+ ms/, `within ${timeoutMs} ms`)
+  return new EngineError(error.code, sentence, { ...error.details, timeoutMs }, { cause: error })
+}

@@ -1,0 +1,177 @@
+// The engine over HTTP. A plain function from request to answer, to be mounted anywhere or listened with (`serve.ts`).
+import { setMaxListeners } from 'node:events'
+import { inspect } from 'node:util'
+import { cors } from 'hono/cors'
+import { headers } from '../api/headers.ts'
+import { operations, type Operation } from '../api/routes.ts'
+import { toWire } from '../api/wire.ts'
+import type { Engine } from '../engine/contract.ts'
+import { EngineError } from '../model/errors.ts'
+import { refuseUnknownFields } from '../model/shape.ts'
+import { codeVersion } from '../model/version.ts'
+import { silent, type Logger } from '../sql/logger.ts'
+import { claimOrGiveBack } from './claim.ts'
+import { eventStream } from './event-stream.ts'
+import { addApprovalPage } from './approval-page.ts'
+import { Gate, type Authenticate } from './gate.ts'
+import { addHealth } from './health.ts'
+import { KnownKeys } from './known-keys.ts'
+import { answerOf, perform, readFields, waiting } from './operation.ts'
+import { addMetrics, Metrics } from './metrics.ts'
+import { openApiDocument } from './openapi.ts'
+import { checkOrigins, refuseOtherHosts } from './origin.ts'
+import { honoPath, unknownRoute } from './paths.ts'
+import { asRefusal, problemResponse } from './problem.ts'
+import { Remembered, type Answer } from './remembered.ts'
+import { addressOf, newRouter, type AppContext } from './router.ts'
+import { sourceOf } from './source.ts'
+
+export interface AppOptions {
+  /** How a key is known. Left out: by the engine's API keys. Null: whoever comes may do everything. */
+  readonly authenticate?: Authenticate | null
+  /** Requests a second: of one key that has no limit of its own, and of one address that has no key. False: any number. */
+  readonly rateLimit?: { readonly perKey?: number; readonly perAddress?: number } | false
+  /** Origins whose pages may read answers. Left out: none. */
+  readonly cors?: readonly string[]
+  /** The names that it answers to, without ports. Left out: any. */
+  readonly hosts?: readonly string[]
+  readonly logger?: Logger
+  /** `/metrics` needs a key of all namespaces that may read, unless it is `'open'`; false: there is none. */
+  readonly metrics?: boolean | 'open'
+  /** After how long a silent stream says that it is still there; defaults to 15 s. */
+  readonly heartbeatMs?: number
+}
+
+const optionNames = [
+  'authenticate',
+  'rateLimit',
+  'cors',
+  'hosts',
+  'logger',
+  'metrics',
+  'heartbeatMs',
+] as const satisfies readonly (keyof AppOptions)[]
+
+export interface App {
+  readonly fetch: (request: Request, env?: unknown) => Response | Promise<Response>
+  /** Ends what waits and what streams, with a reason; refuses what comes after. */
+  stop(): void
+}
+
+/**
+ * The engine as a function from request to answer.
+ *
+ * @example
+ * const ff = await connect('memory:')
+ * const app = createApp(ff.engine)
+ * const answer = await app.fetch(new Request('http://localhost/livez'))
+ */
+export function createApp(engine: Engine, options: AppOptions = {}): App {
+  refuseUnknownFields('createApp', options, optionNames)
+  const { logger = silent, heartbeatMs = 15_000 } = options
+  const keys = new KnownKeys(engine)
+  const authenticate: Authenticate | null =
+    options.authenticate === undefined ? (key) => keys.authenticate(key) : options.authenticate
+  const gate = new Gate(engine, authenticate, options.rateLimit)
+  const remembered = new Remembered()
+  const stopping = new AbortController()
+  // Every stream and every wait listens to it.
+  setMaxListeners(0, stopping.signal)
+  const metrics = new Metrics(engine)
+  const app = newRouter()
+
+  app.use(async (context, next) => {
+    const began = performance.now()
+    await next()
+    metrics.request(context.req.method, context.get('path') ?? 'unknown', context.res.status, performance.now() - began)
+  })
+  if (options.cors !== undefined) app.use(cors({ origin: [...checkOrigins(options.cors)], ...corsHeaders }))
+  app.use(async (context, next) => {
+    refuseOtherHosts(options.hosts ?? null, context.req.raw.headers)
+    await next()
+  })
+  addHealth(app, engine, stopping.signal)
+  addApprovalPage(app, engine, (context) => gate.admit(publicRoute, context.req.raw.headers, addressOf(context)))
+  if (options.metrics !== false) addMetrics(app, metrics, options.metrics === 'open' ? null : gate)
+  app.get('/openapi.json', (context) => context.json(openApi()))
+  for (const operation of inOrder(operations)) {
+    app.on(operation.route.method, honoPath(operation.route.path), (context) => answer(operation, context))
+  }
+  app.notFound((context) => refuse(context, unknownRoute(context.req)))
+  app.onError((error, context) => refuse(context, error))
+
+  async function answer(operation: Operation, context: AppContext): Promise<Response> {
+    const { route } = operation
+    context.set('path', route.path)
+    const { engine, identity } = await gate.admit(route, context.req.raw.headers, addressOf(context))
+    stopping.signal.throwIfAborted()
+    const fields = await readFields(operation, context)
+    if (route.streams === 'only' || (route.streams === 'also' && wantsEvents(context))) {
+      const source = await sourceOf(operation, engine, fields, context.req.header('last-event-id'))
+      return eventStream(source, { stopping: stopping.signal, heartbeatMs, refusalOf: (error) => told(context, error) })
+    }
+    if (route.waits !== undefined) {
+      const asked = waiting(route, fields, AbortSignal.any([context.req.raw.signal, stopping.signal]))
+      if (operation.verb !== 'claim') return respond(await perform(operation, engine, asked, metrics))
+      return respond(answerOf(route, await claimOrGiveBack(engine, asked, context.req.raw.signal), fields))
+    }
+    const act = (): Promise<Answer> => perform(operation, engine, fields, metrics)
+    const sentAs = context.req.header(headers.requestId)
+    if (route.remembers === true && sentAs !== undefined) {
+      return respond(await remembered.once([identity.keyId, sentAs, route.operationId, toWire(fields)], act))
+    }
+    const given = await act()
+    if (route.operationId === 'revokeApiKey') keys.forget()
+    return respond(given)
+  }
+
+  function told(context: AppContext, error: unknown): EngineError {
+    const { method, path } = context.req
+    const refusal = asRefusal(error, (fault) =>
+      logger.error(`${method} ${path} (${context.get('requestId')}): ${inspect(fault)}`),
+    )
+    if (refusal.status >= 500) metrics.fault(context.get('path') ?? 'unknown', refusal.code)
+    return refusal
+  }
+
+  function refuse(context: AppContext, error: unknown): Response {
+    return problemResponse(told(context, error), context.get('requestId'))
+  }
+
+  return { fetch: (request, env) => app.fetch(request, env as object), stop: () => stopping.abort(serverStopping()) }
+}
+
+// The reason of whatever it ends, so that a wait which throws it is refused as it should be.
+function serverStopping(): EngineError {
+  return new EngineError('server_stopping', 'the server is about to stop; ask another')
+}
+
+// Made when it is first asked for, and once.
+let document: ReturnType<typeof openApiDocument> | undefined
+
+function openApi(): NonNullable<typeof document> {
+  return (document ??= openApiDocument(codeVersion))
+}
+
+const publicRoute = { operationId: 'approval', scopes: [] } as const
+
+const corsHeaders = {
+  allowMethods: ['GET', 'POST', 'PUT', 'DELETE'],
+  allowHeaders: ['authorization', 'content-type', 'last-event-id', ...Object.values(headers)],
+  exposeHeaders: [headers.requestId],
+  maxAge: 600,
+}
+
+function respond({ status, text }: Answer): Response {
+  if (status === 204) return new Response(null, { status })
+  return new Response(text, { status, headers: { 'content-type': 'application/json', 'cache-control': 'no-store' } })
+}
+
+function wantsEvents({ req }: AppContext): boolean {
+  return (req.header('accept') ?? '').includes('text/event-stream')
+}
+
+// Paths without fields first: `/v1/executions/count` is no execution.
+function inOrder(all: readonly Operation[]): readonly Operation[] {
+  return all.toSorted((a, b) => Number(a.route.path.includes('{')) - Number(b.route.path.includes('{')))
+}

@@ -1,0 +1,188 @@
+// The page behind an approval link: what is asked, who asks, the data, and the answers that the link may give, with a comment.
+// Plain HTML without a script. Opening it answers nothing, so that a mail scanner that follows links decides nothing; the answer
+// is a form that is sent.
+import { html, raw } from 'hono/html'
+import type { Engine } from '../engine/contract.ts'
+import type { LinkDetail } from '../engine/waitpoint/describe-link.ts'
+import { EngineError } from '../model/errors.ts'
+import { limits } from '../model/limits.ts'
+import { readText } from './body.ts'
+import { isSameOrigin } from './origin.ts'
+import type { AppContext, Router } from './router.ts'
+
+export const approvalPath = '/approve'
+
+type Markup = ReturnType<typeof html>
+
+/** `admit` refuses whoever asks too often. */
+export function addApprovalPage(app: Router, engine: Engine, admit: (context: AppContext) => Promise<unknown>): void {
+  const bound = engine.as({ namespace: '*', actor: 'external' })
+  app.get(approvalPath, async (context) => {
+    await admit(context)
+    return orRefusal(context, async () => {
+      const link = context.req.query('link') ?? ''
+      return askPage(link, await bound.waitpoints.describeLink({ link }))
+    })
+  })
+  app.post(approvalPath, async (context) => {
+    await admit(context)
+    return orRefusal(context, async () => {
+      refuseOtherPages(context.req.raw.headers)
+      const form = new URLSearchParams(await readText(context.req.raw, limits.controlBodyBytes))
+      const { link, action, comment } = {
+        link: form.get('link') ?? '',
+        action: form.get('action'),
+        comment: form.get('comment'),
+      }
+      const asked = await bound.waitpoints.describeLink({ link })
+      if (asked.state !== 'open') return askPage(link, asked)
+      const payload = Buffer.from(JSON.stringify(comment === null || comment === '' ? {} : { comment }))
+      await bound.signals.redeem({ link, payload, ...(action !== null && { action }) })
+      return askPage(link, await bound.waitpoints.describeLink({ link }))
+    })
+  })
+}
+
+async function orRefusal(context: AppContext, page: () => Promise<Markup>): Promise<Response> {
+  context.header('content-security-policy', policy)
+  // Others never learn the link by which they were reached; our own form says where it comes from.
+  context.header('referrer-policy', 'same-origin')
+  context.header('x-frame-options', 'DENY')
+  context.header('cache-control', 'no-store')
+  try {
+    return context.html(await page())
+  } catch (error) {
+    if (!EngineError.is(error) || error.status >= 500) throw error
+    const title = error.code === 'invalid_token' ? 'This link is not valid' : 'This cannot be answered'
+    const sentence =
+      error.code === 'invalid_token'
+        ? 'It is wrong, or its time is over. Ask whoever sent it for a new one.'
+        : error.message
+    return context.html(document(title, html`<p>${sentence}</p>`), error.status as 400)
+  }
+}
+
+const policy =
+  "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+function refuseOtherPages(headers: Headers): void {
+  const origin = headers.get('origin')
+  if (origin === null || isSameOrigin(origin, headers.get('host') ?? '')) return
+  throw new EngineError('forbidden', 'the answer came from a page of another origin; open the link itself', { origin })
+}
+
+function askPage(link: string, asked: LinkDetail): Markup {
+  const { kind, creator, waitpointKey, state, suspendedAt } = asked
+  const facts = html`<dl>
+    <dt>What</dt>
+    <dd>${kind}: <strong>${waitpointKey}</strong></dd>
+    <dt>Asked by</dt>
+    <dd>${creator}</dd>
+    ${
+      suspendedAt === null
+        ? ''
+        : html`<dt>Waiting since</dt>
+            <dd>${when(suspendedAt)}</dd>`
+    }
+    ${state === 'open' ? answerBefore(asked) : ''}
+    <dt>Execution</dt>
+    <dd><code>${asked.executionId}</code></dd>
+  </dl>`
+  const data = html`<h2>Data</h2>
+    <pre tabindex="0" aria-label="Data">${dataOf(asked)}</pre>`
+  if (state === 'used') {
+    return document(
+      'Thank you',
+      html`<p role="status">Your answer was <strong>${asked.usedAction}</strong>.</p>
+        ${facts}`,
+    )
+  }
+  if (state === 'closed') {
+    return document(
+      'Nothing to answer any more',
+      html`<p role="status">It was answered already, or is over.</p>
+        ${facts}`,
+    )
+  }
+  const [first, ...others] = asked.actions
+  const form = html`<form method="post" action="${approvalPath}">
+    <input type="hidden" name="link" value="${link}" />
+    <label for="comment">Comment (optional)</label>
+    <textarea id="comment" name="comment" rows="3" maxlength="4000"></textarea>
+    <div class="answers">
+      <button name="action" value="${first!}">${label(first!)}</button>
+      ${others.map((action) => html`<button name="action" value="${action}" class="other">${label(action)}</button>`)}
+    </div>
+  </form>`
+  return document(`${kind} asks for ${waitpointKey}`, html`${facts}${data}${form}`)
+}
+
+function answerBefore({ expiresAt, timeoutAt }: LinkDetail): Markup {
+  return html`<dt>Answer before</dt>
+    <dd>${when(Math.min(expiresAt, timeoutAt ?? expiresAt))}</dd>`
+}
+
+// As people say it: the signal `approved` is what the button Approve sends.
+function label(action: string): string {
+  const known: Readonly<Record<string, string>> = { approved: 'Approve', rejected: 'Refuse', refused: 'Refuse' }
+  return known[action] ?? action
+}
+
+const mostShown = 20_000
+
+function dataOf({ payload, payloadEncoding }: LinkDetail): string {
+  if (payload === null) return 'none'
+  if (payloadEncoding !== 'json') return `${payload.byteLength} bytes of ${payloadEncoding ?? 'an unknown encoding'}`
+  const text = Buffer.from(payload).toString('utf8')
+  return shortened(parsed(text) ?? text)
+}
+
+function parsed(text: string): string | null {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return null
+  }
+}
+
+function shortened(text: string): string {
+  return text.length > mostShown ? `${text.slice(0, mostShown)}\n(${text.length - mostShown} more characters)` : text
+}
+
+function when(at: number): Markup {
+  const text = new Date(at).toISOString()
+  return html`<time datetime="${text}">${text.slice(0, 16).replace('T', ' ')} UTC</time>`
+}
+
+function document(title: string, content: Markup): Markup {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        <title>${title}</title>
+        ${raw(`<style>${style}</style>`)}
+      </head>
+      <body>
+        <main>
+          <h1>${title}</h1>
+          ${content}
+        </main>
+      </body>
+    </html>`
+}
+
+const style = `
+:root { color-scheme: light dark; --line: #8886; --go: #0b6b3a; --stop: #8f1d1d }
+body { margin: 0; font: 1rem/1.5 system-ui, sans-serif }
+main { max-width: 42rem; margin: 0 auto; padding: 2rem 1rem }
+h1 { font-size: 1.5rem; line-height: 1.25 } h2 { font-size: 1rem; margin-bottom: .25rem }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1rem } dd { margin: 0; overflow-wrap: anywhere }
+pre { border: 1px solid var(--line); border-radius: .5rem; padding: .75rem; max-height: 20rem; overflow: auto; margin-top: 0 }
+label { display: block; margin-bottom: .25rem }
+textarea { width: 100%; box-sizing: border-box; font: inherit; padding: .5rem; border: 1px solid var(--line); border-radius: .5rem }
+.answers { display: flex; gap: .75rem; margin-top: 1rem; flex-wrap: wrap }
+button { font: inherit; font-weight: 600; padding: .6rem 1.5rem; border: 0; border-radius: .5rem; color: #fff; background: var(--go) }
+button.other { background: var(--stop) }
+button:focus-visible, textarea:focus-visible, pre:focus-visible { outline: 3px solid #4a90d9; outline-offset: 2px }`

@@ -1,0 +1,25 @@
+// For whoever starts, watches and routes to servers: whether the process lives, and whether it can work now.
+import { within } from '../engine/closing.ts'
+import type { Engine } from '../engine/contract.ts'
+import type { Router } from './router.ts'
+
+const longestMs = 2000
+
+export function addHealth(app: Router, engine: Engine, stopping: AbortSignal): void {
+  app.get('/livez', (context) => context.json({ status: 'ok' }))
+  app.get('/healthz', (context) => context.json({ status: 'ok' }))
+  app.get('/readyz', async (context) => {
+    const status = stopping.aborted ? 'stopping' : await statusOf(engine)
+    return context.json({ status }, status === 'ok' ? 200 : 503)
+  })
+}
+
+async function statusOf(engine: Engine): Promise<'ok' | 'database_unreachable'> {
+  let isThere = false
+  const asked = engine.serverTime().then(
+    () => (isThere = true),
+    () => {},
+  )
+  await within(longestMs, asked)
+  return isThere ? 'ok' : 'database_unreachable'
+}

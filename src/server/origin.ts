@@ -1,0 +1,38 @@
+// A server on loopback is reached by every page that a browser on the same machine opens. So there it answers to its own names
+// only, and takes nothing from pages of another origin.
+import { EngineError } from '../model/errors.ts'
+
+export const loopbackHosts = ['localhost', '127.0.0.1', '[::1]'] as const
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host)
+}
+
+/** `hosts` without ports; null: any. */
+export function refuseOtherHosts(hosts: readonly string[] | null, headers: Headers): void {
+  if (hosts === null) return
+  const host = headers.get('host') ?? ''
+  const name = host.replace(/:\d+$/, '')
+  if (!hosts.includes(name)) {
+    throw new EngineError('forbidden', `this server does not answer to the name '${name.slice(0, 100)}'`, {
+      host: name,
+    })
+  }
+  const origin = headers.get('origin')
+  if (origin !== null && !isSameOrigin(origin, host)) {
+    throw new EngineError('forbidden', 'this server takes nothing from pages of another origin', { origin })
+  }
+}
+
+export function isSameOrigin(origin: string, host: string): boolean {
+  return URL.canParse(origin) && new URL(origin).host === host.toLowerCase()
+}
+
+export function checkOrigins(origins: readonly string[]): readonly string[] {
+  for (const origin of origins) {
+    if (origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)) continue
+    const sentence = `cors has '${origin}', which is no origin; give a scheme and a host, such as https://example.com`
+    throw new EngineError('invalid_input', sentence, { field: 'cors' })
+  }
+  return origins
+}

@@ -1,0 +1,27 @@
+// Paths of the API, as the router writes them, and what is at one of them.
+import { operations } from '../api/routes.ts'
+import { EngineError } from '../model/errors.ts'
+
+export function honoPath(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1')
+}
+
+const patterns = operations.map(({ route: { method, path } }) => ({
+  method,
+  pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+}))
+
+/** In the order of the alphabet; none when there is nothing at this path. */
+function methodsAt(path: string): readonly string[] {
+  const found = patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method as string)
+  return [...new Set(found.includes('GET') ? [...found, 'HEAD'] : found)].toSorted()
+}
+
+export function unknownRoute({ method, path }: { readonly method: string; readonly path: string }): EngineError {
+  const allow = methodsAt(path)
+  if (allow.length === 0) {
+    return new EngineError('route_not_found', `nothing is at ${path}; /openapi.json tells what there is`, { path })
+  }
+  const sentence = `${path} takes ${allow.join(', ')}, and not ${method}`
+  return new EngineError('method_not_allowed', sentence, { allow })
+}

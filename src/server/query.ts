@@ -1,0 +1,38 @@
+// The query of a URL as the fields that a shape names: numbers and booleans are read as such where the shape has them, a field
+// that may be repeated is an array, and `tag[key]=a` is the field `key` of `tag`. What is no such thing stays text, and is for
+// the engine to refuse.
+import type { z } from 'zod'
+import { EngineError } from '../model/errors.ts'
+import { unwrapped } from './shape-walk.ts'
+
+export function readQuery(shape: z.ZodObject, query: URLSearchParams): Record<string, unknown> {
+  const fields = new Map<string, unknown>()
+  for (const name of new Set(query.keys())) {
+    const [, outer, inner] = /^([^[\]]+)\[([^[\]]*)\]$/.exec(name) ?? []
+    if (outer === undefined) fields.set(name, readField(shape.shape[name], name, query.getAll(name)))
+    else fields.set(outer, { ...(fields.get(outer) as object), [inner!]: only(name, query.getAll(name)) })
+  }
+  return Object.fromEntries(fields)
+}
+
+function readField(schema: z.core.$ZodType | undefined, name: string, texts: readonly string[]): unknown {
+  const type = schema === undefined ? undefined : unwrapped(schema)
+  if (type?._zod.def.type === 'array') return texts
+  const text = only(name, texts)
+  if (type === undefined) return text
+  const types = alternatives(type)
+  if (types.has('number') && /^-?\d+(\.\d+)?$/.test(text)) return Number(text)
+  if (types.has('boolean') && (text === 'true' || text === 'false')) return text === 'true'
+  return text
+}
+
+function alternatives(schema: z.core.$ZodType): ReadonlySet<string> {
+  const { def } = schema._zod
+  if (def.type !== 'union') return new Set([def.type])
+  return new Set((def as z.core.$ZodUnionDef).options.map((option) => option._zod.def.type))
+}
+
+function only(name: string, texts: readonly string[]): string {
+  if (texts.length === 1) return texts[0]!
+  throw new EngineError('invalid_input', `${name} is given ${texts.length} times; give it once`, { field: name })
+}

@@ -1,0 +1,149 @@
+// A server that listens: the app, the supervisor beside it, and an end that loses nothing. Beyond loopback it listens only when
+// there is a key to ask for.
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createAdaptorServer } from '@hono/node-server'
+import { within } from '../engine/closing.ts'
+import type { Engine } from '../engine/contract.ts'
+import type { SuperviseOptions, Supervisor } from '../engine/reconcilers/supervisor.ts'
+import { EngineError } from '../model/errors.ts'
+import { refuseUnknownFields } from '../model/shape.ts'
+import { silent } from '../sql/logger.ts'
+import { createApp, type AppOptions } from './app.ts'
+import { answerBrokenRequests } from './broken-request.ts'
+import { isLoopback, loopbackHosts } from './origin.ts'
+
+/** What `connect` gives, as far as a server needs it. */
+export interface Served {
+  readonly engine: Engine
+  supervise(options?: SuperviseOptions): Supervisor
+  close(): Promise<void>
+}
+
+export interface ServeOptions extends Omit<AppOptions, 'authenticate'> {
+  /** What to serve; or `url`, which is then opened and closed by the server. */
+  readonly ff?: Served
+  readonly url?: string
+  /** Defaults to 127.0.0.1. */
+  readonly host?: string
+  /** Defaults to 7070; 0 is any that is free. */
+  readonly port?: number
+  /** Whether requests need an API key. Left out: yes, but on loopback only once there is one. */
+  readonly keys?: boolean
+  /** Runs the background duties; false: somebody else does. */
+  readonly reconcilers?: boolean | SuperviseOptions
+}
+
+export interface RunningServer extends AsyncDisposable {
+  /** Where it listens: `http://127.0.0.1:7070`. */
+  readonly url: string
+  readonly port: number
+  /** Whether requests need an API key. */
+  readonly asksForKeys: boolean
+  /**
+   * Takes no more requests, ends streams and waits with a reason, answers what it has taken, for at most ten seconds, and tells
+   * how many connections had to be cut.
+   */
+  stop(graceMs?: number): Promise<{ readonly cut: number }>
+}
+
+/**
+ * Listens.
+ *
+ * @example
+ * const server = await serve({ url: 'memory:', port: 0 })
+ * console.log(server.url)
+ * await server.stop()
+ */
+export async function serve(options: ServeOptions): Promise<RunningServer> {
+  refuseUnknownFields('serve', options, optionNames)
+  const { ff: given, url, host = '127.0.0.1', port = 7070, keys, reconcilers = true, ...rest } = options
+  const ff = given ?? (await open(url, rest.logger))
+  try {
+    const asksForKeys = await needsKeys(ff.engine, host, keys)
+    const hosts = isLoopback(host) ? { hosts: loopbackHosts } : {}
+    const app = createApp(ff.engine, { ...hosts, ...rest, ...(!asksForKeys && { authenticate: null }) })
+    const server = createAdaptorServer({ fetch: (request, env) => app.fetch(request, env) }) as Server
+    answerBrokenRequests(server)
+    server.listen(port, host)
+    await once(server, 'listening')
+    const supervisor = reconcilers === false ? null : ff.supervise(reconcilers === true ? {} : reconcilers)
+    const { port: found } = server.address() as AddressInfo
+    let stopped: Promise<{ cut: number }> | null = null
+    const stop = (graceMs = 10_000): Promise<{ cut: number }> => (stopped ??= end(graceMs))
+    const end = async (graceMs: number): Promise<{ cut: number }> => {
+      const closed = once(server, 'close')
+      server.close()
+      app.stop()
+      // A connection is idle when its last answer is out, and nobody tells when that is.
+      const idle = setInterval(() => server.closeIdleConnections(), 50)
+      await Promise.all([within(graceMs, closed), supervisor?.stop()])
+      clearInterval(idle)
+      const cut = await connections(server)
+      server.closeAllConnections()
+      if (given === undefined) await ff.close()
+      return { cut }
+    }
+    const name = host.includes(':') ? `[${host}]` : host
+    return {
+      url: `http://${name}:${found}`,
+      port: found,
+      asksForKeys,
+      stop,
+      [Symbol.asyncDispose]: async () => void (await stop()),
+    }
+  } catch (error) {
+    if (given === undefined) await ff.close()
+    throw error
+  }
+}
+
+const optionNames = [
+  'ff',
+  'url',
+  'host',
+  'port',
+  'keys',
+  'reconcilers',
+  'rateLimit',
+  'cors',
+  'hosts',
+  'logger',
+  'metrics',
+  'heartbeatMs',
+] as const satisfies readonly (keyof ServeOptions)[]
+
+async function open(url: string | undefined, logger = silent): Promise<Served> {
+  if (url === undefined)
+    throw new EngineError('invalid_input', 'serve needs ff or url; give one of them', { field: 'url' })
+  // Here alone, so that whoever mounts the app by itself loads nothing that opens databases.
+  const { connect } = await import('../connect/connect.ts')
+  return connect(url, { logger })
+}
+
+async function needsKeys(engine: Engine, host: string, wanted: boolean | undefined): Promise<boolean> {
+  if (wanted === false && isLoopback(host)) return false
+  const hasKey = await hasLiveKey(engine)
+  if (isLoopback(host)) return wanted ?? hasKey
+  if (hasKey && wanted !== false) return true
+  const sentence =
+    wanted === false
+      ? `a server on ${host} can be reached by others, so it must ask for keys; leave keys out, or listen on 127.0.0.1`
+      : `a server on ${host} can be reached by others, and there is no API key yet; make one with apiKeys.create first`
+  throw new EngineError('forbidden', sentence, { host })
+}
+
+async function hasLiveKey(engine: Engine): Promise<boolean> {
+  let cursor: string | null | undefined
+  while (cursor !== null) {
+    const page = await engine.apiKeys.list({ limit: 1000, ...(cursor !== undefined && { cursor }) })
+    if (page.apiKeys.some((key) => key.revokedAt === null)) return true
+    cursor = page.nextCursor
+  }
+  return false
+}
+
+function connections(server: Server): Promise<number> {
+  return new Promise((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)))
+}

@@ -1,0 +1,66 @@
+// A value beside its shape: where the shape has bytes, a text in base64 becomes bytes. What is no text stays as it is, and is
+// for the engine to refuse.
+import type { z } from 'zod'
+import { bytes } from '../api/schema/words.ts'
+import { parseBytes } from '../api/wire.ts'
+import { EngineError } from '../model/errors.ts'
+
+type Schema = z.core.$ZodType
+
+export function decodeBytes(schema: Schema, value: unknown, at = ''): unknown {
+  if (value === undefined || value === null || !holdsBytes(schema)) return value
+  const inner = unwrapped(schema)
+  if (inner === bytes) return typeof value === 'string' ? decoded(value, at) : value
+  const { def } = inner._zod
+  if (def.type === 'array' && Array.isArray(value)) {
+    const { element } = def as z.core.$ZodArrayDef
+    return value.map((item, place) => decodeBytes(element, item, `${at}[${place}]`))
+  }
+  if (def.type !== 'object' || typeof value !== 'object') return value
+  const { shape } = def as z.core.$ZodObjectDef
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]: [string, unknown]) => [
+      name,
+      Object.hasOwn(shape, name) ? decodeBytes(shape[name]!, field, at === '' ? name : `${at}.${name}`) : field,
+    ]),
+  )
+}
+
+/** Without what makes it optional, nullable or late. */
+export function unwrapped(schema: Schema): Schema {
+  const { def } = schema._zod
+  if (def.type === 'optional' || def.type === 'nullable') return unwrapped((def as z.core.$ZodOptionalDef).innerType)
+  return def.type === 'lazy' ? unwrapped((def as z.core.$ZodLazyDef).getter()) : schema
+}
+
+const known = new WeakMap<Schema, boolean>()
+
+function holdsBytes(schema: Schema): boolean {
+  const inner = unwrapped(schema)
+  const before = known.get(inner)
+  if (before !== undefined) return before
+  const found = reachesBytes(inner, new Set())
+  known.set(inner, found)
+  return found
+}
+
+function reachesBytes(schema: Schema, seen: Set<Schema>): boolean {
+  const inner = unwrapped(schema)
+  if (inner === bytes) return true
+  if (seen.has(inner)) return false
+  seen.add(inner)
+  return parts(inner).some((part) => reachesBytes(part, seen))
+}
+
+function parts({ _zod: { def } }: Schema): readonly Schema[] {
+  if (def.type === 'array') return [(def as z.core.$ZodArrayDef).element]
+  return def.type === 'object' ? Object.values((def as z.core.$ZodObjectDef).shape) : []
+}
+
+// An item of a set is refused in its place, by the engine, which takes no text for bytes.
+function decoded(text: string, at: string): Uint8Array | string {
+  const found = parseBytes(text)
+  if (found !== null) return found
+  if (at.startsWith('items[')) return text
+  throw new EngineError('invalid_input', `${at} is not base64; send the bytes in base64, padded`, { field: at })
+}

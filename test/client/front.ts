@@ -1,0 +1,70 @@
+// A server whose way back the test decides on: answers pass, are lost after the work was done, or come from somebody else.
+import { onTestFinished } from 'vitest'
+import { openClient, type OpenClient, type OpenClientOptions } from '../../src/client/open.ts'
+import { createApp, type App, type AppOptions } from '../../src/server/app.ts'
+import { listenWith } from '../support/serve-http.ts'
+import { setup, type Fixture } from '../support/setup.ts'
+
+/** What becomes of a request: of one that is lost nobody hears the answer. */
+type Fate = (request: Request, pass: (app?: App) => Promise<Response>) => Promise<Response | Lost>
+
+const lost = Symbol('lost')
+type Lost = typeof lost
+
+export interface Front extends Fixture {
+  readonly url: string
+  /** Of the client. */
+  readonly client: OpenClient
+  readonly app: App
+  readonly anotherApp: () => App
+  /** Of the next requests, in their order. */
+  readonly next: Fate[]
+  /** Method and path of all requests, and their ids. */
+  readonly asked: { readonly what: string; readonly requestId: string | null }[]
+}
+
+export async function front(
+  options: OpenClientOptions = {},
+  appOptions: Partial<AppOptions> = {},
+  fixture?: Fixture,
+): Promise<Front> {
+  const { engine: local, ...rest } = fixture ?? (await setup())
+  const makeApp = (): App => createApp(local, { authenticate: null, ...appOptions })
+  const apps = [makeApp()]
+  const next: Fate[] = []
+  const asked: Front['asked'] = []
+  const { url, close } = await listenWith(async (request, { socket }) => {
+    const { pathname } = new URL(request.url)
+    asked.push({ what: `${request.method} ${pathname}`, requestId: request.headers.get('x-request-id') })
+    const pass = async (app = apps[0]!): Promise<Response> => app.fetch(request)
+    const answer = await (next.shift()?.(request, pass) ?? pass())
+    if (answer !== lost) return answer
+    socket.destroy()
+    return new Response(null)
+  })
+  const client = await openClient(url, { patienceMs: 5000, ...options })
+  asked.length = 0
+  onTestFinished(async () => {
+    await client.close(1000)
+    for (const app of apps) app.stop()
+    await close()
+  })
+  const anotherApp = (): App => {
+    const app = makeApp()
+    apps.push(app)
+    return app
+  }
+  return { ...rest, engine: client.engine, url, client, app: apps[0]!, anotherApp, next, asked }
+}
+
+/** The server does it, and nobody hears of that. */
+export const lostAnswer: Fate = async (_, pass) => {
+  await (await pass()).text()
+  return lost
+}
+
+export const badGateway: Fate = async () =>
+  new Response('<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1>nginx</body></html>', {
+    status: 502,
+    headers: { 'content-type': 'text/html' },
+  })

@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest'
+import { refusal } from '../support/refusal.ts'
+import { rows } from '../support/raw.ts'
+import { badGateway, front, lostAnswer } from './front.ts'
+
+const worker = { workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'] }
+
+test('a create whose answer was lost is sent again with the same request id, and answers as the first did', async () => {
+  const { engine, sql, next, asked } = await front()
+  next.push(lostAnswer)
+  expect(await engine.executions.create({ kind: 'a' })).toMatchObject({ kind: 'created' })
+  expect(await rows(sql, 'select from flowfabric.ff_exec_core')).toHaveLength(1)
+  expect(asked).toHaveLength(2)
+  expect(new Set(asked.map(({ requestId }) => requestId)).size).toBe(1)
+})
+
+test('a create that goes to another server the second time finds its own id there, and is no duplicate', async () => {
+  const { engine, sql, next, anotherApp } = await front()
+  const other = anotherApp()
+  next.push(lostAnswer, (_, pass) => pass(other))
+  expect(await engine.executions.create({ kind: 'a' })).toMatchObject({ kind: 'created' })
+  expect(await rows(sql, 'select from flowfabric.ff_exec_core')).toHaveLength(1)
+})
+
+test('a create of an id that the caller chose is a duplicate when somebody else came first', async () => {
+  const { engine } = await front()
+  const { executionId } = await engine.executions.create({ kind: 'a' })
+  expect(await engine.executions.create({ executionId, kind: 'a' })).toMatchObject({ kind: 'duplicate', executionId })
+})
+
+test('flows and their members are found again too, by ids that were minted before the first send', async () => {
+  const { engine, next, anotherApp } = await front()
+  const other = anotherApp()
+  next.push(lostAnswer, (_, pass) => pass(other))
+  const { kind, flowId } = await engine.flows.create({ kind: 'f' })
+  expect(kind).toBe('created')
+  next.push(lostAnswer, (_, pass) => pass(other))
+  expect(await engine.flows.addMember({ flowId, execution: { kind: 'a' } })).toMatchObject({ kind: 'added' })
+  expect((await engine.flows.graph(flowId))?.members).toHaveLength(1)
+  next.push(lostAnswer, (_, pass) => pass(other))
+  const graph = { kind: 'g', members: [{ name: 'one', kind: 'a' }] }
+  expect(await engine.flows.submitGraph(graph)).toMatchObject({ kind: 'submitted' })
+})
+
+test('what a holder says is sent again, and answered as the first was', async () => {
+  const { engine, next, sql } = await front()
+  await engine.executions.create({ kind: 'a' })
+  const { claims } = await engine.executions.claim(worker)
+  const { executionId, leaseId, leaseEpoch } = claims[0]!
+  next.push(lostAnswer, badGateway)
+  const answer = await engine.executions.complete({ executionId, leaseId, leaseEpoch })
+  expect(answer).toMatchObject({ kind: 'completed', executionId })
+  expect(await rows(sql, 'select from flowfabric.ff_completion_event')).toHaveLength(1)
+})
+
+test('a claim whose answer was lost is not sent again; a renewal tells what it took', async () => {
+  const { engine, next, asked } = await front()
+  const { executionId } = await engine.executions.create({ kind: 'a' })
+  asked.length = 0
+  next.push(lostAnswer)
+  const error = await refusal('server_unreachable', engine.executions.claim(worker))
+  expect(error.retryable).toBe(true)
+  expect(error.message).toContain('may have been done')
+  expect(asked).toHaveLength(1)
+  const { unnamed } = await engine.executions.renew({ workerInstanceId: 'w-1', leases: [] })
+  expect(unnamed).toMatchObject([{ executionId }])
+})
+
+test('a signal is sent again only when it has a key, and counts once', async () => {
+  const { engine, next } = await front()
+  const { executionId } = await engine.executions.create({ kind: 'a' })
+  next.push(lostAnswer)
+  await refusal('server_unreachable', engine.signals.send({ executionId, name: 'n' }))
+  next.push(lostAnswer)
+  await engine.signals.send({ executionId, name: 'n', idempotencyKey: 'k' })
+  expect((await engine.signals.list(executionId)).signals).toHaveLength(2)
+})
+
+test('of a set whose answer was lost, every item hears of it in its place', async () => {
+  const { engine, next } = await front({ patienceMs: 0 })
+  const { executionId } = await engine.executions.create({ kind: 'a' })
+  next.push(lostAnswer)
+  const answers = await engine.signals.sendMany([
+    { executionId, name: 'n' },
+    { executionId, name: 'm' },
+  ])
+  expect(answers).toMatchObject([
+    { kind: 'refused', error: { code: 'server_unreachable' } },
+    { kind: 'refused', error: { code: 'server_unreachable' } },
+  ])
+})
+
+test('what was certainly not done is sent again whatever it is: the server is about to stop, or asks for patience', async () => {
+  const { engine, next, asked } = await front()
+  const problem = (status: number, code: string) => async () =>
+    Response.json(
+      { code, detail: 'later', details: {}, status },
+      { status, headers: { 'content-type': 'application/problem+json', 'retry-after': '0' } },
+    )
+  next.push(problem(503, 'server_stopping'), problem(429, 'rate_limited'))
+  expect(await engine.executions.claim(worker)).toEqual({ claims: [], more: false })
+  expect(asked).toHaveLength(3)
+})
+
+test('whoever is asked for more patience than there is hears why at once', async () => {
+  const { engine, next } = await front({ patienceMs: 2000 })
+  next.push(async () =>
+    Response.json(
+      { code: 'rate_limited', detail: 'come back later', details: { retryAfterMs: 60_000 }, status: 429 },
+      { status: 429, headers: { 'content-type': 'application/problem+json', 'retry-after': '60' } },
+    ),
+  )
+  const error = await refusal('rate_limited', engine.serverTime())
+  expect(error.details).toEqual({ retryAfterMs: 60_000 })
+})

@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest'
+import type { Scope } from '../../src/model/api-key.ts'
+import type { Engine } from '../../src/engine/contract.ts'
+import { createApp } from '../../src/server/app.ts'
+import { setup } from '../support/setup.ts'
+import { asking } from './app-setup.ts'
+
+async function keyed(options: Parameters<typeof createApp>[1] = {}) {
+  const { engine, clock } = await setup()
+  const ask = asking(createApp(engine, options))
+  return { engine, clock, ask, bearer: (...scopes: Scope[]) => bearerOf(engine, { scopes }) }
+}
+
+async function bearerOf(engine: Engine, traits: { scopes: Scope[]; namespace?: string; requestsPerSecond?: number }) {
+  const { key, keyId } = await engine.apiKeys.create({ name: 'tester', ...traits })
+  return { keyId, headers: { authorization: `Bearer ${key}` } }
+}
+
+test('HTTP-02 without a key, or with a wrong one, a request is a 401 that tells nothing', async () => {
+  const { ask, bearer } = await keyed()
+  const { headers } = await bearer('read')
+  expect((await ask('GET', '/v1/executions', undefined, headers)).status).toBe(200)
+  const wrong = headers.authorization.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))
+  for (const authorization of ['', 'Bearer', 'Basic abc', 'Bearer abc', wrong]) {
+    const asked = await ask('GET', '/v1/executions', undefined, { authorization })
+    expect(asked).toMatchObject({ status: 401, body: { code: 'unauthenticated', details: {} } })
+    expect(asked.headers.get('www-authenticate')).toContain('Bearer')
+  }
+  expect((await ask('GET', '/v1/executions')).status).toBe(401)
+})
+
+test('HTTP-01 health needs no key', async () => {
+  const { ask } = await keyed()
+  for (const path of ['/livez', '/healthz', '/readyz']) {
+    expect(await ask('GET', path)).toMatchObject({ status: 200, body: { status: 'ok' } })
+  }
+})
+
+test('a key does what its scopes say, and admin does everything', async () => {
+  const { ask, bearer } = await keyed()
+  const [reader, submitter, admin] = [await bearer('read'), await bearer('submit'), await bearer('admin')]
+  const create = (headers: Record<string, string>) => ask('POST', '/v1/executions', { kind: 'a' }, headers)
+  expect(await create(reader.headers)).toMatchObject({
+    status: 403,
+    body: { code: 'forbidden', details: { needs: ['submit', 'worker'], has: ['read'] } },
+  })
+  expect((await create(submitter.headers)).status).toBe(201)
+  expect((await create(admin.headers)).status).toBe(201)
+  expect((await ask('GET', '/v1/executions', undefined, submitter.headers)).status).toBe(403)
+  expect((await ask('POST', '/v1/signing-keys/rotate', {}, reader.headers)).status).toBe(403)
+})
+
+test('a revoked key is refused at once by the server that revoked it', async () => {
+  const { ask, bearer } = await keyed()
+  const [one, admin] = [await bearer('read'), await bearer('admin')]
+  expect((await ask('GET', '/v1/lanes', undefined, one.headers)).status).toBe(200)
+  await ask('POST', `/v1/api-keys/${one.keyId}/revoke`, {}, admin.headers)
+  expect((await ask('GET', '/v1/lanes', undefined, one.headers)).status).toBe(401)
+})
+
+test('who acts is the name of the key, and only an admin may name another', async () => {
+  const { ask, bearer, engine } = await keyed()
+  const [one, admin] = [await bearer('submit', 'operate'), await bearer('admin')]
+  const { executionId } = (await ask('POST', '/v1/executions', { kind: 'a' }, one.headers)).body
+  expect((await engine.executions.describe(executionId))?.creator).toBe('tester')
+  const asAnn = { 'flowfabric-actor': encodeURIComponent('Ann Müller') }
+  const path = `/v1/executions/${encodeURIComponent(executionId)}/cancel`
+  expect((await ask('POST', path, {}, { ...one.headers, ...asAnn })).status).toBe(403)
+  expect((await ask('POST', path, {}, { ...admin.headers, ...asAnn })).status).toBe(200)
+  const { events } = await engine.events.timeline(executionId)
+  expect(events.at(-1)).toMatchObject({ kind: 'ended', actor: 'Ann Müller' })
+  expect((await ask('GET', '/v1/time', undefined, { ...admin.headers, 'flowfabric-actor': '%' })).status).toBe(400)
+})
+
+test('a key of one namespace cannot be widened, one of all can be narrowed', async () => {
+  const { ask, engine } = await keyed()
+  const bound = await bearerOf(engine, { scopes: ['admin'], namespace: 'shop' })
+  const all = await bearerOf(engine, { scopes: ['admin'] })
+  const widened = await ask('GET', '/v1/lanes', undefined, { ...bound.headers, 'flowfabric-namespace': 'other' })
+  expect(widened).toMatchObject({ status: 403, body: { code: 'namespace_mismatch' } })
+  const narrowed = { ...all.headers, 'flowfabric-namespace': 'shop' }
+  const { executionId } = (await ask('POST', '/v1/executions', { kind: 'a' }, narrowed)).body
+  expect((await engine.executions.describe(executionId))?.namespace).toBe('shop')
+})
+
+test('HTTP-08 a key that asks too often hears when to come again', async () => {
+  const { ask, engine } = await keyed()
+  const { headers } = await bearerOf(engine, { scopes: ['read'], requestsPerSecond: 3 })
+  const asked = await Promise.all(Array.from({ length: 10 }, () => ask('GET', '/v1/lanes', undefined, headers)))
+  const refused = asked.filter(({ status }) => status === 429)
+  expect(refused.length).toBeGreaterThanOrEqual(6)
+  expect(refused[0]).toMatchObject({ body: { code: 'rate_limited', retryable: true, details: { perSecond: 3 } } })
+  expect(refused[0]!.headers.get('retry-after')).toBe('1')
+})
+
+test('HTTP-23 a waitpoint is answered by its token alone, and a wrong token tells nothing', async () => {
+  const { ask, engine } = await keyed()
+  await engine.executions.create({ kind: 'a' })
+  const { claims } = await engine.executions.claim({ workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'] })
+  const { executionId, leaseId, leaseEpoch } = claims[0]!
+  const condition = { kind: 'signal', waitpoint: 'door' } as const
+  const parked = await engine.executions.suspend({ executionId, leaseId, leaseEpoch, condition })
+  if (parked.kind !== 'suspended') return expect.unreachable(parked.kind)
+  const { waitpointId, token } = parked.waitpoints[0]!
+  const path = `/v1/waitpoints/${encodeURIComponent(waitpointId)}/signals`
+  expect(await ask('POST', path, { name: 'go', token: 'k:00' })).toMatchObject({ body: { code: 'invalid_token' } })
+  expect(await ask('POST', path, { name: 'go', token })).toMatchObject({
+    status: 200,
+    body: { kind: 'accepted', executionId, effect: 'resume_condition_satisfied' },
+  })
+  expect((await ask('GET', `/v1/executions/${encodeURIComponent(executionId)}`)).status).toBe(401)
+})
+
+test('HTTP-30 pages of other origins read nothing, unless they are named; what is no origin is refused', async () => {
+  const { ask, bearer, engine } = await keyed({ cors: ['https://console.example.com'] })
+  const { headers } = await bearer('read')
+  const from = (origin: string) => ask('GET', '/v1/lanes', undefined, { ...headers, origin })
+  const allowed = await from('https://console.example.com')
+  expect(allowed.headers.get('access-control-allow-origin')).toBe('https://console.example.com')
+  const other = await from('https://evil.example.com')
+  expect(other.headers.get('access-control-allow-origin')).toBeNull()
+  expect(() => createApp(engine, { cors: ['example.com/path'] })).toThrow('which is no origin')
+  const closed = await asking(createApp(engine))('GET', '/livez', undefined, { origin: 'https://a.example.com' })
+  expect(closed.headers.get('access-control-allow-origin')).toBeNull()
+})

@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest'
+import { appSetup } from './app-setup.ts'
+
+test('HTTP-13 a body that is no JSON is a 400 that says where', async () => {
+  const { ask } = await appSetup()
+  const broken = await ask('POST', '/v1/executions', '{"kind": ')
+  expect(broken).toMatchObject({ status: 400, body: { code: 'invalid_input', details: { field: 'body' } } })
+  expect(broken.body.detail).toContain('not JSON')
+  for (const body of ['[]', 'null', '7', '"text"']) {
+    expect(await ask('POST', '/v1/executions', body)).toMatchObject({ status: 400, body: { code: 'invalid_input' } })
+  }
+})
+
+test('HTTP-05 a field that nobody knows is refused, with the one that was probably meant', async () => {
+  const { ask } = await appSetup()
+  const { status, body } = await ask('POST', '/v1/executions', { kind: 'a', priorty: 3 })
+  expect(status).toBe(400)
+  expect(body).toMatchObject({
+    type: 'urn:flowfabric:error:invalid_input',
+    code: 'invalid_input',
+    retryable: false,
+    details: { unknown: 'priorty', meant: 'priority' },
+  })
+  expect((await ask('GET', '/v1/executions?stat=waiting')).body.details).toMatchObject({ unknown: 'stat' })
+})
+
+test('HTTP-14 a body over its limit is a 413, announced or not', async () => {
+  const { app, ask } = await appSetup()
+  const path = '/v1/executions/claim'
+  const announced = await ask('POST', path, { workerId: 'w'.repeat(70_000) })
+  expect(announced).toMatchObject({ status: 413, body: { code: 'payload_too_large', details: { limit: 65_536 } } })
+  const endless = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(8192).fill(32)) })
+  const init = { method: 'POST', body: endless, headers: { 'content-type': 'application/json' }, duplex: 'half' }
+  const chunked = await app.fetch(new Request(`http://localhost${path}`, init as RequestInit))
+  expect(chunked.status).toBe(413)
+  expect(await chunked.json()).toMatchObject({ code: 'payload_too_large' })
+})
+
+test('another content type is a 415', async () => {
+  const { ask } = await appSetup()
+  const asked = await ask('POST', '/v1/executions', '{"kind":"a"}', { 'content-type': 'text/plain' })
+  expect(asked).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } })
+})
+
+test('HTTP-04 an unknown path is a 404, an unknown method a 405 that says which are known', async () => {
+  const { ask } = await appSetup()
+  expect(await ask('GET', '/v1/nothing')).toMatchObject({ status: 404, body: { code: 'route_not_found' } })
+  const wrong = await ask('DELETE', '/v1/executions')
+  expect(wrong).toMatchObject({ status: 405, body: { code: 'method_not_allowed' } })
+  expect(wrong.headers.get('allow')).toBe('GET, HEAD, POST')
+  const unknown = encodeURIComponent('{fp:7}:0190a000-0000-7000-8000-000000000000')
+  for (const path of ['', '/explain', '/result']) {
+    const asked = await ask('GET', `/v1/executions/${unknown}${path}`)
+    expect(asked).toMatchObject({ status: 404, body: { code: 'execution_not_found' } })
+  }
+  expect((await ask('GET', '/v1/executions/seven')).body.code).toBe('invalid_id')
+})
+
+test('HTTP-15 ids in path and body must agree', async () => {
+  const { ask } = await appSetup()
+  const id = (digit: number): string => `{fp:7}:0190a000-0000-7000-8000-00000000000${digit}`
+  const path = `/v1/executions/${encodeURIComponent(id(1))}/cancel`
+  expect((await ask('POST', path, { executionId: id(2) })).body).toMatchObject({
+    status: 400,
+    details: { field: 'executionId' },
+  })
+  expect((await ask('POST', path, { executionId: id(1) })).body.code).toBe('execution_not_found')
+})
+
+test('every answer has a request id, the one that was given where it is fit to be printed', async () => {
+  const { ask } = await appSetup()
+  const given = await ask('GET', '/v1/time', undefined, { 'x-request-id': 'abc-1' })
+  expect(given.headers.get('x-request-id')).toBe('abc-1')
+  const odd = await ask('GET', '/v1/nothing', undefined, { 'x-request-id': 'a b\tc' })
+  expect(odd.headers.get('x-request-id')).toMatch(/^[\da-f-]{36}$/)
+  expect(odd.body.requestId).toBe(odd.headers.get('x-request-id'))
+})

@@ -1,0 +1,162 @@
+import { connect as connectSocket } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { openEngine } from '../../src/engine/engine.ts'
+import type { Engine } from '../../src/engine/contract.ts'
+import type { ClaimResult } from '../../src/engine/execution/claimer.ts'
+import { EngineError } from '../../src/model/errors.ts'
+import { claimOrGiveBack } from '../../src/server/claim.ts'
+import { serve, type RunningServer, type Served, type ServeOptions } from '../../src/server/serve.ts'
+import { refusal } from '../support/refusal.ts'
+import { setup, type Fixture } from '../support/setup.ts'
+
+interface Serving extends Fixture {
+  readonly server: RunningServer
+  readonly ff: Served
+  /** Resolves when a claim waits; its answer is that of the claim. */
+  readonly claimed: Promise<{ readonly answer: Promise<ClaimResult> }>
+}
+
+async function serving(options: Partial<ServeOptions> = {}): Promise<Serving> {
+  const fixture = await setup()
+  const opened = openEngine(fixture.sql)
+  const claims = watchedClaims(opened.engine)
+  const ff = {
+    engine: claims.engine,
+    supervise: () => {
+      const supervisor = opened.supervisor({})
+      supervisor.start()
+      return supervisor
+    },
+    close: () => opened.close(),
+  }
+  const server = await serve({ ff, port: 0, ...options })
+  onTestFinished(async () => {
+    await server.stop(1000)
+    await opened.dispatched()
+  })
+  return { ...fixture, server, ff, claimed: claims.claimed }
+}
+
+function watchedClaims(engine: Engine): { engine: Engine; claimed: Serving['claimed'] } {
+  let tell: (claim: { answer: Promise<ClaimResult> }) => void = () => {}
+  const claimed = new Promise<{ answer: Promise<ClaimResult> }>((resolve) => (tell = resolve))
+  const watch = (bound: Engine): Engine => ({
+    ...bound,
+    as: (caller) => watch(bound.as(caller)),
+    executions: {
+      ...bound.executions,
+      claim: (request) => {
+        const answer = bound.executions.claim(request)
+        tell({ answer })
+        return answer
+      },
+    },
+  })
+  return { engine: watch(engine), claimed }
+}
+
+function claimThatWaits(server: RunningServer, signal?: AbortSignal): Promise<Response> {
+  return fetch(`${server.url}/v1/executions/claim`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'], wait: '50s' }),
+    ...(signal !== undefined && { signal }),
+  })
+}
+
+test('a server listens on loopback, works without a key until there is one, and stops', async () => {
+  const { server } = await serving()
+  expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+  expect(server.asksForKeys).toBe(false)
+  const created = await fetch(`${server.url}/v1/executions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ kind: 'a' }),
+  })
+  expect(created.status).toBe(201)
+  expect(await server.stop()).toEqual({ cut: 0 })
+  await expect(fetch(`${server.url}/livez`)).rejects.toThrow()
+})
+
+test('HTTP-02 beyond loopback it listens only when there is a key to ask for', async () => {
+  const { engine, ff } = await serving()
+  const open = { ff, host: '0.0.0.0', port: 0, reconcilers: false } as const
+  await refusal('forbidden', serve(open))
+  await engine.apiKeys.create({ name: 'a', scopes: ['admin'] })
+  await refusal('forbidden', serve({ ...open, keys: false }))
+  const server = await serve(open)
+  onTestFinished(async () => void (await server.stop()))
+  expect(server.asksForKeys).toBe(true)
+  expect((await fetch(`http://127.0.0.1:${server.port}/v1/lanes`)).status).toBe(401)
+})
+
+test('on loopback it answers to its own names only, and takes nothing from other pages', async () => {
+  const { server } = await serving()
+  const ask = (headers: Record<string, string>) => rawRequest(server.port, headers)
+  expect(await ask({ host: `127.0.0.1:${server.port}` })).toContain('HTTP/1.1 200')
+  expect(await ask({ host: 'evil.example.com' })).toContain('HTTP/1.1 403')
+  const foreign = { host: `localhost:${server.port}`, origin: 'https://evil.example.com' }
+  expect(await ask(foreign)).toContain('HTTP/1.1 403')
+  expect(await ask({ ...foreign, origin: `http://localhost:${server.port}` })).toContain('HTTP/1.1 200')
+})
+
+test('FAULT-04 a stop ends streams and waiting claims, and answers both', async () => {
+  const { server, claimed } = await serving()
+  const stream = await fetch(`${server.url}/v1/events`)
+  const claim = claimThatWaits(server)
+  await claimed
+  const stopped = server.stop()
+  expect(await (await claim).json()).toEqual({ claims: [], more: false })
+  expect(await stream.text()).toContain('event: end\ndata: {"reason":"server_stopping"}')
+  expect(await stopped).toEqual({ cut: 0 })
+})
+
+test('a worker that hangs up while its claim waits claims nothing more', async () => {
+  const { server, engine, claimed } = await serving()
+  const gone = new AbortController()
+  const claim = claimThatWaits(server, gone.signal)
+  const { answer } = await claimed
+  gone.abort()
+  await expect(claim).rejects.toThrow()
+  expect((await answer).claims).toEqual([])
+  const { executionId } = await engine.executions.create({ kind: 'a' })
+  expect(await engine.executions.describe(executionId)).toMatchObject({ publicState: 'waiting' })
+})
+
+test('what was claimed for a worker that has hung up is given back at once', async () => {
+  const { engine } = await setup()
+  const { executionId } = await engine.executions.create({ kind: 'a' })
+  const request = { workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'] }
+  expect((await claimOrGiveBack(engine, request, AbortSignal.abort())).claims).toEqual([])
+  expect(await engine.executions.describe(executionId)).toMatchObject({ publicState: 'waiting', lease: null })
+  expect((await claimOrGiveBack(engine, request, new AbortController().signal)).claims).toHaveLength(1)
+})
+
+test('what is no request at all is answered with problem+json too', async () => {
+  const { server } = await serving()
+  const nonsense = await raw(server.port, 'NONSENSE\r\n\r\n')
+  expect(nonsense).toContain('HTTP/1.1 400')
+  expect(nonsense).toContain('application/problem+json')
+  const endless = await raw(server.port, `GET / HTTP/1.1\r\nhost: localhost\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`)
+  expect(endless).toContain('HTTP/1.1 431')
+})
+
+test('without something to serve, or with an option that nobody knows, it is refused', async () => {
+  await expect(serve({})).rejects.toThrow('serve needs ff or url')
+  await expect(serve({ prot: 1 } as ServeOptions)).rejects.toThrow(EngineError)
+})
+
+function rawRequest(port: number, headers: Record<string, string>): Promise<string> {
+  const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}`)
+  return raw(port, `GET /livez HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
+}
+
+function raw(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = ''
+    const socket = connectSocket(port, '127.0.0.1', () => socket.write(text))
+    socket.on('data', (data) => (answer += data.toString()))
+    socket.on('close', () => resolve(answer))
+    socket.on('error', reject)
+  })
+}
