@@ -1,0 +1,74 @@
+// What is typed, as values.
+import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
+import { InvalidArgumentError } from 'commander'
+import { EngineError, refusal } from '../model/errors.ts'
+import { show } from '../model/text.ts'
+import type { Surroundings } from './surroundings.ts'
+
+export function wholeNumber(typed: string): number {
+  if (/^-?\d{1,15}$/.test(typed)) return Number(typed)
+  throw new InvalidArgumentError('It must be a whole number.')
+}
+
+/** For an option that may be given several times: `--tag team=search --tag env=live`. */
+export function tag(typed: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const at = typed.indexOf('=')
+  if (at > 0) return { ...before, [typed.slice(0, at)]: typed.slice(at + 1) }
+  throw new InvalidArgumentError('It must be key=value.')
+}
+
+export function list(typed: string, before: readonly string[] = []): string[] {
+  return [...before, typed]
+}
+
+/** A time of the calendar, as milliseconds. */
+export function pointInTime(typed: string): number {
+  const at = Date.parse(typed)
+  if (Number.isFinite(at)) return at
+  throw new InvalidArgumentError('It must be a date, such as 2026-12-31T18:00:00Z.')
+}
+
+/** JSON as it is typed, `-` for what comes from standard input, `@file` for what a file holds; undefined for nothing. */
+export async function jsonValue(what: string, typed: string | undefined, { stdin }: Surroundings): Promise<unknown> {
+  if (typed === undefined) return undefined
+  const [source, content] = await read(typed, stdin)
+  try {
+    return JSON.parse(content)
+  } catch (cause) {
+    const found = content.trim() === '' ? 'empty' : show(content.trim())
+    const sentence = `${what}${source} is ${found}; it must be JSON, quoted for the shell: '{"to":"ada"}', '"text"', 42`
+    throw new EngineError('invalid_input', sentence, { field: what }, { cause })
+  }
+}
+
+async function read(typed: string, stdin: Surroundings['stdin']): Promise<[source: string, content: string]> {
+  if (typed === '-') return [' from standard input', await text(stdin ?? emptyInput())]
+  if (!typed.startsWith('@')) return ['', typed]
+  const path = typed.slice(1)
+  try {
+    return [` in ${path}`, await readFile(path, 'utf8')]
+  } catch (cause) {
+    throw new EngineError('invalid_input', `${path} cannot be read: ${(cause as Error).message}`, {}, { cause })
+  }
+}
+
+/** Ids as they are typed; `-` for those that stand first on the lines of standard input. */
+export async function idsOf(typed: readonly string[], { stdin }: Surroundings): Promise<string[]> {
+  const ids: string[] = []
+  for (const each of typed) {
+    if (each !== '-') ids.push(each)
+    else ids.push(...firstFields(await text(stdin ?? emptyInput())))
+  }
+  if (ids.length > 0) return [...new Set(ids)]
+  throw refusal('invalid_input', 'standard input', 'empty', 'one id a line')
+}
+
+function firstFields(content: string): string[] {
+  return content
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/)[0]!)
+    .filter((field) => field !== '')
+}
+
+async function* emptyInput(): AsyncGenerator<string> {}

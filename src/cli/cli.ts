@@ -1,0 +1,153 @@
+// What every command is given: where to write, what was said for all commands, and the engine to speak to.
+import { access } from 'node:fs/promises'
+import { userInfo } from 'node:os'
+import type { Command } from 'commander'
+import type { ConnectOptions } from '../connect/connect.ts'
+import type { FlowFabric } from '../connect/flowfabric.ts'
+import type { Engine } from '../engine/contract.ts'
+import { EngineError } from '../model/errors.ts'
+import { Printer } from './print.ts'
+import { Progress } from './progress.ts'
+import type { Surroundings } from './surroundings.ts'
+
+/** Options of all commands. */
+export interface Globals {
+  readonly url?: string
+  readonly schema?: string
+  readonly namespace?: string
+  readonly actor?: string
+  readonly json?: boolean
+  readonly debug?: boolean
+}
+
+export interface Connected {
+  readonly ff: FlowFabric
+  /** Bound to the namespace that was asked for, and to who sits here. */
+  readonly engine: Engine
+}
+
+/** Nothing: done. A number: the exit code. */
+export type Outcome = Promise<number | void>
+
+/** Each command knows its own options and arguments; what commander gives is as it declared them. */
+type Work = (options: never, ...given: never[]) => Outcome
+
+export const defaultUrl = 'file:./.flowfabric'
+
+export class Cli {
+  readonly surroundings: Surroundings
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly out: Printer
+  readonly err: Printer
+  globals: Globals = {}
+  exitCode = 0
+
+  constructor(surroundings: Surroundings) {
+    this.surroundings = surroundings
+    this.env = surroundings.env ?? {}
+    this.out = new Printer(surroundings.stdout, this.env)
+    this.err = new Printer(surroundings.stderr, this.env)
+  }
+
+  get json(): boolean {
+    return this.globals.json === true
+  }
+
+  get url(): string {
+    return this.globals.url ?? (this.env['FLOWFABRIC_URL'] || defaultUrl)
+  }
+
+  /** Who acts, as the log tells it. */
+  get actor(): string {
+    return this.globals.actor ?? `cli:${userName()}`
+  }
+
+  /** `work` is given the options first, then the arguments. */
+  does(command: Command, work: Work): Command {
+    return command.action(async (...given: unknown[]) => {
+      this.globals = command.optsWithGlobals<Globals>()
+      const [options] = given.slice(-2)
+      const result = await work(options as never, ...(given.slice(0, -2) as never[]))
+      this.exitCode = result ?? 0
+    })
+  }
+
+  /** Opens what the URL names, and closes it whatever happens. Unless it is told to, it changes no schema. */
+  async connected<T>(work: (connected: Connected) => Promise<T>, options: ConnectOptions = {}): Promise<T> {
+    const ff = await this.open(options)
+    try {
+      return await work({ ff, engine: this.bind(ff) })
+    } finally {
+      await ff.close()
+    }
+  }
+
+  bind(ff: FlowFabric): Engine {
+    const { namespace, actor } = this.globals
+    // A server knows who asks by the key; only an administrator may act as another.
+    const who = this.#isServer && actor === undefined ? {} : { actor: this.actor }
+    return ff.engine.as({ ...who, ...(namespace !== undefined && { namespace }) })
+  }
+
+  async open(options: ConnectOptions = {}): Promise<FlowFabric> {
+    const { url } = this
+    const { schema } = this.globals
+    const connect = this.surroundings.connect ?? (await import('../connect/connect.ts')).connect
+    if (options.migrate !== true && this.surroundings.connect === undefined) await this.#refuseMissingDirectory(url)
+    const given = { ...(schema !== undefined && { schema }), ...options }
+    if (this.#isServer) {
+      // It has looked at its schema itself, and wants to know who asks.
+      const { migrate: _migrate, ...rest } = given
+      return connect(url, { ...this.#token(), ...rest })
+    }
+    const migrate = url === 'memory:' ? true : ('check' as const)
+    return connect(url, { migrate, ...given })
+  }
+
+  /** For what has to have an embedded directory for itself, and is not content with whoever serves it. */
+  get alone(): ConnectOptions {
+    return /^file:/i.test(this.url) ? { share: false } : {}
+  }
+
+  /** For what cannot be done over HTTP. */
+  refuseServer(command: string): void {
+    if (!this.#isServer) return
+    const sentence = `${command} needs the database itself; give --url postgres://... or file:./directory`
+    throw new EngineError('invalid_input', sentence, { field: 'url' })
+  }
+
+  get #isServer(): boolean {
+    return /^https?:/i.test(this.url)
+  }
+
+  progress(what: string, total: number): Progress {
+    return new Progress(this.err, what, total, this.json)
+  }
+
+  #token(): { readonly token?: string } {
+    const token = this.env['FLOWFABRIC_TOKEN']
+    return token === undefined || token === '' ? {} : { token }
+  }
+
+  // Opening it would make it, and then say that it is empty.
+  async #refuseMissingDirectory(url: string): Promise<void> {
+    const { parseUrl } = await import('../connect/url.ts')
+    const target = parseUrl(url)
+    if (target.kind !== 'embedded' || target.directory === null) return
+    const isThere = await access(target.directory).then(
+      () => true,
+      () => false,
+    )
+    if (isThere) return
+    const sentence = `there is no database in ${target.directory}; name another with --url or FLOWFABRIC_URL, or make one with \`flowfabric migrate\``
+    throw new EngineError('database_not_found', sentence, { directory: target.directory })
+  }
+}
+
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return 'unknown'
+  }
+}

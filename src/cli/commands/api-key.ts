@@ -1,0 +1,97 @@
+import { Option, type Command } from 'commander'
+import type { ApiKey } from '../../engine/api-key/api-key.ts'
+import { scopes, type Scope } from '../../model/api-key.ts'
+import { list, wholeNumber } from '../arguments.ts'
+import type { Cli } from '../cli.ts'
+import { examples } from '../examples.ts'
+import type { Column } from '../print.ts'
+import { pageOptions, showPage, type PageOptions } from '../show-page.ts'
+import { instant, relative } from '../time.ts'
+
+export function addApiKey(program: Command, cli: Cli): void {
+  const apiKey = program.command('api-key').description('keys that a server asks for')
+  addCreate(apiKey, cli)
+  addList(apiKey, cli)
+  addRevoke(apiKey, cli)
+}
+
+interface CreateOptions {
+  readonly scope: readonly Scope[]
+  readonly rate?: number
+}
+
+function addCreate(apiKey: Command, cli: Cli): void {
+  const scope = new Option('--scope <scope>', `what it allows: ${scopes.join(', ')}; may be given several times`)
+  const command = apiKey
+    .command('create')
+    .description('make a key; it is shown now and never again')
+    .argument('<name>', 'who acts with it, as the log tells')
+    .addOption(scope.argParser(list).makeOptionMandatory())
+    .option('--rate <n>', 'requests a second (default: what the server allows a key)', wholeNumber)
+    .addHelpText(
+      'after',
+      examples(
+        'api-key create checkout --scope submit --scope read --namespace shop',
+        'api-key create ops --scope admin',
+      ),
+    )
+  cli.does(command, ({ scope: given, rate }: CreateOptions, name: string) =>
+    cli.connected(async ({ engine }) => {
+      const requestsPerSecond = rate === undefined ? {} : { requestsPerSecond: rate }
+      const created = await engine.apiKeys.create({ name, scopes: given, ...requestsPerSecond })
+      if (cli.json) return cli.out.json(created)
+      cli.out.line(created.key)
+      const where = created.namespace === null ? 'all namespaces' : `namespace ${created.namespace}`
+      if (cli.err.isTerminal)
+        cli.err.line(cli.err.colours.dim(`${created.scopes.join(', ')} in ${where}; it is not shown again`))
+    }),
+  )
+}
+
+function addList(apiKey: Command, cli: Cli): void {
+  const command = pageOptions(
+    apiKey.command('list').description('keys, the oldest first; never their secrets'),
+  ).addHelpText('after', examples('api-key list'))
+  cli.does(command, (options: PageOptions) =>
+    cli.connected(async ({ engine }) => {
+      const now = await engine.serverTime()
+      await showPage<ApiKey>(cli, options, {
+        noun: 'apiKeys',
+        columns: columns(now, cli.out.isTerminal),
+        none: 'There is no key: a server on loopback asks for none, and one beyond it does not start.',
+        read: async (page) => {
+          const { apiKeys, nextCursor } = await engine.apiKeys.list(page)
+          return { rows: apiKeys, nextCursor }
+        },
+      })
+    }),
+  )
+}
+
+function columns(now: number, isTerminal: boolean): Column<ApiKey>[] {
+  const time = (at: number | null): string => (at === null ? '' : isTerminal ? relative(at, now) : instant(at))
+  return [
+    { title: 'KEY', of: (row) => row.keyId },
+    { title: 'NAME', of: (row) => row.name },
+    { title: 'NAMESPACE', of: (row) => row.namespace ?? 'all' },
+    { title: 'SCOPES', of: (row) => row.scopes.join(','), gives: true },
+    { title: 'MADE', of: (row) => time(row.createdAt), align: 'right' },
+    { title: 'USED', of: (row) => time(row.lastUsedAt), align: 'right' },
+    { title: 'REVOKED', of: (row) => time(row.revokedAt), align: 'right' },
+  ]
+}
+
+function addRevoke(apiKey: Command, cli: Cli): void {
+  const command = apiKey
+    .command('revoke')
+    .description('a revoked key opens nothing any more; servers know of it within ten seconds')
+    .argument('<key>', 'its id, as the list has it')
+    .addHelpText('after', examples('api-key revoke 01a1e741ede877b3ae2f52aaf382749f'))
+  cli.does(command, (_: object, keyId: string) =>
+    cli.connected(async ({ engine }) => {
+      const answer = await engine.apiKeys.revoke({ keyId })
+      if (cli.json) return cli.out.json(answer)
+      cli.out.line(`${keyId} ${answer.kind === 'revoked' ? 'is revoked' : 'was revoked before'}`)
+    }),
+  )
+}

@@ -1,0 +1,73 @@
+import type { Command } from 'commander'
+import type { Engine } from '../../engine/contract.ts'
+import type { Waitpoint } from '../../engine/waitpoint/list.ts'
+import { EngineError } from '../../model/errors.ts'
+import type { ExecutionId, WaitpointId } from '../../model/id.ts'
+import { jsonValue } from '../arguments.ts'
+import type { Cli } from '../cli.ts'
+import { examples } from '../examples.ts'
+import { payloadOf, tellSignal } from './signal.ts'
+
+interface ApproveOptions {
+  readonly refuse?: boolean
+  readonly comment?: string
+  readonly waitpoint?: string
+  readonly payload?: string
+  readonly lane?: string
+}
+
+export function addApprove(program: Command, cli: Cli): void {
+  const command = program
+    .command('approve')
+    .description('answer a waitpoint without its token, by the right of an operator')
+    .argument('<id>', 'the execution that waits, or the waitpoint')
+    .option('--refuse', 'say no')
+    .option('--comment <text>', 'why')
+    .option('--waitpoint <key>', 'which of its waitpoints, where the execution has several')
+    .option('--payload <json>', 'instead of { approved, by, comment }; - and @file as for signal')
+    .option('--lane <lane>', 'only when it is in this lane')
+    .addHelpText(
+      'after',
+      examples("approve '{fp:7}:0190b6d2-...' --comment 'fine with me'", "approve '{fp:7}:0190b6d2-...' --refuse"),
+    )
+  cli.does(command, async (options: ApproveOptions, id: string) => {
+    const { refuse = false, comment, lane } = options
+    const given = await jsonValue('the payload', options.payload, cli.surroundings)
+    const answer = { approved: !refuse, by: cli.actor, ...(comment !== undefined && { comment }) }
+    await cli.connected(async ({ engine }) => {
+      const waitpointId = await findWaitpoint(engine, id, options.waitpoint)
+      const result = await engine.signals.approve({
+        waitpointId,
+        name: refuse ? 'rejected' : 'approved',
+        // Whoever says the same twice has said it once.
+        idempotencySuffix: cli.actor.slice(0, 100),
+        ...(await payloadOf(given ?? answer)),
+        ...(lane !== undefined && { lane }),
+      })
+      tellSignal(cli, result)
+    })
+  })
+}
+
+/** Ids of executions and waitpoints look alike: what is no execution is a waitpoint. */
+async function findWaitpoint(engine: Engine, id: string, key: string | undefined): Promise<WaitpointId> {
+  const open = await openWaitpoints(engine, id as ExecutionId)
+  if (open === null) return id as WaitpointId
+  const fitting = key === undefined ? open : open.filter((each) => each.key === key)
+  if (fitting.length === 1) return fitting[0]!.waitpointId
+  if (open.length === 0) {
+    throw new EngineError('waitpoint_not_found', `execution ${id} has no open waitpoint; flowfabric show says why`)
+  }
+  const keys = open.map((each) => JSON.stringify(each.key)).join(', ')
+  const sentence = `execution ${id} has the waitpoints ${keys}; name one of them with --waitpoint`
+  throw new EngineError('invalid_input', sentence, { field: 'waitpoint' })
+}
+
+async function openWaitpoints(engine: Engine, id: ExecutionId): Promise<readonly Waitpoint[] | null> {
+  try {
+    return (await engine.waitpoints.list(id, { limit: 1000 })).waitpoints
+  } catch (error) {
+    if (EngineError.is(error, 'execution_not_found')) return null
+    throw error
+  }
+}

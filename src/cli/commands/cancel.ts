@@ -1,0 +1,44 @@
+import type { Command } from 'commander'
+import type { ExecutionId } from '../../model/id.ts'
+import type { Duration } from '../../model/duration.ts'
+import type { Cli } from '../cli.ts'
+import { eachOf } from '../each-of.ts'
+import { examples } from '../examples.ts'
+import { relative } from '../time.ts'
+
+interface CancelOptions {
+  readonly reason?: string
+  readonly grace?: Duration
+}
+
+export function addCancel(program: Command, cli: Cli): void {
+  const command = program
+    .command('cancel')
+    .description('end executions, running or not')
+    .argument('<id...>', 'execution ids; - reads them from standard input')
+    .option('--reason <text>', 'why')
+    .option('--grace <duration>', 'a running one is asked to stop first, and has so long')
+    .addHelpText('after', examples("cancel '{fp:7}:0190b6d2-...' --reason 'Ada called' --grace 30s"))
+  cli.does(command, ({ reason, grace }: CancelOptions, ids: string[]) =>
+    cli.connected(({ engine }) =>
+      eachOf(cli, ids, {
+        doing: 'cancelling',
+        act: (some) =>
+          engine.executions.cancelMany(
+            some.map((executionId) => ({
+              executionId: executionId as ExecutionId,
+              ...(reason !== undefined && { reason }),
+              ...(grace !== undefined && { grace }),
+            })),
+          ),
+        say: (answer) => {
+          if (answer.kind === 'already_cancelled') return 'was cancelled before'
+          if (answer.kind === 'cancel_requested') {
+            return `was asked to stop, and ends ${relative(answer.deadlineAt, Date.now())} at the latest`
+          }
+          return `cancelled, was ${answer.from}`
+        },
+      }),
+    ),
+  )
+}

@@ -1,0 +1,118 @@
+import type { Command } from 'commander'
+import type { Health } from '../../connect/flowfabric.ts'
+import type { HealthReport } from '../../engine/health/check.ts'
+import type { Finding, Verdict } from '../../engine/health/finding.ts'
+import type { Repair } from '../../engine/health/repair.ts'
+import type { Duration } from '../../model/duration.ts'
+import { EngineError } from '../../model/errors.ts'
+import type { Cli } from '../cli.ts'
+import { examples } from '../examples.ts'
+import { exitCodeOf, failed, wrongUsage } from '../failure.ts'
+import type { Printer } from '../print.ts'
+import type { Progress } from '../progress.ts'
+
+interface DoctorOptions {
+  readonly repair?: boolean
+  readonly deep?: boolean
+  readonly timeout?: Duration
+}
+
+export function addDoctor(program: Command, cli: Cli): void {
+  const command = program
+    .command('doctor')
+    .description('look whether all is well, and say what is not; 1 when something is not')
+    .option('--repair', 'mend what can be mended without harm, and say what was done')
+    .option('--deep', 'hold every invariant against everything that is stored: for a quiet hour')
+    .option('--timeout <duration>', 'the longest that one statement may take (default: 2s, with --deep 30s)')
+    .addHelpText('after', examples('doctor', 'doctor --url postgres://me@host/app --json', 'doctor --repair'))
+  cli.does(command, async (options: DoctorOptions) => {
+    cli.refuseServer('doctor')
+    let ff
+    try {
+      ff = await cli.open({ migrate: false, ...cli.alone })
+    } catch (error) {
+      return tellUnreachable(cli, error)
+    }
+    try {
+      return await examine(cli, ff.health, options)
+    } finally {
+      await ff.close()
+    }
+  })
+}
+
+async function examine(cli: Cli, health: Health, options: DoctorOptions): Promise<number> {
+  const before = await check(cli, health, options)
+  // What is broken is seen before it is mended, and looked at again afterwards.
+  const repairs = options.repair === true ? await health.repair() : null
+  const report = repairs === null ? before : await check(cli, health, options)
+  if (cli.json) cli.out.json({ ...report, ...(repairs !== null && { repairs, before: before.findings }) })
+  else {
+    if (repairs !== null) printRepairs(cli.out, repairs)
+    printFindings(cli.out, report.findings)
+  }
+  return report.isHealthy ? 0 : failed
+}
+
+async function check(cli: Cli, health: Health, { deep = false, timeout }: DoctorOptions): Promise<HealthReport> {
+  let bar: Progress | undefined
+  try {
+    return await health.check({
+      deep,
+      ...(timeout !== undefined && { timeout }),
+      onLooked: (name, total) => {
+        bar ??= cli.progress('looking', total)
+        bar.step(1, name)
+      },
+    })
+  } finally {
+    bar?.end()
+  }
+}
+
+function tellUnreachable(cli: Cli, error: unknown): number {
+  if (!EngineError.is(error) || exitCodeOf(error) === wrongUsage) throw error
+  const found: Finding = { check: 'connection', verdict: 'trouble', sentence: error.message, next: null, subjects: [] }
+  if (cli.json) cli.out.json({ isHealthy: false, findings: [found] })
+  else printFindings(cli.out, [found])
+  return failed
+}
+
+const symbols: Readonly<Record<Verdict, readonly [unicode: string, plain: string]>> = {
+  fine: ['✓', 'ok'],
+  note: ['•', 'note'],
+  trouble: ['✗', 'TROUBLE'],
+  unknown: ['?', '?'],
+}
+
+const mostSubjects = 5
+
+function printFindings(out: Printer, findings: readonly Finding[]): void {
+  const longest = Math.max(...findings.map((each) => each.check.length))
+  for (const { check: name, verdict, sentence, subjects, next } of findings) {
+    if (!out.isTerminal) {
+      out.line([verdict, name, sentence, ...subjects].join('\t').replaceAll('\n', ' '))
+      continue
+    }
+    const symbol = symbols[verdict][out.hasUnicode ? 0 : 1]
+    const indent = ' '.repeat(longest + 4)
+    out.line(`${paintOf(verdict, out)(symbol)} ${name.padEnd(longest)}  ${sentence}`)
+    for (const subject of subjects.slice(0, mostSubjects)) out.paragraph(subject, indent)
+    if (subjects.length > mostSubjects) out.line(`${indent}and ${subjects.length - mostSubjects} more`)
+    if (next !== null && verdict !== 'fine') out.paragraph(`${out.hasUnicode ? '→' : '->'} ${next}`, indent)
+  }
+  const troubles = findings.filter((each) => each.verdict === 'trouble').length
+  if (out.isTerminal) out.line(troubles === 0 ? '\nAll is well.' : `\n${troubles} of ${findings.length} found trouble.`)
+}
+
+function paintOf(verdict: Verdict, { colours }: Printer): (text: string) => string {
+  if (verdict === 'fine') return colours.green
+  return verdict === 'trouble' ? colours.red : colours.yellow
+}
+
+function printRepairs(out: Printer, repairs: readonly Repair[]): void {
+  if (repairs.length === 0) out.line('Nothing needed to be mended.')
+  for (const { kind, sentence } of repairs)
+    out.paragraph(kind === 'failed' ? `could not be mended: ${sentence}` : sentence)
+  if (out.isTerminal) out.line()
+}

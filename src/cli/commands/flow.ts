@@ -1,0 +1,146 @@
+import { Option, type Command } from 'commander'
+import type { Engine } from '../../engine/contract.ts'
+import type { CancelPolicy } from '../../engine/flow/cancel.ts'
+import type { FlowGraph } from '../../engine/flow/graph.ts'
+import type { Flow, FlowState } from '../../engine/flow/snapshot.ts'
+import type { Duration } from '../../model/duration.ts'
+import { EngineError } from '../../model/errors.ts'
+import type { FlowId } from '../../model/id.ts'
+import type { Cli } from '../cli.ts'
+import { examples } from '../examples.ts'
+import { flowColour } from '../flow-colour.ts'
+import type { Column } from '../print.ts'
+import { showFlow } from '../show-flow.ts'
+import { pageOptions, showPage, type PageOptions } from '../show-page.ts'
+import { instant, relative } from '../time.ts'
+
+export function addFlow(program: Command, cli: Cli): void {
+  const flow = program.command('flow').description('executions that depend on one another')
+  addList(flow, cli)
+  addShow(flow, cli)
+  addCancel(flow, cli)
+}
+
+const flowStates = ['open', 'running', 'completed', 'failed', 'cancelled'] as const satisfies readonly FlowState[]
+const policies = ['cancel_all', 'cancel_pending', 'flow_only'] as const satisfies readonly CancelPolicy[]
+
+function addList(flow: Command, cli: Cli): void {
+  const command = flow
+    .command('list')
+    .description('flows, newest first')
+    .addOption(new Option('--state <state>', 'in this state').choices(flowStates))
+  pageOptions(command).addHelpText('after', examples('flow list --state running'))
+  cli.does(command, (options: PageOptions & { state?: FlowState }) =>
+    cli.connected(async ({ engine }) => {
+      const now = await engine.serverTime()
+      const { state } = options
+      await showPage<Flow>(cli, options, {
+        noun: 'flows',
+        columns: columns(now, cli.out.isTerminal),
+        none: 'No flow is like that.',
+        read: async (page) => {
+          const { flows, nextCursor } = await engine.flows.list({ ...page, ...(state !== undefined && { state }) })
+          return { rows: flows, nextCursor }
+        },
+      })
+    }),
+  )
+}
+
+function columns(now: number, isTerminal: boolean): Column<Flow>[] {
+  return [
+    { title: 'ID', of: (row) => row.flowId },
+    { title: 'STATE', of: (row) => row.state, paint: (row, colours) => flowColour(row.state, colours) },
+    { title: 'KIND', of: (row) => row.kind },
+    {
+      title: 'ENDED',
+      of: ({ ended, memberCount }) => `${Object.values(ended).reduce((sum, count) => sum + count, 0)}/${memberCount}`,
+      align: 'right',
+    },
+    {
+      title: 'CREATED',
+      of: (row) => (isTerminal ? relative(row.createdAt, now) : instant(row.createdAt)),
+      align: 'right',
+    },
+    { title: 'WHY', of: (row) => row.cancellation?.reason ?? '', gives: true },
+  ]
+}
+
+function addShow(flow: Command, cli: Cli): void {
+  const command = flow
+    .command('show')
+    .description('one flow, its graph drawn; above 60 members it is summed up')
+    .argument('<id>', 'the flow')
+    .option('--full', 'draw it, however large it is')
+    .addHelpText('after', examples("flow show '{fp:7}:0190b6d2-...'", "flow show '{fp:7}:0190b6d2-...' --json"))
+  cli.does(command, ({ full = false }: { full?: boolean }, id: string) =>
+    cli.connected(async ({ engine }) => {
+      const flowId = id as FlowId
+      const found = await engine.flows.describe(flowId)
+      const graph = await wholeGraph(engine, flowId)
+      if (found === null || graph === null) {
+        throw new EngineError('flow_not_found', `flow ${id} does not exist`, { flowId })
+      }
+      const { groups: _some, hasMoreGroups: _more, ...shown } = found
+      if (cli.json) cli.out.json({ flow: shown, ...graph })
+      else showFlow(cli.out, found, graph, await engine.serverTime(), full)
+    }),
+  )
+}
+
+type Graph = Pick<FlowGraph, 'members' | 'edges' | 'groups'>
+
+/** Page by page; one that changes meanwhile may show some of each. */
+async function wholeGraph(engine: Engine, flowId: FlowId): Promise<Graph | null> {
+  const pages: FlowGraph[] = []
+  let cursor: string | null = null
+  do {
+    const page: FlowGraph | null = await engine.flows.graph(flowId, cursor === null ? {} : { cursor })
+    if (page === null) return null
+    pages.push(page)
+    cursor = page.nextCursor
+  } while (cursor !== null)
+  return {
+    members: pages.flatMap((page) => page.members),
+    edges: pages.flatMap((page) => page.edges),
+    groups: pages.flatMap((page) => page.groups),
+  }
+}
+
+interface CancelOptions {
+  readonly policy?: CancelPolicy
+  readonly reason?: string
+  readonly wait?: Duration
+}
+
+function addCancel(flow: Command, cli: Cli): void {
+  const command = flow
+    .command('cancel')
+    .description('end a flow, and its members with it')
+    .argument('<id>', 'the flow')
+    .addOption(
+      new Option('--policy <policy>', 'all that live, those that never ran, or none (default: cancel_all)').choices(
+        policies,
+      ),
+    )
+    .option('--reason <text>', 'why')
+    .option('--wait <duration>', 'until its members have ended')
+    .addHelpText('after', examples("flow cancel '{fp:7}:0190b6d2-...' --reason 'wrong branch' --wait 10s"))
+  cli.does(command, ({ policy, reason, wait }: CancelOptions, id: string) =>
+    cli.connected(async ({ engine }) => {
+      const answer = await engine.flows.cancel({
+        flowId: id as FlowId,
+        ...(policy !== undefined && { policy }),
+        ...(reason !== undefined && { reason }),
+        ...(wait !== undefined && { wait }),
+      })
+      if (cli.json) return cli.out.json(answer)
+      const words = {
+        cancelled: `is cancelled, with ${answer.memberCount} of its members`,
+        cancellation_scheduled: `is cancelled; ${answer.memberCount} of its members end soon`,
+        already_cancelled: 'was cancelled before',
+      }
+      cli.out.line(`${id} ${words[answer.kind]}`)
+    }),
+  )
+}

@@ -1,0 +1,53 @@
+import { access, mkdir, writeFile } from 'node:fs/promises'
+import { basename, join, relative, resolve } from 'node:path'
+import type { Command } from 'commander'
+import { EngineError } from '../../model/errors.ts'
+import type { Cli } from '../cli.ts'
+import { examples } from '../examples.ts'
+import { projectFiles } from '../project.ts'
+
+export function addInit(program: Command, cli: Cli): void {
+  const command = program
+    .command('init')
+    .description('write a small project: a task, a test of it, and a script that runs it')
+    .argument('[directory]', 'where; made when it is not there', '.')
+    .addHelpText('after', examples('init my-app'))
+  cli.does(command, async (_: object, directory: string) => {
+    const place = resolve(directory)
+    const files = projectFiles(packageName(place))
+    await refuseExisting(place, [...files.keys()])
+    await mkdir(place, { recursive: true })
+    // Never over a file that came meanwhile.
+    for (const [path, text] of files) await writeFile(join(place, path), text, { flag: 'wx' })
+    if (cli.json) return cli.out.json({ kind: 'written', directory: place, files: [...files.keys()] })
+    const { colours } = cli.out
+    for (const path of files.keys()) cli.out.line(colours.dim(join(directory, path)))
+    const go = relative(process.cwd(), place)
+    cli.out.line(
+      `\nNext:${go === '' ? '' : `\n  cd ${go}`}\n  npm install\n  npm test\n  npm start\n  npx flowfabric list`,
+    )
+  })
+}
+
+async function refuseExisting(place: string, paths: readonly string[]): Promise<void> {
+  const found: string[] = []
+  for (const path of paths) {
+    const isThere = await access(join(place, path)).then(
+      () => true,
+      () => false,
+    )
+    if (isThere) found.push(path)
+  }
+  if (found.length === 0) return
+  const sentence = `${place} has ${found.join(', ')} already; name another directory, as in flowfabric init my-app`
+  throw new EngineError('invalid_input', sentence, { directory: place, found })
+}
+
+/** Names of packages are small letters, digits and dashes. */
+function packageName(place: string): string {
+  const name = basename(place)
+    .toLowerCase()
+    .replaceAll(/[^\da-z-]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+  return name === '' ? 'my-app' : name
+}

@@ -1,0 +1,97 @@
+import { Option, type Command } from 'commander'
+import type { ListRequest } from '../../engine/execution/list.ts'
+import type { Execution } from '../../engine/execution/snapshot.ts'
+import type { ExecutionId } from '../../model/id.ts'
+import { publicStates, type PublicState } from '../../model/state.ts'
+import { tag } from '../arguments.ts'
+import type { Cli } from '../cli.ts'
+import { examples } from '../examples.ts'
+import { stateColour, type Column } from '../print.ts'
+import { pageOptions, showPage, type PageOptions } from '../show-page.ts'
+import { instant, relative } from '../time.ts'
+import { refusal } from '../../model/errors.ts'
+
+interface ListOptions extends PageOptions {
+  readonly state?: PublicState
+  readonly kind?: string
+  readonly lane?: string
+  readonly tag?: Readonly<Record<string, string>>
+  readonly parent?: string
+  readonly partition?: string
+}
+
+export function addList(program: Command, cli: Cli): void {
+  const command = program
+    .command('list')
+    .description('executions, newest first; with a state, in the order in which it is worked off')
+    .addOption(new Option('--state <state>', 'in this state').choices(publicStates))
+    .option('--kind <kind>', 'of this kind')
+    .option('--lane <lane>', 'in this lane')
+    .option('--tag <key=value>', 'with this tag', tag)
+    .option('--parent <id>', 'children of this one')
+    .option('--partition <n>', 'of this partition, in the order of ids')
+  pageOptions(command).addHelpText(
+    'after',
+    examples(
+      'list --state failed --kind send-welcome',
+      'list --tag customer=ada --json',
+      'list --state failed --all | cut -f1 | flowfabric replay -',
+    ),
+  )
+  cli.does(command, (options: ListOptions) =>
+    cli.connected(async ({ engine }) => {
+      const now = await engine.serverTime()
+      const request = requestOf(options)
+      await showPage<Execution>(cli, options, {
+        noun: 'executions',
+        columns: columns(now, cli.out.isTerminal),
+        none: 'No execution is like that.',
+        read: async (page) => {
+          const { executions, nextCursor } = await engine.executions.list({ ...request, ...page })
+          return { rows: executions, nextCursor }
+        },
+      })
+    }),
+  )
+}
+
+function requestOf({ state, kind, lane, tag: tags = {}, parent, partition }: ListOptions): ListRequest {
+  const [first, second] = Object.entries(tags)
+  if (second !== undefined) throw refusal('invalid_input', '--tag', 'given twice', 'given once')
+  return {
+    ...(state !== undefined && { state }),
+    ...(kind !== undefined && { kind }),
+    ...(lane !== undefined && { lane }),
+    ...(first !== undefined && { tag: { key: first[0], value: first[1] } }),
+    ...(parent !== undefined && { parentId: parent as ExecutionId }),
+    ...(partition !== undefined && { partition: /^\d+$/.test(partition) ? Number(partition) : partition }),
+  }
+}
+
+export function columns(now: number, isTerminal: boolean): Column<Execution>[] {
+  return [
+    { title: 'ID', of: (row) => row.executionId },
+    {
+      title: 'STATE',
+      of: (row) => row.publicState,
+      paint: (row, colours) => stateColour(row.publicState, colours),
+    },
+    { title: 'KIND', of: (row) => row.kind },
+    { title: 'LANE', of: (row) => row.lane },
+    {
+      title: 'CREATED',
+      of: (row) => (isTerminal ? relative(row.createdAt, now) : instant(row.createdAt)),
+      align: 'right',
+    },
+    { title: 'WHY', of: whyOf, gives: true },
+  ]
+}
+
+function whyOf(row: Execution): string {
+  const { progress, failureReason, cancellationReason, blockingDetail } = row
+  if (row.publicState === 'active') {
+    const percent = progress?.percent === null || progress === null ? '' : `${progress.percent} %`
+    return [percent, progress?.message ?? ''].filter((part) => part !== '').join(' ')
+  }
+  return failureReason ?? cancellationReason ?? blockingDetail ?? ''
+}

@@ -1,0 +1,16 @@
+import type { Command } from 'commander'
+import type { Cli } from '../cli.ts'
+import { examples } from '../examples.ts'
+
+export function addOpenApi(program: Command, cli: Cli): void {
+  const command = program
+    .command('openapi')
+    .description('print the OpenAPI document of the server, which serves it at /openapi.json')
+    .addHelpText('after', examples('openapi > openapi.json'))
+  cli.does(command, async () => {
+    const { openApiDocument } = await import('../../server/openapi.ts')
+    const { codeVersion } = await import('../../model/version.ts')
+    // For people and for diffs, wherever it goes.
+    cli.out.line(JSON.stringify(openApiDocument(codeVersion), undefined, 2))
+  })
+}

@@ -1,0 +1,44 @@
+import type { Command } from 'commander'
+import type { ExecutionId } from '../../model/id.ts'
+import type { Cli } from '../cli.ts'
+import { eachOf } from '../each-of.ts'
+import { examples } from '../examples.ts'
+
+interface ReplayOptions {
+  readonly from?: string
+  readonly reason?: string
+}
+
+export function addReplay(program: Command, cli: Cli): void {
+  const command = program
+    .command('replay')
+    .description('run what has ended once more')
+    .argument('<id...>', 'execution ids; - reads them from standard input')
+    .option('--from <step>', 'keep what succeeded before this step')
+    .option('--reason <text>', 'why')
+    .addHelpText(
+      'after',
+      examples("replay '{fp:7}:0190b6d2-...' --from 'charge card'", 'list --state failed --all | flowfabric replay -'),
+    )
+  cli.does(command, ({ from, reason }: ReplayOptions, ids: string[]) =>
+    cli.connected(({ engine }) =>
+      eachOf(cli, ids, {
+        doing: 'replaying',
+        act: (some) =>
+          engine.executions.replayMany(
+            some.map((executionId) => ({
+              executionId: executionId as ExecutionId,
+              ...(from !== undefined && { from }),
+              ...(reason !== undefined && { reason }),
+            })),
+          ),
+        say: ({ generation, from: before, deadlineDropped, reopened = [] }) =>
+          [
+            `replayed as generation ${generation}, was ${before}`,
+            ...(deadlineDropped ? ['its deadline had passed and no longer holds'] : []),
+            ...(reopened.length > 0 ? [`${reopened.length} that it had skipped wait again`] : []),
+          ].join('; '),
+      }),
+    ),
+  )
+}

@@ -1,0 +1,38 @@
+import type { Command } from 'commander'
+import type { Duration } from '../../model/duration.ts'
+import type { ExecutionId } from '../../model/id.ts'
+import type { Cli } from '../cli.ts'
+import { eachOf } from '../each-of.ts'
+import { examples } from '../examples.ts'
+import { instant } from '../time.ts'
+
+interface ResumeOptions {
+  readonly delay?: Duration
+  readonly reason?: string
+}
+
+export function addResume(program: Command, cli: Cli): void {
+  const command = program
+    .command('resume')
+    .description('take executions out of their suspension, whatever they wait for')
+    .argument('<id...>', 'execution ids; - reads them from standard input')
+    .option('--delay <duration>', 'not before so long')
+    .option('--reason <text>', 'why')
+    .addHelpText('after', examples("resume '{fp:7}:0190b6d2-...' --reason 'the supplier called back'"))
+  cli.does(command, ({ delay, reason }: ResumeOptions, ids: string[]) =>
+    cli.connected(({ engine }) =>
+      eachOf(cli, ids, {
+        doing: 'resuming',
+        act: (some) =>
+          engine.executions.resumeMany(
+            some.map((executionId) => ({
+              executionId: executionId as ExecutionId,
+              ...(delay !== undefined && { delay }),
+              ...(reason !== undefined && { reason }),
+            })),
+          ),
+        say: ({ delayUntil }) => (delayUntil === null ? 'resumed' : `resumed, not before ${instant(delayUntil)}`),
+      }),
+    ),
+  )
+}

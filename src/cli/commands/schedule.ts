@@ -1,0 +1,198 @@
+import { Option, type Command } from 'commander'
+import type { Schedule } from '../../engine/schedule/schedule.ts'
+import type { ScheduleOptions } from '../../connect/schedules.ts'
+import type { Duration } from '../../model/duration.ts'
+import { EngineError } from '../../model/errors.ts'
+import type { CatchUp, Overlap } from '../../model/schedule.ts'
+import { jsonValue, pointInTime, tag, wholeNumber } from '../arguments.ts'
+import type { Cli, Connected, Outcome } from '../cli.ts'
+import { examples } from '../examples.ts'
+import type { Column } from '../print.ts'
+import { pageOptions, showPage, type PageOptions } from '../show-page.ts'
+import { instant, relative, span } from '../time.ts'
+
+export function addSchedule(program: Command, cli: Cli): void {
+  const schedule = program.command('schedule').description('what creates executions at its times')
+  addList(schedule, cli)
+  addShow(schedule, cli)
+  addPut(schedule, cli)
+  addOne(schedule, cli, 'pause', 'fire at none of its times until it is resumed', async ({ engine }, named) => {
+    const { kind } = await engine.schedules.pause(named)
+    return [{ kind, ...named }, kind === 'paused' ? 'is paused' : 'was paused before']
+  })
+  addOne(schedule, cli, 'resume', 'fire at its times again', async ({ engine }, named) => {
+    const answer = await engine.schedules.resume(named)
+    const next = answer.nextFireAt === null ? 'none of its times is left' : `next at ${instant(answer.nextFireAt)}`
+    return [answer, answer.kind === 'resumed' ? `is resumed; ${next}` : `was not paused; ${next}`]
+  })
+  addOne(schedule, cli, 'trigger', 'fire now, paused or not', async ({ engine }, named) => {
+    const answer = await engine.schedules.trigger(named)
+    if (answer.kind === 'fired') return [answer, `fired: ${answer.executionId}`]
+    if (answer.kind === 'queued') return [answer, 'fires when those before it have ended']
+    return [answer, `skipped: ${answer.executionId} has not ended`]
+  })
+  addOne(schedule, cli, 'delete', 'fire no more; its executions stay', async ({ engine }, named) => {
+    const answer = await engine.schedules.delete(named)
+    if (answer.kind === 'deleted') return [answer, 'is deleted']
+    throw new EngineError('schedule_not_found', `schedule '${named.scheduleId}' does not exist`, named)
+  })
+}
+
+type Act = (
+  connected: Connected,
+  named: { readonly scheduleId: string },
+) => Promise<readonly [answer: object, sentence: string]>
+
+function addOne(schedule: Command, cli: Cli, verb: string, description: string, act: Act): void {
+  const command = schedule
+    .command(verb)
+    .description(description)
+    .argument('<name>', 'of the schedule')
+    .addHelpText('after', examples(`schedule ${verb} nightly`))
+  cli.does(command, (_: object, scheduleId: string) =>
+    cli.connected(async (connected) => {
+      const [answer, sentence] = await act(connected, { scheduleId })
+      if (cli.json) cli.out.json(answer)
+      else cli.out.line(`${scheduleId} ${sentence}`)
+    }),
+  )
+}
+
+function addList(schedule: Command, cli: Cli): void {
+  const command = pageOptions(schedule.command('list').description('schedules, by namespace and name'))
+  cli.does(command, (options: PageOptions) =>
+    cli.connected(async ({ engine }) => {
+      const now = await engine.serverTime()
+      await showPage<Schedule>(cli, options, {
+        noun: 'schedules',
+        columns: columns(now, cli.out.isTerminal),
+        none: 'There is no schedule.',
+        read: async (page) => {
+          const { schedules, nextCursor } = await engine.schedules.list(page)
+          return { rows: schedules, nextCursor }
+        },
+      })
+    }),
+  )
+}
+
+function columns(now: number, isTerminal: boolean): Column<Schedule>[] {
+  const time = (at: number | null): string => (at === null ? '' : isTerminal ? relative(at, now) : instant(at))
+  return [
+    { title: 'NAME', of: (row) => row.scheduleId },
+    { title: 'NAMESPACE', of: (row) => row.namespace },
+    { title: 'STATE', of: (row) => row.state, paint: (row, c) => (row.state === 'active' ? c.green : c.gray) },
+    { title: 'WHEN', of: whenOf },
+    { title: 'KIND', of: (row) => row.kind, gives: true },
+    { title: 'NEXT', of: (row) => time(row.nextFireAt), align: 'right' },
+    { title: 'LAST', of: (row) => time(row.lastFiredAt), align: 'right' },
+  ]
+}
+
+function whenOf({ cron, timeZone, everyMs }: Schedule): string {
+  if (cron === null) return `every ${span(everyMs ?? 0)}`
+  return timeZone === null || timeZone === 'UTC' ? cron : `${cron} (${timeZone})`
+}
+
+function addShow(schedule: Command, cli: Cli): void {
+  const command = schedule
+    .command('show')
+    .description('one schedule, with its input')
+    .argument('<name>', 'of the schedule')
+    .addHelpText('after', examples('schedule show nightly'))
+  cli.does(command, (_: object, scheduleId: string) =>
+    cli.connected(async ({ engine }) => {
+      const { withValues } = await import('../value.ts')
+      const found = await engine.schedules.describe({ scheduleId })
+      if (found === null) {
+        throw new EngineError('schedule_not_found', `schedule '${scheduleId}' does not exist`, { scheduleId })
+      }
+      const { payload, ...shown } = withValues(found)
+      const asked = { ...shown, input: payload }
+      if (cli.json) return cli.out.json(asked)
+      cli.out.facts([
+        ['name', found.scheduleId],
+        ['namespace', found.namespace],
+        ['state', found.state],
+        ['when', whenOf(found)],
+        ['next', timeOf(found.nextFireAt)],
+        ['last', timeOf(found.lastFiredAt)],
+        ['last execution', found.lastExecutionId],
+        ['fired', String(found.firedCount)],
+        ['skipped', String(found.skippedCount)],
+        ['waiting', found.queued.length === 0 ? null : String(found.queued.length)],
+        ['overlap', found.overlap],
+        ['catch up', found.catchUp],
+        ['jitter', found.jitterMs === 0 ? null : span(found.jitterMs)],
+        ['until', timeOf(found.until)],
+        ['kind', found.kind],
+        ['lane', found.lane],
+        ['priority', String(found.priority)],
+        ['input', payload === null ? null : JSON.stringify(payload)],
+      ])
+    }),
+  )
+}
+
+function timeOf(at: number | null): string | null {
+  return at === null ? null : instant(at)
+}
+
+// Written out: what they mean is read by a library that no other command needs.
+const overlaps = ['skip', 'queue', 'cancelPrevious', 'allow'] as const satisfies readonly Overlap[]
+const catchUps = ['none', 'last', 'all'] as const satisfies readonly CatchUp[]
+
+interface PutOptions {
+  readonly cron?: string
+  readonly timeZone?: string
+  readonly every?: Duration
+  readonly overlap?: Overlap
+  readonly catchUp?: CatchUp
+  readonly jitter?: Duration
+  readonly until?: number
+  readonly lane?: string
+  readonly priority?: number
+  readonly deadline?: Duration
+  readonly tag?: Readonly<Record<string, string>>
+}
+
+function addPut(schedule: Command, cli: Cli): void {
+  const command = schedule
+    .command('put')
+    .description('make a schedule be as is asked for; the same again changes nothing')
+    .argument('<name>', 'of the schedule')
+    .argument('<kind>', 'what it submits')
+    .argument('[input]', 'JSON; - reads it from standard input, @file from a file')
+    .option('--cron <pattern>', 'five fields, six with seconds, or a word such as @daily')
+    .option('--time-zone <zone>', 'of the pattern (default: UTC)')
+    .option('--every <duration>', 'once an interval, instead of a pattern')
+    .addOption(new Option('--overlap <how>', 'when the last execution has not ended (default: skip)').choices(overlaps))
+    .addOption(new Option('--catch-up <how>', 'of times that nobody was there for (default: last)').choices(catchUps))
+    .option('--jitter <duration>', 'each begins up to so much later')
+    .option('--until <time>', 'no time after this one', pointInTime)
+    .option('--lane <lane>', 'where it is submitted (default: default)')
+    .option('--priority <n>', '0 to 9000, high first', wholeNumber)
+    .option('--deadline <duration>', 'each expires after so long')
+    .option('--tag <key=value>', 'a tag of each; may be given several times', tag)
+    .addHelpText(
+      'after',
+      examples(
+        "schedule put nightly report --cron '30 2 * * *' --time-zone Europe/Berlin",
+        `schedule put pulse ping '{"to":"eu"}' --every 30s`,
+      ),
+    )
+  cli.does(command, async (options: PutOptions, name: string, kind: string, input?: string): Outcome => {
+    const value = await jsonValue('the input', input, cli.surroundings)
+    const { tag: tags, ...rest } = options
+    const asked: ScheduleOptions = { kind, ...rest, ...(tags !== undefined && { tags }) }
+    await cli.connected(async ({ ff }) => {
+      const { userSchedules } = await import('../../connect/schedules.ts')
+      const { jsonCodec } = await import('../../model/codec.ts')
+      const schedules = userSchedules(cli.bind(ff).schedules, jsonCodec)
+      const answer = await schedules.put(name, value === undefined ? asked : { ...asked, input: value })
+      if (cli.json) return cli.out.json(answer)
+      const next = answer.nextFireAt === null ? 'it fires at no time' : `next at ${instant(answer.nextFireAt)}`
+      cli.out.line(`${name} ${answer.kind}; ${next}`)
+    })
+  })
+}

@@ -1,0 +1,81 @@
+import type { Command } from 'commander'
+import type { SignalEffect } from '../../model/signal.ts'
+import type { SignalContent, SignalResult } from '../../engine/signal/incoming.ts'
+import type { ExecutionId, WaitpointId } from '../../model/id.ts'
+import { jsonValue } from '../arguments.ts'
+import type { Cli } from '../cli.ts'
+import { examples } from '../examples.ts'
+
+interface SignalOptions {
+  readonly token?: string
+  readonly key?: string
+  readonly category?: string
+  readonly correlation?: string
+}
+
+export function addSignal(program: Command, cli: Cli): void {
+  const command = program
+    .command('signal')
+    .description('say something to an execution by name, or to a waitpoint by its token')
+    .argument('<target>', 'the execution; with --token, the waitpoint')
+    .argument('<name>', 'of the signal')
+    .argument('[payload]', 'JSON; - reads it from standard input, @file from a file')
+    .option('--token <token>', 'of the waitpoint that is answered')
+    .option('--key <key>', 'a repeat with the same key is the same signal')
+    .option('--category <word>', 'what kind of thing it is')
+    .option('--correlation <id>', 'what it belongs to')
+    .addHelpText(
+      'after',
+      examples(
+        `signal '{fp:7}:0190b6d2-...' approval '{"approved":true}'`,
+        "signal '{fp:7}:0190b6d3-...' paid --token k1:3f9a...",
+      ),
+    )
+  cli.does(command, async (options: SignalOptions, target: string, name: string, payload?: string) => {
+    const value = await jsonValue('the payload', payload, cli.surroundings)
+    await cli.connected(async ({ engine }) => {
+      const content = await contentOf(name, value, options)
+      const result =
+        options.token === undefined
+          ? await engine.signals.send({ executionId: target as ExecutionId, ...content })
+          : await engine.signals.deliver({ waitpointId: target as WaitpointId, token: options.token, ...content })
+      tellSignal(cli, result)
+    })
+  })
+}
+
+async function contentOf(name: string, value: unknown, options: SignalOptions): Promise<SignalContent> {
+  const { key, category, correlation } = options
+  return {
+    name,
+    ...(await payloadOf(value)),
+    ...(key !== undefined && { idempotencyKey: key }),
+    ...(category !== undefined && { category }),
+    ...(correlation !== undefined && { correlationId: correlation }),
+  }
+}
+
+export async function payloadOf(value: unknown): Promise<{ payload?: Uint8Array; payloadEncoding?: string }> {
+  if (value === undefined) return {}
+  const { jsonCodec } = await import('../../model/codec.ts')
+  const { bytes, encoding } = jsonCodec.encode(value)
+  return { payload: bytes, payloadEncoding: encoding }
+}
+
+const effects: Readonly<Record<SignalEffect, string>> = {
+  resume_condition_satisfied: 'it was what the execution waited for, which goes on',
+  appended_to_waitpoint: 'it counts, and the execution waits for more',
+  appended_to_waitpoint_duplicate: 'but what it stands for had counted already',
+  signal_ignored_not_in_condition: 'but the execution does not wait for a signal of this name',
+  signal_ignored_matcher_failed: 'but it does not fit what the execution waits for',
+  buffered_for_pending_waitpoint: 'it is kept until the execution waits for it',
+  kept_for_condition: 'it is kept until the execution waits for it',
+  no_op: 'but it came too late, and changed nothing',
+}
+
+export function tellSignal(cli: Cli, result: SignalResult): void {
+  if (cli.json) return cli.out.json(result)
+  const effect = effects[result.effect]
+  const again = result.kind === 'duplicate' ? 'It was accepted before: ' : 'Accepted: '
+  cli.out.line(`${again}${effect}.`)
+}

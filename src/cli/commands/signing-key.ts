@@ -1,0 +1,80 @@
+import type { Command } from 'commander'
+import type { ListedSigningKey } from '../../engine/signing-key/list.ts'
+import type { Duration } from '../../model/duration.ts'
+import { EngineError } from '../../model/errors.ts'
+import type { Cli } from '../cli.ts'
+import { examples } from '../examples.ts'
+import type { Column } from '../print.ts'
+import { instant, relative } from '../time.ts'
+
+interface RotateOptions {
+  readonly grace?: Duration
+  readonly kid?: string
+}
+
+export function addSigningKey(program: Command, cli: Cli): void {
+  const signingKey = program.command('signing-key').description('keys that sign the tokens of waitpoints')
+  addList(signingKey, cli)
+  addRotate(signingKey, cli)
+}
+
+function addList(signingKey: Command, cli: Cli): void {
+  const command = signingKey
+    .command('list')
+    .description('those that verify; never their secrets')
+    .addHelpText('after', examples('signing-key list', 'signing-key list --namespace shop'))
+  cli.does(command, () =>
+    cli.connected(async ({ engine }) => {
+      const now = await engine.serverTime()
+      const signingKeys = await engine.signingKeys.list()
+      if (cli.json) return cli.out.json({ signingKeys })
+      if (signingKeys.length === 0) cli.err.line('No key has been made yet; the first token makes one.')
+      else cli.out.table(columns(now, cli.out.isTerminal), signingKeys)
+    }),
+  )
+}
+
+function addRotate(signingKey: Command, cli: Cli): void {
+  const command = signingKey
+    .command('rotate')
+    .description('a new key signs from now on; the one before verifies until its grace is over')
+    .option('--grace <duration>', 'how long the key before goes on verifying (default: 1d)')
+    .option('--kid <id>', 'id of the new key; its secret, in hex digits, is read from FLOWFABRIC_SIGNING_SECRET')
+    .addHelpText('after', examples('signing-key rotate', 'signing-key rotate --namespace shop --grace 2h'))
+  cli.does(command, ({ grace, kid }: RotateOptions) => {
+    const secret = kid === undefined ? undefined : secretOf(cli)
+    return cli.connected(async ({ engine }) => {
+      const rotated = await engine.signingKeys.rotate({
+        ...(grace !== undefined && { grace }),
+        ...(kid !== undefined && secret !== undefined && { kid, secret }),
+      })
+      if (cli.json) return cli.out.json(rotated)
+      if (rotated.kind === 'unchanged') return cli.out.line(`Key ${rotated.kid} signs already.`)
+      const { previousKid, previousExpiresAt } = rotated
+      const before =
+        previousKid === null || previousExpiresAt === null
+          ? ''
+          : ` ${previousKid} verifies until ${instant(previousExpiresAt)}.`
+      cli.out.line(`Key ${rotated.kid} signs from now on.${before}`)
+    })
+  })
+}
+
+// An argument would be seen by everybody who lists processes.
+function secretOf(cli: Cli): string {
+  const secret = cli.env['FLOWFABRIC_SIGNING_SECRET'] ?? ''
+  if (secret !== '') return secret
+  const sentence = '--kid needs the secret of the key; put it, in hex digits, into FLOWFABRIC_SIGNING_SECRET'
+  throw new EngineError('invalid_secret_hex', sentence, { field: 'secret' })
+}
+
+function columns(now: number, isTerminal: boolean): Column<ListedSigningKey>[] {
+  const time = (at: number | null): string => (at === null ? '' : isTerminal ? relative(at, now) : instant(at))
+  return [
+    { title: 'KEY', of: (row) => row.kid },
+    { title: 'NAMESPACE', of: (row) => row.namespace ?? 'all' },
+    { title: 'DOES', of: (row) => (row.isActive ? 'signs' : 'verifies') },
+    { title: 'MADE', of: (row) => time(row.createdAt), align: 'right' },
+    { title: 'UNTIL', of: (row) => time(row.expiresAt), align: 'right' },
+  ]
+}

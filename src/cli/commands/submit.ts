@@ -1,0 +1,114 @@
+import type { Command } from 'commander'
+import type { Engine } from '../../engine/contract.ts'
+import type { CreateRequest } from '../../engine/execution/create-request.ts'
+import type { Duration } from '../../model/duration.ts'
+import type { ExecutionId } from '../../model/id.ts'
+import { jsonValue, list, tag, wholeNumber } from '../arguments.ts'
+import type { Cli } from '../cli.ts'
+import { examples } from '../examples.ts'
+import { follow } from '../follow.ts'
+import { tellEnding, waitForEnding } from '../ending.ts'
+import { payloadOf } from './signal.ts'
+
+interface SubmitOptions {
+  readonly wait?: true | Duration
+  readonly watch?: boolean
+  readonly lane?: string
+  readonly priority?: number
+  readonly delay?: Duration
+  readonly deadline?: Duration
+  readonly attempts?: number
+  readonly taskVersion?: string
+  readonly capability?: readonly string[]
+  readonly key?: string
+  readonly tag?: Readonly<Record<string, string>>
+  readonly parent?: string
+}
+
+export function addSubmit(program: Command, cli: Cli): void {
+  const command = program
+    .command('submit')
+    .description('accept one execution; its id is what is printed')
+    .argument('<kind>', 'the task that is to run')
+    .argument('[input]', 'JSON; - reads it from standard input, @file from a file')
+    .option('--wait [duration]', 'until it has ended, and print its result; 1 when it ended otherwise')
+    .option('--watch', 'print what happens to it, then its result')
+    .option('--lane <lane>', 'where it waits (default: default)')
+    .option('--priority <n>', '0 to 9000, high first', wholeNumber)
+    .option('--delay <duration>', 'not before so long')
+    .option('--deadline <duration>', 'it expires after so long')
+    .option('--attempts <n>', 'how often it is tried (default: 1)', wholeNumber)
+    .option('--task-version <version>', 'only workers that serve this version')
+    .option('--capability <name>', 'only workers that can do this; may be given several times', list)
+    .option('--key <key>', 'the same key and request again is the same execution')
+    .option('--tag <key=value>', 'may be given several times', tag)
+    .option('--parent <id>', 'the execution on whose behalf')
+    .addHelpText(
+      'after',
+      examples(
+        `submit send-welcome '{"to":"ada@example.com"}'`,
+        'submit report @input.json --lane night --delay 2h --key report-2026-11',
+        'submit charge-card 42 --attempts 3 --watch',
+        'submit send-welcome < input.json - --wait 1m --json',
+      ),
+    )
+  cli.does(command, async (options: SubmitOptions, kind: string, input?: string) => {
+    const value = await jsonValue('the input', input, cli.surroundings)
+    return cli.connected(async ({ engine }) => {
+      const request = { ...requestOf(kind, options), ...(await payloadOf(value)) }
+      if (options.watch === true) return submitAndWatch(cli, engine, request)
+      const answer = await engine.executions.create(request)
+      if (options.wait === undefined) return tellAccepted(cli, answer)
+      if (cli.err.isTerminal && !cli.json) cli.err.line(cli.err.colours.dim(`${answer.executionId} ${answer.kind}`))
+      const ended = await waitForEnding(cli, engine, answer.executionId, options.wait === true ? null : options.wait)
+      return tellEnding(cli, engine, answer.executionId, ended)
+    })
+  })
+}
+
+function requestOf(kind: string, options: SubmitOptions): CreateRequest {
+  const { lane, priority, delay, deadline, attempts, taskVersion, capability, key, tag: tags, parent } = options
+  return {
+    kind,
+    ...(lane !== undefined && { lane }),
+    ...(priority !== undefined && { priority }),
+    ...(delay !== undefined && { delay }),
+    ...(deadline !== undefined && { deadline }),
+    ...(attempts !== undefined && { policy: { retry: { attempts } } }),
+    ...(taskVersion !== undefined && { version: taskVersion }),
+    ...(capability !== undefined && { requiredCapabilities: capability }),
+    ...(key !== undefined && { idempotencyKey: key }),
+    ...(tags !== undefined && { tags }),
+    ...(parent !== undefined && { parentId: parent as ExecutionId }),
+  }
+}
+
+type Accepted = Awaited<ReturnType<Engine['executions']['create']>>
+
+function tellAccepted(cli: Cli, answer: Accepted): void {
+  if (cli.json) return cli.out.json(answer)
+  // The id alone, so that `id=$(flowfabric submit ...)` has it.
+  if (!cli.out.isTerminal) return cli.out.line(answer.executionId)
+  const again = answer.kind === 'duplicate' ? 'was submitted before, and is' : 'is'
+  cli.out.line(`${answer.executionId} ${cli.out.colours.dim(`${again} ${answer.publicState}`)}`)
+  if (answer.kind === 'created' && answer.adjusted !== undefined) {
+    const { given, used } = answer.adjusted.priority
+    cli.err.line(`priority ${given} is out of range; ${used} is used`)
+  }
+}
+
+/** Listens before it submits, so that nothing is missed. */
+async function submitAndWatch(cli: Cli, engine: Engine, request: CreateRequest): Promise<number> {
+  const signal = cli.surroundings.interruption?.()
+  const events = await engine.events.subscribe(signal === undefined ? {} : { signal })
+  const { executionId } = await engine.executions.create(request)
+  const hasEnded = await follow(cli, engine, executionId, events)
+  if (!hasEnded) return tellGoesOn(cli, executionId)
+  const ended = await engine.executions.result(executionId)
+  return tellEnding(cli, engine, executionId, ended)
+}
+
+export function tellGoesOn(cli: Cli, executionId: ExecutionId): number {
+  cli.err.line(`${executionId} goes on; flowfabric show '${executionId}' tells how it is`)
+  return 1
+}

@@ -1,0 +1,114 @@
+// What a shell completes: the words of the program as they are when the script is made. Nothing is run at the prompt.
+import type { Command, Option } from 'commander'
+
+export const shells = ['bash', 'zsh', 'fish'] as const
+export type Shell = (typeof shells)[number]
+
+interface Place {
+  /** The words that lead here: `schedule put`. */
+  readonly path: string
+  readonly commands: readonly { readonly name: string; readonly description: string }[]
+  readonly options: readonly Option[]
+  /** What the first argument may be, where that is a choice. */
+  readonly words: readonly string[]
+}
+
+export function completionScript(shell: Shell, program: Command): string {
+  const places = placesOf(program, [], [])
+  if (shell === 'fish') return fish(places)
+  return shell === 'bash' ? bash(places) : zsh(places)
+}
+
+function placesOf(command: Command, path: readonly string[], above: readonly Option[]): Place[] {
+  const help = command.createHelp()
+  const options = [...command.options.filter((option) => !option.hidden), ...above]
+  const commands = help.visibleCommands(command).filter((each) => each.name() !== 'help')
+  const place: Place = {
+    path: path.join(' '),
+    commands: commands.map((each) => ({ name: each.name(), description: each.description() })),
+    options,
+    words: command.registeredArguments[0]?.argChoices ?? [],
+  }
+  return [place, ...commands.flatMap((each) => placesOf(each, [...path, each.name()], options))]
+}
+
+function wordsOf({ commands, options, words }: Place): string {
+  const flags = options.flatMap((option) => option.long ?? [])
+  return [...commands.map((each) => each.name), ...words, ...flags, '--help'].join(' ')
+}
+
+/** By the last option that was typed: what it may be. */
+function choicesOf(places: readonly Place[]): Map<string, string> {
+  const choices = new Map<string, string>()
+  for (const { path, options } of places) {
+    for (const { long, argChoices } of options) {
+      if (long !== undefined && argChoices !== undefined) choices.set(`${path} ${long}`.trim(), argChoices.join(' '))
+    }
+  }
+  return choices
+}
+
+function bash(places: readonly Place[]): string {
+  const cases = (entries: Iterable<readonly [string, string]>): string =>
+    [...entries].map(([key, words]) => `    ${quote(key)}) words=${quote(words)} ;;`).join('\n')
+  return `# bash completion of flowfabric
+_flowfabric() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" place="" words="" word next index
+  for ((index = 1; index < COMP_CWORD; index++)); do
+    word="\${COMP_WORDS[index]}"
+    next="\${place:+$place }$word"
+    case "$next" in
+      ${places
+        .slice(1)
+        .map(({ path }) => quote(path))
+        .join('|')}) place="$next" ;;
+    esac
+  done
+  case "$place" in
+${cases(places.map((place) => [place.path, wordsOf(place)]))}
+  esac
+  case "\${place:+$place }$previous" in
+${cases(choicesOf(places))}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+complete -o default -F _flowfabric flowfabric
+`
+}
+
+function zsh(places: readonly Place[]): string {
+  return `#compdef flowfabric
+autoload -U +X bashcompinit && bashcompinit
+${bash(places)}`
+}
+
+function fish(places: readonly Place[]): string {
+  const lines = places.flatMap((place) => {
+    const here = place.path === '' ? '__fish_use_subcommand' : `__flowfabric_at ${place.path}`
+    const commands = place.commands.map(
+      ({ name, description }) => `complete -c flowfabric -f -n ${quote(here)} -a ${name} -d ${quote(description)}`,
+    )
+    const words = place.words.map((word) => `complete -c flowfabric -f -n ${quote(here)} -a ${word}`)
+    const options = place.options.flatMap(({ long, description, required, argChoices }) => {
+      if (long === undefined) return []
+      const takes = argChoices === undefined ? (required ? ' -r' : '') : ` -x -a ${quote(argChoices.join(' '))}`
+      return `complete -c flowfabric -n ${quote(here)} -l ${long.slice(2)}${takes} -d ${quote(description)}`
+    })
+    return [...commands, ...words, ...options]
+  })
+  return `# fish completion of flowfabric
+function __flowfabric_at
+  set -l words (commandline -opc)[2..-1]
+  set -l typed
+  for word in $words
+    string match -q -- '-*' $word; or set -a typed $word
+  end
+  test "$typed[1..(count $argv)]" = "$argv"
+end
+${lines.join('\n')}
+`
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`
+}

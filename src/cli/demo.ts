@@ -1,0 +1,67 @@
+// What `flowfabric dev` runs when it is given no tasks: a shop. Orders come in; some fail at first and are tried again, large
+// ones wait for somebody; from time to time a release goes out. Written as a user would.
+import { setTimeout as rest } from 'node:timers/promises'
+import type { FlowFabric } from '../connect/flowfabric.ts'
+import { task, type Task } from '../worker/task.ts'
+
+interface Order {
+  readonly number: number
+  readonly amount: number
+}
+
+const order = task(
+  'order',
+  { retry: { attempts: 4, backoff: { type: 'fixed', delayMs: '1s' } } },
+  async (ctx, given: Order) => {
+    const payment = await ctx.step('charge card', async () => {
+      await rest(200 + Math.random() * 600)
+      if (Math.random() < 0.2) throw new Error('the bank did not answer')
+      return `payment of ${given.amount}`
+    })
+    if (given.amount > 900) {
+      const answer = await ctx.waitFor('approval', { timeout: '10m' })
+      if (!answer.approved) return ctx.cancel('refused')
+    }
+    await ctx.sleep('let it settle', '2s')
+    const parcel = await ctx.step('send parcel', () => `parcel ${given.number}`)
+    return { payment, parcel }
+  },
+)
+
+const work = (name: string): Task =>
+  task(name, { retry: { attempts: 1 } }, () => rest(500 + Math.random() * 1500)) as Task
+
+export const demoTasks: readonly Task[] = [
+  order as unknown as Task,
+  work('build'),
+  work('test'),
+  work('deploy'),
+  work('alert'),
+]
+
+const everyMs = 2000
+const releaseEvery = 10
+
+/** Submits until it is told to stop. */
+export async function runDemo(ff: FlowFabric, signal: AbortSignal): Promise<void> {
+  for (let number = 1; !signal.aborted; number += 1) {
+    // Every fifth is large.
+    const amount = number % 5 === 0 ? 950 : 20 + Math.floor(Math.random() * 500)
+    await ff.submit(order, { number, amount }, { tags: { demo: 'order' } })
+    if (number % releaseEvery === 1) await release(ff)
+    await rest(everyMs, undefined, { signal }).catch(() => {})
+  }
+}
+
+async function release(ff: FlowFabric): Promise<void> {
+  await ff.flow(
+    (f) => {
+      const build = f.add('build')
+      const unit = f.after(build, f.add('test', undefined, { name: 'unit' }))
+      const browser = f.after(build, f.add('test', undefined, { name: 'browser' }))
+      const deploy = f.after([unit, browser], f.add('deploy'))
+      f.after({ on: deploy, kind: 'on_failure' }, f.add('alert'))
+    },
+    { kind: 'release' },
+  )
+}

@@ -1,0 +1,78 @@
+// What an execution ended in, for whoever waits for it at the command line.
+import type { Engine } from '../engine/contract.ts'
+import type { ExecutionResult } from '../engine/execution/result.ts'
+import { parseDuration, type Duration } from '../model/duration.ts'
+import { EngineError } from '../model/errors.ts'
+import type { ExecutionId } from '../model/id.ts'
+import { decodeError } from '../model/recorded-error.ts'
+import type { Cli } from './cli.ts'
+import { failed } from './failure.ts'
+import { collect } from './pages.ts'
+import { harmless } from './text.ts'
+import { readable } from './value.ts'
+
+// How long one question waits for the ending; before the first, how long a person at a terminal is left without a word.
+const longestWaitMs = 20_000
+const patienceMs = 3000
+
+/** Pending when the time was over, or the user has had enough. */
+export async function waitForEnding(
+  cli: Cli,
+  engine: Engine,
+  id: ExecutionId,
+  timeout: Duration | null,
+): Promise<ExecutionResult | null> {
+  const until = timeout === null ? Infinity : performance.now() + parseDuration('--wait', timeout)
+  const signal = cli.surroundings.interruption?.()
+  let patience = patienceMs
+  for (;;) {
+    const wait = Math.ceil(Math.max(0, Math.min(until - performance.now(), longestWaitMs, patience)))
+    const found = await engine.executions.result(id, { wait, ...(signal !== undefined && { signal }) })
+    if (found?.kind !== 'pending' || performance.now() >= until || signal?.aborted === true) return found
+    if (patience === patienceMs) await sayWhy(cli, engine, id)
+    patience = Infinity
+  }
+}
+
+async function sayWhy(cli: Cli, engine: Engine, id: ExecutionId): Promise<void> {
+  if (!cli.err.isTerminal || cli.json) return
+  const explanation = await engine.executions.explain(id)
+  if (explanation !== null) cli.err.paragraph(explanation.sentence)
+}
+
+/** Prints it; the exit code is 0 for a success alone. */
+export async function tellEnding(
+  cli: Cli,
+  engine: Engine,
+  executionId: ExecutionId,
+  ended: ExecutionResult | null,
+): Promise<number> {
+  if (ended === null) throw new EngineError('execution_not_found', `execution ${executionId} does not exist`)
+  if (ended.kind === 'completed') {
+    const result = readable(ended.result, ended.encoding)
+    cli.out.json(cli.json ? { kind: 'completed', executionId, result } : result)
+    return 0
+  }
+  if (ended.kind === 'pending') {
+    if (cli.json) cli.out.json({ ...ended, executionId })
+    else cli.err.line(`${executionId} is ${ended.publicState} and goes on; flowfabric show '${executionId}' says why`)
+    return failed
+  }
+  const error = await lastError(engine, executionId)
+  if (cli.json) cli.out.json({ ...ended, executionId, error })
+  else {
+    const how = ended.kind === 'failed' ? 'failed' : `was ${ended.kind}`
+    const why = ended.reason === null ? '' : `: ${ended.reason}`
+    cli.err.line(`${cli.err.colours.red(`${executionId} ${how}`)}${harmless(why)}`)
+  }
+  return failed
+}
+
+async function lastError(engine: Engine, id: ExecutionId): Promise<unknown> {
+  const { rows } = await collect(10_000, async (from) => {
+    const { attempts, nextCursor } = await engine.attempts.list(id, { limit: 1000, ...from })
+    return { rows: attempts, nextCursor }
+  })
+  const last = rows.findLast((attempt) => attempt.error !== null)
+  return last === undefined ? null : decodeError({ bytes: last.error!, encoding: last.errorEncoding! })
+}

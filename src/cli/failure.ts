@@ -1,0 +1,58 @@
+// What went wrong, as a sentence with the next act; the stack is for `--debug`. Wrong usage ends in 2, everything else in 1.
+import { EngineError } from '../model/errors.ts'
+import type { Printer } from './print.ts'
+import { harmless } from './text.ts'
+
+export const failed = 1
+export const wrongUsage = 2
+
+// Wrong in itself, though the command is well formed: a token may have been right until a moment ago.
+const notUsage: readonly string[] = ['invalid_token', 'signal_limit_exceeded', 'no_transaction']
+
+export function exitCodeOf(error: unknown): number {
+  if (!EngineError.is(error) || notUsage.includes(error.code)) return failed
+  return error.status === 400 || error.status === 413 ? wrongUsage : failed
+}
+
+/** The engine speaks to programs; where it tells one what to call, a person is told what to type. */
+const nextAct: Readonly<Record<string, string>> = {
+  schema_missing: 'Run `flowfabric migrate` to make it.',
+  schema_outdated: 'Run `flowfabric migrate` to bring it up to date.',
+  execution_not_found: '`flowfabric list` shows those that there are.',
+  flow_not_found: '`flowfabric flow list` shows those that there are.',
+  schedule_not_found: '`flowfabric schedule list` shows those that there are.',
+}
+
+export function tellFailure(error: unknown, printer: Printer, options: { json: boolean; debug: boolean }): number {
+  const { colours } = printer
+  if (options.json) printer.line(JSON.stringify({ error: asJson(error) }))
+  else {
+    printer.line(`${colours.red('error:')} ${harmless(sentenceOf(error))}`)
+    const next = EngineError.is(error) ? nextAct[error.code] : undefined
+    if (next !== undefined) printer.line(next)
+  }
+  if (options.debug) printer.line(colours.dim(stackOf(error)))
+  return exitCodeOf(error)
+}
+
+function sentenceOf(error: unknown): string {
+  if (!EngineError.is(error)) return error instanceof Error ? error.message : String(error)
+  const { code, message } = error
+  const inOtherWords = code === 'schema_missing' || code === 'schema_outdated'
+  return inOtherWords ? message.replace(/[.;]\s+[Cc]onnect once with migrate: true.*$/s, '.') : message
+}
+
+function asJson(error: unknown): unknown {
+  if (EngineError.is(error)) return { ...error.toJSON(), message: sentenceOf(error) }
+  return { code: 'internal_error', message: sentenceOf(error), retryable: false }
+}
+
+function stackOf(error: unknown): string {
+  const stacks: string[] = []
+  let each = error
+  while (each instanceof Error && stacks.length < 10) {
+    stacks.push(each.stack ?? each.message)
+    each = each.cause
+  }
+  return stacks.join('\ncaused by ')
+}

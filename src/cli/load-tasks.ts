@@ -1,0 +1,109 @@
+// The tasks of a file, again and again as it changes. Each time, the file and what it imports of the project are loaded anew:
+// a hook gives them the number of the load as part of their URLs. Packages stay as they are.
+import { readFile } from 'node:fs/promises'
+import { register } from 'node:module'
+import { dirname, extname, join, resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { MessageChannel } from 'node:worker_threads'
+import { EngineError } from '../model/errors.ts'
+import { isTask, type Task } from '../worker/task.ts'
+import { learnTypeScript } from '../worker/typescript.ts'
+
+export interface Loaded {
+  readonly tasks: readonly Task[]
+  /** The file, and what it imports of the project. */
+  readonly files: ReadonlySet<string>
+}
+
+/** Ready to load this file; refused when this Node cannot. */
+export async function taskLoader(path: string): Promise<() => Promise<Loaded>> {
+  const file = resolve(path)
+  await readFile(file).catch((cause: Error) => {
+    throw new EngineError('invalid_input', `${path} cannot be read: ${cause.message}`, { path }, { cause })
+  })
+  await refuseCommonJs(path, file)
+  await learnTypeScript(file, path)
+  const imports = listenToImports()
+  let loads = 0
+  return async () => {
+    loads += 1
+    imports.files.clear()
+    const url = pathToFileURL(file)
+    url.searchParams.set(versionName, String(loads))
+    const exported: unknown = await import(url.href)
+    const tasks = tasksIn(exported)
+    await imports.told()
+    if (tasks.length > 0) return { tasks, files: new Set([file, ...imports.files]) }
+    const sentence = `${path} exports no task; write export const hello = task('hello', async (ctx, input) => ...)`
+    throw new EngineError('invalid_input', sentence, { path })
+  }
+}
+
+/** Exported one by one, or in lists. */
+function tasksIn(exported: unknown): Task[] {
+  const values = Object.values(exported as Record<string, unknown>).flat()
+  return [...new Set(values.filter((value) => isTask(value)))]
+}
+
+const versionName = 'flowfabric-load'
+
+// Runs in the thread of the module hooks, before those that were registered earlier.
+const hook = `
+let port
+export function initialize(data) {
+  port = data.port
+  port.on('message', () => port.postMessage(null))
+  port.unref()
+}
+export async function resolve(specifier, context, next) {
+  const resolved = await next(specifier, context)
+  const load = /[?&]${versionName}=(\\d+)/.exec(specifier) ?? /[?&]${versionName}=(\\d+)/.exec(context.parentURL ?? '')
+  if (load === null || !resolved.url.startsWith('file:') || resolved.url.includes('/node_modules/')) return resolved
+  const url = new URL(resolved.url)
+  url.searchParams.set('${versionName}', load[1])
+  port.postMessage(url.href)
+  return { ...resolved, url: url.href }
+}`
+
+interface Imports {
+  readonly files: Set<string>
+  /** Resolves when the hook's thread has told all that it has resolved so far. */
+  told(): Promise<void>
+}
+
+function listenToImports(): Imports {
+  const files = new Set<string>()
+  const { port1, port2 } = new MessageChannel()
+  let answered = (): void => {}
+  port1.on('message', (url: string | null) => {
+    if (url === null) answered()
+    else files.add(fileURLToPath(url))
+  })
+  port1.unref()
+  register(`data:text/javascript,${encodeURIComponent(hook)}`, { data: { port: port2 }, transferList: [port2] })
+  const told = async (): Promise<void> => {
+    // An answer comes behind everything that was posted before it; until then the process must not end.
+    const answer = new Promise<void>((resolve) => (answered = resolve))
+    port1.ref()
+    port1.postMessage(null)
+    await answer
+    port1.unref()
+  }
+  return { files, told }
+}
+
+async function refuseCommonJs(path: string, file: string): Promise<void> {
+  const extension = extname(file)
+  if (extension === '.mjs' || extension === '.mts') return
+  const isModule = extension.startsWith('.c') ? false : (await packageType(dirname(file))) === 'module'
+  if (isModule) return
+  const sentence = `${path} is CommonJS; write "type": "module" into its package.json, or name it .mts or .mjs`
+  throw new EngineError('invalid_input', sentence, { path })
+}
+
+async function packageType(folder: string): Promise<string | undefined> {
+  const text = await readFile(join(folder, 'package.json'), 'utf8').catch(() => null)
+  if (text !== null) return JSON.parse(text).type
+  const above = dirname(folder)
+  return above === folder ? undefined : packageType(above)
+}

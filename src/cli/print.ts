@@ -1,0 +1,141 @@
+// What the CLI writes. On a terminal: aligned, coloured, cut to its width. Into a pipe: nothing cut, no colours, tables as
+// lines of tab-separated values without a header, so that `cut -f1` and `while read` work.
+import picocolors from 'picocolors'
+import type { PublicState } from '../model/state.ts'
+import type { Output } from './surroundings.ts'
+import { cut, harmless, padTo, widthOf, wrap } from './text.ts'
+
+export type Colours = ReturnType<typeof picocolors.createColors>
+type Paint = (text: string) => string
+
+export interface Column<Row> {
+  readonly title: string
+  /** What others wrote may be in it: it is made harmless here. */
+  readonly of: (row: Row) => string
+  readonly paint?: (row: Row, colours: Colours) => Paint
+  readonly align?: 'left' | 'right'
+  /** Cut first when the terminal is too narrow; left out of the table when next to nothing of it would be left. */
+  readonly gives?: boolean
+}
+
+export class Printer {
+  readonly isTerminal: boolean
+  readonly width: number
+  readonly colours: Colours
+  /** Lines and symbols beyond ASCII can be shown. */
+  readonly hasUnicode: boolean
+  readonly #output: Output
+
+  constructor(output: Output, env: Readonly<Record<string, string | undefined>>) {
+    const { isTTY = false, columns } = output
+    this.#output = output
+    this.isTerminal = isTTY
+    // A terminal that does not know its width says 0.
+    this.width = isTTY ? columns || 80 : Infinity
+    const wantsColour = (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb'
+    this.colours = picocolors.createColors(isTTY && wantsColour)
+    this.hasUnicode = knowsUnicode(env)
+  }
+
+  write(text: string): void {
+    this.#output.write(text)
+  }
+
+  line(text = ''): void {
+    this.#output.write(`${text}\n`)
+  }
+
+  /** One document: spread out for a reader, on one line for a program. */
+  json(value: unknown): void {
+    this.line(JSON.stringify(value, undefined, this.isTerminal ? 2 : undefined) ?? 'null')
+  }
+
+  /** A long text, between words. */
+  paragraph(text: string, indent = ''): void {
+    const lines = this.isTerminal ? wrap(harmless(text), Math.max(20, this.width - indent.length)) : [harmless(text)]
+    for (const line of lines) this.line(indent + line)
+  }
+
+  heading(text: string): void {
+    this.line()
+    this.line(this.colours.bold(text))
+  }
+
+  /** Names and what they are; what is null is left out. */
+  facts(entries: readonly (readonly [name: string, value: string | null])[]): void {
+    const given = entries.filter((entry): entry is readonly [string, string] => entry[1] !== null)
+    const longest = Math.max(0, ...given.map(([name]) => name.length))
+    for (const [name, value] of given) {
+      const text = harmless(value)
+      if (this.isTerminal) this.line(`${this.colours.dim(name.padEnd(longest))}  ${text}`)
+      else this.line(`${name}\t${text}`)
+    }
+  }
+
+  table<Row>(columns: readonly Column<Row>[], rows: readonly Row[], indent = ''): void {
+    const cells = rows.map((row) => columns.map((column) => harmless(column.of(row))))
+    if (!this.isTerminal) {
+      for (const line of cells) this.line(line.join('\t'))
+      return
+    }
+    const widths = fit(columns, cells, this.width - indent.length)
+    const shown = columns.map((_, index) => index).filter((index) => widths[index]! > 0)
+    const align = (texts: readonly string[], paint: (text: string, index: number) => string): string =>
+      shown
+        .map((index) => {
+          const text = cut(texts[index]!, widths[index]!)
+          return paint(padTo(text, widths[index]!, columns[index]!.align ?? 'left'), index)
+        })
+        .join('  ')
+        .trimEnd()
+    const titles = columns.map((column) => column.title)
+    this.line(indent + align(titles, (text) => this.colours.dim(text)))
+    rows.forEach((row, line) => {
+      const paint = (text: string, index: number): string => columns[index]!.paint?.(row, this.colours)(text) ?? text
+      this.line(indent + align(cells[line]!, paint))
+    })
+  }
+}
+
+const leastWidth = 8
+
+/** Each column as wide as its widest cell, and gone when all are empty; those that give are narrowed until all fit. */
+function fit<Row>(columns: readonly Column<Row>[], cells: readonly (readonly string[])[], width: number): number[] {
+  const widths = columns.map((column, index) => {
+    const widest = Math.max(...cells.map((line) => widthOf(line[index]!)))
+    return widest === 0 ? 0 : Math.max(widthOf(column.title), widest)
+  })
+  const surplus = (): number =>
+    widths.reduce((sum, each) => sum + each, 0) + 2 * (widths.filter((each) => each > 0).length - 1) - width
+  for (let index = columns.length - 1; index >= 0; index -= 1) {
+    if (columns[index]!.gives !== true || surplus() <= 0) continue
+    const left = widths[index]! - surplus()
+    widths[index] = left < leastWidth ? 0 : left
+  }
+  return widths
+}
+
+function knowsUnicode(env: Readonly<Record<string, string | undefined>>): boolean {
+  if (env['TERM'] === 'linux') return false
+  const locale = env['LC_ALL'] ?? env['LC_CTYPE'] ?? env['LANG'] ?? ''
+  return locale === '' || /utf-?8/i.test(locale)
+}
+
+const paintOf: Readonly<Record<PublicState, keyof Colours>> = {
+  waiting: 'yellow',
+  resumable: 'yellow',
+  delayed: 'blue',
+  rate_limited: 'blue',
+  waiting_children: 'magenta',
+  suspended: 'magenta',
+  active: 'cyan',
+  completed: 'green',
+  failed: 'red',
+  expired: 'red',
+  cancelled: 'gray',
+  skipped: 'gray',
+}
+
+export function stateColour(state: PublicState, colours: Colours): Paint {
+  return colours[paintOf[state]] as Paint
+}

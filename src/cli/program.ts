@@ -1,0 +1,113 @@
+// The words of the command line.
+import { Command } from 'commander'
+import { codeVersion } from '../model/version.ts'
+import { defaultUrl, type Cli } from './cli.ts'
+import { addApiKey } from './commands/api-key.ts'
+import { addApprove } from './commands/approve.ts'
+import { addCancel } from './commands/cancel.ts'
+import { addCompletion } from './commands/completion.ts'
+import { addDev } from './commands/dev.ts'
+import { addDoctor } from './commands/doctor.ts'
+import { addFlow } from './commands/flow.ts'
+import { addInit } from './commands/init.ts'
+import { addLane } from './commands/lane.ts'
+import { addList } from './commands/list.ts'
+import { addMigrate } from './commands/migrate.ts'
+import { addOpenApi } from './commands/openapi.ts'
+import { addReplay } from './commands/replay.ts'
+import { addResume } from './commands/resume.ts'
+import { addSchedule } from './commands/schedule.ts'
+import { addServe } from './commands/serve.ts'
+import { addShow } from './commands/show.ts'
+import { addSignal } from './commands/signal.ts'
+import { addSigningKey } from './commands/signing-key.ts'
+import { addSubmit } from './commands/submit.ts'
+import { addWatch } from './commands/watch.ts'
+import { addWorker } from './commands/worker.ts'
+
+export function makeProgram(cli: Cli, isJson: boolean): Command {
+  const program = new Command('flowfabric')
+    .description('Durable execution, in Postgres or in a folder.')
+    .version(codeVersion, '-V, --version', 'say which version this is')
+    .helpOption('-h, --help', 'say how it is used')
+    .configureHelp({
+      showGlobalOptions: true,
+      subcommandTerm: (command) => command.name(),
+      styleTitle: (text) => cli.out.colours.bold(text),
+      styleCommandText: (text) => cli.out.colours.cyan(text),
+      styleSubcommandText: (text) => cli.out.colours.cyan(text),
+    })
+    .configureOutput({
+      writeOut: (text) => cli.out.write(text),
+      writeErr: (text) => cli.err.write(text),
+      outputError: (text, write) => write(isJson ? usageAsJson(text) : inColour(cli, text)),
+      getOutHelpWidth: () => Math.min(cli.out.width, 100),
+      getErrHelpWidth: () => Math.min(cli.err.width, 100),
+    })
+    .exitOverride()
+  addGlobals(program)
+  program.commandsGroup('Start:')
+  addDev(program, cli)
+  addInit(program, cli)
+  addServe(program, cli)
+  program.commandsGroup('Work:')
+  addSubmit(program, cli)
+  addList(program, cli)
+  addShow(program, cli)
+  addWatch(program, cli)
+  addCancel(program, cli)
+  addReplay(program, cli)
+  addResume(program, cli)
+  addSignal(program, cli)
+  addApprove(program, cli)
+  program.commandsGroup('What there is:')
+  addFlow(program, cli)
+  addSchedule(program, cli)
+  addWorker(program, cli)
+  addLane(program, cli)
+  program.commandsGroup('Upkeep:')
+  addMigrate(program, cli)
+  addDoctor(program, cli)
+  addApiKey(program, cli)
+  addSigningKey(program, cli)
+  addOpenApi(program, cli)
+  addCompletion(program, cli)
+  program.addHelpCommand(new Command('help').argument('[command]').description('say how a command is used'))
+  program.addHelpText('after', afterHelp)
+  return program
+}
+
+function addGlobals(program: Command): void {
+  program
+    .optionsGroup('Everywhere:')
+    .option(
+      '--url <url>',
+      `postgres://..., file:./directory, or https://... with a key in FLOWFABRIC_TOKEN (default: FLOWFABRIC_URL, else ${defaultUrl})`,
+    )
+    .option('--schema <name>', 'the schema that holds the tables (default: flowfabric)')
+    .option('--namespace <name>', 'act within this namespace alone')
+    .option('--actor <name>', 'who acts, as the log tells it (default: cli:<user>)')
+    .option('--json', 'print JSON: one document, or a line for each thing of a stream')
+    .option('--debug', 'print the stack of an error')
+    .optionsGroup('Options:')
+}
+
+const afterHelp = `
+Begin with:
+  $ flowfabric dev
+  $ flowfabric submit send-welcome '{"to":"ada@example.com"}'
+  $ flowfabric list
+
+It ends with 0 when it is done, 1 when it failed or found trouble, 2 when it was used wrongly.`
+
+function inColour(cli: Cli, text: string): string {
+  return text.replace(/^error:/, cli.err.colours.red('error:'))
+}
+
+function usageAsJson(text: string): string {
+  const message = text
+    .replace(/^error:\s*/, '')
+    .trim()
+    .replaceAll(/\s*\n\s*/g, ' ')
+  return `${JSON.stringify({ error: { code: 'invalid_input', message, retryable: false } })}\n`
+}

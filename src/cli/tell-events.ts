@@ -1,0 +1,54 @@
+// What happens, a line each, with what the execution is: for whoever sits before `flowfabric dev`.
+import type { Engine } from '../engine/contract.ts'
+import type { LogEvent } from '../engine/event/log-event.ts'
+import type { Cli } from './cli.ts'
+import type { Colours } from './print.ts'
+import { cut, harmless, padTo } from './text.ts'
+import { instant } from './time.ts'
+
+// What a reader of the screen need not hear of.
+const quiet: readonly string[] = [
+  'renewed',
+  'worker_registered',
+  'unblocked',
+  'flow_changed',
+  'api_key_created',
+  'key_rotated',
+]
+const mostKinds = 1000
+
+export async function tellEvents(cli: Cli, engine: Engine, signal: AbortSignal): Promise<void> {
+  const kinds = new Map<string, string>()
+  const kindOf = async ({ executionId }: LogEvent): Promise<string> => {
+    if (executionId === null) return 'flow'
+    const known = kinds.get(executionId)
+    if (known !== undefined) return known
+    const kind = (await engine.executions.describe(executionId))?.kind ?? '?'
+    if (kinds.size >= mostKinds) kinds.clear()
+    kinds.set(executionId, kind)
+    return kind
+  }
+  for await (const event of await engine.events.subscribe({ signal })) {
+    if (event.kind === 'truncated' || quiet.includes(event.kind)) continue
+    if (cli.json) cli.out.line(JSON.stringify(event))
+    else print(cli, event, await kindOf(event))
+  }
+}
+
+function print({ out }: Cli, event: LogEvent, kind: string): void {
+  const { colours } = out
+  const id = event.executionId ?? event.flowId ?? ''
+  const time = colours.dim(instant(event.occurredAt).slice(11, 23))
+  const what = paintOf(event, colours)(padTo(event.outcome ?? event.kind, 12))
+  const reason = cut(harmless(event.reason ?? ''), Math.max(0, out.width - 95))
+  out.line(
+    `${time}  ${padTo(cut(harmless(kind), 16), 16)}  ${what}  ${colours.dim(padTo(id, 45))}  ${reason}`.trimEnd(),
+  )
+}
+
+function paintOf({ kind, outcome }: LogEvent, colours: Colours): (text: string) => string {
+  if (outcome === 'success') return colours.green
+  if (outcome === 'cancelled' || outcome === 'skipped') return colours.gray
+  if (outcome !== null) return colours.red
+  return kind === 'retried' || kind === 'lapsed' ? colours.yellow : colours.cyan
+}

@@ -1,0 +1,111 @@
+// The binary as it is installed: compiled, and run by node.
+import { execFile, spawn, type ChildProcessByStdio } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { beforeAll, inject, onTestFinished } from 'vitest'
+import { setup } from '../support/setup.ts'
+import { makeFolder } from '../support/temporary-folder.ts'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+export interface Ended {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface Going {
+  readonly child: ChildProcessByStdio<null, Readable, Readable>
+  /** The next line that it prints, as JSON. */
+  next(): Promise<Record<string, unknown>>
+  /** Ctrl-C; resolves with how it ended. */
+  interrupt(): Promise<Ended>
+}
+
+export interface Built {
+  readonly folder: string
+  run(url: string, ...argv: string[]): Promise<Ended>
+  start(url: string, ...argv: string[]): Going
+}
+
+/** For all tests of a file. */
+export function build(): Built {
+  // Inside the project, so that its packages are found.
+  const folder = join(root, 'node_modules', `.flowfabric-cli-${randomUUID()}`)
+  beforeAll(async () => {
+    const tsc = join(root, 'node_modules/typescript/bin/tsc')
+    const argv = [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', folder]
+    await promisify(execFile)(process.execPath, argv, { cwd: root })
+    return () => rm(folder, { recursive: true, force: true })
+  }, 120_000)
+  const begin = (url: string, argv: readonly string[]) =>
+    spawn(process.execPath, [join(folder, 'cli/main.js'), ...argv], {
+      env: { ...process.env, FLOWFABRIC_URL: url },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+  return {
+    folder,
+    async run(url, ...argv) {
+      const child = begin(url, argv)
+      const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+      return { code, stdout, stderr }
+    },
+    start: (url, ...argv) => going(begin(url, argv)),
+  }
+}
+
+function going(child: Going['child']): Going {
+  const ended = once(child, 'exit')
+  const errors = text(child.stderr)
+  onTestFinished(() => void child.kill('SIGKILL'))
+  child.stdout.setEncoding('utf8')
+  let printed = ''
+  let taken = 0
+  let wake = (): void => {}
+  child.stdout.on('data', (more: string) => {
+    printed += more
+    wake()
+  })
+  const silence = ended.then(async ([code]) => {
+    throw new Error(`it ended (${String(code)}) without a further line:\n${await errors}`)
+  })
+  silence.catch(() => {})
+  return {
+    child,
+    async next() {
+      for (;;) {
+        const end = printed.indexOf('\n', taken)
+        if (end === -1) {
+          await Promise.race([new Promise<void>((resolve) => (wake = resolve)), silence])
+          continue
+        }
+        const line = printed.slice(taken, end)
+        taken = end + 1
+        return JSON.parse(line)
+      }
+    },
+    async interrupt() {
+      child.kill('SIGINT')
+      const [code] = await ended
+      return { code: code as number, stdout: printed, stderr: await errors }
+    },
+  }
+}
+
+/** A database of the test's own that another process can open. */
+export async function ownDatabase(): Promise<string> {
+  if (inject('backend') === 'postgres') return (await setup()).url
+  return `file:${join(await ownFolder(), 'data base')}`
+}
+
+export async function ownFolder(): Promise<string> {
+  const folder = await makeFolder('flowfabric-cli-', { inMemory: true })
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}

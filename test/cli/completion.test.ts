@@ -1,0 +1,36 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { typed } from './typed.ts'
+
+const execute = promisify(execFile)
+
+/** What bash offers when Tab is pressed at the end of a line. */
+async function offered(line: string): Promise<string[]> {
+  const { out } = await typed(['completion', 'bash'])
+  const script = `${out}\nCOMP_WORDS=(${line})\n[[ "$LINE" == *' ' ]] && COMP_WORDS+=('')\nCOMP_CWORD=$((\${#COMP_WORDS[@]} - 1))\n_flowfabric\nprintf '%s\\n' "\${COMPREPLY[@]}"`
+  const { stdout } = await execute('bash', ['--norc', '-c', script], { env: { ...process.env, LINE: line } })
+  return stdout.trim().split('\n')
+}
+
+test('bash completes commands, their verbs, options and choices', async () => {
+  expect(await offered('flowfabric ')).toEqual(expect.arrayContaining(['submit', 'list', 'flow', '--json', '--help']))
+  expect(await offered('flowfabric sub')).toEqual(['submit'])
+  expect(await offered('flowfabric schedule ')).toEqual(
+    expect.arrayContaining(['list', 'put', 'pause', 'resume', 'trigger', 'delete', 'show']),
+  )
+  expect(await offered('flowfabric --json schedule put --o')).toEqual(['--overlap'])
+  expect(await offered('flowfabric list --state fa')).toEqual(['failed'])
+  expect(await offered('flowfabric completion ')).toEqual(expect.arrayContaining(['bash', 'zsh', 'fish']))
+})
+
+test('zsh and fish are given every command, too', async () => {
+  const zsh = await typed(['completion', 'zsh'])
+  expect(zsh.out).toMatch(/^#compdef flowfabric\n/)
+  const fish = await typed(['completion', 'fish'])
+  for (const word of ['submit', 'signing-key', 'rotate']) {
+    expect(zsh.out).toContain(word)
+    expect(fish.out).toContain(`-a ${word} `)
+  }
+  expect(fish.out).toContain("-l state -x -a 'waiting delayed")
+})

@@ -1,0 +1,48 @@
+import { expect, inject, test } from 'vitest'
+import { setup } from '../support/setup.ts'
+import { build, ownDatabase } from './built.ts'
+
+const flowfabric = build()
+
+test('a database is made, and executions submitted, listed and cancelled, each by a process of its own', async () => {
+  const url = await ownDatabase()
+  const made = await flowfabric.run(url, 'migrate')
+  expect(made).toMatchObject({ code: 0, stderr: '' })
+  expect(made.stdout).toContain('is up to date')
+  const id = (await flowfabric.run(url, 'submit', 'k', '{"a":1}')).stdout.trim()
+  expect(id).toMatch(/^\{fp:\d+\}:[\da-f-]{36}$/)
+  const listed = await flowfabric.run(url, 'list', '--json')
+  expect(listed.stderr).toBe('')
+  expect(JSON.parse(listed.stdout)).toMatchObject({ executions: [{ executionId: id, kind: 'k' }] })
+  expect(await flowfabric.run(url, 'cancel', id)).toMatchObject({ code: 0 })
+  expect(await flowfabric.run(url, 'resume', id)).toMatchObject({ code: 1 })
+  expect(await flowfabric.run(url, 'doctor', '--json')).toMatchObject({
+    code: inject('backend') === 'postgres' ? 1 : 0,
+  })
+}, 120_000)
+
+test('exit codes tell a wrong usage from a failure', async () => {
+  expect(await flowfabric.run('file:/no/such/place', 'list')).toMatchObject({ code: 1 })
+  expect(await flowfabric.run('nonsense', 'list')).toMatchObject({ code: 2 })
+  expect(await flowfabric.run('memory:', 'lst')).toMatchObject({ code: 2, stdout: '' })
+  expect(await flowfabric.run('memory:', '--version')).toMatchObject({ code: 0, stderr: '' })
+}, 60_000)
+
+test.runIf(inject('backend') === 'postgres')(
+  'watch ends cleanly on Ctrl-C',
+  async () => {
+    const { url } = await setup()
+    const watching = flowfabric.start(url, 'watch', '--json')
+    let event: unknown = null
+    void watching.next().then((found) => (event = found))
+    // It may begin to listen after the first of them.
+    const submitAndCancel = async (): Promise<unknown> => {
+      const id = (await flowfabric.run(url, 'submit', 'k')).stdout.trim()
+      await flowfabric.run(url, 'cancel', id)
+      return event
+    }
+    await expect.poll(submitAndCancel, { timeout: 50_000 }).toMatchObject({ kind: 'ended', outcome: 'cancelled' })
+    expect(await watching.interrupt()).toMatchObject({ code: 0, stderr: '' })
+  },
+  60_000,
+)

@@ -1,0 +1,184 @@
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { build, ownDatabase, ownFolder } from './built.ts'
+import { typing } from './typed.ts'
+
+const flowfabric = build()
+const isEmbedded = inject('backend') === 'embedded'
+
+async function get(
+  url: string,
+  path: string,
+  key?: string,
+): Promise<{ status: number; body: Record<string, unknown> }> {
+  const headers = key === undefined ? {} : { authorization: `Bearer ${key}` }
+  const answer = await fetch(`${url}${path}`, { headers })
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+}
+
+async function post(url: string, path: string, body: object, key?: string): Promise<Record<string, unknown>> {
+  const headers = { 'content-type': 'application/json', ...(key !== undefined && { authorization: `Bearer ${key}` }) }
+  const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+  return (await answer.json()) as Record<string, unknown>
+}
+
+test('serve listens, does the background duties, and ends cleanly', async () => {
+  const url = await ownDatabase()
+  const serving = flowfabric.start(url, 'serve', '--port', '0', '--json')
+  const { kind, url: at, asksForKeys } = await serving.next()
+  expect({ kind, asksForKeys }).toEqual({ kind: 'listening', asksForKeys: false })
+  expect(await get(at as string, '/readyz')).toMatchObject({ status: 200 })
+  await post(at as string, '/v1/executions', { kind: 'k', delay: 1 })
+  await expect
+    .poll(async () => (await get(at as string, '/v1/executions?state=waiting')).body['executions'], { timeout: 20_000 })
+    .toHaveLength(1)
+  if (isEmbedded) {
+    // Whoever is given the directory talks to the process that has it open.
+    const shared = await flowfabric.run(url, 'list')
+    expect(shared).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/\twaiting\tk\t/) })
+    const second = await flowfabric.run(url, 'serve', '--port', '0')
+    expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining(`Connect to ${at as string}`) })
+  }
+  expect(await serving.interrupt()).toMatchObject({ code: 0, stderr: '' })
+  expect((await flowfabric.run(url, 'list')).stdout).toMatch(/\twaiting\tk\t/)
+}, 120_000)
+
+test('beyond loopback it does not listen without a key', async () => {
+  const url = await ownDatabase()
+  const refused = await flowfabric.run(url, 'serve', '--host', '0.0.0.0', '--port', '0')
+  expect(refused.code).toBe(1)
+  expect(refused.stderr).toContain('there is no API key yet')
+  const key = (await flowfabric.run(url, 'api-key', 'create', 'ops', '--scope', 'read')).stdout.trim()
+  const serving = flowfabric.start(url, 'serve', '--host', '0.0.0.0', '--port', '0', '--json')
+  const { url: at } = (await serving.next()) as { url: string }
+  const here = at.replace('0.0.0.0', '127.0.0.1')
+  expect((await get(here, '/v1/executions')).status).toBe(401)
+  expect((await get(here, '/v1/executions', key)).status).toBe(200)
+  const taken = await flowfabric.run(isEmbedded ? 'memory:' : url, 'serve', '--port', new URL(at).port)
+  expect(taken.code).toBe(1)
+  expect(taken.stderr).toMatch(/port \d+ of 127\.0\.0\.1 is taken; choose another with --port/)
+  await serving.interrupt()
+}, 120_000)
+
+test('dev runs the tasks of a file, loads them again when anything of it changes, and ends cleanly', async () => {
+  const url = await ownDatabase()
+  const folder = await ownFolder()
+  const tasks = join(folder, 'tasks.mjs')
+  const part = join(folder, 'part.mjs')
+  await writeFile(part, `export const word = 'one'`)
+  await writeFile(
+    tasks,
+    `import { task } from ${JSON.stringify(join(flowfabric.folder, 'index.js'))}
+import { word } from './part.mjs'
+export const say = task('say', () => word)`,
+  )
+  const dev = flowfabric.start(url, 'dev', tasks, '--port', '0', '--json')
+  const started = await dev.next()
+  expect(started).toMatchObject({ kind: 'started', tasks: ['say'], database: url })
+  const keyFile = started['keyFile'] as string | null
+  expect(keyFile === null).toBe(!isEmbedded)
+  if (keyFile !== null) expect((await stat(keyFile)).mode & 0o777).toBe(0o600)
+  const key = keyFile === null ? undefined : (await readFile(keyFile, 'utf8')).trim()
+  const at = started['url'] as string
+  if (key !== undefined) expect((await get(at, '/v1/executions')).status).toBe(401)
+
+  const said = async (): Promise<unknown> => {
+    const { executionId } = await post(at, '/v1/executions', { kind: 'say' }, key)
+    const { body } = await get(at, `/v1/executions/${encodeURIComponent(executionId as string)}/result?wait=20s`, key)
+    return Buffer.from(body['result'] as string, 'base64').toString()
+  }
+  const until = async (kind: string): Promise<Record<string, unknown>> => {
+    for (;;) {
+      const event = await dev.next()
+      if (event['kind'] === kind) return event
+    }
+  }
+  expect(await said()).toBe('"one"')
+  // By the directory, or by the server's URL and a key.
+  expect(await flowfabric.run(url, 'submit', 'say', '--wait')).toEqual({ code: 0, stdout: '"one"\n', stderr: '' })
+  if (key !== undefined) {
+    const strange = await flowfabric.run(at, 'list')
+    expect(strange).toMatchObject({ code: 1, stderr: expect.stringContaining('API key') })
+    process.env['FLOWFABRIC_TOKEN'] = key
+    onTestFinished(() => void delete process.env['FLOWFABRIC_TOKEN'])
+    expect((await flowfabric.run(at, 'list')).stdout).toMatch(/\tcompleted\tsay\t/)
+    expect(await flowfabric.run(at, 'doctor')).toMatchObject({ code: 2 })
+    expect(await flowfabric.run(at, 'dev')).toMatchObject({ code: 2 })
+  }
+  await writeFile(part, `export const word = 'two'`)
+  expect(await until('loaded')).toMatchObject({ tasks: ['say'] })
+  await expect.poll(said, { timeout: 20_000 }).toBe('"two"')
+  await writeFile(part, `export const word = `)
+  expect(await until('not_loaded')).toMatchObject({ message: expect.any(String) })
+  expect(await said()).toBe('"two"')
+  expect(await dev.interrupt()).toMatchObject({ code: 0, stderr: '' })
+}, 180_000)
+
+test('dev without a file runs the demo: within moments an order is done', async () => {
+  const url = await ownDatabase()
+  const dev = flowfabric.start(url, 'dev', '--port', '0', '--json')
+  expect(await dev.next()).toMatchObject({ kind: 'started', tasks: ['order', 'build', 'test', 'deploy', 'alert'] })
+  const seen = new Set<unknown>()
+  while (!seen.has('ended')) seen.add((await dev.next())['kind'])
+  expect(seen).toContain('acquired')
+  expect(await dev.interrupt()).toMatchObject({ code: 0, stderr: '' })
+}, 120_000)
+
+test('a file that cannot be run is refused before a database is made', async () => {
+  const folder = await ownFolder()
+  const url = `file:${join(folder, 'database')}`
+  const written = async (name: string, text: string): Promise<string> => {
+    await writeFile(join(folder, name), text)
+    return join(folder, name)
+  }
+  const refused = async (path: string): Promise<string> => {
+    const { code, stderr } = await flowfabric.run(url, 'dev', path)
+    expect(code).toBeGreaterThan(0)
+    await expect(stat(join(folder, 'database'))).rejects.toThrow('ENOENT')
+    return stderr
+  }
+  expect(await refused(join(folder, 'none.mjs'))).toContain('cannot be read')
+  expect(await refused(await written('empty.mjs', 'export const a = 1'))).toContain('exports no task')
+  expect(await refused(await written('old.cjs', ''))).toContain('is CommonJS')
+  expect(await refused(await written('untyped.js', ''))).toContain('write "type": "module" into its package.json')
+  if (!('typescript' in process.features)) {
+    expect(await refused(await written('typed.mts', ''))).toContain('npm install -D tsx, or use Node 22.18 or newer')
+  }
+}, 60_000)
+
+test('an API key is made, listed and revoked; it is shown once', async () => {
+  const cli = await typing()
+  const made = await cli.type(
+    'api-key',
+    'create',
+    'checkout',
+    '--scope',
+    'submit',
+    '--scope',
+    'read',
+    '--namespace',
+    'shop',
+  )
+  const key = made.out.trim()
+  expect(await cli.engine.apiKeys.authenticate({ key })).toMatchObject({ name: 'checkout', namespace: 'shop' })
+  const { apiKeys } = await cli.json<{ apiKeys: { keyId: string }[] }>('api-key', 'list')
+  expect(JSON.stringify(apiKeys)).not.toContain(key.split('_')[2])
+  const [{ keyId }] = apiKeys as [{ keyId: string }]
+  expect((await cli.type('api-key', 'revoke', keyId)).out).toBe(`${keyId} is revoked\n`)
+  expect((await cli.type('api-key', 'revoke', keyId)).out).toBe(`${keyId} was revoked before\n`)
+  expect(await cli.engine.apiKeys.authenticate({ key })).toBeNull()
+  expect((await cli.type('api-key', 'list')).out).toMatch(/^\S+\tcheckout\tshop\t(submit,read|read,submit)\t/)
+})
+
+test.each([
+  [['api-key', 'create', 'x'], "required option '--scope <scope>' not specified"],
+  [['api-key', 'create', 'x', '--scope', 'rule'], 'scope'],
+  [['api-key', 'create', '', '--scope', 'read'], 'name is empty'],
+  [['api-key', 'create', 'x', '--scope', 'read', '--rate', '0'], 'requestsPerSecond is 0'],
+])('%j is refused, and ends with 2', async (argv, sentence) => {
+  const { type } = await typing()
+  const { code, err } = await type(...argv)
+  expect(code).toBe(2)
+  expect(err).toContain(sentence)
+})
