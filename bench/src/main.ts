@@ -13,14 +13,23 @@ import { claimHeld } from './scenarios/claim-held.ts'
 import { createBatch } from './scenarios/create-batch.ts'
 import { createOne } from './scenarios/create-one.ts'
 import { drainEmbedded } from './scenarios/drain-embedded.ts'
+import { drainHttp } from './scenarios/drain-http.ts'
 import { drain } from './scenarios/drain.ts'
+import { flowChains } from './scenarios/flow-chains.ts'
+import { flowFan } from './scenarios/flow-fan.ts'
+import { flowHop } from './scenarios/flow-hop.ts'
+import { flowSets } from './scenarios/flow-sets.ts'
+import { history } from './scenarios/history.ts'
 import { latency } from './scenarios/latency.ts'
 import { lists } from './scenarios/lists.ts'
 import { memory } from './scenarios/memory.ts'
+import { serverLoad } from './scenarios/server-load.ts'
 import { size } from './scenarios/size.ts'
+import { sleeping } from './scenarios/sleeping.ts'
 import { suspendLatency } from './scenarios/suspend-latency.ts'
 import { suspend } from './scenarios/suspend.ts'
 import { sustained } from './scenarios/sustained.ts'
+import { threeSteps } from './scenarios/three-steps.ts'
 import { workers } from './scenarios/workers.ts'
 import type { Bench, Scenario, Settings } from './scenario.ts'
 import { openStores } from './stores.ts'
@@ -28,17 +37,26 @@ import { openStores } from './stores.ts'
 const scenarios: readonly Scenario[] = [
   drain,
   drainEmbedded,
+  drainHttp,
   workers,
+  threeSteps,
+  history,
+  sleeping,
   createOne,
   createBatch,
   latency,
   sustained,
   suspendLatency,
   suspend,
+  flowChains,
+  flowFan,
+  flowHop,
+  flowSets,
   claimBacklog,
   claimHeld,
   size,
   memory,
+  serverLoad,
   lists,
 ]
 
@@ -52,7 +70,7 @@ const settings: Settings = {
 
 await compile()
 const node = await chooseNode()
-const stores = await openStores()
+const stores = await openStores(node)
 try {
   const machine = await describeMachine(node, stores)
   console.log(machineLine(machine))

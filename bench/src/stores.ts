@@ -2,6 +2,8 @@
 import { access, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { startChild } from './child.ts'
+import type { ServerSaid } from './http/server.child.ts'
 import type { CreatingName } from './peers/peer.ts'
 import { startRedis } from './redis.ts'
 import { startServer } from './server.ts'
@@ -18,7 +20,7 @@ export interface Stores {
   stop(): Promise<void>
 }
 
-export async function openStores(): Promise<Stores> {
+export async function openStores(node: string): Promise<Stores> {
   const server = await startServer()
   const redis = await startRedis()
   const hasAbsurd = await isReadable(process.env['BENCH_ABSURD_SQL'])
@@ -37,6 +39,7 @@ export async function openStores(): Promise<Stores> {
     },
     createDatabase(name) {
       if (isOnRedis(name)) return redis!.createDatabase()
+      if (name.endsWith('over HTTP')) return createServer(server, node)
       return name === 'FlowFabric, embedded' ? createFolder() : server.createDatabase()
     },
     async stop() {
@@ -48,6 +51,19 @@ export async function openStores(): Promise<Stores> {
 
 function isOnRedis(name: CreatingName): boolean {
   return name.startsWith('BullMQ')
+}
+
+/** A server process of ours on a database of its own. */
+async function createServer(server: Server, node: string): Promise<Database> {
+  const database = await server.createDatabase()
+  const input = { url: database.url }
+  const child = await startChild<ServerSaid>(node, new URL('./http/server.child.ts', import.meta.url), input)
+  const { url } = await child.tell('go')
+  const drop = async (): Promise<void> => {
+    await child.end()
+    await database.drop()
+  }
+  return { url, isOnServer: true, drop }
 }
 
 async function createFolder(): Promise<Database> {

@@ -122,7 +122,7 @@ select p.execution_id, p.created_at_ms, p.now_ms, p.created_at_ms, p.has_run::in
   case when p.state in ('suspended', 'waiting_children', 'rate_limited') then p.turned_at_ms end,
   case when p.state in ('suspended', 'waiting_children', 'rate_limited') then p.state::flowfabric.ff_public_state end,
   q.queue_id, p.has_run::int,
-  case when p.is_parent then 64 when p.is_child then 32 else 0 end | case when p.state = 'suspended' then 2 else 0 end,
+  1024 | case when p.is_parent then 64 when p.is_child then 32 else 0 end | case when p.state = 'suspended' then 2 else 0 end,
   (case when p.has_ended then 'terminal' when p.state in ('active', 'suspended') then p.state else 'runnable' end
     )::flowfabric.ff_lifecycle_phase,
   (case p.state when 'active' then 'leased' else 'unowned' end)::flowfabric.ff_ownership_state,

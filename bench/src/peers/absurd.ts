@@ -6,6 +6,7 @@ import type { WorkerOptions } from 'absurd-sdk'
 import pg from 'pg'
 import type { Payload } from './payload.ts'
 import type { Peer } from './peer.ts'
+import { concurrency, stepNames, stepResult } from './steps.ts'
 
 const queueName = 'email'
 const taskName = 'send-email'
@@ -14,7 +15,9 @@ export const absurd: Peer = peerOf(10, {})
 
 export const absurdTuned: Peer = peerOf(20, { concurrency: 100, pollInterval: 0.01 })
 
-function peerOf(poolSize: number, options: WorkerOptions): Peer {
+export const absurdSteps: Peer = peerOf(20, { concurrency, pollInterval: 0.01 }, true)
+
+function peerOf(poolSize: number, options: WorkerOptions, hasSteps = false): Peer {
   const enter = (url: string) => {
     const pool = new pg.Pool({ connectionString: url, max: poolSize })
     return { pool, app: new Absurd({ db: pool, queueName }) }
@@ -41,7 +44,11 @@ function peerOf(poolSize: number, options: WorkerOptions): Peer {
 
     async startWorker(url, handle) {
       const { pool, app } = enter(url)
-      app.registerTask<Payload>({ name: taskName }, async (payload) => handle(payload))
+      app.registerTask<Payload>({ name: taskName }, async (payload, ctx) => {
+        handle(payload)
+        if (!hasSteps) return
+        for (const name of stepNames) await ctx.step(name, async () => stepResult(payload, name))
+      })
       await app.startWorker(options)
       return {
         async isDone() {

@@ -5,14 +5,24 @@ import type { DBOSConfig } from '@dbos-inc/dbos-sdk'
 import pg from 'pg'
 import type { Payload } from './payload.ts'
 import type { Handle, Peer } from './peer.ts'
+import { concurrency, stepNames, stepResult } from './steps.ts'
 
 const queueName = 'email'
-const workflowName = 'send-email'
+const plainName = 'send-email'
 
 type QueueOptions = NonNullable<Parameters<typeof DBOS.registerQueue>[1]>
 
 let handler: Handle = () => {}
-DBOS.registerWorkflow(async (payload: Payload) => handler(payload), { name: workflowName })
+DBOS.registerWorkflow(async (payload: Payload) => handler(payload), { name: plainName })
+
+const stepsName = 'send-email-in-steps'
+DBOS.registerWorkflow(
+  async (payload: Payload) => {
+    handler(payload)
+    for (const name of stepNames) await DBOS.runStep(async () => stepResult(payload, name), { name })
+  },
+  { name: stepsName },
+)
 
 export const dbos: Peer = peerOf({}, {})
 
@@ -21,7 +31,13 @@ export const dbosTuned: Peer = peerOf(
   { workerConcurrency: 200, minPollingIntervalMs: 5 },
 )
 
-function peerOf(config: Partial<DBOSConfig>, queue: QueueOptions): Peer {
+export const dbosSteps: Peer = peerOf(
+  { systemDatabasePoolSize: 20 },
+  { workerConcurrency: concurrency, minPollingIntervalMs: 5 },
+  stepsName,
+)
+
+function peerOf(config: Partial<DBOSConfig>, queue: QueueOptions, workflowName = plainName): Peer {
   async function launch(url: string): Promise<void> {
     DBOS.setConfig({ name: 'bench', systemDatabaseUrl: url, logLevel: 'error', runAdminServer: false, ...config })
     await DBOS.launch()

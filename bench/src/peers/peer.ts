@@ -33,6 +33,9 @@ const peers = {
   FlowFabric: async () => (await import('./flowfabric.ts')).flowfabric,
   // On a folder instead of a server.
   'FlowFabric, embedded': async () => (await import('./flowfabric.ts')).flowfabric,
+  // On a server of its own, which alone has the database.
+  'FlowFabric, over HTTP': async () => (await import('./flowfabric.ts')).flowfabric,
+  'FlowFabric, worker over HTTP': async () => (await import('./flowfabric-worker.ts')).flowfabricWorker,
   'Graphile Worker': async () => (await import('./graphile-worker.ts')).graphileWorker,
   'Graphile Worker, tuned': async () => (await import('./graphile-worker.ts')).graphileWorkerTuned,
   'pg-boss': async () => (await import('./pg-boss.ts')).pgBoss,
@@ -42,6 +45,11 @@ const peers = {
   'DBOS, tuned': async () => (await import('./dbos.ts')).dbosTuned,
   Absurd: async () => (await import('./absurd.ts')).absurd,
   'Absurd, tuned': async () => (await import('./absurd.ts')).absurdTuned,
+  'FlowFabric, worker': async () => (await import('./flowfabric-worker.ts')).flowfabricWorker,
+  'FlowFabric, three steps': async () => (await import('./flowfabric-worker.ts')).flowfabricSteps,
+  'DBOS, three steps': async () => (await import('./dbos.ts')).dbosSteps,
+  'Absurd, three steps': async () => (await import('./absurd.ts')).absurdSteps,
+  'OpenWorkflow, three steps': async () => (await import('./openworkflow.ts')).openWorkflowSteps,
   BullMQ: async () => (await import('./bullmq.ts')).bullmq,
   'BullMQ, tuned': async () => (await import('./bullmq.ts')).bullmqTuned,
 } satisfies Record<string, () => Promise<Peer>>

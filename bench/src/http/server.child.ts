@@ -1,0 +1,19 @@
+// The process of one server, as `flowfabric serve` runs it. Told to, it says what it holds in memory.
+import { serve as listen } from '../../../src/server.ts'
+import { serve } from '../child.ts'
+
+export interface ServerSaid {
+  readonly url: string
+  readonly residentBytes: number
+}
+
+await serve<ServerSaid>(async (input) => {
+  const { url } = input as { url: string }
+  const server = await listen({ url, port: 0 })
+  return {
+    async obey() {
+      return { url: server.url, residentBytes: process.memoryUsage().rss }
+    },
+    close: async () => void (await server.stop(1000)),
+  }
+})
