@@ -2,13 +2,29 @@ import { EngineError, refusal } from '../model/errors.ts'
 import { show } from '../model/text.ts'
 import { checkSchema } from '../sql/qualify.ts'
 import { withoutPassword } from '../sql/without-password.ts'
+import { checkLogger } from './check-logger.ts'
 import type { ConnectOptions } from './connect.ts'
 import type { Target } from './url.ts'
 
 /** Refuses what does not fit, before anything is opened; an option that is undefined counts as not given. */
-export function checkOptions(options: ConnectOptions, target: Target): void {
-  const { migrate = true, schema = 'flowfabric', poolSize = 4, prepare = true, listenUrl, logger } = options
+export function checkOptions(options: ConnectOptions, target: Exclude<Target, { kind: 'server' }>): void {
+  const {
+    migrate = true,
+    schema = 'flowfabric',
+    poolSize = 4,
+    prepare = true,
+    share = true,
+    listenUrl,
+    logger,
+  } = options
+  refuseServerOptions(options)
   if (target.kind === 'embedded') refusePostgresOptions(options)
+  else if (options.share !== undefined) {
+    throw new EngineError('invalid_input', 'share is for file: alone; leave it out, a server is shared always', {
+      field: 'share',
+    })
+  }
+  if (typeof share !== 'boolean') throw refuse('share', share, 'true or false')
   if (![true, 'check', false].includes(migrate)) throw refuse('migrate', migrate, `true, 'check' or false`)
   if (!Number.isInteger(poolSize) || poolSize < 1) throw refuse('poolSize', poolSize, 'a whole number from 1')
   if (typeof prepare !== 'boolean') throw refuse('prepare', prepare, 'true or false')
@@ -30,17 +46,24 @@ function refusePostgresOptions(options: ConnectOptions): void {
   }
 }
 
-function isPostgresUrl(value: unknown): boolean {
-  return typeof value === 'string' && /^postgres(ql)?:\/\//.test(value)
+function refuseServerOptions(options: ConnectOptions): void {
+  for (const field of ['token', 'timeout', 'retryFor'] as const) {
+    if (options[field] === undefined) continue
+    throw new EngineError('invalid_input', `${field} is for http:// and https:// alone; leave it out`, { field })
+  }
 }
 
-export function checkLogger(logger: unknown): void {
-  const allowed = 'an object with the methods debug, info, warn and error'
-  if (typeof logger !== 'object' || logger === null) throw refuse('logger', logger, allowed)
-  for (const method of ['debug', 'info', 'warn', 'error']) {
-    const found: unknown = Reflect.get(logger, method)
-    if (typeof found !== 'function') throw refusal('invalid_input', 'logger', `without ${method}`, allowed)
+/** What a server has decided already. */
+export function refuseDatabaseOptions(options: ConnectOptions): void {
+  for (const field of ['migrate', 'schema', 'listenUrl', 'prepare', 'poolSize', 'share', 'signing'] as const) {
+    if (options[field] === undefined) continue
+    const message = `${field} belongs to whoever opens the database, which over HTTP is the server; leave it out`
+    throw new EngineError('invalid_input', message, { field })
   }
+}
+
+function isPostgresUrl(value: unknown): boolean {
+  return typeof value === 'string' && /^postgres(ql)?:\/\//.test(value)
 }
 
 function refuse(field: string, value: unknown, allowed: string): EngineError {

@@ -1,21 +1,21 @@
-// What a user holds. Picks the database by the URL, brings its schema up to date and gives the engine on it.
-import type { Engine } from '../engine/contract.ts'
-import { longestCloseMs, within } from '../engine/closing.ts'
-import { openEngine, type OpenEngine } from '../engine/engine.ts'
-import { superviseOptionNames, type SuperviseOptions, type Supervisor } from '../engine/reconcilers/supervisor.ts'
-import { EngineError } from '../model/errors.ts'
+// Picks the database, or the server before it, by the URL, brings its schema up to date and gives what a user holds.
+import { openEngine } from '../engine/engine.ts'
+import type { EngineError } from '../model/errors.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import type { Logger } from '../sql/logger.ts'
 import { migrate, type MigrateOptions } from '../sql/migrate.ts'
 import { migrations } from '../sql/migrations/all.ts'
 import type { Sql } from '../sql/sql.ts'
-import { checkLogger, checkOptions } from './check-options.ts'
+import { checkOptions, refuseDatabaseOptions } from './check-options.ts'
 import { asConnectError } from './connect-error.ts'
+import type { ServerOptions } from './connect-server.ts'
+import type { FlowFabric } from './flowfabric.ts'
+import { hold } from './hold.ts'
 import { checkSigning, type SigningOptions } from './signing-options.ts'
 import { parseUrl, type Target } from './url.ts'
-import { codeVersion } from './version.ts'
+import { codeVersion } from '../model/version.ts'
 
-export interface ConnectOptions {
+export interface ConnectOptions extends ServerOptions {
   /**
    * What to do about the schema: bring it up to date (`true`, the default), refuse to start when it is not (`'check'`),
    * or not look at it (`false`).
@@ -27,28 +27,22 @@ export interface ConnectOptions {
   readonly listenUrl?: string
   /** Prepare statements by name; defaults to true, and `?prepare=false` in the URL says the same. */
   readonly prepare?: boolean
-  /** Connections to Postgres; defaults to 4. */
+  /**
+   * Connections to Postgres for all work; defaults to 4, and one suffices. One more listens, and renews leases, so that no
+   * statement stands before a renewal.
+   */
   readonly poolSize?: number
-  /** Four methods; `console`, pino and winston have them. Silent when left out. */
-  readonly logger?: Logger
+  /**
+   * Of an embedded directory that another process has open and serves, as `flowfabric dev` does: talk to that process (true, the
+   * default), or refuse (false).
+   */
+  readonly share?: boolean
   /** How waitpoint tokens are signed. Left out: by a key that the first start makes. */
   readonly signing?: SigningOptions
 }
 
-export interface FlowFabric extends AsyncDisposable {
-  readonly engine: Engine
-  /**
-   * Runs what time breaks without anybody's call: promotes what is due, gives back what a crashed worker held, fires
-   * deadlines, forgets what is too old. One process of a fleet does each duty at a time, so every process may run it.
-   * Stopped by `close`, or before.
-   */
-  supervise(options?: SuperviseOptions): Supervisor
-  /** Lets what was accepted before finish, for at most ten seconds, then cuts it off; refuses what comes after. */
-  close(): Promise<void>
-}
-
 /**
- * Opens FlowFabric on a database.
+ * Opens FlowFabric on a database, or on a server.
  *
  * @example
  * const ff = await connect('file:./.flowfabric')
@@ -58,6 +52,7 @@ export interface FlowFabric extends AsyncDisposable {
 export async function connect(url: string, options: ConnectOptions = {}): Promise<FlowFabric> {
   refuseUnknownFields('connect', options, optionNames)
   const target = parseUrl(url)
+  if (target.kind === 'server') return openServer(target.url, options)
   checkOptions(options, target)
   const signing = options.signing === undefined ? {} : { signing: checkSigning(options.signing) }
   try {
@@ -67,21 +62,60 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
       const opened = openEngine(sql, signing)
       // A wrong secret is told now, not to whoever suspends first.
       if (options.signing !== undefined) await opened.readySigningKeys()
-      return hold(sql, opened, options)
+      const { codec, logger, telemetry } = options
+      return hold({ sql, opened, codec, logger, telemetry })
     } catch (error) {
       await sql.close()
       throw error
     }
   } catch (error) {
-    throw asConnectError(error)
+    const failure = asConnectError(error)
+    return (await shared(target, options, failure)) ?? Promise.reject(failure)
   }
 }
 
-async function open(target: Target, options: ConnectOptions): Promise<Sql> {
-  const { schema = 'flowfabric', migrate: _migrate, signing: _signing, ...rest } = options
+/** What whoever has the directory open serves; null when there is nobody, or it would not be the same. */
+async function shared(target: Database, options: ConnectOptions, failure: EngineError): Promise<FlowFabric | null> {
+  const { share = true, schema, signing, logger, codec, telemetry } = options
+  if (failure.code !== 'directory_locked' || target.kind !== 'embedded' || target.directory === null) return null
+  if (!share || schema !== undefined || signing !== undefined) return null
+  const { localServer } = await import('./local-server.ts')
+  const server = await localServer(target.directory)
+  if (server === null) return null
+  const { url, token } = server
+  return openServer(url, {
+    ...(token !== undefined && { token }),
+    ...(logger !== undefined && { logger }),
+    ...(codec !== undefined && { codec }),
+    ...(telemetry !== undefined && { telemetry }),
+  })
+}
+
+async function openServer(url: string, options: ConnectOptions): Promise<FlowFabric> {
+  refuseDatabaseOptions(options)
+  const given = Object.entries(options).filter(([, value]) => value !== undefined)
+  const { connectServer } = await import('./connect-server.ts')
+  return connectServer(url, Object.fromEntries(given))
+}
+
+type Database = Exclude<Target, { readonly kind: 'server' }>
+
+async function open(target: Database, options: ConnectOptions): Promise<Sql> {
+  const {
+    schema = 'flowfabric',
+    migrate: mode,
+    signing: _signing,
+    codec: _codec,
+    telemetry: _telemetry,
+    share: _share,
+    ...rest
+  } = options
   if (target.kind === 'postgres') {
     const { openPostgres } = await import('../sql/postgres.ts')
-    return openPostgres({ ...rest, url: target.url, schema })
+    // A migration outside a transaction holds its lock on one connection and works on another.
+    const needsTwo = mode !== false && migrations.some(({ transactional }) => !transactional)
+    const poolSize = Math.max(needsTwo ? 2 : 1, rest.poolSize ?? 4)
+    return openPostgres({ ...rest, url: target.url, schema, poolSize })
   }
   const { openEmbedded } = await import('../sql/pglite.ts')
   const { directory } = target
@@ -91,28 +125,6 @@ async function open(target: Target, options: ConnectOptions): Promise<Sql> {
 
 function withLogger({ logger }: ConnectOptions): { logger?: Logger } {
   return logger === undefined ? {} : { logger }
-}
-
-function hold(sql: Sql, opened: OpenEngine, connected: ConnectOptions): FlowFabric {
-  const running = new Set<Supervisor>()
-  let closing: Promise<void> | undefined
-  const end = async (): Promise<void> => {
-    const until = performance.now() + longestCloseMs
-    const stopped = Promise.all([...running].map((each) => each.stop()))
-    await Promise.all([within(longestCloseMs, stopped), opened.close(longestCloseMs)])
-    await sql.close(Math.max(0, until - performance.now()))
-  }
-  const close = (): Promise<void> => (closing ??= end())
-  const supervise = (options: SuperviseOptions = {}): Supervisor => {
-    refuseUnknownFields('supervise', options, superviseOptionNames)
-    if (options.logger !== undefined) checkLogger(options.logger)
-    const started = opened.supervisor({ ...withLogger(connected), ...options })
-    if (closing !== undefined) throw new EngineError('engine_closed', 'this FlowFabric is closed; connect again')
-    running.add(started)
-    started.start()
-    return started
-  }
-  return { engine: opened.engine, supervise, close, [Symbol.asyncDispose]: close }
 }
 
 let warned = false
@@ -132,6 +144,12 @@ const optionNames = [
   'listenUrl',
   'prepare',
   'poolSize',
+  'share',
   'logger',
   'signing',
+  'codec',
+  'telemetry',
+  'token',
+  'timeout',
+  'retryFor',
 ] as const satisfies readonly (keyof ConnectOptions)[]

@@ -7,8 +7,9 @@ export type Target =
   | { readonly kind: 'postgres'; readonly url: string }
   /** A null directory is a database in memory. */
   | { readonly kind: 'embedded'; readonly directory: string | null }
+  | { readonly kind: 'server'; readonly url: string }
 
-const forms = 'postgres://user:password@host/database, file:./directory or memory:'
+const forms = 'postgres://user:password@host/database, file:./directory, memory: or https://host'
 
 export function parseUrl(url: unknown): Target {
   if (typeof url !== 'string') throw refuse(url, `give a text such as ${forms}`)
@@ -24,10 +25,15 @@ export function parseUrl(url: unknown): Target {
       return { kind: 'embedded', directory: directoryOf(url) }
     case 'http':
     case 'https':
-      throw new EngineError('unsupported', `this version has no client for ${scheme}:// URLs; connect to ${forms}`)
+      return { kind: 'server', url }
     default:
       throw refuse(url, `give one of ${forms}`)
   }
+}
+
+/** For people: without its password. */
+export function shownUrl(url: string): string {
+  return withoutPassword(url)
 }
 
 // `file:./here` and `file:here` are relative to the working directory, as a shell would have it; `file:///there` is a URL.

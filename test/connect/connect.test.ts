@@ -6,7 +6,8 @@ import { setTimeout } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import pg from 'pg'
 import { expect, inject, onTestFinished, test, vi } from 'vitest'
-import { connect, type ConnectOptions, type FlowFabric } from '../../src/connect/connect.ts'
+import { connect, type ConnectOptions } from '../../src/connect/connect.ts'
+import type { FlowFabric } from '../../src/connect/flowfabric.ts'
 import { hold } from '../support/barrier.ts'
 import { createDatabase } from '../support/database.ts'
 import { startPostgres } from '../support/postgres.ts'
@@ -79,11 +80,6 @@ test.each([
   expect(error.message).toMatch(message)
   // With its details and its cause.
   expect(inspect([error, error.details], { depth: 9 })).not.toContain('secret')
-})
-
-test('a URL of a FlowFabric server is not supported yet, and says so', async () => {
-  const error = await refusal('unsupported', connect('https://example.com'))
-  expect(error.message).toContain('https://')
 })
 
 test('FAULT-02 a server that does not answer is unreachable, and the password is not told', async () => {

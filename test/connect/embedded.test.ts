@@ -28,6 +28,7 @@ test('what was created is there after a close, and the notice about power cuts i
   const first = await connect(`file:${directory}`)
   const { executionId } = await first.engine.executions.create({ kind: 'k' })
   await refusal('directory_locked', connect(`file:${directory}`))
+  expect(() => first.within({})).toThrow('the embedded database has one connection, and no transactions of yours')
   await first.close()
   await first.close()
   await refusal('engine_closed', first.engine.executions.describe(executionId))

@@ -1,7 +1,8 @@
 // A process that carries the supervisor: `ff.supervise()`.
 import pg from 'pg'
 import { expect, inject, onTestFinished, test } from 'vitest'
-import { connect, type ConnectOptions, type FlowFabric } from '../../src/connect/connect.ts'
+import { connect, type ConnectOptions } from '../../src/connect/connect.ts'
+import type { FlowFabric } from '../../src/connect/flowfabric.ts'
 import type { ExecutionId } from '../../src/model/id.ts'
 import { createDatabase } from '../support/database.ts'
 import { refusal } from '../support/refusal.ts'

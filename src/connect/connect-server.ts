@@ -1,0 +1,56 @@
+// FlowFabric on a server, over HTTP: the same in every respect but what needs the database itself.
+import { openClient } from '../client/open.ts'
+import type { Codec } from '../model/codec.ts'
+import { parseDuration, type Duration } from '../model/duration.ts'
+import { EngineError } from '../model/errors.ts'
+import { refuseUnknownFields } from '../model/shape.ts'
+import type { Logger } from '../sql/logger.ts'
+import type { Telemetry } from '../worker/telemetry.ts'
+import { checkLogger } from './check-logger.ts'
+import type { FlowFabric } from './flowfabric.ts'
+import { holdServer } from './hold-server.ts'
+
+export interface ServerOptions {
+  /** An API key of the server. */
+  readonly token?: string
+  /** How long an answer may take, besides what it is asked to wait; defaults to 30 s. */
+  readonly timeout?: Duration
+  /** For how long what is safe to repeat is sent again after a lost connection; defaults to 10 s. */
+  readonly retryFor?: Duration
+  /** Four methods; `console`, pino and winston have them. Silent when left out. */
+  readonly logger?: Logger
+  /** How values become bytes: inputs, results, steps, signals, errors. Left out: JSON. */
+  readonly codec?: Codec
+  /** Is told of submits, runs and steps; `openTelemetry()` of `flowfabric/opentelemetry` makes spans of them. */
+  readonly telemetry?: Telemetry
+}
+
+export const serverOptionNames = [
+  'token',
+  'timeout',
+  'retryFor',
+  'logger',
+  'codec',
+  'telemetry',
+] as const satisfies readonly (keyof ServerOptions)[]
+
+/**
+ * Opens FlowFabric on a server; it is asked once whether it is there and takes the key.
+ *
+ * @example
+ * const ff = await connect('https://flowfabric.example.com', { token: process.env.FLOWFABRIC_TOKEN })
+ */
+export async function connectServer(url: string, options: ServerOptions = {}): Promise<FlowFabric> {
+  refuseUnknownFields('connect', options, serverOptionNames)
+  const { token, timeout = '30s', retryFor = '10s', logger, codec, telemetry } = options
+  if (logger !== undefined) checkLogger(logger)
+  if (!/^https?:/i.test(url)) {
+    throw new EngineError('invalid_url', 'the URL of a server begins with http:// or https://')
+  }
+  const client = await openClient(url, {
+    token,
+    timeoutMs: parseDuration('timeout', timeout),
+    patienceMs: parseDuration('retryFor', retryFor),
+  })
+  return holdServer({ client, codec, logger, telemetry })
+}

@@ -1,0 +1,206 @@
+// The graph of a flow, written down by a function before anything is sent: members, what comes after what, flows within.
+import type { CreateRequest } from '../engine/execution/create-request.ts'
+import type { Graph, GraphEdge, GraphGroup, GraphMember, InnerFlow } from '../engine/flow/graph-request.ts'
+import type { EdgeKind, JoinPolicyInput } from '../model/edge-group.ts'
+import { EngineError, refusal } from '../model/errors.ts'
+import { refuseUnknownFields } from '../model/shape.ts'
+import { show } from '../model/text.ts'
+import { encodeValue, type Codec } from '../model/codec.ts'
+import { requestOf } from '../worker/submission.ts'
+import { isTask, type Signals, type Task } from '../worker/task.ts'
+
+/** A member of the flow that is being written down. `Out` is what it gives. */
+export class MemberRef<out Out = unknown> {
+  readonly name: string
+  /** Only a type: nothing is there at run time. */
+  declare readonly output?: Out
+  /** Whose it is. */
+  readonly #builder: FlowBuilder
+
+  constructor(name: string, builder: FlowBuilder) {
+    this.name = name
+    this.#builder = builder
+  }
+
+  static isOf(value: unknown, builder: FlowBuilder): value is MemberRef {
+    return value instanceof MemberRef && value.#builder === builder
+  }
+
+  static builderOf(ref: MemberRef): FlowBuilder {
+    return ref.#builder
+  }
+}
+
+/** How a member depends on another: by its success, unless `kind` says otherwise. */
+export interface Dependency {
+  readonly on: MemberRef
+  readonly kind?: EdgeKind
+  /** The name under which the result is read; defaults to the member's. */
+  readonly name?: string
+  readonly edgeId?: string
+}
+
+export interface MemberOptions extends Omit<
+  CreateRequest,
+  'kind' | 'namespace' | 'payload' | 'payloadEncoding' | 'parentId' | 'onParentEnd'
+> {
+  /** Unique in its flow; defaults to the kind, with a number from the second one on. */
+  readonly name?: string
+}
+
+export interface InnerFlowOptions extends Partial<Pick<InnerFlow, 'kind' | 'tags'>> {}
+
+/** Writes a flow down; the member that it returns, if any, is the one whose result is the flow's. */
+// oxlint-disable-next-line typescript/no-invalid-void-type
+export type BuildFlow<Out = unknown> = (flow: FlowBuilder) => MemberRef<Out> | void
+
+type Given<In> = undefined extends In ? [input?: In, options?: MemberOptions] : [input: In, options?: MemberOptions]
+
+export const defaultFlowKind = 'flow'
+
+/** What a function has written down. */
+export interface BuiltFlow {
+  readonly graph: Graph
+  /** The member that it returned. */
+  readonly last: MemberRef | null
+  readonly builder: FlowBuilder
+}
+
+export class FlowBuilder {
+  readonly #codec: Codec
+  readonly #members: Promise<GraphMember>[] = []
+  /** By the name of the member that stands for each. */
+  readonly #inner = new Map<string, FlowBuilder>()
+  readonly #edges: GraphEdge[] = []
+  readonly #groups: GraphGroup[] = []
+  readonly #names = new Set<string>()
+  /** By kind: the number from which on names may be free. */
+  readonly #numbers = new Map<string, number>()
+  #isDone = false
+
+  constructor(codec: Codec) {
+    this.#codec = codec
+  }
+
+  /** What `build` has written down, every input held against its task's schema. */
+  static async build(build: BuildFlow, codec: Codec): Promise<BuiltFlow> {
+    const builder = new FlowBuilder(codec)
+    const last = builder.#write(build)
+    return { graph: await builder.#graph(), last, builder }
+  }
+
+  #write(build: BuildFlow): MemberRef | null {
+    const answer: unknown = build(this)
+    this.#isDone = true
+    if (answer instanceof Promise) {
+      answer.catch(() => {})
+      throw new EngineError(
+        'invalid_input',
+        'the function that builds a flow is not awaited; read what it needs before',
+      )
+    }
+    return answer instanceof MemberRef ? answer : null
+  }
+
+  async #graph(): Promise<Graph> {
+    return { members: await Promise.all(this.#members), edges: this.#edges, groups: this.#groups }
+  }
+
+  /** The flow within, by the name of the member that stands for it. */
+  innerOf(name: string): FlowBuilder | undefined {
+    return this.#inner.get(name)
+  }
+
+  /** One more member: a run of this task, or an execution of this kind, with this input. */
+  add<In, Out, S extends Signals>(task: Task<In, Out, S>, ...given: Given<In>): MemberRef<Out>
+  add(kind: string, input?: unknown, options?: MemberOptions): MemberRef
+  add(what: Task | string, input?: unknown, options: MemberOptions = {}): MemberRef {
+    const kind = isTask(what) ? what.name : what
+    const { name = this.#freeName(kind), ...rest } = options
+    if (!isTask(what))
+      return this.#take(name, Promise.resolve({ ...rest, name, kind, ...this.#payloadOf(kind, input) }))
+    const request = requestOf(this.#codec, what, input, rest)
+    // Whoever builds may throw before it is awaited.
+    request.catch(() => {})
+    return this.#take(
+      name,
+      request.then((made) => ({ ...made, name })),
+    )
+  }
+
+  /** A member that is a flow itself: it starts when its turn comes, and ends as that flow does. */
+  flow(name: string, build: BuildFlow, options: InnerFlowOptions = {}): MemberRef {
+    refuseUnknownFields(`the flow ${show(name)}`, options, ['kind', 'tags'])
+    const inner = new FlowBuilder(this.#codec)
+    inner.#write(build)
+    this.#inner.set(name, inner)
+    const graph = inner.#graph()
+    graph.catch(() => {})
+    return this.#take(
+      name,
+      graph.then((written) => ({ name, flow: { kind: defaultFlowKind, ...options, ...written } })),
+    )
+  }
+
+  /** This member waits for those: for all of them, or for as many as the policy says. Gives it back, to go on with. */
+  after<Out>(
+    upstreams: MemberRef | Dependency | readonly (MemberRef | Dependency)[],
+    downstream: MemberRef<Out>,
+    policy?: JoinPolicyInput,
+  ): MemberRef<Out> {
+    this.#refuseWhenDone()
+    const to = this.#nameOf('the downstream', downstream)
+    for (const upstream of listOf(upstreams)) this.#edges.push(this.#edgeFrom(upstream, to))
+    if (policy !== undefined) this.#groups.push({ downstream: to, policy })
+    return downstream
+  }
+
+  #take<Out>(name: string, member: Promise<GraphMember>): MemberRef<Out> {
+    this.#refuseWhenDone()
+    this.#names.add(name)
+    this.#members.push(member)
+    return new MemberRef<Out>(name, this)
+  }
+
+  #edgeFrom(upstream: MemberRef | Dependency, downstream: string): GraphEdge {
+    const isPlain = typeof upstream === 'object' && upstream !== null && !(upstream instanceof MemberRef)
+    if (!isPlain) return { upstream: this.#nameOf('an upstream', upstream), downstream }
+    refuseUnknownFields('after', upstream, ['on', 'kind', 'name', 'edgeId'])
+    const { on, kind, name, edgeId } = upstream
+    return {
+      upstream: this.#nameOf('an upstream', on),
+      downstream,
+      ...(kind !== undefined && { kind }),
+      ...(name !== undefined && { dataRef: name }),
+      ...(edgeId !== undefined && { edgeId }),
+    }
+  }
+
+  #nameOf(which: string, member: unknown): string {
+    if (MemberRef.isOf(member, this)) return member.name
+    const found = member instanceof MemberRef ? `${show(member.name)} of another flow` : show(member)
+    throw refusal('invalid_dependency', which, found, 'a member that this flow gave out')
+  }
+
+  #payloadOf(kind: string, input: unknown): Pick<CreateRequest, 'payload' | 'payloadEncoding'> {
+    const encoded = encodeValue(this.#codec, `the input of ${show(kind)}`, input)
+    return encoded === null ? {} : { payload: encoded.bytes, payloadEncoding: encoded.encoding }
+  }
+
+  #freeName(kind: string): string {
+    if (!this.#names.has(kind)) return kind
+    let number = this.#numbers.get(kind) ?? 2
+    while (this.#names.has(`${kind}-${number}`)) number += 1
+    this.#numbers.set(kind, number)
+    return `${kind}-${number}`
+  }
+
+  #refuseWhenDone(): void {
+    if (!this.#isDone) return
+    throw new EngineError('invalid_input', 'the flow has been submitted; flows.addMember and flows.connect change it')
+  }
+}
+
+function listOf<T>(value: T | readonly T[]): readonly T[] {
+  return Array.isArray(value) ? (value as readonly T[]) : [value as T]
+}

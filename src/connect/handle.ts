@@ -1,0 +1,119 @@
+// What a submit gives: one execution, as whoever asked for it sees it.
+import type { Engine } from '../engine/contract.ts'
+import type { LogEvent } from '../engine/event/log-event.ts'
+import type { CancelResult } from '../engine/execution/cancel.ts'
+import type { ExecutionResult } from '../engine/execution/result.ts'
+import type { SignalResult } from '../engine/signal/incoming.ts'
+import { decodeValue, encodeValue, type Codec } from '../model/codec.ts'
+import { parseDuration, type Duration } from '../model/duration.ts'
+import { EngineError, type ErrorCode } from '../model/errors.ts'
+import type { ExecutionId } from '../model/id.ts'
+import { refuseUnknownFields } from '../model/shape.ts'
+import type { PublicState } from '../model/state.ts'
+import { lastError, openedReason } from '../worker/last-error.ts'
+import { exportRun, type RecordedRun } from '../worker/recorded-run.ts'
+import { checkBy, type Schema } from '../worker/schema.ts'
+import type { Signals } from '../worker/task.ts'
+
+export interface ResultOptions {
+  /** Throws `wait_timed_out` when it has not ended by then; left out: as long as it takes. */
+  readonly timeout?: Duration
+  /** Ends the wait; the execution goes on. */
+  readonly signal?: AbortSignal
+}
+
+export interface Handle<Output = unknown, S extends Signals = Signals> {
+  readonly id: ExecutionId
+  /** What it gives, as soon as it has ended; throws when it ended in another way than by success. */
+  result(options?: ResultOptions): Promise<Output>
+  state(): Promise<PublicState>
+  cancel(options?: { readonly reason?: string; readonly grace?: Duration }): Promise<CancelResult>
+  /** Kept until a wait that names it takes it, once. */
+  signal<Name extends string & keyof S>(
+    name: Name,
+    ...payload: undefined extends S[Name] ? [payload?: S[Name]] : [payload: S[Name]]
+  ): Promise<SignalResult>
+  /** What has happened to it so far, oldest first. */
+  events(): AsyncIterableIterator<LogEvent>
+  /** What it was given and what it has recorded, as JSON holds it: for `verify`, to replay it against changed code. */
+  export(): Promise<RecordedRun>
+}
+
+// How long one question waits for the ending, before it is asked again.
+const longestWaitMs = 30_000
+
+export function handleOf(
+  engine: Engine,
+  codec: Codec,
+  id: ExecutionId,
+  signals: Readonly<Record<string, Schema<unknown, unknown>>>,
+): Handle {
+  return {
+    id,
+    result: (options = {}) => waitForResult(engine, codec, id, options),
+    async state() {
+      const found = await engine.executions.describe(id)
+      if (found === null) throw notFound(id)
+      return found.publicState
+    },
+    cancel: (options = {}) => engine.executions.cancel({ executionId: id, ...options }),
+    async signal(name, ...[payload]) {
+      const what = `the signal ${JSON.stringify(name)}`
+      // Held against its schema here, where the mistake is; what is sent is what was given.
+      await checkBy(signals[name], payload, what)
+      const encoded = encodeValue(codec, what, payload)
+      const content = encoded === null ? {} : { payload: encoded.bytes, payloadEncoding: encoded.encoding }
+      return engine.signals.send({ executionId: id, name, ...content })
+    },
+    events: () => eventsOf(engine, id),
+    export: () => exportRun(engine, id),
+  }
+}
+
+async function waitForResult(engine: Engine, codec: Codec, id: ExecutionId, options: ResultOptions): Promise<unknown> {
+  refuseUnknownFields('result', options, ['timeout', 'signal'])
+  const { timeout, signal } = options
+  const until = timeout === undefined ? Infinity : performance.now() + parseDuration('timeout', timeout)
+  for (;;) {
+    const wait = Math.max(0, Math.min(Math.ceil(until - performance.now()), longestWaitMs))
+    const found = await engine.executions.result(id, { wait, ...(signal !== undefined && { signal }) })
+    signal?.throwIfAborted()
+    if (found === null) throw notFound(id)
+    if (found.kind === 'completed') return decodeValue(codec, `the result of ${id}`, found.result, found.encoding)
+    if (found.kind !== 'pending') throw await endedOtherwise(engine, codec, id, found)
+    if (performance.now() < until) continue
+    const sentence = `execution ${id} is ${found.publicState} and has not ended in time; ask again`
+    throw new EngineError('wait_timed_out', sentence, { executionId: id, publicState: found.publicState })
+  }
+}
+
+type Ended = Exclude<ExecutionResult, { kind: 'pending' | 'completed' }>
+
+const codeOf: Readonly<Record<Ended['kind'], ErrorCode>> = {
+  failed: 'execution_failed',
+  cancelled: 'execution_cancelled',
+  expired: 'execution_expired',
+  skipped: 'execution_skipped',
+}
+
+async function endedOtherwise(engine: Engine, codec: Codec, id: ExecutionId, ended: Ended): Promise<EngineError> {
+  const { kind } = ended
+  const error = kind === 'failed' || kind === 'expired' ? await lastError(engine, codec, id) : undefined
+  const reason = openedReason(ended.reason, error)
+  const sentence = `execution ${id} ${kind === 'failed' ? 'failed' : `was ${kind}`}${reason === null ? '' : `: ${reason}`}`
+  return new EngineError(codeOf[kind], sentence, { executionId: id, reason, ...(error !== undefined && { error }) })
+}
+
+async function* eventsOf(engine: Engine, id: ExecutionId): AsyncIterableIterator<LogEvent> {
+  let cursor: string | null = null
+  do {
+    const from: { cursor?: string } = cursor === null ? {} : { cursor }
+    const page = await engine.events.timeline(id, { limit: 1000, ...from })
+    yield* page.events
+    cursor = page.nextCursor
+  } while (cursor !== null)
+}
+
+function notFound(executionId: ExecutionId): EngineError {
+  return new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
+}

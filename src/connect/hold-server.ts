@@ -1,0 +1,66 @@
+// A server that is open, and everything that `ff` does with it. The server supervises, migrates and signs; a transaction of the
+// caller's is beyond its reach.
+import type { OpenClient } from '../client/open.ts'
+import { jsonCodec, type Codec } from '../model/codec.ts'
+import { EngineError } from '../model/errors.ts'
+import type { Logger } from '../sql/logger.ts'
+import type { Telemetry } from '../worker/telemetry.ts'
+import { Worker } from '../worker/worker.ts'
+import { checkLogger } from './check-logger.ts'
+import type { FlowFabric, WorkOptions } from './flowfabric.ts'
+import { tracedEngine } from './traced-engine.ts'
+import { userSide } from './user-side.ts'
+
+const longestCloseMs = 10_000
+
+export interface HeldServer {
+  readonly client: OpenClient
+  readonly codec?: Codec | undefined
+  readonly logger?: Logger | undefined
+  readonly telemetry?: Telemetry | undefined
+}
+
+export function holdServer({ client, codec = jsonCodec, logger, telemetry }: HeldServer): FlowFabric {
+  const engine = telemetry === undefined ? client.engine : tracedEngine(client.engine, telemetry)
+  const workers = new Set<Worker>()
+  let closing: Promise<void> | undefined
+  const end = async (): Promise<void> => {
+    await Promise.all([...workers].map((each) => each.stop()))
+    await client.close(longestCloseMs)
+  }
+  const close = (): Promise<void> => (closing ??= end())
+  const worker = ({ reconcilers = false, ...options }: WorkOptions): Worker => {
+    if (reconcilers !== false) throw localOnly('reconcilers', 'the server runs them')
+    if (options.logger !== undefined) checkLogger(options.logger)
+    const made = new Worker({ ...(logger !== undefined && { logger }), ...options }, { engine, codec, telemetry })
+    if (closing !== undefined) throw new EngineError('engine_closed', 'this FlowFabric is closed; connect again')
+    workers.add(made)
+    return made
+  }
+  const held = {
+    ...userSide(engine, codec),
+    within: () => {
+      throw localOnly('within', 'a transaction of yours is on a connection of yours; connect to postgres:// for it')
+    },
+    worker,
+    supervise: () => {
+      throw localOnly('supervise', 'the server does it')
+    },
+    announce: async () => {
+      throw localOnly('announce', 'it is about the directory that this process has open')
+    },
+    health: { check: noHealth, repair: noHealth },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+  // The types of one task go with its handle; at run time a task is a task.
+  return held as unknown as FlowFabric
+}
+
+async function noHealth(): Promise<never> {
+  throw localOnly('health', 'it looks at the database itself; ask where that is open')
+}
+
+function localOnly(what: string, why: string): EngineError {
+  return new EngineError('unsupported', `${what} is not there over HTTP: ${why}`, { operation: what })
+}

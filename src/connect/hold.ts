@@ -1,0 +1,103 @@
+// A database that is open, its engine, and everything that `ff` does with them.
+import type { OpenEngine } from '../engine/engine.ts'
+import { longestCloseMs, within } from '../engine/closing.ts'
+import { asEngineError, throwInOurWords } from '../engine/failure.ts'
+import { checkHealth } from '../engine/health/check.ts'
+import { repairHealth } from '../engine/health/repair.ts'
+import { superviseOptionNames, type SuperviseOptions, type Supervisor } from '../engine/reconcilers/supervisor.ts'
+import { jsonCodec, type Codec } from '../model/codec.ts'
+import { EngineError } from '../model/errors.ts'
+import { refuseUnknownFields } from '../model/shape.ts'
+import { borrow } from '../sql/borrowed.ts'
+import type { TransactionClient } from '../sql/borrowed-client.ts'
+import type { Logger } from '../sql/logger.ts'
+import type { EmbeddedSql } from '../sql/pglite.ts'
+import type { Sql } from '../sql/sql.ts'
+import type { Telemetry } from '../worker/telemetry.ts'
+import type { Worker } from '../worker/worker.ts'
+import { checkLogger } from './check-logger.ts'
+import type { FlowFabric, Health, WorkOptions } from './flowfabric.ts'
+import { makeWorker } from './make-worker.ts'
+import { userSide } from './user-side.ts'
+import { codeVersion } from '../model/version.ts'
+import { tracedEngine } from './traced-engine.ts'
+import { userWithin, type UserWithin } from './within.ts'
+
+export interface Held {
+  readonly sql: Sql
+  readonly opened: OpenEngine
+  readonly codec?: Codec | undefined
+  readonly logger?: Logger | undefined
+  readonly telemetry?: Telemetry | undefined
+}
+
+export function hold({ sql, opened, codec = jsonCodec, logger, telemetry }: Held): FlowFabric {
+  const engine = telemetry === undefined ? opened.engine : tracedEngine(opened.engine, telemetry)
+  const running = new Set<Supervisor>()
+  const workers = new Set<Worker>()
+  let closing: Promise<void> | undefined
+  const end = async (): Promise<void> => {
+    const until = performance.now() + longestCloseMs
+    await within(longestCloseMs, Promise.all([...workers].map((each) => each.stop())))
+    const stopped = Promise.all([...running].map((each) => each.stop()))
+    await Promise.all([within(longestCloseMs, stopped), opened.close(longestCloseMs)])
+    await sql.close(Math.max(0, until - performance.now()))
+  }
+  const close = (): Promise<void> => (closing ??= end())
+  const refuseWhenClosed = (): void => {
+    if (closing !== undefined) throw new EngineError('engine_closed', 'this FlowFabric is closed; connect again')
+  }
+  const supervise = (options: SuperviseOptions = {}): Supervisor => {
+    refuseUnknownFields('supervise', options, superviseOptionNames)
+    if (options.logger !== undefined) checkLogger(options.logger)
+    const started = opened.supervisor({ ...(logger !== undefined && { logger }), ...options })
+    refuseWhenClosed()
+    running.add(started)
+    started.start()
+    return started
+  }
+  const inTransaction = (client: TransactionClient): UserWithin => {
+    if (sql.kind === 'embedded') throw noTransactionsOfYours()
+    try {
+      return userWithin(engine, opened.within(borrow(client, sql.schema)), codec)
+    } catch (error) {
+      throw asEngineError(error)
+    }
+  }
+  const worker = (options: WorkOptions): Worker => {
+    const onCalledOff: OpenEngine['onCalledOff'] = (hear) => opened.onCalledOff(hear)
+    const made = makeWorker({ sql, engine, codec, telemetry, supervise, logger, onCalledOff }, options)
+    refuseWhenClosed()
+    workers.add(made)
+    return made
+  }
+  const held = {
+    ...userSide(engine, codec),
+    within: inTransaction,
+    worker,
+    supervise,
+    announce: (url: string | null) => announce(sql, url),
+    health: healthOf(sql),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+  // The types of one task go with its handle; at run time a task is a task.
+  return held as unknown as FlowFabric
+}
+
+export function healthOf(sql: Sql): Health {
+  return {
+    check: (request) => checkHealth(sql, codeVersion, request).catch(throwInOurWords),
+    repair: () => repairHealth(sql, codeVersion).catch(throwInOurWords),
+  }
+}
+
+async function announce(sql: Sql, url: string | null): Promise<void> {
+  if (sql.kind === 'embedded') await (sql as EmbeddedSql).setUrl(url)
+}
+
+function noTransactionsOfYours(): EngineError {
+  const sentence =
+    'the embedded database has one connection, and no transactions of yours; connect to postgres:// instead'
+  return new EngineError('unsupported', sentence)
+}

@@ -1,0 +1,52 @@
+// A worker on a database of our own: with a supervisor beside it.
+import type { Engine } from '../engine/contract.ts'
+import type { SuperviseOptions, Supervisor } from '../engine/reconcilers/supervisor.ts'
+import type { Codec } from '../model/codec.ts'
+import { refusal } from '../model/errors.ts'
+import { limits } from '../model/limits.ts'
+import { show } from '../model/text.ts'
+import type { Logger } from '../sql/logger.ts'
+import type { Sql } from '../sql/sql.ts'
+import type { Telemetry } from '../worker/telemetry.ts'
+import { Worker, type WorkerSurroundings } from '../worker/worker.ts'
+import { checkLogger } from './check-logger.ts'
+import type { WorkOptions } from './flowfabric.ts'
+
+interface Surroundings {
+  readonly sql: Sql
+  readonly engine: Engine
+  readonly codec: Codec
+  readonly telemetry: Telemetry | undefined
+  readonly logger: Logger | undefined
+  readonly onCalledOff: WorkerSurroundings['onCalledOff']
+  readonly supervise: (options: SuperviseOptions) => Supervisor
+}
+
+export function makeWorker(around: Surroundings, options: WorkOptions): Worker {
+  const { sql, engine, codec, telemetry, supervise, onCalledOff } = around
+  const { reconcilers = true, ...rest } = options
+  if (typeof reconcilers !== 'boolean' && (typeof reconcilers !== 'object' || reconcilers === null)) {
+    throw refusal('invalid_input', 'reconcilers', show(reconcilers), 'true, false or the options of a supervisor')
+  }
+  if (options.logger !== undefined) checkLogger(options.logger)
+  const logger = options.logger ?? around.logger
+  const leaseTtl = sql.kind === 'embedded' ? limits.defaultEmbeddedLeaseTtlMs : limits.defaultLeaseTtlMs
+  let supervisor: Supervisor | undefined
+  return new Worker(
+    { leaseTtl, ...rest, ...(logger !== undefined && { logger }) },
+    {
+      engine,
+      codec,
+      telemetry,
+      onCalledOff,
+      onStart: () => {
+        if (reconcilers === false) return
+        supervisor = supervise({
+          ...(logger !== undefined && { logger }),
+          ...(reconcilers === true ? {} : reconcilers),
+        })
+      },
+      onStop: () => supervisor?.stop(),
+    },
+  )
+}

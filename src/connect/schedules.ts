@@ -1,0 +1,100 @@
+// Schedules as a user writes them: a task or the name of its kind, an input, and when.
+import type { Schedules } from '../engine/contract.ts'
+import type { ListSchedulesRequest, SchedulePage } from '../engine/schedule/list.ts'
+import type { SchedulePaused } from '../engine/schedule/pause.ts'
+import type { SchedulePut } from '../engine/schedule/put.ts'
+import type { PutScheduleRequest, ScheduledExecution } from '../engine/schedule/put-request.ts'
+import type { ScheduleDeleted } from '../engine/schedule/delete.ts'
+import type { ScheduleResumed } from '../engine/schedule/resume.ts'
+import type { Schedule } from '../engine/schedule/schedule.ts'
+import type { TriggerResult } from '../engine/schedule/trigger.ts'
+import { decodeValue, encodeValue, type Codec } from '../model/codec.ts'
+import { EngineError, refusal } from '../model/errors.ts'
+import { show } from '../model/text.ts'
+import { requestOf as submission } from '../worker/submission.ts'
+import { isTask, type Task } from '../worker/task.ts'
+
+export interface ScheduleOptions extends Omit<
+  PutScheduleRequest,
+  'scheduleId' | 'kind' | 'payload' | 'payloadEncoding' | 'until'
+> {
+  /** What it runs: a task, with its lane, version and policy; or else the name of its kind. */
+  readonly task?: Task<never>
+  readonly kind?: string
+  /** Left out: none. */
+  readonly input?: unknown
+  /** No time after this one. */
+  readonly until?: Date | number
+}
+
+/** Where the schedule is, for a caller of more than one namespace. */
+export interface ScheduleScope {
+  readonly namespace?: string
+}
+
+export interface UserSchedules {
+  /**
+   * Makes it be as is asked for; the same again changes nothing, so an application puts its schedules at every start.
+   *
+   * @example
+   * await ff.schedules.put('nightly', { kind: 'report', cron: '30 2 * * *', timeZone: 'Europe/Berlin' })
+   */
+  put(id: string, options: ScheduleOptions): Promise<SchedulePut>
+  pause(id: string, scope?: ScheduleScope): Promise<SchedulePaused>
+  resume(id: string, scope?: ScheduleScope): Promise<ScheduleResumed>
+  /** Fires it now, paused or not. */
+  trigger(id: string, scope?: ScheduleScope): Promise<TriggerResult>
+  /** With its input, or null. */
+  describe(id: string, scope?: ScheduleScope): Promise<(Schedule & { readonly input: unknown }) | null>
+  list(request?: ListSchedulesRequest): Promise<SchedulePage>
+  delete(id: string, scope?: ScheduleScope): Promise<ScheduleDeleted>
+}
+
+export function userSchedules(schedules: Schedules, codec: Codec): UserSchedules {
+  return {
+    put: async (id, options) => schedules.put(await requestOf(id, options, codec)),
+    pause: (id, scope) => schedules.pause({ ...scope, scheduleId: id }),
+    resume: (id, scope) => schedules.resume({ ...scope, scheduleId: id }),
+    trigger: (id, scope) => schedules.trigger({ ...scope, scheduleId: id }),
+    describe: async (id, scope) => {
+      const found = await schedules.describe({ ...scope, scheduleId: id })
+      if (found === null) return null
+      const { payload, payloadEncoding, ...schedule } = found
+      return { ...schedule, input: decodeValue(codec, 'the input', payload, payloadEncoding) }
+    },
+    list: (request) => schedules.list(request),
+    delete: (id, scope) => schedules.delete({ ...scope, scheduleId: id }),
+  }
+}
+
+async function requestOf(id: string, options: ScheduleOptions, codec: Codec): Promise<PutScheduleRequest> {
+  if (typeof options !== 'object' || options === null) {
+    throw refusal('invalid_input', `the schedule '${id}'`, show(options), 'an object with a task and its times')
+  }
+  const { task, kind, input, until, ...rest } = options
+  return {
+    ...(await executionOf(task, kind, input, codec)),
+    ...rest,
+    scheduleId: id,
+    ...(until === undefined ? {} : { until: until instanceof Date ? until.getTime() : until }),
+  }
+}
+
+/** What each firing creates, as a submit of it would. */
+async function executionOf(
+  task: unknown,
+  kind: string | undefined,
+  input: unknown,
+  codec: Codec,
+): Promise<ScheduledExecution> {
+  if ((task === undefined) === (kind === undefined)) {
+    const found = task === undefined ? 'neither task nor kind is given' : 'task and kind are both given'
+    throw new EngineError('invalid_input', `${found}; give one of them`, { field: 'task' })
+  }
+  if (kind !== undefined) {
+    const encoded = encodeValue(codec, 'the input', input)
+    return { kind, ...(encoded !== null && { payload: encoded.bytes, payloadEncoding: encoded.encoding }) }
+  }
+  if (!isTask(task)) throw refusal('invalid_input', 'task', show(task), 'a task, or leave it out and name its kind')
+  return submission(codec, task, input, {})
+}

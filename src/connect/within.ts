@@ -1,0 +1,50 @@
+// Submit, signal and cancel inside a transaction of the caller's, with tasks and values in place of kinds and bytes.
+import type { CancelRequest, CancelResult } from '../engine/execution/cancel.ts'
+import type { CreateResult } from '../engine/execution/create-answer.ts'
+import type { CreateRequest } from '../engine/execution/create-request.ts'
+import type { Engine } from '../engine/contract.ts'
+import type { SignalResult } from '../engine/signal/incoming.ts'
+import type { SendRequest } from '../engine/signal/send.ts'
+import type { Within } from '../engine/within.ts'
+import { encodeValue, type Codec } from '../model/codec.ts'
+import { requestOf, type SubmitOptions } from '../worker/submission.ts'
+import { isTask, type Signals, type Task } from '../worker/task.ts'
+import type { Handle } from './handle.ts'
+import { handleFor } from './submit.ts'
+
+export interface UserWithin {
+  /** Accepts one run of a task, from the commit on. Before it, the handle knows of nothing. */
+  submit<In, Out, S extends Signals>(
+    task: Task<In, Out, S>,
+    ...given: undefined extends In ? [input?: In, options?: SubmitOptions] : [input: In, options?: SubmitOptions]
+  ): Promise<Handle<Out, S>>
+  /** The same of a kind and bytes, as `executions.create` takes them. */
+  submit(request: CreateRequest): Promise<CreateResult>
+  /** To a run by name; what it wakes goes on from the commit on. */
+  signal<S extends Signals, Name extends string & keyof S>(
+    run: Handle<unknown, S>,
+    name: Name,
+    ...payload: undefined extends S[Name] ? [payload?: S[Name]] : [payload: S[Name]]
+  ): Promise<SignalResult>
+  signal(request: SendRequest): Promise<SignalResult>
+  cancel(request: CancelRequest): Promise<CancelResult>
+}
+
+export function userWithin(engine: Engine, within: Within, codec: Codec): UserWithin {
+  const submit = async (what: Task | CreateRequest, input?: unknown, options: SubmitOptions = {}): Promise<unknown> => {
+    if (!isTask(what)) return within.submit(what)
+    const { executionId } = await within.submit(await requestOf(codec, what, input, options))
+    return handleFor(engine, codec, what, executionId)
+  }
+  const signal = async (
+    to: SendRequest | Pick<Handle, 'id'>,
+    name?: string,
+    payload?: unknown,
+  ): Promise<SignalResult> => {
+    if (!('id' in to)) return within.signal(to)
+    const encoded = encodeValue(codec, `the signal ${JSON.stringify(name)}`, payload)
+    const content = encoded === null ? {} : { payload: encoded.bytes, payloadEncoding: encoded.encoding }
+    return within.signal({ executionId: to.id, name: name!, ...content })
+  }
+  return { submit: submit as UserWithin['submit'], signal, cancel: (request) => within.cancel(request) }
+}

@@ -1,0 +1,55 @@
+// What time alone does: the duties of a supervisor, each when one of its timers is due and not at an interval.
+import type { Duty } from '../engine/reconcilers/duty.ts'
+import { allDuties } from '../engine/reconcilers/all.ts'
+import type { Sql } from '../sql/sql.ts'
+import { statement } from '../sql/statement.ts'
+
+// A test looks at what has ended, however much time it lets pass; nobody else is there to work; the database is small.
+const leftOut = ['retention', 'worker-expiry', 'log-blocks', 'embedded-upkeep']
+
+const duties = allDuties('embedded').filter((duty) => !leftOut.includes(duty.name))
+const timers = duties.flatMap((duty) => duty.timers)
+
+const readTimers = statement({
+  name: 'testing.timers',
+  params: { now: 'int8' },
+  row: { timer: 'text', is_due: 'bool', next_at_ms: 'int8?' },
+  text: timers
+    .map((timer) => {
+      const [table, column] = timer.split('.')
+      return `
+select '${timer}' as timer,
+  coalesce(bool_or(${column} <= $1), false) as is_due,
+  min(${column}) filter (where ${column} > $1) as next_at_ms
+from flowfabric.${table}`
+    })
+    .join('\nunion all'),
+})
+
+/** Does what is due; gives how much that was. */
+export async function doWhatIsDue(sql: Sql, now: number): Promise<number> {
+  const rows = await sql.query(readTimers, { now })
+  const isDue = new Map(rows.map((row) => [row.timer, row.is_due]))
+  let count = 0
+  for (const duty of duties) {
+    const isOnDemand = duty.timers.length === 0
+    if (isOnDemand || duty.timers.some((timer) => isDue.get(timer))) count += await sweep(duty, sql)
+  }
+  return count
+}
+
+/** The next moment after now in which something is due; null when nothing is. */
+export async function nextDueAt(sql: Sql, now: number): Promise<number | null> {
+  const rows = await sql.query(readTimers, { now })
+  const times = rows.flatMap(({ next_at_ms }) => (next_at_ms === null ? [] : [next_at_ms]))
+  return times.length === 0 ? null : Math.min(...times)
+}
+
+async function sweep(duty: Duty, sql: Sql): Promise<number> {
+  let count = 0
+  for (;;) {
+    const { processed, isFull } = await duty.runOnce(sql, { batch: 100 })
+    count += processed
+    if (!isFull || processed === 0) return count
+  }
+}

@@ -1,0 +1,124 @@
+// What stands in for the work of a step, or for the code of a task. The step itself is real: it is tried, recorded, held against
+// its schema and read back as always.
+import { EngineError } from '../model/errors.ts'
+import { nearest, show } from '../model/text.ts'
+import type { Context, StepOptions, StepTry } from '../worker/context.ts'
+import type { Task } from '../worker/task.ts'
+
+type Work = (attempt: StepTry) => unknown
+
+/** A value that it gives, an error that it throws, or a function in place of the step's own, which it is given. */
+export type StepMock = unknown
+
+export type MockedWork<Value = unknown> = (attempt: StepTry, original: () => unknown) => Value
+
+interface Mocked {
+  readonly once: StepMock[]
+  always: { readonly mock: StepMock } | null
+  isMet: boolean
+}
+
+/** Hears when the work of a step begins and ends. */
+export interface Watching {
+  begin(): void
+  end(): void
+}
+
+export class Mocks {
+  readonly #tasks: ReadonlyMap<string, Task>
+  readonly #steps = new Map<string, Map<string, Mocked>>()
+  readonly #code = new Map<string, Task['handler']>()
+  /** The names that code has met, by task. */
+  readonly #met = new Map<string, Set<string>>()
+
+  constructor(tasks: readonly Task[]) {
+    this.#tasks = new Map(tasks.map((task) => [task.name, task]))
+  }
+
+  mock(task: Task, step: string, mock: StepMock, often: 'once' | 'always'): void {
+    this.#refuseUnknownTask(task)
+    const mocked = this.#mockedOf(task.name, step)
+    if (often === 'once') mocked.once.push(mock)
+    else mocked.always = { mock }
+  }
+
+  mockTask(task: Task, handler: Task['handler']): void {
+    this.#refuseUnknownTask(task)
+    this.#code.set(task.name, handler)
+  }
+
+  /** The task with what stands in for its parts; how many works of steps are under way is told. */
+  over(task: Task, watching: Watching): Task {
+    const handler = (ctx: Context, input: unknown): unknown => {
+      const code = (this.#code.get(task.name) ?? task.handler) as unknown as (ctx: Context, input: unknown) => unknown
+      return code(this.#contextOver(task.name, ctx, watching), input)
+    }
+    return { ...task, handler }
+  }
+
+  /** A name that no code has met and that the task's own text does not hold is a mistake, and would pass unnoticed. */
+  refuseUnmet(): void {
+    for (const [taskName, steps] of this.#steps) {
+      const met = [...(this.#met.get(taskName) ?? [])]
+      if (met.length === 0) continue
+      for (const [step, { isMet }] of steps) {
+        if (isMet || String(this.#tasks.get(taskName)?.handler).includes(step)) continue
+        throw unknownStep(taskName, step, met)
+      }
+    }
+  }
+
+  #contextOver(task: string, ctx: Context, watching: Watching): Context {
+    const met = this.#met.get(task) ?? new Set()
+    this.#met.set(task, met)
+    const step = (name: string, work: Work, options?: StepOptions): Promise<unknown> => {
+      met.add(name)
+      const watched = async (attempt: StepTry): Promise<unknown> => {
+        watching.begin()
+        try {
+          return await this.#work(task, name, work, attempt)
+        } finally {
+          watching.end()
+        }
+      }
+      return ctx.step(name, watched, options)
+    }
+    return new Proxy(ctx, {
+      get: (target, key) => (key === 'step' ? step : (Reflect.get(target, key) as unknown)),
+    })
+  }
+
+  async #work(task: string, name: string, work: Work, attempt: StepTry): Promise<unknown> {
+    const mocked = this.#steps.get(task)?.get(name)
+    if (mocked === undefined) return work(attempt)
+    mocked.isMet = true
+    const chosen = mocked.once.length > 0 ? { mock: mocked.once.shift() } : mocked.always
+    if (chosen === null) return work(attempt)
+    const { mock } = chosen
+    if (mock instanceof Error) throw mock
+    return typeof mock === 'function' ? (mock as MockedWork)(attempt, () => work(attempt)) : mock
+  }
+
+  #mockedOf(task: string, step: string): Mocked {
+    const steps = this.#steps.get(task) ?? new Map<string, Mocked>()
+    this.#steps.set(task, steps)
+    const mocked = steps.get(step) ?? { once: [], always: null, isMet: false }
+    steps.set(step, mocked)
+    return mocked
+  }
+
+  #refuseUnknownTask({ name }: Task): void {
+    if (this.#tasks.has(name)) return
+    const names = [...this.#tasks.keys()]
+    const hint = nearest(name, names)
+    const next = hint === undefined ? `it runs ${names.map(show).join(', ')}` : `did you mean ${show(hint)}?`
+    throw new EngineError('invalid_input', `the test engine does not run a task ${show(name)}; ${next}`, { task: name })
+  }
+}
+
+function unknownStep(task: string, step: string, met: readonly string[]): EngineError {
+  const hint = nearest(step, met)
+  const next = hint === undefined ? `it met ${met.map(show).join(', ')}` : `did you mean ${show(hint)}?`
+  const sentence = `task ${show(task)} has met no step ${show(step)}, which is mocked; ${next}`
+  return new EngineError('invalid_input', sentence, { task, step, met })
+}

@@ -1,0 +1,108 @@
+// Where a test's executions run: everything that is ready is run, then time may be moved, to the next moment in which something
+// is due, and so on. One thing at a time, in the order in which the test asks for it.
+//
+//   settle: what is due is done ──► what is ready is claimed ──► its runs end or leave ──► again, until nothing is left
+//   advance: settle ──► the clock goes to the next timer ──► settle ──► ... ──► the clock goes to where it was to go
+import type { OpenEngine } from '../engine/engine.ts'
+import { EngineError } from '../model/errors.ts'
+import { Mutex } from '../sql/mutex.ts'
+import type { Sql } from '../sql/sql.ts'
+import { doWhatIsDue, nextDueAt } from './due.ts'
+import { letLapse } from './let-lapse.ts'
+import { renewEveryMs, type TestWorker } from './test-worker.ts'
+import type { VirtualClock } from './virtual-clock.ts'
+
+// More at one moment is code that goes round in a circle.
+const mostRuns = 10_000
+
+export class Stage {
+  readonly #sql: Sql
+  readonly #opened: OpenEngine
+  readonly #clock: VirtualClock
+  readonly #makeWorker: () => TestWorker
+  readonly #turns = new Mutex()
+  #worker: TestWorker
+  #burial: Promise<void> = Promise.resolve()
+
+  constructor(sql: Sql, opened: OpenEngine, clock: VirtualClock, makeWorker: () => TestWorker) {
+    this.#sql = sql
+    this.#opened = opened
+    this.#clock = clock
+    this.#makeWorker = makeWorker
+    this.#worker = makeWorker()
+  }
+
+  /** Runs what is ready, and what becomes ready by that, until only time or somebody else can go on. */
+  settle(): Promise<void> {
+    return this.#turns.run(() => this.#settle())
+  }
+
+  advanceTo(until: number): Promise<void> {
+    return this.#turns.run(async () => {
+      await this.#settle()
+      while (await this.#hop(until));
+      await this.#moveTo(until)
+      await this.#settle()
+    })
+  }
+
+  /** To the next moment in which something is due, and no further than this; false when there is none. */
+  skip(until: number): Promise<boolean> {
+    return this.#turns.run(async () => {
+      await this.#settle()
+      return this.#hop(until)
+    })
+  }
+
+  /** Not one thing after the other: a step that runs may be the one that asks. */
+  async kill(): Promise<void> {
+    const dead = this.#worker
+    const bury = async (): Promise<void> => {
+      await dead.kill()
+      await letLapse(this.#sql, dead.instanceId)
+    }
+    this.#worker = this.#makeWorker()
+    this.#burial = Promise.all([this.#burial, bury()]).then(() => {})
+    await this.#burial
+  }
+
+  /** Whatever runs is dropped, and nothing more begins. */
+  async end(): Promise<void> {
+    await this.#worker.kill()
+    await this.#burial
+  }
+
+  async #settle(): Promise<void> {
+    for (let count = 0; count < mostRuns;) {
+      await this.#burial
+      await this.#worker.look(false)
+      const dueCount = await doWhatIsDue(this.#sql, this.#clock.now)
+      await this.#opened.dispatched()
+      const worker = this.#worker
+      const runCount = await worker.claim()
+      await worker.rested()
+      await this.#opened.dispatched()
+      if (dueCount + runCount === 0 && worker === this.#worker) return
+      count += runCount
+    }
+    throw new EngineError('internal_error', `${mostRuns} runs at one moment: the code goes on without end`)
+  }
+
+  async #hop(until: number): Promise<boolean> {
+    const { now } = this.#clock
+    const times = [await nextDueAt(this.#sql, now), this.#worker.nextLimitAt]
+    if (this.#worker.isRunning) times.push(now + renewEveryMs)
+    const next = Math.min(...times.filter((time) => time !== null))
+    if (next > until) return false
+    await this.#moveTo(next)
+    await this.#settle()
+    return true
+  }
+
+  async #moveTo(time: number): Promise<void> {
+    if (time <= this.#clock.now) return
+    await this.#clock.moveTo(time)
+    this.#worker.fireLimits()
+    await this.#worker.look(true)
+  }
+}

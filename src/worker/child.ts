@@ -1,0 +1,119 @@
+// A child: an execution of its own, made by a step of its parent's code. It is made once for each parent, generation and step,
+// and the wait for it is a leaf like any other. How it ended is written down when it is met.
+import type { ExecutionResult } from '../engine/execution/result.ts'
+import type { Condition } from '../model/condition.ts'
+import { formatExecutionId, parseExecutionId, type ExecutionId } from '../model/id.ts'
+import { sealedReason } from '../model/recorded-error.ts'
+import type { ChildOptions } from './context.ts'
+import { ChildError } from './errors.ts'
+import type { Met } from './history.ts'
+import { lastError, openedReason } from './last-error.ts'
+import { requestOf } from './submission.ts'
+import type { Task } from './task.ts'
+import type { Surroundings } from './waiting.ts'
+import { Leaf, type Facts, type Meeting } from './waits.ts'
+
+// For the moment between the creation and its record; after that the record knows.
+const keyTtl = '30d'
+
+type Ended = Exclude<ExecutionResult, { kind: 'pending' }>
+
+export class Child extends Leaf {
+  readonly #met: Met
+  readonly #around: Surroundings
+  readonly #made: Promise<ExecutionId>
+  #id: ExecutionId | null = null
+  #ended: Ended | null = null
+  #hasBegun = false
+
+  /** Made at once, whoever waits for it. */
+  constructor(met: Met, task: Task, input: unknown, options: ChildOptions, around: Surroundings) {
+    super((wait) => around.rest.await(wait))
+    this.#met = met
+    this.#around = around
+    this.#made = this.#make(task, input, options)
+    this.#made.catch((error: unknown) => this.refuse(error))
+  }
+
+  /** Resolves when it exists and the parent has written that down. */
+  get made(): Promise<ExecutionId> {
+    return this.#made
+  }
+
+  async #make(task: Task, input: unknown, options: ChildOptions): Promise<ExecutionId> {
+    const { holder, rest } = this.#around
+    const { executionId: parentId, generation } = holder.claim
+    const { recorded, name, index } = this.#met
+    const { partition } = parseExecutionId(parentId)
+    if (recorded !== null) return (this.#id = formatExecutionId(partition, recorded.originId!))
+    return rest.work(async () => {
+      const { name: _, ...rest } = options
+      const key = { parentId, idempotencyKey: `${generation}:${index}:${name}`, idempotencyTtl: keyTtl } as const
+      const request = await requestOf(holder.codec, task, input, { ...rest, ...key })
+      const { executionId } = await holder.insist(() => holder.engine.executions.create(request))
+      await holder.record(this.#met, { state: 'pending', originId: parseExecutionId(executionId).uuid })
+      return (this.#id = executionId)
+    })
+  }
+
+  begin(): void {
+    if (this.#hasBegun) return
+    this.#hasBegun = true
+    const { recorded } = this.#met
+    if (recorded === null || recorded.state === 'pending') return
+    const { state, result, resultEncoding } = recorded
+    this.#around.rest.inOrder(recorded, () => this.#finish(state === 'failed', result, resultEncoding))
+  }
+
+  condition(): Condition | null {
+    return this.isSettled || this.#id === null ? null : { kind: 'child', executionId: this.#id }
+  }
+
+  override async look(): Promise<void> {
+    if (this.#id === null || this.#ended !== null) return
+    const { engine } = this.#around.holder
+    const { holder } = this.#around
+    const found = await holder.insist(() => engine.executions.result(this.#id!))
+    if (found === null || found.kind === 'pending') return
+    this.#ended = found
+    if (found.kind === 'completed' || found.reason !== sealedReason) return
+    const error = await holder.insist(() => lastError(engine, holder.codec, this.#id!))
+    this.#ended = { ...found, reason: openedReason(found.reason, error) }
+  }
+
+  metBy({ now }: Facts): Meeting | null {
+    return this.#ended === null ? null : { at: now }
+  }
+
+  async record(): Promise<void> {
+    const { bytes, encoding } = this.#outcome
+    const result = bytes === null ? {} : { result: bytes, resultEncoding: encoding! }
+    const state = this.#ended!.kind === 'completed' ? 'succeeded' : 'failed'
+    const originId = parseExecutionId(this.#id!).uuid
+    await this.#around.holder.record(this.#met, { state, originId, ...result })
+  }
+
+  give(): void {
+    const { bytes, encoding } = this.#outcome
+    this.#finish(this.#ended!.kind !== 'completed', bytes, encoding)
+  }
+
+  /** Its result, or how else it ended. */
+  get #outcome(): { readonly bytes: Uint8Array | null; readonly encoding: string | null } {
+    const ended = this.#ended!
+    if (ended.kind === 'completed') return { bytes: ended.result, encoding: ended.encoding }
+    return this.#around.holder.codec.encode({ ended: ended.kind, reason: ended.reason })
+  }
+
+  #finish(hasFailed: boolean, bytes: Uint8Array | null, encoding: string | null): void {
+    this.#around.delivered()
+    try {
+      const value = this.#around.holder.decode(`what child ${this.#id} gave`, bytes, encoding)
+      if (!hasFailed) return this.settle(value)
+      const { ended, reason } = value as { ended: ChildError['ended']; reason: string | null }
+      this.refuse(new ChildError(this.#id!, ended, reason))
+    } catch (error) {
+      this.refuse(error)
+    }
+  }
+}

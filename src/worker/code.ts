@@ -1,0 +1,250 @@
+// One run of a handler: the context that it is given, and how it came to an end.
+import type { Step } from '../engine/step/step.ts'
+import type { Resumption } from '../engine/suspension/resumption.ts'
+import { encodeValue } from '../model/codec.ts'
+import { parseDuration, type Duration } from '../model/duration.ts'
+import { EngineError } from '../model/errors.ts'
+import { formatWaitpointId, parseExecutionId, parseWaitpointId } from '../model/id.ts'
+import { refuseUnknownFields } from '../model/shape.ts'
+import { show } from '../model/text.ts'
+import { Child } from './child.ts'
+import type {
+  ChildOptions,
+  Context,
+  StepOptions,
+  StepTry,
+  Upstream,
+  Wait,
+  WaitForOptions,
+  Waitpoint,
+} from './context.ts'
+import type { Departure } from './departure.ts'
+import { drawOf } from './draw.ts'
+import { RunLeft } from './errors.ts'
+import type { History } from './history.ts'
+import type { Holder } from './holder.ts'
+import { leave } from './leave.ts'
+import { Rest } from './rest.ts'
+import { RunContext, type Acts } from './run-context.ts'
+import { Sleep } from './sleeping.ts'
+import { Steps } from './steps.ts'
+import type { Task } from './task.ts'
+import { readUpstream, readUpstreams } from './upstream.ts'
+import { SignalWait } from './waiting.ts'
+import { Group, type Awaitable, type Facts } from './waits.ts'
+
+export class Code implements Acts {
+  readonly context: Context
+  readonly #holder: Holder
+  readonly #task: Task
+  readonly #history: History
+  readonly #facts: Facts
+  #restMade: Rest | null = null
+  #stepsMade: Steps | null = null
+  #left: { readonly error: unknown } | null = null
+  #onLeft: ((error: unknown) => void) | null = null
+  #departure: Departure | null = null
+  #draws = 0
+
+  /** `now` is the database's time at the claim. */
+  constructor(holder: Holder, task: Task, history: History, facts: Facts) {
+    this.#holder = holder
+    this.#task = task
+    this.#history = history
+    this.#facts = facts
+    this.context = new RunContext(this)
+    holder.lease.onLost(() => this.#lose())
+  }
+
+  /** What the handler gives; rejects with what it throws, and with `RunLeft` when it has left without an ending. */
+  run(input: unknown): Promise<unknown> {
+    const handler = this.#task.handler as unknown as (ctx: Context, input: unknown) => unknown
+    return new Promise((resolve, reject) => {
+      this.#onLeft = reject
+      if (this.#left !== null) return reject(this.#left.error)
+      const ended = Promise.resolve(handler(this.context, input))
+      ended.then(resolve, reject).finally(() => this.#restMade?.end())
+    })
+  }
+
+  // Made when they are first needed: code that never waits and has no steps has none of them, and there are many such runs.
+  get #rest(): Rest {
+    const holder = this.#holder
+    return (this.#restMade ??= new Rest(this.#facts, {
+      leave: async (waits, leaves) => {
+        const answer = await leave(holder, waits, leaves)
+        if (!(answer instanceof RunLeft)) return answer
+        this.#leave(answer)
+        return null
+      },
+      fail: (error) => this.#leave(error),
+    }))
+  }
+
+  get #steps(): Steps {
+    return (this.#stepsMade ??= new Steps(this.#holder, this.#history, this.#rest, this.#facts.now))
+  }
+
+  #leave(error: unknown): void {
+    this.#left ??= { error }
+    this.#onLeft?.(error)
+  }
+
+  get departure(): Departure | null {
+    return this.#departure
+  }
+
+  #lose(): void {
+    const reason: unknown = this.#holder.lease.lost.reason
+    this.#restMade?.end(reason)
+    this.#leave(new RunLeft('lost', reason))
+  }
+
+  get claim(): Holder['claim'] {
+    return this.#holder.claim
+  }
+
+  get logger(): Holder['logger'] {
+    return this.#holder.logger
+  }
+
+  get abort(): AbortSignal {
+    return this.#holder.lease.stop
+  }
+
+  step(name: string, work: (attempt: StepTry) => unknown, options?: StepOptions): Promise<unknown> {
+    return this.#steps.step(name, work, options)
+  }
+
+  idempotencyKey(name: string): string {
+    return this.#steps.idempotencyKey(name, 0)
+  }
+
+  group(join: 'all' | 'any' | 'race', waits: readonly unknown[]): Group {
+    return new Group(join, waits, (wait) => this.#rest.await(wait))
+  }
+
+  sleep(name: string, length: { readonly dueIn: Duration } | { readonly dueAt: number }): Wait<void> {
+    this.#steps.refuseInside(`the sleep ${show(name)}`)
+    const met = this.#history.meet('sleep', name)
+    const delivered = (): void => this.#delivered(met.recorded)
+    return new Sleep(met, length, this.#holder, this.#rest, delivered)
+  }
+
+  waitFor(what: string | Waitpoint, options: WaitForOptions): Awaitable<unknown> {
+    refuseUnknownFields('ctx.waitFor', options, ['schema', 'timeout', 'onTimeout'])
+    if (options.timeout !== undefined) parseDuration('timeout', options.timeout)
+    const [name, waitpointId] = typeof what === 'string' ? [what, null] : [what.name, what.waitpointId]
+    const schema = options.schema ?? this.#task.schemas.signals[name]
+    this.#steps.refuseInside(`the wait for ${show(name)}`)
+    const met = this.#history.meet('wait', name)
+    const delivered = (): void => this.#delivered(met.recorded)
+    const around = { holder: this.#holder, rest: this.#rest, delivered }
+    return new SignalWait(met, { ...options, ...(schema !== undefined && { schema }) }, waitpointId, around)
+  }
+
+  child(task: Task, input: unknown, options: ChildOptions = {}): Child {
+    this.#steps.refuseInside(`the child ${show(task.name)}`)
+    const met = this.#history.meet('child', options.name ?? task.name)
+    const delivered = (): void => this.#delivered(met.recorded)
+    return new Child(met, task, input, options, { holder: this.#holder, rest: this.#rest, delivered })
+  }
+
+  #delivered(recorded: Parameters<History['delivered']>[0] | null): void {
+    if (recorded !== null) this.#history.delivered(recorded)
+  }
+
+  waitpoint(name: string, options: { readonly expiresIn?: Duration }): Promise<Waitpoint> {
+    return this.#rest.work(() => this.#waitpoint(name, options))
+  }
+
+  async #waitpoint(name: string, options: { readonly expiresIn?: Duration }): Promise<Waitpoint> {
+    refuseUnknownFields('ctx.waitpoint', options, ['expiresIn'])
+    const { engine, claim, fence } = this.#holder
+    const met = this.#history.meet('value', `waitpoint ${name}`)
+    const { partition } = parseExecutionId(claim.executionId)
+    if (met.recorded !== null) {
+      this.#delivered(met.recorded)
+      return waitpointOf(engine, name, formatWaitpointId(partition, met.recorded.originId!), null)
+    }
+    const made = await this.#holder.insist(() => engine.waitpoints.create({ ...fence, key: name, ...options }))
+    const { uuid } = parseWaitpointId(made.waitpointId)
+    await this.#holder.record(met, { state: 'succeeded', originId: uuid })
+    return waitpointOf(engine, name, made.waitpointId, made.token)
+  }
+
+  upstream(name: string): Promise<unknown> {
+    return this.#rest.work(() => readUpstream(this.#holder, name))
+  }
+
+  upstreams(): Promise<readonly Upstream[]> {
+    return this.#rest.work(() => readUpstreams(this.#holder))
+  }
+
+  progress(percent: number, message: string | undefined): Promise<void> {
+    return this.#rest.work(() => this.#progress(percent, message))
+  }
+
+  async #progress(percent: number, message: string | undefined): Promise<void> {
+    const { engine, fence } = this.#holder
+    const request = { ...fence, percent, ...(message !== undefined && { message }) }
+    await this.#holder.insist(() => engine.executions.progress(request))
+  }
+
+  // Recorded like a step, and read back as the time of that record.
+  async now(): Promise<number> {
+    const met = this.#history.meet('value', 'ctx.now')
+    this.#delivered(met.recorded)
+    if (met.recorded !== null) return met.recorded.recordedAt
+    const { recordedAt } = await this.#rest.work(() => this.#holder.record(met, { state: 'succeeded' }))
+    return recordedAt
+  }
+
+  draw(what: string): Buffer {
+    this.#draws += 1
+    return drawOf(this.#holder.claim, what, this.#draws)
+  }
+
+  restart(input: unknown): never {
+    return this.depart({ kind: 'restart', input: encodeValue(this.#holder.codec, 'the input of a restart', input) })
+  }
+
+  depart(departure: Departure): never {
+    this.#departure ??= departure
+    throw new RunLeft(howOf[departure.kind])
+  }
+}
+
+const howOf = { retry: 'retried', cancel: 'cancelled', restart: 'restarted' } as const
+
+function waitpointOf(
+  engine: Holder['engine'],
+  name: string,
+  waitpointId: Waitpoint['waitpointId'],
+  made: string | null,
+): Waitpoint {
+  return {
+    name,
+    waitpointId,
+    async token() {
+      if (made !== null) return made
+      const found = await engine.waitpoints.readToken(waitpointId)
+      if (found !== null) return found.token
+      throw new EngineError('waitpoint_not_found', `waitpoint ${waitpointId} does not exist`, { waitpointId })
+    },
+    async url(base, options) {
+      const { url } = await engine.waitpoints.link({ waitpointId, base, ...options })
+      return url
+    },
+  }
+}
+
+/** What is known at the start: the time of the claim, and the signals that woke it and that no wait has taken yet. */
+export function factsAt(claimedAt: number, resumption: Resumption | null, steps: readonly Step[]): Facts {
+  if (resumption === null) return { now: claimedAt, signals: noSignals }
+  const taken = new Set(steps.map(({ originId }) => originId))
+  const signals = resumption.signals.filter((signal) => !taken.has(signal.signalId))
+  return { now: Math.max(claimedAt, resumption.resumedAt), signals }
+}
+
+const noSignals: Facts['signals'] = []

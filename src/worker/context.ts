@@ -1,0 +1,151 @@
+// What durable code is given. Everything that it does through here is recorded, or waited for without holding a worker.
+import type { Duration } from '../model/duration.ts'
+import type { EdgeKind, Ending } from '../model/edge-group.ts'
+import type { ExecutionId, FlowId, WaitpointId } from '../model/id.ts'
+import type { PolicyInput } from '../model/policy.ts'
+import type { Logger } from '../sql/logger.ts'
+import type { Schema } from './schema.ts'
+import type { SubmitOptions } from './submission.ts'
+import type { Signals, Task } from './task.ts'
+
+/** Awaited, it releases the worker until what it stands for has happened. Nothing happens before. */
+export interface Wait<T> extends PromiseLike<T> {
+  catch<Other = never>(onRejected?: ((reason: unknown) => Other | PromiseLike<Other>) | null): Promise<T | Other>
+  finally(onFinally?: (() => void) | null): Promise<T>
+}
+
+export interface StepOptions<Value = unknown> {
+  /** Tries of this step alone; without it, one. Waits of up to five seconds between them hold the worker, longer ones do not. */
+  readonly retry?: PolicyInput['retry']
+  /** How long one try may take: then its signal aborts, and it has failed. */
+  readonly timeout?: Duration
+  /** What the step must give, now and whenever it is read back. */
+  readonly schema?: Schema<unknown, Value>
+}
+
+export interface StepTry {
+  /** Aborts when the lease is lost, the run is asked to stop, or the step takes too long. */
+  readonly signal: AbortSignal
+  /** The same in every try and every run: lets the outside world refuse a second effect. */
+  readonly idempotencyKey: string
+  /** From 1. */
+  readonly tryCount: number
+}
+
+export interface WaitForOptions<Value = unknown> {
+  readonly schema?: Schema<unknown, Value>
+  readonly timeout?: Duration
+  /** What the wait gives when nobody answered in time; without it, it throws `WaitTimeoutError`. */
+  readonly onTimeout?: () => Value
+}
+
+/** Made ahead of the wait, so that its token can be handed out first. */
+export interface Waitpoint {
+  readonly name: string
+  readonly waitpointId: WaitpointId
+  /** For whoever may answer. */
+  token(): Promise<string>
+  /** A link to the page at `base` that asks for one action, once; see `waitpoints.link`. */
+  url(base: string, options: { readonly action: string; readonly expiresIn: Duration }): Promise<string>
+}
+
+export type ChildOptions = Omit<
+  SubmitOptions,
+  'executionId' | 'namespace' | 'parentId' | 'idempotencyKey' | 'idempotencyTtl'
+> & {
+  /** Of the step; defaults to the task's name. */
+  readonly name?: string
+}
+
+export interface ChildHandle<Output> {
+  readonly id: ExecutionId
+  /** What it gives; throws `ChildError` when it ended in another way than by success. */
+  result(): Wait<Output>
+}
+
+/** A member of the flow that this one came after. */
+export interface Upstream<Value = unknown> {
+  /** The edge's, else the member's. */
+  readonly name: string
+  readonly executionId: ExecutionId
+  readonly kind: EdgeKind
+  /** Null: it had not ended, and was not waited for. */
+  readonly outcome: Ending | null
+  /** What it gave, when it succeeded. */
+  readonly value: Value | undefined
+}
+
+type Given<In> = undefined extends In ? [input?: In, options?: ChildOptions] : [input: In, options?: ChildOptions]
+
+export interface Context<S extends Signals = Signals> {
+  readonly executionId: ExecutionId
+  readonly namespace: string
+  readonly lane: string
+  readonly kind: string
+  readonly version: string | null
+  readonly tags: Readonly<Record<string, string>>
+  readonly attemptIndex: number
+  /** Rises with each replay and each restart. */
+  readonly generation: number
+  readonly flowId: FlowId | null
+  readonly parentId: ExecutionId | null
+  /** Lease id and epoch: what refuses a second writer elsewhere as well. */
+  readonly fence: { readonly leaseId: string; readonly leaseEpoch: number }
+  /** Aborts when the lease is lost or the run is asked to stop; its reason tells which. */
+  readonly abort: AbortSignal
+  readonly logger: Logger
+
+  /** Runs the function, records what it gives, and never runs it again once it has succeeded. */
+  step<Value>(
+    name: string,
+    work: (attempt: StepTry) => Promise<Value> | Value,
+    options?: StepOptions<Value>,
+  ): Promise<Value>
+  sleep(name: string, duration: Duration): Wait<void>
+  sleepUntil(name: string, time: number | Date): Wait<void>
+  /** For a signal by name or through the waitpoint of that name. */
+  waitFor<Name extends string & keyof S>(name: Name, options?: WaitForOptions<S[Name]>): Wait<S[Name]>
+  waitFor<Value>(
+    name: string | Waitpoint,
+    options: WaitForOptions<Value> & { schema: Schema<unknown, Value> },
+  ): Wait<Value>
+  // oxlint-disable-next-line typescript/no-explicit-any
+  waitFor(waitpoint: Waitpoint, options?: WaitForOptions<any>): Wait<any>
+  waitpoint(name: string, options?: { readonly expiresIn?: Duration }): Promise<Waitpoint>
+  /** Runs a task as a child and waits for what it gives, without holding the worker; throws `ChildError` when it fails. */
+  run<In, Out, C extends Signals>(task: Task<In, Out, C>, ...given: Given<In>): Wait<Out>
+  /** Starts a child and goes on; it ends with its parent unless `onParentEnd` says `detach`. */
+  spawn<In, Out, C extends Signals>(task: Task<In, Out, C>, ...given: Given<In>): Promise<ChildHandle<Out>>
+  /**
+   * What a member of the flow gave that this one came after: by the name of the edge or of that member, or by its task where
+   * it has the task's name. Throws when it did not succeed.
+   */
+  upstream<Out, C extends Signals>(task: Task<never, Out, C>): Promise<Out>
+  upstream<Value = unknown>(name: string): Promise<Value>
+  /** All that came before it, and how they ended. */
+  upstreams(): Promise<readonly Upstream[]>
+  /** One suspension for all of them: it is woken when all are there. */
+  all<const T extends readonly unknown[]>(waits: T): Wait<{ -readonly [I in keyof T]: Awaited<T[I]> }>
+  /** Woken by the first that succeeds. */
+  any<const T extends readonly unknown[]>(waits: T): Wait<Awaited<T[number]>>
+  /** Woken by the first, however it ends. */
+  race<const T extends readonly unknown[]>(waits: T): Wait<Awaited<T[number]>>
+
+  /** Ends the run: the next attempt begins then, if the policy has one left. */
+  retryIn(delay: Duration, reason?: string): never
+  /** Ends the execution as cancelled. */
+  cancel(reason?: string): never
+  /** Begins again with another input and no recorded steps. */
+  restart(input?: unknown): never
+  /** How far it is, for people to see. */
+  progress(percent: number, message?: string): Promise<void>
+
+  /** The database's time when this was first reached; the same in every later run. */
+  now(): Promise<number>
+  /** From 0 up to 1, the same in every later run; no secret. */
+  random(): number
+  /** The same in every later run; no secret. */
+  uuid(): string
+  /** For effects outside of any step: the same in every run. */
+  idempotencyKey(name: string): string
+}

@@ -1,0 +1,77 @@
+// What durable code throws and catches.
+import type { ExecutionId } from '../model/id.ts'
+import type { RecordedError } from '../model/recorded-error.ts'
+
+/** Thrown by a handler or a step: no further try will help, so none follows, whatever the policy says. */
+export class PermanentError extends Error {
+  override readonly name = 'PermanentError'
+}
+
+/**
+ * A step that failed for good, as the code around it sees it: the same in the run in which it happened and in every later
+ * run of the attempt. So it tells what was thrown by name and message, and is not the thing itself.
+ */
+export class StepError extends Error {
+  override readonly name = 'StepError'
+  readonly step: string
+  /** What was thrown, as it was recorded. */
+  readonly error: RecordedError
+
+  constructor(step: string, error: RecordedError) {
+    super(error.message, error.cause === undefined ? undefined : { cause: error.cause })
+    this.step = step
+    this.error = error
+    if (error.stack !== undefined) this.stack = error.stack
+  }
+
+  get isPermanent(): boolean {
+    return this.error.name === 'PermanentError'
+  }
+}
+
+/** A child that ended in another way than by success. */
+export class ChildError extends Error {
+  override readonly name = 'ChildError'
+  readonly executionId: ExecutionId
+  readonly ended: 'failed' | 'cancelled' | 'expired' | 'skipped'
+  readonly reason: string | null
+
+  constructor(executionId: ExecutionId, ended: ChildError['ended'], reason: string | null) {
+    super(
+      `child ${executionId} ${ended === 'failed' ? 'failed' : `was ${ended}`}${reason === null ? '' : `: ${reason}`}`,
+    )
+    this.executionId = executionId
+    this.ended = ended
+    this.reason = reason
+  }
+}
+
+/** Nobody answered in time. */
+export class WaitTimeoutError extends Error {
+  override readonly name = 'WaitTimeoutError'
+  readonly wait: string
+
+  constructor(wait: string) {
+    super(`nobody answered ${JSON.stringify(wait)} in time`)
+    this.wait = wait
+  }
+}
+
+/** The step took longer than it may. */
+export class StepTimeoutError extends Error {
+  override readonly name = 'StepTimeoutError'
+}
+
+/**
+ * Why a run ended without an ending: it sleeps, waits, begins again or was taken away. Middleware sees it as the rejection of
+ * `next()`; the handler itself is dropped where it stands.
+ */
+export class RunLeft extends Error {
+  override readonly name = 'RunLeft'
+  readonly how: 'suspended' | 'delayed' | 'retried' | 'restarted' | 'cancelled' | 'lost'
+
+  constructor(how: RunLeft['how'], cause?: unknown) {
+    super(`the run was ${how}`, cause === undefined ? undefined : { cause })
+    this.how = how
+  }
+}

@@ -1,0 +1,103 @@
+// What the execution has recorded so far, as a run of its code meets it: by name, and of several with one name in the order of
+// their first use.
+import type { Step } from '../engine/step/step.ts'
+import { EngineError } from '../model/errors.ts'
+import { checkStepName, isForgotten, type StepKind } from '../model/step.ts'
+import { show } from '../model/text.ts'
+
+/** Where the code stands: a name that it met, and what was recorded under it. */
+export interface Met {
+  readonly kind: StepKind
+  readonly name: string
+  readonly index: number
+  /** How many it had met before. */
+  readonly place: number
+  readonly recorded: Step | null
+}
+
+const none: ReadonlyMap<string, Step> = new Map()
+const noneOf: Set<Step> = new Set()
+
+export class History {
+  readonly isStrict: boolean
+  readonly #steps: ReadonlyMap<string, Step> = none
+  /** How often each name was met. */
+  #counts: Map<string, number> | null = null
+  #place = 0
+  readonly #unmet: Set<Step> = noneOf
+  /** Waits that have settled in an earlier run, and were not given to this one yet. */
+  readonly #undelivered: Set<Step> = noneOf
+  readonly #byPlace: ReadonlyMap<number, Step> = none as ReadonlyMap<never, Step>
+
+  constructor(steps: readonly Step[], attemptIndex: number, isStrict: boolean) {
+    this.isStrict = isStrict
+    // A first run has no past, and there are many of those.
+    if (steps.length === 0) return
+    const known = steps.filter((step) => !isForgotten(step, attemptIndex))
+    this.#steps = new Map(known.map((step) => [keyOf(step), step]))
+    this.#unmet = new Set(known)
+    this.#undelivered = new Set(known.filter((step) => step.kind !== 'step' && isSettled(step)))
+    this.#byPlace = new Map(isStrict ? known.map((step) => [step.place, step]) : [])
+  }
+
+  meet(kind: StepKind, name: string): Met {
+    checkStepName('the name of a step', name)
+    this.#counts ??= new Map()
+    const index = this.#counts.get(name) ?? 0
+    this.#counts.set(name, index + 1)
+    const recorded = this.#steps.get(keyOf({ name, index })) ?? null
+    const place = this.#place++
+    if (this.isStrict) this.#refuseOther(kind, name, place, recorded)
+    if (recorded !== null && recorded.kind !== kind) {
+      const sentence = `${show(name)} is recorded as a ${recorded.kind}, and now it is a ${kind}; give the new one another name`
+      throw new EngineError('step_kind_conflict', sentence, { step: name, recorded: recorded.kind, kind })
+    }
+    if (recorded !== null) this.#unmet.delete(recorded)
+    return { kind, name, index, place, recorded }
+  }
+
+  delivered(step: Step): void {
+    this.#undelivered.delete(step)
+  }
+
+  /** Whether a wait that settled earlier is still to come: what is recorded behind it must not overtake it. */
+  hasUndeliveredBefore({ number }: Step): boolean {
+    for (const step of this.#undelivered) if (step.number < number) return true
+    return false
+  }
+
+  /** What has settled in an earlier run and was not met in this one. */
+  get unmet(): readonly Step[] {
+    return this.notMet.filter(isSettled)
+  }
+
+  /** What is recorded and was not met in this one, over or not. */
+  get notMet(): readonly Step[] {
+    return [...this.#unmet]
+  }
+
+  #refuseOther(kind: StepKind, name: string, place: number, recorded: Step | null): void {
+    const expected = this.#byPlace.get(place)
+    if (expected === undefined ? recorded === null : expected === recorded) return
+    throw nondeterminism(
+      `the code met the ${kind} ${show(name)} ${expected === undefined ? 'earlier or later than it is recorded' : `where ${show(expected.name)} is recorded`}`,
+      { expected: expected?.name ?? null, met: name },
+    )
+  }
+}
+
+export function nondeterminism(what: string, details: Readonly<Record<string, unknown>>): EngineError {
+  return new EngineError(
+    'nondeterminism',
+    `${what}; a strict task keeps its order, so give changed code a new version`,
+    details,
+  )
+}
+
+function isSettled({ state }: Step): boolean {
+  return state === 'succeeded' || state === 'timed_out'
+}
+
+function keyOf({ name, index }: { readonly name: string; readonly index: number }): string {
+  return `${index} ${name}`
+}

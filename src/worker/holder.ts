@@ -1,0 +1,75 @@
+// What a run knows of its execution: the claim that it holds, and how to write under it.
+import type { Engine } from '../engine/contract.ts'
+import type { Claim } from '../engine/execution/claim.ts'
+import type { Fence } from '../engine/fence.ts'
+import type { RecordStepRequest, StepRecorded } from '../engine/step/record.ts'
+import type { Step } from '../engine/step/step.ts'
+import type { Codec } from '../model/codec.ts'
+import { decodeValue } from '../model/codec.ts'
+import type { Logger } from '../sql/logger.ts'
+import { insist } from './insist.ts'
+import type { Met } from './history.ts'
+import type { Lease } from './lease.ts'
+import { processClock, type ProcessClock } from './process-clock.ts'
+import type { AroundStep } from './telemetry.ts'
+
+export class Holder {
+  readonly engine: Engine
+  readonly claim: Claim
+  readonly fence: Fence
+  readonly codec: Codec
+  readonly logger: Logger
+  readonly lease: Lease
+  readonly clock: ProcessClock
+  readonly aroundStep: AroundStep | undefined
+
+  constructor(
+    engine: Engine,
+    claim: Claim,
+    codec: Codec,
+    logger: Logger,
+    lease: Lease,
+    clock: ProcessClock = processClock,
+    aroundStep?: AroundStep,
+  ) {
+    this.engine = engine
+    this.claim = claim
+    this.fence = lease.fence
+    this.codec = codec
+    this.logger = logger
+    this.lease = lease
+    this.clock = clock
+    this.aroundStep = aroundStep
+  }
+
+  /** Until it is answered, or the lease is lost. */
+  insist<T>(call: () => Promise<T>): Promise<T> {
+    return insist(call, this.lease)
+  }
+
+  record(
+    { name, index, place, kind }: Met,
+    what: Omit<RecordStepRequest, 'name' | 'index' | 'place' | 'kind' | keyof Fence>,
+  ): Promise<StepRecorded> {
+    const { executionId, leaseId, leaseEpoch } = this.fence
+    const request = { executionId, leaseId, leaseEpoch, name, index, place, kind, ...what }
+    return this.insist(() => this.engine.steps.record(request))
+  }
+
+  /** Everything that was recorded, page by page. */
+  async steps(): Promise<readonly Step[]> {
+    const steps: Step[] = []
+    let cursor: string | null = null
+    do {
+      const from: { cursor?: string } = cursor === null ? {} : { cursor }
+      const page = await this.insist(() => this.engine.steps.list(this.claim.executionId, { limit: 1000, ...from }))
+      steps.push(...page.steps)
+      cursor = page.nextCursor
+    } while (cursor !== null)
+    return steps
+  }
+
+  decode(what: string, bytes: Uint8Array | null, encoding: string | null): unknown {
+    return decodeValue(this.codec, what, bytes, encoding)
+  }
+}

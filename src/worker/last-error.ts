@@ -1,0 +1,23 @@
+// What a failed execution threw last, read back through the codec.
+import type { Engine } from '../engine/contract.ts'
+import type { Codec } from '../model/codec.ts'
+import type { ExecutionId } from '../model/id.ts'
+import { decodeError, sealedReason, sentenceOf, type RecordedError } from '../model/recorded-error.ts'
+
+export async function lastError(engine: Engine, codec: Codec, id: ExecutionId): Promise<RecordedError | undefined> {
+  let cursor: string | null = null
+  let last: RecordedError | undefined
+  do {
+    const from: { cursor?: string } = cursor === null ? {} : { cursor }
+    const page = await engine.attempts.list(id, { limit: 1000, ...from })
+    const failed = page.attempts.findLast((attempt) => attempt.error !== null)
+    if (failed !== undefined) last = decodeError({ bytes: failed.error!, encoding: failed.errorEncoding! }, codec)
+    cursor = page.nextCursor
+  } while (cursor !== null)
+  return last
+}
+
+/** The reason of a failure as whoever has the codec may read it. */
+export function openedReason(reason: string | null, error: RecordedError | undefined): string | null {
+  return reason === sealedReason && error !== undefined ? sentenceOf(error) : reason
+}

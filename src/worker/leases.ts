@@ -1,0 +1,224 @@
+// The leases that a worker holds. They are renewed in one call, at a third of their time; once a second in between one call asks
+// whether a run was cancelled or its lease taken away, and a hint of such asks at once. A lease that could not be renewed in time is lost, whatever the reason:
+// its run is told, and what it gives is dropped.
+import type { Engine } from '../engine/contract.ts'
+import type { Claim } from '../engine/execution/claim.ts'
+import type { LeaseAnswer } from '../engine/execution/renew.ts'
+import type { Fence } from '../engine/fence.ts'
+import { EngineError } from '../model/errors.ts'
+import type { Logger } from '../sql/logger.ts'
+import { Lease } from './lease.ts'
+
+// How soon a cancel reaches the code that runs.
+const checkEveryMs = 1000
+const unhealthyAfter = 3
+
+export interface LeaseHealth {
+  readonly isHealthy: boolean
+  /** Renewals that failed in a row. */
+  readonly failureCount: number
+}
+
+export interface LeasesOptions {
+  readonly engine: Engine
+  readonly workerInstanceId: string
+  readonly leaseTtlMs: number
+  readonly logger: Logger
+  /** Whether a claim's answer may be on its way: then leases that nobody knows yet are nothing strange. */
+  readonly isClaiming: () => boolean
+  readonly onCalledOff?: ((hear: (executionId: string | null) => void) => () => void) | undefined
+  /** With every look at the clock, at least once a second while leases are held. */
+  readonly onPulse: () => void
+}
+
+export class Leases {
+  readonly #options: LeasesOptions
+  readonly #held: Lease[] = []
+  readonly #pulseMs: number
+  #timer: NodeJS.Timeout | undefined
+  #nextPulseAt = 0
+  #nextRenewalAt = 0
+  #isBusy = false
+  #isTold = false
+  #endHearing: (() => void) | undefined
+  #failureCount = 0
+  #claimCount = 0
+
+  constructor(options: LeasesOptions) {
+    this.#options = options
+    this.#pulseMs = Math.min(checkEveryMs, options.leaseTtlMs / 3)
+  }
+
+  get held(): readonly Lease[] {
+    return this.#held
+  }
+
+  get health(): LeaseHealth {
+    return { isHealthy: this.#failureCount < unhealthyAfter, failureCount: this.#failureCount }
+  }
+
+  hold(claim: Claim): Lease {
+    this.#claimCount += 1
+    const now = performance.now()
+    const lease = new Lease(claim, now + this.#options.leaseTtlMs)
+    lease.place = this.#held.push(lease) - 1
+    this.#endHearing ??= this.#options.onCalledOff?.((executionId) => this.#calledOff(executionId))
+    if (this.#timer === undefined) {
+      this.#nextRenewalAt = now + this.#options.leaseTtlMs / 3
+      this.#schedule()
+    }
+    return lease
+  }
+
+  drop(lease: Lease): void {
+    if (lease.place < 0) return
+    const last = this.#held.pop()!
+    if (last !== lease) {
+      this.#held[lease.place] = last
+      last.place = lease.place
+    }
+    lease.place = -1
+  }
+
+  /** Nothing is held any more. */
+  stop(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#endHearing?.()
+    this.#endHearing = undefined
+  }
+
+  /** Everything that this instance holds, when it runs nothing more. */
+  async giveBackUnknown(): Promise<void> {
+    const { engine, workerInstanceId, leaseTtlMs, logger } = this.#options
+    try {
+      const { unnamed } = await engine.executions.renew({ workerInstanceId, leases: [], leaseTtl: leaseTtlMs })
+      await this.#giveBack(unnamed)
+    } catch (error) {
+      logger.warn(`what a claim may have left behind was not given back, and its lease runs out: ${messageOf(error)}`)
+    }
+  }
+
+  // It goes on once when nothing is held any more: a worker of short runs would set and clear it for each of them.
+  #schedule(): void {
+    this.#nextPulseAt = performance.now() + this.#pulseMs
+    this.#timer = setTimeout(() => void this.#pulse(), this.#pulseMs)
+  }
+
+  async #pulse(): Promise<void> {
+    this.#timer = undefined
+    if (this.#held.length === 0) return
+    this.#warnOfLag(performance.now() - this.#nextPulseAt)
+    this.#schedule()
+    this.#loseExpired()
+    this.#options.onPulse()
+    // A call that hangs does not hold up the next look at the clock.
+    if (this.#isBusy || this.#held.length === 0) return
+    await this.#ask()
+  }
+
+  // One look at a time, and those that are called off in one turn of the event loop, or during a look, share the next.
+  #calledOff(executionId: string | null): void {
+    const isOurs = ({ fence }: Lease): boolean => executionId === null || fence.executionId.endsWith(executionId)
+    if (this.#isTold || !this.#held.some(isOurs)) return
+    this.#isTold = true
+    if (!this.#isBusy) setImmediate(() => void (this.#isTold && !this.#isBusy && this.#ask()))
+  }
+
+  async #ask(): Promise<void> {
+    this.#isBusy = true
+    try {
+      do {
+        this.#isTold = false
+        if (performance.now() >= this.#nextRenewalAt) await this.#renew()
+        else await this.#check()
+      } while (this.#isTold && this.#held.length > 0)
+    } finally {
+      this.#isBusy = false
+    }
+  }
+
+  #warnOfLag(lateMs: number): void {
+    if (lateMs < this.#options.leaseTtlMs / 6) return
+    const { logger, leaseTtlMs } = this.#options
+    logger.warn(
+      `the event loop was blocked for ${Math.round(lateMs)} ms; leases last ${leaseTtlMs} ms, so give way more often, or use longer ones`,
+    )
+  }
+
+  #loseExpired(): void {
+    const now = performance.now()
+    const expired = this.#held.filter((lease) => now >= lease.expiresAt)
+    if (expired.length > 0) this.#failureCount += 1
+    for (const lease of expired) this.#lose(lease, notRenewed(lease))
+  }
+
+  async #renew(): Promise<void> {
+    const { engine, workerInstanceId, leaseTtlMs, isClaiming, logger } = this.#options
+    const leases = [...this.#held]
+    const sentAt = performance.now()
+    const claimsBefore = isClaiming() ? -1 : this.#claimCount
+    try {
+      const answer = await engine.executions.renew({
+        workerInstanceId,
+        leases: leases.map((lease) => lease.fence),
+        leaseTtl: leaseTtlMs,
+      })
+      this.#failureCount = 0
+      this.#nextRenewalAt = sentAt + leaseTtlMs / 3
+      leases.forEach((lease, index) => this.#hear(lease, answer.leases[index]!, sentAt + leaseTtlMs))
+      if (claimsBefore === this.#claimCount && !isClaiming()) await this.#giveBack(answer.unnamed)
+    } catch (error) {
+      this.#failureCount += 1
+      logger.warn(`renewing ${leases.length} leases failed ${this.#failureCount} times in a row: ${messageOf(error)}`)
+    }
+  }
+
+  async #check(): Promise<void> {
+    const leases = [...this.#held]
+    try {
+      const answers = await this.#options.engine.leases.check({ leases: leases.map((lease) => lease.fence) })
+      leases.forEach((lease, index) => this.#hear(lease, answers[index]!, null))
+    } catch (error) {
+      // The next renewal tells whether that matters.
+      this.#options.logger.debug(`looking after ${leases.length} leases failed: ${messageOf(error)}`)
+    }
+  }
+
+  #hear(lease: Lease, answer: LeaseAnswer, expiresAt: number | null): void {
+    if (lease.place < 0) return
+    if (answer.kind === 'lost') return this.#lose(lease, answer.error)
+    if (expiresAt !== null) lease.expiresAt = expiresAt
+    if (answer.cancelRequested) lease.askToStop(askedToStop(lease))
+  }
+
+  #lose(lease: Lease, error: EngineError): void {
+    this.#options.logger.warn(error.message)
+    this.drop(lease)
+    lease.lose(error)
+  }
+
+  /** The reply to a claim was lost, and nobody here runs what it took. */
+  async #giveBack(unnamed: readonly Fence[]): Promise<void> {
+    if (unnamed.length === 0) return
+    this.#options.logger.warn(`gives back ${unnamed.length} executions whose claims were never answered`)
+    const fences = unnamed.map(({ executionId, leaseId, leaseEpoch }) => ({ executionId, leaseId, leaseEpoch }))
+    await this.#options.engine.executions.releaseMany(fences)
+  }
+}
+
+function notRenewed({ fence }: Lease): EngineError {
+  const { executionId } = fence
+  const sentence = `the lease on ${executionId} could not be renewed in time; what the run gives is dropped`
+  return new EngineError('lease_expired', sentence, { executionId })
+}
+
+function askedToStop({ fence }: Lease): EngineError {
+  const { executionId } = fence
+  const sentence = `execution ${executionId} is asked to stop; finish or clean up within the grace`
+  return new EngineError('execution_cancelled', sentence, { executionId })
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,18 @@
+// Code around every handler, the first outermost.
+import type { Context } from './context.ts'
+
+/**
+ * Calls `next` once and gives what it gives. `next` rejects with what the handler throws, and with `RunLeft` when the run leaves
+ * without an ending; what was thrown goes on outwards unless it is caught.
+ */
+export type Middleware = (ctx: Context, next: () => Promise<unknown>) => Promise<unknown>
+
+export function through(
+  layers: readonly Middleware[],
+  ctx: Context,
+  handler: () => Promise<unknown>,
+): Promise<unknown> {
+  if (layers.length === 0) return handler()
+  const inwards = layers.reduceRight<() => Promise<unknown>>((next, layer) => async () => layer(ctx, next), handler)
+  return inwards()
+}

@@ -1,0 +1,120 @@
+// What a worker is told, and what it makes of it.
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { ClaimRequest } from '../engine/execution/claimer.ts'
+import { parseCapabilities } from '../model/capability.ts'
+import { parseDuration, type Duration } from '../model/duration.ts'
+import { refusal } from '../model/errors.ts'
+import { limits } from '../model/limits.ts'
+import { checkLane } from '../model/name.ts'
+import { refuseUnknownFields } from '../model/shape.ts'
+import { checkText, show } from '../model/text.ts'
+import type { Logger } from '../sql/logger.ts'
+import type { Middleware } from './middleware.ts'
+import { Served } from './serve.ts'
+import type { Task } from './task.ts'
+
+export interface WorkerOptions {
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly tasks: readonly Task<any, any, any>[]
+  /** Defaults to the lanes of its tasks. */
+  readonly lanes?: readonly string[]
+  readonly namespaces?: readonly string[]
+  /** How many run at a time; defaults to 64. */
+  readonly concurrency?: number
+  readonly capabilities?: readonly string[]
+  /**
+   * How many it may hold at most besides those that run, so that it never waits for work; defaults to 200. It holds as many as
+   * it runs in a tenth of a second, and no more than 4 MiB of them: none waits here for long.
+   */
+  readonly prefetch?: number
+  /** Defaults to 30 s, embedded to 60 s. */
+  readonly leaseTtl?: Duration
+  /** What the workers of one deployment have in common; defaults to `worker`. */
+  readonly name?: string
+  /** Around every handler, the first outermost. */
+  readonly middleware?: readonly Middleware[]
+  readonly logger?: Logger
+  /** Stop on SIGTERM and SIGINT, and end the process by the same signal afterwards; defaults to true. */
+  readonly handleSignals?: boolean
+  /** How long runs may go on after a signal; defaults to 10 s. */
+  readonly grace?: Duration
+}
+
+export const workerOptionNames = [
+  'tasks',
+  'lanes',
+  'namespaces',
+  'concurrency',
+  'capabilities',
+  'prefetch',
+  'leaseTtl',
+  'name',
+  'middleware',
+  'logger',
+  'handleSignals',
+  'grace',
+] as const satisfies readonly (keyof WorkerOptions)[]
+
+/** The options, checked and with their defaults. */
+export interface Settings {
+  readonly served: Served
+  readonly concurrency: number
+  readonly prefetch: number
+  readonly leaseTtlMs: number
+  readonly graceMs: number
+  readonly middleware: readonly Middleware[]
+  readonly logger: Logger
+  readonly handlesSignals: boolean
+  /** What all of its claims have in common. */
+  readonly identity: Identity
+}
+
+export type Identity = Required<
+  Pick<ClaimRequest, 'workerId' | 'workerInstanceId' | 'lanes' | 'leaseTtl' | 'capabilities'>
+> &
+  Pick<ClaimRequest, 'namespaces'>
+
+const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} }
+
+export function settingsOf(options: WorkerOptions): Settings {
+  refuseUnknownFields('worker', options, workerOptionNames)
+  const { concurrency = 64, prefetch = 200, namespaces, middleware = [], logger = silent } = options
+  const served = new Served(options.tasks)
+  const leaseTtlMs = checkTtl(options.leaseTtl ?? limits.defaultLeaseTtlMs)
+  const workerId = checkText('name', options.name ?? 'worker', { minBytes: 1, maxBytes: 128, refuseControls: true })
+  return {
+    served,
+    concurrency: checkCount('concurrency', concurrency, 1),
+    prefetch: checkCount('prefetch', prefetch, 0),
+    leaseTtlMs,
+    graceMs: parseDuration('grace', options.grace ?? 10_000),
+    middleware,
+    logger,
+    handlesSignals: options.handleSignals !== false,
+    identity: {
+      workerId,
+      workerInstanceId: `${workerId}:${hostname().slice(0, 64)}:${process.pid}:${randomUUID().slice(0, 8)}`,
+      lanes: checkLanes(options.lanes ?? served.lanes),
+      leaseTtl: leaseTtlMs,
+      capabilities: parseCapabilities(options.capabilities),
+      ...(namespaces !== undefined && { namespaces }),
+    },
+  }
+}
+
+function checkCount(field: string, count: unknown, least: number): number {
+  if (typeof count === 'number' && Number.isInteger(count) && count >= least && count <= 10_000) return count
+  throw refusal('invalid_input', field, show(count), `a whole number from ${least} to 10000`)
+}
+
+function checkTtl(leaseTtl: Duration): number {
+  const ttlMs = parseDuration('leaseTtl', leaseTtl)
+  if (ttlMs >= limits.leaseTtlMinMs && ttlMs <= limits.leaseTtlMaxMs) return ttlMs
+  throw refusal('invalid_input', 'leaseTtl', `${ttlMs} ms`, `from ${limits.leaseTtlMinMs} ms to a day`)
+}
+
+function checkLanes(lanes: unknown): readonly string[] {
+  if (Array.isArray(lanes) && lanes.length > 0) return lanes.map(checkLane)
+  throw refusal('invalid_input', 'lanes', show(lanes), 'one lane or more')
+}

@@ -1,0 +1,95 @@
+// The claims of a worker: one loop for each group of tasks, all for the same slots. A loop asks for as many as there is room
+// for, waits in the claim while there is nothing, and waits here while there is no room: a full worker hears no hint.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Engine } from '../engine/contract.ts'
+import type { ClaimRequest } from '../engine/execution/claimer.ts'
+import { EngineError } from '../model/errors.ts'
+import type { Settings } from './options.ts'
+import type { Registration } from './registration.ts'
+import type { Runs } from './runs.ts'
+import type { Group } from './serve.ts'
+
+const longestClaimWaitMs = 20_000
+const firstPauseMs = 50
+const longestPauseMs = 5000
+
+export class Poll {
+  readonly #engine: Engine
+  readonly #settings: Settings
+  readonly #runs: Runs
+  readonly #registration: Registration
+  readonly #stopping = new AbortController()
+  #loops: Promise<unknown> | null = null
+  #claimsUnderWay = 0
+
+  constructor(engine: Engine, settings: Settings, runs: Runs, registration: Registration) {
+    this.#engine = engine
+    this.#settings = settings
+    this.#runs = runs
+    this.#registration = registration
+  }
+
+  get isClaiming(): boolean {
+    return this.#claimsUnderWay > 0
+  }
+
+  get hasStarted(): boolean {
+    return this.#loops !== null
+  }
+
+  start(): void {
+    this.#loops ??= Promise.all(this.#settings.served.groups.map((group) => this.#loop(group)))
+  }
+
+  /** Resolves when the last claim is answered. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    this.#runs.stop()
+    await this.#loops
+  }
+
+  /** Claims once for each group, without waiting; gives how many there were. */
+  async once(): Promise<number> {
+    let count = 0
+    for (const group of this.#settings.served.groups) {
+      if (this.#runs.free > 0) count += await this.#claim({ ...group, max: this.#runs.free })
+    }
+    return count
+  }
+
+  async #loop(group: Group): Promise<void> {
+    const { signal } = this.#stopping
+    let pauseMs = firstPauseMs
+    while (!signal.aborted) {
+      const max = this.#runs.room
+      if (max === 0) {
+        await this.#runs.changed()
+        continue
+      }
+      try {
+        const { spreadMs } = this.#registration
+        await this.#claim({ ...group, max, wait: longestClaimWaitMs, spread: spreadMs, signal })
+        pauseMs = firstPauseMs
+      } catch (error) {
+        if (EngineError.is(error, 'engine_closed')) return
+        const why = error instanceof Error ? error.message : String(error)
+        this.#settings.logger.warn(`claiming failed, and is tried again in ${pauseMs} ms: ${why}`)
+        await sleep(pauseMs, undefined, { signal }).catch(() => {})
+        pauseMs = Math.min(pauseMs * 2, longestPauseMs)
+      }
+    }
+  }
+
+  async #claim(
+    request: Pick<ClaimRequest, 'kinds' | 'versions' | 'max' | 'wait' | 'spread' | 'signal'>,
+  ): Promise<number> {
+    this.#claimsUnderWay += 1
+    try {
+      const { claims } = await this.#engine.executions.claim({ ...this.#settings.identity, ...request })
+      for (const claim of claims) this.#runs.begin(claim)
+      return claims.length
+    } finally {
+      this.#claimsUnderWay -= 1
+    }
+  }
+}

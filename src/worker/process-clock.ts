@@ -1,0 +1,15 @@
+// What a run uses of its process's own clock. Everything else is decided by the database's.
+export interface ProcessClock {
+  /** A wait of up to this long between two tries of a step is spent in the process. */
+  readonly longestPauseMs: number
+  /** Calls when so much time has passed, unless what it gives is called before. */
+  limit(ms: number, onLate: () => void): () => void
+}
+
+export const processClock: ProcessClock = {
+  longestPauseMs: 5000,
+  limit(ms, onLate) {
+    const timer = setTimeout(onLate, ms)
+    return () => clearTimeout(timer)
+  },
+}

@@ -1,0 +1,87 @@
+// A run as a file holds it, for `verify`: what it was given and what it has recorded. JSON, with bytes as base64, as the codec
+// made them.
+import type { Engine } from '../engine/contract.ts'
+import type { Step } from '../engine/step/step.ts'
+import { EngineError, refusal } from '../model/errors.ts'
+import type { ExecutionId, FlowId } from '../model/id.ts'
+import type { PublicState } from '../model/state.ts'
+import { show } from '../model/text.ts'
+
+export interface RecordedBytes {
+  readonly base64: string
+  readonly encoding: string
+}
+
+export type RecordedRunStep = Omit<Step, 'result' | 'resultEncoding'> & { readonly result: RecordedBytes | null }
+
+export interface RecordedRun {
+  readonly format: 'flowfabric.run.1'
+  readonly executionId: ExecutionId
+  readonly namespace: string
+  readonly lane: string
+  readonly kind: string
+  readonly version: string | null
+  readonly tags: Readonly<Record<string, string>>
+  readonly generation: number
+  readonly flowId: FlowId | null
+  readonly parentId: ExecutionId | null
+  readonly state: PublicState
+  /** When it ended, or when this was read. */
+  readonly at: number
+  readonly input: RecordedBytes | null
+  readonly steps: readonly RecordedRunStep[]
+}
+
+const format = 'flowfabric.run.1'
+
+export async function exportRun(engine: Engine, executionId: ExecutionId): Promise<RecordedRun> {
+  const [found, input, now] = await Promise.all([
+    engine.executions.describe(executionId),
+    engine.executions.input(executionId),
+    engine.serverTime(),
+  ])
+  if (found === null || input === null) {
+    throw new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
+  }
+  const steps: RecordedRunStep[] = []
+  for (let cursor: string | undefined; ;) {
+    const page = await engine.steps.list(executionId, { limit: 1000, ...(cursor !== undefined && { cursor }) })
+    for (const { result, resultEncoding, ...step } of page.steps) {
+      steps.push({ ...step, result: recorded(result, resultEncoding) })
+    }
+    if (page.nextCursor === null) break
+    cursor = page.nextCursor
+  }
+  const { namespace, lane, kind, version, tags, generation, flowId, parentId, publicState: state } = found
+  const traits = { namespace, lane, kind, version, tags, generation, flowId, parentId, state }
+  return {
+    format,
+    executionId,
+    ...traits,
+    at: found.endedAt ?? now,
+    input: recorded(input.payload, input.encoding),
+    steps,
+  }
+}
+
+export function checkRecordedRun(run: unknown): RecordedRun {
+  const isOne = typeof run === 'object' && run !== null && 'format' in run && 'steps' in run && run.format === format
+  if (isOne) return run as RecordedRun
+  throw refusal('invalid_input', 'a recorded run', show(run), 'what `export` of a handle gave')
+}
+
+export function stepsOf(run: RecordedRun): Step[] {
+  return run.steps.map(({ result, ...step }) => ({
+    ...step,
+    result: bytesOf(result),
+    resultEncoding: result?.encoding ?? null,
+  }))
+}
+
+export function bytesOf(recorded: RecordedBytes | null): Uint8Array | null {
+  return recorded === null ? null : new Uint8Array(Buffer.from(recorded.base64, 'base64'))
+}
+
+function recorded(bytes: Uint8Array | null, encoding: string | null): RecordedBytes | null {
+  return bytes === null ? null : { base64: Buffer.from(bytes).toString('base64'), encoding: encoding ?? 'json' }
+}

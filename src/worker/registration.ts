@@ -1,0 +1,101 @@
+// A worker tells that it is there and what it serves, for as long as it runs: whoever asks why an execution waits is told which
+// workers could take it. Nothing depends on it; what fails is tried again with the next sign of life.
+//
+// The others that it finds there listen for the same work. Then a hint wakes them all, and each waits a random while before it
+// looks: what is told meanwhile costs no look of its own, and they do not all come at one moment.
+import { hostname } from 'node:os'
+import type { Engine } from '../engine/contract.ts'
+import type { RegisterRequest } from '../engine/worker/register.ts'
+import { limits } from '../model/limits.ts'
+import type { Settings } from './options.ts'
+
+const beatEveryMs = limits.defaultWorkerTtlMs / 3
+const spreadForEachMs = 2
+const longestSpreadMs = 20
+/** More need not be counted. */
+const enoughOthers = longestSpreadMs / spreadForEachMs
+
+export class Registration {
+  readonly #engine: Engine
+  readonly #settings: Settings
+  readonly #requests: readonly RegisterRequest[]
+  #timer: NodeJS.Timeout | undefined
+  #beating: Promise<void> = Promise.resolve()
+  #isOver = false
+  #otherCount = 0
+
+  constructor(engine: Engine, settings: Settings) {
+    this.#engine = engine
+    this.#settings = settings
+    this.#requests = requestsOf(settings)
+  }
+
+  /** How long a claim that a hint has woken may wait before it looks. */
+  get spreadMs(): number {
+    return Math.min(longestSpreadMs, this.#otherCount * spreadForEachMs)
+  }
+
+  start(): void {
+    this.#beating = this.#beat((request) => this.#engine.workers.register(request))
+  }
+
+  /** Resolves when it is gone from there. */
+  async stop(): Promise<void> {
+    this.#isOver = true
+    clearTimeout(this.#timer)
+    await this.#beating
+    const reason = 'it has stopped'
+    const goodbyes = this.#requests.map(({ workerInstanceId, namespace }) =>
+      this.#engine.workers.markDead({ workerInstanceId, reason, ...(namespace !== undefined && { namespace }) }),
+    )
+    await Promise.allSettled(goodbyes)
+  }
+
+  async #beat(tell: (request: RegisterRequest) => Promise<unknown>): Promise<void> {
+    try {
+      for (const request of this.#requests) await tell(request)
+      this.#otherCount = await this.#countOthers()
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      this.#settings.logger.debug(`the worker could not tell that it is there, and tries again: ${why}`)
+    }
+    if (this.#isOver) return
+    const next = (): void => void (this.#beating = this.#beat((request) => this.#refresh(request)))
+    this.#timer = setTimeout(next, beatEveryMs)
+  }
+
+  async #refresh(request: RegisterRequest): Promise<void> {
+    const { workerInstanceId, namespace } = request
+    const beat = { workerInstanceId, ...(namespace !== undefined && { namespace }) }
+    const { kind } = await this.#engine.workers.heartbeat(beat)
+    if (kind === 'not_registered') await this.#engine.workers.register(request)
+  }
+
+  async #countOthers(): Promise<number> {
+    const { lanes, workerInstanceId } = this.#settings.identity
+    const { workers } = await this.#engine.workers.list({ limit: enoughOthers + this.#requests.length })
+    const others = workers.filter(
+      (other) => other.workerInstanceId !== workerInstanceId && other.lanes.some((lane) => lanes.includes(lane)),
+    )
+    return others.length
+  }
+}
+
+/** One for each namespace that it is bound to. */
+function requestsOf({ served, identity }: Settings): readonly RegisterRequest[] {
+  const { workerId, workerInstanceId, lanes, capabilities, namespaces } = identity
+  const kinds = [...new Set(served.groups.flatMap((group) => group.kinds))]
+  const versions = [...new Set(served.groups.flatMap((group) => group.versions))]
+  const host = hostname()
+  const request = {
+    workerId,
+    workerInstanceId,
+    lanes,
+    kinds,
+    capabilities,
+    pid: process.pid,
+    ...(versions.length > 0 && { versions }),
+    ...(host !== '' && { host: host.slice(0, 64) }),
+  }
+  return namespaces === undefined ? [request] : namespaces.map((namespace) => ({ ...request, namespace }))
+}

@@ -1,0 +1,74 @@
+// The surroundings of a run that only reads: it holds nothing, and nothing that its code does leaves the process.
+import type { Engine } from '../engine/contract.ts'
+import type { Claim } from '../engine/execution/claim.ts'
+import type { Codec } from '../model/codec.ts'
+import type { Logger } from '../sql/logger.ts'
+import type { Context } from './context.ts'
+import { Holder } from './holder.ts'
+import { Lease } from './lease.ts'
+import { bytesOf, type RecordedRun } from './recorded-run.ts'
+import type { Task } from './task.ts'
+
+const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} }
+
+/** Writes nothing: where the code would act or leave, the record has come to its end. */
+export class ReplayHolder extends Holder {
+  constructor(claim: Claim, codec: Codec, stop: () => void) {
+    const halt = (): Promise<never> => {
+      stop()
+      return new Promise(() => {})
+    }
+    const verbs = new Proxy({}, { get: () => halt })
+    const answers: Record<string, unknown> = {
+      progress: async () => ({}),
+      result: async () => ({ kind: 'pending' }),
+    }
+    const executions = new Proxy(answers, { get: (answers, verb) => answers[String(verb)] ?? halt })
+    const engine = new Proxy({}, { get: (_, noun) => (noun === 'executions' ? executions : verbs) }) as Engine
+    super(engine, claim, codec, silent, new Lease(claim, Infinity), { longestPauseMs: 0, limit: () => () => {} })
+  }
+}
+
+/** No step does its work: where one would be tried, the record has come to its end. */
+export function withoutWork(handler: Task['handler'], stop: () => void): Task['handler'] {
+  const original = handler as unknown as (ctx: Context, input: unknown) => unknown
+  const halt = (): Promise<never> => {
+    stop()
+    return new Promise(() => {})
+  }
+  return (ctx: Context, input: unknown) => {
+    const step: Context['step'] = (name, _, options) => ctx.step(name, halt, options)
+    const replaying = new Proxy(ctx, {
+      get: (target, key) => (key === 'step' ? step : (Reflect.get(target, key) as unknown)),
+    })
+    return original(replaying, input)
+  }
+}
+
+export function claimOf(run: RecordedRun, attemptIndex: number): Claim {
+  return {
+    executionId: run.executionId,
+    generation: run.generation,
+    namespace: run.namespace,
+    lane: run.lane,
+    kind: run.kind,
+    version: run.version,
+    tags: run.tags,
+    flowId: run.flowId,
+    parentId: run.parentId,
+    attemptIndex,
+    leaseId: '00000000-0000-0000-0000-000000000000',
+    leaseEpoch: 1,
+    leaseExpiresAt: run.at,
+    reason: 'resume',
+    priority: 0,
+    payload: bytesOf(run.input),
+    payloadEncoding: run.input?.encoding ?? null,
+    policy: null,
+    retryCount: 0,
+    createdAt: run.at,
+    deadlineAt: null,
+    attemptDeadlineAt: null,
+    resumption: null,
+  }
+}

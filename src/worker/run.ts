@@ -1,0 +1,120 @@
+// One run of a claim's code: what was recorded is read, the input decoded, the handler called, and what it gave encoded.
+import type { Claim } from '../engine/execution/claim.ts'
+import type { Step } from '../engine/step/step.ts'
+import { decodeValue, encodeValue, type Codec, type Encoded } from '../model/codec.ts'
+import { limits } from '../model/limits.ts'
+import { Code, factsAt } from './code.ts'
+import { PermanentError, RunLeft } from './errors.ts'
+import { History, nondeterminism } from './history.ts'
+import { Holder } from './holder.ts'
+import type { Lease } from './lease.ts'
+import { through, type Middleware } from './middleware.ts'
+import { cut, messageOf, type Outcome, type Telling } from './outcome.ts'
+import type { ProcessClock } from './process-clock.ts'
+import { checkBy, type Schema } from './schema.ts'
+import type { Task } from './task.ts'
+import type { AroundStep } from './telemetry.ts'
+
+export interface Surroundings extends Telling {
+  readonly middleware: readonly Middleware[]
+  readonly leaseTtlMs: number
+  /** Left out: the process's own. */
+  readonly clock?: ProcessClock
+  readonly aroundStep?: AroundStep | undefined
+}
+
+const none: readonly Step[] = []
+
+/** Never rejects. As few promises as can be: a worker's memory is made of what its runs hold (measured: 0.5 KB each). */
+export function run(around: Surroundings, task: Task, claim: Claim, lease: Lease): Promise<Outcome> {
+  const { engine, codec, logger, clock, aroundStep } = around
+  const holder = new Holder(engine, claim, codec, logger, lease, clock, aroundStep)
+  // Only a first run can have recorded nothing.
+  return claim.reason === 'first' ? runAfter(none, around, holder, task) : runAgain(around, holder, task)
+}
+
+async function runAgain(around: Surroundings, holder: Holder, task: Task): Promise<Outcome> {
+  try {
+    return await runAfter(await holder.steps(), around, holder, task)
+  } catch (error) {
+    return holder.lease.isLost ? { kind: 'left' } : { kind: 'threw', error }
+  }
+}
+
+async function runAfter(
+  steps: readonly Step[],
+  { middleware, leaseTtlMs }: Surroundings,
+  holder: Holder,
+  task: Task,
+): Promise<Outcome> {
+  const { claim } = holder
+  const history = new History(steps, claim.attemptIndex, task.strict)
+  const claimedAt = claim.leaseExpiresAt - leaseTtlMs
+  const code = new Code(holder, task, history, factsAt(claimedAt, claim.resumption, steps))
+  try {
+    const { input, output } = task.schemas
+    const given = payloadOf(holder)
+    const checked = input === undefined ? given : await inputOf(input, given, task)
+    const value = await through(middleware, code.context, () => code.run(checked))
+    if (code.departure !== null) return code.departure
+    if (steps.length > 0) await warnOfUnmet(holder, history)
+    return returned(holder, task, output === undefined ? value : await outputOf(output, value, task))
+  } catch (error) {
+    if (holder.lease.isLost) return { kind: 'left' }
+    if (code.departure !== null) return code.departure
+    return error instanceof RunLeft ? { kind: 'left' } : { kind: 'threw', error }
+  }
+}
+
+// What fails in the following would fail again.
+
+function payloadOf({ claim, codec }: Holder): unknown {
+  try {
+    return decodeValue(codec, 'the payload', claim.payload, claim.payloadEncoding)
+  } catch (error) {
+    return failForGood(error)
+  }
+}
+
+function inputOf(schema: Schema, given: unknown, task: Task): Promise<unknown> {
+  return checkBy(schema, given, `the input of ${task.name}`).catch(failForGood)
+}
+
+function outputOf(schema: Schema, value: unknown, task: Task): Promise<unknown> {
+  return checkBy(schema, value, `what ${task.name} returned`).catch(failForGood)
+}
+
+function returned({ codec }: Holder, task: Task, value: unknown): Outcome {
+  const encoded = resultOf(codec, task, value)
+  if (encoded !== null && encoded.bytes.byteLength > limits.resultBytes) {
+    const found = `what ${task.name} returned is ${encoded.bytes.byteLength} bytes`
+    throw new PermanentError(
+      `${found}; at most ${limits.resultBytes} are stored. Keep it elsewhere and return a reference`,
+    )
+  }
+  return { kind: 'returned', result: encoded?.bytes, encoding: encoded?.encoding }
+}
+
+function resultOf(codec: Codec, task: Task, value: unknown): Encoded | null {
+  try {
+    return encodeValue(codec, `what ${task.name} returned`, value)
+  } catch (error) {
+    return failForGood(error)
+  }
+}
+
+function failForGood(error: unknown): never {
+  throw error instanceof PermanentError ? error : new PermanentError(messageOf(error), { cause: error })
+}
+
+/** The code has changed under the execution: harmless, but whoever looks for the step should know. */
+async function warnOfUnmet(holder: Holder, history: History): Promise<void> {
+  const { engine, fence } = holder
+  const names = history.unmet.map((step) => step.name)
+  if (names.length === 0) return
+  const steps = names.map((name) => JSON.stringify(name)).join(', ')
+  if (history.isStrict) throw nondeterminism(`the code never met ${steps}, which it has recorded`, { expected: names })
+  const few = names.slice(0, 20)
+  const reason = `the run ended without ${few.map((name) => JSON.stringify(name)).join(', ')}, which it has recorded`
+  await holder.insist(() => engine.executions.warn({ ...fence, reason: cut(reason), details: { steps: few } }))
+}

@@ -1,0 +1,204 @@
+// What a worker has claimed, from the claim to the answer that its ending was written.
+//
+//   claimed ──► waits for a slot ──► runs in a slot ──► told: merged with others' endings ──► gone
+//
+// Three bounds: slots for those that run; as many waiting as are run within a tenth of a second, and few bytes of them; and
+// endings on their way, so that a database that is slower than the code is not flooded.
+import type { Engine } from '../engine/contract.ts'
+import type { Claim } from '../engine/execution/claim.ts'
+import type { Codec } from '../model/codec.ts'
+import { EngineError } from '../model/errors.ts'
+import { Ahead } from './ahead.ts'
+import type { Lease } from './lease.ts'
+import type { Leases } from './leases.ts'
+import type { Settings } from './options.ts'
+import { tell, type Outcome } from './outcome.ts'
+import { run, type Surroundings } from './run.ts'
+import type { Telemetry } from './telemetry.ts'
+import { Threads } from './thread/threads.ts'
+
+export interface RunsOptions {
+  readonly engine: Engine
+  readonly codec: Codec
+  readonly settings: Settings
+  readonly leases: Leases
+  readonly telemetry: Telemetry | undefined
+}
+
+// A full set. With more on their way, and more claimed ahead, a run costs no less of either processor, and memory grows
+// (measured: prefetch 250 and 500).
+const mostTelling = 500
+const mostTellingBytes = 8 * 1024 * 1024
+
+export class Runs {
+  readonly #options: RunsOptions
+  readonly #around: Surroundings
+  readonly #ahead: Ahead
+  readonly #threads = new Threads()
+  readonly #waiting: [Claim, Lease][] = []
+  #running = 0
+  #telling = 0
+  #tellingBytes = 0
+  #endedCount = 0
+  #endedAtPulse = -1
+  #isStopping = false
+  #onChange: (() => void)[] = []
+  #onIdle: (() => void)[] = []
+
+  constructor(options: RunsOptions) {
+    const { engine, codec, settings, telemetry } = options
+    const { logger, leaseTtlMs, concurrency, prefetch } = settings
+    const middleware = telemetry === undefined ? settings.middleware : [telemetry.run, ...settings.middleware]
+    this.#options = options
+    this.#around = { engine, codec, logger, middleware, leaseTtlMs, aroundStep: telemetry?.step }
+    this.#ahead = new Ahead(concurrency, prefetch)
+  }
+
+  get running(): number {
+    return this.#running
+  }
+
+  /** Slots that nothing waits for. */
+  get free(): number {
+    return this.#options.settings.concurrency - this.#running - this.#waiting.length
+  }
+
+  /** How many to claim now. None while more than half of what may wait still does: a few at a time would cost as much as many. */
+  get room(): number {
+    if (this.#telling >= mostTelling || this.#tellingBytes >= mostTellingBytes) return 0
+    const ahead = this.#ahead.most
+    if (ahead > 0 && this.#waiting.length > ahead / 2) return 0
+    return Math.max(0, this.free + ahead)
+  }
+
+  /** Resolves a turn of the event loop after a run has ended: those that end together are seen together. */
+  changed(): Promise<void> {
+    return new Promise((resolve) => this.#onChange.push(resolve))
+  }
+
+  /** Resolves when nothing is left that was claimed. */
+  async idle(): Promise<void> {
+    if (this.#isIdle) return
+    await new Promise<void>((resolve) => this.#onIdle.push(resolve))
+  }
+
+  get #isIdle(): boolean {
+    return this.#running === 0 && this.#telling === 0 && this.#waiting.length === 0
+  }
+
+  #tellIdle(): void {
+    if (this.#isIdle) for (const hear of this.#onIdle.splice(0)) hear()
+  }
+
+  begin(claim: Claim): void {
+    const { leases, settings } = this.#options
+    const lease = leases.hold(claim)
+    this.#ahead.claimed(claim.payload?.byteLength ?? 0)
+    // Claimed while it was about to stop: whoever goes on should have it at once.
+    if (this.#isStopping) return void this.#giveBack([lease], 'the worker stops')
+    if (this.#running < settings.concurrency) this.#run(claim, lease)
+    else this.#waiting.push([claim, lease])
+  }
+
+  #run(claim: Claim, lease: Lease): void {
+    this.#running += 1
+    const startedAt = performance.now()
+    // The task is there: no other kind or version is ever asked for.
+    const task = this.#options.settings.served.taskFor(claim)!
+    const running =
+      task.thread === null
+        ? run(this.#around, task, claim, lease)
+        : this.#threads.run(task, claim, (threaded) => run(this.#around, threaded, claim, lease))
+    void running.then((outcome) => this.#ended(lease, outcome, startedAt))
+  }
+
+  #ended(lease: Lease, outcome: Outcome, startedAt: number): void {
+    this.#running -= 1
+    this.#endedCount += 1
+    this.#ahead.ran(performance.now() - startedAt)
+    const bytes = outcome.kind === 'returned' ? (outcome.result?.byteLength ?? 0) : 0
+    this.#telling += 1
+    this.#tellingBytes += bytes
+    void tell(this.#around, lease, outcome).then(() => this.#told(lease, bytes))
+    this.#runNext()
+    this.#tellChange()
+  }
+
+  #told(lease: Lease, bytes: number): void {
+    this.#telling -= 1
+    this.#tellingBytes -= bytes
+    this.#options.leases.drop(lease)
+    this.#tellChange()
+    this.#tellIdle()
+  }
+
+  #runNext(): void {
+    const next = this.#waiting.shift()
+    if (next === undefined) return
+    const [claim, lease] = next
+    if (lease.isLost) return this.#runNext()
+    this.#run(claim, lease)
+  }
+
+  #tellChange(): void {
+    const waiting = this.#onChange
+    if (waiting.length === 0) return
+    this.#onChange = []
+    setImmediate(() => {
+      for (const hear of waiting) hear()
+    })
+  }
+
+  /** Called about once a second: what waits here while no slot comes free is better off with another worker. */
+  giveBackStuck(): void {
+    const isStuck = this.#endedCount === this.#endedAtPulse
+    this.#endedAtPulse = this.#endedCount
+    if (!isStuck || this.#waiting.length === 0) return
+    this.#ahead.forget()
+    this.#giveBackWaiting('its worker is busy')
+  }
+
+  /** What waits for a slot is given back; what runs goes on. */
+  stop(): void {
+    this.#isStopping = true
+    this.#giveBackWaiting('the worker stops')
+    const waiting = this.#onChange.splice(0)
+    for (const hear of waiting) hear()
+  }
+
+  /** Whatever is still held: told, and given back. */
+  async abandon(): Promise<void> {
+    const left = [...this.#options.leases.held]
+    for (const lease of left) lease.lose(stopped())
+    await this.#giveBack(left, 'the worker stops')
+  }
+
+  /** When nothing is held any more. */
+  end(): Promise<void> {
+    return this.#threads.stop()
+  }
+
+  #giveBackWaiting(reason: string): void {
+    const leases = this.#waiting.splice(0).map(([, lease]) => lease)
+    void this.#giveBack(leases, reason)
+  }
+
+  async #giveBack(leases: readonly Lease[], reason: string): Promise<void> {
+    if (leases.length === 0) return
+    const { engine, settings } = this.#options
+    this.#telling += leases.length
+    try {
+      await engine.executions.releaseMany(leases.map(({ fence }) => ({ ...fence, reason })))
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      settings.logger.warn(`${leases.length} executions were not given back, and their leases run out: ${why}`)
+    }
+    this.#telling -= leases.length
+    for (const lease of leases) this.#options.leases.drop(lease)
+    this.#tellIdle()
+  }
+}
+
+function stopped(): EngineError {
+  return new EngineError('lease_revoked', 'the worker stops, and gives back what it holds')
+}

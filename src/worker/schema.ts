@@ -1,0 +1,44 @@
+// Standard Schema (https://standardschema.dev), as far as we need it: zod, valibot, arktype and others satisfy it.
+import { EngineError, type ErrorCode } from '../model/errors.ts'
+
+export interface Schema<Input = unknown, Output = Input> {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (value: unknown) => Verdict<Output> | Promise<Verdict<Output>>
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined
+  }
+}
+
+type Verdict<Output> = { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly Issue[] }
+
+interface Issue {
+  readonly message: string
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+}
+
+/** The value as the schema gives it back. `what` names it where it is refused. */
+export async function checkBy<Output>(
+  schema: Schema<unknown, Output> | undefined,
+  value: unknown,
+  what: string,
+  code: ErrorCode = 'invalid_input',
+): Promise<Output> {
+  if (schema === undefined) return value as Output
+  const verdict = await schema['~standard'].validate(value)
+  if (verdict.issues === undefined) return verdict.value
+  const issues = verdict.issues.map(({ message, path }) => ({ message, path: pathOf(path) }))
+  const said = issues.map(({ message, path }) => (path === '' ? message : `${path}: ${message}`)).join('; ')
+  throw new EngineError(code, `${what} is refused by its schema: ${said}`, { what, issues })
+}
+
+function pathOf(path: Issue['path']): string {
+  return (path ?? []).map((part) => String(typeof part === 'object' ? part.key : part)).join('.')
+}
+
+export function isSchema(value: unknown): value is Schema {
+  const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
+  if (!isObject) return false
+  const standard: unknown = Reflect.get(value, '~standard')
+  return typeof standard === 'object' && standard !== null && 'validate' in standard
+}

@@ -1,0 +1,217 @@
+// A step is a recorded result, or run and recorded. Once it has succeeded it never runs again; a last failure is recorded too, so
+// that code which caught it goes the same way again.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Step } from '../engine/step/step.ts'
+import { encodeValue, type Encoded } from '../model/codec.ts'
+import { parseDuration } from '../model/duration.ts'
+import { EngineError } from '../model/errors.ts'
+import { parsePolicy, retryDelayMs, shouldRetry, type ExecutionPolicy } from '../model/policy.ts'
+import { decodeError, encodeError } from '../model/recorded-error.ts'
+import { refuseUnknownFields } from '../model/shape.ts'
+import type { StepOptions, StepTry } from './context.ts'
+import { keyOf } from './draw.ts'
+import { PermanentError, StepError, StepTimeoutError } from './errors.ts'
+import type { History, Met } from './history.ts'
+import type { Holder } from './holder.ts'
+import type { Rest } from './rest.ts'
+import { checkBy } from './schema.ts'
+import { Due } from './sleeping.ts'
+
+type Work = (attempt: StepTry) => unknown
+
+/** Which step the code that asks is part of, also after it has awaited something. */
+const within = new AsyncLocalStorage<{ readonly steps: Steps; readonly name: string }>()
+
+type Tried =
+  | { readonly kind: 'done'; readonly value: unknown }
+  | { readonly kind: 'failed'; readonly error: StepError }
+  | { readonly kind: 'again'; readonly delayMs: number; readonly dueAt: number }
+
+export class Steps {
+  readonly #holder: Holder
+  readonly #history: History
+  readonly #rest: Rest
+  readonly #now: number
+
+  /** `now` is the database's time at the claim. */
+  constructor(holder: Holder, history: History, rest: Rest, now: number) {
+    this.#holder = holder
+    this.#history = history
+    this.#rest = rest
+    this.#now = now
+  }
+
+  step(name: string, work: Work, options: StepOptions = {}): Promise<unknown> {
+    const running = this.#step(name, work, options)
+    // It is recorded, whoever listens: a step that nobody awaits must not end the process.
+    running.catch(() => {})
+    return running
+  }
+
+  async #step(name: string, work: Work, options: StepOptions): Promise<unknown> {
+    const checked = checkOptions(options)
+    const met = this.#history.meet('step', name)
+    const { recorded } = met
+    if (recorded !== null && recorded.state !== 'pending') return this.#recorded(recorded, options)
+    let tryCount = recorded?.tryCount ?? 0
+    if (recorded !== null) await this.#untilDue(recorded.dueAt!, recorded.dueAt! - this.#now)
+    for (;;) {
+      tryCount += 1
+      const tried = await this.#rest.work(() => this.#try(met, work, tryCount, checked))
+      if (tried.kind === 'done') return tried.value
+      if (tried.kind === 'failed') throw tried.error
+      await this.#untilDue(tried.dueAt, tried.delayMs)
+    }
+  }
+
+  async #recorded(step: Step, { schema }: StepOptions): Promise<unknown> {
+    if (this.#history.isStrict || this.#history.hasUndeliveredBefore(step)) {
+      await new Promise<void>((resolve) => this.#rest.inOrder(step, resolve))
+    }
+    const { name, state, result, resultEncoding } = step
+    if (state === 'failed') throw stepError(this.#holder, name, { bytes: result!, encoding: resultEncoding! })
+    const what = `the recorded value of step ${JSON.stringify(name)}`
+    const value = this.#holder.decode(what, result, resultEncoding)
+    return schema === undefined ? value : this.#rest.work(() => checkBy(schema, value, what, 'step_value_refused'))
+  }
+
+  async #untilDue(dueAt: number, inMs: number): Promise<void> {
+    if (inMs > this.#holder.clock.longestPauseMs) return new Due(dueAt, this.#rest)
+    if (inMs <= 0) return
+    const signal = this.#holder.lease.lost
+    await this.#rest.work(() => sleep(inMs, undefined, { signal }).catch(() => {}))
+  }
+
+  async #try(met: Met, work: Work, tryCount: number, options: CheckedOptions): Promise<Tried> {
+    const startedAt = performance.now()
+    const told = (): { tryCount: number; durationMs: number } => {
+      return { tryCount, durationMs: Math.round(performance.now() - startedAt) }
+    }
+    try {
+      const value = await this.#run(met, work, tryCount, options)
+      const encoded = encode(this.#holder, met.name, value)
+      const result = encoded === null ? {} : { result: encoded.bytes, resultEncoding: encoded.encoding }
+      const recorded = this.#holder.record(met, { state: 'succeeded', ...told(), ...result })
+      await recorded.catch(asNotOfTheStep)
+      // As every later run will see it, so that nothing works only the first time.
+      return { kind: 'done', value: encoded === null || isPlain(value) ? value : this.#holder.codec.decode(encoded) }
+    } catch (thrown) {
+      if (thrown instanceof NotOfTheStep) throw thrown.cause
+      // What fails because the lease is gone says nothing of the step.
+      this.#holder.lease.throwIfLost()
+      return this.#failed(met, thrown, told(), options)
+    }
+  }
+
+  async #failed(
+    met: Met,
+    thrown: unknown,
+    told: { readonly tryCount: number; readonly durationMs: number },
+    { policy }: CheckedOptions,
+  ): Promise<Tried> {
+    const isPermanent = thrown instanceof PermanentError || (thrown instanceof StepError && thrown.isPermanent)
+    const category = thrown instanceof StepTimeoutError ? 'timeout' : 'transient'
+    const { bytes, encoding } = encodeError(thrown, this.#holder.codec)
+    const failure = { ...told, result: bytes, resultEncoding: encoding }
+    if (!shouldRetry(policy, told.tryCount - 1, category, isPermanent)) {
+      await this.#holder.record(met, { state: 'failed', ...failure })
+      return { kind: 'failed', error: stepError(this.#holder, met.name, { bytes, encoding }) }
+    }
+    const delayMs = retryDelayMs(policy, told.tryCount - 1, Math.random())
+    // Before the next try, so that a crash does not give this one back.
+    const { dueAt } = await this.#holder.record(met, { state: 'pending', ...failure, dueIn: delayMs })
+    return { kind: 'again', delayMs, dueAt: dueAt! }
+  }
+
+  async #run(met: Met, work: Work, tryCount: number, { timeoutMs, schema }: CheckedOptions): Promise<unknown> {
+    const value = await this.#within(timeoutMs, met, work, tryCount)
+    return checkBy(schema, value, `what step ${JSON.stringify(met.name)} gave`)
+  }
+
+  async #within(timeoutMs: number | null, { name, index }: Met, work: Work, tryCount: number): Promise<unknown> {
+    const { lease } = this.#holder
+    const idempotencyKey = this.idempotencyKey(name, index)
+    if (timeoutMs === null) {
+      const attempt: StepTry = {
+        get signal() {
+          return lease.stop
+        },
+        idempotencyKey,
+        tryCount,
+      }
+      return this.#enter(name, work, attempt)
+    }
+    const timeout = new AbortController()
+    const signal = AbortSignal.any([lease.stop, timeout.signal])
+    const tooLong = new StepTimeoutError(`step ${JSON.stringify(name)} took longer than ${timeoutMs} ms`)
+    const callOff = this.#holder.clock.limit(timeoutMs, () => timeout.abort(tooLong))
+    const late = new Promise<never>((_, reject) => timeout.signal.addEventListener('abort', () => reject(tooLong)))
+    try {
+      return await Promise.race([this.#enter(name, work, { signal, idempotencyKey, tryCount }), late])
+    } finally {
+      callOff()
+    }
+  }
+
+  #enter(name: string, work: Work, attempt: StepTry): unknown {
+    const { aroundStep } = this.#holder
+    if (aroundStep === undefined) return within.run({ steps: this, name }, work, attempt)
+    return aroundStep(name, attempt.tryCount, () => within.run({ steps: this, name }, work, attempt))
+  }
+
+  /** A wait inside a step would hold its worker for ever: the run rests only when no step runs. */
+  refuseInside(what: string): void {
+    const inside = within.getStore()
+    if (inside?.steps !== this) return
+    const sentence = `${what} stands inside of step ${JSON.stringify(inside.name)}, which cannot wait; move it out of the step`
+    throw new PermanentError(sentence, {
+      cause: new EngineError('invalid_input', sentence, { step: inside.name }),
+    })
+  }
+
+  idempotencyKey(name: string, index: number): string {
+    return keyOf(this.#holder.claim, name, index)
+  }
+}
+
+interface CheckedOptions {
+  readonly policy: ExecutionPolicy | null
+  readonly timeoutMs: number | null
+  readonly schema: StepOptions['schema']
+}
+
+function checkOptions(options: StepOptions): CheckedOptions {
+  refuseUnknownFields('ctx.step', options, ['retry', 'timeout', 'schema'])
+  const { retry, timeout, schema } = options
+  return {
+    policy: retry === undefined ? null : parsePolicy({ retry }),
+    timeoutMs: timeout === undefined ? null : parseDuration('timeout', timeout),
+    schema,
+  }
+}
+
+// Never tried again: the code is wrong, and the next try would give the same.
+function encode(holder: Holder, name: string, value: unknown): Encoded | null {
+  try {
+    return encodeValue(holder.codec, `what step ${JSON.stringify(name)} gave`, value)
+  } catch (error) {
+    throw new PermanentError((error as Error).message, { cause: error })
+  }
+}
+
+function stepError({ codec }: Holder, name: string, encoded: Encoded): StepError {
+  return new StepError(name, decodeError(encoded, codec))
+}
+
+function isPlain(value: unknown): boolean {
+  return value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
+}
+
+/** The record was refused: the run ends by it, and the step is not to blame. */
+class NotOfTheStep extends Error {}
+
+function asNotOfTheStep(cause: unknown): never {
+  if (EngineError.is(cause, 'payload_too_large')) throw new PermanentError(cause.message, { cause })
+  throw new NotOfTheStep('the record was refused', { cause })
+}

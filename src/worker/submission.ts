@@ -1,0 +1,58 @@
+// A task and an input become what `executions.create` takes: the input is held against its schema and encoded, and the task's
+// own policy goes with it.
+import type { CreateRequest } from '../engine/execution/create-request.ts'
+import { encodeValue, type Codec } from '../model/codec.ts'
+import { refuseUnknownFields } from '../model/shape.ts'
+import { checkBy } from './schema.ts'
+import type { Task } from './task.ts'
+
+/** What `executions.create` takes, but for what the task says itself. */
+export type SubmitOptions = Omit<CreateRequest, 'kind' | 'payload' | 'payloadEncoding' | 'version'> & {
+  /** Instead of the task's own; null: any worker. */
+  readonly version?: string | null
+}
+
+const optionNames = [
+  'executionId',
+  'namespace',
+  'lane',
+  'version',
+  'priority',
+  'delay',
+  'delayUntil',
+  'deadline',
+  'deadlineAt',
+  'requiredCapabilities',
+  'tags',
+  'policy',
+  'creator',
+  'parentId',
+  'onParentEnd',
+  'idempotencyKey',
+  'idempotencyTtl',
+] as const satisfies readonly (keyof SubmitOptions)[]
+
+export async function requestOf(
+  codec: Codec,
+  task: Task,
+  input: unknown,
+  options: SubmitOptions,
+): Promise<CreateRequest> {
+  refuseUnknownFields('submit', options, optionNames)
+  const what = `the input of ${task.name}`
+  // What is stored is what was given: the worker holds it against the schema once more, and gives the handler what that makes
+  // of it.
+  await checkBy(task.schemas.input, input, what)
+  const encoded = encodeValue(codec, what, input)
+  const { version = task.version, ...rest } = options
+  const hasDeadline = options.deadline !== undefined || options.deadlineAt !== undefined
+  return {
+    lane: task.lane,
+    policy: task.policy,
+    ...(task.deadline !== undefined && !hasDeadline && { deadline: task.deadline }),
+    ...rest,
+    kind: task.name,
+    ...(version !== null && { version }),
+    ...(encoded !== null && { payload: encoded.bytes, payloadEncoding: encoded.encoding }),
+  }
+}

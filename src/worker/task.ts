@@ -1,0 +1,151 @@
+// A task: a name, what it takes and gives, how it is retried, and the code. Whoever submits it needs the name and the types;
+// a worker runs the code.
+import type { Duration } from '../model/duration.ts'
+import { refusal } from '../model/errors.ts'
+import { checkKind, checkLane, checkVersion } from '../model/name.ts'
+import { parsePolicy, type PolicyInput } from '../model/policy.ts'
+import { refuseUnknownFields } from '../model/shape.ts'
+import { checkSignalName } from '../model/signal.ts'
+import { show } from '../model/text.ts'
+import type { Context } from './context.ts'
+import { isSchema, type Schema } from './schema.ts'
+import { moduleOf } from './thread/module.ts'
+
+/** What can be sent to a run, by name. Undeclared, a name takes anything. */
+export type Signals = Readonly<Record<string, unknown>>
+
+export type Handler<Input, Output, S extends Signals> = (ctx: Context<S>, input: Input) => Promise<Output> | Output
+
+export interface TaskOptions {
+  /** Runs of the old code stay with the old workers: executions keep the version that they were submitted with. */
+  readonly version?: string
+  /** Where it is submitted, unless the submit says otherwise; defaults to `default`. */
+  readonly lane?: string
+  /** Defaults to 5 attempts, a second doubling to five minutes apart. */
+  readonly retry?: PolicyInput['retry']
+  /** How long one attempt may hold its lease. */
+  readonly attemptTimeout?: Duration
+  /** From submit to ending, whatever happens. */
+  readonly deadline?: Duration
+  /** A run that meets its recorded steps in another order, or misses one, fails with `nondeterminism`. */
+  readonly strict?: boolean
+  /**
+   * Runs the code in a thread of its own, for code that computes for long: the worker goes on renewing its lease, and ends the
+   * thread when the lease is lost. The thread imports the module that calls `task`, which must export it and should do nothing
+   * else; where another module exports it, `import.meta.url` of that one instead of true.
+   */
+  readonly thread?: boolean | string | URL
+}
+
+interface Schemas<In, Input, Out, Output, S extends Signals> {
+  readonly input?: Schema<In, Input>
+  readonly output?: Schema<Out, Output>
+  /** What `ctx.waitFor` gives and `run.signal` takes, by name. */
+  readonly signals?: { readonly [Name in keyof S]: Schema<unknown, S[Name]> }
+}
+
+/** `In` is what a submit takes, `Out` what the result is. */
+export interface Task<In = unknown, Out = unknown, S extends Signals = Signals> {
+  readonly name: string
+  readonly version: string | null
+  readonly lane: string
+  readonly strict: boolean
+  /** The module in which a thread finds it; null: no thread. */
+  readonly thread: string | null
+  readonly policy: PolicyInput
+  readonly deadline: Duration | undefined
+  readonly schemas: Readonly<{
+    input: Schema<unknown, unknown> | undefined
+    output: Schema<unknown, unknown> | undefined
+    signals: Readonly<Record<string, Schema<unknown, unknown>>>
+  }>
+  readonly handler: Handler<never, unknown, never>
+  /** Only types: nothing is there at run time. */
+  readonly types?: { readonly input: (input: In) => void; readonly output: Out; readonly signals: S }
+}
+
+export const defaultRetry = {
+  attempts: 5,
+  backoff: { type: 'exponential', initialMs: 1000, multiplier: 2, maxMs: '5m', jitter: 0.25 },
+} as const satisfies PolicyInput['retry']
+
+// Any signal, of any payload.
+// oxlint-disable-next-line typescript/no-explicit-any
+type AnySignals = Readonly<Record<string, any>>
+
+/**
+ * Names a piece of durable code.
+ *
+ * @example
+ * const greet = task('greet', async (ctx, { name }: { name: string }) => {
+ *   return ctx.step('write', () => `hello ${name}`)
+ * })
+ */
+export function task<Input = void, Output = void>(
+  name: string,
+  handler: Handler<Input, Output, AnySignals>,
+): Task<Input, Awaited<Output>, AnySignals>
+export function task<Input = void, Out = void, In = Input, Output = Out, S extends Signals = AnySignals>(
+  name: string,
+  options: TaskOptions & Schemas<In, Input, Out, Output, S>,
+  handler: Handler<Input, Out, S>,
+): Task<In, Awaited<Output>, S>
+export function task(name: string, second: unknown, third?: unknown): Task {
+  const [options, handler] = third === undefined ? [{}, second] : [second as GivenOptions, third]
+  refuseUnknownFields(`task ${show(name)}`, options, optionNames)
+  if (typeof handler !== 'function') throw refusal('invalid_input', 'handler', show(handler), 'a function')
+  const { version, lane = 'default', retry = defaultRetry, attemptTimeout, deadline, strict = false } = options
+  if (typeof strict !== 'boolean') throw refusal('invalid_input', 'strict', show(strict), 'true or false')
+  const policy = { retry, ...(attemptTimeout !== undefined && { attemptTimeoutMs: attemptTimeout }) }
+  parsePolicy(policy)
+  return {
+    name: checkKind(name),
+    version: version === undefined ? null : checkVersion(version),
+    lane: checkLane(lane),
+    strict,
+    thread: moduleOf(options.thread, task),
+    policy,
+    deadline,
+    schemas: checkSchemas(options),
+    handler: handler as Task['handler'],
+  }
+}
+
+export function isTask(value: unknown): value is Task {
+  return typeof value === 'object' && value !== null && 'name' in value && 'schemas' in value && 'handler' in value
+}
+
+type GivenOptions = TaskOptions & Schemas<unknown, unknown, unknown, unknown, Signals>
+
+const optionNames = [
+  'version',
+  'lane',
+  'retry',
+  'attemptTimeout',
+  'deadline',
+  'strict',
+  'thread',
+  'input',
+  'output',
+  'signals',
+] as const satisfies readonly (keyof GivenOptions)[]
+
+function checkSchemas({ input, output, signals = {} }: GivenOptions): Task['schemas'] {
+  refuseNonSchema('input', input)
+  refuseNonSchema('output', output)
+  if (typeof signals !== 'object' || signals === null) {
+    throw refusal('invalid_input', 'signals', show(signals), 'an object of schemas by name')
+  }
+  for (const [name, schema] of Object.entries(signals))
+    refuseNonSchema(`signals.${checkSignalName('signals', name)}`, schema)
+  return {
+    input,
+    output,
+    signals,
+  }
+}
+
+function refuseNonSchema(field: string, schema: unknown): void {
+  if (schema === undefined || isSchema(schema)) return
+  throw refusal('invalid_input', field, show(schema), 'a Standard Schema, such as those of zod, valibot or arktype')
+}

@@ -1,0 +1,133 @@
+// The context of a run inside its thread. What is recorded is recorded by the worker, which holds the lease: it is asked. What
+// the code gives it to call, the functions and schemas of steps, stays here, and is called when the worker says so.
+import type { Claim } from '../../engine/execution/claim.ts'
+import type { RecordedError } from '../../model/recorded-error.ts'
+import type { Logger } from '../../sql/logger.ts'
+import type { Child } from '../child.ts'
+import type { StepOptions, StepTry, Upstream } from '../context.ts'
+import type { Departure } from '../departure.ts'
+import { drawOf, keyOf } from '../draw.ts'
+import { PermanentError, RunLeft } from '../errors.ts'
+import type { Acts } from '../run-context.ts'
+import { crossed } from './crossed-error.ts'
+import type { Line, Verbs } from './line.ts'
+
+interface OpenStep {
+  readonly work: (attempt: StepTry) => unknown
+  readonly schema: StepOptions['schema']
+  tooLate: AbortController | null
+}
+
+/** The word by which the code ended its run. */
+export interface Word {
+  readonly verb: 'retryIn' | 'cancel' | 'restart'
+  readonly args: readonly unknown[]
+}
+
+export class ThreadActs implements Acts {
+  readonly claim: Claim
+  readonly logger: Logger
+  word: Word | null = null
+  readonly #line: Line
+  readonly #abort = new AbortController()
+  readonly #steps = new Map<number, OpenStep>()
+  #stepCount = 0
+  #draws = 0
+
+  constructor(claim: Claim, line: Line) {
+    this.claim = claim
+    this.#line = line
+    const log = (level: keyof Logger) => (message: string) => void line.ask('log', level, message).catch(() => {})
+    this.logger = { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') }
+  }
+
+  /** What the worker asks of the run. */
+  readonly verbs: Verbs = {
+    stop: (reason: RecordedError) => this.#abort.abort(crossed(reason)),
+    work: (id: number, attempt: Omit<StepTry, 'signal'>) => this.#work(this.#steps.get(id)!, attempt),
+    giveUp: (id: number, reason: RecordedError) => this.#steps.get(id)?.tooLate?.abort(crossed(reason)),
+    check: async (id: number, value: unknown) => {
+      const verdict = await this.#steps.get(id)!.schema!['~standard'].validate(value)
+      if (verdict.issues === undefined) return { value: verdict.value }
+      const plain = (part: unknown): string =>
+        String(typeof part === 'object' && part !== null && 'key' in part ? part.key : part)
+      return { issues: verdict.issues.map(({ message, path }) => ({ message, path: (path ?? []).map(plain) })) }
+    },
+  }
+
+  #work(step: OpenStep, { idempotencyKey, tryCount }: Omit<StepTry, 'signal'>): unknown {
+    step.tooLate = new AbortController()
+    const signal = AbortSignal.any([this.#abort.signal, step.tooLate.signal])
+    return step.work({ signal, idempotencyKey, tryCount })
+  }
+
+  get abort(): AbortSignal {
+    return this.#abort.signal
+  }
+
+  step(name: string, work: OpenStep['work'], options: StepOptions = {}): Promise<unknown> {
+    const id = (this.#stepCount += 1)
+    const { schema, ...rest } = options
+    this.#steps.set(id, { work, schema, tooLate: null })
+    const running = this.#line
+      .ask('step', id, name, rest, schema !== undefined)
+      .finally(() => void this.#steps.delete(id))
+    // It is recorded, whoever listens: a step that nobody awaits must not end the thread.
+    running.catch(() => {})
+    return running
+  }
+
+  progress(percent: number, message: string | undefined): Promise<void> {
+    return this.#line.ask('progress', percent, message) as Promise<void>
+  }
+
+  now(): Promise<number> {
+    return this.#line.ask('now') as Promise<number>
+  }
+
+  upstream(name: string): Promise<unknown> {
+    return this.#line.ask('upstream', name)
+  }
+
+  upstreams(): Promise<readonly Upstream[]> {
+    return this.#line.ask('upstreams') as Promise<readonly Upstream[]>
+  }
+
+  draw(what: string): Buffer {
+    this.#draws += 1
+    return drawOf(this.claim, what, this.#draws)
+  }
+
+  idempotencyKey(name: string): string {
+    return keyOf(this.claim, name, 0)
+  }
+
+  depart(departure: Departure): never {
+    if (departure.kind === 'retry') return this.#leave('retryIn', departure.delay, departure.reason)
+    return this.#leave('cancel', departure.kind === 'cancel' ? departure.reason : undefined)
+  }
+
+  restart(input: unknown): never {
+    return this.#leave('restart', input)
+  }
+
+  #leave(verb: Word['verb'], ...args: readonly unknown[]): never {
+    this.word ??= { verb, args }
+    throw new RunLeft(howOf[verb])
+  }
+
+  sleep = (): never => refuse('sleep')
+  waitFor = (): never => refuse('waitFor')
+  waitpoint = (): never => refuse('waitpoint')
+  child = (): Child => refuse('run and ctx.spawn')
+  group = (join: string): never => refuse(join)
+}
+
+const howOf = { retryIn: 'retried', cancel: 'cancelled', restart: 'restarted' } as const
+
+// A wait gives up the worker, and with it the thread and all that it has computed.
+function refuse(what: string): never {
+  throw new PermanentError(
+    `ctx.${what} cannot be used in a thread, which computes and does not wait; wait in a task without a thread, and run this one as its child`,
+  )
+}

@@ -1,0 +1,40 @@
+// What was thrown in one thread, as it is thrown in the other: of the same class where it is one of ours, else an error with the
+// same name, message, stack and fields.
+import { EngineError, errorTable, type ErrorCode, type ErrorDetails } from '../../model/errors.ts'
+import { decodeError, encodeError, noError, type RecordedError } from '../../model/recorded-error.ts'
+import { PermanentError, StepError, StepTimeoutError } from '../errors.ts'
+
+export function crossing(thrown: unknown): RecordedError {
+  return decodeError(encodeError(thrown))
+}
+
+export function crossed(recorded: RecordedError): unknown {
+  const { name, message, stack, details, cause, errors } = recorded
+  if (name === noError) return details ?? message
+  const options = cause === undefined ? undefined : { cause: crossed(cause) }
+  const fields = (details ?? {}) as Readonly<Record<string, unknown>>
+  if (name === 'StepError' && 'error' in fields) {
+    return new StepError(String(fields['step']), fields['error'] as RecordedError)
+  }
+  const error = made(name, message, options, fields, errors)
+  if (stack !== undefined) error.stack = stack
+  return error
+}
+
+function made(
+  name: string,
+  message: string,
+  options: { readonly cause: unknown } | undefined,
+  fields: Readonly<Record<string, unknown>>,
+  errors: readonly RecordedError[] | undefined,
+): Error {
+  if (name === 'PermanentError') return Object.assign(new PermanentError(message, options), fields)
+  if (name === 'StepTimeoutError') return Object.assign(new StepTimeoutError(message, options), fields)
+  const { code } = fields
+  if (name === 'EngineError' && typeof code === 'string' && Object.hasOwn(errorTable, code)) {
+    return new EngineError(code as ErrorCode, message, (fields['details'] ?? {}) as ErrorDetails, options)
+  }
+  const plain =
+    errors === undefined ? new Error(message, options) : new AggregateError(errors.map(crossed), message, options)
+  return Object.assign(plain, { name }, fields)
+}

@@ -1,0 +1,49 @@
+// What runs in the thread: one run after another, each over a port of its own.
+import { parentPort, type MessagePort } from 'node:worker_threads'
+import type { Claim } from '../../engine/execution/claim.ts'
+import { RunContext } from '../run-context.ts'
+import type { Context } from '../context.ts'
+import { ThreadActs, type Word } from './acts.ts'
+import { findTask } from './find-task.ts'
+import { Line } from './line.ts'
+
+export interface Asked {
+  readonly module: string
+  readonly name: string
+  readonly version: string | null
+  readonly claim: Claim
+  readonly input: unknown
+}
+
+/** `word`: how the code has ended its run, instead of by a value. */
+export interface Given {
+  readonly word: Word | null
+  readonly value?: unknown
+}
+
+parentPort!.on('message', (port: MessagePort) => {
+  let acts: ThreadActs | null = null
+  const verbs = {
+    handler: (asked: Asked) => {
+      acts = new ThreadActs(asked.claim, line)
+      return run(acts, asked)
+    },
+    stop: (...args: never[]) => acts?.verbs['stop']!(...args),
+    work: (...args: never[]) => acts!.verbs['work']!(...args),
+    giveUp: (...args: never[]) => acts!.verbs['giveUp']!(...args),
+    check: (...args: never[]) => acts!.verbs['check']!(...args),
+  }
+  const line = new Line(port, verbs)
+})
+
+async function run(acts: ThreadActs, { module, name, version, input }: Asked): Promise<Given> {
+  const task = await findTask(module, name, version)
+  const handler = task.handler as unknown as (ctx: Context, input: unknown) => unknown
+  try {
+    const value = await handler(new RunContext(acts), input)
+    return acts.word === null ? { word: null, value } : { word: acts.word }
+  } catch (error) {
+    if (acts.word !== null) return { word: acts.word }
+    throw error
+  }
+}

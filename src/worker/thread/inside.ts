@@ -1,0 +1,15 @@
+// Whether this is a thread that runs tasks for a worker: it imports the modules of tasks, and starts no worker of its own.
+import { workerData } from 'node:worker_threads'
+
+export interface ThreadStart {
+  readonly flowfabric: 'thread'
+  /** The module that the thread runs. */
+  readonly entry: string
+  /** What must be registered before, where that module is TypeScript. */
+  readonly loader: string | null
+}
+
+const given = workerData as Partial<ThreadStart> | null | undefined
+
+export const isInsideThread: boolean =
+  typeof given === 'object' && given !== null && 'flowfabric' in given && given.flowfabric === 'thread'

@@ -1,0 +1,99 @@
+// One thread, as the worker sees it: it is given one run at a time, and can be ended in the middle of whatever it does.
+import { MessageChannel, Worker as NodeThread } from 'node:worker_threads'
+import type { Claim } from '../../engine/execution/claim.ts'
+import type { Logger } from '../../sql/logger.ts'
+import { typeScriptLoader } from '../typescript.ts'
+import type { Context, StepOptions, StepTry } from '../context.ts'
+import type { Task } from '../task.ts'
+import { crossing } from './crossed-error.ts'
+import type { Asked, Given } from './entry.ts'
+import type { ThreadStart } from './inside.ts'
+import { Line, type Verbs } from './line.ts'
+
+// Node looks for no loader in the threads of a process that has one, so the thread registers it first.
+const start = `
+const { entry, loader } = require('node:worker_threads').workerData
+const ready = loader === null ? Promise.resolve() : import(loader).then((typescript) => typescript.register())
+void ready.then(() => import(entry))`
+
+export class Thread {
+  readonly #node: NodeThread
+  readonly #died: Promise<never>
+  isDead = false
+
+  constructor() {
+    const isTypeScript = import.meta.url.endsWith('.ts')
+    const entry = new URL(isTypeScript ? './entry.ts' : './entry.js', import.meta.url).href
+    const loader = isTypeScript ? typeScriptLoader(import.meta.url) : null
+    this.#node = new NodeThread(start, {
+      eval: true,
+      workerData: { flowfabric: 'thread', entry, loader } satisfies ThreadStart,
+    })
+    this.#died = new Promise((_, reject) => {
+      this.#node.on('error', (cause) => reject(new Error(`the thread has died: ${cause.message}`, { cause })))
+      this.#node.on('exit', (code) => {
+        this.isDead = true
+        reject(new Error(`the thread has ended in the middle of a run, with exit code ${code}`))
+      })
+    })
+    this.#died.catch(() => {})
+  }
+
+  /** What the handler gives in there; one at a time. */
+  async run(task: Task, claim: Claim, ctx: Context, input: unknown): Promise<unknown> {
+    const { port1, port2 } = new MessageChannel()
+    const line: Line = new Line(
+      port1,
+      verbsOf(ctx, () => line),
+    )
+    const stop = (): void => void line.ask('stop', crossing(ctx.abort.reason)).catch(() => {})
+    this.#node.ref()
+    try {
+      this.#node.postMessage(port2, [port2])
+      const { name, version, thread } = task
+      const asked: Asked = { module: thread!, name, version, claim: { ...claim, payload: null }, input }
+      const running = line.ask('handler', asked)
+      if (ctx.abort.aborted) stop()
+      else ctx.abort.addEventListener('abort', stop)
+      // What its steps have asked for is never answered when it dies: as in a process that was killed, no try has failed.
+      const { word, value } = (await Promise.race([running, this.#died])) as Given
+      if (word === null) return value
+      return (ctx[word.verb] as (...args: readonly unknown[]) => never)(...word.args)
+    } finally {
+      ctx.abort.removeEventListener('abort', stop)
+      line.end()
+      this.#node.unref()
+    }
+  }
+
+  async end(): Promise<void> {
+    this.isDead = true
+    await this.#node.terminate()
+  }
+}
+
+/** What the run may ask for. */
+function verbsOf(ctx: Context, line: () => Line): Verbs {
+  return {
+    log: (level: keyof Logger, message: string) => ctx.logger[level](message),
+    progress: (percent: number, message: string | undefined) => ctx.progress(percent, message),
+    now: () => ctx.now(),
+    upstream: (name: string) => ctx.upstream(name),
+    upstreams: () => ctx.upstreams(),
+    step: (id: number, name: string, rest: StepOptions, hasSchema: boolean) => {
+      const validate = (value: unknown): Promise<never> => line().ask('check', id, value) as Promise<never>
+      const schema = { '~standard': { version: 1, vendor: 'flowfabric', validate } } as const
+      return ctx.step(name, (attempt) => work(line(), id, attempt), hasSchema ? { ...rest, schema } : rest)
+    },
+  }
+}
+
+async function work(line: Line, id: number, { signal, idempotencyKey, tryCount }: StepTry): Promise<unknown> {
+  const giveUp = (): void => void line.ask('giveUp', id, crossing(signal.reason)).catch(() => {})
+  signal.addEventListener('abort', giveUp)
+  try {
+    return await line.ask('work', id, { idempotencyKey, tryCount })
+  } finally {
+    signal.removeEventListener('abort', giveUp)
+  }
+}

@@ -1,0 +1,63 @@
+// The threads of a worker: one for each run that needs one, kept for the next. A run that is over before its code has ended,
+// because its lease is lost or it was cancelled, takes its thread with it.
+import type { Claim } from '../../engine/execution/claim.ts'
+import type { Context } from '../context.ts'
+import type { Outcome } from '../outcome.ts'
+import type { Task } from '../task.ts'
+import { Thread } from './thread.ts'
+
+// A thread is not had for nothing: the next run finds it for a while.
+const idleMs = 60_000
+
+export class Threads {
+  readonly #idle = new Map<Thread, NodeJS.Timeout>()
+  readonly #ending = new Set<Promise<void>>()
+
+  /** Does the work with the same task, whose code runs in a thread. */
+  async run(task: Task, claim: Claim, work: (threaded: Task) => Promise<Outcome>): Promise<Outcome> {
+    let thread: Thread | null = null
+    let isRunning = false
+    const handler = async (ctx: Context, input: unknown): Promise<unknown> => {
+      thread = this.#take()
+      isRunning = true
+      try {
+        return await thread.run(task, claim, ctx, input)
+      } finally {
+        isRunning = false
+      }
+    }
+    try {
+      return await work({ ...task, handler })
+    } finally {
+      if (thread !== null) this.#leave(thread, isRunning)
+    }
+  }
+
+  /** When nothing runs any more. */
+  async stop(): Promise<void> {
+    for (const thread of this.#idle.keys()) this.#end(thread)
+    await Promise.all(this.#ending)
+  }
+
+  #take(): Thread {
+    for (const [thread, timer] of this.#idle) {
+      clearTimeout(timer)
+      this.#idle.delete(thread)
+      if (!thread.isDead) return thread
+    }
+    return new Thread()
+  }
+
+  #leave(thread: Thread, isRunning: boolean): void {
+    if (isRunning) return this.#end(thread)
+    if (thread.isDead) return
+    this.#idle.set(thread, setTimeout(() => this.#end(thread), idleMs).unref())
+  }
+
+  #end(thread: Thread): void {
+    clearTimeout(this.#idle.get(thread))
+    this.#idle.delete(thread)
+    const ending = thread.end().finally(() => this.#ending.delete(ending))
+    this.#ending.add(ending)
+  }
+}

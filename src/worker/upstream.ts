@@ -1,0 +1,41 @@
+// What came before a member of a flow, as its code reads it. An edge that let the member go is resolved for good, so that its
+// upstream reads the same in every run; one that had not ended then may have by the next.
+import type { UpstreamResult } from '../engine/flow/upstream-results.ts'
+import { EngineError } from '../model/errors.ts'
+import { show } from '../model/text.ts'
+import type { Upstream } from './context.ts'
+import type { Holder } from './holder.ts'
+
+/** All of them, in the order of their edges. */
+export async function readUpstreams(holder: Holder, names?: readonly string[]): Promise<readonly Upstream[]> {
+  const { executionId } = holder.claim
+  const found: Upstream[] = []
+  let cursor: string | null = null
+  do {
+    const request: object = { limit: 1000, ...(names !== undefined && { names }), ...(cursor !== null && { cursor }) }
+    const page = await holder.insist(() => holder.engine.flows.upstreamResults(executionId, request))
+    found.push(...page.results.map((result) => upstreamOf(holder, result)))
+    cursor = page.nextCursor
+  } while (cursor !== null)
+  return found
+}
+
+/** What the one of this name gave. */
+export async function readUpstream(holder: Holder, name: string): Promise<unknown> {
+  const [found] = await readUpstreams(holder, [name])
+  if (found?.outcome === 'success') return found.value
+  const { executionId } = holder.claim
+  const fact =
+    found === undefined
+      ? `execution ${executionId} comes after no member called ${show(name)}`
+      : `${show(name)}, before ${executionId}, ${found.outcome === null ? 'has not ended' : `is ${found.outcome}`} and gives nothing`
+  throw new EngineError('invalid_dependency', `${fact}; ctx.upstreams tells what came before, and how it ended`, {
+    executionId,
+    name,
+  })
+}
+
+function upstreamOf(holder: Holder, { name, upstreamId, kind, outcome, result, encoding }: UpstreamResult): Upstream {
+  const value = outcome === 'success' ? holder.decode(`the result of ${show(name)}`, result, encoding) : undefined
+  return { name, executionId: upstreamId, kind, outcome, value }
+}

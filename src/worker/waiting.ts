@@ -1,0 +1,121 @@
+// A wait for a signal: by name, or through the waitpoint of that name. The signal that meets it is written down, so that every
+// later run is given the same one; so is that nobody answered in time.
+import type { Condition } from '../model/condition.ts'
+import type { WaitpointId } from '../model/id.ts'
+import type { WaitForOptions } from './context.ts'
+import { WaitTimeoutError } from './errors.ts'
+import type { Met } from './history.ts'
+import type { Holder } from './holder.ts'
+import type { Rest } from './rest.ts'
+import { checkBy } from './schema.ts'
+import { joinConditions, Leaf, type Facts, type Meeting } from './waits.ts'
+
+export interface Surroundings {
+  readonly holder: Holder
+  readonly rest: Rest
+  readonly delivered: () => void
+}
+
+export class SignalWait extends Leaf {
+  readonly #met: Met
+  readonly #options: WaitForOptions
+  readonly #around: Surroundings
+  /** Made ahead: its token is with whoever may answer. */
+  readonly waitpointId: WaitpointId | null
+  #dueAt: number | null
+  #hasBegun = false
+
+  constructor(met: Met, options: WaitForOptions, waitpointId: WaitpointId | null, around: Surroundings) {
+    super((wait) => around.rest.await(wait))
+    this.#met = met
+    this.#options = options
+    this.#around = around
+    this.waitpointId = waitpointId
+    this.#dueAt = met.recorded?.dueAt ?? null
+  }
+
+  /** Of its waitpoint. */
+  get key(): string {
+    const { name, index } = this.#met
+    return index === 0 || this.waitpointId !== null ? name : `${name} ${index + 1}`
+  }
+
+  begin(): void {
+    if (this.#hasBegun) return
+    this.#hasBegun = true
+    const { recorded } = this.#met
+    const { timeout } = this.#options
+    const { rest, holder } = this.#around
+    if (recorded !== null && recorded.state !== 'pending') {
+      const { state, result, resultEncoding } = recorded
+      rest.inOrder(recorded, () => this.#finish(state === 'timed_out', result, resultEncoding, true))
+      return
+    }
+    if (recorded !== null || timeout === undefined) return
+    const set = async (): Promise<void> => {
+      const { dueAt } = await holder.record(this.#met, { state: 'pending', dueIn: timeout })
+      this.#dueAt = dueAt
+    }
+    rest.work(set).catch((error: unknown) => this.refuse(error))
+  }
+
+  condition(): Condition | null {
+    if (this.isSettled) return null
+    return joinConditions('anyOf', [
+      { kind: 'signal', waitpoint: this.key },
+      { kind: 'signal', name: this.#met.name },
+      this.#dueAt === null ? null : { kind: 'time', at: this.#dueAt },
+    ])
+  }
+
+  metBy({ now, signals }: Facts): Meeting | null {
+    const signal = signals.find(({ waitpointKey, name }) =>
+      waitpointKey === null ? name === this.#met.name : waitpointKey === this.key,
+    )
+    if (signal !== undefined) return { at: signal.acceptedAt, signal }
+    return this.#dueAt !== null && now >= this.#dueAt ? { at: this.#dueAt } : null
+  }
+
+  async record({ signal }: Meeting): Promise<void> {
+    const { holder } = this.#around
+    if (signal === undefined) {
+      await holder.record(this.#met, { state: 'timed_out', dueAt: this.#dueAt! })
+      return
+    }
+    const { signalId, payload, payloadEncoding } = signal
+    await holder.record(this.#met, {
+      state: 'succeeded',
+      originId: signalId,
+      ...(payload !== null && { result: payload, resultEncoding: payloadEncoding ?? 'json' }),
+    })
+  }
+
+  give({ signal }: Meeting): void {
+    this.#finish(signal === undefined, signal?.payload ?? null, signal?.payloadEncoding ?? null, false)
+  }
+
+  #finish(hasTimedOut: boolean, payload: Uint8Array | null, encoding: string | null, isRecorded: boolean): void {
+    const { rest, delivered } = this.#around
+    delivered()
+    rest
+      .work(() => this.#value(hasTimedOut, payload, encoding, isRecorded))
+      .then(this.settle, (error: unknown) => this.refuse(error))
+  }
+
+  async #value(
+    hasTimedOut: boolean,
+    payload: Uint8Array | null,
+    encoding: string | null,
+    isRecorded: boolean,
+  ): Promise<unknown> {
+    const { name } = this.#met
+    const { onTimeout, schema } = this.#options
+    if (hasTimedOut) {
+      if (onTimeout === undefined) throw new WaitTimeoutError(name)
+      return onTimeout()
+    }
+    const what = `the signal ${JSON.stringify(name)}`
+    const value = this.#around.holder.decode(what, payload, encoding)
+    return checkBy(schema, value, what, isRecorded ? 'step_value_refused' : 'invalid_input')
+  }
+}

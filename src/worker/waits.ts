@@ -1,0 +1,149 @@
+// Where durable code waits. A leaf is one thing to wait for: a signal, a point in time. Leaves and groups of them (`all`, `any`,
+// `race`) are lazy: nothing happens until they are awaited.
+import type { Signal } from '../engine/signal/signal.ts'
+import type { Condition } from '../model/condition.ts'
+import type { Wait } from './context.ts'
+
+/** What is known to have happened, in the database's clock. */
+export interface Facts {
+  readonly now: number
+  /** Those that woke this run, and were not taken by a wait yet. */
+  readonly signals: readonly Signal[]
+}
+
+/** What a leaf was met by, and when. */
+export interface Meeting {
+  readonly at: number
+  readonly signal?: Signal
+}
+
+export abstract class Awaitable<T> implements Wait<T> {
+  readonly promise: Promise<T>
+  protected settle!: (value: T) => void
+  protected refuse!: (error: unknown) => void
+  isSettled = false
+  readonly #onAwaited: (wait: Awaitable<unknown>) => void
+  #isAwaited = false
+
+  constructor(onAwaited: (wait: Awaitable<unknown>) => void) {
+    this.#onAwaited = onAwaited
+    this.promise = new Promise<T>((resolve, reject) => {
+      this.settle = (value) => {
+        this.isSettled = true
+        resolve(value)
+      }
+      this.refuse = (error) => {
+        this.isSettled = true
+        reject(error)
+      }
+    })
+    // Whoever awaits it hears of a refusal; a loser of a race is nobody's fault.
+    this.promise.catch(() => {})
+  }
+
+  /** Begins to wait, as a member of a group or by itself. Called once or more. */
+  abstract begin(): void
+  /** The leaves under it that are still to be met. */
+  abstract leaves(): readonly Leaf[]
+  /** What it waits for; null once there is nothing. */
+  abstract condition(): Condition | null
+
+  // Laziness is the point: awaiting begins where it is called.
+  // oxlint-disable-next-line unicorn/no-thenable
+  then<A = T, B = never>(
+    onFulfilled?: ((value: T) => A | PromiseLike<A>) | null,
+    onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    if (!this.#isAwaited) {
+      this.#isAwaited = true
+      this.#onAwaited(this as Awaitable<unknown>)
+    }
+    return this.promise.then(onFulfilled, onRejected)
+  }
+
+  catch<Other = never>(onRejected?: ((reason: unknown) => Other | PromiseLike<Other>) | null): Promise<T | Other> {
+    return this.then(null, onRejected)
+  }
+
+  finally(onFinally?: (() => void) | null): Promise<T> {
+    return this.then(null).finally(onFinally ?? undefined)
+  }
+}
+
+/** One thing to wait for. */
+export abstract class Leaf<T = unknown> extends Awaitable<T> {
+  leaves(): readonly Leaf[] {
+    return this.isSettled ? [] : [this as Leaf]
+  }
+
+  /** Asks for what only the database knows, before it is held against the facts. */
+  async look(): Promise<void> {}
+  /** How the facts meet it; null when they do not. */
+  abstract metBy(facts: Facts): Meeting | null
+  /** Writes down that it was met. */
+  abstract record(meeting: Meeting): Promise<void>
+  /** Gives the code what it waits for. */
+  abstract give(meeting: Meeting): void
+  /** A point in time and nothing else. */
+  get dueAt(): number | null {
+    return null
+  }
+
+  refuseWith(error: unknown): void {
+    this.refuse(error)
+  }
+}
+
+type Join = 'all' | 'any' | 'race'
+
+/** Members that are no waits are promises like any other: they are listened to, and wake nobody. */
+export class Group extends Awaitable<unknown> {
+  readonly #join: Join
+  readonly #members: readonly unknown[]
+  #hasBegun = false
+
+  constructor(join: Join, members: readonly unknown[], onAwaited: (wait: Awaitable<unknown>) => void) {
+    super(onAwaited)
+    this.#join = join
+    this.#members = members
+  }
+
+  begin(): void {
+    if (this.#hasBegun) return
+    this.#hasBegun = true
+    const promises = this.#members.map((member) => (member instanceof Awaitable ? (member.promise as unknown) : member))
+    for (const wait of this.#waits) wait.begin()
+    const joined = joinOf[this.#join](promises)
+    joined.then(this.settle, this.refuse)
+  }
+
+  leaves(): readonly Leaf[] {
+    return this.isSettled ? [] : this.#waits.flatMap((wait) => wait.leaves())
+  }
+
+  condition(): Condition | null {
+    if (this.isSettled) return null
+    const conditions = this.#waits.map((wait) => wait.condition())
+    return joinConditions(this.#join === 'all' ? 'allOf' : 'anyOf', conditions)
+  }
+
+  get #waits(): readonly Awaitable<unknown>[] {
+    return this.#members.filter((member) => member instanceof Awaitable)
+  }
+}
+
+const joinOf: Readonly<Record<Join, (promises: readonly unknown[]) => Promise<unknown>>> = {
+  all: (promises) => Promise.all(promises),
+  any: (promises) => Promise.any(promises),
+  race: (promises) => Promise.race(promises),
+}
+
+/** Without a node that says nothing: what is in it goes into the one around it. */
+export function joinConditions(kind: 'allOf' | 'anyOf', conditions: readonly (Condition | null)[]): Condition | null {
+  const members = conditions.flatMap((condition) => {
+    if (condition === null) return []
+    return condition.kind === kind ? condition.members : [condition]
+  })
+  if (members.length === 0) return null
+  return members.length === 1 ? members[0]! : { kind, members }
+}

@@ -1,0 +1,137 @@
+// A worker: claims as many executions as it has free slots, runs their tasks, and keeps their leases meanwhile.
+//
+//   start ──► poll.ts: free slots ──► claim, waiting for work ──► runs.ts: run each ──► slots free again
+//   stop  ──► no more claims ──► runs finish within the grace ──► the rest is given back at once
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Engine } from '../engine/contract.ts'
+import { jsonCodec, type Codec } from '../model/codec.ts'
+import { parseDuration, type Duration } from '../model/duration.ts'
+import { EngineError } from '../model/errors.ts'
+import { refuseUnknownFields } from '../model/shape.ts'
+import { Leases, type LeaseHealth } from './leases.ts'
+import { settingsOf, type Settings, type WorkerOptions } from './options.ts'
+import { Poll } from './poll.ts'
+import { Registration } from './registration.ts'
+import { Runs } from './runs.ts'
+import { StopSignals } from './stop-signals.ts'
+import type { Telemetry } from './telemetry.ts'
+import { isInsideThread } from './thread/inside.ts'
+
+export interface WorkerSurroundings {
+  readonly engine: Engine
+  readonly codec?: Codec
+  readonly telemetry?: Telemetry | undefined
+  /** Hints of runs that were called off, by the uuid of their execution; without them it looks once a second. */
+  readonly onCalledOff?: ((hear: (executionId: string | null) => void) => () => void) | undefined
+  readonly onStart?: () => Promise<void> | void
+  readonly onStop?: () => Promise<void> | void
+}
+
+export class Worker implements AsyncDisposable {
+  readonly instanceId: string
+  readonly #around: WorkerSurroundings
+  readonly #settings: Settings
+  readonly #leases: Leases
+  readonly #runs: Runs
+  readonly #poll: Poll
+  readonly #registration: Registration
+  readonly #signals: StopSignals
+  #stopped: Promise<void> | null = null
+
+  constructor(options: WorkerOptions, around: WorkerSurroundings) {
+    const { engine, codec = jsonCodec } = around
+    const settings = settingsOf(options)
+    const { logger, leaseTtlMs, identity } = settings
+    this.#around = around
+    this.#settings = settings
+    this.instanceId = identity.workerInstanceId
+    this.#leases = new Leases({
+      engine,
+      workerInstanceId: this.instanceId,
+      leaseTtlMs,
+      logger,
+      isClaiming: () => this.#poll.isClaiming,
+      onCalledOff: around.onCalledOff,
+      onPulse: () => this.#runs.giveBackStuck(),
+    })
+    this.#runs = new Runs({ engine, codec, settings, leases: this.#leases, telemetry: around.telemetry })
+    this.#registration = new Registration(engine, settings)
+    this.#poll = new Poll(engine, settings, this.#runs, this.#registration)
+    this.#signals = new StopSignals((signal) => {
+      logger.info(`${signal}: claims no more, and finishes what runs`)
+      return this.stop()
+    })
+  }
+
+  /** How many run now. */
+  get running(): number {
+    return this.#runs.running
+  }
+
+  /** Whether its leases are renewed. */
+  get leaseHealth(): LeaseHealth {
+    return this.#leases.health
+  }
+
+  /** From here on it claims and runs. */
+  async start(): Promise<void> {
+    if (this.#stopped !== null) throw new EngineError('engine_closed', 'this worker has stopped; make another')
+    if (this.#poll.hasStarted) return
+    if (isInsideThread) throw insideThread()
+    this.#registration.start()
+    this.#poll.start()
+    if (this.#settings.handlesSignals) this.#signals.heed()
+    await this.#around.onStart?.()
+  }
+
+  /**
+   * Claims no more, lets what runs finish for as long as `grace` says (10 s when left out), then gives the rest back at once,
+   * without burning an attempt.
+   */
+  stop(options: { readonly grace?: Duration } = {}): Promise<void> {
+    refuseUnknownFields('stop', options, ['grace'])
+    const graceMs = options.grace === undefined ? this.#settings.graceMs : parseDuration('grace', options.grace)
+    return (this.#stopped ??= this.#stop(graceMs))
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop()
+  }
+
+  /**
+   * Claims once, without waiting, and runs what it got until each run has ended or left; for tests. Gives how many there were.
+   */
+  async tick(): Promise<number> {
+    const count = await this.#poll.once()
+    await this.#runs.idle()
+    return count
+  }
+
+  async #stop(graceMs: number): Promise<void> {
+    this.#signals.ignore()
+    const hadStarted = this.#poll.hasStarted
+    const wasClaiming = this.#poll.isClaiming
+    await this.#poll.stop()
+    await this.#idleWithin(graceMs)
+    await this.#runs.abandon()
+    await this.#runs.idle()
+    this.#leases.stop()
+    // A claim that was hung up on may have taken something all the same: its answer is lost, and nobody here runs it.
+    if (wasClaiming) await this.#leases.giveBackUnknown()
+    await this.#runs.end()
+    if (hadStarted) await this.#registration.stop()
+    await this.#around.onStop?.()
+  }
+
+  async #idleWithin(ms: number): Promise<void> {
+    const over = new AbortController()
+    const idle = this.#runs.idle().then(() => over.abort())
+    await Promise.race([idle, sleep(ms, undefined, { signal: over.signal }).catch(() => {})])
+  }
+}
+
+function insideThread(): EngineError {
+  const sentence =
+    'a worker was started in the thread of a task, because the module of the task starts one; move the task to a module that only exports tasks'
+  return new EngineError('unsupported', sentence)
+}

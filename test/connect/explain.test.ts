@@ -1,0 +1,16 @@
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { connect } from '../../src/connect/connect.ts'
+import { mintExecutionId } from '../../src/model/id.ts'
+import { createDatabase } from '../support/database.ts'
+
+test('an execution is explained in a sentence; one that does not exist is null', async () => {
+  const server = inject('postgres')
+  const database = await createDatabase(server.url, undefined, server.template)
+  onTestFinished(() => database.drop())
+  const ff = await connect(database.url)
+  onTestFinished(() => ff.close())
+  const { executionId } = await ff.engine.executions.create({ kind: 'k', lane: 'mail' })
+  const explanation = await ff.explain(executionId)
+  expect(explanation?.sentence).toMatch(/^Waits for a worker since .*Z: no registered worker serves lane 'mail'\.$/)
+  expect(await ff.explain(mintExecutionId())).toBeNull()
+})

@@ -1,0 +1,66 @@
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { connect, EngineError, task, type FlowFabric } from '../../src/index.ts'
+import { refusal } from '../support/refusal.ts'
+import { createDatabase } from '../support/database.ts'
+
+const backends = ['postgres', 'embedded'] as const
+
+async function open(backend: (typeof backends)[number]): Promise<FlowFabric> {
+  if (backend === 'embedded') return connect('memory:')
+  const server = inject('postgres')
+  const database = await createDatabase(server.url, undefined, server.template)
+  onTestFinished(() => database.drop())
+  return connect(database.url)
+}
+
+const greet = task('greet', async (ctx, { name }: { name: string }) => {
+  const hello = await ctx.step('hello', () => `hello ${name}`)
+  await ctx.sleep('rest', 50)
+  const end = await ctx.waitFor('end', { timeout: '1m' })
+  return `${hello}${end}`
+})
+
+test.each(backends)(
+  '%s: submitted, run by a worker with its supervisor, and told by a handle',
+  async (backend) => {
+    await using ff = await open(backend)
+    const worker = ff.worker({ tasks: [greet], concurrency: 5 })
+    await worker.start()
+    await worker.start()
+    const run = await ff.submit(greet, { name: 'Ada' }, { tags: { a: 'b' } })
+    const others = await ff.submitMany(greet, [{ input: { name: 'Bo' } }, { input: { name: 'Cy' } }])
+    for (const other of others) if (!EngineError.is(other)) await other.signal('end', '?')
+    await run.signal('end', '!')
+    expect(await run.result({ timeout: '30s' })).toBe('hello Ada!')
+    expect(
+      await Promise.all(others.map(async (other) => (EngineError.is(other) ? other.code : other.result()))),
+    ).toEqual(['hello Bo?', 'hello Cy?'])
+    expect(await ff.handle(run.id, greet).result()).toBe('hello Ada!')
+    expect(await ff.handle(run.id).state()).toBe('completed')
+  },
+  120_000,
+)
+
+test('a close stops its workers first, and gives back what does not end', async () => {
+  const ff = await open('postgres')
+  const begun: string[] = []
+  const hang = task('hang', async (ctx) => {
+    begun.push(ctx.executionId)
+    await new Promise((resolve) => ctx.abort.addEventListener('abort', resolve))
+  })
+  const worker = ff.worker({ tasks: [hang], grace: 50, reconcilers: false })
+  await worker.start()
+  await ff.submit(hang)
+  await expect.poll(() => begun.length, { timeout: 20_000 }).toBe(1)
+  await ff.close()
+  expect(worker.running).toBe(0)
+  await refusal('engine_closed', ff.submit(hang))
+  expect(() => ff.worker({ tasks: [hang] })).toThrow('this FlowFabric is closed')
+}, 60_000)
+
+test('the options of a worker are checked before anything runs', async () => {
+  await using ff = await open('postgres')
+  expect(() => ff.worker({ tasks: [greet], reconcilers: 'no' as never })).toThrow('reconcilers is "no"')
+  expect(() => ff.worker({ tasks: [greet], logger: {} as never })).toThrow('logger is without debug')
+  expect(() => ff.worker({ tasks: [greet], lane: 'x' } as never)).toThrow('did you mean lanes?')
+})

@@ -1,0 +1,72 @@
+// A handler that never gives way, on the real clock: the event loop stands still, and with it every renewal of the process.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { leaseExpiry } from '../../src/engine/reconcilers/lease-expiry.ts'
+import type { Logger } from '../../src/sql/logger.ts'
+import { task } from '../../src/worker/task.ts'
+import { Worker } from '../../src/worker/worker.ts'
+import { setup } from '../support/setup.ts'
+
+const fast = { timeout: 20_000, interval: 10 }
+
+function block(ms: number): void {
+  const until = performance.now() + ms
+  while (performance.now() < until);
+}
+
+test('a handler that never yields is told of, and its late lease counts as lost: what it gives is dropped', async () => {
+  const { engine, sql } = await setup()
+  const warnings: string[] = []
+  const logger: Logger = { debug() {}, info() {}, error() {}, warn: (message) => void warnings.push(message) }
+  const seen: { isAborted: boolean; runs: number } = { isAborted: false, runs: 0 }
+  const greedy = task('greedy', { retry: { attempts: 1 } }, async (ctx) => {
+    seen.runs += 1
+    if (seen.runs > 1) return 'the second one'
+    block(700)
+    // The first time that it gives way, it hears that it is too late.
+    await sleep(1)
+    await new Promise<void>((resolve) => {
+      if (ctx.abort.aborted) resolve()
+      else ctx.abort.addEventListener('abort', () => resolve())
+    })
+    seen.isAborted = true
+    return 'the first one'
+  })
+  const worker = new Worker({ tasks: [greedy], leaseTtl: 300, handleSignals: false, logger }, { engine })
+  onTestFinished(() => worker.stop({ grace: 0 }))
+  const { executionId } = await engine.executions.create({ kind: 'greedy' })
+  await worker.tick()
+  await expect.poll(() => seen.isAborted, fast).toBe(true)
+  expect(warnings).toContainEqual(expect.stringMatching(/^the event loop was blocked for \d+ ms; leases last 300 ms/))
+  expect(await engine.executions.result(executionId)).toMatchObject({ kind: 'pending' })
+  await expect.poll(async () => (await leaseExpiry.runOnce(sql)).processed, fast).toBe(1)
+  await expect.poll(() => worker.tick(), fast).toBe(1)
+  const result = await engine.executions.result(executionId)
+  expect(result).toMatchObject({ kind: 'completed' })
+  expect(new TextDecoder().decode((result as { result: Uint8Array }).result)).toBe('"the second one"')
+})
+
+test('what was claimed ahead and finds no slot is given back after a while, and others are free to take it', async () => {
+  const { engine } = await setup()
+  const gates: (() => void)[] = []
+  let isQuick = true
+  const turning = task('turning', () => {
+    if (isQuick) return
+    return new Promise<void>((resolve) => gates.push(resolve))
+  })
+  const worker = new Worker({ tasks: [turning], concurrency: 1, leaseTtl: 1500, handleSignals: false }, { engine })
+  onTestFinished(() => worker.stop({ grace: 0 }))
+  onTestFinished(() => gates.forEach((open) => open()))
+  for (let each = 1; each <= 20; each += 1) await engine.executions.create({ kind: 'turning' })
+  await worker.start()
+  const count = async () => {
+    const states = await engine.executions.countByState()
+    return { active: states.active.count, completed: states.completed.count }
+  }
+  await expect.poll(count, fast).toEqual({ active: 0, completed: 20 })
+  isQuick = false
+  await engine.executions.createMany(Array.from({ length: 5 }, () => ({ kind: 'turning' })))
+  await expect.poll(() => gates.length, fast).toBe(1)
+  await expect.poll(count, fast).toEqual({ active: 1, completed: 20 })
+  expect(worker.running).toBe(1)
+})

@@ -1,0 +1,106 @@
+// A cancel tells the holder, who looks at its leases at once. Its pulse stands still here, so that every look is one that a hint
+// has asked for.
+import { expect, inject, onTestFinished, test, vi } from 'vitest'
+import type { Engine } from '../../src/engine/contract.ts'
+import { openEngine, type OpenEngine } from '../../src/engine/engine.ts'
+import type { ExecutionId } from '../../src/model/id.ts'
+import { silent } from '../../src/sql/logger.ts'
+import type { Lease } from '../../src/worker/lease.ts'
+import { Leases } from '../../src/worker/leases.ts'
+import { setup, type Fixture } from '../support/setup.ts'
+
+const fast = { timeout: 20_000, interval: 10 }
+
+async function holding(fixture: Fixture, count: number) {
+  const open = openEngine(fixture.sql)
+  await listening(open)
+  const looks: number[] = []
+  const engine: Engine = {
+    ...open.engine,
+    leases: {
+      ...open.engine.leases,
+      check: (request) => {
+        looks.push(request.leases.length)
+        return open.engine.leases.check(request)
+      },
+    },
+  }
+  const leases = new Leases({
+    engine,
+    workerInstanceId: 'holder',
+    leaseTtlMs: 60_000,
+    logger: silent,
+    isClaiming: () => false,
+    onPulse: () => {},
+    onCalledOff: open.onCalledOff,
+  })
+  onTestFinished(() => leases.stop())
+  const held: Lease[] = []
+  for (let each = 0; each < count; each += 1) await open.engine.executions.create({ kind: 'held' })
+  const identity = { workerId: 'holder', workerInstanceId: 'holder', lanes: ['default'], leaseTtl: 60_000 }
+  const { claims } = await open.engine.executions.claim({ ...identity, max: count })
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  for (const claim of claims) held.push(leases.hold(claim))
+  vi.useRealTimers()
+  return { open, looks, held, ids: held.map(({ fence }) => fence.executionId) }
+}
+
+test('a cancel in the same process is seen with one look at all leases, and one of another’s run with none', async () => {
+  const fixture = await setup()
+  const { open, looks, held, ids } = await holding(fixture, 3)
+  await cancelOfAnother(open, fixture)
+  await open.engine.executions.cancel({ executionId: ids[1]! })
+  await expect.poll(() => held[1]!.isLost, fast).toBe(true)
+  expect(looks).toEqual([3])
+  expect(held.map((lease) => lease.isLost)).toEqual([false, true, false])
+})
+
+test('runs that are cancelled together share a look', async () => {
+  const fixture = await setup()
+  const { open, looks, held, ids } = await holding(fixture, 5)
+  await open.engine.executions.cancelMany(ids.map((executionId) => ({ executionId })))
+  await expect.poll(() => held.every((lease) => lease.isLost), fast).toBe(true)
+  expect(looks).toEqual([5])
+})
+
+test('a run that is asked to stop, and one whose lease is revoked, are seen by a look each', async () => {
+  const fixture = await setup()
+  const { open, looks, held, ids } = await holding(fixture, 2)
+  await open.engine.executions.cancel({ executionId: ids[0]!, grace: '1h' })
+  await expect.poll(() => held[0]!.stop.aborted, fast).toBe(true)
+  expect(held[0]!.isLost).toBe(false)
+  await open.engine.leases.revoke({ executionId: ids[1]! })
+  await expect.poll(() => held[1]!.isLost, fast).toBe(true)
+  expect(looks).toEqual([2, 2])
+})
+
+test.runIf(inject('backend') === 'postgres')('a cancel in another process is seen with one look', async () => {
+  const fixture = await setup()
+  const { looks, held, ids } = await holding(fixture, 3)
+  const other = openEngine(fixture.sql)
+  await cancelOfAnother(other, fixture)
+  await other.engine.executions.cancel({ executionId: ids[2]! })
+  await expect.poll(() => held[2]!.isLost, fast).toBe(true)
+  expect(looks).toEqual([3])
+})
+
+/** Whoever begins to listen is told that it may have missed something, once. */
+async function listening(open: OpenEngine): Promise<void> {
+  if (inject('backend') === 'embedded') return
+  await new Promise<void>((resolve) => {
+    const end = open.onCalledOff((executionId) => {
+      if (executionId !== null) return
+      end()
+      resolve()
+    })
+  })
+}
+
+/** Running too, and held by somebody else. */
+async function cancelOfAnother({ engine }: OpenEngine, { engine: theirs }: Fixture): Promise<ExecutionId> {
+  const { executionId } = await theirs.executions.create({ kind: 'theirs', lane: 'theirs' })
+  const identity = { workerId: 'other', workerInstanceId: 'other', lanes: ['theirs'], leaseTtl: 60_000 }
+  await theirs.executions.claim({ ...identity, max: 1 })
+  await engine.executions.cancel({ executionId })
+  return executionId
+}

@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest'
+import { task } from '../../src/worker/task.ts'
+import { working } from './working.ts'
+
+test('ctx.all is one suspension: it wakes when everything is there', async () => {
+  const both = task('both', async (ctx) => {
+    const [a, b] = await ctx.all([ctx.waitFor('a'), ctx.waitFor('b'), ctx.sleep('least', '1m')])
+    return `${a}${b}`
+  })
+  const { submit, worker, after, engine } = await working([both])
+  const run = await submit(both)
+  await worker.tick()
+  await run.signal('b', '2')
+  await run.signal('a', '1')
+  expect(await worker.tick()).toBe(0)
+  await after('1m')
+  expect(await run.result()).toBe('12')
+  const { events } = await engine.events.timeline(run.id)
+  expect(events.filter((event) => event.kind === 'suspended')).toHaveLength(1)
+})
+
+test('plain Promise.all over waits wakes at each, and gives the same', async () => {
+  const both = task('both', async (ctx) => {
+    const [a, b] = await Promise.all([ctx.waitFor('a'), ctx.waitFor('b')])
+    return `${a}${b}`
+  })
+  const { submit, worker, runAll } = await working([both])
+  const run = await submit(both)
+  await worker.tick()
+  await run.signal('b', '2')
+  await runAll()
+  expect(await run.state()).toBe('suspended')
+  await run.signal('a', '1')
+  await runAll()
+  expect(await run.result()).toBe('12')
+})
+
+test('a race has the same winner in every later run, though the losers are there by then', async () => {
+  const winners: string[] = []
+  const race = task('race', async (ctx) => {
+    const late = ctx.sleep('late', '1h').then(() => 'late')
+    winners.push(await Promise.race([late, ctx.waitFor('answer')]))
+    winners.push(await ctx.race([ctx.sleep('later', '1h').then(() => 'later'), ctx.waitFor('reply')]))
+    await ctx.sleep('long', '5h')
+    return winners.slice(-2)
+  })
+  const { submit, worker, runAll, after } = await working([race])
+  const run = await submit(race)
+  await worker.tick()
+  await run.signal('answer', 'answered')
+  await runAll()
+  await run.signal('reply', 'replied')
+  await runAll()
+  expect(await run.state()).not.toBe('completed')
+  for (let hours = 0; hours < 6; hours += 1) await after('1h')
+  expect(await run.result()).toEqual(['answered', 'replied'])
+  expect(new Set(winners)).toEqual(new Set(['answered', 'replied']))
+})
+
+test('ctx.any takes the first that succeeds, ctx.race the first however it ends', async () => {
+  const first = task('first', async (ctx) => {
+    const impatient = ctx.waitFor('never', { timeout: '1m' })
+    const any = await ctx.any([impatient, ctx.waitFor('patient')])
+    const race = await ctx
+      .race([ctx.waitFor('nobody', { timeout: '1m' }), ctx.waitFor('else')])
+      .catch((error: unknown) => (error as Error).name)
+    return [any, race]
+  })
+  const { submit, worker, runAll, after } = await working([first])
+  const run = await submit(first)
+  await worker.tick()
+  await after('1m')
+  expect(await run.state()).toBe('suspended')
+  await run.signal('patient', 'here')
+  await runAll()
+  await after('1m')
+  expect(await run.result()).toEqual(['here', 'WaitTimeoutError'])
+})

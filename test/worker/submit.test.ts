@@ -1,0 +1,221 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { submitMany } from '../../src/connect/submit.ts'
+import { jsonCodec, type Codec } from '../../src/model/codec.ts'
+import { EngineError } from '../../src/model/errors.ts'
+import type { ChildError } from '../../src/worker/errors.ts'
+import { task, type Task } from '../../src/worker/task.ts'
+import { refusal } from '../support/refusal.ts'
+import { rows } from '../support/raw.ts'
+import { count, fields, length, text } from './schemas.ts'
+import { working } from './working.ts'
+
+test('SDK-16 a submit needs the task and its input: lane, priority and id come by themselves', async () => {
+  const plain = task('plain', (_, input: number) => input + 1)
+  const { submit, engine, runAll } = await working([plain])
+  const run = await submit(plain, 41)
+  expect(run.id).toMatch(/^\{fp:\d+\}:[\da-f-]{36}$/)
+  expect(await engine.executions.describe(run.id)).toMatchObject({
+    kind: 'plain',
+    lane: 'default',
+    priority: 0,
+    publicState: 'waiting',
+  })
+  await runAll()
+  expect(await run.result()).toBe(42)
+})
+
+test('what a task says goes with every submit, and a submit may say otherwise', async () => {
+  const mail = task(
+    'mail',
+    { lane: 'mail', version: '7', retry: { attempts: 2 }, attemptTimeout: '1m', deadline: '1d' },
+    () => 'sent',
+  )
+  const { submit, engine } = await working([mail])
+  const run = await submit(mail)
+  const other = await submit(mail, undefined, { lane: 'slow', version: null, deadline: '1h', tags: { a: 'b' } })
+  const [one, two] = [await engine.executions.describe(run.id), await engine.executions.describe(other.id)]
+  expect(one).toMatchObject({
+    lane: 'mail',
+    version: '7',
+    policy: { retry: { attempts: 2 }, attemptTimeoutMs: 60_000 },
+  })
+  expect(two).toMatchObject({ lane: 'slow', version: null, tags: { a: 'b' } })
+  expect(one!.deadlineAt! - one!.createdAt).toBe(86_400_000)
+  expect(two!.deadlineAt! - two!.createdAt).toBe(3_600_000)
+  const error = await refusal('invalid_input', submit(mail, undefined, { prority: 5 } as object))
+  expect(error.message).toBe('submit has an unknown field "prority"; did you mean priority?')
+})
+
+test('an input that its schema refuses is never accepted, and the handler is given what the schema makes of it', async () => {
+  const measure = task('measure', { input: length, output: count }, (_, size) => size * 2)
+  const { submit, runAll } = await working([measure])
+  const error = await refusal('invalid_input', submit(measure as unknown as Task<number>, 5))
+  expect(error.message).toBe('the input of measure is refused by its schema: expected a text')
+  const run = await submit(measure, 'four')
+  await runAll()
+  expect(await run.result()).toBe(8)
+})
+
+test('an input that is refused at the claim, and an output that is refused, fail for good', async () => {
+  const strict = task('strict', { input: text, output: count, retry: { attempts: 3 } }, (_, said) => said as never)
+  const { submit, runAll, engine } = await working([strict])
+  const damaged = await engine.executions.create({ kind: 'strict', payload: new TextEncoder().encode('5') })
+  const wrong = await submit(strict, 'no number')
+  await runAll()
+  const reasonOf = async (id: typeof wrong.id): Promise<unknown> =>
+    (await engine.attempts.list(id)).attempts.map((attempt) => attempt.failureReason)
+  expect(await reasonOf(damaged.executionId)).toEqual(['the input of strict is refused by its schema: expected a text'])
+  expect(await reasonOf(wrong.id)).toEqual(['what strict returned is refused by its schema: expected a count'])
+})
+
+test('a step and a signal are held against their schemas, fresh and recorded', async () => {
+  let isNewer = false
+  const checked = task('checked', { signals: { answer: fields<{ ok: boolean }>(['ok']) } }, async (ctx) => {
+    const size = await ctx.step('size', () => 'four', { schema: isNewer ? (count as never) : text })
+    const answer = await ctx.waitFor('answer')
+    return `${size} ${answer.ok}`
+  })
+  const { submit, worker, runAll, engine } = await working([checked])
+  const [run, other] = [await submit(checked), await submit(checked)]
+  await worker.tick()
+  const error = await refusal('invalid_input', run.signal('answer', {} as never))
+  expect(error.message).toBe('the signal "answer" is refused by its schema: ok: missing')
+  await run.signal('answer', { ok: true })
+  await runAll()
+  expect(await run.result()).toBe('four true')
+  isNewer = true
+  await other.signal('answer', { ok: true })
+  await runAll()
+  expect((await engine.attempts.list(other.id)).attempts.at(-1)).toMatchObject({
+    failureReason: 'the recorded value of step "size" is refused by its schema: expected a count',
+    failureCategory: 'permanent',
+  })
+})
+
+test('many are submitted in one call; a bad one is refused in its place', async () => {
+  const measure = task('measure', { input: text }, (_, said) => said.length)
+  const { engine, runAll } = await working([measure])
+  const answers = await submitMany(engine, jsonCodec, measure as Task, [
+    { input: 'one' },
+    { input: 2 },
+    { input: 'three', options: { priority: 5, idempotencyKey: 'k' } },
+    { input: 'four', options: { priority: 5, idempotencyKey: 'k' } },
+    { input: 'five', options: { tags: { ['x'.repeat(200)]: 'long' } } },
+  ])
+  await runAll()
+  const outcomes = await Promise.all(
+    answers.map(async (answer) => (EngineError.is(answer) ? answer.code : answer.result())),
+  )
+  expect(outcomes).toEqual([3, 'invalid_input', 5, 'idempotency_conflict', 'invalid_tag'])
+})
+
+test('a handle waits for the result as long as it is told to, and others hear of it at once', async () => {
+  const gates: (() => void)[] = []
+  const gate = task('gate', () => new Promise<string>((resolve) => gates.push(() => resolve('done'))))
+  const { submit, worker } = await working([gate])
+  const run = await submit(gate)
+  const error = await refusal('wait_timed_out', run.result({ timeout: 20 }))
+  expect(error.message).toContain('is waiting and has not ended in time; ask again')
+  const leaving = new AbortController()
+  const left = run.result({ signal: leaving.signal })
+  leaving.abort(new Error('no longer interested'))
+  await expect(left).rejects.toThrow('no longer interested')
+  const waiting = Promise.all([run.result(), run.result()])
+  const ticking = worker.tick()
+  await expect.poll(() => gates.length).toBe(1)
+  gates[0]!()
+  expect(await waiting).toEqual(['done', 'done'])
+  await ticking
+})
+
+test('a handle of what does not exist says so', async () => {
+  const { handle, engine } = await working([task('plain', () => {})])
+  const { executionId } = await engine.executions.create({ kind: 'plain' })
+  const missing = handle(executionId.replace(/.$/, (digit) => (digit === '0' ? '1' : '0')) as typeof executionId)
+  await refusal('execution_not_found', missing.result())
+  await refusal('execution_not_found', missing.state())
+  await refusal('execution_not_found', missing.cancel())
+})
+
+test('a codec sees everything that users give, and the database sees nothing of it', async () => {
+  const key = randomBytes(32)
+  const sealing: Codec = {
+    encode(value) {
+      const iv = randomBytes(12)
+      const cipher = createCipheriv('aes-256-gcm', key, iv)
+      const sealed = Buffer.concat([cipher.update(JSON.stringify(value)), cipher.final()])
+      return { bytes: Buffer.concat([iv, cipher.getAuthTag(), sealed]), encoding: 'sealed' }
+    },
+    decode({ bytes, encoding }) {
+      expect(encoding).toBe('sealed')
+      const opener = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))
+      opener.setAuthTag(bytes.subarray(12, 28))
+      return JSON.parse(Buffer.concat([opener.update(bytes.subarray(28)), opener.final()]).toString())
+    },
+  }
+  const secretive = task(
+    'secretive',
+    { retry: { attempts: 2, backoff: { type: 'fixed', delayMs: 0 } } },
+    async (ctx, said: string) => {
+      const step = await ctx.step('step', () => `${said} step`)
+      const signal = await ctx.waitFor('signal')
+      if (ctx.attemptIndex === 0) throw new Error(`${said} error`)
+      return `${step} ${signal}`
+    },
+  )
+  const { submit, runAll, worker, sql } = await working([secretive], {}, sealing)
+  const run = await submit(secretive, 'whisper')
+  await worker.tick()
+  await run.signal('signal', 'whisper too')
+  await runAll()
+  expect(await run.result()).toBe('whisper step whisper too')
+  const stored = await rows(
+    sql,
+    `select payload as bytes from flowfabric.ff_exec_input union all
+     select result from flowfabric.ff_exec_result union all
+     select result from flowfabric.ff_step union all
+     select payload from flowfabric.ff_signal union all
+     select error from flowfabric.ff_attempt where error is not null`,
+  )
+  expect(stored).toHaveLength(6)
+  for (const { bytes } of stored) expect(Buffer.from(bytes as Uint8Array).toString('latin1')).not.toContain('whisper')
+})
+
+test('what was thrown does not pass by the codec: neither reasons nor the log tell it, and handles and parents do', async () => {
+  const hiding: Codec = {
+    encode: (value) => ({ bytes: Buffer.from(JSON.stringify(value)).map((byte) => byte ^ 0x55), encoding: 'hidden' }),
+    decode: ({ bytes }) => JSON.parse(Buffer.from(bytes.map((byte) => byte ^ 0x55)).toString()) as unknown,
+  }
+  const once = { attempts: 1 }
+  const child = task('child', { retry: once }, (ctx) =>
+    ctx.step('tell', () => Promise.reject(new Error('whisper', { cause: new Error('whisper again') }))),
+  )
+  const parent = task('parent', { retry: once }, async (ctx) => {
+    const told = await ctx.run(child).catch((error: unknown) => (error as ChildError).reason)
+    throw new Error(`the child said: ${told}`)
+  })
+  const { submit, runAll, dispatched, sql } = await working([child, parent], {}, hiding)
+  const run = await submit(parent)
+  await runAll()
+  await dispatched()
+  await runAll()
+  await expect(run.result()).rejects.toThrow(`execution ${run.id} failed: the child said: whisper: whisper again`)
+  const tables = await rows(
+    sql,
+    `select oid::regclass::text as name from pg_class
+     where relnamespace = 'flowfabric'::regnamespace and relkind in ('r', 'p')`,
+  )
+  for (const { name } of tables) {
+    const found = await rows(sql, `select t::text as line from ${String(name)} as t`)
+    expect(JSON.stringify(found)).not.toContain('whisper')
+    expect(JSON.stringify(found)).not.toContain(Buffer.from('whisper').toString('hex'))
+  }
+})
+
+test('SDK-11 errors say whether to try again', () => {
+  const isRetryable = (['contended', 'database_unreachable', 'server_unreachable', 'invalid_input'] as const).map(
+    (code) => new EngineError(code, 'x').retryable,
+  )
+  expect(isRetryable).toEqual([true, true, true, false])
+})

@@ -1,0 +1,153 @@
+// Tasks in threads, which are real ones: what runs in them is in threaded.ts.
+import { threadId } from 'node:worker_threads'
+import { expect, test } from 'vitest'
+import type { ExecutionId } from '../../src/model/id.ts'
+import type { Logger } from '../../src/sql/logger.ts'
+import { task } from '../../src/worker/task.ts'
+import { asked, durable, endless, failing, flaky, spinning, where } from './threaded.ts'
+import { recordedBy, working, type Working } from './working.ts'
+
+const tasks = [asked, durable, endless, failing, flaky, spinning, where]
+const patient = { timeout: 25_000, interval: 20 }
+
+const hasBegun = ({ engine }: Working, id: ExecutionId) =>
+  expect.poll(async () => (await engine.executions.describe(id))?.progress?.percent, patient).toBe(1)
+
+test('a task with `thread` runs in a thread of its own, which the next run is given as well', async () => {
+  const { submit, runAll } = await working(tasks, { concurrency: 1 })
+  const runs = [await submit(where), await submit(where)]
+  await runAll()
+  const [first, second] = [await runs[0]!.result(), await runs[1]!.result()]
+  expect(first).not.toBe(threadId)
+  expect(second).toBe(first)
+})
+
+test('a thread that computes for several times its lease keeps it', async () => {
+  const { submit, worker, engine } = await working(tasks, { leaseTtl: '2s' })
+  const run = await submit(spinning, 5000)
+  await worker.tick()
+  expect(await run.result()).toBe('spun')
+  expect((await engine.attempts.list(run.id)).attempts).toHaveLength(1)
+})
+
+test('a cancel ends a thread that never yields', async () => {
+  const fixture = await working(tasks)
+  const { submit, worker } = fixture
+  const run = await submit(endless)
+  const ticked = worker.tick()
+  await hasBegun(fixture, run.id)
+  await run.cancel({ reason: 'enough' })
+  await ticked
+  expect(worker.running).toBe(0)
+  expect(await run.state()).toBe('cancelled')
+  const next = await submit(where)
+  await worker.tick()
+  expect(await next.result()).not.toBe(threadId)
+})
+
+test('a thread that never yields is ended with its worker, and another worker is given the execution', async () => {
+  const fixture = await working(tasks)
+  const { submit, worker, engine } = fixture
+  const run = await submit(endless)
+  const ticked = worker.tick()
+  await hasBegun(fixture, run.id)
+  await worker.stop({ grace: 0 })
+  await ticked
+  expect(await run.state()).toBe('waiting')
+  expect((await engine.attempts.list(run.id)).attempts[0]).toMatchObject({ outcome: 'released' })
+})
+
+test('a lease that is taken away ends the thread', async () => {
+  const fixture = await working(tasks)
+  const { submit, worker, engine } = fixture
+  const run = await submit(endless)
+  const ticked = worker.tick()
+  await hasBegun(fixture, run.id)
+  await engine.leases.revoke({ executionId: run.id })
+  await ticked
+  expect(await run.state()).toBe('waiting')
+})
+
+test('code in a thread that is asked to stop hears of it, and may still finish', async () => {
+  const fixture = await working(tasks)
+  const { submit, worker } = fixture
+  const run = await submit(asked)
+  const ticked = worker.tick()
+  await hasBegun(fixture, run.id)
+  await run.cancel({ grace: '1h' })
+  await ticked
+  expect(await run.result()).toMatch(/is asked to stop; finish or clean up within the grace$/)
+})
+
+test('steps, records, draws, keys, progress, log lines and retries of a thread are those of any run', async () => {
+  const lines: string[] = []
+  const logger: Logger = { debug() {}, warn() {}, error() {}, info: (line) => void lines.push(line) }
+  const { submit, runAll, after, engine } = await working(tasks, { logger })
+  const run = await submit(durable, { start: 4 })
+  await runAll()
+  expect(await run.state()).toBe('delayed')
+  await after('2s')
+  const result = await run.result()
+  expect(result).toMatchObject({ twice: 8, id: run.id, attempt: 1, keys: result.key })
+  // The first attempt gave its draw as the reason to be tried again.
+  expect((await engine.attempts.list(run.id)).attempts[0]!.failureReason).toBe(result.uuid)
+  expect(lines).toEqual(['begins', 'begins'])
+  expect(await recordedBy(engine, run.id)).toEqual([
+    'step twice: succeeded',
+    'step keys: succeeded',
+    'value ctx.now: succeeded',
+  ])
+  expect((await engine.executions.describe(run.id))!.progress).toMatchObject({ percent: 50, message: 'half of it' })
+})
+
+test('tries of a step in a thread are limited, recorded and repeated', async () => {
+  const { submit, runAll, engine } = await working(tasks)
+  const run = await submit(flaky)
+  await runAll()
+  expect(await run.result()).toBe(3)
+  expect((await engine.steps.list(run.id)).steps[0]).toMatchObject({ tryCount: 3, state: 'succeeded' })
+})
+
+test('what a schema refuses in a thread is refused', async () => {
+  const { submit, runAll, engine } = await working(tasks)
+  const run = await submit(durable, { start: 0.2 })
+  await runAll()
+  expect((await engine.attempts.list(run.id)).attempts[0]!.failureReason).toBe(
+    'what step "twice" gave is refused by its schema: expected a count',
+  )
+})
+
+test.for([
+  ['permanent', { reason: 'never: because', error: { name: 'PermanentError', cause: { name: 'TypeError' } } }],
+  ['own', { reason: 'out of it', error: { name: 'RangeError', details: { limit: 7 } } }],
+  ['value', { reason: 'a word' }],
+  ['sleep', { reason: expect.stringMatching(/^ctx\.sleep cannot be used in a thread/) }],
+  ['function', { reason: expect.stringMatching(/^what the handler gave cannot go from thread to thread/) }],
+  ['exit', { reason: 'the thread has ended in the middle of a run, with exit code 3' }],
+] as const)('a thread that fails by %s fails its run as any handler does', async ([how, details]) => {
+  const { submit, runAll } = await working(tasks)
+  const run = await submit(failing, how)
+  await runAll()
+  await expect(run.result()).rejects.toMatchObject({ code: 'execution_failed', details })
+})
+
+test('what a step throws is caught in the thread as the error of that step, and a cancel is a cancel', async () => {
+  const { submit, runAll } = await working(tasks)
+  const runs = [await submit(failing, 'step'), await submit(failing, 'cancel')]
+  await runAll()
+  expect(await runs[0]!.result()).toBe('step: TypeError')
+  expect(await runs[1]!.state()).toBe('cancelled')
+})
+
+test('a task that its module does not export says what to do, and so does a thread of nowhere', async () => {
+  const hidden = task('hidden', { thread: new URL('./threaded.ts', import.meta.url), retry: { attempts: 1 } }, () => 1)
+  const { submit, runAll } = await working([hidden])
+  const run = await submit(hidden)
+  await runAll()
+  await expect(run.result()).rejects.toMatchObject({
+    details: { reason: expect.stringMatching(/exports no task "hidden", which is to run in a thread; export it/) },
+  })
+  expect(() => task('nowhere', { thread: 'there' }, () => 1)).toThrow(
+    /^thread is "there"; it must be true, or import\.meta\.url of the module that exports the task$/,
+  )
+})

@@ -1,0 +1,70 @@
+// Tasks that run in threads: the thread imports this file.
+import { threadId } from 'node:worker_threads'
+import { PermanentError, StepError } from '../../src/worker/errors.ts'
+import { task } from '../../src/worker/task.ts'
+import { count } from './schemas.ts'
+
+function spin(ms: number): void {
+  const until = performance.now() + ms
+  while (performance.now() < until);
+}
+
+const once = { retry: { attempts: 1 } } as const
+
+export const where = task('where', { thread: true }, () => threadId)
+
+export const spinning = task('spinning', { thread: import.meta.url, ...once }, (_ctx, ms: number) => {
+  spin(ms)
+  return 'spun'
+})
+
+export const endless = task('endless', { thread: true, ...once }, async (ctx) => {
+  await ctx.progress(1, 'begins')
+  for (;;);
+})
+
+export const durable = task('durable', { thread: true }, async (ctx, { start }: { start: number }) => {
+  ctx.logger.info('begins')
+  const twice = await ctx.step('twice', ({ tryCount }) => start * 2 * tryCount, { schema: count })
+  const keys = await ctx.step('keys', ({ idempotencyKey }) => idempotencyKey)
+  const values = { now: await ctx.now(), random: ctx.random(), uuid: ctx.uuid(), key: ctx.idempotencyKey('keys') }
+  await ctx.progress(50, 'half of it')
+  if (ctx.attemptIndex === 0) ctx.retryIn('1s', values.uuid)
+  return { twice, keys, ...values, id: ctx.executionId, attempt: ctx.attemptIndex }
+})
+
+export const failing = task('failing', { thread: true, ...once }, async (ctx, how: string) => {
+  if (how === 'permanent') throw new PermanentError('never', { cause: new TypeError('because') })
+  if (how === 'own') throw Object.assign(new RangeError('out of it'), { limit: 7 })
+  if (how === 'value') throw 'a word'
+  if (how === 'sleep') await ctx.sleep('a nap', '1h')
+  if (how === 'function') return () => 1
+  if (how === 'exit') process.exit(3)
+  if (how === 'cancel') ctx.cancel('no need')
+  const tried = ctx.step('step', () => {
+    throw new TypeError('of the step')
+  })
+  const error: unknown = await tried.catch((thrown: unknown) => thrown)
+  return error instanceof StepError ? `${error.step}: ${error.error.name}` : 'another'
+})
+
+export const flaky = task('flaky', { thread: true }, async (ctx) => {
+  return ctx.step(
+    'third time',
+    ({ tryCount, signal }) => {
+      if (tryCount === 3) return tryCount
+      if (tryCount === 2) throw new Error('second')
+      return new Promise<number>((resolve) => signal.addEventListener('abort', () => resolve(-1)))
+    },
+    { retry: { attempts: 3, backoff: { type: 'fixed', delayMs: 1 } }, timeout: 50 },
+  )
+})
+
+export const asked = task('asked', { thread: true }, async (ctx) => {
+  await ctx.progress(1)
+  await new Promise<void>((resolve) => {
+    if (ctx.abort.aborted) resolve()
+    else ctx.abort.addEventListener('abort', () => resolve())
+  })
+  return (ctx.abort.reason as Error).message
+})

@@ -1,0 +1,135 @@
+// Recorded runs against changed code.
+import { expect, test } from 'vitest'
+import type { Context } from '../../src/worker/context.ts'
+import type { RecordedRun } from '../../src/worker/recorded-run.ts'
+import { task, type TaskOptions } from '../../src/worker/task.ts'
+import { verify } from '../../src/worker/verify.ts'
+import { working } from './working.ts'
+
+const effects: string[] = []
+const child = task('invoice', (_, amount: number) => `invoice of ${amount}`)
+
+type Code = (ctx: Context<Record<string, unknown>>, input: { amount: number }) => unknown
+
+const order = (code: Code, options: TaskOptions = {}) => task('order', options, code as never)
+
+const charge = async (ctx: Context<Record<string, unknown>>, amount: number): Promise<string> =>
+  ctx.step('charge', () => {
+    effects.push('charge')
+    return `charged ${amount}`
+  })
+
+const original: Code = async (ctx, { amount }) => {
+  await ctx.now()
+  const charged = await charge(ctx, amount)
+  await ctx.sleep('cool off', '1h')
+  const answer = await ctx.waitFor('answer')
+  const invoice = await ctx.run(child, amount)
+  await ctx.step('send', () => void effects.push('send'))
+  return { charged, answer, invoice }
+}
+
+/** One that has ended, one that sleeps, one that waits; as a file would hold them. */
+async function recordedRuns(): Promise<Record<'ended' | 'sleeping' | 'waiting', RecordedRun>> {
+  const recording = order(original)
+  const { submit, runAll, after, dispatched } = await working([recording, child])
+  const [ended, waiting] = [
+    await submit(recording, { amount: 1 } as never),
+    await submit(recording, { amount: 2 } as never),
+  ]
+  await ended.signal('answer', 'yes')
+  await runAll()
+  await after('1h')
+  await dispatched()
+  await runAll()
+  const sleeping = await submit(recording, { amount: 3 } as never)
+  await runAll()
+  expect(await ended.state()).toBe('completed')
+  effects.splice(0)
+  const runs = { ended: await ended.export(), sleeping: await sleeping.export(), waiting: await waiting.export() }
+  return JSON.parse(JSON.stringify(runs)) as typeof runs
+}
+
+test('the same code goes the recorded way, to its end or to where the run stands, and does nothing', async () => {
+  const { ended, sleeping, waiting } = await recordedRuns()
+  const report = await verify(order(original), [ended, sleeping, waiting])
+  expect(report.runs.map(({ kind }) => kind)).toEqual(['same', 'same', 'same'])
+  expect(report.ok).toBe(true)
+  expect(String(report)).toBe('')
+  expect(effects).toEqual([])
+})
+
+test('what has no record stops the replay there, and is new', async () => {
+  const { ended, sleeping } = await recordedRuns()
+  const withCheck = order(async (ctx, { amount }) => {
+    await ctx.now()
+    await ctx.step('check stock', () => void effects.push('check'))
+    await charge(ctx, amount)
+  })
+  const { ok, runs } = await verify(withCheck, [ended, sleeping])
+  expect(ok).toBe(true)
+  expect(runs.map(({ kind, recorded, met }) => [kind, recorded, met])).toEqual([
+    ['new', 'charge', 'check stock'],
+    ['new', 'charge', 'check stock'],
+  ])
+  expect(runs[0]!.sentence).toBe('goes on after "ctx.now" with the new step "check stock", where "charge" is recorded')
+  expect(runs[0]!.isRefused).toBe(false)
+  expect((await verify(order(withCheck.handler as never, { strict: true }), [ended])).runs[0]!.isRefused).toBe(true)
+  expect(effects).toEqual([])
+})
+
+test('another order, a missing step, another kind: told with both names, also when the code catches it', async () => {
+  const { ended } = await recordedRuns()
+  const changed: [Code, Record<string, unknown>][] = [
+    [
+      async (ctx, { amount }) => {
+        await ctx.now()
+        await ctx.sleep('cool off', '1h')
+        await charge(ctx, amount)
+      },
+      { recorded: 'charge', met: 'cool off', sentence: 'meets the sleep "cool off" where "charge" is recorded' },
+    ],
+    [
+      async (ctx, { amount }) => {
+        await ctx.now()
+        await charge(ctx, amount)
+        return 'done'
+      },
+      { recorded: 'cool off', met: null },
+    ],
+    [
+      async (ctx, { amount }) => {
+        await ctx.now()
+        await charge(ctx, amount)
+        await ctx.step('cool off', () => {}).catch(() => {})
+        return 'done'
+      },
+      { recorded: 'cool off', met: 'cool off', isRefused: true },
+    ],
+    [
+      async (ctx) => {
+        await ctx.now()
+        await ctx.step('charge', () => '', { schema: refusing })
+      },
+      { isRefused: true, sentence: expect.stringContaining('the recorded value of step "charge" is refused') },
+    ],
+  ]
+  for (const [code, told] of changed) {
+    const { ok, runs } = await verify(order(code), [ended])
+    expect(ok).toBe(false)
+    expect(runs[0]).toMatchObject({ kind: 'differs', ...told })
+  }
+  expect(effects).toEqual([])
+})
+
+test('a run of another task, and what is no run, are refused', async () => {
+  const { ended } = await recordedRuns()
+  await expect(verify(child, [ended])).rejects.toThrow('is a run of "order", and not of "invoice"')
+  await expect(verify(child, [{} as RecordedRun])).rejects.toThrow(
+    'a recorded run is an object; it must be what `export` of a handle gave',
+  )
+})
+
+const refusing = {
+  '~standard': { version: 1, vendor: 'test', validate: () => ({ issues: [{ message: 'no longer' }] }) },
+} as const
