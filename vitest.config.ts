@@ -1,14 +1,33 @@
 import { defineConfig } from 'vitest/config'
 
 // The engine's files run on both backends; what needs real connections runs on Postgres alone.
-const engine = ['test/engine/**/*.test.ts', 'test/conformance/**/*.test.ts', 'test/support/setup.test.ts']
+const engine = [
+  'test/engine/**/*.test.ts',
+  'test/worker/**/*.test.ts',
+  'test/cli/**/*.test.ts',
+  'test/conformance/**/*.test.ts',
+  'test/server/**/*.test.ts',
+  'test/support/setup.test.ts',
+]
+// Through a server and its client as well: every operation, and what a worker lives on. Whether a value is good is said by the
+// same engine behind the server; that it is asked is shown by bad ids.
+const overHttp = [
+  'test/conformance/**/*.test.ts',
+  'test/engine/execution/{bad-id,cancel,cancel-grace,claim,complete,create,delay,fail,grant,release,renew,replay,result}.test.ts',
+  'test/engine/execution/{resume,suspend,tag,try-suspend}.test.ts',
+  'test/engine/suspension/lifecycle.test.ts',
+  'test/engine/signal/{send,redeem,repeat}.test.ts',
+  'test/engine/flow/{add-member,cancel,connect,graph,submit-graph,upstream-results,wait}.test.ts',
+  'test/engine/step/**/*.test.ts',
+  'test/worker/**/*.test.ts',
+]
 const databases = [
   'test/sql/**/*.test.ts',
   'test/connect/**/*.test.ts',
   'test/support/**/*.test.ts',
   'test/statements.test.ts',
 ]
-const connections = ['test/races/**/*.test.ts', 'test/crash/**/*.test.ts']
+const connections = ['test/races/**/*.test.ts', 'test/crash/**/*.test.ts', 'test/client/**/*.test.ts']
 const globalSetup = ['test/support/global-setup.ts']
 
 export default defineConfig({
@@ -44,6 +63,16 @@ export default defineConfig({
       {
         extends: true,
         test: { name: 'postgres', include: engine, isolate: false, provide: { backend: 'postgres' }, globalSetup },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'http',
+          include: overHttp,
+          isolate: false,
+          provide: { backend: 'postgres', overHttp: true },
+          globalSetup,
+        },
       },
       {
         extends: true,

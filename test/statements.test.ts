@@ -9,7 +9,7 @@ import { allStatements } from '../src/sql/statement.ts'
 import { createDatabase } from './support/database.ts'
 import { compare, embeddedDescriber, postgresDescriber } from './support/described-statement.ts'
 import type { Describer } from './support/described-statement.ts'
-import { openMigrated } from './support/embedded-snapshot.ts'
+import { openMigrated } from '../src/testing/database.ts'
 import { migrateAll } from './support/migrate-all.ts'
 import { startPostgres } from './support/postgres.ts'
 

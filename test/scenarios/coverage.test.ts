@@ -27,6 +27,7 @@ test.each([
   'SIG',
   'COMP',
   'TMO',
+  'FLOW',
   'OPS',
   'SUB',
   'TAG',

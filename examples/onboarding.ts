@@ -1,0 +1,38 @@
+// A new customer: an account is made, with a second try where the first fails; after a rest somebody has to agree; then the
+// welcome goes out. The process may die at any point: what is done is done, and the rest goes on from there.
+import { connect, task } from 'flowfabric'
+
+const tries = new Map<string, number>()
+
+const onboard = task('onboard', async (ctx, { email }: { email: string }) => {
+  const account = await ctx.step('create account', () => createAccount(email), {
+    retry: { attempts: 3, backoff: { type: 'fixed', delayMs: '50ms' } },
+  })
+  await ctx.sleep('cool off', '200ms')
+  const answer = await ctx.waitFor('approval', { timeout: '2d' })
+  if (!answer.approved) return ctx.cancel('refused')
+  await ctx.step('send welcome', ({ idempotencyKey }) =>
+    console.log(`welcome, ${email} (${idempotencyKey.slice(-14)})`),
+  )
+  return { account, approvedBy: answer.by as string }
+})
+
+const ff = await connect(process.env.FLOWFABRIC_URL ?? 'file:./.flowfabric')
+const worker = ff.worker({ tasks: [onboard], concurrency: 50 })
+await worker.start()
+
+const run = await ff.submit(onboard, { email: 'ada@example.com' })
+await run.signal('approval', { approved: true, by: 'grace' }) // kept until the wait that takes it
+console.log(await run.result())
+
+for (const { name, kind, tryCount } of (await ff.engine.steps.list(run.id)).steps) {
+  console.log(`${kind.padEnd(5)} ${name.padEnd(14)} tries: ${tryCount}`)
+}
+await ff.close()
+
+function createAccount(email: string): string {
+  const count = (tries.get(email) ?? 0) + 1
+  tries.set(email, count)
+  if (count === 1) throw new Error('the accounts service is busy')
+  return `account of ${email}`
+}
