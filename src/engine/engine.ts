@@ -98,6 +98,7 @@ export function openEngine(sql: Sql, options: EngineOptions = {}): OpenEngine {
       new Supervisor(telling, options, {
         onReady: (queueIds) => hints.ring(queueIds),
         onOwed: engine.onOwed,
+        onCalledOff: engine.onCalledOff,
         onDue: (hear) => hints.onDue(hear),
       }),
     onCalledOff: (hear) => hints.onCalledOff(hear),

@@ -8,7 +8,7 @@
 // what rings meanwhile is told by the next.
 import type { Sql } from '../sql/sql.ts'
 import { statement } from '../sql/statement.ts'
-import { Bell } from './bell.ts'
+import { Watch } from './watch.ts'
 
 // A hint that a crash loses was only a hint: its commit waits for no disk.
 const notify = statement({
@@ -37,41 +37,8 @@ const calledOffWord = 'off'
 // Ids are longer than queues, and a payload has at most 8,000 bytes.
 const mostFlowsNamed = 50
 const mostCalledOffNamed = 50
-
-/**
- * One who looks, waits, and looks again. It hears while it looks too, and then does not wait: what came after the look had
- * begun may not be in what it saw.
- */
-class Watch<Id> {
-  readonly #bell = new Bell()
-  readonly #concerns: (id: Id) => boolean
-  readonly end: () => void
-  #hasHeard = false
-
-  constructor(concerns: (id: Id) => boolean, end: () => void) {
-    this.#concerns = concerns
-    this.end = end
-  }
-
-  /** Null when it may be any. */
-  hear(id: Id | null): void {
-    if (id !== null && !this.#concerns(id)) return
-    this.#hasHeard = true
-    this.#bell.ring()
-  }
-
-  /**
-   * Resolves at the next hint since the last one that it told, at the latest after `timeoutMs` or when `signal` aborts. With
-   * a spread, a random share of it after the hint: what is heard meanwhile is told with it. True when it was a hint.
-   */
-  async next(timeoutMs: number, signal?: AbortSignal, spreadMs = 0): Promise<boolean> {
-    if (!this.#hasHeard) await this.#bell.wait(signal, timeoutMs)
-    const isHint = this.#hasHeard
-    if (isHint && spreadMs > 0) await new Bell().wait(signal, Math.random() * spreadMs)
-    this.#hasHeard = false
-    return isHint
-  }
-}
+// Of hints that do not come back, be it that a pooler swallows them.
+const mostEchoes = 1000
 
 // Between two writes that carry their own hint; the other hints are sent one at a time.
 const quietMs = 5
@@ -171,10 +138,10 @@ export class Hints {
 
   /** The runs of these, by uuid, were ended or asked to stop by somebody else than their holder, and it is committed. */
   calledOff(executionIds: Iterable<string>): void {
-    for (const id of executionIds) {
-      this.#tellCalledOff(id)
-      if (this.#sql.kind !== 'embedded') this.#calledOff.add(id)
-    }
+    const ids = [...executionIds]
+    if (ids.length > mostCalledOffNamed) this.#tellCalledOff(null)
+    else for (const id of ids) this.#tellCalledOff(id)
+    if (this.#sql.kind !== 'embedded') for (const id of ids) this.#calledOff.add(id)
     if (this.#calledOff.size > 0 && !this.#sending) void this.#send()
   }
 
@@ -218,6 +185,7 @@ export class Hints {
       this.#ringing = new Set()
       this.#endedFlows = new Set()
       if (this.#isListening && this.#calledOff.size <= mostCalledOffNamed) {
+        if (this.#echoes.size > mostEchoes) this.#echoes.clear()
         for (const id of this.#calledOff) this.#echoes.add(id)
       }
       this.#calledOff = new Set()

@@ -57,7 +57,12 @@ export function shared(sql: Sql, options: EngineOptions) {
   const endings = new Endings(inOurWords(sql))
   const telling = subscriptions.telling(sql, () => endings.wake())
   const signingKeys = new SigningKeys(sql, options.signing)
-  const dispatcher = new Dispatcher(telling, { onReady, onDelay, onFlowsEnded: (flowIds) => hints.flowsEnded(flowIds) })
+  const dispatcher = new Dispatcher(telling, {
+    onReady,
+    onDelay,
+    onCalledOff,
+    onFlowsEnded: (flowIds) => hints.flowsEnded(flowIds),
+  })
   const onOwed = options.dispatch === false ? () => {} : (owes: number): void => dispatcher.kick(owes)
   const sets = {
     createUnkeyed: new Merger(sql, createUnkeyed(sql, queues, hints)),
@@ -93,6 +98,7 @@ export function shared(sql: Sql, options: EngineOptions) {
     dispatcher,
     onOwed,
     onReady,
+    onCalledOff,
     telling,
     sql: inOurWords(closing.refusing(sql)),
     raw,

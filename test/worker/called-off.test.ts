@@ -1,49 +1,11 @@
-// A cancel tells the holder, who looks at its leases at once. Its pulse stands still here, so that every look is one that a hint
-// has asked for.
-import { expect, inject, onTestFinished, test, vi } from 'vitest'
-import type { Engine } from '../../src/engine/contract.ts'
+// A cancel tells the holder, who looks at its leases at once.
+import { expect, inject, test } from 'vitest'
 import { openEngine, type OpenEngine } from '../../src/engine/engine.ts'
 import type { ExecutionId } from '../../src/model/id.ts'
-import { silent } from '../../src/sql/logger.ts'
-import type { Lease } from '../../src/worker/lease.ts'
-import { Leases } from '../../src/worker/leases.ts'
 import { setup, type Fixture } from '../support/setup.ts'
+import { holding } from './holding.ts'
 
 const fast = { timeout: 20_000, interval: 10 }
-
-async function holding(fixture: Fixture, count: number) {
-  const open = openEngine(fixture.sql)
-  await listening(open)
-  const looks: number[] = []
-  const engine: Engine = {
-    ...open.engine,
-    leases: {
-      ...open.engine.leases,
-      check: (request) => {
-        looks.push(request.leases.length)
-        return open.engine.leases.check(request)
-      },
-    },
-  }
-  const leases = new Leases({
-    engine,
-    workerInstanceId: 'holder',
-    leaseTtlMs: 60_000,
-    logger: silent,
-    isClaiming: () => false,
-    onPulse: () => {},
-    onCalledOff: open.onCalledOff,
-  })
-  onTestFinished(() => leases.stop())
-  const held: Lease[] = []
-  for (let each = 0; each < count; each += 1) await open.engine.executions.create({ kind: 'held' })
-  const identity = { workerId: 'holder', workerInstanceId: 'holder', lanes: ['default'], leaseTtl: 60_000 }
-  const { claims } = await open.engine.executions.claim({ ...identity, max: count })
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-  for (const claim of claims) held.push(leases.hold(claim))
-  vi.useRealTimers()
-  return { open, looks, held, ids: held.map(({ fence }) => fence.executionId) }
-}
 
 test('a cancel in the same process is seen with one look at all leases, and one of another’s run with none', async () => {
   const fixture = await setup()
@@ -83,18 +45,6 @@ test.runIf(inject('backend') === 'postgres')('a cancel in another process is see
   await expect.poll(() => held[2]!.isLost, fast).toBe(true)
   expect(looks).toEqual([3])
 })
-
-/** Whoever begins to listen is told that it may have missed something, once. */
-async function listening(open: OpenEngine): Promise<void> {
-  if (inject('backend') === 'embedded') return
-  await new Promise<void>((resolve) => {
-    const end = open.onCalledOff((executionId) => {
-      if (executionId !== null) return
-      end()
-      resolve()
-    })
-  })
-}
 
 /** Running too, and held by somebody else. */
 async function cancelOfAnother({ engine }: OpenEngine, { engine: theirs }: Fixture): Promise<ExecutionId> {

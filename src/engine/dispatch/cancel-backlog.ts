@@ -3,7 +3,7 @@
 import { attached } from '../../model/attached.ts'
 import { statement } from '../../sql/statement.ts'
 import { endExecutionsWhole, endsWithoutMore } from '../execution/ending.ts'
-import { inScope, sweepParams, sweepRow, takenUp } from '../reconcilers/candidate.ts'
+import { calledOffAmong, inScope, sweepParams, sweepRow, takenUp } from '../reconcilers/candidate.ts'
 import { owedByEnded } from './owed.ts'
 
 export const cancelBacklogDuty = 'cancel-backlog'
@@ -67,5 +67,5 @@ acknowledged as (
 ),
 ${takenUp(cancelBacklogDuty, 'looked')}
 select (select count(*) from candidate) as seen, (select count(*) from looked) as processed,
-  '{}'::int4[] as ready_queue_ids, ${owedByEnded} as owes`,
+  '{}'::int4[] as ready_queue_ids, ${owedByEnded} as owes, ${calledOffAmong('ending')} as called_off_ids`,
 })

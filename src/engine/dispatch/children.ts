@@ -125,6 +125,7 @@ select case when n.is_full then $1 else (select count(*) from owed) end as seen,
   case when exists (select from backlogged) then ${owed.cancels} else 0 end
     | case when exists (select from settled where flow_id is not null) then ${owed.flow} else 0 end
     | case when exists (select from settled where parent_id is not null) then ${owed.parent} else 0 end as owes,
+  '{}'::uuid[] as called_off_ids,
   (select count(*) from backlogged) as backlogged
 from (select (select count(*) from live) > $1 as is_full) n`,
 })

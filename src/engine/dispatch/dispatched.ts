@@ -11,6 +11,8 @@ export interface Dispatched {
   readonly backlogged: number
   /** What its own endings owe, as bits of `owed`; left out when there is nothing. */
   readonly owes?: number
+  /** Runs that were cancelled, by uuid; left out when none could be. */
+  readonly calledOffIds?: readonly string[]
   /** Left out when none could end. */
   readonly endedFlowIds?: readonly string[]
 }

@@ -6,7 +6,7 @@ import type { Sql } from '../../sql/sql.ts'
 import { Bell } from '../bell.ts'
 import { cancelBacklog } from '../reconcilers/cancel-backlog.ts'
 import { dispatch } from '../reconcilers/dispatch.ts'
-import type { Duty } from '../reconcilers/duty.ts'
+import type { Duty, Run } from '../reconcilers/duty.ts'
 import { leaveChildren } from './children.ts'
 import type { Dispatched } from './dispatched.ts'
 import { owed } from './owed.ts'
@@ -17,6 +17,7 @@ export interface DispatcherOptions {
   readonly onReady: (queueIds: readonly number[]) => void
   readonly onDelay: (inMs: number) => void
   readonly onFlowsEnded: (flowIds: readonly string[]) => void
+  readonly onCalledOff: (executionIds: readonly string[]) => void
 }
 
 interface Part {
@@ -112,13 +113,15 @@ export class Dispatcher {
 
   /** One set, halved as often as it takes. Where that fails too, be it that the connection is gone, nothing was done. */
   async #sweep(duty: Duty, batch: number): Promise<Dispatched> {
-    const nothing = { processed: 0, isFull: false, readyQueueIds: [], owes: 0 }
-    const { processed, isFull, readyQueueIds, owes = 0 } = await duty.runOnce(this.#sql, { batch }).catch(() => nothing)
-    return { seen: isFull ? batch : processed, done: processed, readyQueueIds, delayMs: null, backlogged: 0, owes }
+    const nothing: Run = { processed: 0, errors: 0, isFull: false, readyQueueIds: [] }
+    const run = await duty.runOnce(this.#sql, { batch }).catch(() => nothing)
+    const { processed: done, isFull, readyQueueIds, owes = 0, calledOffIds = [] } = run
+    return { seen: isFull ? batch : done, done, readyQueueIds, delayMs: null, backlogged: 0, owes, calledOffIds }
   }
 
-  #tell({ readyQueueIds, delayMs, owes = 0, backlogged, endedFlowIds = [] }: Dispatched): void {
+  #tell({ readyQueueIds, delayMs, owes = 0, backlogged, endedFlowIds = [], calledOffIds = [] }: Dispatched): void {
     if (endedFlowIds.length > 0) this.#options.onFlowsEnded(endedFlowIds)
+    if (calledOffIds.length > 0) this.#options.onCalledOff(calledOffIds)
     if (readyQueueIds.length > 0) this.#options.onReady(readyQueueIds)
     if (delayMs !== null) this.#options.onDelay(delayMs)
     this.#owed |= owes | (backlogged > 0 ? owed.cancels : 0)

@@ -110,7 +110,7 @@ export function parentSteps(sql: Sql): Steps {
     look: (scope) => sql.query(due, { ...scope, only: [] }),
     act: async (scope, only) => {
       const { seen, done, readyQueueIds, owes = 0 } = await tell(sql, scope, only)
-      return [{ seen, processed: done, ready_queue_ids: [...readyQueueIds], owes }]
+      return [{ seen, processed: done, ready_queue_ids: [...readyQueueIds], owes, called_off_ids: [] }]
     },
   }
 }

@@ -128,5 +128,7 @@ select (select count(*) from dispatch) as seen, (select count(*) from done) as p
     | case when exists (select from done where owes_others) then ${owed.parent | owed.children} else 0 end
     | case when exists (select from started) or exists (select from ended_ahead) or ${isCutShort} then ${owed.flow} else 0 end
     | case when exists (select from backlogged) then ${owed.cancels} else 0 end as owes,
+  -- Nobody runs what it skips, or what stands for a flow.
+  '{}'::uuid[] as called_off_ids,
   (select count(*) from backlogged) as backlogged`,
 })

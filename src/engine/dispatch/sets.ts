@@ -28,8 +28,8 @@ export async function resolveMoreOfFlows(sql: Sql, batch: number): Promise<Dispa
 
 export async function endBacklogged(sql: Sql, batch: number): Promise<Dispatched> {
   const [row] = await untilSent(sql, { again: false }, () => sql.query(cancelBacklogged, everything(batch)))
-  const { seen, processed, ready_queue_ids: readyQueueIds, owes } = row!
-  return { seen, done: processed, readyQueueIds, delayMs: null, backlogged: 0, owes }
+  const { seen, processed: done, owes, called_off_ids: calledOffIds } = row!
+  return { seen, done, readyQueueIds: [], delayMs: null, backlogged: 0, owes, calledOffIds }
 }
 
 function everything(batch: number) {

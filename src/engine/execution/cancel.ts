@@ -77,6 +77,8 @@ const row = {
   asked_until_ms: 'int8?',
   /** What it owes others, when it has ended now. */
   owes: 'int4',
+  /** It was running: its holder is to look at its leases. */
+  called_off_id: 'uuid?',
 } as const
 
 // Locks the executions in the order of their ids and passes over those that are held; an item that exists and was passed
@@ -146,10 +148,11 @@ ending as materialized (
 ),
 ${endExecutionsWhole}
 select k.ordinal, k.public_state, k.asked_until_ms,
-  case when k.lifecycle_phase <> 'terminal' and k.asked_until_ms is null then ${owedBySql('k.attached')} else 0 end as owes
+  case when k.lifecycle_phase <> 'terminal' and k.asked_until_ms is null then ${owedBySql('k.attached')} else 0 end as owes,
+  case when k.public_state = 'active' then k.execution_id end as called_off_id
 from looked k
 union all
-select i.ordinal, null, null, 0
+select i.ordinal, null, null, 0, null
 from input i
 join flowfabric.ff_exec_core e
   on e.execution_id = any (array[i.execution_id])
@@ -168,15 +171,15 @@ export function cancelOperation(
   onOwed: (owes: number) => void,
   onCalledOff: (executionIds: readonly string[]) => void,
 ): SetOperation<Cancellation, CancelResult> {
-  const tell = (items: readonly Cancellation[], rows: readonly FoundRow[]): void => {
+  const tell = (rows: readonly FoundRow[]): void => {
     onOwed(rows.reduce((owes, row) => owes | row.owes, 0))
-    onCalledOff(rows.filter(isRunning).map((row) => items[row.ordinal - 1]!.uuid))
+    onCalledOff(rows.flatMap((row) => row.called_off_id ?? []))
   }
   return {
     keyOf: (item) => item.uuid,
     async send(items) {
       const rows = await sql.query(cancelSet, columnsOf(items))
-      tell(items, rows)
+      tell(rows)
       return decode(items, rows)
     },
     async sendAlone(item, _again, lockTimeoutMs) {
@@ -184,7 +187,7 @@ export function cancelOperation(
         [call(lockAlone, { execution_id: item.uuid }), call(cancelSet, columnsOf([item]))],
         { lockTimeoutMs },
       )
-      tell([item], rows)
+      tell(rows)
       return decode([item], rows)[0]!
     },
   }
@@ -202,10 +205,6 @@ function columnsOf(items: readonly Cancellation[]) {
 }
 
 type FoundRow = RowOf<typeof row>
-
-function isRunning({ public_state }: FoundRow): boolean {
-  return public_state === 'active'
-}
 
 function decode(items: readonly Cancellation[], rows: readonly FoundRow[]): Outcome<CancelResult>[] {
   const found = new Map(rows.map((found) => [found.ordinal, found]))

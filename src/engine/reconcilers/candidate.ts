@@ -21,6 +21,8 @@ export const sweepRow = {
   ready_queue_ids: 'int4[]',
   /** What its endings leave for others to do. */
   owes: 'int4',
+  /** Those that were running: their holders are to look at their leases. */
+  called_off_ids: 'uuid[]',
 } as const
 
 /** The conditions on `ff_exec_core e` in the query for what is due, which ends with `limit $1`. */
@@ -87,21 +89,26 @@ export function takenUpCall(duty: string, uuids: readonly string[]) {
   return call(forgetSetAside, { duty, execution_ids: uuids })
 }
 
+/** Of a CTE with executions as they were found. */
+export function calledOffAmong(acted: string): string {
+  return `array(select execution_id from ${acted} where ownership_state = 'leased')`
+}
+
 /** The end of a sweep; `readied` is a CTE with the queues of what became ready, or none. */
 export function swept(acted: string, readied?: string): string {
-  return sweptOwing(acted, readied, '0')
+  return sweptOwing(acted, readied, '0', `'{}'::uuid[]`)
 }
 
 /** The same after the terminal routine. */
 export function sweptEndings(acted: string, readied?: string): string {
-  return sweptOwing(acted, readied, owedByEnded)
+  return sweptOwing(acted, readied, owedByEnded, calledOffAmong(acted))
 }
 
-function sweptOwing(acted: string, readied: string | undefined, owes: string): string {
+function sweptOwing(acted: string, readied: string | undefined, owes: string, calledOff: string): string {
   const queues = readied === undefined ? 'null' : `(select array_agg(distinct queue_id) from ${readied})`
   return `
 select (select count(*) from candidate) as seen,
   (select count(*) from ${acted}) as processed,
   coalesce(${queues}, '{}'::int4[]) as ready_queue_ids,
-  ${owes} as owes`
+  ${owes} as owes, ${calledOff} as called_off_ids`
 }

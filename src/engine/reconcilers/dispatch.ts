@@ -3,7 +3,7 @@ import { childrenDuty, dueParents, leaveStatement } from '../dispatch/children.t
 import { mostJudged, parentDuty, parentSteps } from '../dispatch/parent.ts'
 import { resolveDispatches } from '../dispatch/resolve.ts'
 import { dispatchDuty, dueDispatches } from '../dispatch/take-dispatches.ts'
-import type { Duty, Run } from './duty.ts'
+import { together, type Duty } from './duty.ts'
 import { scopeOf } from './scope.ts'
 import { sweep, sweepSteps } from './sweep.ts'
 
@@ -23,15 +23,4 @@ export const dispatch: Duty = {
     ]
     return runs.reduce(together)
   },
-}
-
-function together(one: Run, other: Run): Run {
-  const owes = (one.owes ?? 0) | (other.owes ?? 0)
-  return {
-    processed: one.processed + other.processed,
-    errors: one.errors + other.errors,
-    isFull: one.isFull || other.isFull,
-    readyQueueIds: [...new Set([...one.readyQueueIds, ...other.readyQueueIds])],
-    ...(owes !== 0 && { owes }),
-  }
 }

@@ -22,6 +22,7 @@ export interface DutyLoopOptions {
   readonly logger: Logger
   readonly onReady: (queueIds: readonly number[]) => void
   readonly onOwed: (owes: number) => void
+  readonly onCalledOff: (executionIds: readonly string[]) => void
   readonly processName: string
 }
 
@@ -124,7 +125,7 @@ export class DutyLoop {
   }
 
   async #sweep(signal: AbortSignal): Promise<Report & { isFull: boolean; failure?: string }> {
-    const { sql, duty, filter, logger, onReady, onOwed } = this.#options
+    const { sql, duty, filter, logger, onReady, onOwed, onCalledOff } = this.#options
     let [processed, errors, isFull] = [0, 0, true]
     try {
       for (let sets = 0; isFull && sets < mostSets && !signal.aborted; sets++) {
@@ -134,6 +135,7 @@ export class DutyLoop {
         isFull = run.isFull
         if (run.readyQueueIds.length > 0) onReady(run.readyQueueIds)
         onOwed(run.owes ?? 0)
+        if (run.calledOffIds !== undefined) onCalledOff(run.calledOffIds)
       }
       return { processed, errors, isFull }
     } catch (error) {

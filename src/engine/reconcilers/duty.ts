@@ -25,6 +25,22 @@ export interface Run extends Report {
   readonly readyQueueIds: readonly number[]
   /** What it left for others to do, as bits of `owed`; left out when there is nothing. */
   readonly owes?: number
+  /** Runs that it ended or took away, by uuid; left out when there is none. */
+  readonly calledOffIds?: readonly string[]
+}
+
+/** Two runs of one duty as one. */
+export function together(one: Run, other: Run): Run {
+  const owes = (one.owes ?? 0) | (other.owes ?? 0)
+  const calledOffIds = [...(one.calledOffIds ?? []), ...(other.calledOffIds ?? [])]
+  return {
+    processed: one.processed + other.processed,
+    errors: one.errors + other.errors,
+    isFull: one.isFull || other.isFull,
+    readyQueueIds: [...new Set([...one.readyQueueIds, ...other.readyQueueIds])],
+    ...(owes !== 0 && { owes }),
+    ...(calledOffIds.length > 0 && { calledOffIds }),
+  }
 }
 
 export interface Duty {

@@ -41,7 +41,7 @@ export function judgedSweep(duty: string, lookName: string, due: string): Duty['
 }
 
 async function wakeDue(sql: Sql, duty: string, uuids: readonly string[]): Promise<RowOf<typeof sweepRow>> {
-  if (uuids.length === 0) return { seen: 0, processed: 0, ready_queue_ids: [], owes: 0 }
+  if (uuids.length === 0) return { seen: 0, processed: 0, ready_queue_ids: [], owes: 0, called_off_ids: [] }
   let judged: readonly Due[] = []
   const [, woken] = await sql.decide([lockSetCall(uuids), ...factReads(uuids)], ([locked, ...facts]) => {
     const suspensions = openSuspensionsOf(facts)
@@ -54,6 +54,7 @@ async function wakeDue(sql: Sql, duty: string, uuids: readonly string[]): Promis
     processed: judged.length,
     ready_queue_ids: [...new Set(ready.map((row) => row.queue_id))],
     owes: 0,
+    called_off_ids: [],
   }
 }
 

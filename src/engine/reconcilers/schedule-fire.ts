@@ -2,7 +2,7 @@
 import { firingsOf } from '../../model/schedule.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
-import { firingAt, firingWrites, owedBy, readyQueuesOf, type Decision } from '../schedule/fire.ts'
+import { calledOffAmong, firingAt, firingWrites, owedBy, readyQueuesOf, type Decision } from '../schedule/fire.ts'
 import { firingReads, lockedSchedules, type LockedSchedule } from '../schedule/locked.ts'
 import { takenUpCall, type sweepRow } from './candidate.ts'
 import type { Duty } from './duty.ts'
@@ -91,7 +91,7 @@ export const scheduleFire: Duty = {
 }
 
 async function fireDue(sql: Sql, uuids: readonly string[]): Promise<RowOf<typeof sweepRow>> {
-  if (uuids.length === 0) return { seen: 0, processed: 0, ready_queue_ids: [], owes: 0 }
+  if (uuids.length === 0) return { seen: 0, processed: 0, ready_queue_ids: [], owes: 0, called_off_ids: [] }
   let decisions: readonly Decision[] = []
   const [cancelled, created] = await sql.decide(firingReads(uuids), (looked) => {
     decisions = decideWithin(lockedSchedules(looked), mostFirings)
@@ -103,6 +103,7 @@ async function fireDue(sql: Sql, uuids: readonly string[]): Promise<RowOf<typeof
     processed: decisions.length,
     ready_queue_ids: readyQueuesOf(created),
     owes: owedBy(cancelled),
+    called_off_ids: calledOffAmong(cancelled),
   }
 }
 

@@ -39,6 +39,8 @@ export interface Surroundings {
   readonly onReady?: (queueIds: readonly number[]) => void
   /** Hears what endings owe others, as bits of `owed`. */
   readonly onOwed?: (owes: number) => void
+  /** Hears the runs that were ended or taken away, by uuid. */
+  readonly onCalledOff?: (executionIds: readonly string[]) => void
   /** Tells of timers that go off soon, by their columns; until the answer is called. */
   readonly onDue?: (hear: (column: string, inMs: number) => void) => () => void
   readonly duties?: readonly Duty[]
@@ -53,13 +55,15 @@ export class Supervisor {
     refuseUnknownFields('supervise', options, superviseOptionNames)
     const { intervals = {}, filter = {}, retention = {}, logger = silent } = options
     checkFilter(filter)
-    const { duties = allDuties(sql.kind, keptFor(retention)), onReady = () => {}, onOwed = () => {} } = surroundings
+    const { duties = allDuties(sql.kind, keptFor(retention)) } = surroundings
+    const { onReady = () => {}, onOwed = () => {}, onCalledOff = () => {} } = surroundings
     const names = duties.map((duty) => duty.name)
     refuseUnknownFields('intervals', intervals, names)
     this.#surroundings = surroundings
     this.#loops = duties.map((duty) => {
       const intervalMs = intervalOf(duty, intervals[duty.name])
-      return new DutyLoop({ sql, duty: { ...duty, intervalMs }, filter, logger, onReady, onOwed, processName })
+      const told = { onReady, onOwed, onCalledOff }
+      return new DutyLoop({ sql, duty: { ...duty, intervalMs }, filter, logger, processName, ...told })
     })
   }
 

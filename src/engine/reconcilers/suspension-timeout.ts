@@ -9,7 +9,7 @@ import { statement } from '../../sql/statement.ts'
 import { endExecutionsClosing } from '../execution/ending.ts'
 import { childLeaves, uuidOfLeaf } from '../suspension/facts.ts'
 import { candidates, inScope, sweepParams, sweepRow, sweptEndings, takenUp } from './candidate.ts'
-import type { Duty } from './duty.ts'
+import { together, type Duty } from './duty.ts'
 import { judgedSweep } from './judged-sweep.ts'
 import { nextTimer } from './next-timer.ts'
 import { scopeOf } from './scope.ts'
@@ -131,14 +131,7 @@ export const suspensionTimeout: Duty = {
     const ended = await sweep(sql, name, unjudged(sql), options)
     const left = batch - ended.processed - ended.errors
     if (left <= 0) return ended
-    const resumed = await sweepJudged(sql, { ...options, batch: left })
-    return {
-      processed: ended.processed + resumed.processed,
-      errors: ended.errors + resumed.errors,
-      isFull: ended.isFull || resumed.isFull,
-      readyQueueIds: resumed.readyQueueIds,
-      ...(ended.owes !== undefined && { owes: ended.owes }),
-    }
+    return together(ended, await sweepJudged(sql, { ...options, batch: left }))
   },
   nextInMs: nextTimer(name, timer),
 }

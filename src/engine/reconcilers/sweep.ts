@@ -90,6 +90,7 @@ class Sweep {
   #processed = 0
   #errors = 0
   #owes = 0
+  readonly #calledOffIds: string[] = []
 
   constructor(sql: Sql, duty: string, steps: Steps, scope: Scope, logger: Logger) {
     this.#sql = sql
@@ -124,6 +125,7 @@ class Sweep {
       isFull,
       readyQueueIds: [...this.#readyQueueIds],
       ...(this.#owes !== 0 && { owes: this.#owes }),
+      ...(this.#calledOffIds.length > 0 && { calledOffIds: this.#calledOffIds }),
     }
   }
 
@@ -134,6 +136,7 @@ class Sweep {
       this.#processed += row!.processed
       for (const id of row!.ready_queue_ids) this.#readyQueueIds.add(id)
       this.#owes |= row!.owes
+      this.#calledOffIds.push(...row!.called_off_ids)
       return null
     } catch (error) {
       if (error instanceof Error && isDataFault(error)) return error

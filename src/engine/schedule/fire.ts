@@ -147,7 +147,7 @@ const noRequest = new Uint8Array(32)
 export function firingWrites(decisions: readonly Decision[], actor: string) {
   const firings = decisions.flatMap(({ schedule, firings }) => firings.map((firing) => ({ schedule, firing })))
   return [
-    cancelCall(decisions.flatMap((decision) => cancellationOf(decision, actor))),
+    cancelCall(cancellationsOf(decisions, actor)),
     call(insertFirings, {
       schedule_ids: firings.map(({ schedule }) => schedule.uuid),
       execution_ids: firings.map(({ firing }) => firing.uuid),
@@ -173,17 +173,26 @@ export function firingWrites(decisions: readonly Decision[], actor: string) {
   ] as const
 }
 
-function cancellationOf({ schedule, cancelsPrevious }: Decision, actor: string): Cancellation[] {
-  const { lastExecutionUuid: uuid, partition, scheduleId } = schedule
-  if (!cancelsPrevious || uuid === null) return []
-  const executionId = formatExecutionId(partition, uuid)
-  const reason = `replaced by the next firing of schedule '${scheduleId}'`
-  return [{ executionId, partition, uuid, namespace: null, actor, reason, graceMs: 0 }]
+function cancellationsOf(decisions: readonly Decision[], actor: string): Cancellation[] {
+  return decisions.flatMap(({ schedule, cancelsPrevious }) => {
+    const { lastExecutionUuid: uuid, partition, scheduleId } = schedule
+    if (!cancelsPrevious || uuid === null) return []
+    const executionId = formatExecutionId(partition, uuid)
+    const reason = `replaced by the next firing of schedule '${scheduleId}'`
+    return [{ executionId, partition, uuid, namespace: null, actor, reason, graceMs: 0 }]
+  })
 }
 
+type Cancelled = readonly { readonly owes: number; readonly called_off_id: string | null }[]
+
 /** What the endings of cancelled ones owe others. */
-export function owedBy(cancelled: readonly { readonly owes: number }[]): number {
+export function owedBy(cancelled: Cancelled): number {
   return cancelled.reduce((owes, row) => owes | row.owes, 0)
+}
+
+/** Those that were running. */
+export function calledOffAmong(cancelled: Cancelled): string[] {
+  return cancelled.flatMap((row) => row.called_off_id ?? [])
 }
 
 /** The queues into which something was put that can be claimed now. */

@@ -10,23 +10,21 @@ import { listSchedules } from './list.ts'
 import { pauseSchedule } from './pause.ts'
 import { putSchedule } from './put.ts'
 import { resumeSchedule } from './resume.ts'
-import { triggerSchedule } from './trigger.ts'
+import { triggerSchedule, type Telling } from './trigger.ts'
 
-interface Parts {
+interface Parts extends Telling {
   /** For reads, in our words; and for what is sent again by the database's own. */
   readonly sql: Sql
   readonly raw: Sql
   readonly queues: QueueRegistry
-  readonly onReady: (queueIds: readonly number[]) => void
-  readonly onOwed: (owes: number) => void
 }
 
-export function schedulesFor({ sql, raw, queues, onReady, onOwed }: Parts, caller: Caller): Schedules {
+export function schedulesFor({ sql, raw, queues, ...telling }: Parts, caller: Caller): Schedules {
   return {
     put: (request) => putSchedule(raw, queues, caller, request).catch(throwInOurWords),
     pause: (request) => pauseSchedule(raw, caller, request).catch(throwInOurWords),
     resume: (request) => resumeSchedule(raw, caller, request).catch(throwInOurWords),
-    trigger: (request) => triggerSchedule(raw, caller, request, onReady, onOwed).catch(throwInOurWords),
+    trigger: (request) => triggerSchedule(raw, caller, request, telling).catch(throwInOurWords),
     describe: (request) => describeSchedule(sql, caller, request),
     list: (request = {}) => listSchedules(sql, caller, request),
     delete: (request) => deleteSchedule(raw, caller, request).catch(throwInOurWords),

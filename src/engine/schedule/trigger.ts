@@ -8,7 +8,7 @@ import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import { contended } from '../failure.ts'
 import { untilSent } from '../resend.ts'
-import { firingAt, firingWrites, owedBy, readyQueuesOf, type Decision } from './fire.ts'
+import { calledOffAmong, firingAt, firingWrites, owedBy, readyQueuesOf, type Decision } from './fire.ts'
 import { firingReads, lockedSchedules } from './locked.ts'
 import { checkNamed, nameParams, scheduleNotFound, type NamedSchedule } from './named.ts'
 
@@ -42,12 +42,18 @@ for no key update`,
 
 const patienceMs = 2000
 
+/** Who hears what a firing has done. */
+export interface Telling {
+  readonly onReady: (queueIds: readonly number[]) => void
+  readonly onOwed: (owes: number) => void
+  readonly onCalledOff: (executionIds: readonly string[]) => void
+}
+
 export async function triggerSchedule(
   sql: Sql,
   caller: Caller,
   request: NamedSchedule,
-  onReady: (queueIds: readonly number[]) => void,
-  onOwed: (owes: number) => void,
+  { onReady, onOwed, onCalledOff }: Telling,
 ): Promise<TriggerResult> {
   const name = checkNamed('schedules.trigger', caller, request)
   const [found] = await sql.query(find, name)
@@ -86,6 +92,7 @@ export async function triggerSchedule(
   )
   onReady(readyQueuesOf(created))
   onOwed(owedBy(cancelled))
+  onCalledOff(calledOffAmong(cancelled))
   return answer!
 }
 

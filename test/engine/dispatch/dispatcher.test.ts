@@ -81,7 +81,7 @@ test('whoever holds a row says what it owes besides, because others may have pas
 })
 
 function dispatcherOf(sql: Sql): Dispatcher {
-  return new Dispatcher(sql, { onReady: () => {}, onDelay: () => {}, onFlowsEnded: () => {} })
+  return new Dispatcher(sql, { onReady: () => {}, onDelay: () => {}, onFlowsEnded: () => {}, onCalledOff: () => {} })
 }
 
 function inSetsOfOne(sql: Sql): Sql {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { attemptTimeout } from '../../../src/engine/reconcilers/attempt-timeout.ts'
+import { parseExecutionId } from '../../../src/model/id.ts'
 import type { PolicyInput } from '../../../src/model/policy.ts'
 import { factory } from '../../support/factory.ts'
 import { rows } from '../../support/raw.ts'
@@ -20,7 +21,8 @@ test('DEAD-01 an attempt that took too long is retried by its policy, though it 
   await engine.executions.renew({ workerInstanceId: 'worker-1', leases: [fenceOf(claim)], leaseTtl: '1h' })
   await clock.advance('1s')
   const { readyQueueIds, ...report } = await attemptTimeout.runOnce(sql)
-  expect(report).toEqual({ processed: 1, errors: 0, isFull: false })
+  const { uuid } = parseExecutionId(claim.executionId)
+  expect(report).toEqual({ processed: 1, errors: 0, isFull: false, calledOffIds: [uuid] })
   expect(readyQueueIds).toHaveLength(1)
   expect(await engine.executions.describe(claim.executionId)).toMatchObject({
     publicState: 'waiting',

@@ -1,0 +1,71 @@
+// A holder of leases whose pulse stands still: every look at them is one that a hint has asked for.
+import { inject, onTestFinished, vi } from 'vitest'
+import type { Engine } from '../../src/engine/contract.ts'
+import { openEngine, type OpenEngine } from '../../src/engine/engine.ts'
+import type { ExecutionId } from '../../src/model/id.ts'
+import { silent } from '../../src/sql/logger.ts'
+import type { Lease } from '../../src/worker/lease.ts'
+import { Leases } from '../../src/worker/leases.ts'
+import type { Fixture } from '../support/setup.ts'
+
+export interface Holding {
+  readonly open: OpenEngine
+  /** How many leases each look was at. */
+  readonly looks: readonly number[]
+  readonly held: readonly Lease[]
+  readonly ids: readonly ExecutionId[]
+}
+
+/** Holds so many of what `create` has made, in the order in which they can be claimed. */
+export async function holding(
+  { sql }: Fixture,
+  count: number,
+  create: (engine: Engine) => Promise<unknown> = (engine) => createMany(engine, count),
+): Promise<Holding> {
+  const open = openEngine(sql)
+  await listening(open)
+  const looks: number[] = []
+  const engine: Engine = {
+    ...open.engine,
+    leases: {
+      ...open.engine.leases,
+      check: (request) => {
+        looks.push(request.leases.length)
+        return open.engine.leases.check(request)
+      },
+    },
+  }
+  const leases = new Leases({
+    engine,
+    workerInstanceId: 'holder',
+    leaseTtlMs: 60_000,
+    logger: silent,
+    isClaiming: () => false,
+    onPulse: () => {},
+    onCalledOff: open.onCalledOff,
+  })
+  onTestFinished(() => leases.stop())
+  await create(open.engine)
+  const identity = { workerId: 'holder', workerInstanceId: 'holder', lanes: ['default'], leaseTtl: 60_000 }
+  const { claims } = await open.engine.executions.claim({ ...identity, max: count })
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const held = claims.map((claim) => leases.hold(claim))
+  vi.useRealTimers()
+  return { open, looks, held, ids: held.map(({ fence }) => fence.executionId) }
+}
+
+async function createMany(engine: Engine, count: number): Promise<void> {
+  for (let each = 0; each < count; each += 1) await engine.executions.create({ kind: 'held' })
+}
+
+/** Whoever begins to listen is told that it may have missed something, once. */
+async function listening(open: OpenEngine): Promise<void> {
+  if (inject('backend') === 'embedded') return
+  await new Promise<void>((resolve) => {
+    const end = open.onCalledOff((executionId) => {
+      if (executionId !== null) return
+      end()
+      resolve()
+    })
+  })
+}
