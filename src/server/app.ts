@@ -68,6 +68,10 @@ export interface App {
  */
 export function createApp(engine: Engine, options: AppOptions = {}): App {
   refuseUnknownFields('createApp', options, optionNames)
+  return appWith(engine, options, new Metrics(engine))
+}
+
+export function appWith(engine: Engine, options: AppOptions, metrics: Metrics): App {
   const { logger = silent, heartbeatMs = 15_000 } = options
   const keys = new KnownKeys(engine)
   const authenticate: Authenticate | null =
@@ -77,7 +81,6 @@ export function createApp(engine: Engine, options: AppOptions = {}): App {
   const stopping = new AbortController()
   // Every stream and every wait listens to it.
   setMaxListeners(0, stopping.signal)
-  const metrics = new Metrics(engine)
   const app = newRouter()
 
   app.use(async (context, next) => {

@@ -1,24 +1,17 @@
-// What Prometheus reads. What this server did is counted here as it happens; what the database holds is measured when somebody
-// asks, at most once in ten seconds, and bounded. The latter is the same on every server: take the maximum of them, not the sum.
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+// What Prometheus reads. What passes through this server is counted here as it happens: requests, renewals, signals, turns of the
+// duties; sum these over all servers. What the database holds is measured (`lane-metrics.ts`).
+import { Counter, Histogram, Registry } from 'prom-client'
+import type { Fields } from '../api/call.ts'
 import type { Operation } from '../api/routes.ts'
 import type { Engine } from '../engine/contract.ts'
-import type { LaneMeasures, MeasuredEnding } from '../engine/lane/measure.ts'
+import type { Claim } from '../engine/execution/claim.ts'
+import type { DutyTurn } from '../engine/reconcilers/duty-loop.ts'
 import { EngineError } from '../model/errors.ts'
 import type { Gate } from './gate.ts'
+import { LaneMetrics } from './lane-metrics.ts'
 import { addressOf, type Router } from './router.ts'
 
 const seconds = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 60]
-const longSeconds = [0.01, 0.1, 1, 10, 60, 600, 3600, 86_400]
-const keptMs = 10_000
-
-const outcomes: Readonly<Record<MeasuredEnding['outcome'], string>> = {
-  success: 'ok',
-  failed: 'error',
-  cancelled: 'cancelled',
-  expired: 'timeout',
-  skipped: 'skipped',
-}
 
 interface Told {
   readonly kind?: string
@@ -26,44 +19,30 @@ interface Told {
 }
 
 export class Metrics {
-  readonly #engine: Engine
   readonly #registry = new Registry()
-  readonly #registers = [this.#registry]
+  readonly #lanes: LaneMetrics
   readonly #requests = this.#counter('ff_http_requests_total', 'Requests.', ['method', 'path', 'status'])
-  readonly #requestSeconds = this.#histogram(
-    'ff_http_request_duration_seconds',
-    'How long requests took.',
-    ['method', 'path'],
-    seconds,
+  readonly #requestSeconds = this.#histogram('ff_http_request_duration_seconds', 'How long requests took.', [
+    'method',
+    'path',
+  ])
+  readonly #turns = this.#counter('ff_scanner_cycle_total', 'Turns of background duties here.', ['scanner'])
+  readonly #turnSeconds = this.#histogram('ff_scanner_cycle_duration_seconds', 'How long such turns took.', ['scanner'])
+  readonly #swept = this.#counter('ff_scanner_processed_total', 'Rows that duties moved here.', ['scanner'])
+  readonly #unswept = this.#counter('ff_scanner_errors_total', 'Rows that duties could not move.', ['scanner'])
+  readonly #grantSeconds = this.#histogram(
+    'ff_claim_from_grant_duration_seconds',
+    'How long it took to claim an execution by the grant for it.',
+    ['lane'],
   )
   readonly #renewals = this.#counter('ff_lease_renewal_total', 'Leases that were to be renewed.', ['outcome'])
   readonly #retries = this.#counter('ff_attempt_retry_total', 'Failures after which another attempt follows.', [])
   readonly #signals = this.#counter('ff_signals_total', 'Signals, by what they did.', ['effect'])
+  readonly #groups = this.#counter('ff_edge_group_policy_total', 'Rules given for what a member waits for.', ['policy'])
   readonly #errors = this.#counter('ff_backend_errors_total', 'Faults, by operation and code.', ['op', 'kind'])
-  readonly #endings = this.#counter('ff_attempt_outcome_total', 'Executions that ended.', ['lane', 'outcome'])
-  readonly #wait = this.#histogram(
-    'ff_execution_wait_seconds',
-    'From creation to the first start.',
-    ['lane'],
-    longSeconds,
-  )
-  readonly #run = this.#histogram(
-    'ff_execution_duration_seconds',
-    'From the first start to the end.',
-    ['lane', 'outcome'],
-    longSeconds,
-  )
-  readonly #depth = this.#gauge('ff_queue_depth', 'Executions by state, 10,000 at most.', ['lane', 'state'])
-  readonly #age = this.#gauge('ff_queue_oldest_age_seconds', 'The age of the oldest that is ready.', ['lane'])
-  readonly #suspended = this.#gauge('ff_suspended', 'Suspended executions, 10,000 at most.', ['lane'])
-  readonly #workers = this.#gauge('ff_workers', 'Workers that are alive, 1,000 at most.', ['namespace'])
-  #measuredAt = -Infinity
-  #measuring: Promise<void> | null = null
-  /** By the database's clock: endings up to here are counted. */
-  #endedAfter: number | null = null
 
   constructor(engine: Engine) {
-    this.#engine = engine
+    this.#lanes = new LaneMetrics(engine, this.#registry)
   }
 
   readonly contentType = this.#registry.contentType
@@ -78,13 +57,23 @@ export class Metrics {
     this.#errors.inc({ op: operationId, kind: code })
   }
 
-  /** What an operation answered, where that is counted; of a set, each of its answers. */
-  answered({ noun, verb }: Operation, answer: unknown): void {
+  turn({ duty, tookMs, processed, errors }: DutyTurn): void {
+    this.#turns.inc({ scanner: duty })
+    this.#turnSeconds.observe({ scanner: duty }, tookMs / 1000)
+    this.#swept.inc({ scanner: duty }, processed)
+    this.#unswept.inc({ scanner: duty }, errors)
+  }
+
+  /** What an operation was asked and answered, where that is counted; of a set, each of its answers. */
+  answered({ noun, verb }: Operation, fields: Fields, answer: unknown, ms: number): void {
     const told: readonly Told[] = Array.isArray(answer) ? answer : [answer ?? {}]
     for (const one of told) this.#count(noun, one)
-    if (verb !== 'renew') return
-    const { leases } = answer as { readonly leases: readonly Told[] }
-    for (const { kind } of leases) this.#renewals.inc({ outcome: kind === 'lost' ? 'error' : 'ok' })
+    if (verb === 'renew') {
+      const { leases } = answer as { readonly leases: readonly Told[] }
+      for (const { kind } of leases) this.#renewals.inc({ outcome: kind === 'lost' ? 'error' : 'ok' })
+    }
+    if (verb === 'claimById') this.#grantSeconds.observe({ lane: this.#lanes.known(answer as Claim) }, ms / 1000)
+    if (noun === 'flows') for (const policy of policiesIn(fields)) this.#groups.inc({ policy })
   }
 
   #count(noun: string | null, { kind, effect }: Told): void {
@@ -93,57 +82,30 @@ export class Metrics {
   }
 
   async text(): Promise<string> {
-    // Together, when several ask at once.
-    this.#measuring ??= this.#measure().finally(() => (this.#measuring = null))
-    await this.#measuring
+    await this.#lanes.refresh()
     return this.#registry.metrics()
   }
 
-  async #measure(): Promise<void> {
-    if (performance.now() - this.#measuredAt < keptMs) return
-    const after = this.#endedAfter === null ? {} : { endedAfter: this.#endedAfter }
-    const [measures, { workers }] = await Promise.all([
-      this.#engine.lanes.measure(after),
-      this.#engine.workers.list({ limit: 1000 }),
-    ])
-    this.#measuredAt = performance.now()
-    this.#endedAfter = measures.now
-    this.#showLanes(measures)
-    this.#workers.reset()
-    for (const { namespace } of workers) this.#workers.inc({ namespace: namespace ?? '*' })
-  }
-
-  // Lanes of the same name in several namespaces are one here.
-  #showLanes({ now, lanes, endings }: LaneMeasures): void {
-    for (const gauge of [this.#depth, this.#age, this.#suspended]) gauge.reset()
-    const oldest = new Map<string, number>()
-    for (const { lane, ready, delayed, suspended, oldestReadyAt } of lanes) {
-      this.#depth.inc({ lane, state: 'ready' }, ready.count)
-      this.#depth.inc({ lane, state: 'delayed' }, delayed.count)
-      this.#depth.inc({ lane, state: 'suspended' }, suspended.count)
-      this.#suspended.inc({ lane }, suspended.count)
-      const age = oldestReadyAt === null ? 0 : Math.max(0, now - oldestReadyAt) / 1000
-      oldest.set(lane, Math.max(age, oldest.get(lane) ?? 0))
-    }
-    for (const [lane, age] of oldest) this.#age.set({ lane }, age)
-    for (const { lane, outcome, waitMs, runMs } of endings) {
-      this.#endings.inc({ lane, outcome: outcomes[outcome] })
-      if (waitMs !== null) this.#wait.observe({ lane }, waitMs / 1000)
-      if (runMs !== null) this.#run.observe({ lane, outcome: outcomes[outcome] }, runMs / 1000)
-    }
-  }
-
   #counter<L extends string>(name: string, help: string, labelNames: L[]): Counter<L> {
-    return new Counter({ name, help, labelNames, registers: this.#registers })
+    return new Counter({ name, help, labelNames, registers: [this.#registry] })
   }
 
-  #gauge<L extends string>(name: string, help: string, labelNames: L[]): Gauge<L> {
-    return new Gauge({ name, help, labelNames, registers: this.#registers })
+  #histogram<L extends string>(name: string, help: string, labelNames: L[]): Histogram<L> {
+    return new Histogram({ name, help, labelNames, buckets: seconds, registers: [this.#registry] })
   }
+}
 
-  #histogram<L extends string>(name: string, help: string, labelNames: L[], buckets: number[]): Histogram<L> {
-    return new Histogram({ name, help, labelNames, buckets, registers: this.#registers })
-  }
+/** Of a graph with its inner flows, of a member, or of an edge. */
+function policiesIn(asked: Fields): readonly string[] {
+  const { policy, groups = [], members = [] } = asked as Asked
+  const own = [policy, ...groups.map((group) => group.policy)].flatMap((one) => one?.kind ?? [])
+  return [...own, ...members.flatMap(({ flow }) => (flow === undefined ? [] : policiesIn(flow)))]
+}
+
+interface Asked {
+  readonly policy?: { readonly kind: string }
+  readonly groups?: readonly { readonly policy: { readonly kind: string } }[]
+  readonly members?: readonly { readonly flow?: Fields }[]
 }
 
 const metricsRoute = { operationId: 'metrics', scopes: ['read'] } as const

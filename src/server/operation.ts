@@ -37,8 +37,9 @@ export async function perform(operation: Operation, engine: Engine, fields: Fiel
   const { noun, verb, route } = operation
   const nouns = engine as unknown as Record<string, Record<string, (...args: unknown[]) => Promise<unknown>>>
   const holder = noun === null ? (nouns as unknown as (typeof nouns)[string]) : nouns[noun]!
+  const began = performance.now()
   const answer = await holder[verb]!(...argsOf(route, fields))
-  metrics.answered(operation, answer)
+  metrics.answered(operation, fields, answer, performance.now() - began)
   return answerOf(route, answer, fields)
 }
 

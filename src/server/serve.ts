@@ -6,12 +6,14 @@ import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
 import { within } from '../engine/closing.ts'
 import type { Engine } from '../engine/contract.ts'
+import type { DutyTurn } from '../engine/reconcilers/duty-loop.ts'
 import type { SuperviseOptions, Supervisor } from '../engine/reconcilers/supervisor.ts'
 import { EngineError } from '../model/errors.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import { silent } from '../sql/logger.ts'
-import { createApp, type AppOptions } from './app.ts'
+import { appWith, type AppOptions } from './app.ts'
 import { answerBrokenRequests } from './broken-request.ts'
+import { Metrics } from './metrics.ts'
 import { isLoopback, loopbackHosts } from './origin.ts'
 
 /** What `connect` gives, as far as a server needs it. */
@@ -63,12 +65,13 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   try {
     const asksForKeys = await needsKeys(ff.engine, host, keys)
     const hosts = isLoopback(host) ? { hosts: loopbackHosts } : {}
-    const app = createApp(ff.engine, { ...hosts, ...rest, ...(!asksForKeys && { authenticate: null }) })
+    const metrics = new Metrics(ff.engine)
+    const app = appWith(ff.engine, { ...hosts, ...rest, ...(!asksForKeys && { authenticate: null }) }, metrics)
     const server = createAdaptorServer({ fetch: (request, env) => app.fetch(request, env) }) as Server
     answerBrokenRequests(server)
     server.listen(port, host)
     await once(server, 'listening')
-    const supervisor = reconcilers === false ? null : ff.supervise(reconcilers === true ? {} : reconcilers)
+    const supervisor = reconcilers === false ? null : supervise(ff, metrics, reconcilers === true ? {} : reconcilers)
     const { port: found } = server.address() as AddressInfo
     let stopped: Promise<{ cut: number }> | null = null
     const stop = (graceMs = 10_000): Promise<{ cut: number }> => (stopped ??= end(graceMs))
@@ -97,6 +100,14 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     if (given === undefined) await ff.close()
     throw error
   }
+}
+
+function supervise(ff: Served, metrics: Metrics, options: SuperviseOptions): Supervisor {
+  const onTurn = (turn: DutyTurn): void => {
+    metrics.turn(turn)
+    options.onTurn?.(turn)
+  }
+  return ff.supervise({ ...options, onTurn })
 }
 
 const optionNames = [

@@ -1,9 +1,13 @@
-import { expect, test } from 'vitest'
-import { createApp } from '../../src/server/app.ts'
+import { Registry } from 'prom-client'
+import { expect, test, vi } from 'vitest'
+import type { Engine } from '../../src/engine/contract.ts'
+import { delayedPromoter } from '../../src/engine/reconcilers/delayed-promoter.ts'
+import { createApp, type App } from '../../src/server/app.ts'
+import { LaneMetrics } from '../../src/server/lane-metrics.ts'
 import { appSetup, asking } from './app-setup.ts'
 import { waitingFor } from './suspended.ts'
 
-async function scrape(app: { fetch: (request: Request) => Response | Promise<Response> }, headers = {}) {
+async function scrape(app: App, headers = {}) {
   const response = await app.fetch(new Request('http://localhost/metrics', { headers }))
   return { status: response.status, type: response.headers.get('content-type'), text: await response.text() }
 }
@@ -40,9 +44,9 @@ test('HTTP-03, FAULT-06 metrics tell of requests, lanes, waits, leases and signa
   }
 })
 
-test('lanes are measured: what is ready, delayed, suspended, and how long what ended took', async () => {
+test('lanes are measured: what is ready, delayed, active, and how long what ended took', async () => {
   const { engine, clock, ask } = await appSetup()
-  const { now } = await engine.lanes.measure()
+  const { endedUntil } = await engine.lanes.measure()
   await engine.executions.create({ kind: 'a', lane: 'other', delay: '1h' })
   const { executionId } = await engine.executions.create({ kind: 'a' })
   await clock.advance('10s')
@@ -51,15 +55,24 @@ test('lanes are measured: what is ready, delayed, suspended, and how long what e
   const { leaseId, leaseEpoch } = claims[0]!
   await engine.executions.complete({ executionId, leaseId, leaseEpoch })
   await engine.executions.create({ kind: 'a' })
-  const { body } = await ask('GET', `/v1/lanes/measure?endedAfter=${now}`)
+  const { body: early } = await ask('GET', `/v1/lanes/measure?endedAfter=${endedUntil}`)
+  expect(early.endings).toEqual([])
+  await clock.advance('2s')
+  await engine.executions.create({ kind: 'a', lane: 'held' })
+  await engine.executions.claim({ workerId: 'w', workerInstanceId: 'w-1', lanes: ['held'] })
+  const { body } = await ask('GET', `/v1/lanes/measure?endedAfter=${early.endedUntil}`)
   expect(body.lanes).toMatchObject([
     { lane: 'default', ready: { count: 1, orMore: false }, delayed: { count: 0 }, suspended: { count: 0 } },
-    { lane: 'other', ready: { count: 0 }, oldestReadyAt: null, delayed: { count: 1 } },
+    { lane: 'held', ready: { count: 0 }, active: { count: 1, orMore: false } },
+    { lane: 'other', ready: { count: 0 }, oldestReadyAt: null, delayed: { count: 1 }, active: { count: 0 } },
   ])
   expect(body.endings).toHaveLength(1)
-  const { outcome, waitMs, runMs } = body.endings[0]
-  expect(outcome).toBe('success')
-  expect([Math.round(waitMs / 1000), Math.round(runMs / 1000)]).toEqual([10, 5])
+  const { outcome, count, wait, run } = body.endings[0]
+  expect([outcome, count, wait.count, run.count]).toEqual(['success', 1, 1, 1])
+  expect([Math.round(wait.totalMs / 1000), Math.round(run.totalMs / 1000)]).toEqual([10, 5])
+  // More than ten seconds and less than a minute; more than five and less than ten.
+  expect(wait.atMost).toEqual([0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1])
+  expect(run.atMost).toEqual([0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
   expect((await engine.lanes.measure()).endings).toEqual([])
 })
 
@@ -76,3 +89,92 @@ test('where keys are asked for, metrics need one of all namespaces; they can be 
   expect((await scrape(createApp(engine, { metrics: 'open' }))).status).toBe(200)
   expect((await asking(createApp(engine, { metrics: false }))('GET', '/metrics')).status).toBe(404)
 })
+
+test('what ended anywhere is counted by lane and outcome, with its retries, its wait and its run', async () => {
+  const { engine, clock, app, sql } = await appSetup()
+  await scrape(app)
+  const retry = { attempts: 2, backoff: { type: 'fixed', delayMs: 0 } } as const
+  await engine.executions.create({ kind: 'a', lane: 'l', policy: { retry } })
+  await engine.executions.create({ kind: 'b', lane: 'l' })
+  await clock.advance('3s')
+  await failAll(engine, 'l')
+  await clock.advance('30s')
+  await delayedPromoter.runOnce(sql)
+  await failAll(engine, 'l')
+  await clock.advance('3s')
+  const text = await scrapeLater(app)
+  for (const line of [
+    'ff_attempt_outcome_total{lane="l",outcome="error"} 2',
+    'ff_attempt_outcome_total{lane="l",outcome="retry"} 1',
+    'ff_execution_wait_seconds_bucket{lane="l",le="1"} 0',
+    'ff_execution_wait_seconds_bucket{lane="l",le="5"} 2',
+    'ff_execution_wait_seconds_bucket{lane="l",le="+Inf"} 2',
+    'ff_execution_wait_seconds_count{lane="l"} 2',
+    'ff_execution_duration_seconds_bucket{lane="l",outcome="error",le="10"} 1',
+    'ff_execution_duration_seconds_bucket{lane="l",outcome="error",le="60"} 2',
+  ]) {
+    expect(text).toContain(line)
+  }
+})
+
+test('FAULT-06 metrics tell of grants, of rules over edges, and of siblings that were cancelled', async () => {
+  const { engine, clock, app, ask, dispatched } = await appSetup()
+  await scrape(app)
+  const { body } = await ask('POST', '/v1/flows/submit-graph', {
+    kind: 'f',
+    members: [
+      { name: 'a', kind: 'a' },
+      { name: 'b', kind: 'b' },
+      { name: 'c', kind: 'c' },
+    ],
+    edges: [
+      { upstream: 'a', downstream: 'c' },
+      { upstream: 'b', downstream: 'c' },
+    ],
+    groups: [{ downstream: 'c', policy: { kind: 'any_of' } }],
+  })
+  const executionId = body.members.a
+  const holder = { executionId, workerId: 'w', workerInstanceId: 'w-1' }
+  const one = `/v1/executions/${encodeURIComponent(executionId)}`
+  const { body: granted } = await ask('POST', `${one}/grant`, holder)
+  const { body: claim } = await ask('POST', `${one}/claim`, { ...holder, grantId: granted.grantId })
+  const { leaseId, leaseEpoch } = claim
+  await engine.executions.complete({ executionId, leaseId, leaseEpoch })
+  await dispatched()
+  await clock.advance('3s')
+  const text = await scrapeLater(app)
+  for (const line of [
+    'ff_edge_group_policy_total{policy="any_of"} 1',
+    'ff_claim_from_grant_duration_seconds_count{lane="default"} 1',
+    'ff_sibling_cancel_dispatched_total{reason="sibling_quorum_satisfied"} 1',
+    'ff_attempt_outcome_total{lane="default",outcome="cancelled"} 1',
+    'ff_cancel_backlog_depth 0',
+    'ff_queue_depth{lane="default",state="ready"} 1',
+  ]) {
+    expect(text).toContain(line)
+  }
+})
+
+test('a lane that no longer fits is told as one of the others', async () => {
+  const { engine } = await appSetup()
+  const lanes = new LaneMetrics(engine, new Registry())
+  for (let i = 0; i < 200; i++) expect(lanes.known({ lane: `l-${i}` })).toBe(`l-${i}`)
+  expect(lanes.known({ lane: 'one-more' })).toBe('other')
+  expect(lanes.known({ lane: 'l-7' })).toBe('l-7')
+})
+
+/** As if the time were over for which the last measures are kept. */
+async function scrapeLater(app: App): Promise<string> {
+  const now = performance.now.bind(performance)
+  const later = vi.spyOn(performance, 'now').mockImplementation(() => now() + 11_000)
+  const { text } = await scrape(app)
+  later.mockRestore()
+  return text
+}
+
+async function failAll(engine: Engine, lane: string): Promise<void> {
+  const { claims } = await engine.executions.claim({ workerId: 'w', workerInstanceId: 'w-1', lanes: [lane], max: 10 })
+  await engine.executions.failMany(
+    claims.map(({ executionId, leaseId, leaseEpoch }) => ({ executionId, leaseId, leaseEpoch, reason: 'no' })),
+  )
+}

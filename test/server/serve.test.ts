@@ -22,8 +22,8 @@ async function serving(options: Partial<ServeOptions> = {}): Promise<Serving> {
   const claims = watchedClaims(opened.engine)
   const ff = {
     engine: claims.engine,
-    supervise: () => {
-      const supervisor = opened.supervisor({})
+    supervise: (options = {}) => {
+      const supervisor = opened.supervisor(options)
       supervisor.start()
       return supervisor
     },
@@ -160,3 +160,10 @@ function raw(port: number, text: string): Promise<string> {
     socket.on('error', reject)
   })
 }
+
+test('metrics tell how often its duties came by, and how long they took', async () => {
+  const { server } = await serving()
+  const text = async (): Promise<string> => (await fetch(`${server.url}/metrics`)).text()
+  await expect.poll(text, { timeout: 20_000 }).toMatch(/ff_scanner_cycle_total\{scanner="lease-expiry"\} [1-9]/)
+  expect(await text()).toMatch(/ff_scanner_cycle_duration_seconds_count\{scanner="lease-expiry"\} [1-9]/)
+})

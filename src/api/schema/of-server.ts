@@ -1,6 +1,7 @@
 // What belongs to the whole: lanes, workers, schedules, signing keys, the clock.
 import { z } from 'zod'
 import { catchUps, overlaps } from '../../model/schedule.ts'
+import { spanBoundsMs } from '../../model/span.ts'
 import { executionFields, stateCount } from './execution.ts'
 import { policy } from './policy.ts'
 import {
@@ -29,12 +30,22 @@ const lane = answer({
   registeredBy: z.string(),
 })
 
+const spans = named(
+  'Spans',
+  answer({
+    totalMs: milliseconds,
+    count,
+    atMost: z.array(count).describe(`how many took at most ${spanBoundsMs.join(', ')} ms`),
+  }),
+)
+
 export const laneShapes = {
   list: { request: ofNamespace, answer: answer({ lanes: z.array(named('Lane', lane)), nextCursor }) },
   measure: {
     request: request({ namespace: z.string().optional(), endedAfter: time.optional() }),
     answer: answer({
       now: time,
+      endedUntil: time,
       lanes: z.array(
         answer({
           namespace: z.string(),
@@ -43,6 +54,8 @@ export const laneShapes = {
           oldestReadyAt: time.nullable(),
           delayed: stateCount,
           suspended: stateCount,
+          active: stateCount,
+          cancelling: stateCount,
         }),
       ),
       endings: z.array(
@@ -50,8 +63,12 @@ export const laneShapes = {
           namespace: z.string(),
           lane: z.string(),
           outcome: z.enum(['success', 'failed', 'cancelled', 'expired', 'skipped']),
-          waitMs: z.int().nullable(),
-          runMs: z.int().nullable(),
+          count,
+          retryCount: count,
+          quorumSatisfiedCount: count,
+          quorumImpossibleCount: count,
+          wait: spans,
+          run: spans,
         }),
       ),
     }),

@@ -1,19 +1,19 @@
-// What a lane holds and how fast it goes, for metrics and dashboards. Bounded in every direction: so many lanes, and counts that
+// What lanes hold and how fast they go, for metrics and dashboards. Bounded in every direction: so many lanes, and counts that
 // stop; a scrape never counts a million rows.
 import { refusal } from '../../model/errors.ts'
 import { checkNamespace } from '../../model/name.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
-import type { TerminalOutcome } from '../../model/state.ts'
 import { show } from '../../model/text.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { call } from '../../sql/sql.ts'
-import { oneOf, statement } from '../../sql/statement.ts'
+import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import type { StateCount } from '../execution/count.ts'
+import { decodeEndings, endingsStatement, settledAfterMs, type LaneEndings } from './measure-endings.ts'
 
 export interface MeasureLanesRequest {
   readonly namespace?: string
-  /** Tells of endings after this time, by the database's clock; left out: of none. */
+  /** Tells of endings after this time, by the database's clock: `endedUntil` of the answer before. Left out: of none. */
   readonly endedAfter?: number
 }
 
@@ -26,39 +26,31 @@ export interface LaneMeasure {
   readonly oldestReadyAt: number | null
   readonly delayed: StateCount
   readonly suspended: StateCount
-}
-
-export interface MeasuredEnding {
-  readonly namespace: string
-  readonly lane: string
-  readonly outcome: Exclude<TerminalOutcome, 'none'>
-  /** From its creation to its first start; null when it never started. */
-  readonly waitMs: number | null
-  /** From its first start to its end. */
-  readonly runMs: number | null
+  /** Held by a worker. */
+  readonly active: StateCount
+  /** To be cancelled with their flow or by their siblings, and not yet reached. */
+  readonly cancelling: StateCount
 }
 
 export interface LaneMeasures {
   readonly now: number
+  /** Endings are told up to here, a moment before now, when all of that time are committed. */
+  readonly endedUntil: number
   /** The first 200. */
   readonly lanes: readonly LaneMeasure[]
-  /** At most 2,000: a sample when there are more. */
-  readonly endings: readonly MeasuredEnding[]
+  readonly endings: readonly LaneEndings[]
 }
 
 const stopAt = 10_000
-const mostEndings = 2000
 
-const ofLane = `
-    from flowfabric.ff_queue q
-    cross join lateral`
-
+// All lanes share what may be counted of a state: the more there are, the earlier each count stops.
 const measureStatement = statement({
   name: 'lane.measure',
   params: { namespace: 'text?', stop: 'int8' },
   row: {
     namespace: 'text',
     lane_id: 'text',
+    most: 'int8',
     ready_count: 'int8',
     oldest_rank: 'int8?',
     delayed_count: 'int8',
@@ -71,66 +63,94 @@ with lane as materialized (
   where ($1::text is null or namespace = $1)
   order by namespace, lane_id
   limit 200
+),
+bound as materialized (
+  select least($2::int8, 20 * $2::int8 / greatest(count(*), 1)) as most
+  from lane
 )
-select l.namespace, l.lane_id, ready.count as ready_count, ready.oldest as oldest_rank, delayed.count as delayed_count,
-  suspended.count as suspended_count
+select l.namespace, l.lane_id, b.most, ready.count as ready_count, ready.oldest as oldest_rank,
+  delayed.count as delayed_count, suspended.count as suspended_count
 from lane l
+cross join bound b
 cross join lateral (
   select count(*) as count, min(r.rank) as oldest
   from (
-    select r.rank${ofLane} (select r.rank from flowfabric.ff_ready r where r.queue_id = q.queue_id limit $2) r
+    select r.rank
+    from flowfabric.ff_queue q
+    cross join lateral (select r.rank from flowfabric.ff_ready r where r.queue_id = q.queue_id limit b.most) r
     where q.namespace = l.namespace and q.lane_id = l.lane_id
-    limit $2
+    limit b.most
   ) r
 ) ready
 cross join lateral (
   select count(*) as count
   from (
-    select${ofLane} (
-      select from flowfabric.ff_exec_core e where e.queue_id = q.queue_id and e.delay_until_ms is not null limit $2
+    select
+    from flowfabric.ff_queue q
+    cross join lateral (
+      select from flowfabric.ff_exec_core e where e.queue_id = q.queue_id and e.delay_until_ms is not null limit b.most
     ) e
     where q.namespace = l.namespace and q.lane_id = l.lane_id
-    limit $2
+    limit b.most
   ) e
 ) delayed
 cross join lateral (
   select count(*) as count
   from (
-    select${ofLane} (
+    select
+    from flowfabric.ff_queue q
+    cross join lateral (
       select from flowfabric.ff_exec_core e
       where e.queue_id = q.queue_id and e.parked_state = 'suspended' and e.parked_at_ms is not null
-      limit $2
+      limit b.most
     ) e
     where q.namespace = l.namespace and q.lane_id = l.lane_id
-    limit $2
+    limit b.most
   ) e
 ) suspended`,
 })
 
-const endingStatement = statement({
-  name: 'lane.measure-endings',
-  params: { namespace: 'text?', after: 'int8', limit: 'int8' },
-  row: {
-    namespace: 'text',
-    lane_id: 'text',
-    terminal_outcome: oneOf<MeasuredEnding['outcome']>(),
-    created_at_ms: 'int8',
-    started_at_ms: 'int8?',
-    terminal_at_ms: 'int8',
-  },
+const underWay = {
+  params: { namespace: 'text?', stop: 'int8' },
+  row: { namespace: 'text', lane_id: 'text', count: 'int8', is_full: 'bool' },
+} as const
+
+const activeStatement = statement({
+  name: 'lane.measure-active',
+  ...underWay,
   text: `
-select q.namespace, q.lane_id, e.terminal_outcome, e.created_at_ms, e.started_at_ms, e.terminal_at_ms
-from flowfabric.ff_queue q
-cross join unnest('{success,failed,cancelled,expired,skipped}'::flowfabric.ff_terminal_outcome[]) as o (outcome)
-cross join lateral (
-  select e.terminal_outcome, e.created_at_ms, e.started_at_ms, e.terminal_at_ms
-  from flowfabric.ff_exec_core e
-  where e.queue_id = q.queue_id and e.terminal_outcome = o.outcome and e.terminal_at_ms is not null and e.terminal_at_ms > $2
-  order by e.terminal_at_ms
-  limit $3
-) e
+with looked as materialized (
+  select execution_id
+  from flowfabric.ff_lease
+  where expires_at_ms > 0
+  order by expires_at_ms
+  limit $2
+)
+select q.namespace, q.lane_id, count(*) as count, (select count(*) >= $2 from looked) as is_full
+from looked k
+join flowfabric.ff_exec_core e on e.execution_id = any (array[k.execution_id])
+join flowfabric.ff_queue q on q.queue_id = e.queue_id
 where ($1::text is null or q.namespace = $1)
-limit $3`,
+group by q.namespace, q.lane_id`,
+})
+
+const cancellingStatement = statement({
+  name: 'lane.measure-cancelling',
+  ...underWay,
+  text: `
+with looked as materialized (
+  select execution_id
+  from flowfabric.ff_cancel_backlog
+  where created_at_ms > 0
+  order by created_at_ms
+  limit $2
+)
+select q.namespace, q.lane_id, count(*) as count, (select count(*) >= $2 from looked) as is_full
+from looked k
+join flowfabric.ff_exec_core e on e.execution_id = any (array[k.execution_id])
+join flowfabric.ff_queue q on q.queue_id = e.queue_id
+where ($1::text is null or q.namespace = $1)
+group by q.namespace, q.lane_id`,
 })
 
 const nowStatement = statement({
@@ -146,35 +166,49 @@ export async function measureLanes(sql: Sql, caller: Caller, request: MeasureLan
   const wanted = namespace === undefined ? caller.namespace : checkNamespace(namespace)
   const isForeign = caller.namespace !== null && wanted !== caller.namespace
   const after = endedAfter === undefined ? Number.MAX_SAFE_INTEGER : checkTime(endedAfter)
-  // The clock is read first, so that what ends meanwhile is told of by this answer or by the next.
-  const [[clock], lanes, endings] = await sql.pipeline([
-    call(nowStatement, {}),
+  const [clock] = await sql.query(nowStatement, {})
+  const now = clock!.now_ms
+  const endedUntil = now - settledAfterMs
+  if (isForeign) return { now, endedUntil, lanes: [], endings: [] }
+  const [lanes, active, cancelling, endings] = await sql.pipeline([
     call(measureStatement, { namespace: wanted, stop: stopAt }),
-    call(endingStatement, { namespace: wanted, after, limit: mostEndings }),
+    call(activeStatement, { namespace: wanted, stop: stopAt }),
+    call(cancellingStatement, { namespace: wanted, stop: stopAt }),
+    call(endingsStatement, { namespace: wanted, after, until: endedUntil, limit: 5 * stopAt }),
   ])
-  if (isForeign) return { now: clock!.now_ms, lanes: [], endings: [] }
+  const [activeIn, cancellingIn] = [byLane(active), byLane(cancelling)]
   return {
-    now: clock!.now_ms,
+    now,
+    endedUntil,
     lanes: lanes.map((row) => ({
       namespace: row.namespace,
       lane: row.lane_id,
-      ready: countOf(row.ready_count),
+      ready: countOf(row.ready_count, row.most),
       oldestReadyAt: row.oldest_rank,
-      delayed: countOf(row.delayed_count),
-      suspended: countOf(row.suspended_count),
+      delayed: countOf(row.delayed_count, row.most),
+      suspended: countOf(row.suspended_count, row.most),
+      active: activeIn(row),
+      cancelling: cancellingIn(row),
     })),
-    endings: endings.map((row) => ({
-      namespace: row.namespace,
-      lane: row.lane_id,
-      outcome: row.terminal_outcome,
-      waitMs: row.started_at_ms === null ? null : row.started_at_ms - row.created_at_ms,
-      runMs: row.started_at_ms === null ? null : row.terminal_at_ms - row.started_at_ms,
-    })),
+    endings: endings.map(decodeEndings),
   }
 }
 
-function countOf(count: number): StateCount {
-  return { count, orMore: count >= stopAt }
+function countOf(count: number, most: number): StateCount {
+  return { count, orMore: count >= most }
+}
+
+interface OfLane {
+  readonly namespace: string
+  readonly lane_id: string
+}
+
+function byLane(
+  rows: readonly (OfLane & { readonly count: number; readonly is_full: boolean })[],
+): (lane: OfLane) => StateCount {
+  const orMore = rows[0]?.is_full ?? false
+  const counts = new Map(rows.map(({ namespace, lane_id, count }) => [`${namespace}\n${lane_id}`, count]))
+  return ({ namespace, lane_id }) => ({ count: counts.get(`${namespace}\n${lane_id}`) ?? 0, orMore })
 }
 
 function checkTime(at: unknown): number {

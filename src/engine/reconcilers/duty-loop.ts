@@ -15,6 +15,12 @@ export interface DutyReport extends Report {
   readonly failure?: string
 }
 
+/** What a duty did in this process, from the moment it was taken. */
+export interface DutyTurn extends Report {
+  readonly duty: string
+  readonly tookMs: number
+}
+
 export interface DutyLoopOptions {
   readonly sql: Sql
   readonly duty: Duty
@@ -23,6 +29,7 @@ export interface DutyLoopOptions {
   readonly onReady: (queueIds: readonly number[]) => void
   readonly onOwed: (owes: number) => void
   readonly onCalledOff: (executionIds: readonly string[]) => void
+  readonly onTurn: (turn: DutyTurn) => void
   readonly processName: string
 }
 
@@ -104,13 +111,15 @@ export class DutyLoop {
 
   /** How long to wait before the next look. */
   async #turn(signal: AbortSignal): Promise<number> {
-    const { sql, duty } = this.#options
+    const { sql, duty, onTurn } = this.#options
     if (!this.#isRegistered) await registerDuty(sql, this.#taker)
     this.#isRegistered = true
     await this.#comeForward()
     const taken = await takeDuty(sql, this.#taker)
     if (taken.kind === 'waits') return Math.min(Math.max(taken.ms, shortestWaitMs), duty.intervalMs)
+    const began = performance.now()
     const { isFull, ...report } = await this.#sweep(signal)
+    onTurn({ duty: duty.name, tookMs: performance.now() - began, processed: report.processed, errors: report.errors })
     const nextInMs = isFull ? 0 : await this.#nextInMs(taken.at)
     const finishedAt = await giveDutyBack(sql, this.#taker, nextInMs, report)
     this.#report = { ...report, finishedAt }

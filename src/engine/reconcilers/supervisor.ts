@@ -13,7 +13,7 @@ import { silent, type Logger } from '../../sql/logger.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { allDuties, defaultKeptFor, type KeptFor } from './all.ts'
 import type { Duty } from './duty.ts'
-import { DutyLoop, type DutyReport } from './duty-loop.ts'
+import { DutyLoop, type DutyReport, type DutyTurn } from './duty-loop.ts'
 import { checkFilter } from './scope.ts'
 
 export interface SuperviseOptions {
@@ -24,6 +24,8 @@ export interface SuperviseOptions {
   /** How long an execution is kept after it ended, and an event in the log; 30 days each when left out. */
   readonly retention?: { readonly endings?: Duration; readonly log?: Duration }
   readonly logger?: Logger
+  /** Hears of each turn that a duty took in this process; metrics are made of it. */
+  readonly onTurn?: (turn: DutyTurn) => void
 }
 
 export const superviseOptionNames = [
@@ -31,6 +33,7 @@ export const superviseOptionNames = [
   'filter',
   'retention',
   'logger',
+  'onTurn',
 ] as const satisfies readonly (keyof SuperviseOptions)[]
 
 /** What the engine has for it. */
@@ -53,7 +56,7 @@ export class Supervisor {
 
   constructor(sql: Sql, options: SuperviseOptions = {}, surroundings: Surroundings = {}) {
     refuseUnknownFields('supervise', options, superviseOptionNames)
-    const { intervals = {}, filter = {}, retention = {}, logger = silent } = options
+    const { intervals = {}, filter = {}, retention = {}, logger = silent, onTurn = () => {} } = options
     checkFilter(filter)
     const { duties = allDuties(sql.kind, keptFor(retention)) } = surroundings
     const { onReady = () => {}, onOwed = () => {}, onCalledOff = () => {} } = surroundings
@@ -62,7 +65,7 @@ export class Supervisor {
     this.#surroundings = surroundings
     this.#loops = duties.map((duty) => {
       const intervalMs = intervalOf(duty, intervals[duty.name])
-      const told = { onReady, onOwed, onCalledOff }
+      const told = { onReady, onOwed, onCalledOff, onTurn }
       return new DutyLoop({ sql, duty: { ...duty, intervalMs }, filter, logger, processName, ...told })
     })
   }
