@@ -14,7 +14,10 @@ const running = new Map<number, string>()
 createHook({
   init(id, type) {
     if (type !== 'Timeout') return
-    const place = new Error('here').stack?.split('\n').find((line) => places.some((one) => line.includes(one)))
+    const lines = new Error('here').stack?.split('\n') ?? []
+    // A pool counts how long its connections are idle, and forgets it when it is closed: they are looked for themselves.
+    if (lines.some((line) => line.includes('/pg-pool/'))) return
+    const place = lines.find((line) => places.some((one) => line.includes(one)))
     if (place !== undefined) running.set(id, place.trim())
   },
   destroy(id) {
@@ -37,14 +40,19 @@ interface Other {
   readonly query: string
 }
 
-/** Connections to the same database, in words, after the server had time to see those end that were closed. */
-export async function remainingConnections(client: pg.Client): Promise<string[]> {
+/**
+ * Connections to the same database, in words, after the server had time to see those end that were closed. Those of a
+ * pool that is named may stay, if they do nothing.
+ */
+export async function remainingConnections(client: pg.Client, poolName: string | null = null): Promise<string[]> {
   const giveUpAt = performance.now() + 2000
   while (true) {
     const { rows } = await client.query<Other>(
       `select application_name, state, query
        from pg_stat_activity
-       where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`,
+       where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()
+         and (application_name is distinct from $1 or state is distinct from 'idle')`,
+      [poolName],
     )
     if (rows.length > 0 && performance.now() < giveUpAt) continue
     return rows.map((row) => `a connection of ${row.application_name}, ${row.state}, with ${row.query}`)
