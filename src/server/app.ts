@@ -54,6 +54,8 @@ const optionNames = [
 
 export interface App {
   readonly fetch: (request: Request, env?: unknown) => Response | Promise<Response>
+  /** Tells whoever asks at `/readyz` that it is about to stop, and keeps no connection for a next request; it still serves. */
+  drain(): void
   /** Ends what waits and what streams, with a reason; refuses what comes after. */
   stop(): void
 }
@@ -78,6 +80,7 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics): 
     options.authenticate === undefined ? (key) => keys.authenticate(key) : options.authenticate
   const gate = new Gate(engine, authenticate, options.rateLimit)
   const remembered = new Remembered()
+  const draining = new AbortController()
   const stopping = new AbortController()
   // Every stream and every wait listens to it.
   setMaxListeners(0, stopping.signal)
@@ -93,7 +96,11 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics): 
     refuseOtherHosts(options.hosts ?? null, context.req.raw.headers)
     await next()
   })
-  addHealth(app, engine, stopping.signal)
+  app.use(async (context, next) => {
+    await next()
+    if (draining.signal.aborted) context.header('connection', 'close')
+  })
+  addHealth(app, engine, draining.signal)
   addApprovalPage(app, engine, (context) => gate.admit(publicRoute, context.req.raw.headers, addressOf(context)))
   if (options.metrics !== false) addMetrics(app, metrics, options.metrics === 'open' ? null : gate)
   app.get('/openapi.json', (context) => context.json(openApi()))
@@ -141,7 +148,14 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics): 
     return problemResponse(told(context, error), context.get('requestId'))
   }
 
-  return { fetch: (request, env) => app.fetch(request, env as object), stop: () => stopping.abort(serverStopping()) }
+  return {
+    fetch: (request, env) => app.fetch(request, env as object),
+    drain: () => draining.abort(),
+    stop: () => {
+      draining.abort()
+      stopping.abort(serverStopping())
+    },
+  }
 }
 
 // The reason of whatever it ends, so that a wait which throws it is refused as it should be.

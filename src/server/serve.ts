@@ -3,6 +3,7 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createAdaptorServer } from '@hono/node-server'
 import { within } from '../engine/closing.ts'
 import type { Engine } from '../engine/contract.ts'
@@ -44,6 +45,11 @@ export interface RunningServer extends AsyncDisposable {
   /** Whether requests need an API key. */
   readonly asksForKeys: boolean
   /**
+   * Says at `/readyz` that it is about to stop, and serves on for so long, so that whatever balances has turned to others before
+   * `stop` refuses requests.
+   */
+  drain(forMs: number): Promise<void>
+  /**
    * Takes no more requests, ends streams and waits with a reason, answers what it has taken, for at most ten seconds, and tells
    * how many connections had to be cut.
    */
@@ -75,6 +81,10 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     const { port: found } = server.address() as AddressInfo
     let stopped: Promise<{ cut: number }> | null = null
     const stop = (graceMs = 10_000): Promise<{ cut: number }> => (stopped ??= end(graceMs))
+    const drain = async (forMs: number): Promise<void> => {
+      app.drain()
+      await sleep(forMs)
+    }
     const end = async (graceMs: number): Promise<{ cut: number }> => {
       const closed = once(server, 'close')
       server.close()
@@ -93,6 +103,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       url: `http://${name}:${found}`,
       port: found,
       asksForKeys,
+      drain,
       stop,
       [Symbol.asyncDispose]: async () => void (await stop()),
     }
