@@ -6,6 +6,7 @@ import type { ConnectOptions } from '../connect/connect.ts'
 import type { FlowFabric } from '../connect/flowfabric.ts'
 import type { Engine } from '../engine/contract.ts'
 import { EngineError } from '../model/errors.ts'
+import { fromEnvironment, postgresOptions, signingOptions, type Environment } from './environment.ts'
 import { Printer } from './print.ts'
 import { Progress } from './progress.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -36,7 +37,7 @@ export const defaultUrl = 'file:./.flowfabric'
 
 export class Cli {
   readonly surroundings: Surroundings
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly env: Environment
   readonly out: Printer
   readonly err: Printer
   globals: Globals = {}
@@ -54,7 +55,7 @@ export class Cli {
   }
 
   get url(): string {
-    return this.globals.url ?? (this.env['FLOWFABRIC_URL'] || defaultUrl)
+    return this.globals.url ?? fromEnvironment(this.env, 'FLOWFABRIC_URL') ?? defaultUrl
   }
 
   /** Who acts, as the log tells it. */
@@ -94,7 +95,7 @@ export class Cli {
     const { schema } = this.globals
     const connect = this.surroundings.connect ?? (await import('../connect/connect.ts')).connect
     if (options.migrate !== true && this.surroundings.connect === undefined) await this.#refuseMissingDirectory(url)
-    const given = { ...(schema !== undefined && { schema }), ...options }
+    const given = { ...(schema !== undefined && { schema }), ...this.#fromEnvironment(options), ...options }
     if (this.#isServer) {
       // It has looked at its schema itself, and wants to know who asks.
       const { migrate: _migrate, ...rest } = given
@@ -124,9 +125,15 @@ export class Cli {
     return new Progress(this.err, what, total, this.json)
   }
 
+  // A directory that others may serve is not opened with a secret: whoever serves it has that.
+  #fromEnvironment({ share }: ConnectOptions): ConnectOptions {
+    if (/^postgres(ql)?:/i.test(this.url)) return postgresOptions(this.env)
+    return share === false ? signingOptions(this.env) : {}
+  }
+
   #token(): { readonly token?: string } {
-    const token = this.env['FLOWFABRIC_TOKEN']
-    return token === undefined || token === '' ? {} : { token }
+    const token = fromEnvironment(this.env, 'FLOWFABRIC_TOKEN')
+    return token === undefined ? {} : { token }
   }
 
   // Opening it would make it, and then say that it is empty.

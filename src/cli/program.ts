@@ -24,6 +24,7 @@ import { addSigningKey } from './commands/signing-key.ts'
 import { addSubmit } from './commands/submit.ts'
 import { addWatch } from './commands/watch.ts'
 import { addWorker } from './commands/worker.ts'
+import { environmentVariables } from './environment.ts'
 
 export function makeProgram(cli: Cli, isJson: boolean): Command {
   const program = new Command('flowfabric')
@@ -92,7 +93,13 @@ function addGlobals(program: Command): void {
     .optionsGroup('Options:')
 }
 
+const nameWidth = Math.max(...Object.keys(environmentVariables).map((name) => name.length))
+const variables = Object.entries(environmentVariables).map(([name, what]) => `  ${name.padEnd(nameWidth)}  ${what}`)
+
 const afterHelp = `
+Environment:
+${variables.join('\n')}
+
 Begin with:
   $ flowfabric dev
   $ flowfabric submit send-welcome '{"to":"ada@example.com"}'

@@ -1,5 +1,8 @@
 import type { Command } from 'commander'
 import type { RunningServer, ServeOptions } from '../../server/serve.ts'
+import type { ConnectOptions } from '../../connect/connect.ts'
+import { parseDuration, type Duration } from '../../model/duration.ts'
+import { EngineError } from '../../model/errors.ts'
 import { list, wholeNumber } from '../arguments.ts'
 import type { Cli } from '../cli.ts'
 import { examples } from '../examples.ts'
@@ -12,6 +15,11 @@ interface ServeCommandOptions {
   readonly keys: boolean
   readonly reconcilers: boolean
   readonly migrate: boolean
+  readonly listenUrl?: string
+  readonly poolSize?: number
+  readonly keepEndings?: Duration
+  readonly keepLog?: Duration
+  readonly drain: Duration
 }
 
 export function addServe(program: Command, cli: Cli): void {
@@ -24,9 +32,17 @@ export function addServe(program: Command, cli: Cli): void {
     .option('--no-keys', 'ask for no API key; on loopback alone')
     .option('--no-reconcilers', 'somebody else does the background duties')
     .option('--no-migrate', 'refuse to start when the schema is not up to date, instead of bringing it there')
+    .option('--listen-url <url>', 'a direct way to Postgres for hints, where the URL leads to a pooler')
+    .option('--pool-size <n>', 'connections to Postgres for all work, besides the one that listens', wholeNumber)
+    .option('--keep-endings <duration>', 'how long an execution is kept after it ended (default: 30d)')
+    .option('--keep-log <duration>', 'how long an event is kept in the log (default: 30d)')
+    .option('--drain <duration>', 'when told to stop, serve on for so long while /readyz says that it leaves', '0s')
     .addHelpText('after', examples('serve --url postgres://me@host/app --host 0.0.0.0 --port 8080', 'serve'))
-  cli.does(command, async ({ port, host, cors, keys, reconcilers, migrate }: ServeCommandOptions) => {
+  cli.does(command, async (options: ServeCommandOptions) => {
+    const { port, host, cors, keys, migrate } = options
     cli.refuseServer('serve')
+    const reconcilers = supervised(options)
+    const drainMs = parseDuration('--drain', options.drain)
     const logger = lineLogger(cli)
     const interrupted = untilInterrupted(cli)
     await cli.connected(
@@ -43,13 +59,33 @@ export function addServe(program: Command, cli: Cli): void {
         await ff.announce(server.url)
         tellListening(cli, server)
         await interrupted
+        if (drainMs > 0) await server.drain(drainMs)
         const { cut } = await server.stop()
         await ff.announce(null)
         if (cut > 0) logger.warn(`${cut} connections had to be cut`)
       },
-      { migrate: migrate ? true : 'check', logger, ...cli.alone },
+      { migrate: migrate ? true : 'check', logger, ...cli.alone, ...connections(options) },
     )
   })
+}
+
+function connections({ listenUrl, poolSize }: ServeCommandOptions): ConnectOptions {
+  return { ...(listenUrl !== undefined && { listenUrl }), ...(poolSize !== undefined && { poolSize }) }
+}
+
+function supervised({
+  reconcilers,
+  keepEndings,
+  keepLog,
+}: ServeCommandOptions): NonNullable<ServeOptions['reconcilers']> {
+  const retention = {
+    ...(keepEndings !== undefined && { endings: parseDuration('--keep-endings', keepEndings) }),
+    ...(keepLog !== undefined && { log: parseDuration('--keep-log', keepLog) }),
+  }
+  if (reconcilers) return { retention }
+  if (Object.keys(retention).length === 0) return false
+  const sentence = 'what is kept for how long is said to whoever does the background duties; leave --no-reconcilers out'
+  throw new EngineError('invalid_input', sentence, { field: 'reconcilers' })
 }
 
 export async function listen(options: ServeOptions): Promise<RunningServer> {
@@ -57,10 +93,20 @@ export async function listen(options: ServeOptions): Promise<RunningServer> {
   try {
     return await serve(options)
   } catch (error) {
+    if (EngineError.is(error) && error.code === 'forbidden') throw withCommand(error)
     if (!isTaken(error)) throw error
     const { host = '127.0.0.1', port = 7070 } = options
     throw new Error(`port ${port} of ${host} is taken; choose another with --port`, { cause: error })
   }
+}
+
+/** The server speaks to programs; here it is a command that makes a key. */
+function withCommand({ code, message, details, cause }: EngineError): EngineError {
+  const sentence = message.replace(
+    /make one with apiKeys\.create/,
+    'make one with `flowfabric api-key create ops --scope admin`',
+  )
+  return new EngineError(code, sentence, details, { cause })
 }
 
 export function isTaken(error: unknown): boolean {

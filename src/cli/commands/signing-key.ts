@@ -3,6 +3,7 @@ import type { ListedSigningKey } from '../../engine/signing-key/list.ts'
 import type { Duration } from '../../model/duration.ts'
 import { EngineError } from '../../model/errors.ts'
 import type { Cli } from '../cli.ts'
+import { fromEnvironment } from '../environment.ts'
 import { examples } from '../examples.ts'
 import type { Column } from '../print.ts'
 import { instant, relative } from '../time.ts'
@@ -62,8 +63,8 @@ function addRotate(signingKey: Command, cli: Cli): void {
 
 // An argument would be seen by everybody who lists processes.
 function secretOf(cli: Cli): string {
-  const secret = cli.env['FLOWFABRIC_SIGNING_SECRET'] ?? ''
-  if (secret !== '') return secret
+  const secret = fromEnvironment(cli.env, 'FLOWFABRIC_SIGNING_SECRET')
+  if (secret !== undefined) return secret
   const sentence = '--kid needs the secret of the key; put it, in hex digits, into FLOWFABRIC_SIGNING_SECRET'
   throw new EngineError('invalid_secret_hex', sentence, { field: 'secret' })
 }

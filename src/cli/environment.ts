@@ -1,0 +1,43 @@
+// What the CLI reads of its environment, besides what terminals and shells agree on. Secrets are read here and not from
+// arguments, which everybody who lists processes can see.
+import type { ConnectOptions } from '../connect/connect.ts'
+import { refusal } from '../model/errors.ts'
+import { show } from '../model/text.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Each with what it is for, as the help says it. */
+export const environmentVariables = {
+  FLOWFABRIC_URL: 'the database or the server',
+  FLOWFABRIC_TOKEN: 'the API key that a server is shown',
+  FLOWFABRIC_LISTEN_URL: 'a direct way to Postgres for hints, where the URL leads to a pooler',
+  FLOWFABRIC_POOL_SIZE: 'connections to Postgres for all work, besides the one that listens (default: 4)',
+  FLOWFABRIC_WRAPPING_SECRET: 'wraps signing keys before they are stored; the same in every process',
+  FLOWFABRIC_SIGNING_SECRET: 'the secret of the key that signing-key rotate --kid makes',
+} as const
+
+export function fromEnvironment(env: Environment, name: keyof typeof environmentVariables): string | undefined {
+  const value = env[name]
+  return value === '' ? undefined : value
+}
+
+/** How Postgres is opened. */
+export function postgresOptions(env: Environment): ConnectOptions {
+  const listenUrl = fromEnvironment(env, 'FLOWFABRIC_LISTEN_URL')
+  const poolSize = fromEnvironment(env, 'FLOWFABRIC_POOL_SIZE')
+  return {
+    ...(listenUrl !== undefined && { listenUrl }),
+    ...(poolSize !== undefined && { poolSize: wholeNumberOf('FLOWFABRIC_POOL_SIZE', poolSize) }),
+    ...signingOptions(env),
+  }
+}
+
+export function signingOptions(env: Environment): ConnectOptions {
+  const wrappingSecret = fromEnvironment(env, 'FLOWFABRIC_WRAPPING_SECRET')
+  return wrappingSecret === undefined ? {} : { signing: { wrappingSecret } }
+}
+
+function wholeNumberOf(name: string, value: string): number {
+  if (/^\d{1,4}$/.test(value) && Number(value) > 0) return Number(value)
+  throw refusal('invalid_input', name, show(value), 'a whole number from 1')
+}
