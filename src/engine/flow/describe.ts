@@ -16,7 +16,8 @@ export interface FlowDetail extends Flow {
 
 const mostGroups = 1000
 
-// Members that have ended are counted by the flow, and may be gone when it is old; the others are counted here.
+// Members that have ended are counted by the flow, and may be gone when it is old; the others are counted here. Of a flow that
+// has ended there are no others, and none is read.
 const describeStatement = statement({
   name: 'flow.describe',
   params: { flow_id: 'uuid', partition_key: 'int2', namespace: 'text?', most_groups: 'int8' },
@@ -31,7 +32,7 @@ cross join lateral (
     select e.public_state, count(*) as member_count
     from flowfabric.ff_flow_member m
     join flowfabric.ff_exec_core e on e.execution_id = any (array[m.execution_id])
-    where m.flow_id = f.flow_id and e.lifecycle_phase <> 'terminal'
+    where m.flow_id = f.flow_id and f.ended_at_ms is null and e.lifecycle_phase <> 'terminal'
     group by e.public_state
   ) c
 ) l
