@@ -38,9 +38,10 @@ export function showFlow(out: Printer, flow: FlowDetail, graph: Graph, now: numb
   ])
   if (graph.members.length === 0) return
   out.line()
-  const nodes = graph.members.map((member) => ({
-    id: member.executionId as string,
-    upstreamIds: upstreamOf(graph, member),
+  const upstreamIds = upstreamOf(graph)
+  const nodes = graph.members.map(({ executionId: id }) => ({
+    id: id as string,
+    upstreamIds: upstreamIds.get(id) ?? [],
   }))
   if (graph.members.length > mostDrawn && !isFull) return showLayers(out, graph, layersOf(nodes))
   showMembers(out, graph, drawGraph(nodes, out.hasUnicode), now)
@@ -54,8 +55,14 @@ function countsOf({ members, memberCount }: FlowDetail, colours: Colours): strin
 }
 
 // `start` edges lead from the member of the flow around this one, which is not among its nodes.
-function upstreamOf({ edges }: Graph, member: Member): string[] {
-  return edges.filter((edge) => edge.downstreamId === member.executionId).map((edge) => edge.upstreamId)
+function upstreamOf({ edges }: Graph): ReadonlyMap<string, readonly string[]> {
+  const upstreamIds = new Map<string, string[]>()
+  for (const { upstreamId, downstreamId } of edges) {
+    const known = upstreamIds.get(downstreamId)
+    if (known === undefined) upstreamIds.set(downstreamId, [upstreamId])
+    else known.push(upstreamId)
+  }
+  return upstreamIds
 }
 
 const symbols: Readonly<Record<PublicState, readonly [unicode: string, plain: string]>> = {

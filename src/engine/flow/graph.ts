@@ -1,5 +1,6 @@
-// The graph of a flow as it is: members, edges and groups, in pages of members. A page has whole members, each with its
-// inbound edges and its group, all of one moment: so over all pages every edge and every group comes once.
+// The graph of a flow as it is: members, edges and groups, in pages of members. A page has members with their inbound edges and
+// their groups, all of one moment. It ends early where it has twice as many edges as it may have members, be it in the midst of
+// the edges of one: then the next page begins with the rest of them. So over all pages everything comes once.
 import { decodeCursor, encodeCursor } from '../../model/cursor.ts'
 import type { EdgeResolution, StoredEdgeKind } from '../../model/edge-group.ts'
 import { refusal } from '../../model/errors.ts'
@@ -10,12 +11,12 @@ import { show } from '../../model/text.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
-import { firstUuid } from '../execution/list/source.ts'
+import { firstUuid, lastUuid } from '../execution/list/source.ts'
 import { decodeGroup, groupJson, type EdgeGroup, type GroupJson } from './edge-group.ts'
 import { decodeEdge, type Edge } from './edge.ts'
 
 export interface FlowGraphRequest {
-  /** Members in a page: 1 to 10,000, which is also what it is when left out. */
+  /** Members in a page, with at most twice as many edges: 1 to 10,000, which is also what it is when left out. */
   readonly limit?: number
   /** `nextCursor` of the page before. */
   readonly cursor?: string
@@ -42,7 +43,7 @@ export interface FlowGraph {
   readonly graphRevision: number
   /** In the order of their ids. */
   readonly members: readonly Member[]
-  /** Those that lead to these members. */
+  /** Those that lead to these members; the first may be the rest of those to the last member of the page before. */
   readonly edges: readonly Edge[]
   /** What these members wait for, or waited for. */
   readonly groups: readonly EdgeGroup[]
@@ -51,12 +52,23 @@ export interface FlowGraph {
 
 const mostMembers = 10_000
 
-// One row a member, and one without a member for a flow that has none in the page.
+// One row a member, and one without a member for a flow that has none in the page. It goes on behind an edge of a member, or,
+// behind the last that there can be, with the next member. Of the last member's edges there is one too many when they are cut.
 const readGraph = statement({
   name: 'flow.graph',
-  params: { flow_id: 'uuid', partition_key: 'int2', namespace: 'text?', after: 'uuid', limit: 'int8' },
+  params: {
+    flow_id: 'uuid',
+    partition_key: 'int2',
+    namespace: 'text?',
+    after_member: 'uuid',
+    after_edge: 'uuid',
+    limit: 'int8',
+    most_edges: 'int8',
+  },
   row: {
     graph_revision: 'int8',
+    /** Of members that were looked at: those that are not here did not fit for their edges. */
+    seen: 'int8?',
     execution_id: 'uuid?',
     member_name: 'text?',
     sub_flow_id: 'uuid?',
@@ -71,25 +83,36 @@ const readGraph = statement({
     edges: 'jsonb?',
   },
   text: `
-select f.graph_revision, m.execution_id, m.member_name, m.sub_flow_id, q.execution_kind, q.lane_id, e.public_state,
+select f.graph_revision, m.seen, m.execution_id, m.member_name, m.sub_flow_id, q.execution_kind, q.lane_id, e.public_state,
   e.generation, e.started_at_ms, e.terminal_at_ms, coalesce(e.failure_reason, e.cancellation_reason) as reason,
   case when g.downstream_id is not null then ${groupJson} end as edge_group, x.edges
 from flowfabric.ff_flow_core f
 left join lateral (
-  select m.execution_id, m.member_name, m.sub_flow_id
-  from flowfabric.ff_flow_member m
-  where m.flow_id = f.flow_id and m.execution_id > $4
-  order by m.execution_id
-  limit $5
-) m on true
+  select m.*, count(*) over () as seen,
+    sum(coalesce(g.total, 0)) over (order by m.execution_id) - coalesce(g.total, 0) as edges_before
+  from (
+    select m.execution_id, m.member_name, m.sub_flow_id
+    from flowfabric.ff_flow_member m
+    where m.flow_id = f.flow_id and m.execution_id >= $4 and (m.execution_id > $4 or $5 < '${lastUuid}'::uuid)
+    order by m.execution_id
+    limit $6
+  ) m
+  left join flowfabric.ff_edge_group g on g.downstream_id = any (array[m.execution_id])
+) m on m.edges_before < $7
 left join flowfabric.ff_exec_core e on e.execution_id = any (array[m.execution_id])
 left join flowfabric.ff_queue q on q.queue_id = e.queue_id
 left join flowfabric.ff_edge_group g on g.downstream_id = any (array[m.execution_id])
 left join lateral (
   select jsonb_agg(jsonb_build_array(x.edge_id, x.upstream_id, x.kind, x.resolution, x.resolved_generation, x.data_ref,
     x.created_at_ms, x.created_by) order by x.edge_id) as edges
-  from flowfabric.ff_edge x
-  where x.downstream_id = any (array[m.execution_id])
+  from (
+    select *
+    from flowfabric.ff_edge x
+    where x.downstream_id = m.execution_id
+      and x.edge_id > case when m.execution_id = $4 then $5 else '${firstUuid}'::uuid end
+    order by x.edge_id
+    limit $7 - m.edges_before + 1
+  ) x
 ) x on true
 where f.flow_id = $1 and f.partition_key = $2 and ($3::text is null or f.namespace = $3)
 order by m.execution_id`,
@@ -117,26 +140,47 @@ export async function flowGraph(
   const { partition, uuid } = parseFlowId(flowId)
   const listName = `graph of ${uuid}`
   const limit = checkLimit(request.limit)
-  const [after] = request.cursor === undefined ? [firstUuid] : decodeCursor(listName, request.cursor, ['uuid'])
+  const { cursor } = request
+  const [afterMember, afterEdge] = cursor === undefined ? start : decodeCursor(listName, cursor, ['uuid', 'uuid'])
   const rows = await sql.query(readGraph, {
     flow_id: uuid,
     partition_key: partition,
     namespace: caller.namespace,
-    after: after as string,
+    after_member: afterMember as string,
+    after_edge: afterEdge as string,
     limit: limit + 1,
+    most_edges: mostEdges(limit),
   })
   if (rows.length === 0) return null
   const page = rows.filter((row) => row.execution_id !== null).slice(0, limit)
+  // The first one may have been in the page before.
+  const members = page.filter((row) => row.execution_id !== afterMember)
+  const edges = page.flatMap((row) => decodeEdges(partition, uuid, row))
+  const shown = edges.slice(0, mostEdges(limit))
   return {
     flowId: formatFlowId(partition, uuid),
     graphRevision: rows[0]!.graph_revision,
-    members: page.map((row) => decodeMember(partition, row)),
-    edges: page.flatMap((row) => decodeEdges(partition, uuid, row)),
-    groups: page.flatMap((row) =>
+    members: members.map((row) => decodeMember(partition, row)),
+    edges: shown,
+    groups: members.flatMap((row) =>
       row.edge_group === null ? [] : [decodeGroup(partition, row.edge_group as GroupJson)],
     ),
-    nextCursor: rows.length > limit ? encodeCursor(listName, [page.at(-1)!.execution_id!]) : null,
+    nextCursor: nextCursor(listName, page, edges.length > shown.length ? shown.at(-1)! : null),
   }
+}
+
+const start = [firstUuid, lastUuid] as const
+
+function mostEdges(limit: number): number {
+  return 2 * limit
+}
+
+/** `cutAt`: the last edge of a page that has no room for the others of its member. */
+function nextCursor(listName: string, page: readonly GraphRow[], cutAt: Edge | null): string | null {
+  const last = page.at(-1)
+  if (last === undefined) return null
+  if (cutAt !== null) return encodeCursor(listName, [last.execution_id!, cutAt.edgeId])
+  return last.seen! > page.length ? encodeCursor(listName, [last.execution_id!, lastUuid]) : null
 }
 
 function checkLimit(limit: number | undefined): number {

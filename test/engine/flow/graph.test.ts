@@ -80,6 +80,38 @@ test('the pages of a graph have every member, edge and group once', async () => 
   expect([seen.groups.length, new Set(seen.groups).size]).toEqual([6, 6])
 })
 
+test('a page ends where it has twice as many edges as members, and the next goes on with the rest', async () => {
+  const { engine } = await setup()
+  const names = Array.from({ length: 7 }, (_, index) => `m${index}`)
+  const { flowId, members } = await engine.flows.submitGraph({
+    kind: 'joins',
+    members: [...names, 'join', 'last'].map((name) => ({ name, kind: 'k' })),
+    edges: names.flatMap((upstream) =>
+      ['join', 'last'].map((downstream) => ({ upstream, downstream, dataRef: upstream })),
+    ),
+  })
+  for (const limit of [1, 2, 3, 9]) {
+    const pages: FlowGraph[] = []
+    let cursor: string | null = null
+    do {
+      const page: FlowGraph = (await engine.flows.graph(flowId, { limit, ...(cursor !== null && { cursor }) }))!
+      pages.push(page)
+      cursor = page.nextCursor
+    } while (cursor !== null)
+    for (const page of pages) {
+      expect(page.members.length).toBeLessThanOrEqual(limit)
+      expect(page.edges.length).toBeLessThanOrEqual(2 * limit)
+      expect(page.members.length + page.edges.length).toBeGreaterThan(0)
+    }
+    expect(pages.flatMap((page) => page.members.map((member) => member.executionId)).toSorted()).toEqual(
+      Object.values(members).toSorted(),
+    )
+    const edges = pages.flatMap((page) => page.edges.map((edge) => `${edge.dataRef} ${edge.downstreamId}`))
+    expect([edges.length, new Set(edges).size]).toEqual([14, 14])
+    expect(pages.flatMap((page) => page.groups)).toHaveLength(2)
+  }
+})
+
 test('a flow without members has an empty graph, an unknown one has none', async () => {
   const { engine } = await setup()
   const { flowId } = await engine.flows.create({ kind: 'k' })
