@@ -2,7 +2,10 @@
 export const headers = {
   requestId: 'x-request-id',
   idempotencyKey: 'idempotency-key',
-  /** Narrows a key of all namespaces to one; `engine.as({ namespace })` of the client. */
+  /**
+   * Narrows a key of all namespaces to one; `engine.as({ namespace })` of the client. The answer to `getServerTime` tells by it
+   * where things go that name none.
+   */
   namespace: 'flowfabric-namespace',
   /** Who acts, where the key is an admin's; `engine.as({ actor })` of the client. */
   actor: 'flowfabric-actor',

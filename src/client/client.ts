@@ -37,6 +37,7 @@ export class Client {
   /** Aborted when the client begins to close: what waits ends then. */
   readonly #waits = new AbortController()
   #closing: Promise<void> | null = null
+  #namespace: string | null = null
 
   constructor(base: URL, options: ClientOptions) {
     this.transport = new Transport(base)
@@ -45,6 +46,11 @@ export class Client {
 
   get isClosing(): boolean {
     return this.#closing !== null
+  }
+
+  /** Where the server puts what names no namespace, as its last answer told; null before that. */
+  get namespace(): string | null {
+    return this.#namespace
   }
 
   headers(bound: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
@@ -86,6 +92,7 @@ export class Client {
     const { patienceMs } = this.options
     return untilAnswered({ isRepeatable, patienceMs, signal }, async () => {
       const reply = await this.#send({ ...called, signal }, requestId)
+      this.#hearNamespace(called, reply)
       try {
         return valueOf(route, reply, requestId)
       } catch (error) {
@@ -93,6 +100,13 @@ export class Client {
         throw isLater ? new Later(error, retryAfterMs(reply)) : error
       }
     })
+  }
+
+  // An answer to whoever is bound to another namespace tells of that one.
+  #hearNamespace({ headers }: Called, reply: Reply): void {
+    const told = reply.headers[names.namespace]
+    if (typeof told !== 'string' || headers[names.namespace] !== undefined) return
+    this.#namespace = decodeURIComponent(told)
   }
 
   #signalOf({ signal, waitMs = 0 }: Called): AbortSignal | undefined {

@@ -9,7 +9,7 @@ import { EngineError, refusal } from '../model/errors.ts'
 import { show } from '../model/text.ts'
 import { callerHeaders, type Bound } from './caller-headers.ts'
 import type { Client } from './client.ts'
-import { mintIds } from './mint.ts'
+import { asFirst, mintIds, type Minted } from './mint.ts'
 import { jsonOf, refuseTextForBytes, requestOf } from './request.ts'
 import { Sets, type Item } from './sets.ts'
 import { subscribe } from './subscribe.ts'
@@ -19,7 +19,6 @@ type Verb = (...given: unknown[]) => Promise<unknown>
 type Verbs = Record<string, Verb>
 
 export function engineOver(client: Client, bound: Bound): Engine {
-  const headers = callerHeaders(bound)
   const nouns: Record<string, Verbs> = {}
   const whole: Verbs = {}
   for (const operation of operations) {
@@ -27,16 +26,16 @@ export function engineOver(client: Client, bound: Bound): Engine {
     const verbs = noun === null ? whole : (nouns[noun] ??= {})
     const many = manyOf(operation)
     if (many === null) {
-      const call = verbFor(client, headers, operation)
+      const call = verbFor(client, bound, operation)
       verbs[verb] ??= (...given) => client.take(() => call(...given))
     } else {
-      const sets = setsFor(client, headers, operation.route, many)
+      const sets = setsFor(client, bound, operation.route, many)
       verbs[verb] = (request) => client.take(() => sets.one(request))
       verbs[`${verb}Many`] = (requests) => client.take(() => sets.many(requests))
     }
   }
   nouns['events']!['subscribe'] = (request = {}) =>
-    client.take(() => subscribe(client, headers, request as SubscribeRequest))
+    client.take(() => subscribe(client, callerHeaders(bound), request as SubscribeRequest))
   const as: Engine['as'] = (options) => engineOver(client, bindCaller(bound, options))
   return { ...nouns, ...whole, as } as unknown as Engine
 }
@@ -48,7 +47,8 @@ function manyOf({ noun, verb }: Operation): Route | null {
   return verbs[`${verb}Many`] ?? null
 }
 
-function verbFor(client: Client, headers: Readonly<Record<string, string>>, { route }: Operation): Verb {
+function verbFor(client: Client, bound: Bound, { route }: Operation): Verb {
+  const headers = callerHeaders(bound)
   const ask = (fields: Fields, waitMs?: number, signal?: AbortSignal): Promise<unknown> =>
     client.call({
       route,
@@ -62,20 +62,21 @@ function verbFor(client: Client, headers: Readonly<Record<string, string>>, { ro
     refuseNoObject(route, given)
     const asked = fieldsOf(route, given)
     if (route.waits !== undefined) return waitFor(route, asked, client.options.longestWaitMs, ask)
-    const fields = mintIds(route.operationId, asked)
-    return asFirst(route, fields !== asked, await ask(fields))
+    const minted = mintIds(route.operationId, asked, bound.namespace ?? client.namespace)
+    return asFirst(route.created, minted, await ask(minted.fields))
   }
 }
 
-function setsFor(client: Client, headers: Readonly<Record<string, string>>, one: Route, many: Route): Sets {
-  const minted = new WeakSet<Item>()
+function setsFor(client: Client, bound: Bound, one: Route, many: Route): Sets {
+  const headers = callerHeaders(bound)
+  const minted = new WeakMap<Item, Minted>()
   const encode = (request: unknown): Item => {
     const isObject = typeof request === 'object' && request !== null
     refuseTextForBytes('', request)
-    const given = isObject ? mintIds(one.operationId, request as Fields) : request
-    const isRepeatable = mayRepeat(many, isObject ? (request as Fields) : {})
-    const item = { json: jsonOf(one.operationId, given), isRepeatable }
-    if (given !== request) minted.add(item)
+    if (!isObject) return { json: jsonOf(one.operationId, request), isRepeatable: mayRepeat(many, {}) }
+    const own = mintIds(one.operationId, request as Fields, bound.namespace ?? client.namespace)
+    const item = { json: jsonOf(one.operationId, own.fields), isRepeatable: mayRepeat(many, own.fields) }
+    minted.set(item, own)
     return item
   }
   return new Sets(encode, async (items) => {
@@ -87,7 +88,10 @@ function setsFor(client: Client, headers: Readonly<Record<string, string>>, one:
       isRepeatable: items.every(({ isRepeatable }) => isRepeatable),
     })
     if (Array.isArray(answers) && answers.length === items.length) {
-      return answers.map((answer: unknown, index) => asFirst(one, minted.has(items[index]!), answer))
+      return answers.map((answer: unknown, index) => {
+        const own = minted.get(items[index]!)
+        return own === undefined ? answer : asFirst(one.created, own, answer)
+      })
     }
     const sentence = `the server answered something else than ${items.length} items to ${many.operationId}`
     throw new EngineError('internal_error', sentence, { operationId: many.operationId })
@@ -97,13 +101,6 @@ function setsFor(client: Client, headers: Readonly<Record<string, string>>, one:
 // A create is remembered by its request id, and finds its own id or key wherever it is sent again; so does whatever has a key.
 function mayRepeat({ isRepeatable, remembers }: Route, { idempotencyKey }: Fields): boolean {
   return isRepeatable || remembers === true || idempotencyKey !== undefined
-}
-
-/** Of an id that was minted for this very call, a duplicate is the call itself, whose first answer was lost. */
-function asFirst({ created }: Route, isMinted: boolean, answer: unknown): unknown {
-  if (!isMinted || created === undefined) return answer
-  const { kind } = answer as { kind?: unknown }
-  return kind === 'duplicate' || kind === 'already_member' ? { ...(answer as object), kind: created } : answer
 }
 
 function refuseNoObject({ args, operationId }: Route, given: readonly unknown[]): void {

@@ -1,39 +1,73 @@
-// Ids are minted here, before the first send, so that a create whose answer was lost can be sent again to any server: it finds
-// what the first has done. A key does the same for those that have one.
+// Ids are minted here, before the first send, so that a create whose answer was lost can be sent again to any server: what it
+// finds under its own id is what the first send has done, whatever the server calls it.
 import type { Fields } from '../api/call.ts'
 import { mintExecutionId, mintFlowId, type ExecutionId, type FlowId } from '../model/id.ts'
+import { clampPriority } from '../model/policy.ts'
 
-type Mint = (fields: Fields) => Fields
+export interface Minted {
+  readonly fields: Fields
+  /** Null: there was one already, or it takes none. */
+  readonly id: string | null
+}
+
+/** `namespace`: where the server puts what names none; null when it has not told. */
+type Mint = (fields: Fields, namespace: string | null) => Minted
 
 const minted: Readonly<Record<string, Mint>> = {
   createExecution: withExecutionId,
   createFlow: withFlowId,
   submitFlowGraph: withFlowId,
-  addFlowMember: (fields) => {
+  addFlowMember: (fields, namespace) => {
     const { execution, flowId } = fields
-    if (typeof execution !== 'object' || execution === null) return fields
-    const minted = withExecutionId(execution as Fields, flowId as FlowId)
-    return minted === execution ? fields : { ...fields, execution: minted }
+    if (typeof execution !== 'object' || execution === null) return { fields, id: null }
+    const member = withExecutionId(execution as Fields, namespace, flowId as FlowId)
+    return { fields: { ...fields, execution: member.fields }, id: member.id }
   },
 }
 
-export function mintIds(operationId: string, fields: Fields): Fields {
-  return minted[operationId]?.(fields) ?? fields
+export function mintIds(operationId: string, fields: Fields, namespace: string | null): Minted {
+  return minted[operationId]?.(fields, namespace) ?? { fields, id: null }
 }
 
-function withExecutionId(fields: Fields, flowId?: FlowId): Fields {
-  const { executionId, idempotencyKey, parentId } = fields
-  if (executionId !== undefined || idempotencyKey !== undefined) return fields
+// Its partition is that of its flow, its parent or its key, which holds within a namespace.
+function withExecutionId(fields: Fields, bound: string | null, flowId?: FlowId): Minted {
+  const { executionId, idempotencyKey, parentId, namespace = bound } = fields
+  if (executionId !== undefined) return { fields, id: null }
+  const isWithin = flowId !== undefined || parentId !== undefined
+  if (idempotencyKey !== undefined && !isWithin && namespace === null) return { fields, id: null }
   try {
-    const within =
-      flowId === undefined ? { ...(parentId !== undefined && { parentId: parentId as ExecutionId }) } : { flowId }
-    return { ...fields, executionId: mintExecutionId(within) }
+    const id = mintExecutionId({
+      ...(flowId !== undefined && { flowId }),
+      ...(parentId !== undefined && { parentId: parentId as ExecutionId }),
+      ...(namespace !== null && { namespace: namespace as string }),
+      ...(idempotencyKey !== undefined && { idempotencyKey: idempotencyKey as string }),
+    })
+    return { fields: { ...fields, executionId: id }, id }
   } catch {
     // The id of the parent or the flow is no id, which is for the engine to say.
-    return fields
+    return { fields, id: null }
   }
 }
 
-function withFlowId(fields: Fields): Fields {
-  return fields['flowId'] === undefined ? { ...fields, flowId: mintFlowId() } : fields
+function withFlowId(fields: Fields): Minted {
+  if (fields['flowId'] !== undefined) return { fields, id: null }
+  const id = mintFlowId()
+  return { fields: { ...fields, flowId: id }, id }
+}
+
+const foundAgain: readonly unknown[] = ['duplicate', 'already_member']
+
+/** What is found under an id that was minted for this very call is the call itself, whose first answer was lost. */
+export function asFirst(created: string | undefined, { fields, id }: Minted, answer: unknown): unknown {
+  if (created === undefined || id === null) return answer
+  const { kind, executionId, flowId } = answer as Fields
+  if (!foundAgain.includes(kind)) return answer
+  if (id !== executionId && id !== flowId) return answer
+  return { ...(answer as object), kind: created, ...(id === executionId && adjustedOf(fields)) }
+}
+
+function adjustedOf({ priority: given }: Fields): object {
+  if (typeof given !== 'number') return {}
+  const { priority: used } = clampPriority(given)
+  return used === given ? {} : { adjusted: { priority: { given, used } } }
 }

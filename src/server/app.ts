@@ -115,6 +115,8 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics): 
     context.set('path', route.path)
     const { engine, identity } = await gate.admit(route, context.req.raw.headers, addressOf(context))
     stopping.signal.throwIfAborted()
+    // A client asks for the time first, and mints ids for its namespace after that.
+    if (operation.noun === null) context.set('namespace', identity.namespace === '*' ? 'default' : identity.namespace)
     const fields = await readFields(operation, context)
     if (route.streams === 'only' || (route.streams === 'also' && wantsEvents(context))) {
       const source = await sourceOf(operation, engine, fields, context.req.header('last-event-id'))

@@ -1,5 +1,6 @@
 // What our client sends again after a lost reply carries the same request id, and is answered as the first was: the same key,
-// request id, path and body, within a minute and this process. On another server it hears `duplicate`, as everybody else does.
+// request id, path and body, within a minute and this process. On another server it hears `duplicate` for the id that it has
+// minted, and knows what that means (`client/mint.ts`).
 import { createHash } from 'node:crypto'
 
 const keptMs = 60_000

@@ -8,6 +8,8 @@ interface Known {
     requestId: string
     /** The path as its route has it, so that metrics know a few; unset when it is none of ours. */
     path?: string
+    /** Where whoever asks puts what names no namespace; unset where nobody needs to know. */
+    namespace?: string
   }
   /** Where it listens by itself; nothing where it is mounted elsewhere. */
   Bindings: { incoming?: { readonly socket: { readonly remoteAddress?: string | undefined } } }
@@ -23,6 +25,8 @@ export function newRouter(): Router {
     await next()
     context.header(headers.requestId, context.get('requestId'))
     context.header('x-content-type-options', 'nosniff')
+    const namespace = context.get('namespace')
+    if (namespace !== undefined) context.header(headers.namespace, encodeURIComponent(namespace))
   })
   return app
 }

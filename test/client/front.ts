@@ -12,6 +12,9 @@ const lost = Symbol('lost')
 type Lost = typeof lost
 
 export interface Front extends Fixture {
+  /** The URL of the database. */
+  readonly database: string
+  /** The URL of the server. */
   readonly url: string
   /** Of the client. */
   readonly client: OpenClient
@@ -54,7 +57,7 @@ export async function front(
     apps.push(app)
     return app
   }
-  return { ...rest, engine: client.engine, url, client, app: apps[0]!, anotherApp, next, asked }
+  return { ...rest, database: rest.url, engine: client.engine, url, client, app: apps[0]!, anotherApp, next, asked }
 }
 
 /** The server does it, and nobody hears of that. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { operations } from '../../src/api/routes.ts'
+import { codeVersion } from '../../src/model/version.ts'
 import { openApiDocument } from '../../src/server/openapi.ts'
 import { appSetup } from './app-setup.ts'
 
@@ -11,10 +12,11 @@ interface Document {
 
 const document = openApiDocument('1.2.3') as unknown as Document
 
-test('every operation is in the document, at its path and method', async () => {
+test('OPS-14 the document tells the version and every operation, at its path and method', async () => {
   const { ask } = await appSetup()
   const { body } = await ask('GET', '/openapi.json')
   expect(body.openapi).toMatch(/^3\.1\./)
+  expect(body.info).toMatchObject({ title: expect.stringContaining('FlowFabric'), version: codeVersion })
   const found = Object.entries(body.paths as Document['paths']).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { operationId }]) => `${method.toUpperCase()} ${path} ${operationId}`),
   )

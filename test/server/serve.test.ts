@@ -1,11 +1,12 @@
 import { connect as connectSocket } from 'node:net'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, inject, onTestFinished, test } from 'vitest'
 import { openEngine } from '../../src/engine/engine.ts'
 import type { Engine } from '../../src/engine/contract.ts'
 import type { ClaimResult } from '../../src/engine/execution/claimer.ts'
 import { EngineError } from '../../src/model/errors.ts'
 import { claimOrGiveBack } from '../../src/server/claim.ts'
 import { serve, type RunningServer, type Served, type ServeOptions } from '../../src/server/serve.ts'
+import { rows } from '../support/raw.ts'
 import { refusal } from '../support/refusal.ts'
 import { setup, type Fixture } from '../support/setup.ts'
 
@@ -166,4 +167,36 @@ test('metrics tell how often its duties came by, and how long they took', async 
   const text = async (): Promise<string> => (await fetch(`${server.url}/metrics`)).text()
   await expect.poll(text, { timeout: 20_000 }).toMatch(/ff_scanner_cycle_total\{scanner="lease-expiry"\} [1-9]/)
   expect(await text()).toMatch(/ff_scanner_cycle_duration_seconds_count\{scanner="lease-expiry"\} [1-9]/)
+})
+
+test.runIf(inject('backend') === 'postgres')(
+  'HTTP-32 a server does not start on a database that newer code has changed, and says what it needs',
+  async () => {
+    const { sql, url } = await setup()
+    const needs = (version: string) => rows(sql, `update flowfabric.ff_migration set oldest_code = '${version}'`)
+    await needs('99.0.0')
+    const error = await refusal('code_too_old', serve({ url, port: 0 }))
+    expect(error.message).toContain('needs flowfabric 99.0.0 or newer')
+    await needs('0.0.0')
+    const server = await serve({ url, port: 0 })
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
+    await server.stop()
+  },
+)
+
+test('FAULT-05 what a server had still to cancel when it stopped is cancelled by the next', async () => {
+  const { server, ff, engine } = await serving({ reconcilers: false })
+  const members = Array.from({ length: 250 }, (_, i) => ({ name: `m${i}`, kind: 'a' }))
+  const { flowId } = await engine.flows.submitGraph({ kind: 'f', members })
+  const cancelled = await fetch(`${server.url}/v1/flows/${encodeURIComponent(flowId)}/cancel`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{}',
+  })
+  expect(cancelled.status).toBe(200)
+  await server.stop()
+  const next = await serve({ ff, port: 0 })
+  onTestFinished(async () => void (await next.stop()))
+  expect(await engine.flows.wait(flowId, { timeout: '20s' })).toMatchObject({ state: 'cancelled' })
+  expect((await engine.executions.countByState({})).cancelled).toMatchObject({ count: 250 })
 })

@@ -29,6 +29,7 @@ export const scheduleRoutes = {
   put: put('putSchedule', schedule, ['submit', 'operate'], 'Make it be as is asked for', {
     created: 'created',
     body: 'payload',
+    remembers: true,
   }),
   pause: post('pauseSchedule', `${schedule}/pause`, ['submit', 'operate'], 'Fire at none of its times', {
     isRepeatable: true,
