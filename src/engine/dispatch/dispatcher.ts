@@ -27,9 +27,7 @@ const ofEndings: readonly Part[] = [
   { bit: owed.parent, takeSet: tellParents, largestSet: mostJudged, duty: dispatch },
   { bit: owed.children, takeSet: leaveChildren, largestSet: 500, duty: dispatch },
 ]
-const ofCancels: readonly Part[] = [
-  { bit: owed.cancels, takeSet: endBacklogged, largestSet: 500, duty: cancelBacklog },
-]
+const ofCancels: readonly Part[] = [{ bit: owed.cancels, takeSet: endBacklogged, largestSet: 500, duty: cancelBacklog }]
 
 export class Dispatcher {
   readonly #options: DispatcherOptions
