@@ -174,15 +174,15 @@ function document(title: string, content: Markup): Markup {
 }
 
 const style = `
-:root { color-scheme: light dark; --line: #8886; --go: #0b6b3a; --stop: #8f1d1d }
+:root { color-scheme: light dark; --line: #767676; --go: #0b6b3a; --stop: #8f1d1d }
 body { margin: 0; font: 1rem/1.5 system-ui, sans-serif }
 main { max-width: 42rem; margin: 0 auto; padding: 2rem 1rem }
 h1 { font-size: 1.5rem; line-height: 1.25 } h2 { font-size: 1rem; margin-bottom: .25rem }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1rem } dd { margin: 0; overflow-wrap: anywhere }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1rem } dt { opacity: .75 } dd { margin: 0; overflow-wrap: anywhere }
 pre { border: 1px solid var(--line); border-radius: .5rem; padding: .75rem; max-height: 20rem; overflow: auto; margin-top: 0 }
 label { display: block; margin-bottom: .25rem }
 textarea { width: 100%; box-sizing: border-box; font: inherit; padding: .5rem; border: 1px solid var(--line); border-radius: .5rem }
 .answers { display: flex; gap: .75rem; margin-top: 1rem; flex-wrap: wrap }
-button { font: inherit; font-weight: 600; padding: .6rem 1.5rem; border: 0; border-radius: .5rem; color: #fff; background: var(--go) }
-button.other { background: var(--stop) }
+button { font: inherit; font-weight: 600; padding: .6rem 1.5rem; border: 0; border-radius: .5rem; color: #fff; background: var(--go); cursor: pointer }
+button.other { background: var(--stop) } button:hover { filter: brightness(1.15) }
 button:focus-visible, textarea:focus-visible, pre:focus-visible { outline: 3px solid #4a90d9; outline-offset: 2px }`
