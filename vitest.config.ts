@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/support/longest-first.ts'
 
 // The engine's files run on both backends; what needs real connections runs on Postgres alone.
 const engine = [
@@ -25,6 +26,7 @@ const databases = [
   'test/sql/**/*.test.ts',
   'test/connect/**/*.test.ts',
   'test/support/**/*.test.ts',
+  'test/examples/**/*.test.ts',
   'test/statements.test.ts',
 ]
 const connections = ['test/races/**/*.test.ts', 'test/crash/**/*.test.ts', 'test/client/**/*.test.ts']
@@ -37,6 +39,9 @@ export default defineConfig({
     // Bounds for a hang, not for slowness: a busy machine may take seconds for what takes milliseconds.
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    sequence: { sequencer: LongestFirst },
+    // A worker keeps its modules and databases from file to file: to load and start them anew takes seconds.
+    isolate: false,
     reporters: ['default', './test/support/summary-reporter.ts'],
     projects: [
       {
@@ -46,7 +51,6 @@ export default defineConfig({
           // Whatever no other project takes, so that no test file is forgotten.
           include: ['test/**/*.test.ts', 'scripts/**/*.test.ts'],
           exclude: [...engine, ...databases, ...connections],
-          isolate: false,
         },
       },
       {
@@ -54,22 +58,19 @@ export default defineConfig({
         test: {
           name: 'embedded',
           include: engine,
-          // A worker keeps its PGlite from file to file: it takes seconds to start (measured: 3.6 s cold).
-          isolate: false,
           provide: { backend: 'embedded' },
           setupFiles: ['test/support/prepare-embedded.ts'],
         },
       },
       {
         extends: true,
-        test: { name: 'postgres', include: engine, isolate: false, provide: { backend: 'postgres' }, globalSetup },
+        test: { name: 'postgres', include: engine, provide: { backend: 'postgres' }, globalSetup },
       },
       {
         extends: true,
         test: {
           name: 'http',
           include: overHttp,
-          isolate: false,
           provide: { backend: 'postgres', overHttp: true },
           globalSetup,
         },

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { openPostgres } from '../src/sql/postgres.ts'
-import { allStatements } from '../src/sql/statement.ts'
 import { createDatabase } from './support/database.ts'
+import { engineStatements } from './support/engine-statements.ts'
 import { compare, embeddedDescriber, postgresDescriber } from './support/described-statement.ts'
 import type { Describer } from './support/described-statement.ts'
 import { openMigrated } from '../src/testing/database.ts'
@@ -19,7 +19,7 @@ for (const file of await readdir(engine, { recursive: true })) {
 }
 
 test('the engine has statements to describe', () => {
-  expect(allStatements().length).toBeGreaterThan(20)
+  expect(engineStatements().length).toBeGreaterThan(20)
 })
 
 test.each([
@@ -29,7 +29,7 @@ test.each([
 ])('%s describes every statement as it is declared', async (_, open) => {
   const describer = await open()
   const differences: string[] = []
-  for (const statement of allStatements()) {
+  for (const statement of engineStatements()) {
     const found = await describer.describe(statement.text).catch((error: unknown) => String(error))
     differences.push(...compare(statement, found).map((difference) => `${statement.name}: ${difference}`))
   }

@@ -9,6 +9,13 @@ import {
 import { expect, onTestFinished, test } from 'vitest'
 import { connect, task, type FlowFabric } from '../../src/index.ts'
 import { openTelemetry } from '../../src/opentelemetry.ts'
+import { freshPostgres } from '../support/fresh-postgres.ts'
+
+async function databaseUrl(): Promise<string> {
+  const database = await freshPostgres()
+  onTestFinished(async () => expect(await database.end()).toEqual([]))
+  return database.url
+}
 
 async function traced() {
   const exporter = new InMemorySpanExporter()
@@ -16,7 +23,7 @@ async function traced() {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
   onTestFinished(() => context.disable())
   const tracer = provider.getTracer('test')
-  const ff = await connect('memory:', { telemetry: openTelemetry({ tracer }) })
+  const ff = await connect(await databaseUrl(), { telemetry: openTelemetry({ tracer }) })
   onTestFinished(() => ff.close())
   const spans = (): readonly ReadableSpan[] => exporter.getFinishedSpans()
   const named = (name: string): ReadableSpan => {
@@ -61,7 +68,7 @@ test('a trace goes from the submit to the run, its steps, and on to its children
     expect(named(name).spanContext().traceId, name).toBe(traceId)
   }
   expect(named('run inner').attributes).toMatchObject({ 'flowfabric.lane': 'default', 'flowfabric.attempt_index': 0 })
-}, 60_000)
+})
 
 test('a run that waits is no error, and one that throws is', async () => {
   const { ff, spans } = await traced()
@@ -79,7 +86,7 @@ test('a run that waits is no error, and one that throws is', async () => {
   expect(left).toMatchObject({ status: { code: 0 }, attributes: { 'flowfabric.left': 'suspended' } })
   expect(threw).toMatchObject({ status: { code: 2, message: 'it is broken' } })
   expect(threw!.spanContext().traceId).toBe(left!.spanContext().traceId)
-}, 60_000)
+})
 
 test('the same request within another trace is the same request', async () => {
   const { ff } = await traced()
@@ -87,11 +94,11 @@ test('the same request within another trace is the same request', async () => {
   const first = await ff.submit(plain, undefined, { idempotencyKey: 'once' })
   const second = await ff.submit(plain, undefined, { idempotencyKey: 'once' })
   expect(second.id).toBe(first.id)
-}, 60_000)
+})
 
 test('without an SDK there are no spans, and nothing goes with an execution', async () => {
   trace.disable()
-  await using ff = await connect('memory:', { telemetry: openTelemetry() })
+  await using ff = await connect(await databaseUrl(), { telemetry: openTelemetry() })
   const run = await ff.submit(task('plain', () => {}))
   expect(await ff.engine.executions.describe(run.id)).toMatchObject({ tags: {} })
-}, 60_000)
+})

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { createDatabase } from '../support/database.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const run = promisify(execFile)
@@ -44,7 +45,7 @@ test('a worker that is killed in the middle of each step loses nothing, and each
 }, 300_000)
 
 test('an agent asks a human before the dangerous tool, and acts once', { timeout: 300_000 }, async () => {
-  const lines = (await runExample('agent.ts', { FLOWFABRIC_URL: 'memory:' })).split('\n')
+  const lines = (await runOnPostgres('agent.ts')).split('\n')
   const waiting = lines.splice(2, 1)[0]
   expect(waiting).toMatch(/^Is suspended since .* waits for .*permission to refund/)
   expect(lines).toEqual([
@@ -60,7 +61,7 @@ test(
   'the first of three providers wins, and the losers are cancelled and told to stop',
   { timeout: 300_000 },
   async () => {
-    const shown = await runExample('fastest.ts', { FLOWFABRIC_URL: 'memory:' })
+    const shown = await runOnPostgres('fastest.ts')
     expect(shown.split('\n').toSorted()).toEqual([
       '',
       'cancelled, cancelled, completed',
@@ -71,13 +72,15 @@ test(
   },
 )
 
-// Four databases are started at once.
 test('the programs in the README are the examples, and they run', { timeout: 300_000 }, async () => {
   const readme = await readFile(join(root, 'README.md'), 'utf8')
   const programs = [...readme.matchAll(/```ts\n(.*?)```/gs)].map((match) => match[1])
   const examples = ['onboarding.ts', 'submit.ts', 'wait.ts', 'pipeline.ts']
   expect(programs).toEqual(await Promise.all(examples.map((name) => readFile(join(root, 'examples', name), 'utf8'))))
-  const shown = await Promise.all(examples.map((name) => runExample(name, { FLOWFABRIC_URL: 'memory:' })))
+  // The one that a newcomer runs first needs nothing but Node.
+  const [first, ...others] = examples
+  const shown = [await runExample(first!, { FLOWFABRIC_URL: 'memory:' })]
+  for (const name of others) shown.push(await runOnPostgres(name))
   expect(shown.slice(1)).toEqual(['', 'resume ada\n', 'shop:4f2a91 is live, agreed by grace and ada\ncompleted 5 1\n'])
   expect(shown[0]!.split('\n').slice(0, 6)).toEqual([
     'welcome, ada@example.com (send welcome:0)',
@@ -88,6 +91,12 @@ test('the programs in the README are the examples, and they run', { timeout: 300
     'step  send welcome   tries: 1',
   ])
 })
+
+async function runOnPostgres(name: string): Promise<string> {
+  const database = await createDatabase(inject('postgres').url)
+  onTestFinished(() => database.drop())
+  return runExample(name, { FLOWFABRIC_URL: database.url })
+}
 
 async function runExample(name: string, env: Record<string, string> = {}): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'flowfabric-example-'))

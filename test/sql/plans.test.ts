@@ -10,8 +10,9 @@ import pg from 'pg'
 import { beforeAll, expect, inject, onTestFinished, test } from 'vitest'
 import { fill } from '../../bench/src/pages/load.ts'
 import { planOptions } from '../../src/sql/plan-settings.ts'
-import { allStatements, type Statement } from '../../src/sql/statement.ts'
+import type { Statement } from '../../src/sql/statement.ts'
 import { createDatabase } from '../support/database.ts'
+import { engineStatements } from '../support/engine-statements.ts'
 import { literalsOf, readFacts, sampleOf, sampleSize, type Facts } from './plan-sample.ts'
 
 const engine = new URL('../../src/engine/', import.meta.url)
@@ -22,7 +23,7 @@ for (const file of await readdir(engine, { recursive: true })) {
 const rowCount = Number(process.env['PLAN_ROWS'] ?? 100_000)
 
 // Audits read everything, and say so to the planner; looks at the database's health do so within a time.
-const pinned = allStatements().filter(({ name }) => !name.startsWith('invariant.') && !name.startsWith('health.'))
+const pinned = engineStatements().filter(({ name }) => !name.startsWith('invariant.') && !name.startsWith('health.'))
 
 // A handful of rows for each lane, task and worker, and read by whoever looks for one of them.
 const smallTables = new Set(['ff_queue', 'ff_lane_registry', 'ff_migration', 'ff_event_id', 'ff_duty', 'ff_worker'])

@@ -22,9 +22,9 @@ export async function contents(sql: Sql): Promise<Record<string, string>> {
 }
 
 /** Runs the work and holds every table against what it was before. */
-export async function withoutWriting<T>(sql: Sql, work: () => Promise<T>): Promise<T> {
+export async function withoutWriting<T>(sql: Sql, work: () => Promise<T>, what?: string): Promise<T> {
   const before = await contents(sql)
   const answer = await work()
-  expect(await contents(sql)).toEqual(before)
+  expect(await contents(sql), what).toEqual(before)
   return answer
 }

@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
 import type { ClaimRequest } from '../../src/engine/execution/claimer.ts'
 import { task } from '../../src/worker/task.ts'
+import type { WorkerOptions } from '../../src/worker/options.ts'
 import { Worker } from '../../src/worker/worker.ts'
 import { setup } from '../support/setup.ts'
 import { working } from './working.ts'
@@ -95,16 +96,23 @@ test('a worker without a free slot hears no hint: it claims again when a run has
 test('a worker that is alone follows a hint at once; among others each waits a random while', async () => {
   const { engine } = await setup()
   const { watched, claims } = listening(engine)
-  const start = async (): Promise<void> => {
-    const worker = new Worker({ tasks: [plain], handleSignals: false }, { engine: watched })
+  const start = async (...tasks: WorkerOptions['tasks'][number][]): Promise<void> => {
+    const worker = new Worker({ tasks, handleSignals: false }, { engine: watched })
     onTestFinished(() => worker.stop({ grace: 0 }))
     const before = (await engine.workers.list()).workers.length
     await worker.start()
     await expect.poll(async () => (await engine.workers.list()).workers.length, fast).toBe(before + 1)
   }
-  await start()
+  await start(plain)
   expect(claims.map((request) => request.spread)).toEqual([0])
-  await start()
-  await engine.executions.create({ kind: 'plain' })
-  await expect.poll(() => claims.some((request) => request.spread === 2), fast).toBe(true)
+  await start(
+    plain,
+    task('other', () => 'done'),
+  )
+  // The first, which counts the others with its next sign of life, cannot take these away.
+  const spreads = async () => {
+    await engine.executions.create({ kind: 'other' })
+    return claims.map((request) => request.spread)
+  }
+  await expect.poll(spreads, fast).toContain(2)
 })
