@@ -30,7 +30,8 @@ test('a child ends while its parent suspends on it: the parent goes on', { timeo
     )
     expect(answers).toEqual(['suspended', 'completed'])
     await settle(sql)
-    const resumed = await take(left.engine)
+    // A dispatcher that came too late may still hold the parent's row, which a claim passes over.
+    const resumed = await take(left.engine, { wait: '20s' })
     expect(resumed).toMatchObject({ executionId: parent.executionId, reason: 'resume' })
     await left.engine.executions.complete(fenceOf(resumed))
     await settle(sql)
@@ -97,7 +98,7 @@ test(
         ),
       ])
       await settle(sql)
-      const resumed = await take(sides[0].engine)
+      const resumed = await take(sides[0].engine, { wait: '20s' })
       expect(resumed).toMatchObject({ executionId: parent.executionId, reason: 'resume' })
       await sides[0].engine.executions.complete(fenceOf(resumed))
       await settle(sql)
