@@ -10,18 +10,19 @@ import type { Caller } from '../caller.ts'
 import {
   checkFence,
   fencedRow,
-  fencedToComplete,
+  fencedToRelease,
   fencedWhole,
   fenceInput,
   fenceParams,
   fenceValues,
+  releasedAnswer,
   writtenAnswer,
   type Fence,
   type FencedRow,
   type Held,
 } from '../fence.ts'
 import type { SetOperation } from '../merge.ts'
-import { endExecutionsWhole, endHeld } from './ending.ts'
+import { endExecutionsWhole, endReleased } from './ending.ts'
 import { fencedSet } from './fenced-operation.ts'
 
 export interface CompleteRequest extends Fence {
@@ -76,28 +77,36 @@ function checkResult(result: unknown): Uint8Array {
   })
 }
 
-const completePlain = completeStatement({
+export const completePlain = completeStatement({
   name: 'execution.complete',
-  judge: fencedToComplete,
-  found: `'leased'::flowfabric.ff_ownership_state as ownership_state, v.attempt_state`,
-  endThem: endHeld,
+  judge: fencedToRelease,
+  held: `
+    v.execution_row, v.is_continued, v.lease_id, v.lease_epoch, v.expires_at_ms, v.attempt_type, v.attempt_started_at_ms,
+    v.worker_id, v.worker_instance_id`,
+  from: 'released v',
+  endThem: endReleased,
+  answer: releasedAnswer,
 })
 const completeWhole = completeStatement({
   name: 'execution.complete.whole',
   judge: fencedWhole,
-  found: 'v.ownership_state, v.eligibility_state, v.attempt_state, v.queue_id, v.priority, v.rank',
+  held: 'v.ownership_state, v.eligibility_state, v.attempt_state, v.queue_id, v.priority, v.rank',
+  from: 'verdict v where v.is_held',
   endThem: endExecutionsWhole,
+  answer: writtenAnswer,
 })
 
 interface CompleteForm {
   readonly name: string
   readonly judge: typeof fencedWhole
-  /** What the ending takes of the execution as it was found. */
-  readonly found: string
+  /** What the ending takes of what was found. */
+  readonly held: string
+  readonly from: string
   readonly endThem: string
+  readonly answer: string
 }
 
-function completeStatement({ name, judge, found, endThem }: CompleteForm) {
+function completeStatement({ name, judge, held, from, endThem, answer }: CompleteForm) {
   return statement({
     name,
     params: { ...fenceParams, results: 'bytea?[]', result_encodings: 'text?[]' },
@@ -110,16 +119,15 @@ with input as (
 ),
 ${judge('result', 'result_encoding')},
 ending as (
-  select v.execution_id, ${found},
+  select v.execution_id, ${held},
     'success'::flowfabric.ff_terminal_outcome as ending_outcome, null::text as ending_reason,
     v.actor as ending_actor, v.now_ms as ended_at_ms,
     v.result as ending_result, v.result_encoding as ending_encoding,
     null::text as ending_category, null::bytea as ending_error, null::text as ending_error_encoding
-  from verdict v
-  where v.is_held
+  from ${from}
 ),
 ${endThem}
-${writtenAnswer}`,
+${answer}`,
   })
 }
 

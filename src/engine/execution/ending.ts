@@ -26,7 +26,15 @@ export const hasMoreToClose = attached.waitpoints | attached.suspension | attach
 export const endsWithoutMore = `null::bytea as ending_result, null::text as ending_encoding, null::text as ending_category,
     null::bytea as ending_error, null::text as ending_error_encoding`
 
-const endRows = `
+interface EndRows {
+  /** Finds `ff_exec_core e` for a row of `ending n`. */
+  readonly where: string
+  /** What the rest of the routine needs besides, of `ending n`. */
+  readonly carrying: string
+}
+
+function endRows({ where, carrying }: EndRows): string {
+  return `
 ended as (
   update flowfabric.ff_exec_core e
   set lifecycle_phase = 'terminal',
@@ -51,12 +59,31 @@ ended as (
     cancellation_reason = case when n.ending_outcome = 'cancelled' then n.ending_reason end,
     cancelled_by = case when n.ending_outcome = 'cancelled' then n.ending_actor end
   from ending n
-  where e.execution_id = any (array[n.execution_id])
-  returning e.execution_id, n.ownership_state = 'leased' as was_leased, n.attempt_state as attempt_state_before,
+  where ${where}
+  returning e.execution_id, ${carrying},
     e.attached, e.partition_key, e.namespace, e.flow_id, e.parent_id, e.generation, e.attempt_index, e.terminal_outcome,
     e.terminal_at_ms, n.ending_reason, n.ending_actor, n.ending_result, n.ending_encoding, n.ending_category,
     n.ending_error, n.ending_error_encoding
 )`
+}
+
+const endFound = endRows({
+  where: 'e.execution_id = any (array[n.execution_id])',
+  carrying: `n.ownership_state = 'leased' as was_leased, n.attempt_state as attempt_state_before`,
+})
+
+/** The record of an attempt that ran through, from `ended` or `ended_lease` with the lease's columns. */
+function insertAttempt(from: string): string {
+  return `
+  insert into flowfabric.ff_attempt (execution_id, attempt_index, generation, attempt_type, lease_id, lease_epoch,
+    started_at_ms, ended_at_ms, outcome, worker_id, worker_instance_id, failure_reason, failure_category, error,
+    error_encoding)
+  select execution_id, attempt_index, generation, attempt_type, lease_id, lease_epoch, attempt_started_at_ms,
+    terminal_at_ms, terminal_outcome, worker_id, worker_instance_id, ending_reason, ending_category, ending_error,
+    ending_error_encoding
+  from ${from}
+  where not is_continued`
+}
 
 /** The lease goes, and with it the record of an attempt that ran through is written. */
 const endLeases = `
@@ -69,15 +96,7 @@ ended_lease as (
     d.ending_error_encoding, l.lease_id, l.lease_epoch, l.expires_at_ms, l.attempt_type, l.attempt_started_at_ms,
     l.worker_id, l.worker_instance_id
 ),
-ended_attempt as (
-  insert into flowfabric.ff_attempt (execution_id, attempt_index, generation, attempt_type, lease_id, lease_epoch,
-    started_at_ms, ended_at_ms, outcome, worker_id, worker_instance_id, failure_reason, failure_category, error,
-    error_encoding)
-  select execution_id, attempt_index, generation, attempt_type, lease_id, lease_epoch, attempt_started_at_ms,
-    terminal_at_ms, terminal_outcome, worker_id, worker_instance_id, ending_reason, ending_category, ending_error,
-    ending_error_encoding
-  from ended_lease
-  where not is_continued
+ended_attempt as (${insertAttempt('ended_lease')}
 )`
 
 // An attempt that was interrupted has its record already.
@@ -101,8 +120,8 @@ const insertEvent = `
   insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, outcome, partition_key,
     namespace, actor, reason, lease_effect, lease_id, lease_epoch, attempt_index, worker_instance_id, details)`
 
-/** `details`, from `ended_lease d`, go into the event. */
-function eventOfLeased(details: string): string {
+/** `details`, from `ended_lease d`, go into the event; `from` may be `ended`, with the lease's columns. */
+function eventOfLeased(details: string, from = 'ended_lease'): string {
   return `
   select terminal_at_ms, execution_id, flow_id, generation, 'ended'::flowfabric.ff_event_type, terminal_outcome,
     partition_key, namespace, ending_actor, ending_reason,
@@ -110,7 +129,7 @@ function eventOfLeased(details: string): string {
     case when terminal_outcome = 'expired' or expires_at_ms < terminal_at_ms
       then 'expired'::flowfabric.ff_lease_effect else 'revoked'::flowfabric.ff_lease_effect end,
     lease_id, lease_epoch, attempt_index, worker_instance_id, ${details}
-  from ended_lease d`
+  from ${from} d`
 }
 
 const oweDispatch = `
@@ -126,7 +145,7 @@ ended_dispatch as (
  * For executions that are held and have nothing more to close, as most have that end: they have a lease and no ready row, so
  * that `ending` needs neither eligibility, queue, priority nor rank (measured: a twelfth less time for one than below).
  */
-export const endHeld = `${endRows},${endLeases},
+export const endHeld = `${endFound},${endLeases},
 ended_continued as (${closeRecord}
   from ended_lease d
   where d.is_continued and a.execution_id = any (array[d.execution_id]) and a.attempt_index = d.attempt_index
@@ -134,9 +153,27 @@ ended_continued as (${closeRecord}
 ended_event as (${insertEvent}${eventOfLeased('null::jsonb')}
 ),${oweDispatch}`
 
+/**
+ * For executions whose lease the statement has taken away itself, as a completion does. `ending` has, instead of the columns of
+ * `ff_exec_core`, `execution_row`, the place of the locked row, and the columns of the lease. Each row is then looked up once.
+ */
+export const endReleased = `${endRows({
+  where: 'e.ctid = n.execution_row',
+  carrying: `n.is_continued, n.lease_id, n.lease_epoch, n.expires_at_ms, n.attempt_type, n.attempt_started_at_ms, n.worker_id,
+    n.worker_instance_id`,
+})},
+ended_attempt as (${insertAttempt('ended')}
+),
+ended_continued as (${closeRecord}
+  from ended d
+  where d.is_continued and a.execution_id = any (array[d.execution_id]) and a.attempt_index = d.attempt_index
+),${storeResults},
+ended_event as (${insertEvent}${eventOfLeased('null::jsonb', 'ended')}
+),${oweDispatch}`
+
 /** For executions wherever they stand. `details`, from `ended d` or `ended_lease d`, go into the event. */
 function endExecutionsSaying(details: string): string {
-  return `${endRows},
+  return `${endFound},
 ended_ready as (
   delete from flowfabric.ff_ready r
   using ending n
