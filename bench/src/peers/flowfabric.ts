@@ -1,5 +1,5 @@
-// Through the public API, with the options that one gets by giving none. The worker is a bare loop: claim a set, handle it,
-// complete it while the next are claimed.
+// Through the public API, with the options that one gets by giving none. The worker is a bare loop: claim a set, ask for the
+// next, handle the first, complete it.
 import { randomUUID } from 'node:crypto'
 import { connect, jsonCodec } from '../../../src/index.ts'
 import type { Claim, CreateRequest, FlowFabric } from '../../../src/index.ts'
@@ -51,8 +51,8 @@ function work(ff: FlowFabric, handle: Handle): Worker {
   }
 
   async function loop(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      const { claims } = await executions.claim({
+    const claim = () =>
+      executions.claim({
         workerId: 'bench',
         workerInstanceId,
         lanes: ['default'],
@@ -60,11 +60,18 @@ function work(ff: FlowFabric, handle: Handle): Worker {
         wait: '1m',
         signal: stopping.signal,
       })
+    let next = claim()
+    while (!stopping.signal.aborted) {
+      const { claims } = await next
+      next = claim()
+      next.catch(() => {})
       heldCount += claims.length
       for (const { payload } of claims) handle(decodePayload(payload!))
       if (completing.length === mostCompleting) await completing.shift()
       completing.push(complete(claims))
     }
+    // Asked for in vain.
+    await next.catch(() => {})
   }
 
   const looping = loop()

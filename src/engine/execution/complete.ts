@@ -77,7 +77,7 @@ function checkResult(result: unknown): Uint8Array {
   })
 }
 
-export const completePlain = completeStatement({
+const completePlain = completeStatement({
   name: 'execution.complete',
   judge: fencedToRelease,
   held: `
