@@ -11,6 +11,12 @@ export function wholeNumber(typed: string): number {
   throw new InvalidArgumentError('It must be a whole number.')
 }
 
+/** Where to listen; 0 is any that is free. */
+export function port(typed: string): number {
+  if (/^\d{1,5}$/.test(typed) && Number(typed) < 65_536) return Number(typed)
+  throw new InvalidArgumentError('It must be a port, from 0 to 65535.')
+}
+
 /** For an option that may be given several times: `--tag team=search --tag env=live`. */
 export function tag(typed: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
   const at = typed.indexOf('=')

@@ -146,7 +146,7 @@ export class Cli {
       () => false,
     )
     if (isThere) return
-    const sentence = `there is no database in ${target.directory}; name another with --url or FLOWFABRIC_URL, or make one with \`flowfabric migrate\``
+    const sentence = `there is no database in ${target.directory}; name another with --url or FLOWFABRIC_URL, or make one with \`flowfabric dev\` or \`flowfabric migrate\``
     throw new EngineError('database_not_found', sentence, { directory: target.directory })
   }
 }

@@ -1,7 +1,6 @@
 // What went wrong, as a sentence with the next act; the stack is for `--debug`. Wrong usage ends in 2, everything else in 1.
 import { EngineError } from '../model/errors.ts'
 import type { Printer } from './print.ts'
-import { harmless } from './text.ts'
 
 export const failed = 1
 export const wrongUsage = 2
@@ -18,6 +17,9 @@ export function exitCodeOf(error: unknown): number {
 const nextAct: Readonly<Record<string, string>> = {
   schema_missing: 'Run `flowfabric migrate` to make it.',
   schema_outdated: 'Run `flowfabric migrate` to bring it up to date.',
+  server_unreachable: 'Check --url or FLOWFABRIC_URL, and that `flowfabric serve` or `flowfabric dev` runs there.',
+  unauthenticated:
+    'Put a key into FLOWFABRIC_TOKEN; `flowfabric api-key create` makes one, with the URL of the database.',
   execution_not_found: '`flowfabric list` shows those that there are.',
   flow_not_found: '`flowfabric flow list` shows those that there are.',
   schedule_not_found: '`flowfabric schedule list` shows those that there are.',
@@ -27,9 +29,11 @@ export function tellFailure(error: unknown, printer: Printer, options: { json: b
   const { colours } = printer
   if (options.json) printer.line(JSON.stringify({ error: asJson(error) }))
   else {
-    printer.line(`${colours.red('error:')} ${harmless(sentenceOf(error))}`)
+    const [first = '', ...more] = printer.wrapped(`error: ${sentenceOf(error)}`)
+    printer.line(first.replace(/^error:/, colours.red('error:')))
+    for (const line of more) printer.line(line)
     const next = EngineError.is(error) ? nextAct[error.code] : undefined
-    if (next !== undefined) printer.line(next)
+    if (next !== undefined) printer.paragraph(next)
   }
   if (options.debug) printer.line(colours.dim(stackOf(error)))
   return exitCodeOf(error)

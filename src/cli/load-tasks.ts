@@ -9,14 +9,15 @@ import { EngineError } from '../model/errors.ts'
 import { isTask, type Task } from '../worker/task.ts'
 import { learnTypeScript } from '../worker/typescript.ts'
 
-export interface Loaded {
-  readonly tasks: readonly Task[]
-  /** The file, and what it imports of the project. */
+export interface TaskLoader {
+  /** The tasks as the file has them now. */
+  load(): Promise<readonly Task[]>
+  /** The file, and what it imports of the project, also what it looked for in vain: of the last load, and of those before back to the last that succeeded. */
   readonly files: ReadonlySet<string>
 }
 
 /** Ready to load this file; refused when this Node cannot. */
-export async function taskLoader(path: string): Promise<() => Promise<Loaded>> {
+export async function taskLoader(path: string): Promise<TaskLoader> {
   const file = resolve(path)
   await readFile(file).catch((cause: Error) => {
     throw new EngineError('invalid_input', `${path} cannot be read: ${cause.message}`, { path }, { cause })
@@ -24,25 +25,39 @@ export async function taskLoader(path: string): Promise<() => Promise<Loaded>> {
   await refuseCommonJs(path, file)
   await learnTypeScript(file, path)
   const imports = listenToImports()
+  let files: ReadonlySet<string> = new Set([file])
   let loads = 0
-  return async () => {
+  const load = async (): Promise<readonly Task[]> => {
     loads += 1
     imports.files.clear()
     const url = pathToFileURL(file)
     url.searchParams.set(versionName, String(loads))
-    const exported: unknown = await import(url.href)
-    const tasks = tasksIn(exported)
-    await imports.told()
-    if (tasks.length > 0) return { tasks, files: new Set([file, ...imports.files]) }
-    const sentence = `${path} exports no task; write export const hello = task('hello', async (ctx, input) => ...)`
-    throw new EngineError('invalid_input', sentence, { path })
+    try {
+      const tasks = tasksIn(await import(url.href), path)
+      await imports.told()
+      files = new Set([file, ...imports.files])
+      return tasks
+    } catch (error) {
+      await imports.told()
+      files = new Set([...files, ...imports.files])
+      throw error
+    }
+  }
+  return {
+    load,
+    get files() {
+      return files
+    },
   }
 }
 
 /** Exported one by one, or in lists. */
-function tasksIn(exported: unknown): Task[] {
+function tasksIn(exported: unknown, path: string): Task[] {
   const values = Object.values(exported as Record<string, unknown>).flat()
-  return [...new Set(values.filter((value) => isTask(value)))]
+  const tasks = [...new Set(values.filter((value) => isTask(value)))]
+  if (tasks.length > 0) return tasks
+  const sentence = `${path} exports no task; write export const hello = task('hello', async (ctx, input) => ...)`
+  throw new EngineError('invalid_input', sentence, { path })
 }
 
 const versionName = 'flowfabric-load'
@@ -56,8 +71,13 @@ export function initialize(data) {
   port.unref()
 }
 export async function resolve(specifier, context, next) {
-  const resolved = await next(specifier, context)
-  const load = /[?&]${versionName}=(\\d+)/.exec(specifier) ?? /[?&]${versionName}=(\\d+)/.exec(context.parentURL ?? '')
+  const parent = context.parentURL ?? ''
+  const resolved = await next(specifier, context).catch((error) => {
+    // What is not there yet may come.
+    if (parent.includes('${versionName}=') && /^[.][.]?[/]/.test(specifier)) port.postMessage(new URL(specifier, parent).href)
+    throw error
+  })
+  const load = /[?&]${versionName}=(\\d+)/.exec(specifier) ?? /[?&]${versionName}=(\\d+)/.exec(parent)
   if (load === null || !resolved.url.startsWith('file:') || resolved.url.includes('/node_modules/')) return resolved
   const url = new URL(resolved.url)
   url.searchParams.set('${versionName}', load[1])

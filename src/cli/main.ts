@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // The binary `flowfabric`: the CLI in this process.
+import { calledAs } from './called-as.ts'
 import { run } from './run.ts'
 
 // What the embedded database says once to a program, a person at a terminal need not hear with every command.
@@ -19,6 +20,7 @@ process.exitCode = await run(process.argv.slice(2), {
   stderr: process.stderr,
   stdin: process.stdin,
   env: process.env,
+  program: calledAs(process.argv[1]!, process.cwd()),
   interruption,
 })
 

@@ -50,10 +50,14 @@ export class Printer {
     this.line(JSON.stringify(value, undefined, this.isTerminal ? 2 : undefined) ?? 'null')
   }
 
-  /** A long text, between words. */
+  /** A long text, broken between words on a terminal; its own lines stay. */
   paragraph(text: string, indent = ''): void {
-    const lines = this.isTerminal ? wrap(harmless(text), Math.max(20, this.width - indent.length)) : [harmless(text)]
-    for (const line of lines) this.line(indent + line)
+    for (const line of this.wrapped(text, indent.length)) this.line(indent + line)
+  }
+
+  wrapped(text: string, indent = 0): string[] {
+    const lines = text.split('\n').map(harmless)
+    return this.isTerminal ? lines.flatMap((line) => wrap(line, Math.max(20, this.width - indent))) : lines
   }
 
   heading(text: string): void {

@@ -41,7 +41,7 @@ export function makeProgram(cli: Cli, isJson: boolean): Command {
     .configureOutput({
       writeOut: (text) => cli.out.write(text),
       writeErr: (text) => cli.err.write(text),
-      outputError: (text, write) => write(isJson ? usageAsJson(text) : inColour(cli, text)),
+      outputError: (text, write) => write(isJson ? usageAsJson(text) : asSentences(cli, text)),
       getOutHelpWidth: () => Math.min(cli.out.width, 100),
       getErrHelpWidth: () => Math.min(cli.err.width, 100),
     })
@@ -73,7 +73,9 @@ export function makeProgram(cli: Cli, isJson: boolean): Command {
   addSigningKey(program, cli)
   addOpenApi(program, cli)
   addCompletion(program, cli)
-  program.addHelpCommand(new Command('help').argument('[command]').description('say how a command is used'))
+  for (const command of [program, ...program.commands.filter((each) => each.commands.length > 0)]) {
+    command.addHelpCommand(new Command('help').argument('[command]').description('say how a command is used'))
+  }
   program.addHelpText('after', afterHelp)
   return program
 }
@@ -107,8 +109,9 @@ Begin with:
 
 It ends with 0 when it is done, 1 when it failed or found trouble, 2 when it was used wrongly.`
 
-function inColour(cli: Cli, text: string): string {
-  return text.replace(/^error:/, cli.err.colours.red('error:'))
+function asSentences({ err }: Cli, text: string): string {
+  const lines = err.wrapped(text.trimEnd())
+  return `${lines.join('\n').replace(/^error:/, err.colours.red('error:'))}\n`
 }
 
 function usageAsJson(text: string): string {

@@ -19,6 +19,7 @@ function packageJson(name: string): string {
     private: true,
     type: 'module',
     scripts: {
+      dev: 'flowfabric dev tasks.ts',
       start: 'tsx start.ts',
       test: 'node --import tsx --test tasks.test.ts',
       types: 'tsc --noEmit',

@@ -42,7 +42,7 @@ export async function showPage<Row>(cli: Cli, options: PageOptions, shown: Shown
   if (cli.json) return cli.out.json({ [noun]: rows.map(asJson), nextCursor })
   if (rows.length === 0) return sayNone(cli, none)
   cli.out.table(columns, rows)
-  if (nextCursor === null || !cli.err.isTerminal) return
+  if (nextCursor === null || !cli.out.isTerminal) return
   cli.err.line(cli.err.colours.dim(`There are more: --all, or --cursor ${nextCursor}`))
 }
 

@@ -12,6 +12,8 @@ export interface Surroundings {
   readonly stdout: Output
   readonly stderr: Output
   readonly stdin?: AsyncIterable<string | Uint8Array>
+  /** How it was called, for what people are told to type; left out, `npx flowfabric`. */
+  readonly program?: string
   readonly env?: Readonly<Record<string, string | undefined>>
   /** Aborted when the user has had enough; asked for by what would go on for ever. Without it Ctrl-C ends the process. */
   readonly interruption?: () => AbortSignal

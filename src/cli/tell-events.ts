@@ -1,6 +1,6 @@
 // What happens, a line each, with what the execution is: for whoever sits before `flowfabric dev`.
 import type { Engine } from '../engine/contract.ts'
-import type { LogEvent } from '../engine/event/log-event.ts'
+import type { EventKind, LogEvent } from '../engine/event/log-event.ts'
 import type { Cli } from './cli.ts'
 import type { Colours } from './print.ts'
 import { cut, harmless, padTo } from './text.ts'
@@ -10,6 +10,7 @@ import { instant } from './time.ts'
 const quiet: readonly string[] = [
   'renewed',
   'worker_registered',
+  'worker_marked_dead',
   'unblocked',
   'flow_changed',
   'api_key_created',
@@ -19,8 +20,8 @@ const mostKinds = 1000
 
 export async function tellEvents(cli: Cli, engine: Engine, signal: AbortSignal): Promise<void> {
   const kinds = new Map<string, string>()
-  const kindOf = async ({ executionId }: LogEvent): Promise<string> => {
-    if (executionId === null) return 'flow'
+  const kindOf = async ({ executionId, kind: eventKind }: LogEvent): Promise<string> => {
+    if (executionId === null) return nounOf(eventKind)
     const known = kinds.get(executionId)
     if (known !== undefined) return known
     const kind = (await engine.executions.describe(executionId))?.kind ?? '?'
@@ -33,6 +34,12 @@ export async function tellEvents(cli: Cli, engine: Engine, signal: AbortSignal):
     if (cli.json) cli.out.line(JSON.stringify(event))
     else print(cli, event, await kindOf(event))
   }
+}
+
+/** Of what is no execution's: `schedule_fired` is a schedule's. */
+function nounOf(eventKind: EventKind): string {
+  const [noun] = /^(flow|worker|schedule|api_key|key)(?=_)/.exec(eventKind) ?? ['']
+  return noun.replace('_', ' ')
 }
 
 function print({ out }: Cli, event: LogEvent, kind: string): void {

@@ -1,6 +1,7 @@
-// Tells when one of some files has changed. Folders are watched, because an editor may put a new file in the place of the old.
-import { watch, type FSWatcher } from 'node:fs'
-import { basename, dirname } from 'node:path'
+// Tells when one of some files has changed, or has come to be. Folders are watched, because an editor may put a new file in the
+// place of the old.
+import { existsSync, watch, type FSWatcher } from 'node:fs'
+import { basename, dirname, extname } from 'node:path'
 
 // An editor writes in several goes.
 const settleMs = 100
@@ -17,14 +18,14 @@ export class FileWatch {
   /** These and no others; a change that was seen before and not yet told is still told. */
   watch(files: Iterable<string>): void {
     const before = this.#watchers
-    const names = new Map<string, Set<string>>()
+    const stems = new Map<string, Set<string>>()
     for (const file of files) {
-      const folder = dirname(file)
-      names.set(folder, (names.get(folder) ?? new Set()).add(basename(file)))
+      const [folder, name] = placeOf(file)
+      stems.set(folder, (stems.get(folder) ?? new Set()).add(stemOf(name)))
     }
-    this.#watchers = [...names].map(([folder, inFolder]) =>
+    this.#watchers = [...stems].map(([folder, inFolder]) =>
       watch(folder, (_, name) => {
-        if (name !== null && !inFolder.has(name)) return
+        if (name !== null && !inFolder.has(stemOf(name))) return
         clearTimeout(this.#timer)
         this.#timer = setTimeout(this.#onChange, settleMs)
       }),
@@ -37,4 +38,15 @@ export class FileWatch {
     for (const watcher of this.#watchers) watcher.close()
     this.#watchers = []
   }
+}
+
+/** The folder that is there, and what in it leads to the file. */
+function placeOf(file: string): [folder: string, name: string] {
+  const folder = dirname(file)
+  return existsSync(folder) || folder === file ? [folder, basename(file)] : placeOf(folder)
+}
+
+// An import of ./part.js may mean part.ts.
+function stemOf(name: string): string {
+  return basename(name, extname(name))
 }

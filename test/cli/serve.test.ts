@@ -1,4 +1,4 @@
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { build, ownDatabase, ownFolder } from './built.ts'
@@ -37,6 +37,11 @@ test('serve listens, does the background duties, and ends cleanly', async () => 
     // Whoever is given the directory talks to the process that has it open.
     const shared = await flowfabric.run(url, 'list')
     expect(shared).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/\twaiting\tk\t/) })
+    const looked = await flowfabric.run(url, 'doctor')
+    expect(looked).toMatchObject({
+      code: 0,
+      stdout: `note\tconnection\t${at as string} has the directory open, and is ready.\n`,
+    })
     const second = await flowfabric.run(url, 'serve', '--port', '0')
     expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining(`Connect to ${at as string}`) })
   }
@@ -112,6 +117,13 @@ export const say = task('say', () => word)`,
   await writeFile(part, `export const word = `)
   expect(await until('not_loaded')).toMatchObject({ message: expect.any(String) })
   expect(await said()).toBe('"two"')
+  // What it looks for in vain may come, with its folder.
+  await writeFile(tasks, (await readFile(tasks, 'utf8')).replace('./part.mjs', './later/part.mjs'))
+  expect(await until('not_loaded')).toMatchObject({ message: expect.stringContaining('later/part.mjs') })
+  await mkdir(join(folder, 'later'))
+  await writeFile(join(folder, 'later/part.mjs'), `export const word = 'three'`)
+  expect(await until('loaded')).toMatchObject({ tasks: ['say'] })
+  await expect.poll(said, { timeout: 20_000 }).toBe('"three"')
   expect(await dev.interrupt()).toMatchObject({ code: 0, stderr: '' })
 }, 180_000)
 

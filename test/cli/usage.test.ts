@@ -43,6 +43,8 @@ test.each([
   [['list', '--tag', 'customer'], 'It must be key=value.'],
   [['list', 'extra'], 'too many arguments'],
   [['show'], "missing required argument 'id'"],
+  [['serve', '--port', '99999'], 'It must be a port, from 0 to 65535.'],
+  [['dev', '--port', '-1'], 'It must be a port'],
   [['submit'], "missing required argument 'kind'"],
   [['submit', 'k', '--wait', '--lane'], "option '--lane <lane>' argument missing"],
   [['cancel'], "missing required argument 'id'"],
@@ -145,9 +147,23 @@ test('the stack is for --debug alone', async () => {
   expect((await type('show', foreign, '--debug')).err).toContain('    at ')
 })
 
+test('a sentence is broken between words on a narrow screen, and its own lines stay', async () => {
+  const { err } = await typed(['list', '--state', 'faild'], {}, { columns: 50 })
+  expect(err.split('\n').every((line) => line.length <= 50)).toBe(true)
+  expect(err.replaceAll('\n', ' ')).toContain('Allowed choices are waiting, delayed')
+  const wrong = await typed(['submit', 'k', '{bad'], {}, { columns: 50 })
+  expect(wrong.err.split('\n')[0]).toBe('error: the input is "{bad"; it must be JSON,')
+})
+
+test('a server that is not there is told with what to look at', async () => {
+  const { code, err } = await typed(['list', '--url', 'http://127.0.0.1:1'])
+  expect(code).toBe(1)
+  expect(err).toMatch(/ECONNREFUSED.*\nCheck --url or FLOWFABRIC_URL, and that `flowfabric serve`/)
+})
+
 test('a directory without a database is not made by looking into it', async () => {
   const { code, err } = await typed(['list', '--url', 'file:/no/such/place'])
   expect(code).toBe(1)
   expect(err).toContain('there is no database in /no/such/place')
-  expect(err).toContain('flowfabric migrate')
+  expect(err).toContain('make one with `flowfabric dev` or `flowfabric migrate`')
 })

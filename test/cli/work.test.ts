@@ -148,6 +148,7 @@ test('a list on a narrow screen keeps its ids whole and drops what does not fit'
   const { out } = await cli.typeWith({ columns: 60 }, 'list')
   expect(out).toContain(id)
   expect(out).not.toContain('WHY')
+  expect(out.split('\n').every((line) => line.length <= 60)).toBe(true)
 })
 
 test('a namespace is a boundary at the command line, too', async () => {

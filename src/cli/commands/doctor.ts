@@ -31,7 +31,7 @@ export function addDoctor(program: Command, cli: Cli): void {
     try {
       ff = await cli.open({ migrate: false, ...cli.alone })
     } catch (error) {
-      return tellUnreachable(cli, error)
+      return tellUnopened(cli, error)
     }
     try {
       return await examine(cli, ff.health, options)
@@ -70,12 +70,34 @@ async function check(cli: Cli, health: Health, { deep = false, timeout }: Doctor
   }
 }
 
-function tellUnreachable(cli: Cli, error: unknown): number {
+async function tellUnopened(cli: Cli, error: unknown): Promise<number> {
   if (!EngineError.is(error) || exitCodeOf(error) === wrongUsage) throw error
-  const found: Finding = { check: 'connection', verdict: 'trouble', sentence: error.message, next: null, subjects: [] }
-  if (cli.json) cli.out.json({ isHealthy: false, findings: [found] })
+  const found = (await findHolder(cli, error)) ?? connection('trouble', error.message)
+  const isHealthy = found.verdict !== 'trouble'
+  if (cli.json) cli.out.json({ isHealthy, findings: [found] })
   else printFindings(cli.out, [found])
-  return failed
+  return isHealthy ? 0 : failed
+}
+
+/** Of a directory that another process has open and serves, as `flowfabric dev` does: how that process is. */
+async function findHolder(cli: Cli, { code, message }: EngineError): Promise<Finding | null> {
+  const { parseUrl } = await import('../../connect/url.ts')
+  const target = parseUrl(cli.url)
+  if (code !== 'directory_locked' || target.kind !== 'embedded' || target.directory === null) return null
+  const { localServer } = await import('../../connect/local-server.ts')
+  const server = await localServer(target.directory)
+  if (server === null) return null
+  const answer = await fetch(`${server.url}/readyz`, { signal: AbortSignal.timeout(5000) }).catch(() => null)
+  if (answer === null || !answer.ok) {
+    const says = answer === null ? 'does not answer' : `answers ${answer.status}`
+    return connection('trouble', `${server.url} ${says}, and has the directory open. ${message}`)
+  }
+  const next = 'Only one process can look into the directory: stop that one to see the rest.'
+  return connection('note', `${server.url} has the directory open, and is ready.`, next)
+}
+
+function connection(verdict: Verdict, sentence: string, next: string | null = null): Finding {
+  return { check: 'connection', verdict, sentence, next, subjects: [] }
 }
 
 const symbols: Readonly<Record<Verdict, readonly [unicode: string, plain: string]>> = {
@@ -96,7 +118,9 @@ function printFindings(out: Printer, findings: readonly Finding[]): void {
     }
     const symbol = symbols[verdict][out.hasUnicode ? 0 : 1]
     const indent = ' '.repeat(longest + 4)
-    out.line(`${paintOf(verdict, out)(symbol)} ${name.padEnd(longest)}  ${sentence}`)
+    const [first = '', ...more] = out.wrapped(sentence, indent.length)
+    out.line(`${paintOf(verdict, out)(symbol)} ${name.padEnd(longest)}  ${first}`)
+    for (const line of more) out.line(indent + line)
     for (const subject of subjects.slice(0, mostSubjects)) out.paragraph(subject, indent)
     if (subjects.length > mostSubjects) out.line(`${indent}and ${subjects.length - mostSubjects} more`)
     if (next !== null && verdict !== 'fine') out.paragraph(`${out.hasUnicode ? '→' : '->'} ${next}`, indent)

@@ -24,7 +24,7 @@ export function addInit(program: Command, cli: Cli): void {
     for (const path of files.keys()) cli.out.line(colours.dim(join(directory, path)))
     const go = relative(process.cwd(), place)
     cli.out.line(
-      `\nNext:${go === '' ? '' : `\n  cd ${go}`}\n  npm install\n  npm test\n  npm start\n  npx flowfabric list`,
+      `\nNext:${go === '' ? '' : `\n  cd ${/^[\w./-]+$/.test(go) ? go : `'${go}'`}`}\n  npm install\n  npm test\n  npm start\n  npm run dev`,
     )
   })
 }

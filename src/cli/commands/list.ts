@@ -76,12 +76,13 @@ export function columns(now: number, isTerminal: boolean): Column<Execution>[] {
       of: (row) => row.publicState,
       paint: (row, colours) => stateColour(row.publicState, colours),
     },
-    { title: 'KIND', of: (row) => row.kind },
-    { title: 'LANE', of: (row) => row.lane },
+    { title: 'KIND', of: (row) => row.kind, gives: true },
+    { title: 'LANE', of: (row) => row.lane, gives: true },
     {
       title: 'CREATED',
       of: (row) => (isTerminal ? relative(row.createdAt, now) : instant(row.createdAt)),
       align: 'right',
+      gives: true,
     },
     { title: 'WHY', of: whyOf, gives: true },
   ]

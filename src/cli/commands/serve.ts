@@ -3,7 +3,7 @@ import type { RunningServer, ServeOptions } from '../../server/serve.ts'
 import type { ConnectOptions } from '../../connect/connect.ts'
 import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError } from '../../model/errors.ts'
-import { list, wholeNumber } from '../arguments.ts'
+import { list, port as portNumber, wholeNumber } from '../arguments.ts'
 import type { Cli } from '../cli.ts'
 import { examples } from '../examples.ts'
 import { lineLogger, untilInterrupted } from '../logging.ts'
@@ -26,7 +26,7 @@ export function addServe(program: Command, cli: Cli): void {
   const command = program
     .command('serve')
     .description('the engine over HTTP, and the background duties beside it, until Ctrl-C')
-    .option('--port <n>', 'where it listens; 0 is any that is free (default: 7070)', wholeNumber)
+    .option('--port <n>', 'where it listens; 0 is any that is free (default: 7070)', portNumber)
     .option('--host <address>', 'beyond 127.0.0.1, the default, there must be an API key')
     .option('--cors <origin>', 'whose pages may read answers; may be given several times', list)
     .option('--no-keys', 'ask for no API key; on loopback alone')

@@ -59,7 +59,7 @@ export function addSubmit(program: Command, cli: Cli): void {
       if (options.watch === true) return submitAndWatch(cli, engine, request)
       const answer = await engine.executions.create(request)
       if (options.wait === undefined) return tellAccepted(cli, answer)
-      if (cli.err.isTerminal && !cli.json) cli.err.line(cli.err.colours.dim(`${answer.executionId} ${answer.kind}`))
+      tellId(cli, answer)
       const ended = await waitForEnding(cli, engine, answer.executionId, options.wait === true ? null : options.wait)
       return tellEnding(cli, engine, answer.executionId, ended)
     })
@@ -97,11 +97,18 @@ function tellAccepted(cli: Cli, answer: Accepted): void {
   }
 }
 
+/** For a person; a program that waits for the result reads nothing else. */
+function tellId(cli: Cli, { executionId, kind }: Accepted): void {
+  if (cli.err.isTerminal && !cli.json) cli.err.line(cli.err.colours.dim(`${executionId} ${kind}`))
+}
+
 /** Listens before it submits, so that nothing is missed. */
 async function submitAndWatch(cli: Cli, engine: Engine, request: CreateRequest): Promise<number> {
   const signal = cli.surroundings.interruption?.()
   const events = await engine.events.subscribe(signal === undefined ? {} : { signal })
-  const { executionId } = await engine.executions.create(request)
+  const answer = await engine.executions.create(request)
+  const { executionId } = answer
+  tellId(cli, answer)
   const hasEnded = await follow(cli, engine, executionId, events)
   if (!hasEnded) return tellGoesOn(cli, executionId)
   const ended = await engine.executions.result(executionId)

@@ -1,0 +1,46 @@
+// Loads the tasks again whenever one of their files changes. What cannot be loaded is told, and what ran before goes on.
+import type { Task } from '../worker/task.ts'
+import type { Cli } from './cli.ts'
+import type { TaskLoader } from './load-tasks.ts'
+import { harmless } from './text.ts'
+import { FileWatch } from './watch-files.ts'
+
+export interface Reload {
+  readonly cli: Cli
+  readonly path: string
+  readonly loader: TaskLoader
+  readonly run: (tasks: readonly Task[]) => Promise<void>
+}
+
+/** Until it is closed, which lets a load under way finish. */
+export function reloadOnChange({ cli, path, loader, run }: Reload): { close(): Promise<void> } {
+  let turn = Promise.resolve()
+  const again = async (): Promise<void> => {
+    try {
+      const tasks = await loader.load()
+      await run(tasks)
+      const names = tasks.map((task) => task.name)
+      say(cli, { kind: 'loaded', tasks: names }, [`loaded again: ${names.join(', ')}`])
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      const sentence = `${path} cannot be loaded, and what ran before goes on:`
+      say(cli, { kind: 'not_loaded', message }, [sentence, ...message.split('\n')])
+    }
+    files.watch(loader.files)
+  }
+  const files = new FileWatch(() => {
+    turn = turn.then(again)
+  })
+  files.watch(loader.files)
+  const close = async (): Promise<void> => {
+    files.close()
+    await turn
+    files.close()
+  }
+  return { close }
+}
+
+function say(cli: Cli, event: object, lines: readonly string[]): void {
+  if (cli.json) return cli.out.line(JSON.stringify(event))
+  for (const line of lines) cli.out.line(cli.out.colours.bold(harmless(line)))
+}

@@ -1,0 +1,42 @@
+// What `flowfabric dev` says when it runs: where it is, and what to try.
+import { shownUrl } from '../connect/url.ts'
+import { defaultUrl, type Cli } from './cli.ts'
+import { harmless } from './text.ts'
+
+export interface Started {
+  readonly server: string
+  /** Null where the server asks for none. */
+  readonly keyFile: string | null
+  readonly tasks: readonly string[]
+  /** Where the tasks come from: a file, the demo, or nowhere. */
+  readonly source: { readonly file: string } | 'demo' | 'none'
+}
+
+export function tellStarted(cli: Cli, { server, keyFile, tasks, source }: Started): void {
+  const { out } = cli
+  const database = shownUrl(cli.url)
+  if (cli.json) return out.line(JSON.stringify({ kind: 'started', url: server, database, tasks, keyFile }))
+  out.facts([
+    ['server', server],
+    ['key', keyFile === null ? null : `in ${keyFile}, for whoever may read it`],
+    ['database', database],
+    ['tasks', source === 'none' ? 'none' : `${tasks.join(', ')} (${sourceOf(source)})`],
+  ])
+  out.line(`\n${out.colours.bold('Try, in another terminal:')}`)
+  // In this folder the database is found by itself, and who has it open as well.
+  const where = cli.url === defaultUrl ? '' : ` --url ${cli.url.startsWith('file:') ? cli.url : server}`
+  const { program = 'npx flowfabric' } = cli.surroundings
+  for (const words of wordsToTry(tasks, source)) out.line(harmless(`  ${program} ${words}${where}`))
+  out.line(`\n${out.colours.dim('What happens, until Ctrl-C:')}`)
+}
+
+function sourceOf(source: { readonly file: string } | 'demo'): string {
+  return source === 'demo' ? 'the demo' : `${source.file}, loaded again when it changes`
+}
+
+function wordsToTry([first = 'hello']: readonly string[], source: Started['source']): string[] {
+  if (source === 'none') return [`submit ${first}`, 'list', 'watch']
+  const input = source === 'demo' ? ` '{"number":1,"amount":42}'` : ''
+  const flows = source === 'demo' ? ['flow list'] : []
+  return [`submit ${first}${input} --watch`, 'list', ...flows, 'list --state suspended', `approve '<id>'`]
+}
