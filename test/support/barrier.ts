@@ -1,27 +1,46 @@
 // Races without sleeping: one connection holds a lock, others are seen to wait for it, then it lets go.
 import { randomInt } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { onTestFinished } from 'vitest'
 
 export interface Hold {
   /** Resolves when so many connections wait for this lock, be it behind each other. */
   waiters(count: number, timeoutMs?: number): Promise<void>
-  /** Ends the transaction and with it the lock. */
+  /** Undoes the transaction and with it the lock; so does the end of the test. */
   release(): Promise<void>
 }
 
 /** Takes locks on a connection of its own and keeps them: `hold(url, 'select ... for update')`. */
 export async function hold(url: string, text: string, values: readonly unknown[] = []): Promise<Hold> {
-  const client = new pg.Client({ connectionString: url, application_name: 'test hold' })
-  await client.connect()
-  const release = once(() => client.end())
-  onTestFinished(release)
+  const client = idle.get(url)?.pop() ?? (await connect(url))
   await client.query('begin')
   await client.query(text, [...values])
   return {
-    waiters: (count, timeoutMs = 10_000) => seeWaiters(client, count, timeoutMs),
-    release,
+    waiters: (count, timeoutMs = 25_000) => seeWaiters(client, count, timeoutMs),
+    release: once(() => letGo(url, client)),
   }
+}
+
+// A race meets fifty times, and each session of its own would plan the look for waiters anew. They end with their test.
+const idle = new Map<string, pg.Client[]>()
+
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, application_name: 'test hold' })
+  await client.connect()
+  onTestFinished(() => {
+    idle.delete(url)
+    return client.end()
+  })
+  return client
+}
+
+async function letGo(url: string, client: pg.Client): Promise<void> {
+  const isThere = await client.query('rollback').then(
+    () => true,
+    () => false, // whoever cut it off has undone it
+  )
+  if (isThere) idle.set(url, [...(idle.get(url) ?? []), client])
 }
 
 export interface Barrier {
@@ -60,6 +79,8 @@ async function seeWaiters(client: pg.Client, count: number, timeoutMs: number): 
   const giveUpAt = performance.now() + timeoutMs
   let seen = 0
   while (performance.now() < giveUpAt) {
+    // To look without a pause would take a core from those who are on their way.
+    await setTimeout(1)
     const { rows } = await client.query<{ count: number }>(waiting)
     seen = rows[0]!.count
     if (seen >= count) return
