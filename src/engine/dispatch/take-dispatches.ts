@@ -31,7 +31,9 @@ order by d.created_at_ms, d.execution_id
 limit $1
 for update of d skip locked`
 
-// A flow within none is its own root, and is looked up once.
+// A flow within none is its own root, and is looked up once. A row of which another has cleared a part since the statement began
+// was locked as it is now, in a place that the statement does not see: it could be counted, and not deleted. It is passed over,
+// and whoever changed it says that it is still owed.
 /**
  * Gives `dispatch`, the rows of `from` beside the execution `e`, its flow `f` and the root of the flow's tree, with the places
  * of these rows. `columns`, of these: is_starting, for a member whose start is still to be told; and is_taken.
@@ -44,6 +46,7 @@ dispatch as materialized (
     case when r.flow_id is null then f.xmin else r.xmin end as root_xmin,
     ${columns}
   from ${from} c
+  join flowfabric.ff_dispatch seen on seen.ctid = c.dispatch_row
   join flowfabric.ff_exec_core e on e.execution_id = any (array[c.execution_id])
   left join flowfabric.ff_flow_core f on f.flow_id = any (array[c.flow_id])
   left join flowfabric.ff_flow_core r on r.flow_id = any (array[nullif(f.root_flow_id, f.flow_id)])

@@ -199,9 +199,11 @@ select exists (
 
 const lockTimeoutMs = 2000
 
+type Dispatching = Pick<Dispatcher, 'kick' | 'idle'>
+
 interface Surroundings {
   readonly sql: Sql
-  readonly dispatcher: Dispatcher
+  readonly dispatcher: Dispatching
   readonly onOwed: (owes: number) => void
   readonly hints: Hints
 }
@@ -273,12 +275,15 @@ function hasEnded(flowId: FlowId, outcome: TerminalOutcome): EngineError {
 const shortestPauseMs = 2
 const longestPauseMs = 100
 
-/** Until they have ended and their flows were told, or the time is over: then some may be left. */
-async function awaitEndings(sql: Sql, dispatcher: Dispatcher, uuid: string, waitMs: number): Promise<boolean> {
+/**
+ * Until they have ended and their flows were told, or the time is over: then some may be left. The dispatcher may be busy with
+ * others' for as long as it likes.
+ */
+async function awaitEndings(sql: Sql, dispatcher: Dispatching, uuid: string, waitMs: number): Promise<boolean> {
   const until = performance.now() + waitMs
   for (let pauseMs = shortestPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
     dispatcher.kick(owed.cancels | owed.flow)
-    await within(Math.max(0, until - performance.now()), dispatcher.idle())
+    await within(Math.min(longestPauseMs, Math.max(0, until - performance.now())), dispatcher.idle())
     const [backlog] = await sql.query(readBacklog, { flow_id: uuid })
     if (!backlog!.is_waiting) return true
     if (performance.now() >= until) return false

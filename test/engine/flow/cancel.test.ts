@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest'
+import { localCaller } from '../../../src/engine/caller.ts'
+import { Dispatcher } from '../../../src/engine/dispatch/dispatcher.ts'
 import { resolveFlows } from '../../../src/engine/dispatch/sets.ts'
+import { cancelFlow } from '../../../src/engine/flow/cancel.ts'
+import { Hints } from '../../../src/engine/hint.ts'
 import { cancelBacklog } from '../../../src/engine/reconcilers/cancel-backlog.ts'
 import { dispatch } from '../../../src/engine/reconcilers/dispatch.ts'
 import { mintFlowId } from '../../../src/model/id.ts'
@@ -243,3 +247,16 @@ test.each([
   const request = { flowId: mintFlowId(), ...wrong } as Parameters<typeof engine.flows.cancel>[0]
   expect(await engine.flows.cancel(request).catch((error: Error) => error.message)).toContain(word)
 })
+
+test('a wait for the endings of its members does not wait for what others owe', async () => {
+  const fixture = await setup()
+  const { sql, dispatched } = fixture
+  const { flowId } = await walk(fixture, { edges: ['a > b'] })
+  const busy = new Dispatcher(sql, { onReady: nobody, onDelay: nobody, onFlowsEnded: nobody, onCalledOff: nobody })
+  const dispatcher = { kick: (owes: number) => busy.kick(owes), idle: () => new Promise<void>(() => {}) }
+  const around = { sql, dispatcher, hints: new Hints(sql, nobody), onOwed: nobody }
+  expect(await cancelFlow(around, localCaller, { flowId, wait: '1h' })).toMatchObject({ kind: 'cancelled' })
+  await Promise.all([busy.idle(), dispatched()])
+})
+
+function nobody(): void {}

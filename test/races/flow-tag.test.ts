@@ -1,0 +1,38 @@
+// A tag is written to a flow within another while the resolver counts that flow's members: from two engines.
+import { expect, onTestFinished, test } from 'vitest'
+import { resolveFlows, resolveMoreOfFlows } from '../../src/engine/dispatch/sets.ts'
+import { dispatch } from '../../src/engine/reconcilers/dispatch.ts'
+import { openPostgres } from '../../src/sql/postgres.ts'
+import { walk } from '../engine/flow/walk.ts'
+import { hold } from '../support/barrier.ts'
+import { setup } from '../support/setup.ts'
+
+test.each([
+  { form: 'plain', resolve: resolveFlows },
+  { form: 'whole', resolve: resolveMoreOfFlows },
+])('a resolver of $form form counts a member though a tag of its flow is being written', async ({ resolve }) => {
+  const fixture = await setup({ dispatch: false })
+  const { engine, sql, url } = fixture
+  const other = await openPostgres({ url, schema: 'flowfabric' })
+  onTestFinished(() => other.close())
+  const names = ['x', 'y'].map((name) => ({ name, kind: name }))
+  const flow = await walk(fixture, { members: [{ name: 'i', flow: { kind: 'inner', members: names } }] })
+  const inner = flow.inner['i']!
+  await inner.endTaken(await inner.take('x'))
+  const sameTag = await hold(
+    url,
+    `insert into flowfabric.ff_flow_tag (flow_id, created_at_ms, namespace, tag_key, tag_value) values ($1, 0, 'default', 'team', 'a')`,
+    [inner.uuid],
+  )
+  const tagged = engine.flows.setTag(inner.flowId, 'team', 'core')
+  await sameTag.waiters(1)
+  const resolved = resolve(other, 10)
+  await Promise.race([resolved, sameTag.waiters(2)])
+  await sameTag.release()
+  await Promise.all([tagged, resolved])
+  while ((await dispatch.runOnce(sql)).processed > 0);
+  expect(await inner.row()).toMatchObject({ success_count: 1 })
+  await inner.endTaken(await inner.take('y'))
+  while ((await dispatch.runOnce(sql)).processed > 0);
+  expect(await flow.row()).toMatchObject({ outcome: 'success' })
+})
