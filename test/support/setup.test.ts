@@ -3,6 +3,7 @@ import { afterAll, expect, inject, test } from 'vitest'
 import { Listener } from '../../src/sql/listen.ts'
 import { parsePostgresUrl } from '../../src/sql/postgres-url.ts'
 import { silent } from '../../src/sql/logger.ts'
+import { rows } from './raw.ts'
 import { setup } from './setup.ts'
 
 test('each test starts with an empty database: the first fills it', async () => {
@@ -43,6 +44,16 @@ test('a test may change the schema without harm to the next: the first changes i
 test('a test may change the schema without harm to the next: the second does not see it', async () => {
   const { sql } = await setup()
   await expect(sql.script('select note from flowfabric.ff_queue')).rejects.toThrow('does not exist')
+})
+
+test('a test may change the ledger without harm to the next: the first empties it', async () => {
+  const { sql } = await setup()
+  await sql.script('delete from flowfabric.ff_migration')
+})
+
+test('a test may change the ledger without harm to the next: the second finds it whole', async () => {
+  const { sql } = await setup()
+  expect(await rows(sql, 'select from flowfabric.ff_migration')).not.toEqual([])
 })
 
 test.runIf(inject('backend') === 'postgres').fails('a test that leaves a connection open fails', async () => {

@@ -6,8 +6,12 @@ import { tables, type Connection } from '../../src/testing/empty.ts'
 // Below it are the three thousand functions that a database is born with.
 const firstOfOurs = 16384
 
-/** A fingerprint of everything that migrations make: relations, enums, functions with their text. */
+/** A fingerprint of everything that migrations make: relations, enums, functions with their text, the ledger. */
 export async function readShape(connection: Connection): Promise<string> {
+  return read(connection).catch((error: unknown) => `cannot be read: ${String(error)}`)
+}
+
+async function read(connection: Connection): Promise<string> {
   const { rows } = await connection.query(`
     with line (text) as (
       select concat_ws(' ', oid, relname, relkind, relnatts, relchecks, relispartition, relhastriggers)
@@ -19,6 +23,8 @@ export async function readShape(connection: Connection): Promise<string> {
       where oid >= ${firstOfOurs} and pronamespace not in (select oid from pg_namespace where starts_with(nspname, 'pg_'))
       union all
       select concat_ws(' ', oid, enumlabel) from pg_enum
+      union all
+      select m::text from flowfabric.ff_migration as m
     )
     select md5(string_agg(text, chr(10) order by text)) as shape from line`)
   return (rows[0] as { shape: string }).shape
