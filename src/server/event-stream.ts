@@ -39,17 +39,22 @@ class EventStream {
   /** Its reader has gone: nothing can be written any more, and nobody is told. */
   #isLeft = false
   #came: (() => Step) | null = null
-  #hear = (): void => {}
+  #wake = (): void => {}
+  readonly #hear = (): void => this.#wake()
+  // One for the life of the stream, set anew for each wait.
+  readonly #heartbeat: NodeJS.Timeout
 
   constructor(source: Source, options: StreamOptions) {
     this.#source = source
     this.#options = options
+    this.#heartbeat = setTimeout(this.#hear, options.heartbeatMs)
+    options.stopping.addEventListener('abort', this.#hear)
     this.body = new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(encoder.encode(`retry: 1000\nid: ${source.cursor}\n\n`)),
       pull: (controller) => this.#pull(controller),
       cancel: async () => {
         this.#isLeft = true
-        await source.return()
+        await this.#end()
       },
     })
   }
@@ -60,26 +65,30 @@ class EventStream {
       const step = await this.#step()
       if (this.#isLeft) return
       if (step === 'silence') return write(`id: ${this.#source.cursor}\n\n`)
-      if (step !== 'stop' && step.done !== true) return write(block(step.value))
+      if (step !== 'stop' && step.done !== true) return write(blockOf(step.value))
       write(`event: end\ndata: ${JSON.stringify({ reason: step === 'stop' ? 'server_stopping' : 'over' })}\n\n`)
     } catch (error) {
       if (this.#isLeft) return
       write(`event: error\ndata: ${JSON.stringify(toWire(this.#options.refusalOf(error)))}\n\n`)
     }
     controller.close()
+    await this.#end()
+  }
+
+  async #end(): Promise<void> {
+    clearTimeout(this.#heartbeat)
+    this.#options.stopping.removeEventListener('abort', this.#hear)
+    // A pull that waits while its reader leaves would wait for ever.
+    this.#wake()
     await this.#source.return()
   }
 
   async #step(): Promise<Step> {
-    const { stopping, heartbeatMs } = this.#options
+    const { stopping } = this.#options
     this.#ask()
     if (this.#came === null && !stopping.aborted) {
-      const heard = new Promise<void>((resolve) => (this.#hear = resolve))
-      const timer = setTimeout(this.#hear, heartbeatMs)
-      stopping.addEventListener('abort', this.#hear)
-      await heard
-      clearTimeout(timer)
-      stopping.removeEventListener('abort', this.#hear)
+      this.#heartbeat.refresh()
+      await new Promise<void>((resolve) => (this.#wake = resolve))
     }
     if (stopping.aborted) return 'stop'
     if (this.#came === null) return 'silence'
@@ -106,6 +115,13 @@ class EventStream {
   }
 }
 
-function block(event: LogEvent | Truncated): string {
-  return `id: ${event.cursor}\nevent: ${event.kind}\ndata: ${JSON.stringify(toWire(event))}\n\n`
+// An event that many subscribers are given is one object, and so is its text.
+const blocks = new WeakMap<LogEvent | Truncated, string>()
+
+function blockOf(event: LogEvent | Truncated): string {
+  const known = blocks.get(event)
+  if (known !== undefined) return known
+  const block = `id: ${event.cursor}\nevent: ${event.kind}\ndata: ${JSON.stringify(toWire(event))}\n\n`
+  blocks.set(event, block)
+  return block
 }

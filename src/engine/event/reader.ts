@@ -94,8 +94,19 @@ export class EventReader {
   recent(position: number, withTags: boolean): readonly ReadRow[] | null {
     if (withTags) this.#tagsWanted = true
     if (position < (withTags ? Math.max(this.#taggedFrom, this.#recentFrom) : this.#recentFrom)) return null
-    const start = this.#recent.findIndex((row) => row.event_id >= position)
-    return start === -1 ? [] : this.#recent.slice(start, start + pageSize)
+    const start = this.#firstFrom(position)
+    return this.#recent.slice(start, start + pageSize)
+  }
+
+  // By halves: each subscriber asks after each event, and mostly for the last of thousands.
+  #firstFrom(position: number): number {
+    let [low, high] = [0, this.#recent.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.#recent[middle]!.event_id < position) low = middle + 1
+      else high = middle
+    }
+    return low
   }
 
   /** An event of a kind that a later version writes is passed over, and said once. */

@@ -5,7 +5,15 @@ import { statement } from '../../sql/statement.ts'
 import type { IdParts } from '../../model/id.ts'
 import { encodeEventCursor } from './cursor.ts'
 import type { ReadRow, Tail } from './frontier.ts'
-import { decodeEvent, eventColumns, eventRow, type EventKind, type EventRow, type LogEvent } from './log-event.ts'
+import {
+  decodeEvent,
+  decodeOnce,
+  eventColumns,
+  eventRow,
+  type EventKind,
+  type EventRow,
+  type LogEvent,
+} from './log-event.ts'
 import type { EventReader } from './reader.ts'
 
 /** Events in order: iterate it, and leave the loop or call `return` to end it. */
@@ -170,7 +178,10 @@ export class LogSubscription implements Subscription {
     if (end === null) return reader.more(this.#end.signal)
     const recent = reader.recent(this.#position, Object.keys(filter.tags).length > 0)
     if (recent === null) return this.#fillFromTable(Math.min(end, this.#position + rangeSize))
-    this.#show(recent.filter((row) => this.#matches(row)))
+    this.#show(
+      recent.filter((row) => this.#matches(row)),
+      decodeOnce,
+    )
     this.#position = (recent.at(-1)?.event_id ?? end - 1) + 1
   }
 
@@ -199,13 +210,13 @@ export class LogSubscription implements Subscription {
       this.#position = start
       return
     }
-    this.#show(rows)
+    this.#show(rows, decodeEvent)
     this.#position = rows.length === pageSize ? rows.at(-1)!.event_id + 1 : to
   }
 
-  #show(rows: readonly EventRow[]): void {
+  #show(rows: readonly EventRow[], decode: (row: EventRow) => LogEvent): void {
     const { reader } = this.#options
-    this.#page = rows.filter((row) => this.#isNew(row) && reader.knows(row.event_type)).map(decodeEvent)
+    this.#page = rows.filter((row) => this.#isNew(row) && reader.knows(row.event_type)).map((row) => decode(row))
   }
 
   #matches(row: ReadRow): boolean {
