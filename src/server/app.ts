@@ -20,7 +20,7 @@ import { answerOf, perform, readFields, waiting } from './operation.ts'
 import { addMetrics, Metrics } from './metrics.ts'
 import { openApiDocument } from './openapi.ts'
 import { checkOrigins, refuseOtherHosts } from './origin.ts'
-import { honoPath, unknownRoute } from './paths.ts'
+import { checkBasePath, honoPath, unknownRoute } from './paths.ts'
 import { asRefusal, problemResponse } from './problem.ts'
 import { Remembered, type Answer } from './remembered.ts'
 import { addressOf, newRouter, type AppContext } from './router.ts'
@@ -31,6 +31,8 @@ export interface AppOptions {
   readonly authenticate?: Authenticate | null
   /** Requests a second: of one key that has no limit of its own, and of one address that has no key. False: any number. */
   readonly rateLimit?: { readonly perKey?: number; readonly perAddress?: number } | false
+  /** Where it is mounted, when whoever mounts it does not cut that off: `/api/flowfabric`. */
+  readonly basePath?: string
   /** Origins whose pages may read answers. Left out: none. */
   readonly cors?: readonly string[]
   /** The names that it answers to, without ports. Left out: any. */
@@ -45,6 +47,7 @@ export interface AppOptions {
 const optionNames = [
   'authenticate',
   'rateLimit',
+  'basePath',
   'cors',
   'hosts',
   'logger',
@@ -75,6 +78,7 @@ export function createApp(engine: Engine, options: AppOptions = {}): App {
 
 export function appWith(engine: Engine, options: AppOptions, metrics: Metrics): App {
   const { logger = silent, heartbeatMs = 15_000 } = options
+  const basePath = checkBasePath(options.basePath ?? '')
   const keys = new KnownKeys(engine)
   const authenticate: Authenticate | null =
     options.authenticate === undefined ? (key) => keys.authenticate(key) : options.authenticate
@@ -84,7 +88,7 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics): 
   const stopping = new AbortController()
   // Every stream and every wait listens to it.
   setMaxListeners(0, stopping.signal)
-  const app = newRouter()
+  const app = newRouter(basePath)
 
   app.use(async (context, next) => {
     const began = performance.now()
@@ -107,7 +111,7 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics): 
   for (const operation of inOrder(operations)) {
     app.on(operation.route.method, honoPath(operation.route.path), (context) => answer(operation, context))
   }
-  app.notFound((context) => refuse(context, unknownRoute(context.req)))
+  app.notFound((context) => refuse(context, unknownRoute(context.req, basePath)))
   app.onError((error, context) => refuse(context, error))
 
   async function answer(operation: Operation, context: AppContext): Promise<Response> {

@@ -105,7 +105,8 @@ function askPage(link: string, asked: LinkDetail): Markup {
     )
   }
   const [first, ...others] = asked.actions
-  const form = html`<form method="post" action="${approvalPath}">
+  // Relative, so that it stays below whatever path the app is mounted at.
+  const form = html`<form method="post" action="${approvalPath.slice(1)}">
     <input type="hidden" name="link" value="${link}" />
     <label for="comment">Comment (optional)</label>
     <textarea id="comment" name="comment" rows="3" maxlength="4000"></textarea>

@@ -1,6 +1,7 @@
 // Paths of the API, as the router writes them, and what is at one of them.
 import { operations } from '../api/routes.ts'
-import { EngineError } from '../model/errors.ts'
+import { EngineError, refusal } from '../model/errors.ts'
+import { show } from '../model/text.ts'
 
 export function honoPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1')
@@ -17,10 +18,23 @@ function methodsAt(path: string): readonly string[] {
   return [...new Set(found.includes('GET') ? [...found, 'HEAD'] : found)].toSorted()
 }
 
-export function unknownRoute({ method, path }: { readonly method: string; readonly path: string }): EngineError {
-  const allow = methodsAt(path)
+/** Nothing, or a path that begins with a slash and ends without one. */
+export function checkBasePath(basePath: unknown): string {
+  if (typeof basePath === 'string' && /^(\/[\w.~-]+)*$/.test(basePath)) return basePath
+  throw refusal('invalid_input', 'basePath', show(basePath), 'a path such as /api/flowfabric')
+}
+
+interface Asked {
+  readonly method: string
+  readonly path: string
+}
+
+export function unknownRoute({ method, path }: Asked, basePath: string): EngineError {
+  const allow = path.startsWith(basePath) ? methodsAt(path.slice(basePath.length)) : []
   if (allow.length === 0) {
-    return new EngineError('route_not_found', `nothing is at ${path}; /openapi.json tells what there is`, { path })
+    return new EngineError('route_not_found', `nothing is at ${path}; ${basePath}/openapi.json tells what there is`, {
+      path,
+    })
   }
   const sentence = `${path} takes ${allow.join(', ')}, and not ${method}`
   return new EngineError('method_not_allowed', sentence, { allow })

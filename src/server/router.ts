@@ -18,8 +18,8 @@ interface Known {
 export type Router = Hono<Known>
 export type AppContext = Context<Known>
 
-export function newRouter(): Router {
-  const app = new Hono<Known>()
+export function newRouter(basePath: string): Router {
+  const app: Router = basePath === '' ? new Hono<Known>() : (new Hono<Known>().basePath(basePath) as unknown as Router)
   app.use(async (context, next) => {
     context.set('requestId', requestIdOf(context.req.header(headers.requestId)))
     await next()

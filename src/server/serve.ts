@@ -129,6 +129,7 @@ const optionNames = [
   'keys',
   'reconcilers',
   'rateLimit',
+  'basePath',
   'cors',
   'hosts',
   'logger',
