@@ -1,23 +1,15 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { encodeEventCursor } from '../../../src/engine/event/cursor.ts'
-import { eventKinds } from '../../../src/engine/event/log-event.ts'
 import { Subscriptions } from '../../../src/engine/event/subscribe.ts'
 import { mintExecutionId, type ExecutionId, type FlowId } from '../../../src/model/id.ts'
-import { silent } from '../../../src/sql/logger.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { factory } from '../../support/factory.ts'
 import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
-import { eventsOf, subscriber, subscriberOf, take, takeIds } from './subscriber.ts'
+import { eventsOf, subscriber, subscriberOf, take, takeIds, writeEvents } from './subscriber.ts'
 
 const beginning = encodeEventCursor(0)
-
-async function writeEvents(sql: Sql, count: number): Promise<void> {
-  await sql.script(`
-    insert into flowfabric.ff_event (occurred_at_ms, execution_id, event_type, partition_key, namespace, actor)
-    select 0, gen_random_uuid(), 'renewed', 0, 'default', 'test' from generate_series(1, ${count})`)
-}
 
 /** As a transaction that failed leaves it: an id that no event has. */
 async function loseId(sql: Sql): Promise<void> {
@@ -176,67 +168,6 @@ test('an AbortSignal ends the iteration, and a loop that breaks ends the subscri
   expect(await never.next()).toEqual({ done: true, value: undefined })
 })
 
-test('SUB-09 a subscriber hears its namespace only, live and from the table', async () => {
-  const { sql } = await setup()
-  const given = factory(sql)
-  const open = subscriber(sql)
-  const live = [await open({ namespace: 'tenant-a' }), await open({}, 'tenant-a')]
-  await given.completed({ namespace: 'tenant-b' })
-  const ours = await given.completed({ namespace: 'tenant-a' })
-  await given.completed({ namespace: 'tenant-b' })
-  const last = await given.completed({ namespace: 'tenant-a' })
-  const past = [await open({ namespace: 'tenant-a', after: beginning }), await open({ after: beginning }, 'tenant-a')]
-  for (const one of [...live, ...past]) expect(await takeIds(one, 2)).toEqual([ours, last])
-  await refusal('namespace_mismatch', open({ namespace: 'tenant-b' }, 'tenant-a'))
-})
-
-test('kinds and tags select, live and from the table', async () => {
-  const { engine, sql } = await setup()
-  const given = factory(sql)
-  const open = subscriber(sql)
-  const wanted = { kinds: ['ended'], tags: { team: 'red', size: 'l' } } as const
-  const live = await open(wanted)
-  await given.completed({ tags: { team: 'red' } })
-  await given.completed({ tags: { team: 'blue', size: 'l' } })
-  const first = await given.completed({ tags: { team: 'red', size: 'l' } })
-  const leaseId = '0190a000-0000-7000-8000-000000000001'
-  const executionId = await given.active({ tags: { team: 'red', size: 'l' }, leaseId })
-  await engine.executions.renew({ workerInstanceId: 'worker-1', leases: [{ executionId, leaseId, leaseEpoch: 1 }] })
-  await engine.executions.complete({ executionId, leaseId, leaseEpoch: 1 })
-  expect(await takeIds(live, 2)).toEqual([first, executionId])
-  // The reader asks for tags from now on.
-  const next = await given.completed({ tags: wanted.tags })
-  await given.completed()
-  const last = await given.completed({ tags: { ...wanted.tags, more: 'x' } })
-  expect(await takeIds(live, 2)).toEqual([next, last])
-  const past = await open({ ...wanted, after: beginning })
-  expect(await takeIds(past, 4)).toEqual([first, executionId, next, last])
-})
-
-test('SUB-11 an event of a kind that nobody knows is passed over with a warning', async () => {
-  const { sql } = await setup()
-  const warnings: string[] = []
-  const open = subscriberOf(new Subscriptions(sql, { logger: { ...silent, warn: (text) => void warnings.push(text) } }))
-  await sql.script(`alter type flowfabric.ff_event_type add value 'teleported'`)
-  const live = await open()
-  const insert = `
-    insert into flowfabric.ff_event (occurred_at_ms, execution_id, event_type, partition_key, namespace, actor)
-    values (0, gen_random_uuid(), 'teleported', 0, 'default', 'test')`
-  await sql.script(insert)
-  await sql.script(insert)
-  const id = await factory(sql).completed()
-  const past = await open({ after: beginning })
-  expect(await takeIds(live, 1)).toEqual([id])
-  expect(await takeIds(past, 1)).toEqual([id])
-  expect(warnings).toEqual([expect.stringContaining('teleported')])
-})
-
-test('the kinds are those of the log', async () => {
-  const { sql } = await setup()
-  const words = await rows(sql, `select unnest(enum_range(null::flowfabric.ff_event_type))::text as word`)
-  expect(words.map((row) => row['word'])).toEqual(eventKinds)
-})
-
 test('ids that were lost are passed over, at the start, between events and in the past', async () => {
   const { sql } = await setup()
   const given = factory(sql)
@@ -269,14 +200,6 @@ test('a slow subscriber is served from the table, and misses nothing', async () 
   expect(heard).toEqual(heard.toSorted())
 })
 
-test('a filter that matches little goes through a long log', async () => {
-  const { sql } = await setup()
-  await writeEvents(sql, 11_000)
-  const id = await factory(sql).completed()
-  const subscription = await subscriber(sql)({ kinds: ['ended'], after: beginning })
-  expect(await takeIds(subscription, 1)).toEqual([id])
-})
-
 test('a cursor older than the log is told so, once, and goes on where the log begins', async () => {
   const { sql } = await setup()
   const given = factory(sql)
@@ -293,19 +216,6 @@ test('a cursor older than the log is told so, once, and goes on where the log be
   expect(delivered[1]).toMatchObject({ kind: 'ended', executionId: kept })
   const inTime = await open({ after: encodeEventCursor(10_000_000) })
   expect(await takeIds(inTime, 1)).toEqual([kept])
-})
-
-test('what cannot be subscribed to is refused', async () => {
-  const { sql } = await setup()
-  const open = subscriber(sql)
-  const unknown = await refusal('invalid_input', open({ kinds: ['endet' as 'ended'] }))
-  expect(unknown.message).toContain('did you mean ended')
-  await refusal('invalid_input', open({ kinds: [] }))
-  await refusal('invalid_input', open({ signal: 'stop' as unknown as AbortSignal }))
-  await refusal('invalid_input', open({ kinds: 'ended' as unknown as ['ended'] }))
-  await refusal('invalid_input', open({ since: 1 } as object))
-  await refusal('invalid_input', open({ namespace: '*' }))
-  await refusal('invalid_tag', open({ tags: { 'Not a key': 'x' } }))
 })
 
 test('a log that cannot be read ends the subscriptions with an error, and new ones begin anew', async () => {

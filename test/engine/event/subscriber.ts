@@ -45,3 +45,9 @@ export function eventsOf(delivered: readonly Delivered[]): LogEvent[] {
 export async function takeIds(subscription: Subscription, count: number): Promise<(string | null)[]> {
   return eventsOf(await take(subscription, count)).map((event) => event.executionId)
 }
+
+export async function writeEvents(sql: Sql, count: number): Promise<void> {
+  await sql.script(`
+    insert into flowfabric.ff_event (occurred_at_ms, execution_id, event_type, partition_key, namespace, actor)
+    select 0, gen_random_uuid(), 'renewed', 0, 'default', 'test' from generate_series(1, ${count})`)
+}
