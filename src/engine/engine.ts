@@ -239,9 +239,14 @@ function engineFor(engine: Shared, caller: Caller): Engine {
     mergerOf: (item: Item) => Merger<Item, Answer>,
   ) {
     return {
-      one: async (request: Request): Promise<Answer> => {
-        const item = check(caller, request)
-        return mergerOf(item).one(item)
+      // One promise for each call: an async function would make another.
+      one: (request: Request): Promise<Answer> => {
+        try {
+          const item = check(caller, request)
+          return mergerOf(item).one(item)
+        } catch (error) {
+          return Promise.reject(error as Error)
+        }
       },
       many: (requests: readonly Request[]) =>
         eachInPlace(

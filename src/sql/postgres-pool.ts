@@ -142,14 +142,25 @@ function cutOff(cause?: unknown): DatabaseError {
   return new DatabaseError('closed', 'The database handle was closed before the answer came', hint, cause)
 }
 
-/** Sends without waiting for what was sent before. An error that is no answer of the server means a lost connection. */
-export async function ask(client: AnyClient, query: string | pg.QueryConfig): Promise<pg.QueryResult> {
-  try {
-    return await client.query(query)
-  } catch (error) {
-    const isOurs = error instanceof RangeError || error instanceof TypeError || error instanceof DatabaseError
-    throw isOurs || sqlState(error) !== undefined ? error : connectionLost(error)
-  }
+/**
+ * Sends without waiting for what was sent before. An error that is no answer of the server means a lost connection.
+ *
+ * By a callback, because answers that come through a promise of `pg` are not collected while they are young (measured: half of
+ * what claims had read was still there, and a worker that had drained 20,000 was a third larger and a third slower).
+ */
+export function ask(client: AnyClient, query: string | pg.QueryConfig): Promise<pg.QueryResult> {
+  return new Promise((resolve, reject) => {
+    const answer = (error: Error | null, result: pg.QueryResult): void => {
+      if (error === null) resolve(result)
+      else reject(sqlState(error) === undefined && !isOurs(error) ? connectionLost(error) : error)
+    }
+    if (typeof query === 'string') client.query(query, answer)
+    else client.query(query, answer)
+  })
+}
+
+function isOurs(error: unknown): boolean {
+  return error instanceof RangeError || error instanceof TypeError || error instanceof DatabaseError
 }
 
 /** What `write` sends leaves in one packet (measured: a third less time for a pipeline than one packet a message). */

@@ -58,13 +58,45 @@ export class Code implements Acts {
 
   /** What the handler gives; rejects with what it throws, and with `RunLeft` when it has left without an ending. */
   run(input: unknown): Promise<unknown> {
-    const handler = this.#task.handler as unknown as (ctx: Context, input: unknown) => unknown
+    return this.#unlessLeft(
+      () => this.#handle(input),
+      () => this.#restMade?.forget(),
+    )
+  }
+
+  /** What goes around the handler, and may use the context before it and after it. */
+  around(begin: () => Promise<unknown>): Promise<unknown> {
+    return this.#unlessLeft(begin)
+  }
+
+  // The innermost that is under way hears that the run has left.
+  #unlessLeft(begin: () => Promise<unknown>, over?: () => void): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      this.#onLeft = reject
       if (this.#left !== null) return reject(this.#left.error)
-      const ended = Promise.resolve(handler(this.context, input))
-      ended.then(resolve, reject).finally(() => this.#restMade?.end())
+      const outer = this.#onLeft
+      const afterwards = (settle: (what: unknown) => void) => (what: unknown) => {
+        if (this.#left === null) this.#onLeft = outer
+        over?.()
+        settle(what)
+      }
+      this.#onLeft = reject
+      begin().then(afterwards(resolve), afterwards(reject))
     })
+  }
+
+  /** The run is over: what code of it is still under way never hears again. */
+  end(): void {
+    this.#restMade?.end()
+  }
+
+  // What a handler that is no async function throws is a rejection like any other.
+  #handle(input: unknown): Promise<unknown> {
+    const handler = this.#task.handler as unknown as (ctx: Context, input: unknown) => unknown
+    try {
+      return Promise.resolve(handler(this.context, input))
+    } catch (error) {
+      return Promise.reject(error as Error)
+    }
   }
 
   // Made when they are first needed: code that never waits and has no steps has none of them, and there are many such runs.

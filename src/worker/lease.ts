@@ -33,6 +33,11 @@ export class Lease {
     else this.#onLost = tell
   }
 
+  /** The run is over: while its outcome is told, nothing else of it is kept. */
+  forgetRun(): void {
+    this.#onLost = null
+  }
+
   /** Aborts when nothing more can be written under it. */
   get lost(): AbortSignal {
     return signalOf((this.#lost ??= {}))

@@ -3,7 +3,8 @@ import type { Context } from './context.ts'
 
 /**
  * Calls `next` once and gives what it gives. `next` rejects with what the handler throws, and with `RunLeft` when the run leaves
- * without an ending; what was thrown goes on outwards unless it is caught.
+ * without an ending; what was thrown goes on outwards unless it is caught. Before and after `next` it may use `ctx` as a handler
+ * does; when the run has left, nothing more can be done through it.
  */
 export type Middleware = (ctx: Context, next: () => Promise<unknown>) => Promise<unknown>
 
@@ -12,7 +13,6 @@ export function through(
   ctx: Context,
   handler: () => Promise<unknown>,
 ): Promise<unknown> {
-  if (layers.length === 0) return handler()
   const inwards = layers.reduceRight<() => Promise<unknown>>((next, layer) => async () => layer(ctx, next), handler)
   return inwards()
 }

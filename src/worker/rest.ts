@@ -47,6 +47,12 @@ export class Rest {
     for (const wait of this.#awaited) for (const leaf of wait.leaves()) leaf.refuseWith(this.#end.error)
   }
 
+  /** Whoever awaited something is over, and hears nothing of it; others may still work and wait. */
+  forget(): void {
+    this.#awaited.clear()
+    this.#recorded = []
+  }
+
   /** Something that runs: the code does not rest before it is over. */
   async work<T>(begin: () => Promise<T>): Promise<T> {
     if (this.#staying !== null) await this.#staying

@@ -55,7 +55,7 @@ async function runAfter(
     const { input, output } = task.schemas
     const given = payloadOf(holder)
     const checked = input === undefined ? given : await inputOf(input, given, task)
-    const value = await through(middleware, code.context, () => code.run(checked))
+    const value = await runThrough(middleware, code, checked)
     if (code.departure !== null) return code.departure
     if (steps.length > 0) await warnOfUnmet(holder, history)
     return returned(holder, task, output === undefined ? value : await outputOf(output, value, task))
@@ -63,7 +63,14 @@ async function runAfter(
     if (holder.lease.isLost) return { kind: 'left' }
     if (code.departure !== null) return code.departure
     return error instanceof RunLeft ? { kind: 'left' } : { kind: 'threw', error }
+  } finally {
+    code.end()
   }
+}
+
+function runThrough(middleware: readonly Middleware[], code: Code, input: unknown): Promise<unknown> {
+  if (middleware.length === 0) return code.run(input)
+  return code.around(() => through(middleware, code.context, () => code.run(input)))
 }
 
 // What fails in the following would fail again.

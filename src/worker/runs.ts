@@ -116,6 +116,7 @@ export class Runs {
     this.#running -= 1
     this.#endedCount += 1
     this.#ahead.ran(performance.now() - startedAt)
+    lease.forgetRun()
     const bytes = outcome.kind === 'returned' ? (outcome.result?.byteLength ?? 0) : 0
     this.#telling += 1
     this.#tellingBytes += bytes

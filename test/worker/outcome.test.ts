@@ -217,6 +217,58 @@ test('middleware may change what comes out, and what it throws is a failure of t
   await expect(runs[1]!.result()).rejects.toThrow('refused by middleware')
 })
 
+test('middleware may use the context before and after the handler, and wait there too', async () => {
+  const plain = task('plain', (ctx) => ctx.step('within', () => 'done'))
+  const { submit, worker, after, engine } = await working([plain], {
+    middleware: [
+      async (ctx, next) => {
+        await ctx.step('before', () => 1)
+        await ctx.sleep('early', '1h')
+        const value = await next()
+        await ctx.progress(100)
+        await ctx.sleep('late', '1h')
+        return ctx.step('after', () => `${String(value)}!`)
+      },
+    ],
+  })
+  const run = await submit(plain)
+  await worker.tick()
+  expect([await run.state(), worker.running]).toEqual(['delayed', 0])
+  await after('1h')
+  expect([await run.state(), worker.running]).toEqual(['delayed', 0])
+  await after('1h')
+  expect(await run.result()).toBe('done!')
+  const names = (await engine.steps.list(run.id)).steps.map((step) => step.name)
+  expect(names).toEqual(['before', 'early', 'within', 'late', 'after'])
+})
+
+test('what a handler still awaits when it is over holds nothing up, whether it threw at once or returned', async () => {
+  const open = task('open', { retry: { attempts: 1 } }, (ctx, fail: boolean) => {
+    ctx.waitFor('nobody asks').then(
+      () => {},
+      () => {},
+    )
+    if (fail) throw new Error('at once')
+    return 'gone on'
+  })
+  const { submit, runAll, engine } = await working([open], {
+    middleware: [
+      async (_, next) => {
+        try {
+          return await next()
+        } finally {
+          // Long enough for a run that rests to leave.
+          for (let turn = 0; turn < 10; turn++) await engine.serverTime()
+        }
+      },
+    ],
+  })
+  const runs = [await submit(open, true), await submit(open, false)]
+  await runAll()
+  await expect(runs[0]!.result()).rejects.toThrow('at once')
+  expect(await runs[1]!.result()).toBe('gone on')
+})
+
 test('a step that nobody awaits ends neither the run nor the process', async () => {
   const floating = task('floating', async (ctx) => {
     void ctx.step('left alone', async () => {
