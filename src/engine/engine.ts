@@ -245,7 +245,7 @@ function engineFor(engine: Shared, caller: Caller): Engine {
           const item = check(caller, request)
           return mergerOf(item).one(item)
         } catch (error) {
-          return Promise.reject(error as Error)
+          return Promise.reject(error)
         }
       },
       many: (requests: readonly Request[]) =>

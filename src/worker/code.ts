@@ -95,7 +95,7 @@ export class Code implements Acts {
     try {
       return Promise.resolve(handler(this.context, input))
     } catch (error) {
-      return Promise.reject(error as Error)
+      return Promise.reject(error)
     }
   }
 

@@ -29,6 +29,7 @@ export class History {
   readonly #undelivered: Set<Step> = noneOf
   readonly #byPlace: ReadonlyMap<number, Step> = none as ReadonlyMap<never, Step>
 
+  /** The steps in the order of their records. */
   constructor(steps: readonly Step[], attemptIndex: number, isStrict: boolean) {
     this.isStrict = isStrict
     // A first run has no past, and there are many of those.
@@ -62,7 +63,7 @@ export class History {
 
   /** Whether a wait that settled earlier is still to come: what is recorded behind it must not overtake it. */
   hasUndeliveredBefore({ number }: Step): boolean {
-    for (const step of this.#undelivered) if (step.number < number) return true
+    for (const first of this.#undelivered) return first.number < number
     return false
   }
 

@@ -6,6 +6,7 @@ import type { RecordStepRequest, StepRecorded } from '../engine/step/record.ts'
 import type { Step } from '../engine/step/step.ts'
 import type { Codec } from '../model/codec.ts'
 import { decodeValue } from '../model/codec.ts'
+import { limits } from '../model/limits.ts'
 import type { Logger } from '../sql/logger.ts'
 import { insist } from './insist.ts'
 import type { Met } from './history.ts'
@@ -56,13 +57,15 @@ export class Holder {
     return this.insist(() => this.engine.steps.record(request))
   }
 
-  /** Everything that was recorded, page by page. */
+  /** Everything that was recorded, in the order of the records; one page, but from a server that gives smaller ones. */
   async steps(): Promise<readonly Step[]> {
     const steps: Step[] = []
     let cursor: string | null = null
     do {
       const from: { cursor?: string } = cursor === null ? {} : { cursor }
-      const page = await this.insist(() => this.engine.steps.list(this.claim.executionId, { limit: 1000, ...from }))
+      const page = await this.insist(() =>
+        this.engine.steps.list(this.claim.executionId, { limit: limits.stepCount, ...from }),
+      )
       steps.push(...page.steps)
       cursor = page.nextCursor
     } while (cursor !== null)

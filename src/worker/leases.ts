@@ -58,6 +58,8 @@ export class Leases {
   }
 
   hold(claim: Claim): Lease {
+    // The failures were those of leases that are gone, and a claim was answered.
+    if (this.#held.length === 0) this.#failureCount = 0
     this.#claimCount += 1
     const now = performance.now()
     const lease = new Lease(claim, now + this.#options.leaseTtlMs)

@@ -4,6 +4,7 @@ import type { Engine } from '../engine/contract.ts'
 import type { Step } from '../engine/step/step.ts'
 import { EngineError, refusal } from '../model/errors.ts'
 import type { ExecutionId, FlowId } from '../model/id.ts'
+import { limits } from '../model/limits.ts'
 import type { PublicState } from '../model/state.ts'
 import { show } from '../model/text.ts'
 
@@ -45,7 +46,10 @@ export async function exportRun(engine: Engine, executionId: ExecutionId): Promi
   }
   const steps: RecordedRunStep[] = []
   for (let cursor: string | undefined; ;) {
-    const page = await engine.steps.list(executionId, { limit: 1000, ...(cursor !== undefined && { cursor }) })
+    const page = await engine.steps.list(executionId, {
+      limit: limits.stepCount,
+      ...(cursor !== undefined && { cursor }),
+    })
     for (const { result, resultEncoding, ...step } of page.steps) {
       steps.push({ ...step, result: recorded(result, resultEncoding) })
     }

@@ -42,18 +42,22 @@ export class Steps {
     this.#now = now
   }
 
-  step(name: string, work: Work, options: StepOptions = {}): Promise<unknown> {
-    const running = this.#step(name, work, options)
-    // It is recorded, whoever listens: a step that nobody awaits must not end the process.
-    running.catch(() => {})
-    return running
+  step(name: string, work: Work, options: StepOptions = noOptions): Promise<unknown> {
+    try {
+      const checked = checkOptions(options)
+      const met = this.#history.meet('step', name)
+      const { recorded } = met
+      if (recorded === null || recorded.state === 'pending') return heard(this.#untilOver(met, work, checked))
+      if (checked.schema !== undefined || this.#mustWait(recorded)) return heard(this.#recorded(recorded, checked))
+      // A long history is made of these: one promise for each, and nothing else.
+      return Promise.resolve(this.#valueOf(recorded))
+    } catch (error) {
+      return heard(Promise.reject(error))
+    }
   }
 
-  async #step(name: string, work: Work, options: StepOptions): Promise<unknown> {
-    const checked = checkOptions(options)
-    const met = this.#history.meet('step', name)
+  async #untilOver(met: Met, work: Work, checked: CheckedOptions): Promise<unknown> {
     const { recorded } = met
-    if (recorded !== null && recorded.state !== 'pending') return this.#recorded(recorded, options)
     let tryCount = recorded?.tryCount ?? 0
     if (recorded !== null) await this.#untilDue(recorded.dueAt!, recorded.dueAt! - this.#now)
     for (;;) {
@@ -65,15 +69,21 @@ export class Steps {
     }
   }
 
-  async #recorded(step: Step, { schema }: StepOptions): Promise<unknown> {
-    if (this.#history.isStrict || this.#history.hasUndeliveredBefore(step)) {
-      await new Promise<void>((resolve) => this.#rest.inOrder(step, resolve))
-    }
+  #mustWait(recorded: Step): boolean {
+    return this.#history.isStrict || this.#history.hasUndeliveredBefore(recorded)
+  }
+
+  async #recorded(step: Step, { schema }: CheckedOptions): Promise<unknown> {
+    if (this.#mustWait(step)) await new Promise<void>((resolve) => this.#rest.inOrder(step, resolve))
+    const value = this.#valueOf(step)
+    if (schema === undefined) return value
+    return this.#rest.work(() => checkBy(schema, value, recordedValue(step), 'step_value_refused'))
+  }
+
+  #valueOf(step: Step): unknown {
     const { name, state, result, resultEncoding } = step
     if (state === 'failed') throw stepError(this.#holder, name, { bytes: result!, encoding: resultEncoding! })
-    const what = `the recorded value of step ${JSON.stringify(name)}`
-    const value = this.#holder.decode(what, result, resultEncoding)
-    return schema === undefined ? value : this.#rest.work(() => checkBy(schema, value, what, 'step_value_refused'))
+    return this.#holder.decode(recordedValue(step), result, resultEncoding)
   }
 
   async #untilDue(dueAt: number, inMs: number): Promise<void> {
@@ -181,7 +191,11 @@ interface CheckedOptions {
   readonly schema: StepOptions['schema']
 }
 
+const noOptions: StepOptions = {}
+const nothingChecked: CheckedOptions = { policy: null, timeoutMs: null, schema: undefined }
+
 function checkOptions(options: StepOptions): CheckedOptions {
+  if (options === noOptions) return nothingChecked
   refuseUnknownFields('ctx.step', options, ['retry', 'timeout', 'schema'])
   const { retry, timeout, schema } = options
   return {
@@ -189,6 +203,16 @@ function checkOptions(options: StepOptions): CheckedOptions {
     timeoutMs: timeout === undefined ? null : parseDuration('timeout', timeout),
     schema,
   }
+}
+
+/** It is recorded, whoever listens: a step that nobody awaits must not end the process. */
+function heard(running: Promise<unknown>): Promise<unknown> {
+  running.catch(() => {})
+  return running
+}
+
+function recordedValue({ name }: Step): string {
+  return `the recorded value of step "${name}"`
 }
 
 // Never tried again: the code is wrong, and the next try would give the same.

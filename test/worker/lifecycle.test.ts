@@ -101,10 +101,13 @@ test('SDK-02 renewals that fail in a row show as unhealthy, and well again after
 test('a lease that cannot be renewed in time is lost: the run is told, and what it gives is dropped', async () => {
   const { gate, gates, aborted } = gated()
   const { engine, sql } = await setup()
+  let isBroken = true
+  const unlessBroken = <T>(ask: () => Promise<T>): Promise<T> =>
+    isBroken ? Promise.reject(new EngineError('database_unreachable', 'gone')) : ask()
   const renewing: Engine = {
     ...engine,
-    executions: { ...engine.executions, renew: () => Promise.reject(new EngineError('database_unreachable', 'gone')) },
-    leases: { ...engine.leases, check: () => Promise.reject(new EngineError('database_unreachable', 'gone')) },
+    executions: { ...engine.executions, renew: (request) => unlessBroken(() => engine.executions.renew(request)) },
+    leases: { ...engine.leases, check: (request) => unlessBroken(() => engine.leases.check(request)) },
   }
   const worker = new Worker({ tasks: [gate], leaseTtl: 1500, handleSignals: false }, { engine: renewing })
   onTestFinished(() => worker.stop({ grace: 0 }))
@@ -116,6 +119,13 @@ test('a lease that cannot be renewed in time is lost: the run is told, and what 
   gates[0]!()
   await expect.poll(async () => (await leaseExpiry.runOnce(sql)).processed, fast).toBe(1)
   expect(await engine.executions.describe(executionId)).toMatchObject({ publicState: 'waiting' })
+  // What it failed to keep is gone: with the next claim it is well again, and not only with the next renewal.
+  isBroken = false
+  const again = worker.tick()
+  await expect.poll(() => gates.length, fast).toBe(2)
+  expect(worker.leaseHealth).toEqual({ isHealthy: true, failureCount: 0 })
+  gates[1]!()
+  await again
 })
 
 test('a cancel reaches the code that runs within about a second, and its result is dropped', async () => {

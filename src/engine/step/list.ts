@@ -1,6 +1,7 @@
 // The steps of an execution's current generation, in the order in which they were recorded.
 import { decodeCursor, encodeCursor } from '../../model/cursor.ts'
 import { parseExecutionId, type ExecutionId } from '../../model/id.ts'
+import { limits } from '../../model/limits.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
@@ -9,7 +10,7 @@ import { pageLimit } from '../page.ts'
 import { beforeFirst, decodeStep, stepColumns, stepRow, type Step } from './step.ts'
 
 export interface ListStepsRequest {
-  /** Nought is an empty page, more than 1,000 is 1,000; 50 when left out. */
+  /** Up to 10,000, which are all that there can be, 64 MiB of them at most. Nought is an empty page; 50 when left out. */
   readonly limit?: number
   /** `nextCursor` of the page before. */
   readonly cursor?: string
@@ -50,7 +51,7 @@ export async function listSteps(
 ): Promise<StepPage> {
   refuseUnknownFields('steps.list', request, ['limit', 'cursor'])
   const { partition, uuid } = parseExecutionId(executionId)
-  const limit = pageLimit(request.limit)
+  const limit = pageLimit(request.limit, limits.stepCount)
   const [after] = request.cursor === undefined ? [0] : decodeCursor(list, request.cursor, ['int'])
   if (limit === 0) return { steps: [], nextCursor: null }
   const rows = await sql.query(listStatement, {
