@@ -19,7 +19,7 @@ export type Router = Hono<Known>
 export type AppContext = Context<Known>
 
 export function newRouter(basePath: string): Router {
-  const app: Router = basePath === '' ? new Hono<Known>() : (new Hono<Known>().basePath(basePath) as unknown as Router)
+  const app: Router = basePath === '' ? new Hono<Known>() : new Hono<Known>().basePath(basePath)
   app.use(async (context, next) => {
     context.set('requestId', requestIdOf(context.req.header(headers.requestId)))
     await next()
