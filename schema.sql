@@ -907,7 +907,7 @@ create table flowfabric.ff_suspension_current (
 with (
   autovacuum_vacuum_scale_factor=0.01,
   autovacuum_vacuum_threshold=2000,
-  fillfactor=70
+  fillfactor=40
 );
 CREATE INDEX ff_suspension_current_timeout ON flowfabric.ff_suspension_current USING btree (timeout_at_ms, execution_id) WHERE (timeout_at_ms IS NOT NULL);
 CREATE INDEX ff_suspension_current_wake ON flowfabric.ff_suspension_current USING btree (wake_at_ms, execution_id) WHERE (wake_at_ms IS NOT NULL);
@@ -948,7 +948,7 @@ create table flowfabric.ff_waitpoint_pending (
 with (
   autovacuum_vacuum_scale_factor=0.01,
   autovacuum_vacuum_threshold=2000,
-  fillfactor=70
+  fillfactor=40
 );
 CREATE INDEX ff_waitpoint_pending_execution ON flowfabric.ff_waitpoint_pending USING btree (execution_id, waitpoint_id);
 CREATE INDEX ff_waitpoint_pending_expiry ON flowfabric.ff_waitpoint_pending USING btree (expires_at_ms, waitpoint_id) WHERE (expires_at_ms IS NOT NULL);

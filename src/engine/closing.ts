@@ -14,10 +14,13 @@ interface Taker {
 
 export class Closing {
   readonly #takers: readonly Taker[]
+  readonly #hints: Taker
   #answered: Promise<void> | null = null
 
-  constructor(takers: readonly Taker[]) {
+  /** `hints`: of what the takers have written others hear. */
+  constructor(takers: readonly Taker[], hints: Taker) {
     this.#takers = takers
+    this.#hints = hints
   }
 
   /** The database for what goes straight to it: after the close it is refused, though sets may still be on their way. */
@@ -34,7 +37,11 @@ export class Closing {
   }
 
   async #finish(longestMs: number): Promise<void> {
-    await within(longestMs, Promise.all(this.#takers.map((taker) => taker.close())))
+    const answered = Promise.all(this.#takers.map((taker) => taker.close()))
+    await within(
+      longestMs,
+      answered.then(() => this.#hints.close()),
+    )
   }
 }
 

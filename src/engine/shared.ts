@@ -32,6 +32,7 @@ import { receiveOperation } from './signal/receive.ts'
 import { SigningKeys, type SigningKeysOptions } from './signing-key/keys.ts'
 import { recordStepOperation } from './step/record.ts'
 import { createWaitpointOperation } from './waitpoint/create.ts'
+import { OpenedWaitpoints } from './waitpoint/opened.ts'
 import { heartbeatOperation } from './worker/heartbeat.ts'
 
 export interface EngineOptions {
@@ -64,6 +65,8 @@ export function shared(sql: Sql, options: EngineOptions) {
     onFlowsEnded: (flowIds) => hints.flowsEnded(flowIds),
   })
   const onOwed = options.dispatch === false ? () => {} : (owes: number): void => dispatcher.kick(owes)
+  const opened = new OpenedWaitpoints()
+  const suspending = { sql: telling, keys: signingKeys, opened, hints, onOwed }
   const sets = {
     createUnkeyed: new Merger(sql, createUnkeyed(sql, queues, hints)),
     createKeyed: new Merger(sql, createKeyed(sql, queues, onReady, onDelay)),
@@ -74,8 +77,8 @@ export function shared(sql: Sql, options: EngineOptions) {
     release: new Merger(sql, releaseOperation(telling, onReady, onOwed)),
     cancel: new Merger(sql, cancelOperation(telling, onOwed, onCalledOff)),
     cancelHeld: new Merger(sql, cancelHeldOperation(telling, onOwed)),
-    suspend: new Merger(sql, suspendOperation({ sql: telling, keys: signingKeys, hints, onOwed })),
-    trySuspend: new Merger(sql, trySuspendOperation({ sql: telling, keys: signingKeys, hints, onOwed })),
+    suspend: new Merger(sql, suspendOperation(suspending)),
+    trySuspend: new Merger(sql, trySuspendOperation(suspending)),
     resume: new Merger(sql, resumeOperation(telling, onReady, onDelay)),
     createWaitpoint: new Merger(sql, createWaitpointOperation(sql, signingKeys)),
     grant: new Merger(sql, grantOperation(sql)),
@@ -87,9 +90,9 @@ export function shared(sql: Sql, options: EngineOptions) {
     changePriority: new Merger(sql, changePriorityOperation(telling, onReady)),
     revoke: new Merger(sql, revokeOperation(telling, onReady, onOwed, onCalledOff)),
     heartbeat: new Merger(sql, heartbeatOperation(sql)),
-    signal: new Merger(sql, receiveOperation(telling, signingKeys, hints)),
+    signal: new Merger(sql, receiveOperation(telling, signingKeys, opened, hints)),
   }
-  const closing = new Closing([...Object.values(sets), dispatcher, endings])
+  const closing = new Closing([...Object.values(sets), dispatcher, endings], hints)
   const raw = closing.refusing(telling)
   return {
     ...sets,

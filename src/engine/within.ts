@@ -26,6 +26,7 @@ import type { SignalResult } from './signal/incoming.ts'
 import { receiveOperation } from './signal/receive.ts'
 import { checkSendRequest, type SendRequest } from './signal/send.ts'
 import type { SigningKeys } from './signing-key/keys.ts'
+import { OpenedWaitpoints } from './waitpoint/opened.ts'
 
 export interface Within {
   /** Accepts one unit of work; it can be claimed from the commit on. */
@@ -85,7 +86,10 @@ export function withinTransaction({ sql, queues, hints, signingKeys }: Parts, bo
       return perform((hints) => create(borrowed, queues, hints.ring, (inMs) => hints.due('delay', inMs)), item)
     },
     signal: async (request) =>
-      perform((hints) => receiveOperation(borrowed, signingKeys, hints), checkSendRequest(caller, request)),
+      perform(
+        (hints) => receiveOperation(borrowed, signingKeys, new OpenedWaitpoints(), hints),
+        checkSendRequest(caller, request),
+      ),
     cancel: async (request) => {
       const item = checkCancelRequest(caller, request)
       return isByHolder(item)

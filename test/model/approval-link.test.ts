@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { claimedByLink, signLink, verifyLink } from '../../src/model/approval-link.ts'
 import type { ApprovalLink } from '../../src/model/approval-link.ts'
@@ -6,7 +7,7 @@ import { sign } from '../../src/model/signing-key.ts'
 import type { SigningKey } from '../../src/model/signing-key.ts'
 import { refused } from './refused.ts'
 
-const key: SigningKey = { kid: 'kid-a', secret: Buffer.alloc(32, 7), expiresAt: null }
+const key: SigningKey = { kid: 'kid-a', secret: createSecretKey(Buffer.alloc(32, 7)), expiresAt: null }
 const link: ApprovalLink = {
   waitpointId: '{fp:7}:018f0000-0000-7000-8000-00000000000a',
   actions: ['approve'],
@@ -31,7 +32,7 @@ describe('an approval link', () => {
     expect(verifyLink(text, [{ ...key, expiresAt: 1500 }], 1500)).toEqual(link)
     expect(verifyLink(text, [{ ...key, expiresAt: 1500 }], 1501)).toBeNull()
     expect(verifyLink(text, [{ ...key, kid: 'kid-b' }], 1000)).toBeNull()
-    expect(verifyLink(text, [{ ...key, secret: Buffer.alloc(32, 8) }], 1000)).toBeNull()
+    expect(verifyLink(text, [{ ...key, secret: createSecretKey(Buffer.alloc(32, 8)) }], 1000)).toBeNull()
   })
 
   test('that was changed or cut in any one place is refused', () => {

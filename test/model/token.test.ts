@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, createSecretKey } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { SigningKey } from '../../src/model/signing-key.ts'
@@ -6,7 +6,7 @@ import { checkToken, kidOf, mintToken, tokenFingerprint } from '../../src/model/
 import type { TokenSubject } from '../../src/model/token.ts'
 import { refused } from './refused.ts'
 
-const key: SigningKey = { kid: 'kid-a', secret: Buffer.alloc(32, 7), expiresAt: null }
+const key: SigningKey = { kid: 'kid-a', secret: createSecretKey(Buffer.alloc(32, 7)), expiresAt: null }
 const subject: TokenSubject = {
   executionId: '{fp:7}:018f0000-0000-7000-8000-000000000001',
   waitpointId: '{fp:7}:018f0000-0000-7000-8000-00000000000a',
@@ -96,15 +96,15 @@ describe('a waitpoint token', () => {
   })
 
   test('of another secret, or of no known key, is refused', () => {
-    const other: SigningKey = { ...key, secret: Buffer.alloc(32, 8) }
+    const other: SigningKey = { ...key, secret: createSecretKey(Buffer.alloc(32, 8)) }
     refused('invalid_token', () => checkToken(token, subject, [other], now))
     refused('invalid_token', () => checkToken(token, subject, [], now))
-    const withoutSecret = mintToken({ kid: 'nobody', secret: new Uint8Array(32) }, subject)
+    const withoutSecret = mintToken({ kid: 'nobody', secret: createSecretKey(new Uint8Array(32)) }, subject)
     refused('invalid_token', () => checkToken(withoutSecret, subject, [key], now))
   })
 
   test('of a key in grace holds to the last millisecond', () => {
-    const current: SigningKey = { kid: 'kid-b', secret: Buffer.alloc(32, 9), expiresAt: null }
+    const current: SigningKey = { kid: 'kid-b', secret: createSecretKey(Buffer.alloc(32, 9)), expiresAt: null }
     const keys = [current, { ...key, expiresAt: now }]
     expect(() => checkToken(token, subject, keys, now)).not.toThrow()
     refused('invalid_token', () => checkToken(token, subject, keys, now + 1))

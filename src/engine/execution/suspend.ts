@@ -19,6 +19,7 @@ import { readResumptions, type Resumption } from '../suspension/resumption.ts'
 import { isUnmet, parkUnmet, type ParkedUnmet } from '../suspension/unmet.ts'
 import { isKind, writesOf } from '../suspension/write.ts'
 import { readWaitpoints } from '../waitpoint/of-suspension.ts'
+import type { OpenedWaitpoints } from '../waitpoint/opened.ts'
 import { withToken, type BoundWaitpoint, type UnsignedWaitpoint } from '../waitpoint/tokens.ts'
 import { lockAlone } from './operator-set.ts'
 import { owesOf } from './stop.ts'
@@ -44,6 +45,7 @@ export type TrySuspendResult =
 interface Surroundings {
   readonly sql: Sql
   readonly keys: SigningKeys
+  readonly opened: OpenedWaitpoints
   readonly hints: Hints
   readonly onOwed: (owes: number) => void
 }
@@ -58,7 +60,7 @@ export function trySuspendOperation(around: Surroundings): SetOperation<NewSuspe
 }
 
 function suspending(around: Surroundings, keepsLease: boolean): SetOperation<NewSuspension, TrySuspendResult> {
-  const { sql, keys } = around
+  const { sql, keys, opened } = around
   const judgeAll = async (items: readonly NewSuspension[], first: readonly Call[], options: PipelineOptions) => {
     let decisions: readonly Decision[] = []
     const decide = (rows: RowsOf<readonly Call[]>): readonly Call[] => {
@@ -77,6 +79,7 @@ function suspending(around: Surroundings, keepsLease: boolean): SetOperation<New
     async send(items) {
       if (items.some(opensDoors)) await keys.ready()
       const parked = await parkUnmet(sql, keys, items.filter(isUnmet))
+      for (const one of parked.values()) opened.remember(one)
       const others = items.filter((item) => !parked.has(item))
       const judged = await judgeAll(others, [], {})
       const placeOf = new Map(others.map((item, place) => [item, place]))
@@ -123,7 +126,7 @@ function isPassed(decision: Decision | ParkedUnmet): decision is Judged | Repeat
 function tell({ hints }: Surroundings, decisions: readonly (Decision | ParkedUnmet)[]): void {
   const queueIds = new Set<number>()
   for (const decision of decisions) {
-    if (isKind(decision, 'parked')) tellTimeout(hints, decision.timeoutAt, decision.row.parked_at_ms)
+    if (isKind(decision, 'parked')) tellTimeout(hints, decision.row.timeout_at_ms, decision.row.parked_at_ms)
     if (!isKind(decision, 'suspend') || decision.isAtOnce) continue
     const { item, row, verdict, timeoutAt } = decision
     const delayMs = item.resumeDelayMs ?? 0

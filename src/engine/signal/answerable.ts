@@ -1,7 +1,7 @@
 // Most signals answer a wait that the first one that fits it ends. Which are these, and may their senders send them: read
 // without a lock, because a suspension's condition and what a token is bound to never change; whatever else could change is
-// asked again by the statement that ends the wait (`settle.ts`). Who is not found here goes the general way, and so does who
-// may not come in, to hear there what is wrong.
+// asked again by the statement that ends the wait (`settle.ts`); and not read at all where this process opened the waitpoint.
+// Who is not found here goes the general way, and so does who may not come in, to hear there what is wrong.
 import { evaluate, type Verdict } from '../../model/condition-evaluate.ts'
 import { isMetByOne, looksIntoPayloads } from '../../model/condition-waits.ts'
 import type { Condition } from '../../model/condition.ts'
@@ -10,8 +10,9 @@ import { formatExecutionId, formatWaitpointId } from '../../model/id.ts'
 import { isTokenOf, kidOf } from '../../model/token.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
-import type { SigningKeys } from '../signing-key/keys.ts'
-import { isStored, keyByKid, storedKeyRow } from '../signing-key/stored-key.ts'
+import type { OpenedKey, SigningKeys } from '../signing-key/keys.ts'
+import { isStored, keyByKid, storedKeyRow, type MaybeStoredKey } from '../signing-key/stored-key.ts'
+import type { OpenedWaitpoints } from '../waitpoint/opened.ts'
 import { factOf } from './fact.ts'
 import type { Incoming } from './incoming.ts'
 import { targetParams, targetValues } from './look.ts'
@@ -68,27 +69,32 @@ const mostRemembered = 10_000
 export class Answers {
   readonly #sql: Sql
   readonly #keys: SigningKeys
+  readonly #opened: OpenedWaitpoints
   /** Targets at which there was nothing to answer the last time. */
   readonly #others = new Set<string>()
 
-  constructor(sql: Sql, keys: SigningKeys) {
+  constructor(sql: Sql, keys: SigningKeys, opened: OpenedWaitpoints) {
     this.#sql = sql
     this.#keys = keys
+    this.#opened = opened
   }
 
   /** At most one for each execution: those behind it find the wait ended. `again`: an earlier reply was lost. */
   async among(items: readonly Incoming[], again: boolean): Promise<Answer[]> {
-    const asked = this.#candidates(items, again)
-    if (asked.length === 0) return []
-    const kids = asked.map(({ door }) => (door.by === 'token' ? kidOf(door.token as string) : null))
-    const [rows] = await this.#sql.pipeline([call(readStatement, { ...targetValues(asked), kids })])
     const answers = new Map<string, Answer>()
-    for (const row of rows) {
-      const answer = answers.has(row.execution_id) ? null : answerOf(this.#keys, asked[row.ordinal - 1]!, row)
-      if (answer !== null) answers.set(row.execution_id, answer)
+    const isAnswer = (item: Incoming, wait: Wait): boolean => {
+      const answer = answers.has(wait.uuid) ? null : answerOf(item, wait)
+      if (answer !== null) answers.set(wait.uuid, answer)
+      return answer !== null
     }
+    // One with a wrong token is looked up all the same, and so takes as long as one to a waitpoint that does not exist.
+    const unknown = this.#candidates(items, again).filter((item) => {
+      const wait = this.#openedHere(item)
+      return wait === null || !isAnswer(item, wait)
+    })
+    for (const [item, wait] of await this.#read(unknown)) isAnswer(item, wait)
     if (this.#others.size > mostRemembered) this.#others.clear()
-    for (const { target } of asked) this.#others.add(target.uuid)
+    for (const { target } of unknown) this.#others.add(target.uuid)
     for (const { item } of answers.values()) this.#others.delete(item.target.uuid)
     return [...answers.values()]
   }
@@ -103,6 +109,25 @@ export class Answers {
     for (const item of items) if (!first.has(item.target.uuid)) first.set(item.target.uuid, item)
     return [...first.values()].filter((item) => mayAnswer(item, again) && !this.#others.has(item.target.uuid))
   }
+
+  /** By a token of the key that signed it: another one is read. */
+  #openedHere({ door, target, namespace }: Incoming): Wait | null {
+    if (door.by !== 'token') return null
+    const opened = this.#opened.take(target.uuid)
+    if (opened === undefined || opened.partition !== target.partition || opened.kid !== kidOf(door.token as string))
+      return null
+    const key = this.#keys.openedOf(opened.keyScope, opened.kid)
+    if (key === undefined || (namespace !== null && namespace !== opened.namespace)) return null
+    const { uuid, suspensionId, condition, createdAt, keyScope } = opened
+    return { uuid, suspensionId, condition, waitpoint: opened, key, keyScope, now: createdAt }
+  }
+
+  async #read(items: readonly Incoming[]): Promise<[Incoming, Wait][]> {
+    if (items.length === 0) return []
+    const kids = items.map(({ door }) => (door.by === 'token' ? kidOf(door.token as string) : null))
+    const [rows] = await this.#sql.pipeline([call(readStatement, { ...targetValues(items), kids })])
+    return rows.map((row) => [items[row.ordinal - 1]!, waitOf(this.#keys, row)])
+  }
 }
 
 // A token answers one suspension. By name, the very signal whose reply was lost may have ended another wait before.
@@ -111,29 +136,66 @@ function mayAnswer({ door }: Incoming, again: boolean): boolean {
   return door.by === 'name' && !again
 }
 
-function answerOf(keys: SigningKeys, item: Incoming, row: RowOf<typeof readStatement.row>): Answer | null {
-  const condition = row.condition as Condition
-  if (!isMetByOne(condition)) return null
-  const signal = factOf({ item, found: row }, looksIntoPayloads(condition))
-  const verdict = evaluate(condition, { signals: [signal], now: row.now_ms })
-  if (!verdict.signals.includes(signal.id) || !mayComeIn(keys, item, row)) return null
-  const { execution_id: uuid, suspension_id: suspensionId, waitpoint_key: waitpointKey } = row
-  return { item, uuid, suspensionId, waitpointKey, verdict, keyScope: row.key_scope, kid: row.key_kid }
+/** What an answer is checked against and judged by. */
+interface Wait {
+  /** The execution's. */
+  readonly uuid: string
+  readonly suspensionId: string
+  readonly condition: Condition
+  /** Null for one that comes by name. */
+  readonly waitpoint: { readonly key: string; readonly createdAt: number } | null
+  /** That the token names, if it can be opened. */
+  readonly key: OpenedKey | null
+  readonly keyScope: string | null
+  /** Not before it was opened. */
+  readonly now: number
 }
 
-function mayComeIn(keys: SigningKeys, { door, target }: Incoming, row: RowOf<typeof readStatement.row>): boolean {
-  if (door.by !== 'token') return true
-  if (!isStored(row)) return false
-  const subject = {
-    executionId: formatExecutionId(target.partition, row.execution_id),
-    waitpointId: formatWaitpointId(target.partition, target.uuid),
-    waitpointKey: row.waitpoint_key!,
-    createdAt: row.waitpoint_created_at_ms!,
+function waitOf(keys: SigningKeys, row: RowOf<typeof readStatement.row>): Wait {
+  const { waitpoint_key: key, waitpoint_created_at_ms: createdAt } = row
+  return {
+    uuid: row.execution_id,
+    suspensionId: row.suspension_id,
+    condition: row.condition as Condition,
+    waitpoint: key === null || createdAt === null ? null : { key, createdAt },
+    key: opened(keys, row),
+    keyScope: row.key_scope,
+    now: row.now_ms,
   }
+}
+
+// Who has the wrong wrapping secret hears so on the general way.
+function opened(keys: SigningKeys, row: MaybeStoredKey): OpenedKey | null {
+  if (!isStored(row)) return null
   try {
-    return isTokenOf(keys.open(row), subject, door.token as string)
+    return keys.open(row)
   } catch (error) {
-    if (EngineError.is(error)) return false
+    if (EngineError.is(error)) return null
     throw error
   }
+}
+
+function answerOf(item: Incoming, wait: Wait): Answer | null {
+  const { uuid, suspensionId, condition, waitpoint, key, keyScope, now } = wait
+  if (!isMetByOne(condition)) return null
+  const waitpointKey = waitpoint?.key ?? null
+  const signal = factOf({ item, found: { waitpoint_key: waitpointKey, now_ms: now } }, looksIntoPayloads(condition))
+  const verdict = evaluate(condition, { signals: [signal], now })
+  if (!verdict.signals.includes(signal.id) || !mayComeIn(item, wait)) return null
+  return { item, uuid, suspensionId, waitpointKey, verdict, keyScope, kid: key?.kid ?? null }
+}
+
+function mayComeIn(
+  { door, target: { partition, uuid } }: Incoming,
+  { uuid: execution, waitpoint, key }: Wait,
+): boolean {
+  if (door.by !== 'token') return true
+  if (key === null || waitpoint === null) return false
+  const subject = {
+    executionId: formatExecutionId(partition, execution),
+    waitpointId: formatWaitpointId(partition, uuid),
+    waitpointKey: waitpoint.key,
+    createdAt: waitpoint.createdAt,
+  }
+  return isTokenOf(key, subject, door.token as string)
 }

@@ -6,14 +6,20 @@ import type { CarriedHint, Hinting } from '../hint.ts'
 import type { Outcome, SetOperation } from '../merge.ts'
 import type { SigningKeys } from '../signing-key/keys.ts'
 import { openSignalsCall } from '../suspension/facts.ts'
+import type { OpenedWaitpoints } from '../waitpoint/opened.ts'
 import { Answers } from './answerable.ts'
 import { decide, writesOf, type Decision } from './decision.ts'
 import type { Incoming, SignalResult } from './incoming.ts'
 import { lockCall, lookCall, waitpointUuidOf } from './look.ts'
 import { settle } from './settle.ts'
 
-export function receiveOperation(sql: Sql, keys: SigningKeys, hints: Hinting): SetOperation<Incoming, SignalResult> {
-  const answers = new Answers(sql, keys)
+export function receiveOperation(
+  sql: Sql,
+  keys: SigningKeys,
+  opened: OpenedWaitpoints,
+  hints: Hinting,
+): SetOperation<Incoming, SignalResult> {
+  const answers = new Answers(sql, keys, opened)
   // Kept for a set that is sent again, because what went the general way was refused.
   const settled = new WeakMap<Incoming, SignalResult>()
   const settleAmong = async (items: readonly Incoming[], again: boolean): Promise<void> => {

@@ -1,7 +1,7 @@
 // What a change of keys must look at: the key of its scope that signs, and what the new key's id stands for already. The table
 // is locked, because "no other scope has the id" is nothing for which a row could be locked; whoever signs or verifies
 // reads on meanwhile.
-import { timingSafeEqual } from 'node:crypto'
+import { createSecretKey } from 'node:crypto'
 import { EngineError } from '../../model/errors.ts'
 import type { Queries, Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
@@ -51,6 +51,7 @@ export function changeKeys<T>(
   change: (tx: Queries, found: KeysOfScope) => Promise<T>,
 ): Promise<T> {
   const { kid } = key
+  const secret = createSecretKey(key.secret)
   return untilSent(sql, { again: false }, () =>
     sql.transaction(async (tx) => {
       const [, active, sameKid] = await Promise.all([
@@ -60,7 +61,7 @@ export function changeKeys<T>(
       ])
       const { now_ms: now, kid: activeKid } = active[0]!
       const isSame = (found: MaybeStoredKey): boolean =>
-        found.key_scope === scope && isStored(found) && equals(wrapping.open(found).secret, key.secret)
+        found.key_scope === scope && isStored(found) && wrapping.open(found).secret.equals(secret)
       return change(tx, {
         now,
         activeKid,
@@ -68,10 +69,6 @@ export function changeKeys<T>(
       })
     }),
   )
-}
-
-function equals(one: Uint8Array, other: Uint8Array): boolean {
-  return one.byteLength === other.byteLength && timingSafeEqual(one, other)
 }
 
 const insertKey = statement({

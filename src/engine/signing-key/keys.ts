@@ -64,7 +64,7 @@ export interface SigningKeysOptions {
 }
 
 /** What was opened once. Whether it still verifies is the database's to say. */
-type OpenedKey = Pick<SigningKey, 'kid' | 'secret'>
+export type OpenedKey = Pick<SigningKey, 'kid' | 'secret'>
 
 export class SigningKeys {
   readonly #sql: Sql
@@ -115,6 +115,11 @@ export class SigningKeys {
   /** The names of those that were opened: what is signed by one of them can be given a token. */
   openedNames(): string[] {
     return [...this.#opened.keys()]
+  }
+
+  /** What was opened of a scope; whether it still verifies is for a statement to ask. */
+  openedOf(scope: string, kid: string): OpenedKey | undefined {
+    return this.#opened.get(keyName(scope, kid))
   }
 
   /** The key of this id that verifies for the namespace, if it was opened before. */

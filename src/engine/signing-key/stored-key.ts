@@ -1,4 +1,5 @@
 // A key as it is stored: as it is, or wrapped by a secret that the database never sees.
+import { createSecretKey } from 'node:crypto'
 import { EngineError } from '../../model/errors.ts'
 import type { SigningKey } from '../../model/signing-key.ts'
 import { unwrapSecret, wrapSecret, type KeyOwner } from '../../model/wrapped-secret.ts'
@@ -77,7 +78,7 @@ export class Wrapping {
   open(stored: StoredKey): SigningKey {
     const { key_kid: kid, key_expires_at_ms: expiresAt, key_secret: bytes } = stored
     const owner = { namespace: stored.key_scope, kid }
-    return { kid, expiresAt, secret: stored.key_is_wrapped ? this.#unwrap(bytes, owner) : bytes }
+    return { kid, expiresAt, secret: createSecretKey(stored.key_is_wrapped ? this.#unwrap(bytes, owner) : bytes) }
   }
 
   seal(secret: Uint8Array, owner: KeyOwner): { readonly secret: Uint8Array; readonly is_wrapped: boolean } {

@@ -6,7 +6,7 @@
 import { requiredSignalNames } from '../../model/condition-waits.ts'
 import { nodesOf } from '../../model/condition.ts'
 import { call, type Sql } from '../../sql/sql.ts'
-import { statement } from '../../sql/statement.ts'
+import { statement, type RowOf } from '../../sql/statement.ts'
 import { fenceInput, fenceParams, fenceValues, isHeldSql } from '../fence.ts'
 import type { SigningKeys } from '../signing-key/keys.ts'
 import { keyNameSql, signingKeyOf } from '../signing-key/stored-key.ts'
@@ -33,7 +33,14 @@ const suspendStatement = statement({
     doors: 'jsonb[]',
     opened_keys: 'text[]',
   },
-  row: { ordinal: 'int8', namespace: 'text', parked_at_ms: 'int8', timeout_at_ms: 'int8?', kid: 'text?' },
+  row: {
+    ordinal: 'int8',
+    namespace: 'text',
+    parked_at_ms: 'int8',
+    timeout_at_ms: 'int8?',
+    key_scope: 'text?',
+    kid: 'text?',
+  },
   text: `
 with input as materialized (
   select *
@@ -61,7 +68,7 @@ clock as materialized (
 ),
 parking as materialized (
   select t.*, k.now_ms as parked_at_ms, coalesce(t.given_timeout_at_ms, k.now_ms + t.timeout_ms) as timeout_at_ms,
-    signing.key_kid as kid
+    signing.key_scope, signing.key_kid as kid
   from target t
   cross join clock k
   join flowfabric.ff_lease l on l.execution_id = any (array[t.execution_id])
@@ -92,7 +99,7 @@ opened as (
   from parking p
   cross join lateral jsonb_to_recordset(p.doors) as d (id uuid, key text, names text[])
 )
-select ordinal, namespace, parked_at_ms, timeout_at_ms, kid
+select ordinal, namespace, parked_at_ms, timeout_at_ms, key_scope, kid
 from parking`,
 })
 
@@ -105,8 +112,7 @@ export function isUnmet(item: NewSuspension): boolean {
 export interface ParkedUnmet {
   readonly kind: 'parked'
   readonly item: NewSuspension
-  readonly row: { readonly namespace: string; readonly parked_at_ms: number }
-  readonly timeoutAt: number | null
+  readonly row: RowOf<typeof suspendStatement.row>
   readonly doors: readonly UnsignedWaitpoint[]
 }
 
@@ -124,7 +130,7 @@ export async function parkUnmet(
       const doors = item.bindings.map(({ uuid, key }) => {
         return { uuid, key: key!, kid: row.kid!, createdAt: row.parked_at_ms }
       })
-      return [item, { kind: 'parked', item, row, timeoutAt: row.timeout_at_ms, doors }]
+      return [item, { kind: 'parked', item, row, doors }]
     }),
   )
 }

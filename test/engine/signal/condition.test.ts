@@ -1,5 +1,6 @@
 // Conditions with more than one leaf, met by real signals.
 import { expect, test } from 'vitest'
+import { createEngine } from '../../../src/engine/engine.ts'
 import type { Condition } from '../../../src/model/condition.ts'
 import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
@@ -66,7 +67,8 @@ test('COMP-06 a stored condition of an unknown shape is never satisfied', async 
   const { executionId, doors } = await parked(engine, leaf('door'))
   for (const condition of [{ kind: 'oracle' }, { kind: 'count', n: 1, distinct: 'moods', waitpoints: ['door'] }]) {
     await sql.script(`update flowfabric.ff_suspension_current set condition = '${JSON.stringify(condition)}'`)
-    await engine.signals.deliver({ ...doors['door']!, name: 'yes' })
+    // Who suspended it remembers what it wrote.
+    await createEngine(sql).signals.deliver({ ...doors['door']!, name: 'yes' })
     expect(await stateOf(engine, executionId)).toBe('suspended')
   }
 })

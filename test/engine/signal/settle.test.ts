@@ -46,6 +46,44 @@ test('a signal that ends a wait is read and settled, by its token or by name; an
   expect(await stateOf(engine, busy.executionId)).toBe('resumable')
 })
 
+test('what this process opened is not read again, and a wrong token takes as long as a waitpoint that does not exist', async () => {
+  const { engine, sql, counted } = await counting()
+  const sentBy = async (act: () => Promise<unknown>): Promise<number> => {
+    counted.sent = 0
+    await act()
+    return counted.sent
+  }
+  const door = async () => (await parked(engine, leaf('door'))).doors['door']!
+  const [own, second, guessed, foreign] = [await door(), await door(), await door(), await door()]
+  expect(await sentBy(() => engine.signals.deliver({ ...own, name: 'yes' }))).toBe(1)
+  await refusal('waitpoint_closed', engine.signals.deliver({ ...own, name: 'yes' }))
+
+  const wrong = sentBy(() =>
+    refusal('invalid_token', engine.signals.deliver({ ...guessed, token: own.token, name: 'a' })),
+  )
+  expect(await wrong).toBe(2)
+  const waitpointId = guessed.waitpointId.replace(/.{12}$/, '000000000000') as typeof guessed.waitpointId
+  const unknown = sentBy(() => refusal('invalid_token', engine.signals.deliver({ ...guessed, waitpointId, name: 'a' })))
+  expect(await unknown).toBe(2)
+  expect(await engine.signals.deliver({ ...guessed, name: 'yes' })).toMatchObject({
+    effect: 'resume_condition_satisfied',
+  })
+
+  await refusal('invalid_token', engine.as({ namespace: 'b' }).signals.deliver({ ...foreign, name: 'yes' }))
+  const elsewhere = await createEngine(sql).signals.deliver({ ...second, name: 'yes' })
+  expect(elsewhere).toMatchObject({ effect: 'resume_condition_satisfied' })
+  await refusal('waitpoint_closed', engine.signals.deliver({ ...second, name: 'yes' }))
+})
+
+test('a key that is removed takes its tokens with it, also where the waitpoint was opened', async () => {
+  const { engine, clock } = await setup()
+  const { executionId, doors } = await parked(engine, leaf('door'))
+  await engine.signingKeys.rotate({ grace: '1m' })
+  await clock.advance('61s')
+  await refusal('invalid_token', engine.signals.deliver({ ...doors['door']!, name: 'yes' }))
+  expect(await stateOf(engine, executionId)).toBe('suspended')
+})
+
 test('whoever goes on is told which leaf won and by which signal; first comes what was said, then what it did', async () => {
   const { engine } = await setup()
   const { executionId, doors } = await parked(engine, either)
