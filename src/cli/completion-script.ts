@@ -84,26 +84,29 @@ ${bash(places)}`
 
 function fish(places: readonly Place[]): string {
   const lines = places.flatMap((place) => {
-    const here = place.path === '' ? '__fish_use_subcommand' : `__flowfabric_at ${place.path}`
+    const here = quote(`__flowfabric_at ${place.path}`.trim())
     const commands = place.commands.map(
-      ({ name, description }) => `complete -c flowfabric -f -n ${quote(here)} -a ${name} -d ${quote(description)}`,
+      ({ name, description }) => `complete -c flowfabric -f -n ${here} -a ${name} -d ${quote(description)}`,
     )
-    const words = place.words.map((word) => `complete -c flowfabric -f -n ${quote(here)} -a ${word}`)
+    const words = place.words.map((word) => `complete -c flowfabric -f -n ${here} -a ${word}`)
     const options = place.options.flatMap(({ long, description, required, argChoices }) => {
       if (long === undefined) return []
       const takes = argChoices === undefined ? (required ? ' -r' : '') : ` -x -a ${quote(argChoices.join(' '))}`
-      return `complete -c flowfabric -n ${quote(here)} -l ${long.slice(2)}${takes} -d ${quote(description)}`
+      return `complete -c flowfabric -n ${here} -l ${long.slice(2)}${takes} -d ${quote(description)}`
     })
     return [...commands, ...words, ...options]
   })
+  const paths = places.slice(1).map(({ path }) => quote(path))
   return `# fish completion of flowfabric
 function __flowfabric_at
-  set -l words (commandline -opc)[2..-1]
-  set -l typed
+  set -l place
+  set -l words (commandline -opc)
+  set -e words[1]
   for word in $words
-    string match -q -- '-*' $word; or set -a typed $word
+    set -l next (string trim -- "$place $word")
+    contains -- "$next" ${paths.join(' ')}; and set place $next
   end
-  test "$typed[1..(count $argv)]" = "$argv"
+  test "$place" = "$argv"
 end
 ${lines.join('\n')}
 `

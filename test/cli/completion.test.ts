@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { typed } from './typed.ts'
@@ -34,3 +34,28 @@ test('zsh and fish are given every command, too', async () => {
   }
   expect(fish.out).toContain("-l state -x -a 'waiting delayed")
 })
+
+const hasFish = spawnSync('fish', ['--version']).status === 0
+
+test.runIf(hasFish)(
+  'fish completes where it is: after options and their values, and only what belongs there',
+  async () => {
+    const { out } = await typed(['completion', 'fish'])
+    const offered = async (line: string): Promise<string[]> => {
+      const { stdout, stderr } = await execute('fish', [
+        '--no-config',
+        '-c',
+        `${out}\ncomplete -C ${JSON.stringify(line)}`,
+      ])
+      expect(stderr).toBe('')
+      return stdout.split('\n').map((each) => each.split('\t')[0]!)
+    }
+    expect(await offered('flowfabric sche')).toContain('schedule')
+    expect(await offered('flowfabric schedule p')).toEqual(expect.arrayContaining(['pause', 'put']))
+    expect(await offered('flowfabric --url memory: schedule p')).toEqual(expect.arrayContaining(['pause', 'put']))
+    expect(await offered('flowfabric schedule put p')).not.toContain('pause')
+    expect(await offered('flowfabric list --state fa')).toContain('failed')
+    expect(await offered('flowfabric list --ki')).toContain('--kind')
+    expect(await offered('flowfabric show --ki')).not.toContain('--kind')
+  },
+)
