@@ -125,8 +125,13 @@ function printFindings(out: Printer, findings: readonly Finding[]): void {
     if (subjects.length > mostSubjects) out.line(`${indent}and ${subjects.length - mostSubjects} more`)
     if (next !== null && verdict !== 'fine') out.paragraph(`${out.hasUnicode ? '→' : '->'} ${next}`, indent)
   }
-  const troubles = findings.filter((each) => each.verdict === 'trouble').length
-  if (out.isTerminal) out.line(troubles === 0 ? '\nAll is well.' : `\n${troubles} of ${findings.length} found trouble.`)
+  if (out.isTerminal) out.line(`\n${summaryOf(findings)}`)
+}
+
+function summaryOf(findings: readonly Finding[]): string {
+  const count = (verdict: Verdict): number => findings.filter((each) => each.verdict === verdict).length
+  if (count('trouble') > 0) return `${count('trouble')} of ${findings.length} found trouble.`
+  return count('unknown') === 0 ? 'All is well.' : `No trouble was found; ${count('unknown')} could not be looked at.`
 }
 
 function paintOf(verdict: Verdict, { colours }: Printer): (text: string) => string {

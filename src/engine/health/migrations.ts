@@ -1,5 +1,5 @@
 // Whether the schema is the one that this code works with.
-import { DatabaseError } from '../../sql/errors.ts'
+import { DatabaseError, sqlState } from '../../sql/errors.ts'
 import { pendingIn, readLedger } from '../../sql/ledger.ts'
 import { migrations } from '../../sql/migrations/all.ts'
 import { finding, type Finding } from './finding.ts'
@@ -11,8 +11,13 @@ export async function findMigrations(
   codeVersion: string,
 ): Promise<{ readonly isThere: boolean; readonly findings: readonly Finding[] }> {
   const { schema } = looking.sql
-  const ledger = await look(looking, readLedger)
   const next = 'Run flowfabric migrate.'
+  let ledger
+  try {
+    ledger = await look(looking, readLedger)
+  } catch (error) {
+    return { isThere: false, findings: [unreadable(schema, error)] }
+  }
   if (ledger === null) {
     return {
       isThere: false,
@@ -33,4 +38,16 @@ export async function findMigrations(
     const sentence = error.message.slice(0, -error.hint.length).trim()
     return { isThere: false, findings: [finding('schema', 'trouble', sentence, { next: error.hint })] }
   }
+}
+
+// Nothing else can be looked at then, so it is trouble, whatever the rest is like.
+function unreadable(schema: string, error: unknown): Finding {
+  const state = sqlState(error)
+  if (state === '42501') {
+    const sentence = `This role may not look into schema ${schema}: ${(error as Error).message}.`
+    return finding('schema', 'trouble', sentence, { next: 'Look as the role that owns it.' })
+  }
+  if (state !== '57014') throw error
+  const next = 'Give it more time, or look again when the database is less busy.'
+  return finding('schema', 'trouble', `It took too long to look into schema ${schema}.`, { next })
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { checkHealth, type HealthReport } from '../../../src/engine/health/check.ts'
@@ -6,6 +7,7 @@ import { repairHealth } from '../../../src/engine/health/repair.ts'
 import { leaseExpiry } from '../../../src/engine/reconcilers/lease-expiry.ts'
 import { Supervisor } from '../../../src/engine/reconcilers/supervisor.ts'
 import { parseExecutionId } from '../../../src/model/id.ts'
+import { openPostgres } from '../../../src/sql/postgres.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { codeVersion } from '../../../src/model/version.ts'
 import { factory } from '../../support/factory.ts'
@@ -164,13 +166,35 @@ test.runIf(!isEmbedded)('a look changes nothing and waits for nobody', async () 
   await other.query('rollback')
 })
 
-test.runIf(!isEmbedded)('an old transaction and dead rows are told', async () => {
+test.runIf(!isEmbedded)('a schema that the role may not look into is trouble', async () => {
   const { sql, url } = await setup()
+  const role = `stranger_${randomUUID().slice(0, 8)}`
+  await sql.script(`create role ${role} login`)
+  const strange = await openPostgres({ url: url.replace(/\/\/[^@]+@/, `//${role}@`), schema: 'flowfabric' })
+  onTestFinished(async () => {
+    await strange.close()
+    await sql.script(`drop role ${role}`)
+  })
+  const report = await checkHealth(strange, codeVersion)
+  expect(report.isHealthy).toBe(false)
+  expect(of(report, 'schema')).toMatchObject({ verdict: 'trouble', sentence: expect.stringContaining('may not look') })
+})
+
+test.runIf(!isEmbedded)('an old transaction and dead rows are told', async () => {
+  const { sql, url, clock } = await setup()
   const other = new pg.Client({ connectionString: url, application_name: 'forgotten' })
   await other.connect()
   onTestFinished(() => other.end())
   await other.query('begin; select 1')
   expect(await examined(sql, 'transactions')).toMatchObject({ verdict: 'fine' })
+  await clock.advance('2m')
+  const old = await examined(sql, 'transactions')
+  expect(old).toMatchObject({
+    verdict: 'note',
+    subjects: [expect.stringMatching(/ forgotten, idle in transaction, 1\d\d s$|2 min$/)],
+  })
+  await clock.advance('20m')
+  expect(await examined(sql, 'transactions')).toMatchObject({ verdict: 'trouble' })
   await sql.script(`insert into flowfabric.ff_ready (queue_id, neg_priority, rank, execution_id)
     select 1, 0, n, gen_random_uuid() from generate_series(1, 20000) as n`)
   await sql.script('delete from flowfabric.ff_ready')
