@@ -5,7 +5,7 @@ import { LongestFirst } from './test/support/longest-first.ts'
 const engine = [
   'test/engine/**/*.test.ts',
   'test/worker/**/*.test.ts',
-  'test/cli/**/*.test.ts',
+  'test/cli/{doctor,nouns,process,serve,usage,work}.test.ts',
   'test/conformance/**/*.test.ts',
   'test/server/**/*.test.ts',
   'test/support/setup.test.ts',

@@ -1,18 +1,14 @@
 // The binary as it is installed: compiled, and run by node.
-import { execFile, spawn, type ChildProcessByStdio } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
+import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { beforeAll, inject, onTestFinished } from 'vitest'
 import { setup } from '../support/setup.ts'
 import { makeFolder } from '../support/temporary-folder.ts'
-
-const root = fileURLToPath(new URL('../../', import.meta.url))
+import { compiled } from './compiled.ts'
 
 export interface Ended {
   readonly code: number
@@ -36,13 +32,9 @@ export interface Built {
 
 /** For all tests of a file. */
 export function build(): Built {
-  // Inside the project, so that its packages are found.
-  const folder = join(root, 'node_modules', `.flowfabric-cli-${randomUUID()}`)
+  let folder = ''
   beforeAll(async () => {
-    const tsc = join(root, 'node_modules/typescript/bin/tsc')
-    const argv = [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', folder]
-    await promisify(execFile)(process.execPath, argv, { cwd: root })
-    return () => rm(folder, { recursive: true, force: true })
+    folder = await compiled()
   }, 120_000)
   const begin = (url: string, argv: readonly string[]) =>
     spawn(process.execPath, [join(folder, 'cli/main.js'), ...argv], {
@@ -50,7 +42,9 @@ export function build(): Built {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
   return {
-    folder,
+    get folder() {
+      return folder
+    },
     async run(url, ...argv) {
       const child = begin(url, argv)
       const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
