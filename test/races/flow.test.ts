@@ -142,6 +142,23 @@ test('EDGE-10 what is held elsewhere is left whole, and resolved when it is let 
   expect(await flow.row()).toMatchObject({ success_count: 1 })
 })
 
+test('a flow that is held keeps no other from being resolved, however much it is owed', async () => {
+  const fixture = await setup({ dispatch: false })
+  const { sql, url } = fixture
+  const held = await walk(fixture, { members: ['h0', 'h1', 'h2'] })
+  for (const name of ['h0', 'h1', 'h2']) await held.endTaken(await held.take(name))
+  const flow = await walk(fixture, { edges: ['a > b'] })
+  await flow.endTaken(await flow.take('a'))
+  const root = await hold(url, `select from flowfabric.ff_flow_core where flow_id = '${held.uuid}' for no key update`)
+  const set = await resolveFlows(sql, 2)
+  expect(set.done).toBe(1)
+  expect(set.seen).toBeGreaterThan(set.done)
+  expect(await flow.states()).toEqual({ a: 'completed', b: 'waiting' })
+  await root.release()
+  await settle(sql)
+  expect(await held.row()).toMatchObject({ outcome: 'success', success_count: 3 })
+})
+
 test('EDGE-10 the dispatcher comes back to what was held', async () => {
   const fixture = await setup()
   const flow = await walk(fixture, { edges: ['a > b'] })

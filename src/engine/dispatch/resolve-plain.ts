@@ -15,7 +15,7 @@ const isPlain = `c.generation = e.generation and f.flow_id is not null and s.sub
 
 export const resolvePlainDispatches = statement({
   name: 'dispatch.plain',
-  params: { batch: 'int8' },
+  params: { batch: 'int8', passed_over: 'uuid[]' },
   row: {
     seen: 'int8',
     processed: 'int8',
@@ -23,6 +23,8 @@ export const resolvePlainDispatches = statement({
     shortest_delay_ms: 'int8?',
     ended_flow_ids: 'uuid[]',
     is_cut_short: 'bool',
+    /** Flows whose tree another holds. */
+    held_flow_ids: 'uuid[]',
     /** Some of those that were not processed need the whole form. */
     needs_more: 'bool',
   },
@@ -64,6 +66,7 @@ ${openMembers(dispatchDuty)},
 ${payDispatches('settled')}
 select (select count(*) from dispatch) as seen, (select count(*) from settled) as processed, ${settledAnswer},
   ${isCutShort} as is_cut_short,
+  array(select distinct flow_id from dispatch where is_taken and root_flow_id not in (select flow_id from tree)) as held_flow_ids,
   exists (select from dispatch where not is_taken) or exists (select from fired where needs_more)
     or exists (select from flow_after where standing_id is not null) as needs_more`,
 })

@@ -21,11 +21,12 @@ order by d.created_at_ms, d.execution_id
 limit $1
 for update of d skip locked`
 
-/** The oldest of all; what failed before is left to the sweeps, which try it alone. */
+/** The oldest of all, but those of the flows in `$2`; what failed before is left to the sweeps, which try it alone. */
 export const oldestDispatches = `
 select ${dispatchColumns}
 from flowfabric.ff_dispatch d
 where d.flow_id is not null and d.created_at_ms >= 0
+  and d.flow_id <> all ($2::uuid[])
   and d.execution_id not in (select s.subject_id from flowfabric.ff_set_aside s where s.duty = '${dispatchDuty}')
 order by d.created_at_ms, d.execution_id
 limit $1
