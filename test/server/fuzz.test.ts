@@ -72,6 +72,20 @@ function* requestsTo({ route }: Operation): Generator<Request> {
     const { [name]: _, ...without } = body
     yield [right, without]
     for (const value of junk) yield [right, { ...body, [name]: value }]
+    for (const inner of brokenInside(body[name])) yield [right, { ...body, [name]: inner }]
+  }
+}
+
+// Deeper down a few kinds of nonsense are enough: what is at a place is read by the same code wherever that stands.
+const innerJunk = [null, '\u0000', { unheard: 1 }] as const
+
+function* brokenInside(value: unknown): Generator {
+  if (typeof value !== 'object' || value === null) return
+  const isList = Array.isArray(value)
+  for (const [name, inner] of Object.entries(value)) {
+    const set = (other: unknown): unknown => (isList ? [other] : { ...value, [name]: other })
+    for (const other of innerJunk) yield set(other)
+    for (const deeper of brokenInside(inner)) yield set(deeper)
   }
 }
 

@@ -174,7 +174,9 @@ export async function lookAtLeases(sql: Sql, caller: Caller, leases: readonly Fe
 
 function answerIn(answers: ReadonlyMap<string, LeaseAnswer>, one: Held | EngineError, lease: Fence): LeaseAnswer {
   if (!EngineError.is(one)) return answers.get(keyOf(one))!
-  return { kind: 'lost', executionId: lease?.executionId, error: one }
+  // What was given for an id is said again where it is at least a text.
+  const given: unknown = lease?.executionId
+  return { kind: 'lost', executionId: (typeof given === 'string' ? given : undefined) as ExecutionId, error: one }
 }
 
 /** A lease that cannot be read is lost in its place, and the others are renewed. */
