@@ -17,3 +17,13 @@ test('steps are turned page by page, in the order in which they were recorded', 
   expect(seen).toEqual(names)
   expect(await engine.steps.list(claim.executionId, { limit: 0 })).toEqual({ steps: [], nextCursor: null })
 })
+
+test('a long history is one page, when it is asked for as one', async () => {
+  const { engine } = await setup()
+  const claim = await held(engine)
+  const names = Array.from({ length: 1001 }, (_, index) => `step ${index}`)
+  const request = { ...fenceOf(claim), kind: 'step', state: 'succeeded' } as const
+  await engine.steps.recordMany(names.map((name) => ({ ...request, name })))
+  const { steps, nextCursor } = await engine.steps.list(claim.executionId, { limit: 10_000 })
+  expect([new Set(steps.map((step) => step.name)).size, nextCursor]).toEqual([1001, null])
+})
