@@ -4,7 +4,7 @@ import { checkEnd } from '../drain/check-end.ts'
 import { holdDrains } from '../drain/hold-drains.ts'
 import type { Drainer } from '../drain/hold-drains.ts'
 import type { Bar, Scenario } from '../scenario.ts'
-import { noiseOf, rowOf } from '../turn.ts'
+import { noiseOf, rowOf, type Comparison } from '../turn.ts'
 
 const count = 20_000
 
@@ -37,17 +37,17 @@ export const drain: Scenario = {
   title: 'drain of 20,000 no-ops by one worker process',
   async run(bench) {
     const turns = await holdDrains(bench, count, drainers)
-    const toRaw = { to: 'raw queue' }
-    const othersOf = (name: string) => (name === 'FlowFabric, worker' ? [toRaw, { to: 'FlowFabric' }] : [toRaw])
-    const ours = Object.entries(bars).filter(([to]) => turns.has(to))
+    const held = Object.entries(bars).flatMap(([to, bar]) => (turns.has(to) ? [{ to, bar }] : []))
+    const comparisons: Readonly<Record<string, readonly Comparison[]>> = {
+      FlowFabric: held,
+      'FlowFabric, worker': [...held, { to: 'FlowFabric' }],
+    }
     return {
       name: this.name,
       title: this.title,
       unit: '/s',
       baseline: 'raw queue',
-      rows: [...turns.keys()].map((name) =>
-        rowOf(turns, name, name === 'FlowFabric' ? ours.map(([to, bar]) => ({ to, bar })) : othersOf(name)),
-      ),
+      rows: [...turns.keys()].map((name) => rowOf(turns, name, comparisons[name] ?? [{ to: 'raw queue' }])),
       notes: [
         'raw queue: sets of 500 taken with skip locked and marked as done, one after the other',
         'FlowFabric is a bare loop of claims and completions; its worker, as users run it, a hundred at a time',

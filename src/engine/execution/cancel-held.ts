@@ -2,8 +2,10 @@
 // did. Whoever names no lease cancels as an operator does, in `cancel.ts`.
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import { fencedRow, fencedWhole, fenceInput, fenceParams, fenceValues, writtenAnswer } from '../fence.ts'
-import type { FencedRow, Held } from '../fence.ts'
+import { fencedWhole, fenceInput, fenceParams, fenceValues } from '../fence.ts'
+import { fencedRow, writtenAnswer } from '../fenced-answer.ts'
+import type { Held } from '../fence.ts'
+import type { FencedRow } from '../fenced-answer.ts'
 import type { SetOperation } from '../merge.ts'
 import type { CancelResult } from './cancel.ts'
 import { endExecutionsWhole, endsWithoutMore } from './ending.ts'

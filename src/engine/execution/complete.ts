@@ -9,18 +9,15 @@ import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import {
   checkFence,
-  fencedRow,
   fencedToRelease,
   fencedWhole,
   fenceInput,
   fenceParams,
   fenceValues,
-  releasedAnswer,
-  writtenAnswer,
   type Fence,
-  type FencedRow,
   type Held,
 } from '../fence.ts'
+import { fencedRow, releasedAnswer, writtenAnswer, type FencedRow } from '../fenced-answer.ts'
 import type { SetOperation } from '../merge.ts'
 import { endExecutionsWhole, endReleased } from './ending.ts'
 import { fencedSet } from './fenced-operation.ts'

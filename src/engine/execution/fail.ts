@@ -11,9 +11,7 @@ import { statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import {
   checkFence,
-  fencedAnswer,
   fencedPlain,
-  fencedRow,
   fencedWhole,
   fenceInput,
   fenceParams,
@@ -21,6 +19,7 @@ import {
   type Fence,
   type Held,
 } from '../fence.ts'
+import { fencedAnswer, fencedRow } from '../fenced-answer.ts'
 import type { SetOperation } from '../merge.ts'
 import { fencedSet, wasAskedToStop } from './fenced-operation.ts'
 import { leaveHolder, leaveHolderWhole } from './requeue.ts'

@@ -3,7 +3,8 @@
 import { EngineError } from '../../model/errors.ts'
 import { call, type Call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
-import { findPassedOver, lockHeld, lostLease, wholeSet, type FencedRow, type Held } from '../fence.ts'
+import { lockHeld, type Held } from '../fence.ts'
+import { findPassedOver, lostLease, wholeSet, type FencedRow } from '../fenced-answer.ts'
 import { held, type Outcome, type SetOperation } from '../merge.ts'
 
 export interface FencedOperation<Item extends Held, Row extends FencedRow, Answer> {

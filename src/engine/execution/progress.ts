@@ -7,18 +7,8 @@ import { checkText, show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
-import {
-  checkFence,
-  fenced,
-  fencedRow,
-  fenceInput,
-  fenceParams,
-  fenceValues,
-  writtenAnswer,
-  type Fence,
-  type FencedRow,
-  type Held,
-} from '../fence.ts'
+import { checkFence, fenced, fenceInput, fenceParams, fenceValues, type Fence, type Held } from '../fence.ts'
+import { fencedRow, writtenAnswer, type FencedRow } from '../fenced-answer.ts'
 import type { SetOperation } from '../merge.ts'
 import { fencedSet } from './fenced-operation.ts'
 

@@ -11,7 +11,8 @@ import { checkText, show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
-import { checkFence, fenceParams, fenceRow, fenceValues, lostLease, type Fence, type Held } from '../fence.ts'
+import { checkFence, fenceParams, fenceValues, type Fence, type Held } from '../fence.ts'
+import { fenceRow, lostLease } from '../fenced-answer.ts'
 import { untilSent } from '../resend.ts'
 
 export interface RenewRequest {

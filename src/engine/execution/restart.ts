@@ -7,17 +7,8 @@ import { refuseUnknownFields } from '../../model/shape.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
-import {
-  checkFence,
-  fencedAnswer,
-  fencedRow,
-  fencedWhole,
-  fenceInput,
-  fenceParams,
-  fenceValues,
-  type Fence,
-  type Held,
-} from '../fence.ts'
+import { checkFence, fencedWhole, fenceInput, fenceParams, fenceValues, type Fence, type Held } from '../fence.ts'
+import { fencedAnswer, fencedRow } from '../fenced-answer.ts'
 import type { SetOperation } from '../merge.ts'
 import { checkEncoding, checkPayload } from './create-request.ts'
 import { fencedSet, wasAskedToStop } from './fenced-operation.ts'

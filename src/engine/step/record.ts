@@ -19,17 +19,8 @@ import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import { fencedSet } from '../execution/fenced-operation.ts'
 import { checkTime } from '../execution/time.ts'
-import {
-  checkFence,
-  fenced,
-  fencedAnswer,
-  fencedRow,
-  fenceInput,
-  fenceParams,
-  fenceValues,
-  type Fence,
-  type Held,
-} from '../fence.ts'
+import { checkFence, fenced, fenceInput, fenceParams, fenceValues, type Fence, type Held } from '../fence.ts'
+import { fencedAnswer, fencedRow } from '../fenced-answer.ts'
 import { held, type Outcome, type SetOperation } from '../merge.ts'
 import { beforeFirst } from './step.ts'
 

@@ -12,17 +12,8 @@ import { call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import { fencedSet } from '../execution/fenced-operation.ts'
-import {
-  checkFence,
-  fenced,
-  fencedAnswer,
-  fencedRow,
-  fenceInput,
-  fenceParams,
-  fenceValues,
-  type Fence,
-  type Held,
-} from '../fence.ts'
+import { checkFence, fenced, fenceInput, fenceParams, fenceValues, type Fence, type Held } from '../fence.ts'
+import { fencedAnswer, fencedRow } from '../fenced-answer.ts'
 import { asOwnAnswer } from '../failure.ts'
 import { held, type Outcome, type SetOperation } from '../merge.ts'
 import type { SigningKeys } from '../signing-key/keys.ts'
