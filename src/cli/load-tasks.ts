@@ -14,6 +14,8 @@ export interface TaskLoader {
   load(): Promise<readonly Task[]>
   /** The file, and what it imports of the project, also what it looked for in vain: of the last load, and of those before back to the last that succeeded. */
   readonly files: ReadonlySet<string>
+  /** When the last load began, by this process's clock: what changes after that may not be in it. */
+  readonly begunAt: number
 }
 
 /** Ready to load this file; refused when this Node cannot. */
@@ -27,8 +29,10 @@ export async function taskLoader(path: string): Promise<TaskLoader> {
   const imports = listenToImports()
   let files: ReadonlySet<string> = new Set([file])
   let loads = 0
+  let begunAt = Date.now()
   const load = async (): Promise<readonly Task[]> => {
     loads += 1
+    begunAt = Date.now()
     imports.files.clear()
     const url = pathToFileURL(file)
     url.searchParams.set(versionName, String(loads))
@@ -47,6 +51,9 @@ export async function taskLoader(path: string): Promise<TaskLoader> {
     load,
     get files() {
       return files
+    },
+    get begunAt() {
+      return begunAt
     },
   }
 }

@@ -17,7 +17,7 @@ export function reloadOnChange({ cli, path, loader, run }: Reload): { close(): P
   let turn = Promise.resolve()
   const again = async (): Promise<void> => {
     try {
-      const tasks = await loader.load()
+      const tasks = await loadAndWatch()
       await run(tasks)
       const names = tasks.map((task) => task.name)
       say(cli, { kind: 'loaded', tasks: names }, [`loaded again: ${names.join(', ')}`])
@@ -26,12 +26,19 @@ export function reloadOnChange({ cli, path, loader, run }: Reload): { close(): P
       const sentence = `${path} cannot be loaded, and what ran before goes on:`
       say(cli, { kind: 'not_loaded', message }, [sentence, ...message.split('\n')])
     }
-    files.watch(loader.files)
+  }
+  // Before anything is said: whoever reads it may write the next change at once.
+  const loadAndWatch = async (): Promise<readonly Task[]> => {
+    try {
+      return await loader.load()
+    } finally {
+      files.watch(loader.files, loader.begunAt)
+    }
   }
   const files = new FileWatch(() => {
     turn = turn.then(again)
   })
-  files.watch(loader.files)
+  files.watch(loader.files, loader.begunAt)
   const close = async (): Promise<void> => {
     files.close()
     await turn

@@ -4,6 +4,9 @@ import { expect, onTestFinished, test } from 'vitest'
 import { FileWatch } from '../../src/cli/watch-files.ts'
 import { makeFolder } from '../support/temporary-folder.ts'
 
+// What changed before it was watched is of no interest.
+const never = Infinity
+
 interface Watching {
   readonly folder: string
   readonly watch: FileWatch
@@ -26,7 +29,7 @@ test('a file that is written, replaced, removed or made again is told of', async
   const { folder, watch, changed } = await watching()
   const file = join(folder, 'tasks.ts')
   await writeFile(file, '1')
-  watch.watch([file])
+  watch.watch([file], never)
   for (const act of [
     () => writeFile(file, '2'),
     () => writeFile(join(folder, 'new'), '3').then(() => rename(join(folder, 'new'), file)),
@@ -42,15 +45,15 @@ test('a file that is written, replaced, removed or made again is told of', async
 test('what is not there is told of when it comes, also by another extension, or its folder', async () => {
   const { folder, watch, changed } = await watching()
   const wanted = join(folder, 'lib/deep/part.js')
-  watch.watch([wanted])
+  watch.watch([wanted], never)
   const first = changed()
   await mkdir(join(folder, 'lib'))
   await first
-  watch.watch([wanted])
+  watch.watch([wanted], never)
   const second = changed()
   await mkdir(join(folder, 'lib/deep'))
   await second
-  watch.watch([wanted])
+  watch.watch([wanted], never)
   const third = changed()
   await writeFile(join(folder, 'lib/deep/part.ts'), '')
   await third
@@ -59,7 +62,7 @@ test('what is not there is told of when it comes, also by another extension, or 
 test('other files of the folder are not told of', async () => {
   const { folder, watch, changed } = await watching()
   const file = join(folder, 'tasks.ts')
-  watch.watch([file])
+  watch.watch([file], never)
   let count = 0
   const counting = async (): Promise<void> => {
     await changed()
@@ -68,8 +71,41 @@ test('other files of the folder are not told of', async () => {
   const counted = counting()
   await writeFile(join(folder, 'other.ts'), '')
   await writeFile(join(folder, 'tasks.test.ts'), '')
-  await new Promise((resolve) => setTimeout(resolve, 150)) // longer than it takes for a change to settle
+  await settled()
   expect(count).toBe(0)
   await writeFile(file, '')
   await counted
 })
+
+test('what changed, or came to be, between a load and the watch is told of once', async () => {
+  const { folder, watch, changed } = await watching()
+  const [file, wanted] = [join(folder, 'tasks.ts'), join(folder, 'lib/part.js')]
+  await writeFile(file, '1')
+  const loadedAt = Date.now() + 1000
+  watch.watch([file], loadedAt)
+  let count = 0
+  const counting = async (): Promise<void> => {
+    await changed()
+    count += 1
+    await counting()
+  }
+  void counting()
+  await settled()
+  expect(count).toBe(0)
+  watch.watch([file], loadedAt - 60_000)
+  await settled()
+  expect(count).toBe(1)
+  watch.watch([file], loadedAt - 60_000)
+  await settled()
+  expect(count).toBe(1)
+  await mkdir(join(folder, 'lib'))
+  await writeFile(join(folder, 'lib/part.ts'), '')
+  watch.watch([wanted], loadedAt - 60_000)
+  await settled()
+  expect(count).toBe(2)
+})
+
+/** Longer than it takes for a change to be told. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 150))
+}
