@@ -1,10 +1,13 @@
 // A parent and its children, whoever comes first: no child's ending is missed, and no child outlives its parent unasked.
 import { expect, test } from 'vitest'
 import type { Sql } from '../../src/sql/sql.ts'
+import { tellParents } from '../../src/engine/dispatch/parent.ts'
 import { cancelBacklog } from '../../src/engine/reconcilers/cancel-backlog.ts'
 import { dispatch } from '../../src/engine/reconcilers/dispatch.ts'
 import { checkInvariants } from '../../src/engine/invariants.ts'
+import { parseExecutionId, type ExecutionId } from '../../src/model/id.ts'
 import { fenceOf, held, take } from '../engine/execution/holder.ts'
+import { hold } from '../support/barrier.ts'
 import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { codeOf, meet } from './meeting.ts'
@@ -106,6 +109,34 @@ test(
     expect(sides.map((side) => side.deadlockCount())).toEqual([0, 0])
   },
 )
+
+test.each([
+  ['the dispatcher', async (sql: Sql) => (await tellParents(sql, 2)).done],
+  ['the reconciler', async (sql: Sql) => (await dispatch.runOnce(sql, { batch: 2 })).processed],
+] as const)('%s: a parent that is held keeps no other from waking, however many children it has', async (_, tell) => {
+  const { engine, sql, url } = await setup({ dispatch: false })
+  const waitsFor = async (count: number) => {
+    const parent = await held(engine)
+    const { executionId: parentId } = parent
+    const made = Array.from({ length: count }, () => engine.executions.create({ kind: 'child', parentId }))
+    const ids = (await Promise.all(made)).map(({ executionId }) => executionId)
+    const members = ids.map((executionId) => ({ kind: 'child', executionId }) as const)
+    await engine.executions.suspend({ ...fenceOf(parent), condition: { kind: 'anyOf', members } })
+    for (const executionId of ids) await engine.executions.cancel({ executionId })
+    return parentId
+  }
+  const [many, one] = [await waitsFor(3), await waitsFor(1)]
+  const stateOf = async (id: ExecutionId) => (await engine.executions.describe(id))?.publicState
+  const { uuid } = parseExecutionId(many)
+  const lock = await hold(url, `select from flowfabric.ff_exec_core where execution_id = '${uuid}' for no key update`)
+  expect(await tell(sql)).toBe(1)
+  expect([await stateOf(many), await stateOf(one)]).toEqual(['suspended', 'resumable'])
+  expect(await tell(sql)).toBe(0)
+  await lock.release()
+  await settle(sql)
+  expect(await stateOf(many)).toBe('resumable')
+  expect(await checkInvariants(sql)).toEqual([])
+})
 
 /** What is owed is done, by whoever comes by. */
 async function settle(sql: Sql): Promise<void> {

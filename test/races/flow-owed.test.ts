@@ -12,7 +12,7 @@ import { hold } from '../support/barrier.ts'
 import { setup } from '../support/setup.ts'
 
 const key = 4711
-const everything = { batch: 100, namespace: null, tag_key: null, tag_value: null, only: [] }
+const everything = { batch: 100, namespace: null, tag_key: null, tag_value: null, only: [], passed_over: [] }
 const [plain, whole] = [waiting(resolvePlainDispatches), waiting(resolveDispatches)]
 
 test.each([

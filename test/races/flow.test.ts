@@ -142,22 +142,45 @@ test('EDGE-10 what is held elsewhere is left whole, and resolved when it is let 
   expect(await flow.row()).toMatchObject({ success_count: 1 })
 })
 
-test('a flow that is held keeps no other from being resolved, however much it is owed', async () => {
-  const fixture = await setup({ dispatch: false })
-  const { sql, url } = fixture
-  const held = await walk(fixture, { members: ['h0', 'h1', 'h2'] })
-  for (const name of ['h0', 'h1', 'h2']) await held.endTaken(await held.take(name))
-  const flow = await walk(fixture, { edges: ['a > b'] })
-  await flow.endTaken(await flow.take('a'))
-  const root = await hold(url, `select from flowfabric.ff_flow_core where flow_id = '${held.uuid}' for no key update`)
-  const set = await resolveFlows(sql, 2)
-  expect(set.done).toBe(1)
-  expect(set.seen).toBeGreaterThan(set.done)
-  expect(await flow.states()).toEqual({ a: 'completed', b: 'waiting' })
-  await root.release()
-  await settle(sql)
-  expect(await held.row()).toMatchObject({ outcome: 'success', success_count: 3 })
-})
+const resolvers = {
+  plain: async (sql: Sql) => (await resolveFlows(sql, 2)).done,
+  whole: async (sql: Sql) => (await resolveMoreOfFlows(sql, 2)).done,
+  reconciler: async (sql: Sql) => (await dispatch.runOnce(sql, { batch: 2 })).processed,
+} as const
+
+test.each([
+  { by: 'plain', held: 'the flow' },
+  { by: 'whole', held: 'the flow' },
+  { by: 'reconciler', held: 'the flow' },
+  { by: 'whole', held: 'a member' },
+  { by: 'reconciler', held: 'a member' },
+] as const)(
+  '$by: a flow of which $held is held keeps no other from being resolved, however much it is owed',
+  async (of) => {
+    const fixture = await setup({ dispatch: false })
+    const { sql, url } = fixture
+    const names = ['h0', 'h1', 'h2']
+    const stuck = await walk(fixture, {
+      edges: names.map((name) => `${name} > d`),
+      groups: { d: { kind: 'quorum', k: 1, onSatisfied: 'let_run' } },
+    })
+    for (const name of names) await stuck.endTaken(await stuck.take(name))
+    const flows = [await walk(fixture, { edges: ['a > b'] }), await walk(fixture, { edges: ['a > b'] })]
+    for (const flow of flows) await flow.endTaken(await flow.take('a'))
+    const held = {
+      'the flow': `select from flowfabric.ff_flow_core where flow_id = '${stuck.uuid}' for no key update`,
+      'a member': `select from flowfabric.ff_exec_core where execution_id = '${stuck.uuidOf('d')}' for no key update`,
+    }
+    const lock = await hold(url, held[of.held])
+    expect(await resolvers[of.by](sql)).toBe(2)
+    for (const flow of flows) expect(await flow.states()).toEqual({ a: 'completed', b: 'waiting' })
+    expect(await resolvers[of.by](sql)).toBe(0)
+    await lock.release()
+    await settle(sql)
+    expect(await stuck.row()).toMatchObject({ success_count: 3 })
+    expect(await checkInvariants(sql)).toEqual([])
+  },
+)
 
 test('EDGE-10 the dispatcher comes back to what was held', async () => {
   const fixture = await setup()

@@ -1,3 +1,6 @@
+import type { RowOf } from '../../sql/statement.ts'
+import type { sweepRow } from '../reconcilers/candidate.ts'
+
 /** What one set of what endings owe others came to. */
 export interface Dispatched {
   /** As many as one set takes: there may be more. */
@@ -15,4 +18,9 @@ export interface Dispatched {
   readonly calledOffIds?: readonly string[]
   /** Left out when none could end. */
   readonly endedFlowIds?: readonly string[]
+}
+
+/** As a sweep tells it. */
+export function sweptBy({ seen, done, readyQueueIds, owes = 0 }: Dispatched): RowOf<typeof sweepRow> {
+  return { seen, processed: done, ready_queue_ids: [...readyQueueIds], owes, called_off_ids: [] }
 }

@@ -14,8 +14,9 @@ import { rearmCall } from '../suspension/rearm.ts'
 import { judgedAt, takenBy, wakingBy, type Judged } from '../suspension/satisfied.ts'
 import { takeSignalsCall } from '../suspension/take-signals.ts'
 import { wakeCall } from '../suspension/wake.ts'
-import type { Dispatched } from './dispatched.ts'
+import { sweptBy, type Dispatched } from './dispatched.ts'
 import { owed } from './owed.ts'
+import { passingOver, type TakenSet } from './pass-over.ts'
 
 /** Under which rows that cannot be processed are set aside. */
 export const parentDuty = 'dispatch-parent'
@@ -29,12 +30,14 @@ select d.execution_id, d.parent_id
 from flowfabric.ff_dispatch d
 join flowfabric.ff_exec_core e on e.execution_id = any (array[d.execution_id])`
 
+/** The oldest that a sweep has in its scope, but those of the parents in `$6`. */
 const due = statement({
   name: 'dispatch.parent.due',
-  params: sweepParams,
+  params: { ...sweepParams, passed_over: 'uuid[]' },
   row: owedRow,
   text: `${owedColumns}
 where d.parent_id is not null and d.created_at_ms >= 0
+  and (d.parent_id = any ($6::uuid[])) is not true
   and ${inScope(parentDuty)}
 order by d.created_at_ms, d.execution_id
 limit $1`,
@@ -107,28 +110,36 @@ export async function tellParents(sql: Sql, batch: number): Promise<Dispatched> 
 /** The same for a reconciler. */
 export function parentSteps(sql: Sql): Steps {
   return {
-    look: (scope) => sql.query(due, { ...scope, only: [] }),
-    act: async (scope, only) => {
-      const { seen, done, readyQueueIds, owes = 0 } = await tell(sql, scope, only)
-      return [{ seen, processed: done, ready_queue_ids: [...readyQueueIds], owes, called_off_ids: [] }]
-    },
+    look: (scope) => sql.query(due, { ...scope, only: [], passed_over: [] }),
+    act: async (scope, only) => [sweptBy(await tell(sql, scope, only))],
   }
 }
 
-// Looked for first; then two round trips: lock and look, judge, write.
 async function tell(sql: Sql, scope: Scope, only: readonly string[]): Promise<Dispatched> {
-  const isDue = only.length === 0
-  const found = await (isDue ? sql.query(due, { ...scope, only: [] }) : sql.query(named, { execution_ids: only }))
-  if (found.length === 0) return { seen: 0, done: 0, readyQueueIds: [], delayMs: null, backlogged: 0 }
+  if (only.length > 0) return tellSet(sql, await sql.query(named, { execution_ids: only }), scope.batch)
+  return passingOver(async (passedOver) => {
+    const found = await sql.query(due, { ...scope, only: [], passed_over: passedOver })
+    return tellSet(sql, found, scope.batch)
+  })
+}
+
+// Two round trips: lock and look, judge, write.
+async function tellSet(sql: Sql, found: readonly RowOf<typeof named.row>[], batch: number): Promise<TakenSet> {
+  const isFull = found.length >= batch
+  if (found.length === 0)
+    return { seen: 0, done: 0, readyQueueIds: [], delayMs: null, backlogged: 0, isFull, heldIds: [] }
   const parents = [...new Set(found.flatMap((row) => row.parent_id ?? []))]
   let told: readonly Owed[] = []
   let judged: readonly Judged[] = []
+  let heldIds: readonly string[] = []
   const children = { execution_ids: found.map((row) => row.execution_id) }
   const reads = [call(take, children), lockSetCall(parents), ...factReads(parents)] as const
   const [woken] = await sql.decide(reads, ([taken, locked, ...facts]) => {
     const free = new Set(locked.map((row) => row.execution_id))
+    const isHeld = ({ has_parent, parent_id }: Owed) => has_parent && !free.has(parent_id!)
+    heldIds = [...new Set(taken.filter(isHeld).map((row) => row.parent_id!))]
     // Without a parent's id it was told since it was looked for.
-    told = taken.filter((row) => row.parent_id !== null && (!row.has_parent || free.has(row.parent_id)))
+    told = taken.filter((row) => row.parent_id !== null && !isHeld(row))
     const concerned = new Set(told.map((row) => row.parent_id))
     const open = [...openSuspensionsOf(facts).values()].filter(({ uuid }) => free.has(uuid) && concerned.has(uuid))
     judged = open.map((suspension) => ({ suspension, verdict: evaluate(suspension.condition, suspension.facts) }))
@@ -142,6 +153,8 @@ async function tell(sql: Sql, scope: Scope, only: readonly string[]): Promise<Di
     delayMs: shortestDelay(judged),
     backlogged: 0,
     owes: stillOwed(told),
+    isFull,
+    heldIds,
   }
 }
 

@@ -9,7 +9,7 @@ import { judgeFlows } from '../flow/ending.ts'
 import { isCutShort, judgeEdges } from './judge-edges.ts'
 import { openMembers } from './open-members.ts'
 import { countMembers, payDispatches, settle, settledAnswer } from './settle.ts'
-import { dispatchDuty, lockTrees, lookAtDispatches, oldestDispatches } from './take-dispatches.ts'
+import { dispatchDuty, heldTrees, lockTrees, lookAtDispatches, oldestDispatches } from './take-dispatches.ts'
 
 const isPlain = `c.generation = e.generation and f.flow_id is not null and s.sub_flow_id is null and not c.owes_others`
 
@@ -66,7 +66,7 @@ ${openMembers(dispatchDuty)},
 ${payDispatches('settled')}
 select (select count(*) from dispatch) as seen, (select count(*) from settled) as processed, ${settledAnswer},
   ${isCutShort} as is_cut_short,
-  array(select distinct flow_id from dispatch where is_taken and root_flow_id not in (select flow_id from tree)) as held_flow_ids,
+  array(${heldTrees}) as held_flow_ids,
   exists (select from dispatch where not is_taken) or exists (select from fired where needs_more)
     or exists (select from flow_after where standing_id is not null) as needs_more`,
 })

@@ -8,12 +8,20 @@
 import { statement } from '../../sql/statement.ts'
 import { endExecutionsWhole, endsWithoutMore } from '../execution/ending.ts'
 import { judgeFlows, standingEnding } from '../flow/ending.ts'
-import { sweepParams, sweepRow, takenUp } from '../reconcilers/candidate.ts'
+import { sweepRow, takenUp } from '../reconcilers/candidate.ts'
 import { isCutShort, judgeEdges, skipReason } from './judge-edges.ts'
 import { openMembers, oweEndedAhead, oweStarts } from './open-members.ts'
 import { owed, owedByEnded } from './owed.ts'
 import { countMembers, payDispatches, settle, settledAnswer } from './settle.ts'
-import { dispatchColumns, dispatchDuty, dueDispatches, lockTrees, lookAtDispatches } from './take-dispatches.ts'
+import {
+  dispatchColumns,
+  dispatchDuty,
+  dispatchParams,
+  dueDispatches,
+  heldTrees,
+  lockTrees,
+  lookAtDispatches,
+} from './take-dispatches.ts'
 
 // Its start comes first, though both may be in this set.
 const isStarting = `s.sub_flow_id is not null and c.outcome <> 'none' and (
@@ -24,8 +32,15 @@ const isStarting = `s.sub_flow_id is not null and c.outcome <> 'none' and (
 
 export const resolveDispatches = statement({
   name: `duty.${dispatchDuty}`,
-  params: sweepParams,
-  row: { ...sweepRow, backlogged: 'int8', shortest_delay_ms: 'int8?', ended_flow_ids: 'uuid[]' },
+  params: dispatchParams,
+  row: {
+    ...sweepRow,
+    backlogged: 'int8',
+    shortest_delay_ms: 'int8?',
+    ended_flow_ids: 'uuid[]',
+    /** Flows whose tree another holds, or something on which they would act. */
+    held_flow_ids: 'uuid[]',
+  },
   text: `
 with due as materialized (${dueDispatches}
 ),
@@ -130,5 +145,6 @@ select (select count(*) from dispatch) as seen, (select count(*) from done) as p
     | case when exists (select from backlogged) then ${owed.cancels} else 0 end as owes,
   -- Nobody runs what it skips, or what stands for a flow.
   '{}'::uuid[] as called_off_ids,
-  (select count(*) from backlogged) as backlogged`,
+  (select count(*) from backlogged) as backlogged,
+  array(${heldTrees} union select flow_id from stuck_flow where not ${isCutShort}) as held_flow_ids`,
 })

@@ -3,19 +3,25 @@
 // passed over like one that is held. So all that is read beside an unchanged root (members, edges, groups, inner flows,
 // generations) is the newest there is, and what is written to it is found by the place where it was read, without an index.
 import { attached } from '../../model/attached.ts'
-import { inScope } from '../reconcilers/candidate.ts'
+import { inScope, sweepParams } from '../reconcilers/candidate.ts'
 
 export const dispatchDuty = 'dispatch'
+
+/** Of `dueDispatches`. */
+export const dispatchParams = { ...sweepParams, passed_over: 'uuid[]' } as const
 
 export const dispatchColumns = `d.ctid as dispatch_row, d.execution_id, d.generation, d.outcome, d.flow_id, d.is_counted,
     d.parent_id is not null or d.has_children as owes_others`
 
-/** The oldest that a sweep has in its scope. */
+// Not `<> all`: for each id the planner would take off the share of rows without a flow, expect next to nothing, and read all
+// (measured).
+/** The oldest that a sweep has in its scope, but those of the flows in `$6`. */
 export const dueDispatches = `
 select ${dispatchColumns}
 from flowfabric.ff_dispatch d
 join flowfabric.ff_exec_core e on e.execution_id = any (array[d.execution_id])
 where d.flow_id is not null and d.created_at_ms >= 0
+  and (d.flow_id = any ($6::uuid[])) is not true
   and ${inScope(dispatchDuty)}
 order by d.created_at_ms, d.execution_id
 limit $1
@@ -26,7 +32,7 @@ export const oldestDispatches = `
 select ${dispatchColumns}
 from flowfabric.ff_dispatch d
 where d.flow_id is not null and d.created_at_ms >= 0
-  and d.flow_id <> all ($2::uuid[])
+  and (d.flow_id = any ($2::uuid[])) is not true
   and d.execution_id not in (select s.subject_id from flowfabric.ff_set_aside s where s.duty = '${dispatchDuty}')
 order by d.created_at_ms, d.execution_id
 limit $1
@@ -85,3 +91,9 @@ clock as materialized (
   select flowfabric.ff_now_ms() as now_ms
   from (select count(*) from told) locked
 )`
+
+/** The flows of `dispatch` whose trees another holds. */
+export const heldTrees = `
+    select distinct flow_id
+    from dispatch
+    where is_taken and root_flow_id not in (select flow_id from tree)`
