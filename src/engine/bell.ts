@@ -1,3 +1,6 @@
+// A timer that is set for longer goes off at once.
+const longestTimerMs = 2 ** 31 - 1
+
 /** What loops wait for: a ring, a time, or the end. */
 export class Bell {
   readonly #waiting = new Set<() => void>()
@@ -6,7 +9,7 @@ export class Bell {
     for (const done of this.#waiting) done()
   }
 
-  /** Resolves at the next ring, after `timeoutMs` where one is given, or when the signal aborts. */
+  /** Resolves at the next ring, after `timeoutMs` where one is given, or 24 days; or when the signal aborts. */
   wait(signal?: AbortSignal, timeoutMs?: number): Promise<void> {
     if (signal?.aborted === true) return Promise.resolve()
     return new Promise((resolve) => {
@@ -16,7 +19,7 @@ export class Bell {
         signal?.removeEventListener('abort', done)
         resolve()
       }
-      const timer = timeoutMs === undefined ? undefined : setTimeout(done, timeoutMs)
+      const timer = timeoutMs === undefined ? undefined : setTimeout(done, Math.min(timeoutMs, longestTimerMs))
       this.#waiting.add(done)
       signal?.addEventListener('abort', done)
     })

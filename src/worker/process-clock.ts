@@ -9,7 +9,8 @@ export interface ProcessClock {
 export const processClock: ProcessClock = {
   longestPauseMs: 5000,
   limit(ms, onLate) {
-    const timer = setTimeout(onLate, ms)
+    // A timer that is set for longer goes off at once.
+    const timer = setTimeout(onLate, Math.min(ms, 2 ** 31 - 1))
     return () => clearTimeout(timer)
   },
 }
