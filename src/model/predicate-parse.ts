@@ -2,6 +2,7 @@ import { EngineError, refusal } from './errors.ts'
 import { parseJson } from './json.ts'
 import type { Json } from './json.ts'
 import { limits } from './limits.ts'
+import { predicateTests } from './predicate.ts'
 import type { Predicate, PredicatePath } from './predicate.ts'
 import { ownFields, readShape } from './shape.ts'
 import type { Reader } from './shape.ts'
@@ -13,8 +14,7 @@ export function parsePredicate(at: string, value: unknown): Predicate {
   return parseWithin(at, value, 1)
 }
 
-const tests = ['exists', 'equals', 'oneOf', 'above', 'atLeast', 'below', 'atMost', 'allOf', 'anyOf', 'not'] as const
-type Test = (typeof tests)[number]
+type Test = (typeof predicateTests)[number]
 const composites: readonly Test[] = ['allOf', 'anyOf', 'not']
 
 function parseWithin(at: string, value: unknown, depth: number): Predicate {
@@ -29,11 +29,11 @@ function parseWithin(at: string, value: unknown, depth: number): Predicate {
 /** The one test that the object makes; two would leave open how they are joined. */
 function testOf(at: string, value: unknown): Test {
   const given = [...(ownFields(value) ?? [])].filter(([, operand]) => operand !== undefined).map(([name]) => name)
-  const [first, second] = tests.filter((test) => given.includes(test))
+  const [first, second] = predicateTests.filter((test) => given.includes(test))
   if (first !== undefined && second === undefined) return first
   if (second !== undefined) throw refusal(code, at, `two tests, ${first} and ${second}`, 'one; join several by allOf')
   const stranger = given.find((name) => name !== 'path')
-  throw refusal(code, `the test of ${at}`, show(stranger ?? value), oneOf(stranger, tests))
+  throw refusal(code, `the test of ${at}`, show(stranger ?? value), oneOf(stranger, predicateTests))
 }
 
 function readersAt(depth: number): Readonly<Record<Test, Reader>> {

@@ -28,12 +28,35 @@ export type Predicate =
   | { readonly anyOf: readonly Predicate[] }
   | { readonly not: Predicate }
 
-/** A stored test that this version does not know fails. */
+/** One that was stored with a test which this version does not know is fulfilled by nothing, wherever in it that stands. */
 export function fulfils(payload: Json | undefined, predicate: Predicate): boolean {
-  if (payload === undefined) return false
-  if ('allOf' in predicate) return predicate.allOf.every((member) => fulfils(payload, member))
-  if ('anyOf' in predicate) return predicate.anyOf.some((member) => fulfils(payload, member))
-  if ('not' in predicate) return !fulfils(payload, predicate.not)
+  return payload !== undefined && isKnown(predicate) && holds(payload, predicate)
+}
+
+export const predicateTests = [
+  'exists',
+  'equals',
+  'oneOf',
+  'above',
+  'atLeast',
+  'below',
+  'atMost',
+  'allOf',
+  'anyOf',
+  'not',
+] as const
+
+function isKnown(predicate: Predicate): boolean {
+  if ('allOf' in predicate) return predicate.allOf.every(isKnown)
+  if ('anyOf' in predicate) return predicate.anyOf.every(isKnown)
+  if ('not' in predicate) return isKnown(predicate.not)
+  return predicateTests.some((test) => test in predicate)
+}
+
+function holds(payload: Json, predicate: Predicate): boolean {
+  if ('allOf' in predicate) return predicate.allOf.every((member) => holds(payload, member))
+  if ('anyOf' in predicate) return predicate.anyOf.some((member) => holds(payload, member))
+  if ('not' in predicate) return !holds(payload, predicate.not)
   const value = valueAt(payload, predicate.path ?? [])
   if ('exists' in predicate) return (value !== undefined) === predicate.exists
   if (value === undefined) return false
@@ -42,8 +65,7 @@ export function fulfils(payload: Json | undefined, predicate: Predicate): boolea
   if ('above' in predicate) return isComparable(value, predicate.above) && value > predicate.above
   if ('atLeast' in predicate) return isComparable(value, predicate.atLeast) && value >= predicate.atLeast
   if ('below' in predicate) return isComparable(value, predicate.below) && value < predicate.below
-  if ('atMost' in predicate) return isComparable(value, predicate.atMost) && value <= predicate.atMost
-  return false
+  return isComparable(value, predicate.atMost) && value <= predicate.atMost
 }
 
 function isComparable(value: Json, bound: number | string): value is number | string {

@@ -84,6 +84,14 @@ describe('a predicate', () => {
     expect(fulfils({ a: 1 }, { equals: JSON.parse('{"__proto__":{}}') as Json })).toBe(false)
   })
 
+  test('with a test that this version does not know is fulfilled by nothing, negated or beside what holds', () => {
+    const unknown = { path: ['note'], resembles: 'x' } as unknown as Predicate
+    const known: Predicate = { path: ['amount'], equals: 500 }
+    for (const predicate of [unknown, { not: unknown }, { anyOf: [known, unknown] }, { not: { allOf: [unknown] } }]) {
+      expect(fulfils(order, predicate)).toBe(false)
+    }
+  })
+
   test('goes no deeper into a payload than it has to', () => {
     let deep: Json = 1
     for (let level = 0; level < 100_000; level += 1) deep = [deep]
