@@ -9,6 +9,7 @@ import { oneOf, statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import type { SigningKeys } from '../signing-key/keys.ts'
 import { isStored, keyByKid, storedKeyRow } from '../signing-key/stored-key.ts'
+import { stateNowSql } from './state-now.ts'
 
 export interface DescribeLinkRequest {
   /** The signed part of the link. */
@@ -60,7 +61,8 @@ const describeStatement = statement({
     ...storedKeyRow,
   },
   text: `
-select flowfabric.ff_now_ms() as now_ms, e.execution_id, e.namespace, q.lane_id, q.execution_kind, p.waitpoint_key, p.state,
+select flowfabric.ff_now_ms() as now_ms, e.execution_id, e.namespace, q.lane_id, q.execution_kind, p.waitpoint_key,
+  ${stateNowSql('p')} as state,
   n.creator_identity, n.payload, n.payload_encoding, s.reason_code, s.suspended_at_ms, s.timeout_at_ms,
   g.signal_name as used_name, k.key_scope, k.key_kid, k.key_expires_at_ms, k.key_is_wrapped, k.key_secret
 from flowfabric.ff_waitpoint_pending p

@@ -14,6 +14,7 @@ import type { Caller } from '../caller.ts'
 import { untilSent } from '../resend.ts'
 import type { SigningKeys } from '../signing-key/keys.ts'
 import { isStored, signingKeyOf, storedKeyRow } from '../signing-key/stored-key.ts'
+import { stateNowSql } from './state-now.ts'
 import { tellCall } from './told.ts'
 
 export interface LinkRequest {
@@ -39,7 +40,7 @@ const findStatement = statement({
   row: { execution_id: 'uuid', state: oneOf<WaitpointState>(), now_ms: 'int8', expires_at_ms: 'int8', ...storedKeyRow },
   text: `
 with found as materialized (
-  select e.execution_id, e.namespace, p.state, flowfabric.ff_now_ms() as now_ms
+  select e.execution_id, e.namespace, ${stateNowSql('p')} as state, flowfabric.ff_now_ms() as now_ms
   from flowfabric.ff_waitpoint_pending p
   join flowfabric.ff_exec_core e on e.execution_id = any (array[p.execution_id])
   where p.waitpoint_id = $1 and p.partition_key = $2 and ($3::text is null or e.namespace = $3)
@@ -55,7 +56,8 @@ export async function link(sql: Sql, keys: SigningKeys, caller: Caller, request:
   const waitpointId = formatWaitpointId(partition, uuid)
   const url = checkBase(request.base)
   const action = checkAction(request.action)
-  const actions = [action, ...(request.refusal === undefined ? [] : [checkOther(action, request.refusal)])]
+  const opposite = request.refusal === undefined ? null : checkOther(action, request.refusal)
+  const actions = opposite === null ? [action] : [action, opposite]
   const expiresInMs = parseDuration('expiresIn', request.expiresIn)
   await keys.ready()
   const find = call(findStatement, {
@@ -76,7 +78,9 @@ export async function link(sql: Sql, keys: SigningKeys, caller: Caller, request:
     }
     expiresAt = found.expires_at_ms
     url.searchParams.set('link', signLink(keys.open(found), { waitpointId, actions, expiresAt, nonce }))
-    return [tellCall(caller, found, { waitpointId, action, expiresAt })]
+    return [
+      tellCall(caller, found, { waitpointId, action, ...(opposite !== null && { refusal: opposite }), expiresAt }),
+    ]
   }
   await untilSent(sql, { again: false }, () => sql.decide([find], decide))
   return { url: url.href, expiresAt }

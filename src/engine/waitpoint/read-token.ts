@@ -10,6 +10,7 @@ import type { Caller } from '../caller.ts'
 import { untilSent } from '../resend.ts'
 import type { SigningKeys } from '../signing-key/keys.ts'
 import { isStored, keyByKid, storedKeyRow } from '../signing-key/stored-key.ts'
+import { stateNowSql } from './state-now.ts'
 import { tellCall } from './told.ts'
 
 export interface WaitpointToken {
@@ -33,8 +34,8 @@ const readStatement = statement({
   },
   text: `
 with found as materialized (
-  select e.execution_id, e.namespace, p.waitpoint_key, p.created_at_ms, p.token_kid, p.state,
-    flowfabric.ff_now_ms() as now_ms
+  select e.execution_id, e.namespace, p.waitpoint_key, p.created_at_ms, p.token_kid,
+    ${stateNowSql('p')} as state, flowfabric.ff_now_ms() as now_ms
   from flowfabric.ff_waitpoint_pending p
   join flowfabric.ff_exec_core e on e.execution_id = any (array[p.execution_id])
   where p.waitpoint_id = $1 and p.partition_key = $2 and ($3::text is null or e.namespace = $3)

@@ -90,14 +90,14 @@ test('making a link keeps the base, says until when, and leaves an event without
   await clock.freeze()
   const made = await engine
     .as({ actor: 'alice' })
-    .waitpoints.link({ waitpointId, base, action: 'yes', expiresIn: '1h' })
+    .waitpoints.link({ waitpointId, base, action: 'yes', refusal: 'no', expiresIn: '1h' })
   expect(made.expiresAt).toBe((await clock.now()) + 3_600_000)
   expect(made.url.startsWith(`${base}&link=`)).toBe(true)
   const { events } = await engine.events.timeline(executionId)
   expect(events.at(-1)).toMatchObject({
     kind: 'token_read',
     actor: 'alice',
-    details: { waitpointId, action: 'yes', expiresAt: made.expiresAt },
+    details: { waitpointId, action: 'yes', refusal: 'no', expiresAt: made.expiresAt },
   })
   const link = new URL(made.url).searchParams.get('link')!
   expect(JSON.stringify(await rows(sql, 'select e::text from flowfabric.ff_event e'))).not.toContain(link)

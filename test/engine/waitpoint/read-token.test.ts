@@ -5,6 +5,7 @@ import { mintUuid } from '../../../src/model/uuid.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
+import { fenceOf, held } from '../execution/holder.ts'
 import { parked } from '../signal/parked.ts'
 
 test('WPT-14 the token is read by whoever has the right, and every reading leaves an event', async () => {
@@ -49,6 +50,21 @@ test('the token is given up to the last millisecond of its key, also when nobody
   expect(await engine.waitpoints.readToken(waitpointId)).toMatchObject({ token })
   await clock.advance(1)
   await withoutWriting(sql, () => refusal('signing_key_not_found', engine.waitpoints.readToken(waitpointId)))
+})
+
+test('of a waitpoint that no suspension has used in time there is no token and no link any more, swept or not', async () => {
+  const { engine, sql, clock } = await setup()
+  const fence = fenceOf(await held(engine))
+  const { waitpointId } = await engine.waitpoints.create({ ...fence, key: 'door', expiresIn: '10s' })
+  const asked = { waitpointId, base: 'https://example.com', action: 'yes', expiresIn: '1h' } as const
+  const link = new URL((await engine.waitpoints.link(asked)).url).searchParams.get('link')!
+  expect(await engine.waitpoints.describeLink({ link })).toMatchObject({ state: 'open' })
+  await clock.advance('10s')
+  await withoutWriting(sql, async () => {
+    await refusal('waitpoint_closed', engine.waitpoints.readToken(waitpointId))
+    await refusal('waitpoint_closed', engine.waitpoints.link(asked))
+  })
+  expect(await engine.waitpoints.describeLink({ link })).toMatchObject({ state: 'closed' })
 })
 
 test('wrapped keys sign and verify like others, and only for whoever has the secret', async () => {
