@@ -81,6 +81,31 @@ test.each([
   60_000,
 )
 
+test('of a signal and a timeout that escalates both count, and it does not escalate after the signal', async () => {
+  const { engine, sql, url } = await setup()
+  const other = await another(url)
+  const escalation = { timeout: '1h', behaviour: 'fail' } as const
+  const met = new Set<string>()
+  for (let round = 1; round <= times; round += 1) {
+    const [waiting] = await suspended(engine, 1, { timeout: '1h', timeoutBehaviour: 'escalate', escalation })
+    await sql.script('update flowfabric.ff_suspension_current set timeout_at_ms = 1 where timeout_at_ms is not null')
+    const lateBy = 2 * ((round % 16) - 8)
+    const [effect, run] = await Promise.all([
+      after(sql, lateBy).then(() => deliver(engine, waiting!)),
+      after(other, -lateBy).then(() => suspensionTimeout.runOnce(other)),
+    ])
+    expect(effect).toBe('resume_condition_satisfied')
+    const { events } = await engine.events.timeline(waiting!.executionId)
+    const kinds = events.map(({ kind }) => kind).filter((kind) => kind === 'escalated' || kind === 'resumed')
+    expect(kinds).toEqual(run.processed === 1 ? ['escalated', 'resumed'] : ['resumed'])
+    met.add(kinds.join())
+    expect(await suspensionTimeout.runOnce(sql)).toMatchObject({ processed: 0 })
+    expect(await checkInvariants(sql)).toEqual([])
+    await engine.executions.complete(fenceOf(await take(engine)))
+  }
+  expect(met.size).toBe(2)
+}, 60_000)
+
 test('of a signal and a cancel the cancel ends it, and a signal that came first has only resumed it', async () => {
   const { engine, sql, url } = await setup()
   const [other] = await engines(url, 1)

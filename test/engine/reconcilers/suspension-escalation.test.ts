@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest'
 import { suspensionTimeout } from '../../../src/engine/reconcilers/suspension-timeout.ts'
 import { suspensionWake } from '../../../src/engine/reconcilers/suspension-wake.ts'
+import { closeReasonOfTimeout } from '../../../src/model/suspension.ts'
 import { factory } from '../../support/factory.ts'
 import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
+import { held } from '../execution/holder.ts'
+import { answer, suspend, waiting } from '../suspension/waiting.ts'
 import { suspensionOf } from './suspension-row.ts'
 
 test('TMO-03 an escalation goes on waiting and says so, once; its waitpoints stay open', async () => {
@@ -44,6 +47,54 @@ test('an escalation with a second deadline ends by that one', async () => {
     publicState: 'expired',
     failureReason: 'suspension_timeout_expire',
   })
+})
+
+test.each([
+  ['fail', 'failed'],
+  ['cancel', 'cancelled'],
+  ['expire', 'expired'],
+  ['auto_resume_with_timeout_signal', 'resumable'],
+] as const)('the second deadline does what the suspend has asked for: %s', async (behaviour, state) => {
+  const { engine, sql, clock } = await setup()
+  await clock.freeze()
+  const escalation = { timeout: '1m', behaviour } as const
+  const timing = { timeout: '1h', timeoutBehaviour: 'escalate', escalation } as const
+  // The first is suspended by one statement, the second is judged: a signal by that name might have come before.
+  const [fresh, judged] = [await held(engine), await held(engine)]
+  await suspend(engine, fresh, timing)
+  await suspend(engine, judged, { ...timing, condition: { kind: 'signal', name: 'go' } })
+  await clock.advance(3_600_001)
+  expect(await suspensionTimeout.runOnce(sql)).toMatchObject({ processed: 2, errors: 0 })
+  const escalatedAt = await clock.now()
+  for (const { executionId } of [fresh, judged]) {
+    expect(await engine.suspensions.describe(executionId)).toMatchObject({
+      closedAt: null,
+      escalatedAt,
+      timeoutAt: escalatedAt + 60_000,
+    })
+  }
+  await clock.advance(60_001)
+  expect(await suspensionTimeout.runOnce(sql)).toMatchObject({ processed: 2, errors: 0 })
+  for (const { executionId } of [fresh, judged]) {
+    expect((await engine.executions.describe(executionId))?.publicState).toBe(state)
+    expect(await engine.suspensions.describe(executionId)).toMatchObject({
+      closeReason: closeReasonOfTimeout[behaviour],
+      escalatedAt,
+    })
+  }
+})
+
+test('a signal answers what has escalated, and its second deadline is gone', async () => {
+  const { engine, sql, clock } = await setup()
+  const escalation = { timeout: '1m', behaviour: 'fail' } as const
+  const timing = { timeout: '1h', timeoutBehaviour: 'escalate', escalation } as const
+  const { claim, waitpoint } = await waiting(engine, timing)
+  await clock.advance('61m')
+  await suspensionTimeout.runOnce(sql)
+  expect(await answer(engine, waitpoint)).toMatchObject({ effect: 'resume_condition_satisfied' })
+  await clock.advance('1h')
+  expect(await withoutWriting(sql, () => suspensionTimeout.runOnce(sql))).toMatchObject({ processed: 0 })
+  expect((await engine.executions.describe(claim.executionId))?.publicState).toBe('resumable')
 })
 
 test('an escalation meets the leaves that waited for the deadline', async () => {

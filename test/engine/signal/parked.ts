@@ -33,8 +33,12 @@ export async function parked(
 }
 
 /** Takes it once more and suspends it again. */
-export async function parkedAgain(engine: Engine, condition: Condition = forReady): Promise<Parked> {
-  return suspend(engine, fenceOf(await take(engine)), condition)
+export async function parkedAgain(
+  engine: Engine,
+  condition: Condition = forReady,
+  request: Partial<SuspendRequest> = {},
+): Promise<Parked> {
+  return suspend(engine, fenceOf(await take(engine)), condition, request)
 }
 
 async function suspend(

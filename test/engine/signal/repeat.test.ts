@@ -1,9 +1,10 @@
 // Signals that come twice, too late, together, or with a token from before.
 import { expect, test } from 'vitest'
+import { suspensionTimeout } from '../../../src/engine/reconcilers/suspension-timeout.ts'
 import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
-import { parked, parkedAgain, stateOf } from './parked.ts'
+import { forReady, parked, parkedAgain, stateOf, type Parked } from './parked.ts'
 
 test('the same key is a duplicate that hears what the first did, also when the waitpoint has closed since', async () => {
   const { engine } = await setup()
@@ -64,20 +65,27 @@ test('a key that was used in an older generation is free in the new one, where t
 })
 
 test('an old token never wakes a later suspension: after a signal, a resume, a timeout or an ending', async () => {
-  const { engine } = await setup()
-  const first = await parked(engine)
-  await engine.executions.resume({ executionId: first.executionId })
-  const second = await parkedAgain(engine)
-  await refusal('waitpoint_closed', engine.signals.deliver({ ...first.doors['door']!, name: 'ready' }))
-  await engine.executions.cancel({ executionId: first.executionId })
-  await engine.executions.replay({ executionId: first.executionId })
-  const third = await parkedAgain(engine)
-  for (const { doors } of [first, second]) {
-    await refusal('waitpoint_closed', engine.signals.deliver({ ...doors['door']!, name: 'ready' }))
+  const { engine, sql, clock } = await setup()
+  const ready = ({ doors }: Parked) => engine.signals.deliver({ ...doors['door']!, name: 'ready' })
+  const answered = await parked(engine)
+  const { executionId } = answered
+  await ready(answered)
+  const resumed = await parkedAgain(engine)
+  await engine.executions.resume({ executionId })
+  const timing = { timeout: '1h', timeoutBehaviour: 'auto_resume_with_timeout_signal' } as const
+  const timedOut = await parkedAgain(engine, forReady, timing)
+  await clock.advance('2h')
+  await suspensionTimeout.runOnce(sql)
+  const ended = await parkedAgain(engine)
+  await engine.executions.cancel({ executionId })
+  await engine.executions.replay({ executionId })
+  const last = await parkedAgain(engine)
+  for (const old of [answered, resumed, timedOut, ended]) {
+    await refusal('waitpoint_closed', ready(old))
+    expect(await stateOf(engine, executionId)).toBe('suspended')
   }
-  expect(await stateOf(engine, first.executionId)).toBe('suspended')
-  await engine.signals.deliver({ ...third.doors['door']!, name: 'ready' })
-  expect(await stateOf(engine, first.executionId)).toBe('resumable')
+  await ready(last)
+  expect(await stateOf(engine, executionId)).toBe('resumable')
 })
 
 test('what two signals of one set do counts for the second: the first resumes, the second is late', async () => {

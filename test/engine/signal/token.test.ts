@@ -1,8 +1,11 @@
 // Who may answer a waitpoint: whoever holds its token, while the key that signed it verifies.
 import { expect, test } from 'vitest'
+import { createEngine } from '../../../src/engine/engine.ts'
+import { around } from '../../../src/sql/around.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
+import { fenceOf, held } from '../execution/holder.ts'
 import { forReady, parked, stateOf } from './parked.ts'
 
 test('WPT-02 the token is accepted; none, a damaged one and one of an unknown key are refused', async () => {
@@ -80,4 +83,46 @@ test('a namespace with a key of its own signs with it, and its tokens are not th
   for (const { doors } of [before, after]) {
     expect(await engine.signals.deliver({ ...doors['door']!, name: 'ready' })).toMatchObject({ kind: 'accepted' })
   }
+})
+
+test('the database is never told a token or a link, so no table, no log and no error of it has one', async () => {
+  const { sql } = await setup()
+  const told: unknown[] = []
+  const engine = createEngine({
+    ...around(sql, (ask) => ask()),
+    query(statement, values) {
+      told.push(values)
+      return sql.query(statement, values)
+    },
+    pipeline(calls, options) {
+      told.push(calls.map(({ values }) => values))
+      return sql.pipeline(calls, options)
+    },
+    decide(reads, decide, options) {
+      told.push(reads.map(({ values }) => values))
+      const recorded: typeof decide = (found) => {
+        const writes = decide(found)
+        told.push(writes.map(({ values }) => values))
+        return writes
+      }
+      return sql.decide(reads, recorded, options)
+    },
+  })
+  const fence = fenceOf(await held(engine))
+  const ahead = await engine.waitpoints.create({ ...fence, key: 'ahead' })
+  const { doors, executionId } = await parked(engine)
+  const { waitpointId, token } = doors['door']!
+  const asked = { waitpointId, base: 'https://example.com', action: 'other', expiresIn: '1h' } as const
+  const link = new URL((await engine.waitpoints.link(asked)).url).searchParams.get('link')!
+  await engine.waitpoints.readToken(waitpointId)
+  await engine.waitpoints.list(executionId)
+  await engine.waitpoints.describeLink({ link })
+  await engine.signals.redeem({ link })
+  await engine.signals.deliver({ waitpointId: ahead.waitpointId, token: ahead.token, name: 'early' })
+  await refusal('invalid_token', engine.signals.deliver({ waitpointId, token: ahead.token, name: 'ready' }))
+  await engine.signals.deliver({ waitpointId, token, name: 'ready' })
+  await refusal('waitpoint_closed', engine.signals.deliver({ waitpointId, token, name: 'ready' }))
+  const text = JSON.stringify(told)
+  expect(text).toContain('early')
+  for (const secret of [token.split(':')[1]!, ahead.token.split(':')[1]!, link]) expect(text).not.toContain(secret)
 })
