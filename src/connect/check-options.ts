@@ -1,3 +1,4 @@
+import { checkCodec } from '../model/codec.ts'
 import { EngineError, refusal } from '../model/errors.ts'
 import { show } from '../model/text.ts'
 import { checkSchema } from '../sql/qualify.ts'
@@ -16,6 +17,7 @@ export function checkOptions(options: ConnectOptions, target: Exclude<Target, { 
     share = true,
     listenUrl,
     logger,
+    codec,
   } = options
   refuseServerOptions(options)
   if (target.kind === 'embedded') refusePostgresOptions(options)
@@ -30,6 +32,7 @@ export function checkOptions(options: ConnectOptions, target: Exclude<Target, { 
   if (typeof prepare !== 'boolean') throw refuse('prepare', prepare, 'true or false')
   if (listenUrl !== undefined && !isPostgresUrl(listenUrl)) throw refuse('listenUrl', listenUrl, 'a postgres:// URL')
   if (logger !== undefined) checkLogger(logger)
+  if (codec !== undefined) checkCodec(codec)
   if (typeof schema !== 'string') throw refuse('schema', schema, 'a text')
   try {
     checkSchema(schema)

@@ -1,6 +1,6 @@
 // FlowFabric on a server, over HTTP: the same in every respect but what needs the database itself.
 import { openClient } from '../client/open.ts'
-import type { Codec } from '../model/codec.ts'
+import { checkCodec, type Codec } from '../model/codec.ts'
 import { parseDuration, type Duration } from '../model/duration.ts'
 import { EngineError } from '../model/errors.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
@@ -44,6 +44,7 @@ export async function connectServer(url: string, options: ServerOptions = {}): P
   refuseUnknownFields('connect', options, serverOptionNames)
   const { token, timeout = '30s', retryFor = '10s', logger, codec, telemetry } = options
   if (logger !== undefined) checkLogger(logger)
+  if (codec !== undefined) checkCodec(codec)
   if (!/^https?:/i.test(url)) {
     throw new EngineError('invalid_url', 'the URL of a server begins with http:// or https://')
   }

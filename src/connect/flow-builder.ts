@@ -1,12 +1,12 @@
 // The graph of a flow, written down by a function before anything is sent: members, what comes after what, flows within.
 import type { CreateRequest } from '../engine/execution/create-request.ts'
 import type { Graph, GraphEdge, GraphGroup, GraphMember, InnerFlow } from '../engine/flow/graph-request.ts'
-import type { EdgeKind, JoinPolicyInput } from '../model/edge-group.ts'
+import { parseEdgeKind, parseJoinPolicy, type EdgeKind, type JoinPolicyInput } from '../model/edge-group.ts'
 import { EngineError, refusal } from '../model/errors.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import { show } from '../model/text.ts'
 import { encodeValue, type Codec } from '../model/codec.ts'
-import { requestOf } from '../worker/submission.ts'
+import { requestOf, submitOptionNames } from '../worker/submission.ts'
 import { isTask, type Signals, type Task } from '../worker/task.ts'
 
 /** A member of the flow that is being written down. `Out` is what it gives. */
@@ -48,6 +48,10 @@ export interface MemberOptions extends Omit<
   readonly name?: string
 }
 
+// A member's namespace is its flow's, and so is whoever it belongs to.
+const ownOfFlow: readonly string[] = ['namespace', 'parentId', 'onParentEnd']
+const memberOptionNames = ['name', ...submitOptionNames.filter((name) => !ownOfFlow.includes(name))]
+
 export interface InnerFlowOptions extends Partial<Pick<InnerFlow, 'kind' | 'tags'>> {}
 
 /** Writes a flow down; the member that it returns, if any, is the one whose result is the flow's. */
@@ -72,7 +76,8 @@ export class FlowBuilder {
   /** By the name of the member that stands for each. */
   readonly #inner = new Map<string, FlowBuilder>()
   readonly #edges: GraphEdge[] = []
-  readonly #groups: GraphGroup[] = []
+  /** By downstream. */
+  readonly #groups = new Map<string, GraphGroup>()
   readonly #names = new Set<string>()
   /** By kind: the number from which on names may be free. */
   readonly #numbers = new Map<string, number>()
@@ -90,6 +95,8 @@ export class FlowBuilder {
   }
 
   #write(build: BuildFlow): MemberRef | null {
+    if (typeof build !== 'function')
+      throw refusal('invalid_input', 'what writes a flow down', show(build), 'a function')
     const answer: unknown = build(this)
     this.#isDone = true
     if (answer instanceof Promise) {
@@ -103,7 +110,7 @@ export class FlowBuilder {
   }
 
   async #graph(): Promise<Graph> {
-    return { members: await Promise.all(this.#members), edges: this.#edges, groups: this.#groups }
+    return { members: await Promise.all(this.#members), edges: this.#edges, groups: [...this.#groups.values()] }
   }
 
   /** The flow within, by the name of the member that stands for it. */
@@ -115,13 +122,15 @@ export class FlowBuilder {
   add<In, Out, S extends Signals>(task: Task<In, Out, S>, ...given: Given<In>): MemberRef<Out>
   add(kind: string, input?: unknown, options?: MemberOptions): MemberRef
   add(what: Task | string, input?: unknown, options: MemberOptions = {}): MemberRef {
+    if (!isTask(what) && typeof what !== 'string') {
+      throw refusal('invalid_input', 'what f.add takes', show(what), 'a task, or the name of a kind')
+    }
+    refuseUnknownFields('f.add', options, memberOptionNames)
     const kind = isTask(what) ? what.name : what
     const { name = this.#freeName(kind), ...rest } = options
     if (!isTask(what))
       return this.#take(name, Promise.resolve({ ...rest, name, kind, ...this.#payloadOf(kind, input) }))
     const request = requestOf(this.#codec, what, input, rest)
-    // Whoever builds may throw before it is awaited.
-    request.catch(() => {})
     return this.#take(
       name,
       request.then((made) => ({ ...made, name })),
@@ -134,11 +143,9 @@ export class FlowBuilder {
     const inner = new FlowBuilder(this.#codec)
     inner.#write(build)
     this.#inner.set(name, inner)
-    const graph = inner.#graph()
-    graph.catch(() => {})
     return this.#take(
       name,
-      graph.then((written) => ({ name, flow: { kind: defaultFlowKind, ...options, ...written } })),
+      inner.#graph().then((written) => ({ name, flow: { kind: defaultFlowKind, ...options, ...written } })),
     )
   }
 
@@ -151,11 +158,22 @@ export class FlowBuilder {
     this.#refuseWhenDone()
     const to = this.#nameOf('the downstream', downstream)
     for (const upstream of listOf(upstreams)) this.#edges.push(this.#edgeFrom(upstream, to))
-    if (policy !== undefined) this.#groups.push({ downstream: to, policy })
+    if (policy !== undefined) this.#join(to, policy)
     return downstream
   }
 
+  #join(downstream: string, policy: JoinPolicyInput): void {
+    parseJoinPolicy('policy', policy)
+    if (this.#groups.has(downstream)) {
+      const sentence = `${show(downstream)} has a policy from an f.after before; all that it waits for is one group, so give the policy once`
+      throw new EngineError('invalid_input', sentence, { member: downstream })
+    }
+    this.#groups.set(downstream, { downstream, policy })
+  }
+
   #take<Out>(name: string, member: Promise<GraphMember>): MemberRef<Out> {
+    // Whoever builds may throw before it is awaited.
+    member.catch(() => {})
     this.#refuseWhenDone()
     this.#names.add(name)
     this.#members.push(member)
@@ -170,7 +188,7 @@ export class FlowBuilder {
     return {
       upstream: this.#nameOf('an upstream', on),
       downstream,
-      ...(kind !== undefined && { kind }),
+      ...(kind !== undefined && { kind: parseEdgeKind('kind', kind) }),
       ...(name !== undefined && { dataRef: name }),
       ...(edgeId !== undefined && { edgeId }),
     }

@@ -4,6 +4,7 @@ import type { LogEvent } from '../engine/event/log-event.ts'
 import type { CancelResult } from '../engine/execution/cancel.ts'
 import type { ExecutionResult } from '../engine/execution/result.ts'
 import type { SignalResult } from '../engine/signal/incoming.ts'
+import type { SendRequest } from '../engine/signal/send.ts'
 import { decodeValue, encodeValue, type Codec } from '../model/codec.ts'
 import { parseDuration, type Duration } from '../model/duration.ts'
 import { EngineError, type ErrorCode } from '../model/errors.ts'
@@ -39,16 +40,16 @@ export interface Handle<Output = unknown, S extends Signals = Signals> {
   export(): Promise<RecordedRun>
 }
 
+type SignalSchemas = Readonly<Record<string, Schema<unknown, unknown>>>
+
+// Not of the handle itself, which is for users.
+const schemasOf = new WeakMap<object, SignalSchemas>()
+
 // How long one question waits for the ending, before it is asked again.
 const longestWaitMs = 30_000
 
-export function handleOf(
-  engine: Engine,
-  codec: Codec,
-  id: ExecutionId,
-  signals: Readonly<Record<string, Schema<unknown, unknown>>>,
-): Handle {
-  return {
+export function handleOf(engine: Engine, codec: Codec, id: ExecutionId, signals: SignalSchemas): Handle {
+  const handle: Handle = {
     id,
     result: (options = {}) => waitForResult(engine, codec, id, options),
     async state() {
@@ -56,18 +57,27 @@ export function handleOf(
       if (found === null) throw notFound(id)
       return found.publicState
     },
-    cancel: (options = {}) => engine.executions.cancel({ executionId: id, ...options }),
-    async signal(name, ...[payload]) {
-      const what = `the signal ${JSON.stringify(name)}`
-      // Held against its schema here, where the mistake is; what is sent is what was given.
-      await checkBy(signals[name], payload, what)
-      const encoded = encodeValue(codec, what, payload)
-      const content = encoded === null ? {} : { payload: encoded.bytes, payloadEncoding: encoded.encoding }
-      return engine.signals.send({ executionId: id, name, ...content })
-    },
+    cancel: (options = {}) => engine.executions.cancel({ ...options, executionId: id }),
+    signal: async (name, ...[payload]) => engine.signals.send(await signalTo(handle, codec, name, payload)),
     events: () => eventsOf(engine, id),
     export: () => exportRun(engine, id),
   }
+  schemasOf.set(handle, signals)
+  return handle
+}
+
+/** Held against its schema here, where the mistake is; what is sent is what was given. */
+export async function signalTo(
+  run: Pick<Handle, 'id'>,
+  codec: Codec,
+  name: string,
+  payload: unknown,
+): Promise<SendRequest> {
+  const what = `the signal ${JSON.stringify(name)}`
+  await checkBy(schemasOf.get(run)?.[name], payload, what)
+  const encoded = encodeValue(codec, what, payload)
+  const content = encoded === null ? {} : { payload: encoded.bytes, payloadEncoding: encoded.encoding }
+  return { executionId: run.id, name, ...content }
 }
 
 async function waitForResult(engine: Engine, codec: Codec, id: ExecutionId, options: ResultOptions): Promise<unknown> {

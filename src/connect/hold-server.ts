@@ -3,7 +3,9 @@
 import type { OpenClient } from '../client/open.ts'
 import { jsonCodec, type Codec } from '../model/codec.ts'
 import { EngineError } from '../model/errors.ts'
+import { refuseUnknownFields } from '../model/shape.ts'
 import type { Logger } from '../sql/logger.ts'
+import { workerOptionNames } from '../worker/options.ts'
 import type { Telemetry } from '../worker/telemetry.ts'
 import { Worker } from '../worker/worker.ts'
 import { checkLogger } from './check-logger.ts'
@@ -29,7 +31,9 @@ export function holdServer({ client, codec = jsonCodec, logger, telemetry }: Hel
     await client.close(longestCloseMs)
   }
   const close = (): Promise<void> => (closing ??= end())
-  const worker = ({ reconcilers = false, ...options }: WorkOptions): Worker => {
+  const worker = (given: WorkOptions): Worker => {
+    refuseUnknownFields('worker', given, [...workerOptionNames, 'reconcilers'])
+    const { reconcilers = false, ...options } = given
     if (reconcilers !== false) throw localOnly('reconcilers', 'the server runs them')
     if (options.logger !== undefined) checkLogger(options.logger)
     const made = new Worker({ ...(logger !== undefined && { logger }), ...options }, { engine, codec, telemetry })

@@ -4,9 +4,11 @@ import type { SuperviseOptions, Supervisor } from '../engine/reconcilers/supervi
 import type { Codec } from '../model/codec.ts'
 import { refusal } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
+import { refuseUnknownFields } from '../model/shape.ts'
 import { show } from '../model/text.ts'
 import type { Logger } from '../sql/logger.ts'
 import type { Sql } from '../sql/sql.ts'
+import { workerOptionNames } from '../worker/options.ts'
 import type { Telemetry } from '../worker/telemetry.ts'
 import { Worker, type WorkerSurroundings } from '../worker/worker.ts'
 import { checkLogger } from './check-logger.ts'
@@ -24,6 +26,7 @@ interface Surroundings {
 
 export function makeWorker(around: Surroundings, options: WorkOptions): Worker {
   const { sql, engine, codec, telemetry, supervise, onCalledOff } = around
+  refuseUnknownFields('worker', options, [...workerOptionNames, 'reconcilers'])
   const { reconcilers = true, ...rest } = options
   if (typeof reconcilers !== 'boolean' && (typeof reconcilers !== 'object' || reconcilers === null)) {
     throw refusal('invalid_input', 'reconcilers', show(reconcilers), 'true, false or the options of a supervisor')

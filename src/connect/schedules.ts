@@ -14,17 +14,35 @@ import { show } from '../model/text.ts'
 import { requestOf as submission } from '../worker/submission.ts'
 import { isTask, type Task } from '../worker/task.ts'
 
-export interface ScheduleOptions extends Omit<
+interface CommonOptions extends Omit<
   PutScheduleRequest,
   'scheduleId' | 'kind' | 'payload' | 'payloadEncoding' | 'until'
 > {
-  /** What it runs: a task, with its lane, version and policy; or else the name of its kind. */
-  readonly task?: Task<never>
-  readonly kind?: string
-  /** Left out: none. */
-  readonly input?: unknown
   /** No time after this one. */
   readonly until?: Date | number
+}
+
+/** What it runs: a task, with its lane, version and policy, and what the task takes; or else the name of its kind. */
+export type ScheduleOptions<In = unknown> = TaskSchedule<In> | KindSchedule
+
+export type TaskSchedule<In> = CommonOptions & {
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly task: Task<In, any, any>
+  readonly kind?: undefined
+} & (undefined extends In ? { readonly input?: NoInfer<In> } : { readonly input: NoInfer<In> })
+
+export interface KindSchedule extends CommonOptions {
+  readonly kind: string
+  readonly task?: undefined
+  /** Left out: none. */
+  readonly input?: unknown
+}
+
+/** What whoever calls may have given, as far as it matters here. */
+interface Given extends CommonOptions {
+  readonly task?: unknown
+  readonly kind?: string | undefined
+  readonly input?: unknown
 }
 
 /** Where the schedule is, for a caller of more than one namespace. */
@@ -39,7 +57,7 @@ export interface UserSchedules {
    * @example
    * await ff.schedules.put('nightly', { kind: 'report', cron: '30 2 * * *', timeZone: 'Europe/Berlin' })
    */
-  put(id: string, options: ScheduleOptions): Promise<SchedulePut>
+  put<In>(id: string, options: ScheduleOptions<In>): Promise<SchedulePut>
   pause(id: string, scope?: ScheduleScope): Promise<SchedulePaused>
   resume(id: string, scope?: ScheduleScope): Promise<ScheduleResumed>
   /** Fires it now, paused or not. */
@@ -67,7 +85,7 @@ export function userSchedules(schedules: Schedules, codec: Codec): UserSchedules
   }
 }
 
-async function requestOf(id: string, options: ScheduleOptions, codec: Codec): Promise<PutScheduleRequest> {
+async function requestOf(id: string, options: Given, codec: Codec): Promise<PutScheduleRequest> {
   if (typeof options !== 'object' || options === null) {
     throw refusal('invalid_input', `the schedule '${id}'`, show(options), 'an object with a task and its times')
   }

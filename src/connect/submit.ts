@@ -2,8 +2,10 @@
 import type { Engine } from '../engine/contract.ts'
 import type { CreateRequest } from '../engine/execution/create-request.ts'
 import type { Codec } from '../model/codec.ts'
-import { EngineError } from '../model/errors.ts'
+import { EngineError, refusal } from '../model/errors.ts'
 import type { ExecutionId } from '../model/id.ts'
+import { refuseUnknownFields } from '../model/shape.ts'
+import { show } from '../model/text.ts'
 import { requestOf, type SubmitOptions } from '../worker/submission.ts'
 import type { Task } from '../worker/task.ts'
 import { handleOf, type Handle } from './handle.ts'
@@ -31,9 +33,9 @@ export async function submitMany(
   task: Task,
   items: readonly Submitted[],
 ): Promise<(Handle | EngineError)[]> {
-  const requests = await Promise.all(
-    items.map(({ input, options = {} }) => requestOf(codec, task, input, options).catch(asRefusal)),
-  )
+  if (!Array.isArray(items))
+    throw refusal('invalid_input', 'what to submit', show(items), 'a list of { input, options }')
+  const requests = await Promise.all(items.map((item: Submitted) => requestFrom(codec, task, item).catch(asRefusal)))
   const good = requests.filter((request): request is CreateRequest => !EngineError.is(request))
   const answers = await engine.executions.createMany(good)
   const answerTo = new Map(good.map((request, index) => [request, answers[index]!]))
@@ -46,6 +48,11 @@ export async function submitMany(
 
 export function handleFor(engine: Engine, codec: Codec, task: Task | undefined, id: ExecutionId): Handle {
   return handleOf(engine, codec, id, task?.schemas.signals ?? {})
+}
+
+async function requestFrom(codec: Codec, task: Task, item: Submitted): Promise<CreateRequest> {
+  refuseUnknownFields('submitMany', item, ['input', 'options'])
+  return requestOf(codec, task, item.input, item.options ?? {})
 }
 
 function asRefusal(error: unknown): EngineError {

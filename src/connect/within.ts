@@ -6,10 +6,10 @@ import type { Engine } from '../engine/contract.ts'
 import type { SignalResult } from '../engine/signal/incoming.ts'
 import type { SendRequest } from '../engine/signal/send.ts'
 import type { Within } from '../engine/within.ts'
-import { encodeValue, type Codec } from '../model/codec.ts'
+import type { Codec } from '../model/codec.ts'
 import { requestOf, type SubmitOptions } from '../worker/submission.ts'
 import { isTask, type Signals, type Task } from '../worker/task.ts'
-import type { Handle } from './handle.ts'
+import { signalTo, type Handle } from './handle.ts'
 import { handleFor } from './submit.ts'
 
 export interface UserWithin {
@@ -41,10 +41,7 @@ export function userWithin(engine: Engine, within: Within, codec: Codec): UserWi
     name?: string,
     payload?: unknown,
   ): Promise<SignalResult> => {
-    if (!('id' in to)) return within.signal(to)
-    const encoded = encodeValue(codec, `the signal ${JSON.stringify(name)}`, payload)
-    const content = encoded === null ? {} : { payload: encoded.bytes, payloadEncoding: encoded.encoding }
-    return within.signal({ executionId: to.id, name: name!, ...content })
+    return within.signal('id' in to ? await signalTo(to, codec, name!, payload) : to)
   }
   return { submit: submit as UserWithin['submit'], signal, cancel: (request) => within.cancel(request) }
 }

@@ -1,5 +1,6 @@
 // The engine stores bytes and never looks into them; a codec turns values into bytes and back, on the caller's side.
-import { EngineError } from './errors.ts'
+import { EngineError, refusal } from './errors.ts'
+import { show } from './text.ts'
 
 export interface Encoded {
   readonly bytes: Uint8Array
@@ -41,10 +42,27 @@ export const jsonCodec: Codec = {
 export function encodeValue(codec: Codec, what: string, value: unknown): Encoded | null {
   if (value === undefined) return null
   try {
-    return codec.encode(value)
+    return checkEncoded(codec.encode(value))
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new EngineError('invalid_input', `${what} cannot be encoded: ${why}`, { what }, { cause })
+  }
+}
+
+// A codec is somebody else's, and one that must be awaited gives a promise.
+function checkEncoded(encoded: Encoded): Encoded {
+  const { bytes, encoding } = (encoded ?? {}) as Partial<Encoded>
+  if (ArrayBuffer.isView(bytes) && typeof encoding === 'string') return encoded
+  const found = encoded instanceof Promise ? 'a promise' : show(encoded)
+  throw new EngineError('invalid_input', `the codec gave ${found}; encode gives { bytes, encoding }, and at once`)
+}
+
+export function checkCodec(codec: unknown): void {
+  const allowed = 'an object with the methods encode and decode'
+  if (typeof codec !== 'object' || codec === null) throw refusal('invalid_input', 'codec', show(codec), allowed)
+  for (const method of ['encode', 'decode']) {
+    const found: unknown = Reflect.get(codec, method)
+    if (typeof found !== 'function') throw refusal('invalid_input', 'codec', `without ${method}`, allowed)
   }
 }
 

@@ -64,7 +64,7 @@ export function sentenceOf(error: RecordedError): string {
   const messages: string[] = []
   for (let each: RecordedError | undefined = error; each !== undefined && messages.length < 5; each = each.cause) {
     const message = each.message === '' ? each.name : each.message
-    if (!messages.includes(message)) messages.push(message)
+    if (!messages.some((told) => told.endsWith(message))) messages.push(message)
   }
   return messages.join(': ')
 }

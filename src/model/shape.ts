@@ -28,7 +28,7 @@ export function readShape<S extends Shape>(code: ErrorCode, at: string, value: u
 
 /** For requests, whose fields the caller reads one by one: refuses what is no object and every field that is not known. */
 export function refuseUnknownFields(operation: string, request: unknown, known: readonly string[]): void {
-  if (typeof request !== 'object' || request === null) {
+  if (typeof request !== 'object' || request === null || Array.isArray(request)) {
     throw refusal('invalid_input', `the request to ${operation}`, show(request), 'an object')
   }
   for (const name of Object.keys(request)) {

@@ -68,17 +68,19 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   refuseUnknownFields('serve', options, optionNames)
   const { ff: given, url, host = '127.0.0.1', port = 7070, keys, reconcilers = true, ...rest } = options
   const ff = given ?? (await open(url, rest.logger))
+  let server: Server | undefined
   try {
     const asksForKeys = await needsKeys(ff.engine, host, keys)
     const hosts = isLoopback(host) ? { hosts: loopbackHosts } : {}
     const metrics = new Metrics(ff.engine)
     const app = appWith(ff.engine, { ...hosts, ...rest, ...(!asksForKeys && { authenticate: null }) }, metrics)
-    const server = createAdaptorServer({ fetch: (request, env) => app.fetch(request, env) }) as Server
-    answerBrokenRequests(server)
-    server.listen(port, host)
-    await once(server, 'listening')
+    const listening = createAdaptorServer({ fetch: (request, env) => app.fetch(request, env) }) as Server
+    server = listening
+    answerBrokenRequests(listening)
+    listening.listen(port, host)
+    await once(listening, 'listening')
     const supervisor = reconcilers === false ? null : supervise(ff, metrics, reconcilers === true ? {} : reconcilers)
-    const { port: found } = server.address() as AddressInfo
+    const { port: found } = listening.address() as AddressInfo
     let stopped: Promise<{ cut: number }> | null = null
     const stop = (graceMs = 10_000): Promise<{ cut: number }> => (stopped ??= end(graceMs))
     const drain = async (forMs: number): Promise<void> => {
@@ -86,15 +88,15 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       await sleep(forMs)
     }
     const end = async (graceMs: number): Promise<{ cut: number }> => {
-      const closed = once(server, 'close')
-      server.close()
+      const closed = once(listening, 'close')
+      listening.close()
       app.stop()
       // A connection is idle when its last answer is out, and nobody tells when that is.
-      const idle = setInterval(() => server.closeIdleConnections(), 50)
+      const idle = setInterval(() => listening.closeIdleConnections(), 50)
       await Promise.all([within(graceMs, closed), supervisor?.stop()])
       clearInterval(idle)
-      const cut = await connections(server)
-      server.closeAllConnections()
+      const cut = await connections(listening)
+      listening.closeAllConnections()
       if (given === undefined) await ff.close()
       return { cut }
     }
@@ -108,6 +110,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       [Symbol.asyncDispose]: async () => void (await stop()),
     }
   } catch (error) {
+    server?.close()
     if (given === undefined) await ff.close()
     throw error
   }

@@ -1,9 +1,10 @@
 // What stands in for the work of a step, or for the code of a task. The step itself is real: it is tried, recorded, held against
 // its schema and read back as always.
-import { EngineError } from '../model/errors.ts'
+import { EngineError, refusal } from '../model/errors.ts'
+import { checkStepName } from '../model/step.ts'
 import { nearest, show } from '../model/text.ts'
 import type { Context, StepOptions, StepTry } from '../worker/context.ts'
-import type { Task } from '../worker/task.ts'
+import { isTask, type Task } from '../worker/task.ts'
 
 type Work = (attempt: StepTry) => unknown
 
@@ -36,14 +37,14 @@ export class Mocks {
   }
 
   mock(task: Task, step: string, mock: StepMock, often: 'once' | 'always'): void {
-    this.#refuseUnknownTask(task)
-    const mocked = this.#mockedOf(task.name, step)
+    this.refuseUnknownTask(task)
+    const mocked = this.#mockedOf(task.name, checkStepName('the name of a step', step))
     if (often === 'once') mocked.once.push(mock)
     else mocked.always = { mock }
   }
 
   mockTask(task: Task, handler: Task['handler']): void {
-    this.#refuseUnknownTask(task)
+    this.refuseUnknownTask(task)
     this.#code.set(task.name, handler)
   }
 
@@ -81,7 +82,7 @@ export class Mocks {
           watching.end()
         }
       }
-      return ctx.step(name, watched, options)
+      return ctx.step(name, typeof work === 'function' ? watched : work, options)
     }
     return new Proxy(ctx, {
       get: (target, key) => (key === 'step' ? step : (Reflect.get(target, key) as unknown)),
@@ -107,7 +108,9 @@ export class Mocks {
     return mocked
   }
 
-  #refuseUnknownTask({ name }: Task): void {
+  refuseUnknownTask(task: Task): void {
+    if (!isTask(task)) throw refusal('invalid_input', 'the task', show(task), 'what task() gave')
+    const { name } = task
     if (this.#tasks.has(name)) return
     const names = [...this.#tasks.keys()]
     const hint = nearest(name, names)

@@ -23,6 +23,7 @@ export class Stage {
   readonly #turns = new Mutex()
   #worker: TestWorker
   #burial: Promise<void> = Promise.resolve()
+  #isOver = false
 
   constructor(sql: Sql, opened: OpenEngine, clock: VirtualClock, makeWorker: () => TestWorker) {
     this.#sql = sql
@@ -68,11 +69,13 @@ export class Stage {
 
   /** Whatever runs is dropped, and nothing more begins. */
   async end(): Promise<void> {
+    this.#isOver = true
     await this.#worker.kill()
     await this.#burial
   }
 
   async #settle(): Promise<void> {
+    if (this.#isOver) throw new EngineError('engine_closed', 'this test engine is closed; open another')
     for (let count = 0; count < mostRuns;) {
       await this.#burial
       await this.#worker.look(false)

@@ -74,6 +74,7 @@ export function testEngineOn({ ff, codec, clock, stage, mocks, close }: Parts): 
       return clock.now
     },
     async run(task: Task, ...given: [unknown?, SubmitOptions?]) {
+      mocks.refuseUnknownTask(task)
       const run = await submit(task, ...given)
       const until = clock.now + longestRunMs
       while (!(await hasEnded(run)) && (await stage.skip(until)));

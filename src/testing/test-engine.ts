@@ -5,10 +5,9 @@ import type { FlowFabric } from '../connect/flowfabric.ts'
 import type { Handle } from '../connect/handle.ts'
 import { hold } from '../connect/hold.ts'
 import type { SignalResult } from '../engine/signal/incoming.ts'
-import type { Codec } from '../model/codec.ts'
 import type { Duration } from '../model/duration.ts'
 import { refusal } from '../model/errors.ts'
-import { jsonCodec } from '../model/codec.ts'
+import { checkCodec, jsonCodec, type Codec } from '../model/codec.ts'
 import { openEngine } from '../engine/engine.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import { show } from '../model/text.ts'
@@ -111,6 +110,7 @@ export async function testEngine(options: TestEngineOptions): Promise<TestEngine
   refuseUnknownFields('testEngine', options, optionNames)
   const { tasks, codec = jsonCodec, logger = silent, middleware = [], lanes, capabilities } = options
   const startsAt = timeOf(options.now)
+  checkCodec(codec)
   // Bad tasks are refused before anything is opened.
   void new Served(tasks)
   const mocks = new Mocks(tasks as readonly Task[])

@@ -3,9 +3,10 @@ import type { Step } from '../engine/step/step.ts'
 import type { Resumption } from '../engine/suspension/resumption.ts'
 import { encodeValue } from '../model/codec.ts'
 import { parseDuration, type Duration } from '../model/duration.ts'
-import { EngineError } from '../model/errors.ts'
+import { EngineError, refusal } from '../model/errors.ts'
 import { formatWaitpointId, parseExecutionId, parseWaitpointId } from '../model/id.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
+import { checkStepName } from '../model/step.ts'
 import { show } from '../model/text.ts'
 import { Child } from './child.ts'
 import type {
@@ -28,7 +29,8 @@ import { Rest } from './rest.ts'
 import { RunContext, type Acts } from './run-context.ts'
 import { Sleep } from './sleeping.ts'
 import { Steps } from './steps.ts'
-import type { Task } from './task.ts'
+import { submitOptionNames } from './submission.ts'
+import { isTask, type Task } from './task.ts'
 import { readUpstream, readUpstreams } from './upstream.ts'
 import { SignalWait } from './waiting.ts'
 import { Group, type Awaitable, type Facts } from './waits.ts'
@@ -149,10 +151,11 @@ export class Code implements Acts {
   }
 
   idempotencyKey(name: string): string {
-    return this.#steps.idempotencyKey(name, 0)
+    return this.#steps.idempotencyKey(checkStepName('the name of an idempotency key', name), 0)
   }
 
   group(join: 'all' | 'any' | 'race', waits: readonly unknown[]): Group {
+    if (!Array.isArray(waits)) throw refusal('invalid_input', `what ctx.${join} takes`, show(waits), 'a list of waits')
     return new Group(join, waits, (wait) => this.#rest.await(wait))
   }
 
@@ -166,7 +169,8 @@ export class Code implements Acts {
   waitFor(what: string | Waitpoint, options: WaitForOptions): Awaitable<unknown> {
     refuseUnknownFields('ctx.waitFor', options, ['schema', 'timeout', 'onTimeout'])
     if (options.timeout !== undefined) parseDuration('timeout', options.timeout)
-    const [name, waitpointId] = typeof what === 'string' ? [what, null] : [what.name, what.waitpointId]
+    const isWaitpoint = typeof what === 'object' && what !== null
+    const [name, waitpointId] = isWaitpoint ? [what.name, what.waitpointId] : [what, null]
     const schema = options.schema ?? this.#task.schemas.signals[name]
     this.#steps.refuseInside(`the wait for ${show(name)}`)
     const met = this.#history.meet('wait', name)
@@ -176,6 +180,8 @@ export class Code implements Acts {
   }
 
   child(task: Task, input: unknown, options: ChildOptions = {}): Child {
+    if (!isTask(task)) throw refusal('invalid_input', 'the task of a child', show(task), 'what task() gave')
+    refuseUnknownFields('ctx.run', options, childOptionNames)
     this.#steps.refuseInside(`the child ${show(task.name)}`)
     const met = this.#history.meet('child', options.name ?? task.name)
     const delivered = (): void => this.#delivered(met.recorded)
@@ -192,6 +198,7 @@ export class Code implements Acts {
 
   async #waitpoint(name: string, options: { readonly expiresIn?: Duration }): Promise<Waitpoint> {
     refuseUnknownFields('ctx.waitpoint', options, ['expiresIn'])
+    checkStepName('the name of a waitpoint', name)
     const { engine, claim, fence } = this.#holder
     const met = this.#history.meet('value', `waitpoint ${name}`)
     const { partition } = parseExecutionId(claim.executionId)
@@ -246,6 +253,10 @@ export class Code implements Acts {
     throw new RunLeft(howOf[departure.kind])
   }
 }
+
+// Not what makes it this child, and no other.
+const ownOfChild: readonly string[] = ['executionId', 'namespace', 'parentId', 'idempotencyKey', 'idempotencyTtl']
+const childOptionNames = ['name', ...submitOptionNames.filter((name) => !ownOfChild.includes(name))]
 
 const howOf = { retry: 'retried', cancel: 'cancelled', restart: 'restarted' } as const
 

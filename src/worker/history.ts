@@ -42,7 +42,7 @@ export class History {
   }
 
   meet(kind: StepKind, name: string): Met {
-    checkStepName('the name of a step', name)
+    checkStepName(`the name of a ${kind}`, name)
     this.#counts ??= new Map()
     const index = this.#counts.get(name) ?? 0
     this.#counts.set(name, index + 1)

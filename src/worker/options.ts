@@ -6,7 +6,7 @@ import { parseCapabilities } from '../model/capability.ts'
 import { parseDuration, type Duration } from '../model/duration.ts'
 import { refusal } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
-import { checkLane } from '../model/name.ts'
+import { checkLane, checkNamespace } from '../model/name.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import { checkText, show } from '../model/text.ts'
 import type { Logger } from '../sql/logger.ts'
@@ -89,7 +89,7 @@ export function settingsOf(options: WorkerOptions): Settings {
     prefetch: checkCount('prefetch', prefetch, 0),
     leaseTtlMs,
     graceMs: parseDuration('grace', options.grace ?? 10_000),
-    middleware,
+    middleware: checkMiddleware(middleware),
     logger,
     handlesSignals: options.handleSignals !== false,
     identity: {
@@ -98,7 +98,7 @@ export function settingsOf(options: WorkerOptions): Settings {
       lanes: checkLanes(options.lanes ?? served.lanes),
       leaseTtl: leaseTtlMs,
       capabilities: parseCapabilities(options.capabilities),
-      ...(namespaces !== undefined && { namespaces }),
+      ...(namespaces !== undefined && { namespaces: checkNamespaces(namespaces) }),
     },
   }
 }
@@ -112,6 +112,17 @@ function checkTtl(leaseTtl: Duration): number {
   const ttlMs = parseDuration('leaseTtl', leaseTtl)
   if (ttlMs >= limits.leaseTtlMinMs && ttlMs <= limits.leaseTtlMaxMs) return ttlMs
   throw refusal('invalid_input', 'leaseTtl', `${ttlMs} ms`, `from ${limits.leaseTtlMinMs} ms to a day`)
+}
+
+function checkNamespaces(namespaces: unknown): readonly string[] {
+  if (Array.isArray(namespaces) && namespaces.length > 0) return namespaces.map(checkNamespace)
+  throw refusal('invalid_input', 'namespaces', show(namespaces), 'one namespace or more')
+}
+
+function checkMiddleware(middleware: unknown): readonly Middleware[] {
+  const isList = Array.isArray(middleware) && middleware.every((each) => typeof each === 'function')
+  if (isList) return middleware as Middleware[]
+  throw refusal('invalid_input', 'middleware', show(middleware), 'a list of functions')
 }
 
 function checkLanes(lanes: unknown): readonly string[] {

@@ -98,7 +98,7 @@ function sentenceOf(error: unknown): string {
   const parts: string[] = []
   for (let each = error; each !== undefined && each !== null && parts.length < 5; each = causeOf(each)) {
     const message = messageOf(each)
-    if (!parts.includes(message)) parts.push(message)
+    if (!parts.some((part) => part.endsWith(message))) parts.push(message)
   }
   return parts.join(': ') || 'the handler threw nothing'
 }

@@ -1,6 +1,7 @@
 // A run as a file holds it, for `verify`: what it was given and what it has recorded. JSON, with bytes as base64, as the codec
 // made them.
 import type { Engine } from '../engine/contract.ts'
+import type { UpstreamResult } from '../engine/flow/upstream-results.ts'
 import type { Step } from '../engine/step/step.ts'
 import { EngineError, refusal } from '../model/errors.ts'
 import type { ExecutionId, FlowId } from '../model/id.ts'
@@ -14,6 +15,8 @@ export interface RecordedBytes {
 }
 
 export type RecordedRunStep = Omit<Step, 'result' | 'resultEncoding'> & { readonly result: RecordedBytes | null }
+
+export type RecordedUpstream = Omit<UpstreamResult, 'result' | 'encoding'> & { readonly result: RecordedBytes | null }
 
 export interface RecordedRun {
   readonly format: 'flowfabric.run.1'
@@ -31,6 +34,8 @@ export interface RecordedRun {
   readonly at: number
   readonly input: RecordedBytes | null
   readonly steps: readonly RecordedRunStep[]
+  /** Of a member of a flow: what came before it. */
+  readonly upstreams: readonly RecordedUpstream[]
 }
 
 const format = 'flowfabric.run.1'
@@ -65,6 +70,20 @@ export async function exportRun(engine: Engine, executionId: ExecutionId): Promi
     at: found.endedAt ?? now,
     input: recorded(input.payload, input.encoding),
     steps,
+    upstreams: flowId === null ? [] : await upstreamsOf(engine, executionId),
+  }
+}
+
+async function upstreamsOf(engine: Engine, executionId: ExecutionId): Promise<RecordedUpstream[]> {
+  const upstreams: RecordedUpstream[] = []
+  for (let cursor: string | undefined; ;) {
+    const request = { limit: 1000, ...(cursor !== undefined && { cursor }) }
+    const page = await engine.flows.upstreamResults(executionId, request)
+    for (const { result, encoding, ...upstream } of page.results) {
+      upstreams.push({ ...upstream, result: recorded(result, encoding) })
+    }
+    if (page.nextCursor === null) return upstreams
+    cursor = page.nextCursor
   }
 }
 

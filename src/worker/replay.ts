@@ -1,6 +1,7 @@
 // The surroundings of a run that only reads: it holds nothing, and nothing that its code does leaves the process.
 import type { Engine } from '../engine/contract.ts'
 import type { Claim } from '../engine/execution/claim.ts'
+import type { UpstreamResultPage, UpstreamResultsRequest } from '../engine/flow/upstream-results.ts'
 import type { Codec } from '../model/codec.ts'
 import type { Logger } from '../sql/logger.ts'
 import type { Context } from './context.ts'
@@ -13,20 +14,33 @@ const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} }
 
 /** Writes nothing: where the code would act or leave, the record has come to its end. */
 export class ReplayHolder extends Holder {
-  constructor(claim: Claim, codec: Codec, stop: () => void) {
+  constructor(run: RecordedRun, claim: Claim, codec: Codec, stop: () => void) {
     const halt = (): Promise<never> => {
       stop()
       return new Promise(() => {})
     }
     const verbs = new Proxy({}, { get: () => halt })
-    const answers: Record<string, unknown> = {
-      progress: async () => ({}),
-      result: async () => ({ kind: 'pending' }),
+    const answering = (answers: Record<string, unknown>): object =>
+      new Proxy(answers, { get: (_, verb) => answers[String(verb)] ?? halt })
+    const nouns: Record<string, object> = {
+      executions: answering({ progress: async () => ({}), result: async () => ({ kind: 'pending' }) }),
+      flows: answering({
+        upstreamResults: async (_: unknown, request: UpstreamResultsRequest) => before(run, request),
+      }),
     }
-    const executions = new Proxy(answers, { get: (answers, verb) => answers[String(verb)] ?? halt })
-    const engine = new Proxy({}, { get: (_, noun) => (noun === 'executions' ? executions : verbs) }) as Engine
+    const engine = new Proxy({}, { get: (_, noun) => nouns[String(noun)] ?? verbs }) as Engine
     super(engine, claim, codec, silent, new Lease(claim, Infinity), { longestPauseMs: 0, limit: () => () => {} })
   }
+}
+
+function before({ upstreams }: RecordedRun, { names }: UpstreamResultsRequest): UpstreamResultPage {
+  const wanted = upstreams.filter(({ name }) => names === undefined || names.includes(name))
+  const results = wanted.map(({ result, ...upstream }) => ({
+    ...upstream,
+    result: bytesOf(result),
+    encoding: result?.encoding ?? null,
+  }))
+  return { results, nextCursor: null }
 }
 
 /** No step does its work: where one would be tried, the record has come to its end. */

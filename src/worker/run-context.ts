@@ -107,12 +107,13 @@ export class RunContext implements Context {
 
   get sleep(): Context['sleep'] {
     const acts = this.#acts
-    return (name, duration) => acts.sleep(name, { dueIn: parseDuration('the length of a sleep', duration) })
+    return (name, duration) =>
+      acts.sleep(name, { dueIn: parseDuration(`the length of the sleep ${show(name)}`, duration) })
   }
 
   get sleepUntil(): Context['sleepUntil'] {
     const acts = this.#acts
-    return (name, time) => acts.sleep(name, { dueAt: timeOf(time) })
+    return (name, time) => acts.sleep(name, { dueAt: timeOf(name, time) })
   }
 
   get waitFor(): Context['waitFor'] {
@@ -208,10 +209,12 @@ export class RunContext implements Context {
   }
 }
 
-function timeOf(time: number | Date): number {
-  const at = typeof time === 'number' ? time : time.getTime()
+// Not by its class: another realm has one of its own.
+function timeOf(name: string, time: number | Date): number {
+  const at = typeof time === 'object' && time !== null && 'getTime' in time ? time.getTime() : time
   if (Number.isSafeInteger(at) && at >= 0) return at
-  throw refusal('invalid_input', 'the end of a sleep', show(time), 'a Date, or milliseconds since 1970')
+  const found = typeof time === 'object' && Number.isNaN(at) ? 'an invalid Date' : show(time)
+  throw refusal('invalid_input', `the end of the sleep ${show(name)}`, found, 'a Date, or milliseconds since 1970')
 }
 
 function uuidFrom(bytes: Buffer): string {

@@ -5,10 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Step } from '../engine/step/step.ts'
 import { encodeValue, type Encoded } from '../model/codec.ts'
 import { parseDuration } from '../model/duration.ts'
-import { EngineError } from '../model/errors.ts'
+import { EngineError, refusal } from '../model/errors.ts'
 import { parsePolicy, retryDelayMs, shouldRetry, type ExecutionPolicy } from '../model/policy.ts'
 import { decodeError, encodeError } from '../model/recorded-error.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
+import { show } from '../model/text.ts'
 import type { StepOptions, StepTry } from './context.ts'
 import { keyOf } from './draw.ts'
 import { PermanentError, StepError, StepTimeoutError } from './errors.ts'
@@ -45,6 +46,8 @@ export class Steps {
   step(name: string, work: Work, options: StepOptions = noOptions): Promise<unknown> {
     try {
       const checked = checkOptions(options)
+      if (typeof work !== 'function')
+        throw refusal('invalid_input', `the work of step ${show(name)}`, show(work), 'a function')
       const met = this.#history.meet('step', name)
       const { recorded } = met
       if (recorded === null || recorded.state === 'pending') return heard(this.#untilOver(met, work, checked))

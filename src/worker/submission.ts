@@ -2,9 +2,11 @@
 // own policy goes with it.
 import type { CreateRequest } from '../engine/execution/create-request.ts'
 import { encodeValue, type Codec } from '../model/codec.ts'
+import { refusal } from '../model/errors.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
+import { show } from '../model/text.ts'
 import { checkBy } from './schema.ts'
-import type { Task } from './task.ts'
+import { isTask, type Task } from './task.ts'
 
 /** What `executions.create` takes, but for what the task says itself. */
 export type SubmitOptions = Omit<CreateRequest, 'kind' | 'payload' | 'payloadEncoding' | 'version'> & {
@@ -12,7 +14,7 @@ export type SubmitOptions = Omit<CreateRequest, 'kind' | 'payload' | 'payloadEnc
   readonly version?: string | null
 }
 
-const optionNames = [
+export const submitOptionNames = [
   'executionId',
   'namespace',
   'lane',
@@ -38,7 +40,8 @@ export async function requestOf(
   input: unknown,
   options: SubmitOptions,
 ): Promise<CreateRequest> {
-  refuseUnknownFields('submit', options, optionNames)
+  if (!isTask(task)) throw refusal('invalid_input', 'the task', show(task), 'what task() gave')
+  refuseUnknownFields('submit', options, submitOptionNames)
   const what = `the input of ${task.name}`
   // What is stored is what was given: the worker holds it against the schema once more, and gives the handler what that makes
   // of it.

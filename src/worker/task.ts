@@ -1,7 +1,7 @@
 // A task: a name, what it takes and gives, how it is retried, and the code. Whoever submits it needs the name and the types;
 // a worker runs the code.
-import type { Duration } from '../model/duration.ts'
-import { refusal } from '../model/errors.ts'
+import { parseDuration, type Duration } from '../model/duration.ts'
+import { EngineError, refusal } from '../model/errors.ts'
 import { checkKind, checkLane, checkVersion } from '../model/name.ts'
 import { parsePolicy, type PolicyInput } from '../model/policy.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
@@ -14,7 +14,7 @@ import { moduleOf } from './thread/module.ts'
 /** What can be sent to a run, by name. Undeclared, a name takes anything. */
 export type Signals = Readonly<Record<string, unknown>>
 
-export type Handler<Input, Output, S extends Signals> = (ctx: Context<S>, input: Input) => Promise<Output> | Output
+export type Handler<Input, Output, S extends Signals> = (ctx: Context<S>, input: Input) => PromiseLike<Output> | Output
 
 export interface TaskOptions {
   /** Runs of the old code stay with the old workers: executions keep the version that they were submitted with. */
@@ -91,6 +91,9 @@ export function task<Input = void, Out = void, In = Input, Output = Out, S exten
   handler: Handler<Input, Out, S>,
 ): Task<In, Awaited<Output>, S>
 export function task(name: string, second: unknown, third?: unknown): Task {
+  if (typeof second === 'function' && third !== undefined) {
+    throw new EngineError('invalid_input', `the options of task ${show(name)} come before its handler; swap them`)
+  }
   const [options, handler] = third === undefined ? [{}, second] : [second as GivenOptions, third]
   refuseUnknownFields(`task ${show(name)}`, options, optionNames)
   if (typeof handler !== 'function') throw refusal('invalid_input', 'handler', show(handler), 'a function')
@@ -98,6 +101,7 @@ export function task(name: string, second: unknown, third?: unknown): Task {
   if (typeof strict !== 'boolean') throw refusal('invalid_input', 'strict', show(strict), 'true or false')
   const policy = { retry, ...(attemptTimeout !== undefined && { attemptTimeoutMs: attemptTimeout }) }
   parsePolicy(policy)
+  if (deadline !== undefined) parseDuration('deadline', deadline)
   return {
     name: checkKind(name),
     version: version === undefined ? null : checkVersion(version),

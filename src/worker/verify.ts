@@ -1,7 +1,7 @@
 // Runs new code over what earlier runs have recorded, for CI: does it meet the same names in the same order? Nothing is done on
 // the way: steps give their records, and the first thing that has no record stops the replay.
 import { decodeValue, jsonCodec, type Codec } from '../model/codec.ts'
-import { EngineError } from '../model/errors.ts'
+import { EngineError, refusal } from '../model/errors.ts'
 import type { ExecutionId } from '../model/id.ts'
 import type { StepKind } from '../model/step.ts'
 import { show } from '../model/text.ts'
@@ -11,7 +11,7 @@ import { History, type Met } from './history.ts'
 import { checkRecordedRun, stepsOf, type RecordedRun } from './recorded-run.ts'
 import { claimOf, ReplayHolder, withoutWork } from './replay.ts'
 import { checkBy } from './schema.ts'
-import type { Task } from './task.ts'
+import { isTask, type Task } from './task.ts'
 
 /**
  * `same`: the code goes the recorded way, to its end or to where the run stands. `new`: it goes the recorded way and then meets
@@ -51,13 +51,15 @@ export async function verify(
   runs: readonly RecordedRun[],
   { codec = jsonCodec }: { readonly codec?: Codec } = {},
 ): Promise<VerifyReport> {
+  if (!isTask(task)) throw refusal('invalid_input', 'the task', show(task), 'what task() gave')
+  if (!Array.isArray(runs)) throw refusal('invalid_input', 'the runs', show(runs), 'a list of what `export` gave')
   const verified: VerifiedRun[] = []
   for (const run of runs.map(checkRecordedRun)) {
     if (run.kind !== task.name) {
       const sentence = `${run.executionId} is a run of ${show(run.kind)}, and not of ${show(task.name)}; verify it against that one`
       throw new EngineError('invalid_input', sentence, { task: task.name, kind: run.kind })
     }
-    verified.push({ executionId: run.executionId, ...(await verdictOf(task as Task, run, codec)) })
+    verified.push({ executionId: run.executionId, ...(await verdictOf(task, run, codec)) })
   }
   const others = verified.filter(({ kind }) => kind !== 'same')
   return {
@@ -73,7 +75,7 @@ async function verdictOf(task: Task, run: RecordedRun, codec: Codec): Promise<Ve
   const steps = stepsOf(run)
   const attemptIndex = Math.max(0, ...steps.map((step) => step.attemptIndex))
   const claim = claimOf(run, attemptIndex)
-  const holder = new ReplayHolder(claim, codec, () => stop(same))
+  const holder = new ReplayHolder(run, claim, codec, () => stop(same))
   const history = new ReplayHistory(steps, attemptIndex, task.strict, run, stop)
   const replayed = { ...task, handler: withoutWork(task.handler, () => stop(same)) }
   const code = new Code(holder, replayed, history, factsAt(run.at, null, steps))
@@ -85,7 +87,9 @@ async function verdictOf(task: Task, run: RecordedRun, codec: Codec): Promise<Ve
   }
   return Promise.race([
     stopped,
-    ended().catch((error: unknown) => atError(error, code.departure === null ? null : history, run, task.strict)),
+    ended().catch((error: unknown) =>
+      code.departure === null ? atError(error, history, run) : atEnd(history, task.strict),
+    ),
   ])
 }
 
@@ -98,21 +102,26 @@ function atEnd(history: ReplayHistory, isStrict: boolean): Verdict {
   return { kind: 'differs', recorded: missing.name, met: null, isRefused: isStrict, sentence }
 }
 
-function atError(error: unknown, departed: ReplayHistory | null, run: RecordedRun, isStrict: boolean): Verdict {
-  if (departed !== null) return atEnd(departed, isStrict)
+// Whatever else a run is, it may be because its code has thrown; to these it came without.
+const withoutThrowing: readonly RecordedRun['state'][] = ['completed', 'suspended', 'resumable']
+
+function atError(error: unknown, history: ReplayHistory, run: RecordedRun): Verdict {
   if (error instanceof RunLeft) return same
   const isRefused = EngineError.is(error, 'step_value_refused')
-  // A run that failed, or that was tried again, has thrown before.
-  if (!isRefused && run.state !== 'completed') return same
+  const [missing] = history.unmet
+  if (!isRefused && missing === undefined && !withoutThrowing.includes(run.state)) return same
   const message = error instanceof Error ? error.message : String(error)
-  return { kind: 'differs', recorded: null, met: null, isRefused, sentence: `throws where it did not: ${message}` }
+  const where =
+    missing === undefined ? 'where it did not' : `before the ${missing.kind} ${show(missing.name)}, which is recorded`
+  const sentence = `throws ${where}: ${message}`
+  return { kind: 'differs', recorded: missing?.name ?? null, met: null, isRefused, sentence }
 }
 
 /** Strict, whatever the task is: what differs is told. */
 class ReplayHistory extends History {
   readonly #steps: readonly { readonly name: string; readonly place: number }[]
   readonly #isTaskStrict: boolean
-  readonly #isSuspended: boolean
+  readonly #isWaiting: boolean
   readonly #stop: (verdict: Verdict) => void
   #last: string | null = null
 
@@ -126,7 +135,7 @@ class ReplayHistory extends History {
     super(steps, attemptIndex, true)
     this.#steps = steps
     this.#isTaskStrict = isStrict
-    this.#isSuspended = run.state === 'suspended'
+    this.#isWaiting = run.state === 'suspended' || run.state === 'resumable'
     this.#stop = stop
   }
 
@@ -134,8 +143,8 @@ class ReplayHistory extends History {
     try {
       const met = super.meet(kind, name)
       // A wait without a timeout is recorded when it is over: it may be the one that the run is in.
-      const isWaiting = kind === 'wait' && this.#isSuspended
-      if (met.recorded === null && !isWaiting) this.#stop(this.#newAt(kind, name, null))
+      const mayBeThere = kind === 'wait' && this.#isWaiting
+      if (met.recorded === null && !mayBeThere) this.#stop(this.#newAt(kind, name, null))
       this.#last = name
       return met
     } catch (error) {

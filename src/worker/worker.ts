@@ -78,10 +78,12 @@ export class Worker implements AsyncDisposable {
     if (this.#stopped !== null) throw new EngineError('engine_closed', 'this worker has stopped; make another')
     if (this.#poll.hasStarted) return
     if (isInsideThread) throw insideThread()
+    // First of all: when it throws, nothing has begun.
+    const started = this.#around.onStart?.()
     this.#registration.start()
     this.#poll.start()
     if (this.#settings.handlesSignals) this.#signals.heed()
-    await this.#around.onStart?.()
+    await started
   }
 
   /**

@@ -209,6 +209,7 @@ test.each([
   [{ prepare: 'false' }, /prepare is "false"; it must be true or false/],
   [{ listenUrl: 7 }, /listenUrl is 7; it must be a postgres:\/\/ URL/],
   [{ listenUrl: 'user:secret@host' }, /listenUrl is "user:\*\*\*@host"/],
+  [{ codec: {} }, /codec is without encode; it must be an object with the methods encode and decode/],
   [{ logger: null }, /logger is null; it must be an object with the methods/],
   [{ logger: console.log }, /logger is a function/],
   [{ logger: { ...console, warn: 'x' } }, /logger is without warn; it must be an object/],

@@ -1,11 +1,13 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { FlowBuilder, type BuildFlow, type MemberRef } from '../../src/connect/flow-builder.ts'
 import { submitFlow, type FlowOptions } from '../../src/connect/flow.ts'
 import { jsonCodec, type Codec } from '../../src/model/codec.ts'
 import { mintFlowId } from '../../src/model/id.ts'
+import { task } from '../../src/worker/task.ts'
 import { complete, fenceOf, hold } from '../engine/flow/worked.ts'
 import { refusal } from '../support/refusal.ts'
 import { setup } from '../support/setup.ts'
+import { text } from '../worker/schemas.ts'
 
 /** As `connect` gives it, on the database of the test. */
 async function open() {
@@ -156,4 +158,48 @@ test('what cannot be a graph is refused before anything is sent', async () => {
   )
   expect(cycle.message).toMatch(/a -> b -> a|b -> a -> b/)
   expect((await ff.engine.flows.list()).flows).toHaveLength(1)
+})
+
+test('what one member waits for is one group: a second policy is refused where it is written, as is a bad one', async () => {
+  const ff = await open()
+  const twice = await refusal(
+    'invalid_input',
+    ff.flow((f) => {
+      const [a, b, c] = [f.add('a'), f.add('b'), f.add('c')]
+      f.after(a, c, { kind: 'any_of' })
+      f.after(b, c, { kind: 'any_of' })
+    }),
+  )
+  expect(twice.message).toBe(
+    '"c" has a policy from an f.after before; all that it waits for is one group, so give the policy once',
+  )
+  const bad: readonly [(f: FlowBuilder) => void, string][] = [
+    [(f) => void f.after(f.add('a'), f.add('b'), { kind: 'quorum' } as never), 'policy.k is left out'],
+    [(f) => void f.after({ on: f.add('a'), kind: 'failure' as never }, f.add('b')), 'kind is "failure"'],
+    [(f) => void f.add(undefined as never), 'what f.add takes is undefined; it must be a task, or the name of a kind'],
+    [(f) => void f.add('a', 1, { nam: 'x' } as never), 'f.add has an unknown field "nam"; did you mean name?'],
+    [(f) => void f.add('a', 1, { namespace: 'x' } as never), 'f.add has an unknown field "namespace"'],
+    [(f) => void f.flow('inner', undefined as never), 'what writes a flow down is undefined; it must be a function'],
+    [undefined as never, 'what writes a flow down is undefined; it must be a function'],
+  ]
+  for (const [build, message] of bad)
+    expect((await refusal('invalid_input', ff.flow(build))).message).toContain(message)
+  expect((await ff.engine.flows.list()).flows).toEqual([])
+})
+
+test('a builder that throws after it was given a bad input leaves nothing behind that would end the process', async () => {
+  const ff = await open()
+  const unheard: unknown[] = []
+  const hear = (reason: unknown): void => void unheard.push(reason)
+  process.on('unhandledRejection', hear)
+  onTestFinished(() => void process.off('unhandledRejection', hear))
+  const strict = task('strict', { input: text }, () => {})
+  const broken = ff.flow((f) => {
+    f.add(strict, 4 as never)
+    f.flow('inner', (g) => void g.add(strict, 5 as never))
+    throw new Error('changed my mind')
+  })
+  await expect(broken).rejects.toThrow('changed my mind')
+  await new Promise((resolve) => setTimeout(resolve, 10))
+  expect(unheard).toEqual([])
 })

@@ -5,11 +5,14 @@ import { connect } from '../../src/connect/connect.ts'
 import { task } from '../../src/worker/task.ts'
 import { createDatabase } from '../support/database.ts'
 import { refusal } from '../support/refusal.ts'
+import { text } from '../worker/schemas.ts'
 
 const ship = task('ship', async (ctx, { order }: { order: number }) => {
   const { by } = await ctx.waitFor('paid')
   return `order ${order}, paid by ${by}`
 })
+
+const listen = task('listen', { signals: { word: text } }, (ctx) => ctx.waitFor('word'))
 
 test('a task with its typed input, and a signal to its run, come with the commit', async () => {
   const server = inject('postgres')
@@ -45,5 +48,9 @@ test('a task with its typed input, and a signal to its run, come with the commit
   await client.query('begin')
   // @ts-expect-error a wrong input
   await ff.within(client).submit(ship, { order: 'eight' })
+  const listening = await ff.within(client).submit(listen)
+  // @ts-expect-error a wrong payload
+  const refused = await refusal('invalid_input', ff.within(client).signal(listening, 'word', 9))
+  expect(refused.message).toBe('the signal "word" is refused by its schema: expected a text')
   await client.query('rollback')
 })

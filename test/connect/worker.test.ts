@@ -58,9 +58,19 @@ test('a close stops its workers first, and gives back what does not end', async 
   expect(() => ff.worker({ tasks: [hang] })).toThrow('this FlowFabric is closed')
 }, 60_000)
 
+test('a worker whose supervisor cannot be made has not begun when its start is refused', async () => {
+  await using ff = await open('postgres')
+  const worker = ff.worker({ tasks: [greet], reconcilers: { intervals: { nothing: 1 } } })
+  await refusal('invalid_input', worker.start())
+  // One that had begun would have nothing to say.
+  await refusal('invalid_input', worker.start())
+})
+
 test('the options of a worker are checked before anything runs', async () => {
   await using ff = await open('postgres')
   expect(() => ff.worker({ tasks: [greet], reconcilers: 'no' as never })).toThrow('reconcilers is "no"')
   expect(() => ff.worker({ tasks: [greet], logger: {} as never })).toThrow('logger is without debug')
   expect(() => ff.worker({ tasks: [greet], lane: 'x' } as never)).toThrow('did you mean lanes?')
+  expect(() => ff.worker({ tasks: [greet], reconciler: false } as never)).toThrow('did you mean reconcilers?')
+  expect(() => ff.worker(undefined as never)).toThrow('the request to worker is undefined; it must be an object')
 })

@@ -72,6 +72,20 @@ test(
   },
 )
 
+test(
+  'a codec seals what users give, and the database holds nothing that can be read',
+  { timeout: 300_000 },
+  async () => {
+    const lines = (await runOnPostgres('encrypted.ts')).split('\n')
+    expect(lines[0]).toBe('Ada is well; Grace agrees')
+    expect(lines.slice(1)).toEqual([
+      expect.stringMatching(/^input: \d+ bytes, sealed$/),
+      expect.stringMatching(/^step: \d+ bytes, sealed$/),
+      '',
+    ])
+  },
+)
+
 test('the programs in the README are the examples, and they run', { timeout: 300_000 }, async () => {
   const readme = await readFile(join(root, 'README.md'), 'utf8')
   const programs = [...readme.matchAll(/```ts\n(.*?)```/gs)].map((match) => match[1])

@@ -91,6 +91,14 @@ test('HTTP-02 beyond loopback it listens only when there is a key to ask for', a
   expect((await fetch(`http://127.0.0.1:${server.port}/v1/lanes`)).status).toBe(401)
 })
 
+test('what cannot be supervised is not served: nothing listens when serve has thrown', async () => {
+  const { ff } = await serving({ reconcilers: false })
+  const free = await serve({ ff, port: 0, reconcilers: false })
+  await free.stop()
+  await refusal('invalid_input', serve({ ff, port: free.port, reconcilers: { intervals: { none: 1 } } }))
+  await expect(fetch(`${free.url}/livez`)).rejects.toThrow('fetch failed')
+})
+
 test('on loopback it answers to its own names only, and takes nothing from other pages', async () => {
   const { server } = await serving()
   const ask = (headers: Record<string, string>) => rawRequest(server.port, headers)

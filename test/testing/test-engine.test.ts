@@ -247,4 +247,18 @@ test('what is no option, no time or no task is refused before anything is opened
   await expect(testEngine({ tasks, now: 'tomorrow' })).rejects.toThrow('now is "tomorrow"; it must be a Date')
   await expect(testEngine({ tasks: [] })).rejects.toThrow('tasks')
   await expect(testEngine({ tasks: [onboard, onboard] })).rejects.toThrow('there are two tasks "onboard"')
+  await expect(testEngine([onboard] as never)).rejects.toThrow('the request to testEngine is an array')
+  await expect(testEngine({ tasks, codec: {} as never })).rejects.toThrow('codec is without encode')
+})
+
+test('what the engine does not run, what is no task, and whatever comes after its close are refused', async () => {
+  const t = await testEngine({ tasks })
+  const stranger = task('stranger', () => {})
+  await expect(t.run(stranger)).rejects.toThrow('does not run a task "stranger"; it runs "onboard", "send-welcome"')
+  expect(() => t.mock('onboard' as never, 'send', 1)).toThrow('the task is "onboard"; it must be what task() gave')
+  expect(() => t.mock(onboard, undefined as never, 1)).toThrow('the name of a step is undefined')
+  await t.close()
+  for (const late of [t.advance('1h'), t.settle(), t.run(sendWelcome, { to: 'ada' })]) {
+    await expect(late).rejects.toMatchObject({ code: 'engine_closed' })
+  }
 })

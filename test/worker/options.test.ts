@@ -12,6 +12,9 @@ test("SDK-14 a worker's options are checked when it is made", async () => {
     [{ tasks: [plain, plain] }, 'there are two tasks "plain" without a version; give one of them another name'],
     [{ tasks: ['plain' as unknown as Task] }, 'tasks is a list with "plain"; it must be a list of what task() gave'],
     [{ lanes: [] }, 'lanes is an array; it must be one lane or more'],
+    [{ namespaces: 'a' as unknown as string[] }, 'namespaces is "a"; it must be one namespace or more'],
+    [{ namespaces: ['*'] }, "namespace is '*', which means all of them; name one"],
+    [{ middleware: (() => {}) as unknown as [] }, 'middleware is a function; it must be a list of functions'],
     [{ lanes: ['x'.repeat(65)] }, 'lane is at least 65 bytes long'],
     [{ concurrency: 0 }, 'concurrency is 0; it must be a whole number from 1 to 10000'],
     [{ prefetch: -1 }, 'prefetch is -1; it must be a whole number from 0 to 10000'],
@@ -43,6 +46,8 @@ test('a task is checked when it is named', () => {
     [() => task('t', {}, 'no' as unknown as () => void), 'handler is "no"; it must be a function'],
     [() => task('t', { input: {} as never }, () => {}), 'input is an object; it must be a Standard Schema'],
     [() => task('t', { version: '' }, () => {}), 'version is empty'],
+    [() => task('t', { deadline: 'soon' as '1s' }, () => {}), 'deadline is "soon"'],
+    [() => task('t', (() => {}) as never, {} as never), 'the options of task "t" come before its handler; swap them'],
     [() => task('t', { attemptTimeout: 0 }, () => {}), 'policy.attemptTimeoutMs is 0'],
   ] as const
   for (const [make, sentence] of refused) expect(make).toThrow(sentence)

@@ -199,7 +199,9 @@ test('a value that cannot be encoded fails the step for good, and says which', a
   const run = await submit(odd)
   await runAll()
   const error = await run.result().catch((thrown: unknown) => thrown as EngineError)
-  expect((error as EngineError).message).toContain('what step "big" gave cannot be encoded')
+  expect((error as EngineError).message).toBe(
+    `execution ${run.id} failed: what step "big" gave cannot be encoded: Do not know how to serialize a BigInt`,
+  )
 })
 
 test('a step without a name, an unknown option, a name that changes its kind: refused', async () => {
@@ -208,6 +210,7 @@ test('a step without a name, an unknown option, a name that changes its kind: re
     const hear = (error: unknown): void => void messages.push((error as EngineError).message)
     await ctx.step('', () => 1).catch(hear)
     await ctx.step('a', () => 1, { retries: 3 } as never).catch(hear)
+    await ctx.step('a', undefined as never).catch(hear)
     if (ctx.attemptIndex === 0) await ctx.step('same', () => 1)
     else await ctx.sleep('same', '1s')
     throw new Error('once more')
@@ -218,6 +221,7 @@ test('a step without a name, an unknown option, a name that changes its kind: re
   expect(messages).toEqual([
     'the name of a step is empty; it must be 1 to 256 bytes of text without control characters',
     'ctx.step has an unknown field "retries"; did you mean retry?',
+    'the work of step "a" is undefined; it must be a function',
   ])
   await after('2s')
   expect(await run.state()).toBe('failed')

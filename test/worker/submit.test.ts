@@ -110,6 +110,35 @@ test('many are submitted in one call; a bad one is refused in its place', async 
   expect(outcomes).toEqual([3, 'invalid_input', 5, 'idempotency_conflict', 'invalid_tag'])
 })
 
+test('what is no task, and what is no list of inputs, is refused by name before anything is sent', async () => {
+  const child = task('child', () => {})
+  const parent = task('parent', { retry: { attempts: 1 } }, (ctx) => ctx.run('child' as never))
+  const { submit, engine, runAll } = await working([child, parent])
+  const error = await refusal('invalid_input', submit('child' as never))
+  expect(error.message).toBe('the task is "child"; it must be what task() gave')
+  const run = await submit(parent)
+  await runAll()
+  await expect(run.result()).rejects.toThrow('the task of a child is "child"; it must be what task() gave')
+  const many = (items: unknown) => submitMany(engine, jsonCodec, child as Task, items as never)
+  expect((await refusal('invalid_input', many({ input: 1 }))).message).toContain('what to submit is an object')
+  const messages = (await many([{ email: 'a' }, 5, null])).map((answer) => (answer as EngineError).message)
+  expect(messages).toEqual([
+    'submitMany has an unknown field "email"; it may have input, options',
+    'the request to submitMany is 5; it must be an object',
+    'the request to submitMany is null; it must be an object',
+  ])
+})
+
+test('a codec that gives a promise is told to give bytes at once', async () => {
+  const plain = task('plain', (_, input: number) => input)
+  const slow = { encode: async () => ({ bytes: new Uint8Array(1), encoding: 'x' }), decode: () => null }
+  const { submit } = await working([plain], {}, slow as never)
+  const error = await refusal('invalid_input', submit(plain, 1))
+  expect(error.message).toBe(
+    'the input of plain cannot be encoded: the codec gave a promise; encode gives { bytes, encoding }, and at once',
+  )
+})
+
 test('a handle waits for the result as long as it is told to, and others hear of it at once', async () => {
   const gates: (() => void)[] = []
   const gate = task('gate', () => new Promise<string>((resolve) => gates.push(() => resolve('done'))))

@@ -73,6 +73,16 @@ export async function typed(): Promise<void> {
     expectTypeOf(await ctx.upstream('any')).toEqualTypeOf<unknown>()
   })
 
+  await ff.schedules.put('a', { task: plain, input: { email: '' }, every: '1h' })
+  await ff.schedules.put('a', { task: empty, every: '1h' })
+  await ff.schedules.put('a', { kind: 'by-kind', input: { anything: true }, every: '1h' })
+  // @ts-expect-error a wrong input
+  await ff.schedules.put('a', { task: plain, input: { mail: '' }, every: '1h' })
+  // @ts-expect-error no input
+  await ff.schedules.put('a', { task: plain, every: '1h' })
+  // @ts-expect-error the schema takes a text
+  await ff.schedules.put('a', { task: checked, input: 4, every: '1h' })
+
   ff.worker({ tasks: [plain, checked, empty], concurrency: 5 })
   // @ts-expect-error no task
   ff.worker({ tasks: ['plain'] })

@@ -1,5 +1,8 @@
 // Recorded runs against changed code.
 import { expect, test } from 'vitest'
+import { submitFlow } from '../../src/connect/flow.ts'
+import { handleFor } from '../../src/connect/submit.ts'
+import { jsonCodec } from '../../src/model/codec.ts'
 import type { Context } from '../../src/worker/context.ts'
 import type { RecordedRun } from '../../src/worker/recorded-run.ts'
 import { task, type TaskOptions } from '../../src/worker/task.ts'
@@ -128,6 +131,78 @@ test('a run of another task, and what is no run, are refused', async () => {
   await expect(verify(child, [{} as RecordedRun])).rejects.toThrow(
     'a recorded run is an object; it must be what `export` of a handle gave',
   )
+  await expect(verify(child, ended as never)).rejects.toThrow('the runs is an object; it must be a list')
+  await expect(verify('order' as never, [ended])).rejects.toThrow('the task is "order"; it must be what task() gave')
+})
+
+test('code that throws on its way to where a run stands differs, and so does what throws before something recorded', async () => {
+  const { ended, sleeping, waiting } = await recordedRuns()
+  const late: Code = async (ctx, { amount }) => {
+    await ctx.now()
+    await charge(ctx, amount)
+    await ctx.sleep('cool off', '1h')
+    throw new Error('a bug')
+  }
+  const early: Code = async (ctx) => {
+    await ctx.now()
+    throw new Error('a bug')
+  }
+  const [first, second] = [await verify(order(late), [waiting]), await verify(order(early), [sleeping, ended])]
+  expect([first.ok, second.ok]).toEqual([false, false])
+  expect(first.runs[0]!.sentence).toBe('throws where it did not: a bug')
+  expect(second.runs.map(({ sentence }) => sentence)).toEqual([
+    'throws before the step "charge", which is recorded: a bug',
+    'throws before the step "charge", which is recorded: a bug',
+  ])
+})
+
+test('a run that failed goes the recorded way when it throws where it did', async () => {
+  const fails: Code = async (ctx, { amount }) => {
+    await charge(ctx, amount)
+    throw new Error('as ever')
+  }
+  const failing = order(fails, { retry: { attempts: 1 } })
+  const { submit, runAll } = await working([failing])
+  const run = await submit(failing, { amount: 1 } as never)
+  await runAll()
+  const recorded = await run.export()
+  expect(recorded.state).toBe('failed')
+  expect((await verify(failing, [recorded])).runs[0]!.kind).toBe('same')
+})
+
+test('a signal that has come and was not taken yet makes the wait for it nothing new', async () => {
+  const waits = order(async (ctx) => ctx.waitFor('answer'))
+  const { submit, worker, engine } = await working([waits])
+  const run = await submit(waits, { amount: 1 } as never)
+  await worker.tick()
+  await run.signal('answer', 'yes')
+  const recorded = await run.export()
+  expect([recorded.state, (await engine.steps.list(run.id)).steps]).toEqual(['resumable', []])
+  expect((await verify(waits, [recorded])).runs[0]!.kind).toBe('same')
+})
+
+test('a member of a flow reads again what came before it, and is followed beyond', async () => {
+  const build = task('build', () => 'image')
+  const deploy = (code: (ctx: Context, image: string) => unknown) =>
+    task('deploy', async (ctx) => code(ctx, `${await ctx.upstream(build)} of ${(await ctx.upstreams()).length}`))
+  const recording = deploy((ctx, image) => ctx.step('roll out', () => `${image} is live`))
+  const { engine, worker, runAll, dispatched } = await working([build, recording])
+  const flow = await submitFlow(engine, jsonCodec, (f) => f.after(f.add(build), f.add(recording)), {})
+  await runAll()
+  await dispatched()
+  while ((await worker.tick()) > 0);
+  expect(await flow.result({ timeout: '10s' })).toBe('image of 1 is live')
+  const recorded = JSON.parse(
+    JSON.stringify(await handleFor(engine, jsonCodec, undefined, flow.members['deploy']!).export()),
+  ) as RecordedRun
+  const seen: string[] = []
+  const changed = deploy((ctx, image) => {
+    seen.push(image)
+    return ctx.step('roll out twice', () => image)
+  })
+  expect((await verify(recording, [recorded])).runs[0]!.kind).toBe('same')
+  expect((await verify(changed, [recorded])).runs[0]).toMatchObject({ kind: 'new', met: 'roll out twice' })
+  expect(seen).toEqual(['image of 1'])
 })
 
 const refusing = {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { EngineError } from '../../src/model/errors.ts'
 import { jsonCodec } from '../../src/model/codec.ts'
 import { WaitTimeoutError } from '../../src/worker/errors.ts'
-import { task } from '../../src/worker/task.ts'
+import { task, type Task } from '../../src/worker/task.ts'
 import { recordedBy, working } from './working.ts'
 
 test('a sleep releases the worker, and the code goes on when it is over', async () => {
@@ -266,7 +266,7 @@ test('a restart begins anew with another input, and without what was recorded', 
 
 test('a negative sleep, a time that is none and an unknown option are refused where they are said', async () => {
   const messages: string[] = []
-  const wrong = task('wrong', async (ctx) => {
+  const wrong: Task<void, void> = task('wrong', async (ctx) => {
     for (const say of [
       () => ctx.sleep('s', -1),
       () => ctx.sleep('s', '1h30m' as '1h'),
@@ -274,6 +274,14 @@ test('a negative sleep, a time that is none and an unknown option are refused wh
       () => ctx.waitFor('w', { timeout: -5 }),
       () => ctx.waitFor('w', { timeOut: 5 } as never),
       () => ctx.sleep('', '1s'),
+      () => ctx.sleep('5m', undefined as never),
+      () => ctx.sleepUntil('s', '2030-01-01' as never),
+      () => ctx.waitFor(undefined as never),
+      () => ctx.waitpoint(undefined as never),
+      () => ctx.all(5 as never),
+      () => ctx.run(wrong, undefined, { nam: 'x' } as never),
+      () => ctx.run(wrong, undefined, { idempotencyKey: 'x' } as never),
+      async () => ctx.idempotencyKey(undefined as never),
     ]) {
       try {
         await say()
@@ -287,12 +295,20 @@ test('a negative sleep, a time that is none and an unknown option are refused wh
   const run = await submit(wrong)
   await runAll()
   expect(await run.state()).toBe('completed')
-  expect(messages.map((message) => message.slice(0, 40))).toEqual([
-    'the length of a sleep is -1; it must be ',
-    'the length of a sleep is "1h30m"; it mus',
-    'the end of a sleep is an object; it must',
-    'timeout is -5; it must be a whole number',
-    'ctx.waitFor has an unknown field "timeOu',
-    'the name of a step is empty; it must be ',
+  expect(messages.map((message) => message.split('; it ')[0])).toEqual([
+    'the length of the sleep "s" is -1',
+    'the length of the sleep "s" is "1h30m"',
+    'the end of the sleep "s" is an invalid Date',
+    'timeout is -5',
+    'ctx.waitFor has an unknown field "timeOut"; did you mean timeout?',
+    'the name of a sleep is empty',
+    'the length of the sleep "5m" is undefined',
+    'the end of the sleep "s" is "2030-01-01"',
+    'the name of a wait is undefined',
+    'the name of a waitpoint is undefined',
+    'what ctx.all takes is 5',
+    'ctx.run has an unknown field "nam"; did you mean name?',
+    'ctx.run has an unknown field "idempotencyKey"',
+    'the name of an idempotency key is undefined',
   ])
 })
