@@ -12,6 +12,7 @@ import type { Turn } from '../turn.ts'
 const pingCounts: Partial<Record<PeerName, number>> = {
   'raw queue': 200,
   FlowFabric: 200,
+  'FlowFabric, worker': 200,
   'Graphile Worker': 200,
   'Graphile Worker, tuned': 200,
   'pg-boss': 5,
@@ -58,9 +59,12 @@ export const latency: Scenario = {
       title: this.title,
       unit: 'ms',
       baseline: 'raw queue',
-      rows: names.map((name) => rowOf(turns, name, [{ to: 'raw queue', ...(name === 'FlowFabric' && { bar }) }])),
+      rows: names.map((name) =>
+        rowOf(turns, name, [{ to: 'raw queue', ...(name.startsWith('FlowFabric') && { bar }) }]),
+      ),
       notes: [
         'raw queue: one insert with NOTIFY, the wake-up, and one update of what skip locked finds',
+        'FlowFabric waits in a bare claim; its worker is the one that users run, with the background duties beside it',
         ...bench.stores.absences,
         noiseOf(turns, 'raw queue'),
       ],

@@ -29,7 +29,7 @@ export const resolvePlainDispatches = statement({
     needs_more: 'bool',
   },
   text: `
-with ${lookAtDispatches(`(${oldestDispatches})`, `false as is_starting, ${isPlain} as is_taken`)},
+with ${lookAtDispatches(`(${oldestDispatches})`, { isStarting: 'false', isTaken: isPlain })},
 ${lockTrees},
 ${judgeEdges},
 ${countMembers},

@@ -28,7 +28,7 @@ const isStarting = `s.sub_flow_id is not null and c.outcome <> 'none' and (
       select w.generation
       from flowfabric.ff_dispatch w
       where w.execution_id = any (array[c.execution_id]) and w.generation = c.generation and w.outcome = 'none'
-    ) is not null as is_starting`
+    ) is not null`
 
 export const resolveDispatches = statement({
   name: `duty.${dispatchDuty}`,
@@ -50,7 +50,7 @@ named as materialized (
   join flowfabric.ff_dispatch d on d.execution_id = any (array[o.execution_id])
   for update of d skip locked
 ),
-${lookAtDispatches('(select * from due union all select * from named)', `${isStarting}, c.generation = e.generation as is_taken`)},
+${lookAtDispatches('(select * from due union all select * from named)', { isStarting, isTaken: 'c.generation = e.generation' })},
 ${lockTrees},
 ${judgeEdges},
 ${countMembers},
@@ -127,7 +127,7 @@ done as materialized (
   union all
   select execution_id, dispatch_row, owes_others
   from dispatch
-  where root_flow_id is null or generation <> current_generation
+  where is_seen and (root_flow_id is null or generation <> current_generation)
 ),
 ${payDispatches('done')},
 paid_in_part as (

@@ -38,22 +38,26 @@ order by d.created_at_ms, d.execution_id
 limit $1
 for update of d skip locked`
 
-// A flow within none is its own root, and is looked up once. A row of which another has cleared a part since the statement began
-// was locked as it is now, in a place that the statement does not see: it could be counted, and not deleted. It is passed over,
-// and whoever changed it says that it is still owed.
+// A flow within none is its own root, and is looked up once. A row that another has changed since the statement began (a part of it
+// was cleared, an edge renewed it) was locked as it is now, in a place that the statement does not see: it could be counted, and
+// not deleted. It is left as if it were held, and taken by the next look: whoever changed it may have found it locked here.
 /**
  * Gives `dispatch`, the rows of `from` beside the execution `e`, its flow `f` and the root of the flow's tree, with the places
- * of these rows. `columns`, of these: is_starting, for a member whose start is still to be told; and is_taken.
+ * of these rows, and `is_seen`. Of these are `isStarting`, for a member whose start is still to be told, and `isTaken`.
  */
-export function lookAtDispatches(from: string, columns: string): string {
+export function lookAtDispatches(
+  from: string,
+  { isStarting, isTaken }: { isStarting: string; isTaken: string },
+): string {
   return `
 dispatch as materialized (
   select c.*, e.generation as current_generation, s.sub_flow_id, f.ctid as flow_row, f.member_id as standing_id,
     f.is_held as is_flow_held, f.cancel_policy, f.root_flow_id, case when r.flow_id is null then f.ctid else r.ctid end as root_row,
     case when r.flow_id is null then f.xmin else r.xmin end as root_xmin,
-    ${columns}
+    ${isStarting} as is_starting, seen.execution_id is not null as is_seen,
+    seen.execution_id is not null and ${isTaken} as is_taken
   from ${from} c
-  join flowfabric.ff_dispatch seen on seen.ctid = c.dispatch_row
+  left join flowfabric.ff_dispatch seen on seen.ctid = c.dispatch_row
   join flowfabric.ff_exec_core e on e.execution_id = any (array[c.execution_id])
   left join flowfabric.ff_flow_core f on f.flow_id = any (array[c.flow_id])
   left join flowfabric.ff_flow_core r on r.flow_id = any (array[nullif(f.root_flow_id, f.flow_id)])
