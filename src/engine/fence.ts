@@ -107,11 +107,10 @@ ${verdictWhere(`t.attached & ${hasMoreToClose} = 0`)}`
  * stood.
  */
 export function fencedToRelease(...own: readonly string[]): string {
-  const given = ['ordinal', 'given_lease_id', 'given_epoch', 'actor', ...own].map((column) => `i.${column}`).join(', ')
   const kept = ['actor', ...own].map((column) => `t.${column}`).join(', ')
   return `
 target as materialized (
-  select ${answeredFrom}, seen.ctid as seen_row, e.ctid as execution_row, ${given}
+  select ${answeredFrom}, seen.ctid as seen_row, e.ctid as execution_row, ${given(own)}
   from input i
   join flowfabric.ff_exec_core seen on seen.execution_id = any (array[i.execution_id])
   join flowfabric.ff_exec_core e
@@ -149,11 +148,15 @@ const answeredFrom = `e.execution_id, e.lease_id, e.lease_epoch, e.lifecycle_pha
 const leftFrom = `${answeredFrom}, e.partition_key, e.ownership_state, e.eligibility_state, e.queue_id, e.priority, e.rank,
     e.retry_count, e.cancel_requested_at_ms, e.cancellation_reason, e.cancelled_by`
 
+/** Of `input i`: what the fence is held against, and the operation's own columns. */
+function given(own: readonly string[]): string {
+  return ['ordinal', 'given_lease_id', 'given_epoch', 'actor', ...own].map((column) => `i.${column}`).join(', ')
+}
+
 function lockedBy(condition: string, own: readonly string[]): string {
-  const given = ['ordinal', 'given_lease_id', 'given_epoch', 'actor', ...own].map((column) => `i.${column}`).join(', ')
   return `
 target as materialized (
-  select ${leftFrom}, ${given}
+  select ${leftFrom}, ${given(own)}
   from input i
   join flowfabric.ff_exec_core e
     on e.execution_id = any (array[i.execution_id])
