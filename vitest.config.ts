@@ -5,7 +5,7 @@ import { LongestFirst } from './test/support/longest-first.ts'
 const engine = [
   'test/engine/**/*.test.ts',
   'test/worker/**/*.test.ts',
-  'test/cli/{doctor,nouns,process,serve,usage,work}.test.ts',
+  'test/cli/{doctor,nouns,process,serve,submit,usage,work}.test.ts',
   'test/conformance/**/*.test.ts',
   'test/server/**/*.test.ts',
   'test/support/setup.test.ts',
@@ -14,8 +14,8 @@ const engine = [
 // same engine behind the server; that it is asked is shown by bad ids.
 const overHttp = [
   'test/conformance/**/*.test.ts',
-  'test/engine/execution/{bad-id,cancel,cancel-grace,claim,complete,create,delay,fail,grant,release,renew,replay,result}.test.ts',
-  'test/engine/execution/{resume,suspend,tag,try-suspend}.test.ts',
+  'test/engine/execution/{bad-id,cancel,cancel-grace,claim,claim-attempt,claim-patience,complete,create,delay,fail}.test.ts',
+  'test/engine/execution/{grant,release,renew,replay,result,resume,suspend,tag,try-suspend}.test.ts',
   'test/engine/suspension/lifecycle.test.ts',
   'test/engine/signal/{send,redeem,repeat}.test.ts',
   'test/engine/flow/{add-member,cancel,connect,graph,submit-graph,upstream-results,wait}.test.ts',

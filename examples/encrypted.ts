@@ -1,5 +1,5 @@
 // What users give never reaches the database in the clear: a codec seals every input, step, signal, result and error on its way
-// there. The key stays with whoever submits and works; the server, the console and backups see bytes.
+// there. The key stays with whoever submits and works; the server, the database and backups see bytes.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { connect, jsonCodec, task, type Codec } from 'flowfabric'
 

@@ -1,10 +1,4 @@
-// `flowfabric/client`: FlowFabric on a server, for a process that never opens a database.
+// `flowfabric/client`: FlowFabric on a server, for a process that never opens a database; it writes, submits and runs tasks all the
+// same.
 export { connectServer as connect, type ServerOptions } from './connect/connect-server.ts'
-export type { FlowFabric, WorkOptions } from './connect/flowfabric.ts'
-export type { FlowHandle, FlowOptions } from './connect/flow.ts'
-export type { Handle, ResultOptions } from './connect/handle.ts'
-export type { Engine } from './engine/contract.ts'
-export { EngineError, type ErrorCode, type ErrorDetails } from './model/errors.ts'
-export type { ExecutionId, FlowId, WaitpointId } from './model/id.ts'
-export type { SubmitOptions } from './worker/submission.ts'
-export { task, type Handler, type Signals, type Task, type TaskOptions } from './worker/task.ts'
+export * from './tasks.ts'

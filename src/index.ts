@@ -1,24 +1,11 @@
-export { connect, type ConnectOptions } from './connect/connect.ts'
-export type { FlowFabric, Health, WorkOptions } from './connect/flowfabric.ts'
-export type { Handle, ResultOptions } from './connect/handle.ts'
-export type {
-  BuildFlow,
-  Dependency,
-  FlowBuilder,
-  InnerFlowOptions,
-  MemberOptions,
-  MemberRef,
-} from './connect/flow-builder.ts'
-export type { FlowHandle, FlowOptions } from './connect/flow.ts'
-export type { SigningOptions } from './connect/signing-options.ts'
-export type { ScheduleOptions, ScheduleScope, UserSchedules } from './connect/schedules.ts'
-export { jsonCodec, type Codec, type Encoded } from './model/codec.ts'
-export { decodeError, encodeError, type RecordedError } from './model/recorded-error.ts'
+// `flowfabric`: all that `flowfabric/worker` has, and the engine: its nouns, what they take and what they answer.
+export * from './worker.ts'
+export type { Health } from './connect/flowfabric.ts'
 export type { CallerOptions } from './engine/caller.ts'
 export type { Attempt, AttemptPage, ListAttemptsRequest } from './engine/attempt/list.ts'
 export type {
+  ApiKeys,
   Attempts,
-  Engine,
   Events,
   Executions,
   Flows,
@@ -147,49 +134,13 @@ export type { HeartbeatRequest, HeartbeatResult } from './engine/worker/heartbea
 export type { ListWorkersRequest, WorkerInstance, WorkerPage } from './engine/worker/list.ts'
 export type { MarkDeadRequest, MarkDeadResult } from './engine/worker/mark-dead.ts'
 export type { Registered, RegisterRequest } from './engine/worker/register.ts'
-export type { UserWithin as Within } from './connect/within.ts'
 export type { Scope } from './model/api-key.ts'
 export type { Condition, NodePath } from './model/condition.ts'
-export type { Duration } from './model/duration.ts'
-export { EngineError, type ErrorCode, type ErrorDetails } from './model/errors.ts'
-export type {
-  EdgeKind,
-  EdgeResolution,
-  GroupState,
-  JoinPolicy,
-  JoinPolicyInput,
-  OnSatisfied,
-} from './model/edge-group.ts'
+export type { EdgeResolution, GroupState, JoinPolicy, OnSatisfied } from './model/edge-group.ts'
 export type { Aside, ExplainFacts, WorkerCounts } from './model/explain-facts.ts'
-export type { Explanation } from './model/explain.ts'
-export { mintExecutionId, mintFlowId, type ExecutionId, type FlowId, type WaitpointId } from './model/id.ts'
-export type { ExecutionPolicy, PolicyInput } from './model/policy.ts'
+export type { ExecutionPolicy } from './model/policy.ts'
 export type { Predicate } from './model/predicate.ts'
-export type { CatchUp, Overlap } from './model/schedule.ts'
 export type { SignalEffect, SignalSource } from './model/signal.ts'
-export type { BlockingReason, PublicState, StateVector } from './model/state.ts'
+export type { BlockingReason, StateVector } from './model/state.ts'
 export type { StepKind, StepState } from './model/step.ts'
 export type { CloseReason, SuspensionReason, TimeoutBehaviour, WaitpointState } from './model/suspension.ts'
-export type { TransactionClient } from './sql/borrowed-client.ts'
-export type { Logger } from './sql/logger.ts'
-export type {
-  ChildHandle,
-  ChildOptions,
-  Context,
-  StepOptions,
-  StepTry,
-  Upstream,
-  Wait,
-  WaitForOptions,
-  Waitpoint as ContextWaitpoint,
-} from './worker/context.ts'
-export { ChildError, PermanentError, RunLeft, StepError, StepTimeoutError, WaitTimeoutError } from './worker/errors.ts'
-export type { LeaseHealth } from './worker/leases.ts'
-export type { Middleware } from './worker/middleware.ts'
-export type { RecordedBytes, RecordedRun, RecordedRunStep } from './worker/recorded-run.ts'
-export type { Schema } from './worker/schema.ts'
-export type { SubmitOptions } from './worker/submission.ts'
-export { task, type Handler, type Task, type TaskOptions } from './worker/task.ts'
-export { verify, type VerifiedRun, type VerifyReport } from './worker/verify.ts'
-export type { WorkerOptions } from './worker/options.ts'
-export type { Worker } from './worker/worker.ts'

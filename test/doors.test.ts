@@ -1,7 +1,8 @@
-// What a door loads: the files behind it, by their imports, and the packages these name.
+// What a door loads: the files behind it, by their imports, and the packages these name. And what it has, held against the others.
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { routes } from '../src/api/routes.ts'
 
 const root = new URL('../src/', import.meta.url)
 const staticImport = /^(?:import|export)(?! type)[^'"]*?from '([^']+)'|^import '([^']+)'/gm
@@ -50,4 +51,68 @@ test('testing.ts is loaded by no other door', async () => {
   }
   const { packages } = await reach('testing.ts', anyImport)
   expect([...packages].toSorted()).toEqual(['@electric-sql/pglite', 'croner', 'ms', 'uuid'])
+})
+
+const aDoor = /^export (type )?\{([^}]*)\} from '([^']+)'|^export \* from '([^']+)'/gm
+
+/** By name: the file that has it, and what it is called there. A door that has all of another has it as that one does. */
+async function exportsOf(door: string): Promise<Map<string, string>> {
+  const found = new Map<string, string>()
+  const source = await readFile(new URL(door, root), 'utf8')
+  for (const [, isType, names, file, other] of source.matchAll(aDoor)) {
+    if (other !== undefined) for (const [name, thing] of await exportsOf(other)) found.set(name, thing)
+    for (const each of (names ?? '').split(',').filter((name) => name.trim() !== '')) {
+      const [, own = '', of, as = of] = /^\s*(type )?(\w+)(?: as (\w+))?\s*$/.exec(each)!
+      found.set(as!, `${isType === undefined && own === '' ? 'value' : 'type'} ${of} of ${file}`)
+    }
+  }
+  return found
+}
+
+test('in all doors a name is one thing, and a thing has one name', async () => {
+  const doors = ['index.ts', 'worker.ts', 'client.ts', 'server.ts', 'testing.ts', 'opentelemetry.ts']
+  const things = new Map<string, Set<string>>()
+  const names = new Map<string, Set<string>>()
+  const add = (to: Map<string, Set<string>>, key: string, value: string): void =>
+    void to.set(key, (to.get(key) ?? new Set()).add(value))
+  for (const door of doors) {
+    const found = await exportsOf(door)
+    expect(found.size).toBeGreaterThan(0)
+    for (const [name, thing] of found) {
+      add(things, name, thing)
+      add(names, thing.replace(/^(value|type) /, ''), name)
+    }
+  }
+  const several = (map: Map<string, Set<string>>) => [...map].filter(([, values]) => values.size > 1)
+  // The one name that is meant to be two: each door connects to what it may.
+  expect(several(things).map(([name]) => name)).toEqual(['connect'])
+  expect(several(names)).toEqual([])
+})
+
+test('tasks are written and run through each door by the same names', async () => {
+  const [index, worker, client] = await Promise.all(['index.ts', 'worker.ts', 'client.ts'].map(exportsOf))
+  const aboutADatabase = ['ConnectOptions', 'SigningOptions', 'TransactionClient', 'Within']
+  const ofTasks = [...worker!.keys()].filter((name) => !aboutADatabase.includes(name))
+  expect([...client!.keys()].toSorted()).toEqual(ofTasks.toSorted())
+  expect([...worker!.keys()].filter((name) => !index!.has(name))).toEqual([])
+  // What a task and whoever runs it cannot do without.
+  const needed =
+    'connect task Context ContextWaitpoint SignalTypes Codec jsonCodec Telemetry WorkerOptions EngineError PermanentError ' +
+    'StepError ChildError WaitTimeoutError StepTimeoutError'
+  expect(needed.split(' ').filter((name) => !ofTasks.includes(name))).toEqual([])
+  // Every noun of the engine has its interface in the main door.
+  const nouns = Object.keys(routes).filter((noun) => noun !== 'serverTime')
+  const interfaces = nouns.map((noun) => noun.charAt(0).toUpperCase() + noun.slice(1))
+  expect(interfaces.filter((name) => !index!.get(name)?.endsWith('of ./engine/contract.ts'))).toEqual([])
+})
+
+test('tsconfig.json leads to every door of the package', async () => {
+  const read = async (name: string) => JSON.parse(await readFile(new URL(`../${name}`, root), 'utf8'))
+  const [{ exports }, { compilerOptions }] = [await read('package.json'), await read('tsconfig.json')]
+  const doors = Object.entries<{ types: string }>(exports).filter(([, leads]) => typeof leads === 'object')
+  const expected = doors.map(([door, { types }]) => [
+    door.replace(/^\./, 'flowfabric'),
+    [types.replace('/dist/', '/src/').replace('.d.ts', '.ts')],
+  ])
+  expect(compilerOptions.paths).toEqual(Object.fromEntries(expected))
 })

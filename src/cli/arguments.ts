@@ -55,7 +55,8 @@ async function read(typed: string, stdin: Surroundings['stdin']): Promise<[sourc
   try {
     return [` in ${path}`, await readFile(path, 'utf8')]
   } catch (cause) {
-    throw new EngineError('invalid_input', `${path} cannot be read: ${(cause as Error).message}`, {}, { cause })
+    const sentence = `${path} cannot be read: ${(cause as Error).message}; name a file that can, behind the @`
+    throw new EngineError('invalid_input', sentence, { path }, { cause })
   }
 }
 

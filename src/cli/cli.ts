@@ -4,6 +4,7 @@ import { userInfo } from 'node:os'
 import type { Command } from 'commander'
 import type { ConnectOptions } from '../connect/connect.ts'
 import type { FlowFabric } from '../connect/flowfabric.ts'
+import { parseUrl, shownUrl } from '../connect/url.ts'
 import type { Engine } from '../engine/contract.ts'
 import { EngineError } from '../model/errors.ts'
 import { fromEnvironment, postgresOptions, signingOptions, type Environment } from './environment.ts'
@@ -113,7 +114,7 @@ export class Cli {
   /** For what cannot be done over HTTP. */
   refuseServer(command: string): void {
     if (!this.#isServer) return
-    const sentence = `${command} needs the database itself; give --url postgres://... or file:./directory`
+    const sentence = `${command} needs the database itself, and ${shownUrl(this.url)} is a server; give --url postgres://... or file:./directory`
     throw new EngineError('invalid_input', sentence, { field: 'url' })
   }
 
@@ -138,7 +139,6 @@ export class Cli {
 
   // Opening it would make it, and then say that it is empty.
   async #refuseMissingDirectory(url: string): Promise<void> {
-    const { parseUrl } = await import('../connect/url.ts')
     const target = parseUrl(url)
     if (target.kind !== 'embedded' || target.directory === null) return
     const isThere = await access(target.directory).then(

@@ -23,6 +23,8 @@ const nextAct: Readonly<Record<string, string>> = {
   execution_not_found: '`flowfabric list` shows those that there are.',
   flow_not_found: '`flowfabric flow list` shows those that there are.',
   schedule_not_found: '`flowfabric schedule list` shows those that there are.',
+  waitpoint_not_found: "`flowfabric list --state suspended` shows what waits, `flowfabric show '<id>'` for what.",
+  api_key_not_found: '`flowfabric api-key list` shows those that there are.',
 }
 
 export function tellFailure(error: unknown, printer: Printer, options: { json: boolean; debug: boolean }): number {

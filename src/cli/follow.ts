@@ -1,41 +1,44 @@
 // Events as they come: of one execution until it has ended, or of everything until the user has had enough.
 import type { Engine } from '../engine/contract.ts'
 import type { LogEvent } from '../engine/event/log-event.ts'
-import type { Subscription } from '../engine/event/subscription.ts'
+import { EngineError } from '../model/errors.ts'
 import type { ExecutionId } from '../model/id.ts'
 import { isEnded } from '../model/state.ts'
+import { followTimeline } from '../server/timeline-stream.ts'
 import type { Cli } from './cli.ts'
-import { collect } from './pages.ts'
+import { everyRow } from './pages.ts'
 import { cut, harmless, padTo } from './text.ts'
 import { instant } from './time.ts'
 
+const pageSize = 1000
+
 /** What has happened to it so far, then what comes. True when it has ended. */
-export async function follow(
-  cli: Cli,
-  engine: Engine,
-  executionId: ExecutionId,
-  events: Subscription,
-): Promise<boolean> {
-  const { rows } = await collect(10_000, async (from) => {
-    const page = await engine.events.timeline(executionId, { limit: 1000, ...from })
-    return { rows: page.events, nextCursor: page.nextCursor }
-  })
-  for (const event of rows) printEvent(cli, event, false)
-  const told = new Set(rows.map((event) => event.cursor))
-  const execution = await engine.executions.describe(executionId)
-  const isOver = execution !== null && isEnded(execution.publicState)
-  // It has ended since the timeline was read: its last events come through the subscription.
-  const isToldOver = rows.some((event) => event.kind === 'ended' && event.generation === execution?.generation)
-  if (isOver && (isToldOver || rows.length === 0)) {
-    await events.return()
+export async function follow(cli: Cli, engine: Engine, executionId: ExecutionId): Promise<boolean> {
+  const signal = cli.surroundings.interruption?.()
+  const found = await engine.executions.describe(executionId)
+  if (found === null) {
+    throw new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
+  }
+  // An ending is written with its event, so what had ended before has told all, or as much as the log still has.
+  if (isEnded(found.publicState)) {
+    for await (const event of timelineOf(engine, executionId)) printEvent(cli, event, false)
     return true
   }
-  for await (const event of events) {
-    if (event.kind === 'truncated' || event.executionId !== executionId || told.has(event.cursor)) continue
+  const until = signal === undefined ? {} : { signal }
+  for await (const event of await followTimeline(engine, executionId, { limit: pageSize }, until)) {
+    if (event.kind === 'truncated') continue
     printEvent(cli, event, false)
-    if (event.kind === 'ended') return true
+    // Endings before a replay are history.
+    if (event.kind === 'ended' && (event.generation ?? 0) >= found.generation) return true
   }
   return false
+}
+
+function timelineOf(engine: Engine, executionId: ExecutionId): AsyncGenerator<LogEvent> {
+  return everyRow(async (from) => {
+    const { events, nextCursor } = await engine.events.timeline(executionId, { limit: pageSize, ...from })
+    return { rows: events, nextCursor }
+  })
 }
 
 /** One line: when, of which execution, what. */

@@ -22,7 +22,8 @@ export interface TaskLoader {
 export async function taskLoader(path: string): Promise<TaskLoader> {
   const file = resolve(path)
   await readFile(file).catch((cause: Error) => {
-    throw new EngineError('invalid_input', `${path} cannot be read: ${cause.message}`, { path }, { cause })
+    const sentence = `${path} cannot be read: ${cause.message}; name a file that exports tasks`
+    throw new EngineError('invalid_input', sentence, { path }, { cause })
   })
   await refuseCommonJs(path, file)
   await learnTypeScript(file, path)

@@ -1,4 +1,5 @@
 // Times as people read them.
+import type { Printer } from './print.ts'
 
 const units = [
   ['d', 86_400_000],
@@ -29,6 +30,11 @@ export function relative(at: number, now: number): string {
 
 export function instant(at: number): string {
   return new Date(at).toISOString()
+}
+
+/** For a column: on a screen how long ago, or in how long; into a pipe the instant. Nothing for null. */
+export function timeCell({ isTerminal }: Printer, now: number): (at: number | null) => string {
+  return (at) => (at === null ? '' : isTerminal ? relative(at, now) : instant(at))
 }
 
 /** The day is left out where it is today's. */

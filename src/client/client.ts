@@ -85,9 +85,17 @@ export class Client {
   }
 
   /** The value of its answer; a refusal is thrown as the server would throw it. */
-  call(called: Called): Promise<unknown> {
+  async call(called: Called): Promise<unknown> {
+    const { signal, done } = this.#endOf(called)
+    try {
+      return await this.#untilAnswered(called, signal)
+    } finally {
+      done()
+    }
+  }
+
+  #untilAnswered(called: Called, signal: AbortSignal | undefined): Promise<unknown> {
     const { route, isRepeatable } = called
-    const signal = this.#signalOf(called)
     const requestId = randomUUID()
     const { patienceMs } = this.options
     return untilAnswered({ isRepeatable, patienceMs, signal }, async () => {
@@ -109,9 +117,22 @@ export class Client {
     this.#namespace = decodeURIComponent(told)
   }
 
-  #signalOf({ signal, waitMs = 0 }: Called): AbortSignal | undefined {
-    if (waitMs === 0) return signal
-    return signal === undefined ? this.#waits.signal : AbortSignal.any([signal, this.#waits.signal])
+  // Both signals may live as long as the process, so nothing of the call must stay with them: AbortSignal.any would.
+  #endOf({ signal, waitMs = 0 }: Called): { readonly signal: AbortSignal | undefined; readonly done: () => void } {
+    if (waitMs === 0) return { signal, done() {} }
+    const closing = this.#waits.signal
+    if (signal === undefined) return { signal: closing, done() {} }
+    const either = new AbortController()
+    const end = (): void => either.abort((signal.aborted ? signal : closing).reason)
+    const both = [signal, closing]
+    if (both.some(({ aborted }) => aborted)) end()
+    for (const each of both) each.addEventListener('abort', end)
+    return {
+      signal: either.signal,
+      done() {
+        for (const each of both) each.removeEventListener('abort', end)
+      },
+    }
   }
 
   #send({ route, path, body, headers, waitMs = 0, signal }: Called, requestId: string): Promise<Reply> {

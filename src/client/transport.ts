@@ -28,6 +28,9 @@ export interface Reply {
 // One or two sets of an operation are on their way at a time: more sockets would make smaller sets.
 const mostQuickSockets = 16
 
+// A timer that is set for longer goes off at once.
+const longestTimerMs = 2 ** 31 - 1
+
 export class Transport {
   readonly #base: URL
   readonly #isSecure: boolean
@@ -73,10 +76,13 @@ export class Transport {
     if (this.#closedBy !== null) throw this.#closedBy
     const request = this.#request(ask)
     let isLate = false
-    const late = setTimeout(() => {
-      isLate = true
-      request.destroy()
-    }, timeoutMs)
+    const late = setTimeout(
+      () => {
+        isLate = true
+        request.destroy()
+      },
+      Math.min(timeoutMs, longestTimerMs),
+    )
     try {
       return await read(await answerTo(request, ask.body, this.#isSecure))
     } catch (error) {

@@ -6,7 +6,7 @@ import { EngineError, refusal } from '../model/errors.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import { show } from '../model/text.ts'
 import { encodeValue, type Codec } from '../model/codec.ts'
-import { requestOf, submitOptionNames } from '../worker/submission.ts'
+import { defined, requestOf, submitOptionNames } from '../worker/submission.ts'
 import { isTask, type Signals, type Task } from '../worker/task.ts'
 
 /** A member of the flow that is being written down. `Out` is what it gives. */
@@ -129,7 +129,7 @@ export class FlowBuilder {
     const kind = isTask(what) ? what.name : what
     const { name = this.#freeName(kind), ...rest } = options
     if (!isTask(what))
-      return this.#take(name, Promise.resolve({ ...rest, name, kind, ...this.#payloadOf(kind, input) }))
+      return this.#take(name, Promise.resolve({ ...defined(rest), name, kind, ...this.#payloadOf(kind, input) }))
     const request = requestOf(this.#codec, what, input, rest)
     return this.#take(
       name,
@@ -145,7 +145,7 @@ export class FlowBuilder {
     this.#inner.set(name, inner)
     return this.#take(
       name,
-      inner.#graph().then((written) => ({ name, flow: { kind: defaultFlowKind, ...options, ...written } })),
+      inner.#graph().then((written) => ({ name, flow: { kind: defaultFlowKind, ...defined(options), ...written } })),
     )
   }
 

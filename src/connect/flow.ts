@@ -12,6 +12,7 @@ import type { ExecutionId, FlowId } from '../model/id.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import type { Codec } from '../model/codec.ts'
 import { show } from '../model/text.ts'
+import { defined } from '../worker/submission.ts'
 import { defaultFlowKind, FlowBuilder, MemberRef, type BuildFlow, type BuiltFlow } from './flow-builder.ts'
 import { handleOf as executionHandle, type Handle, type ResultOptions } from './handle.ts'
 
@@ -59,7 +60,7 @@ export async function submitFlow<Out>(
   refuseUnknownFields('flow', options, optionNames)
   const { codec = ownCodec, ...request } = options
   const built = await FlowBuilder.build(build, codec)
-  const submitted = await engine.flows.submitGraph({ kind: defaultFlowKind, ...request, ...built.graph })
+  const submitted = await engine.flows.submitGraph({ kind: defaultFlowKind, ...defined(request), ...built.graph })
   return handleOf(engine, codec, built, submitted) as FlowHandle<Out>
 }
 

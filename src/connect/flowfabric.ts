@@ -1,4 +1,4 @@
-// What a user holds of one database.
+// What a user holds of a database, or of the server before it.
 import type { Engine } from '../engine/contract.ts'
 import type { CheckHealthRequest, HealthReport } from '../engine/health/check.ts'
 import type { Repair } from '../engine/health/repair.ts'
@@ -94,7 +94,7 @@ export interface FlowFabric extends AsyncDisposable {
   supervise(options?: SuperviseOptions): Supervisor
   /**
    * Says in the lock of an embedded directory where this process serves, so that others connect there instead; null: no more.
-   * On Postgres it does nothing.
+   * On Postgres it does nothing; over HTTP it is refused, for that process has no directory open.
    */
   announce(url: string | null): Promise<void>
   /** The database itself, for whoever looks after it; `flowfabric doctor` prints what it finds. */

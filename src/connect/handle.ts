@@ -11,6 +11,7 @@ import { EngineError, type ErrorCode } from '../model/errors.ts'
 import type { ExecutionId } from '../model/id.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import type { PublicState } from '../model/state.ts'
+import { nothingWhenForbidden } from '../worker/errors.ts'
 import { lastError, openedReason } from '../worker/last-error.ts'
 import { exportRun, type RecordedRun } from '../worker/recorded-run.ts'
 import { checkBy, type Schema } from '../worker/schema.ts'
@@ -74,7 +75,8 @@ export async function signalTo(
   payload: unknown,
 ): Promise<SendRequest> {
   const what = `the signal ${JSON.stringify(name)}`
-  await checkBy(schemasOf.get(run)?.[name], payload, what)
+  const schemas = schemasOf.get(run)
+  await checkBy(schemas !== undefined && Object.hasOwn(schemas, name) ? schemas[name] : undefined, payload, what)
   const encoded = encodeValue(codec, what, payload)
   const content = encoded === null ? {} : { payload: encoded.bytes, payloadEncoding: encoded.encoding }
   return { executionId: run.id, name, ...content }
@@ -108,7 +110,8 @@ const codeOf: Readonly<Record<Ended['kind'], ErrorCode>> = {
 
 async function endedOtherwise(engine: Engine, codec: Codec, id: ExecutionId, ended: Ended): Promise<EngineError> {
   const { kind } = ended
-  const error = kind === 'failed' || kind === 'expired' ? await lastError(engine, codec, id) : undefined
+  const hasThrown = kind === 'failed' || kind === 'expired'
+  const error = hasThrown ? await lastError(engine, codec, id).catch(nothingWhenForbidden) : undefined
   const reason = openedReason(ended.reason, error)
   const sentence = `execution ${id} ${kind === 'failed' ? 'failed' : `was ${kind}`}${reason === null ? '' : `: ${reason}`}`
   return new EngineError(codeOf[kind], sentence, { executionId: id, reason, ...(error !== undefined && { error }) })

@@ -6,14 +6,14 @@ import { EngineError } from '../model/errors.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import type { Logger } from '../sql/logger.ts'
 import { workerOptionNames } from '../worker/options.ts'
+import { defined } from '../worker/submission.ts'
 import type { Telemetry } from '../worker/telemetry.ts'
 import { Worker } from '../worker/worker.ts'
 import { checkLogger } from './check-logger.ts'
 import type { FlowFabric, WorkOptions } from './flowfabric.ts'
+import { longestCloseMs, stopWorkers } from './stop-workers.ts'
 import { tracedEngine } from './traced-engine.ts'
 import { userSide } from './user-side.ts'
-
-const longestCloseMs = 10_000
 
 export interface HeldServer {
   readonly client: OpenClient
@@ -27,7 +27,7 @@ export function holdServer({ client, codec = jsonCodec, logger, telemetry }: Hel
   const workers = new Set<Worker>()
   let closing: Promise<void> | undefined
   const end = async (): Promise<void> => {
-    await Promise.all([...workers].map((each) => each.stop()))
+    await stopWorkers(workers)
     await client.close(longestCloseMs)
   }
   const close = (): Promise<void> => (closing ??= end())
@@ -36,7 +36,9 @@ export function holdServer({ client, codec = jsonCodec, logger, telemetry }: Hel
     const { reconcilers = false, ...options } = given
     if (reconcilers !== false) throw localOnly('reconcilers', 'the server runs them')
     if (options.logger !== undefined) checkLogger(options.logger)
-    const made = new Worker({ ...(logger !== undefined && { logger }), ...options }, { engine, codec, telemetry })
+    const onStop = (): void => void workers.delete(made)
+    const own = { ...(logger !== undefined && { logger }), ...defined(options) }
+    const made = new Worker(own, { engine, codec, telemetry, onStop })
     if (closing !== undefined) throw new EngineError('engine_closed', 'this FlowFabric is closed; connect again')
     workers.add(made)
     return made

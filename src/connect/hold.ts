@@ -1,6 +1,6 @@
 // A database that is open, its engine, and everything that `ff` does with them.
 import type { OpenEngine } from '../engine/engine.ts'
-import { longestCloseMs, within } from '../engine/closing.ts'
+import { within } from '../engine/closing.ts'
 import { asEngineError, throwInOurWords } from '../engine/failure.ts'
 import { checkHealth } from '../engine/health/check.ts'
 import { repairHealth } from '../engine/health/repair.ts'
@@ -13,11 +13,13 @@ import type { TransactionClient } from '../sql/borrowed-client.ts'
 import type { Logger } from '../sql/logger.ts'
 import type { EmbeddedSql } from '../sql/pglite.ts'
 import type { Sql } from '../sql/sql.ts'
+import { defined } from '../worker/submission.ts'
 import type { Telemetry } from '../worker/telemetry.ts'
 import type { Worker } from '../worker/worker.ts'
 import { checkLogger } from './check-logger.ts'
 import type { FlowFabric, Health, WorkOptions } from './flowfabric.ts'
 import { makeWorker } from './make-worker.ts'
+import { longestCloseMs, stopWorkers } from './stop-workers.ts'
 import { userSide } from './user-side.ts'
 import { codeVersion } from '../model/version.ts'
 import { tracedEngine } from './traced-engine.ts'
@@ -29,19 +31,22 @@ export interface Held {
   readonly codec?: Codec | undefined
   readonly logger?: Logger | undefined
   readonly telemetry?: Telemetry | undefined
+  /** What becomes of the database when all else is closed; left out: it is closed too, within so many milliseconds. */
+  readonly letGo?: ((withinMs: number) => Promise<void>) | undefined
 }
 
-export function hold({ sql, opened, codec = jsonCodec, logger, telemetry }: Held): FlowFabric {
+export function hold({ sql, opened, codec = jsonCodec, logger, telemetry, ...held }: Held): FlowFabric {
+  const { letGo = (withinMs) => sql.close(withinMs) } = held
   const engine = telemetry === undefined ? opened.engine : tracedEngine(opened.engine, telemetry)
   const running = new Set<Supervisor>()
   const workers = new Set<Worker>()
   let closing: Promise<void> | undefined
   const end = async (): Promise<void> => {
     const until = performance.now() + longestCloseMs
-    await within(longestCloseMs, Promise.all([...workers].map((each) => each.stop())))
+    await stopWorkers(workers)
     const stopped = Promise.all([...running].map((each) => each.stop()))
     await Promise.all([within(longestCloseMs, stopped), opened.close(longestCloseMs)])
-    await sql.close(Math.max(0, until - performance.now()))
+    await letGo(Math.max(0, until - performance.now()))
   }
   const close = (): Promise<void> => (closing ??= end())
   const refuseWhenClosed = (): void => {
@@ -50,11 +55,11 @@ export function hold({ sql, opened, codec = jsonCodec, logger, telemetry }: Held
   const supervise = (options: SuperviseOptions = {}): Supervisor => {
     refuseUnknownFields('supervise', options, superviseOptionNames)
     if (options.logger !== undefined) checkLogger(options.logger)
-    const started = opened.supervisor({ ...(logger !== undefined && { logger }), ...options })
+    const started = opened.supervisor({ ...(logger !== undefined && { logger }), ...defined(options) })
     refuseWhenClosed()
     running.add(started)
     started.start()
-    return started
+    return forgottenWhenStopped(started, running)
   }
   const inTransaction = (client: TransactionClient): UserWithin => {
     if (sql.kind === 'embedded') throw noTransactionsOfYours()
@@ -66,12 +71,13 @@ export function hold({ sql, opened, codec = jsonCodec, logger, telemetry }: Held
   }
   const worker = (options: WorkOptions): Worker => {
     const onCalledOff: OpenEngine['onCalledOff'] = (hear) => opened.onCalledOff(hear)
-    const made = makeWorker({ sql, engine, codec, telemetry, supervise, logger, onCalledOff }, options)
+    const onStopped = (): void => void workers.delete(made)
+    const made = makeWorker({ sql, engine, codec, telemetry, supervise, logger, onCalledOff, onStopped }, options)
     refuseWhenClosed()
     workers.add(made)
     return made
   }
-  const held = {
+  const user = {
     ...userSide(engine, codec),
     within: inTransaction,
     worker,
@@ -82,7 +88,7 @@ export function hold({ sql, opened, codec = jsonCodec, logger, telemetry }: Held
     [Symbol.asyncDispose]: close,
   }
   // The types of one task go with its handle; at run time a task is a task.
-  return held as unknown as FlowFabric
+  return user as unknown as FlowFabric
 }
 
 export function healthOf(sql: Sql): Health {
@@ -90,6 +96,21 @@ export function healthOf(sql: Sql): Health {
     check: (request) => checkHealth(sql, codeVersion, request).catch(throwInOurWords),
     repair: () => repairHealth(sql, codeVersion).catch(throwInOurWords),
   }
+}
+
+/** A process may begin and stop many of them. */
+function forgottenWhenStopped(supervisor: Supervisor, running: Set<Supervisor>): Supervisor {
+  const stop = supervisor.stop.bind(supervisor)
+  const start = supervisor.start.bind(supervisor)
+  supervisor.start = () => {
+    running.add(supervisor)
+    start()
+  }
+  supervisor.stop = async () => {
+    await stop()
+    running.delete(supervisor)
+  }
+  return supervisor
 }
 
 async function announce(sql: Sql, url: string | null): Promise<void> {

@@ -8,6 +8,7 @@ import { refuseUnknownFields } from '../model/shape.ts'
 import { show } from '../model/text.ts'
 import type { Logger } from '../sql/logger.ts'
 import type { Sql } from '../sql/sql.ts'
+import { defined } from '../worker/submission.ts'
 import { workerOptionNames } from '../worker/options.ts'
 import type { Telemetry } from '../worker/telemetry.ts'
 import { Worker, type WorkerSurroundings } from '../worker/worker.ts'
@@ -22,10 +23,11 @@ interface Surroundings {
   readonly logger: Logger | undefined
   readonly onCalledOff: WorkerSurroundings['onCalledOff']
   readonly supervise: (options: SuperviseOptions) => Supervisor
+  readonly onStopped: () => void
 }
 
 export function makeWorker(around: Surroundings, options: WorkOptions): Worker {
-  const { sql, engine, codec, telemetry, supervise, onCalledOff } = around
+  const { sql, engine, codec, telemetry, supervise, onCalledOff, onStopped } = around
   refuseUnknownFields('worker', options, [...workerOptionNames, 'reconcilers'])
   const { reconcilers = true, ...rest } = options
   if (typeof reconcilers !== 'boolean' && (typeof reconcilers !== 'object' || reconcilers === null)) {
@@ -36,7 +38,7 @@ export function makeWorker(around: Surroundings, options: WorkOptions): Worker {
   const leaseTtl = sql.kind === 'embedded' ? limits.defaultEmbeddedLeaseTtlMs : limits.defaultLeaseTtlMs
   let supervisor: Supervisor | undefined
   return new Worker(
-    { leaseTtl, ...rest, ...(logger !== undefined && { logger }) },
+    { leaseTtl, ...defined(rest), ...(logger !== undefined && { logger }) },
     {
       engine,
       codec,
@@ -49,7 +51,10 @@ export function makeWorker(around: Surroundings, options: WorkOptions): Worker {
           ...(reconcilers === true ? {} : reconcilers),
         })
       },
-      onStop: () => supervisor?.stop(),
+      onStop: async () => {
+        await supervisor?.stop()
+        onStopped()
+      },
     },
   )
 }

@@ -11,7 +11,7 @@ import type { TriggerResult } from '../engine/schedule/trigger.ts'
 import { decodeValue, encodeValue, type Codec } from '../model/codec.ts'
 import { EngineError, refusal } from '../model/errors.ts'
 import { show } from '../model/text.ts'
-import { requestOf as submission } from '../worker/submission.ts'
+import { over, requestOf as submission } from '../worker/submission.ts'
 import { isTask, type Task } from '../worker/task.ts'
 
 interface CommonOptions extends Omit<
@@ -91,8 +91,7 @@ async function requestOf(id: string, options: Given, codec: Codec): Promise<PutS
   }
   const { task, kind, input, until, ...rest } = options
   return {
-    ...(await executionOf(task, kind, input, codec)),
-    ...rest,
+    ...over(await executionOf(task, kind, input, codec), rest),
     scheduleId: id,
     ...(until === undefined ? {} : { until: until instanceof Date ? until.getTime() : until }),
   }

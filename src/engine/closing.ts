@@ -5,7 +5,7 @@ import { EngineError } from '../model/errors.ts'
 import { around } from '../sql/around.ts'
 import type { Sql } from '../sql/sql.ts'
 
-export const longestCloseMs = 10_000
+const longestCloseMs = 10_000
 
 /** Whoever takes calls and answers them later. */
 interface Taker {

@@ -40,6 +40,11 @@ export function asEngineError(error: unknown): EngineError {
   if (state === undefined) {
     return new EngineError('internal_error', `the engine met a fault of its own: ${message}`, {}, { cause: error })
   }
+  const passing = passingOf(state)
+  if (passing !== undefined) {
+    const sentence = `the database cannot do it now, because ${passing}: ${message}; try again`
+    return new EngineError('database_unavailable', sentence, { sqlState: state }, { cause: error })
+  }
   if (state === '42501') {
     const sentence = `${message}; grant the role what it lacks, or connect as the owner of the tables`
     return new EngineError('database_right_missing', sentence, { sqlState: state }, { cause: error })
@@ -50,6 +55,16 @@ export function asEngineError(error: unknown): EngineError {
   }
   const sentence = `the database refused the statement: ${message}`
   return new EngineError('database_error', sentence, { sqlState: state }, { cause: error })
+}
+
+/** What passes, or is mended by somebody, without a change of the call: nothing was written, and the same call may succeed. */
+function passingOf(state: string): string | undefined {
+  if (state === '25006') return 'it is read-only, as after a failover'
+  if (state === '57014') return 'the statement was cancelled, by somebody or by a timeout of the role or the database'
+  if (state === '53100') return 'its disk is full'
+  if (state === '53200') return 'it is out of memory'
+  if (state === '53300') return 'it has too many connections'
+  return state.startsWith('53') ? 'it has run out of something' : undefined
 }
 
 /** One item's own error is its answer, and none of its neighbours'; any other is the whole set's. */

@@ -9,6 +9,7 @@ import { formatExecutionId, parseExecutionId, type ExecutionId } from '../model/
 import { show } from '../model/text.ts'
 import { statement } from '../sql/statement.ts'
 import type { Caller } from './caller.ts'
+import { clockAfter } from './clock/after-lock.ts'
 import { hasMoreToClose } from './execution/ending.ts'
 
 /** What a claim gives and every write of its holder names. */
@@ -173,15 +174,12 @@ export function isHeldSql(execution: string, given: string): string {
       and ${execution}.lease_epoch = ${given}.given_epoch and l.expires_at_ms > k.now_ms`
 }
 
-const clock = `
-clock as materialized (
-  select flowfabric.ff_now_ms() as now_ms
-  from (select count(*) from target) locked
-)`
+const clock = clockAfter('target')
 
 function verdictWhere(isOurs: string): string {
   const isHeld = isHeldSql('t', 't')
-  return `${clock},
+  return `
+${clock},
 verdict as materialized (
   select t.*, k.now_ms,
     coalesce(t.lease_id = t.given_lease_id and t.lease_epoch = t.given_epoch, false) as is_last_holder,

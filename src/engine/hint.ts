@@ -7,6 +7,7 @@
 // after the commit that they tell of (inside it, NOTIFY takes a lock that halves the throughput, measured), one at a time:
 // what rings meanwhile is told by the next. It goes a turn of the event loop later, behind what the caller asks for next, who
 // would else wait for it (measured: a tenth of suspend, signal and claim).
+import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { Sql } from '../sql/sql.ts'
 import { statement } from '../sql/statement.ts'
@@ -56,6 +57,7 @@ export type Hinting = Pick<Hints, 'carriedBy' | 'carrier' | 'ring' | 'due' | 'ca
 
 export class Hints {
   readonly #sql: Sql
+  readonly #channel: string
   readonly #watches = new Set<Watch<number>>()
   readonly #flowWatches = new Set<Watch<string>>()
   readonly #onQueue: (queueId: number | null) => void
@@ -77,6 +79,7 @@ export class Hints {
   /** `onQueue` hears the queues that a hint names, and null when anything may have changed. */
   constructor(sql: Sql, onQueue: (queueId: number | null) => void) {
     this.#sql = sql
+    this.#channel = channelOf(sql.schema)
     this.#onQueue = onQueue
   }
 
@@ -251,10 +254,14 @@ export class Hints {
   #tellDue(timer: HintedTimer, inMs: number): void {
     for (const hear of this.#onDue) hear(timers[timer].column, inMs)
   }
+}
 
-  get #channel(): string {
-    return `flowfabric ${this.#sql.schema}`.slice(0, 60)
-  }
+// The name of a channel has at most 63 bytes, and so has a schema's.
+const longestSchemaBytes = 50
+
+function channelOf(schema: string): string {
+  const isShort = Buffer.byteLength(schema) <= longestSchemaBytes
+  return `flowfabric ${isShort ? schema : createHash('sha256').update(schema).digest('hex').slice(0, 32)}`
 }
 
 // Queues, flows, executions and timers, joined by commas; what has no name stands for all of its kind.

@@ -85,7 +85,7 @@ export function shared(sql: Sql, options: EngineOptions) {
     progress: new Merger(sql, progressOperation(sql)),
     recordStep: new Merger(sql, recordStepOperation(sql)),
     warn: new Merger(sql, warnOperation(telling)),
-    restart: new Merger(sql, restartOperation(telling, onReady)),
+    restart: new Merger(sql, restartOperation(telling, onReady, onOwed)),
     replay: new Merger(sql, replayOperation(telling, onReady)),
     changePriority: new Merger(sql, changePriorityOperation(telling, onReady)),
     revoke: new Merger(sql, revokeOperation(telling, onReady, onOwed, onCalledOff)),

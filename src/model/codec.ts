@@ -1,5 +1,6 @@
 // The engine stores bytes and never looks into them; a codec turns values into bytes and back, on the caller's side.
 import { EngineError, refusal } from './errors.ts'
+import { limits } from './limits.ts'
 import { show } from './text.ts'
 
 export interface Encoded {
@@ -49,11 +50,19 @@ export function encodeValue(codec: Codec, what: string, value: unknown): Encoded
   }
 }
 
-// A codec is somebody else's, and one that must be awaited gives a promise.
-function checkEncoded(encoded: Encoded): Encoded {
+/** Refuses what is larger than a payload may be, where it is made: as the engine would, once it is sent. */
+export function checkSize(what: string, encoded: Encoded | null): Encoded | null {
+  const bytes = encoded?.bytes.byteLength ?? 0
+  if (bytes <= limits.payloadBytes) return encoded
+  const sentence = `${what} is ${bytes} bytes; at most ${limits.payloadBytes} are stored. Keep it elsewhere and send a reference`
+  throw new EngineError('payload_too_large', sentence, { what, bytes, limit: limits.payloadBytes })
+}
+
+/** A codec is somebody else's, and one that must be awaited gives a promise. */
+export function checkEncoded(encoded: Encoded): Encoded {
   const { bytes, encoding } = (encoded ?? {}) as Partial<Encoded>
   if (ArrayBuffer.isView(bytes) && typeof encoding === 'string') return encoded
-  const found = encoded instanceof Promise ? 'a promise' : show(encoded)
+  const found = isPromise(encoded) ? 'a promise' : show(encoded)
   throw new EngineError('invalid_input', `the codec gave ${found}; encode gives { bytes, encoding }, and at once`)
 }
 
@@ -64,6 +73,34 @@ export function checkCodec(codec: unknown): void {
     const found: unknown = Reflect.get(codec, method)
     if (typeof found !== 'function') throw refusal('invalid_input', 'codec', `without ${method}`, allowed)
   }
+  refuseAwaited(codec as Codec)
+}
+
+// Told when it is given, and not when the first run has ended and its result is lost. What it throws is its own affair: it may be
+// that its keys are not there yet.
+function refuseAwaited(codec: Codec): void {
+  let encoded: Encoded
+  let decoded: unknown
+  try {
+    encoded = codec.encode({ name: 'Error', message: 'a probe' })
+  } catch {
+    return
+  }
+  checkEncoded(encoded)
+  try {
+    decoded = codec.decode(encoded)
+  } catch {
+    return
+  }
+  if (isPromise(decoded))
+    throw new EngineError('invalid_input', 'the codec gave a promise; decode gives the value, and at once')
+}
+
+/** Nobody will await it, so that it must not be missed when it rejects. */
+function isPromise(value: unknown): boolean {
+  const isOne = typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+  if (isOne) Promise.resolve(value).catch(() => {})
+  return isOne
 }
 
 export function decodeValue(codec: Codec, what: string, bytes: Uint8Array | null, encoding: string | null): unknown {

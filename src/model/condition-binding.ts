@@ -12,11 +12,12 @@ export interface Binding {
 
 /** Refuses a condition that waits for what this suspension does not have, and several waitpoints of which it ignores one. */
 export function checkBinding(condition: Condition, { waitpoints, hasDeadline }: Binding): void {
+  const boundKeys = new Set(waitpoints)
   const named = new Set<string>()
   for (const [path, node] of signalNodesOf(condition)) {
     for (const key of waitpointsOf(node)) {
       named.add(key)
-      if (waitpoints.includes(key)) continue
+      if (boundKeys.has(key)) continue
       const why =
         node === condition && node.kind === 'signal'
           ? 'waitpoint_key_mismatch'

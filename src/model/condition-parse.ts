@@ -153,10 +153,14 @@ function parseChild(path: NodePath, value: unknown): ChildCondition {
   return { kind: 'child', executionId: formatExecutionId(executionId.partition, executionId.uuid) }
 }
 
+// The last millisecond of the year 9999, as for every point in time that is given.
+const lastTime = 253_402_300_799_999
+
 function parseTime(path: NodePath, value: unknown): TimeCondition {
   const at = read(path, value, { at: (_: string, ms: unknown) => ms }).at
-  if (typeof at === 'number' && Number.isSafeInteger(at) && at >= 0) return { kind: 'time', at }
-  throw refusal(code, `${placeOf(path)}.at`, show(at), 'a point in time, in whole milliseconds since 1970')
+  if (typeof at === 'number' && Number.isSafeInteger(at) && at >= 0 && at <= lastTime) return { kind: 'time', at }
+  const allowed = 'a point in time before the year 10000, in whole milliseconds since 1970'
+  throw refusal(code, `${placeOf(path)}.at`, show(at), allowed)
 }
 
 function parseMembers(path: NodePath, value: unknown, kind: 'allOf' | 'anyOf', depth: number): readonly Condition[] {

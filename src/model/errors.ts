@@ -1,50 +1,67 @@
 // Every way in which the engine says no. The table feeds the HTTP status, the client, the CLI and the documentation, so a
-// code is added here and nowhere else. `retryable` means: the same call, sent again unchanged, may succeed.
+// code is added here and nowhere else. `retryable` means: the same call, sent again unchanged, may succeed. `permanent` means:
+// the request itself is wrong, and not the state of the world, so that durable code that meets it would meet it in every
+// further attempt, and has none. What is neither is final for the call, and a later attempt may do better.
 
 export interface ErrorEntry {
   readonly status: number
   readonly retryable: boolean
+  readonly permanent: boolean
   readonly meaning: string
 }
 
+function permanent(status: number, meaning: string): ErrorEntry {
+  return { status, retryable: false, permanent: true, meaning }
+}
+
 function final(status: number, meaning: string): ErrorEntry {
-  return { status, retryable: false, meaning }
+  return { status, retryable: false, permanent: false, meaning }
 }
 
 function retryable(status: number, meaning: string): ErrorEntry {
-  return { status, retryable: true, meaning }
+  return { status, retryable: true, permanent: false, meaning }
 }
 
 export const errorTable = {
   // What the caller sent.
-  invalid_input: final(400, 'A value has the wrong type, length or form; the details name the field.'),
-  invalid_id: final(400, 'An id is not of the form {fp:N}:<uuid>.'),
-  invalid_partition: final(400, 'A partition is not a whole number from 0 to 255, or not the one that must be used.'),
-  invalid_cursor: final(400, 'A cursor is damaged, or was given out by another list.'),
-  invalid_capabilities: final(400, 'A list of capabilities breaks a rule; details.why says which.'),
-  invalid_policy: final(400, 'An execution policy has an unknown field or a value that cannot be honoured.'),
-  invalid_tag: final(400, 'A tag key or value breaks the rules, or there are too many tags.'),
-  invalid_condition: final(
+  invalid_input: permanent(400, 'A value has the wrong type, length or form; the details name the field.'),
+  invalid_id: permanent(400, 'An id is not of the form {fp:N}:<uuid>.'),
+  invalid_partition: permanent(
+    400,
+    'A partition is not a whole number from 0 to 255, or not the one that must be used.',
+  ),
+  invalid_cursor: permanent(400, 'A cursor is damaged, or was given out by another list.'),
+  invalid_capabilities: permanent(400, 'A list of capabilities breaks a rule; details.why says which.'),
+  invalid_policy: permanent(400, 'An execution policy has an unknown field or a value that cannot be honoured.'),
+  invalid_tag: permanent(400, 'A tag key or value breaks the rules, or there are too many tags.'),
+  invalid_condition: permanent(
     400,
     'A resume condition is malformed, too deep, or can never be met; the details say where.',
   ),
-  invalid_kid: final(400, 'The id of a signing key is empty, too long or contains a colon.'),
-  invalid_secret_hex: final(400, 'The secret of a signing key is not an even number of hex digits, or too few.'),
-  invalid_grace_ms: final(400, 'The grace of a rotated signing key is not a duration.'),
-  missing_token: final(400, 'A signal came without the token of its waitpoint.'),
-  invalid_token: final(400, 'A waitpoint token is wrong, expired, or belongs to something else; which is not told.'),
-  signal_limit_exceeded: final(400, 'The execution has received as many signals as its policy allows.'),
-  waitpoint_limit_exceeded: final(400, 'The execution has as many waitpoints that no suspension has used as it may.'),
-  invalid_dependency: final(400, 'An edge of a flow names something that cannot be depended upon.'),
+  invalid_kid: permanent(400, 'The id of a signing key is empty, too long or contains a colon.'),
+  invalid_secret_hex: permanent(400, 'The secret of a signing key is not an even number of hex digits, or too few.'),
+  invalid_grace_ms: permanent(400, 'The grace of a rotated signing key is not a duration.'),
+  missing_token: permanent(400, 'A signal came without the token of its waitpoint.'),
+  invalid_token: permanent(
+    400,
+    'A waitpoint token is wrong, expired, or belongs to something else; which is not told.',
+  ),
+  signal_limit_exceeded: permanent(400, 'The execution has received as many signals as its policy allows.'),
+  waitpoint_limit_exceeded: permanent(
+    400,
+    'The execution has as many waitpoints that no suspension has used as it may.',
+  ),
+  invalid_dependency: permanent(400, 'An edge of a flow names something that cannot be depended upon.'),
+  // The client says it of a proxy's page too, and a proxy can be mended.
   invalid_url: final(400, 'A connection URL cannot be understood.'),
-  payload_too_large: final(413, 'A payload, result, signal or frame is larger than its limit.'),
-  too_many_items: final(400, 'A call carries more items than one call may.'),
+  payload_too_large: permanent(413, 'A payload, result, signal or frame is larger than its limit.'),
+  too_many_items: permanent(400, 'A call carries more items than one call may.'),
   route_not_found: final(404, 'The server has nothing at this path.'),
   method_not_allowed: final(405, 'The path exists, with other methods; the header Allow names them.'),
   request_timeout: retryable(408, 'The request did not arrive whole in the time that the server gives it.'),
   headers_too_large: final(431, 'The headers of the request are larger than the server takes.'),
   unsupported_media_type: final(415, 'The body is not application/json.'),
-  fence_required: final(400, 'A write on a running execution came without the lease that allows it.'),
+  fence_required: permanent(400, 'A write on a running execution came without the lease that allows it.'),
 
   // Who may do it.
   unauthenticated: final(401, 'The request carries no valid credential.'),
@@ -95,12 +112,14 @@ export const errorTable = {
   grant_expired: final(409, 'The grant ran out before it was redeemed.'),
 
   // Steps and children.
-  step_kind_conflict: final(409, 'A recorded step name was met again as another kind of step.'),
-  step_value_refused: final(409, 'A recorded step value is refused by the schema of the code that reads it.'),
+  step_kind_conflict: permanent(409, 'A recorded step name was met again as another kind of step.'),
+  step_value_refused: permanent(409, 'A recorded step value is refused by the schema of the code that reads it.'),
+  // Not permanent: what a step gives may come from outside, such as a model, and the next try may give better.
+  step_output_refused: final(409, 'What a step gave is refused by its schema; it is tried again as its policy says.'),
   step_not_found: final(404, 'The execution has recorded no step of this name.'),
-  step_limit: final(409, 'The generation has recorded as many steps, or bytes of them, as one may.'),
-  nondeterminism: final(409, 'A strict task met its recorded steps in another order, or not at all.'),
-  child_depth_limit: final(409, 'Children are nested as deep as they may be.'),
+  step_limit: permanent(409, 'The generation has recorded as many steps, or bytes of them, as one may.'),
+  nondeterminism: permanent(409, 'A strict task met its recorded steps in another order, or not at all.'),
+  child_depth_limit: permanent(409, 'Children are nested as deep as they may be.'),
 
   // Suspensions and signals.
   waitpoint_exists: final(409, 'The execution already has a waitpoint with this key.'),
@@ -136,6 +155,10 @@ export const errorTable = {
 
   // The database and the engine itself.
   database_unreachable: retryable(503, 'The database did not answer, or the connection was lost.'),
+  database_unavailable: retryable(
+    503,
+    'The database is there and cannot do it now: it is read-only, has run out of something, or cancelled the statement.',
+  ),
   database_auth_failed: final(500, 'The database refused the user or the password.'),
   database_right_missing: final(500, 'The database user lacks a right that the engine needs.'),
   database_not_found: final(500, 'The server has no database of this name.'),

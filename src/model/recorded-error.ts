@@ -2,7 +2,7 @@
 // engine stores. Reading it must not throw again: getters may fail, causes may run in a circle, a message may be a book.
 import { limits } from './limits.ts'
 import { show } from './text.ts'
-import { jsonCodec, type Codec, type Encoded } from './codec.ts'
+import { checkEncoded, jsonCodec, type Codec, type Encoded } from './codec.ts'
 
 export interface RecordedError {
   readonly name: string
@@ -15,6 +15,8 @@ export interface RecordedError {
   readonly errors?: readonly RecordedError[]
   /** Something of it was left out, because it was too large, too deep, or its own cause. */
   readonly isCut?: true
+  /** No further try would have helped: whoever recorded it decided so, by more than its name. */
+  readonly isPermanent?: true
 }
 
 // Of one thing that was thrown, in all and from cause to cause.
@@ -33,10 +35,11 @@ export const noError = 'NonError'
  * const { bytes, encoding } = encodeError(thrown)
  * await executions.fail({ ...fence, reason: 'the mail server refused', error: bytes, errorEncoding: encoding })
  */
-export function encodeError(thrown: unknown, codec: Codec = jsonCodec): Encoded {
+export function encodeError(thrown: unknown, codec: Codec = jsonCodec, isPermanent: boolean = false): Encoded {
   // The codec has the last word on the size, so texts are shortened until it is content.
   for (let textLength = limits.errorBytes; ; textLength /= 4) {
-    const encoded = codec.encode(new Recorder(textLength).record(thrown, []))
+    const recorded = new Recorder(textLength).record(thrown, [])
+    const encoded = checkEncoded(codec.encode(isPermanent ? { ...recorded, isPermanent } : recorded))
     if (encoded.bytes.byteLength <= limits.errorBytes || textLength <= 1) return encoded
   }
 }
@@ -58,6 +61,10 @@ function isRecorded(value: unknown): value is RecordedError {
 
 /** Stands for the reason of a failure where the codec does not let its text be read. */
 export const sealedReason = 'the handler threw; its error is recorded with the attempt, for who has the codec'
+
+/** The same where there is nothing to read, because the codec could not encode the error. */
+export const unrecordedReason =
+  "the handler threw; its error is not recorded, because the codec could not encode it; the worker's log says why"
 
 /** With its causes: `the mail was not sent: connection refused`. */
 export function sentenceOf(error: RecordedError): string {

@@ -33,7 +33,7 @@ export interface AppOptions {
   readonly rateLimit?: { readonly perKey?: number; readonly perAddress?: number } | false
   /** Where it is mounted, when whoever mounts it does not cut that off: `/api/flowfabric`. */
   readonly basePath?: string
-  /** Origins whose pages may read answers. Left out: none. */
+  /** Origins whose pages may ask and read answers; `*` is all of them. Left out: none but its own. */
   readonly cors?: readonly string[]
   /** The names that it answers to, without ports. Left out: any. */
   readonly hosts?: readonly string[]
@@ -95,9 +95,10 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics): 
     await next()
     metrics.request(context.req.method, context.get('path') ?? 'unknown', context.res.status, performance.now() - began)
   })
-  if (options.cors !== undefined) app.use(cors({ origin: [...checkOrigins(options.cors)], ...corsHeaders }))
+  const origins = checkOrigins(options.cors ?? [])
+  if (origins.length > 0) app.use(cors({ origin: origins.includes('*') ? '*' : [...origins], ...corsHeaders }))
   app.use(async (context, next) => {
-    refuseOtherHosts(options.hosts ?? null, context.req.raw.headers)
+    refuseOtherHosts(options.hosts ?? null, origins, context.req.raw.headers)
     await next()
   })
   app.use(async (context, next) => {

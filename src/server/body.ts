@@ -52,7 +52,7 @@ function parse(text: string): unknown {
     return JSON.parse(text)
   } catch (error) {
     const why = error instanceof Error ? error.message.slice(0, 200) : 'unreadable'
-    throw new EngineError('invalid_input', `the body is not JSON: ${why}`, { field: 'body' })
+    throw new EngineError('invalid_input', `the body is not JSON: ${why}; send a JSON object`, { field: 'body' })
   }
 }
 

@@ -1,5 +1,5 @@
 // What is no request at all, comes too slowly, or has headers without end never reaches the app; it is answered in the same form.
-import type { Server } from 'node:http'
+import { maxHeaderSize, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { EngineError } from '../model/errors.ts'
 import { problemOf } from './problem.ts'
@@ -25,9 +25,12 @@ export function answerBrokenRequests(server: Server): void {
 
 function refusalOf(code: string | undefined): EngineError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return new EngineError('request_timeout', `the request was not whole after ${slowestMs.request} ms; send it again`)
+    const sentence = `the request was not whole in time: headers have ${slowestMs.headers} ms, all of it ${slowestMs.request} ms; send it again`
+    return new EngineError('request_timeout', sentence)
   }
-  if (code === 'HPE_HEADER_OVERFLOW')
-    return new EngineError('headers_too_large', 'the headers are too large; send fewer')
-  return new EngineError('invalid_input', 'this is no HTTP request that can be understood')
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    const sentence = `the headers are larger than ${maxHeaderSize} bytes; send fewer or shorter ones`
+    return new EngineError('headers_too_large', sentence, { limit: maxHeaderSize })
+  }
+  return new EngineError('invalid_input', 'what came is no HTTP request; send HTTP/1.1, without TLS')
 }

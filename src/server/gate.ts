@@ -36,7 +36,8 @@ export class Gate {
   async admit(route: Pick<Route, 'operationId' | 'scopes'>, headers: Headers, address: string): Promise<Admitted> {
     const identity = await this.#identify(route, headers, address)
     if (!allows(identity, route.scopes)) {
-      const sentence = `${route.operationId} needs a key with the scope ${route.scopes.join(' or ')}`
+      const [needed, has] = [route.scopes.join(' or '), identity.scopes.join(', ')]
+      const sentence = `${route.operationId} needs a key with the scope ${needed}, and this one has ${has}; send another key`
       throw new EngineError('forbidden', sentence, { needs: route.scopes, has: identity.scopes })
     }
     return { engine: this.#bind(identity, headers), identity }

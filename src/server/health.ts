@@ -7,6 +7,7 @@ const longestMs = 2000
 
 export function addHealth(app: Router, engine: Engine, stopping: AbortSignal): void {
   app.get('/livez', (context) => context.json({ status: 'ok' }))
+  // The same by the name that FlowFabric's other servers have for it, for whoever watches those too (HTTP-01).
   app.get('/healthz', (context) => context.json({ status: 'ok' }))
   app.get('/readyz', async (context) => {
     const status = stopping.aborted ? 'stopping' : await statusOf(engine)

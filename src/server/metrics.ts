@@ -39,7 +39,7 @@ export class Metrics {
   readonly #retries = this.#counter('ff_attempt_retry_total', 'Failures after which another attempt follows.', [])
   readonly #signals = this.#counter('ff_signals_total', 'Signals, by what they did.', ['effect'])
   readonly #groups = this.#counter('ff_edge_group_policy_total', 'Rules given for what a member waits for.', ['policy'])
-  readonly #errors = this.#counter('ff_backend_errors_total', 'Faults, by operation and code.', ['op', 'kind'])
+  readonly #errors = this.#counter('ff_backend_errors_total', 'Faults, by route and code.', ['op', 'kind'])
 
   constructor(engine: Engine) {
     this.#lanes = new LaneMetrics(engine, this.#registry)
@@ -53,8 +53,9 @@ export class Metrics {
     this.#requestSeconds.observe({ method: known, path }, ms / 1000)
   }
 
-  fault(operationId: string, code: string): void {
-    this.#errors.inc({ op: operationId, kind: code })
+  /** `op` is the path as its route has it. */
+  fault(path: string, code: string): void {
+    this.#errors.inc({ op: path, kind: code })
   }
 
   turn({ duty, tookMs, processed, errors }: DutyTurn): void {
@@ -117,7 +118,8 @@ export function addMetrics(app: Router, metrics: Metrics, gate: Gate | null): vo
     if (gate !== null) {
       const { identity } = await gate.admit(metricsRoute, context.req.raw.headers, addressOf(context))
       if (identity.namespace !== '*') {
-        throw new EngineError('forbidden', 'metrics are of all namespaces; they need a key of all of them')
+        const sentence = `metrics are of all namespaces, and this key is of ${identity.namespace} alone; send a key of all of them`
+        throw new EngineError('forbidden', sentence, { namespace: identity.namespace })
       }
     }
     return context.body(await metrics.text(), 200, { 'content-type': metrics.contentType })

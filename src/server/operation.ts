@@ -90,7 +90,13 @@ function keyFromHeader(route: Route, context: Context, given: Fields): Fields {
   return { idempotencyKey: key }
 }
 
-function absentError({ absent, operationId }: Route, fields: Fields): EngineError {
-  const [field, value] = Object.entries(fields)[0] ?? ['', '']
-  return new EngineError(absent!, `${operationId} found nothing for ${field} ${show(value)}`, { [field]: value })
+// What stands in the path is in every log on the way; what came in the body or the query may be a secret, and is not said again.
+function absentError({ absent, operationId, path }: Route, fields: Fields): EngineError {
+  const said = pathFields(path).map((name) => [name, fields[name]] as const)
+  const what = said.map(([name, value]) => `${name} ${show(value)}`).join(', ')
+  const sentence =
+    what === ''
+      ? `${operationId} found nothing for what was sent, which is not repeated here; look at what was sent`
+      : `${operationId} found nothing for ${what}; look at the id, and at the namespace in which it was looked for`
+  return new EngineError(absent!, sentence, Object.fromEntries(said))
 }

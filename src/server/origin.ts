@@ -1,5 +1,5 @@
 // A server on loopback is reached by every page that a browser on the same machine opens. So there it answers to its own names
-// only, and takes nothing from pages of another origin.
+// only, and takes nothing from pages of another origin than those that were named.
 import { EngineError } from '../model/errors.ts'
 
 export const loopbackHosts = ['localhost', '127.0.0.1', '[::1]'] as const
@@ -8,20 +8,19 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host)
 }
 
-/** `hosts` without ports; null: any. */
-export function refuseOtherHosts(hosts: readonly string[] | null, headers: Headers): void {
+/** `hosts` without ports; null: any, from any page. */
+export function refuseOtherHosts(hosts: readonly string[] | null, origins: readonly string[], headers: Headers): void {
   if (hosts === null) return
   const host = headers.get('host') ?? ''
   const name = host.replace(/:\d+$/, '')
   if (!hosts.includes(name)) {
-    throw new EngineError('forbidden', `this server does not answer to the name '${name.slice(0, 100)}'`, {
-      host: name,
-    })
+    const sentence = `this server answers to ${hosts.join(', ')}, and was called '${name.slice(0, 100)}'; call it by one of those, or name this one in the option hosts`
+    throw new EngineError('forbidden', sentence, { host: name, hosts })
   }
   const origin = headers.get('origin')
-  if (origin !== null && !isSameOrigin(origin, host)) {
-    throw new EngineError('forbidden', 'this server takes nothing from pages of another origin', { origin })
-  }
+  if (origin === null || isSameOrigin(origin, host) || origins.includes(origin) || origins.includes('*')) return
+  const sentence = `this server takes nothing from pages of another origin, such as '${origin.slice(0, 100)}'; name that in the option cors`
+  throw new EngineError('forbidden', sentence, { origin })
 }
 
 export function isSameOrigin(origin: string, host: string): boolean {

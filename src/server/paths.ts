@@ -36,6 +36,6 @@ export function unknownRoute({ method, path }: Asked, basePath: string): EngineE
       path,
     })
   }
-  const sentence = `${path} takes ${allow.join(', ')}, and not ${method}`
+  const sentence = `${path} takes ${allow.join(', ')}, and not ${method}; ask by one of those`
   return new EngineError('method_not_allowed', sentence, { allow })
 }

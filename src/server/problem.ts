@@ -48,6 +48,6 @@ export function asRefusal(error: unknown, onFault: (error: unknown) => void): En
     return error
   }
   onFault(error)
-  const sentence = 'the server met a fault of its own; its log has the request id and what happened'
+  const sentence = 'the server met a fault of its own; look for the request id in its log, which has what happened'
   return new EngineError('internal_error', sentence, {})
 }

@@ -16,7 +16,7 @@ export class RateLimit {
     this.#now = now
   }
 
-  /** Refuses with how long to wait. */
+  /** Refuses with how long to wait; `who` is named to whoever asked, so it may be no secret. */
   take(who: string, perSecond: number): void {
     const now = this.#now()
     const bucket = this.#buckets.get(who) ?? { tokens: perSecond, at: now }
@@ -27,7 +27,7 @@ export class RateLimit {
     this.#buckets.set(who, { tokens: Math.max(0, filled - 1), at: now })
     if (filled >= 1) return
     const retryAfterMs = Math.ceil(((1 - filled) / perSecond) * 1000)
-    const sentence = `more than ${perSecond} requests came in a second; try again in ${retryAfterMs} ms`
+    const sentence = `${who} sent more than ${perSecond} requests in a second; try again in ${retryAfterMs} ms`
     throw new EngineError('rate_limited', sentence, { perSecond, retryAfterMs })
   }
 }

@@ -67,6 +67,7 @@ export interface RunningServer extends AsyncDisposable {
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   refuseUnknownFields('serve', options, optionNames)
   const { ff: given, url, host = '127.0.0.1', port = 7070, keys, reconcilers = true, ...rest } = options
+  if (given !== undefined && url !== undefined) throw eitherOf('serve was given both ff and url')
   const ff = given ?? (await open(url, rest.logger))
   let server: Server | undefined
   try {
@@ -141,11 +142,14 @@ const optionNames = [
 ] as const satisfies readonly (keyof ServeOptions)[]
 
 async function open(url: string | undefined, logger = silent): Promise<Served> {
-  if (url === undefined)
-    throw new EngineError('invalid_input', 'serve needs ff or url; give one of them', { field: 'url' })
+  if (url === undefined) throw eitherOf('serve needs ff or url')
   // Here alone, so that whoever mounts the app by itself loads nothing that opens databases.
   const { connect } = await import('../connect/connect.ts')
   return connect(url, { logger })
+}
+
+function eitherOf(found: string): EngineError {
+  return new EngineError('invalid_input', `${found}; give one of them`, { field: 'url' })
 }
 
 async function needsKeys(engine: Engine, host: string, wanted: boolean | undefined): Promise<boolean> {

@@ -1,23 +1,25 @@
 // The timeline of one execution, followed: what is written already, then what comes. The subscription begins before the pages are
-// read, so that nothing falls in between; what both have is shown once.
+// read, so that nothing falls in between; what both have is shown once. For streams of the server, and for `flowfabric watch`.
 import type { Engine } from '../engine/contract.ts'
 import type { LogEvent } from '../engine/event/log-event.ts'
-import type { Truncated } from '../engine/event/subscription.ts'
+import type { SubscribeRequest } from '../engine/event/subscribe.ts'
+import type { Subscription, Truncated } from '../engine/event/subscription.ts'
+import type { TimelineRequest } from '../engine/event/timeline.ts'
 import type { ExecutionId } from '../model/id.ts'
-import type { Source } from './event-stream.ts'
 
 export async function followTimeline(
   engine: Engine,
   executionId: ExecutionId,
-  request: { readonly cursor?: string; readonly limit?: number },
-): Promise<Source> {
-  const subscription = await engine.events.subscribe({ executionId })
+  request: TimelineRequest,
+  until: Pick<SubscribeRequest, 'signal'> = {},
+): Promise<Subscription> {
+  const subscription = await engine.events.subscribe({ executionId, ...until })
   try {
     const first = await engine.events.timeline(executionId, request)
     const begin = subscription.cursor
     const source = follow()
     let reached = request.cursor ?? ''
-    return {
+    const followed: Subscription = {
       get cursor() {
         return reached
       },
@@ -26,7 +28,9 @@ export async function followTimeline(
         await subscription.return()
         return source.return(undefined)
       },
+      [Symbol.asyncIterator]: () => followed,
     }
+    return followed
 
     async function* follow(): AsyncGenerator<LogEvent | Truncated, undefined> {
       const shown = new Set<string>()

@@ -10,13 +10,13 @@
 // sent meanwhile is lost; hints only save waiting, callers poll.
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
 import { decoderOf } from './decode.ts'
 import { isConnectionLost } from './errors.ts'
 import { Handlers, type Handler } from './handlers.ts'
 import type { Logger } from './logger.ts'
 import { isStartupRefused } from './postgres-failure.ts'
-import { hasSettings, startSettings } from './postgres-pool.ts'
+import { hasSettings, startSettings, TimelyClient } from './postgres-pool.ts'
 import type { PostgresUrl } from './postgres-url.ts'
 import { Refused } from './prepare.ts'
 import { quoteIdentifier } from './qualify.ts'
@@ -44,6 +44,7 @@ export class Listener {
   #client: pg.Client | undefined
   /** The same, once it has shown that it is no pooler's, and has our settings. */
   #own: pg.Client | undefined
+  readonly #uses = new Set<Promise<unknown>>()
   #takesSettings = true
   #firstTry: Promise<void> | undefined
   #running: Promise<void> | undefined
@@ -72,10 +73,12 @@ export class Listener {
   use<T>(work: (client: pg.Client) => Promise<T>): Promise<T> | null {
     const client = this.#own
     if (client === undefined) return null
-    return work(client).catch((error: unknown) => {
+    const use = work(client).catch((error: unknown) => {
       if (isConnectionLost(error instanceof Refused ? error.cause : error)) this.#giveUp(client)
       throw error
     })
+    this.#uses.add(use)
+    return use.finally(() => this.#uses.delete(use))
   }
 
   #giveUp(client: pg.Client): void {
@@ -83,7 +86,9 @@ export class Listener {
     client.connection.stream.destroy()
   }
 
-  async close(): Promise<void> {
+  /** After what is under way on its connection, which is bounded. */
+  async close(withinMs: number = answerWithinMs): Promise<void> {
+    if (this.#uses.size > 0) await Promise.race([Promise.allSettled(this.#uses), pause(withinMs, this.#stop.signal)])
     this.#stop.abort()
     await this.#running
   }
@@ -115,12 +120,11 @@ export class Listener {
   async #session(onListening: () => void): Promise<Ending> {
     const { connectionString, serverOptions } = this.#options.url
     const settings = this.#takesSettings ? `${serverOptions} ${startSettings}`.trim() : serverOptions
-    const client = new pg.Client({
+    const client = new TimelyClient({
       connectionString,
       fallback_application_name: 'flowfabric listen',
       ...(settings === '' ? {} : { options: settings }),
       types: { getTypeParser: decoderOf },
-      connectionTimeoutMillis: answerWithinMs,
       query_timeout: answerWithinMs,
       keepAlive: true,
       pipeline: true,

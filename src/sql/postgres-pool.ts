@@ -1,13 +1,16 @@
 // The pool: how connections are made, lent and taken back. A connection that is broken, or that is not plainly idle, never
 // goes back into it.
+import type { Socket } from 'node:net'
 import pg from 'pg'
 import { decoderOf } from './decode.ts'
+import type { Encoded } from './encode.ts'
 import { DatabaseError, isConnectionLost, sqlState } from './errors.ts'
 import type { Logger } from './logger.ts'
 import { planOptions } from './plan-settings.ts'
 import { connectFailure, connectionLost, isStartupRefused } from './postgres-failure.ts'
 import { parsePostgresUrl } from './postgres-url.ts'
-import { Refused } from './prepare.ts'
+import { leadsToPooler, PreparedQuery } from './prepared-query.ts'
+import { Refused, type Prepared } from './prepare.ts'
 
 export type Client = pg.PoolClient
 /** Of the pool, or the one that listens. */
@@ -28,6 +31,7 @@ export const startSettings: string = [
 ].join(' ')
 
 const connectWithinMs = 10_000
+const partWithinMs = 1000
 const idleMs = 300_000
 
 export class Connections {
@@ -80,6 +84,7 @@ export class Connections {
     }
     client.on('error', onError)
     this.#lent.add(client)
+    if (this.isPooled) leadsToPooler(client)
     try {
       if (this.#isCutOff) throw cutOff()
       return await work(client)
@@ -142,21 +147,28 @@ function cutOff(cause?: unknown): DatabaseError {
   return new DatabaseError('closed', 'The database handle was closed before the answer came', hint, cause)
 }
 
-/**
- * Sends without waiting for what was sent before. An error that is no answer of the server means a lost connection.
- *
- * By a callback, because answers that come through a promise of `pg` are not collected while they are young (measured: half of
- * what claims had read was still there, and a worker that had drained 20,000 was a third larger and a third slower).
- */
-export function ask(client: AnyClient, query: string | pg.QueryConfig): Promise<pg.QueryResult> {
+/** Sends without waiting for what was sent before. An error that is no answer of the server means a lost connection. */
+export function ask(client: AnyClient, text: string): Promise<pg.QueryResult> {
   return new Promise((resolve, reject) => {
-    const answer = (error: Error | null, result: pg.QueryResult): void => {
-      if (error === null) resolve(result)
-      else reject(sqlState(error) === undefined && !isOurs(error) ? connectionLost(error) : error)
-    }
-    if (typeof query === 'string') client.query(query, answer)
-    else client.query(query, answer)
+    client.query(text, (error: Error | null, result) => (error === null ? resolve(result) : reject(asFailure(error))))
   })
+}
+
+/**
+ * As `ask`, for the rows of a prepared statement. By a callback, because answers that come through a promise of `pg` are not
+ * collected while they are young (measured: half of what claims had read was still there, and a worker that had drained 20,000 was
+ * a third larger and a third slower).
+ */
+export function askPrepared(client: AnyClient, prepared: Prepared, values: readonly Encoded[]): Promise<unknown[]> {
+  return new Promise((resolve, reject) => {
+    client.query(
+      new PreparedQuery(prepared, values, (error, rows) => (error === null ? resolve(rows) : reject(asFailure(error)))),
+    )
+  })
+}
+
+function asFailure(error: Error): Error {
+  return sqlState(error) === undefined && !isOurs(error) ? connectionLost(error) : error
 }
 
 function isOurs(error: unknown): boolean {
@@ -212,9 +224,20 @@ export async function hasSettings(client: Pick<pg.Client, 'query'>): Promise<boo
   return rows[0]?.value === '61s'
 }
 
-// The pool's own limit would also hold for waiting for a free connection, and waiting is no failure.
-class TimelyClient extends pg.Client {
+/** A client that neither its start nor its end can hold up. */
+export class TimelyClient extends pg.Client {
+  // The pool's own limit would also hold for waiting for a free connection, and waiting is no failure.
   constructor(config: pg.ClientConfig) {
     super({ ...config, connectionTimeoutMillis: connectWithinMs })
+  }
+
+  // It ends by being told that the other side has ended too. One that vanished without a word never tells, and TCP gives up
+  // after a quarter of an hour.
+  override end(): Promise<void>
+  override end(callback: (error: Error) => void): void
+  override end(callback?: (error: Error) => void): Promise<void> | void {
+    const stream = this.connection.stream as Socket
+    stream.setTimeout(partWithinMs, () => stream.destroy())
+    return callback === undefined ? super.end() : super.end(callback)
   }
 }

@@ -5,14 +5,13 @@
 // A pooler that hands out server connections by the transaction does not keep what is set at the start, and mixes up
 // prepared names unless it is a recent one. Behind one, every statement travels in a transaction that begins with the
 // setting; and an open transaction, which could not be repeated, uses no names.
-import type { QueryConfig } from 'pg'
 import { beginReadCommitted, beginText, refuseRollback } from './begin.ts'
 import { encode, type Encoded } from './encode.ts'
 import { Guard } from './guard.ts'
 import { Listener } from './listen.ts'
 import { silent, type Logger } from './logger.ts'
 import { planLocally } from './plan-settings.ts'
-import { ask, Connections, inOneWrite, type AnyClient, type Client } from './postgres-pool.ts'
+import { ask, askPrepared, Connections, inOneWrite, type AnyClient, type Client } from './postgres-pool.ts'
 import { parsePostgresUrl, type PostgresUrl } from './postgres-url.ts'
 import { Preparation, Refused, type Prepared } from './prepare.ts'
 import { qualifier, qualifyText } from './qualify.ts'
@@ -190,8 +189,10 @@ class Postgres implements Sql {
   }
 
   async #end(withinMs: number | undefined): Promise<void> {
-    await this.#listener.close()
-    await this.#connections.close(withinMs)
+    const begunAt = performance.now()
+    await this.#listener.close(withinMs)
+    const left = withinMs === undefined ? undefined : Math.max(0, withinMs - (performance.now() - begunAt))
+    await this.#connections.close(left)
   }
 
   readonly aside: Aside = {
@@ -248,19 +249,14 @@ async function exchange(
 ): Promise<unknown[][]> {
   const { begun, sent, committed } = inOneWrite(client, () => ({
     begun: before === undefined ? [] : [ask(client, before)],
-    sent: calls.map((prepared) => ask(client, queryOf(prepared))),
+    sent: calls.map(({ prepared, values }) => askPrepared(client, prepared, values)),
     committed: after === undefined ? [] : [ask(client, after)],
   }))
   const outcomes = await Promise.allSettled([...begun, ...sent, ...committed])
   const failed = outcomes.findIndex((outcome) => outcome.status === 'rejected')
   const failure = outcomes[failed]
   if (failure?.status === 'rejected') throw new Refused(failure.reason, calls[failed - begun.length]?.prepared)
-  const results = await Promise.all(sent)
-  return results.map((result) => result.rows as unknown[])
-}
-
-function queryOf({ prepared: { text, name }, values }: PreparedCall): QueryConfig {
-  return { text, values: [...values], ...(name === undefined ? {} : { name }) }
+  return Promise.all(sent)
 }
 
 function encodeAll(calls: readonly Call[]): EncodedCall[] {

@@ -131,11 +131,14 @@ export async function testEngine(options: TestEngineOptions): Promise<TestEngine
       capabilities,
     })
   const stage = new Stage(sql, opened, clock, makeWorker)
-  const ff = hold({ sql, opened, codec, logger })
+  let hasEnded = false
+  // What the test started by `ff` is stopped with it, so that nothing is under way on a database that is used again.
+  const letGo = (withinMs: number): Promise<void> => (hasEnded ? giveDatabaseBack(sql) : sql.close(withinMs))
+  const ff = hold({ sql, opened, codec, logger, letGo })
   const close = async (): Promise<void> => {
     await stage.end()
-    await opened.close()
-    await giveDatabaseBack(sql)
+    hasEnded = true
+    await ff.close()
   }
   return testEngineOn({ ff, codec, clock, stage, mocks, close })
 }

@@ -136,7 +136,9 @@ export class TestWorker implements ProcessClock {
   }
 
   limit(ms: number, onLate: () => void): () => void {
-    const limit: Limit = { at: this.#options.clock.now + ms, onLate, timer: setTimeout(onLate, ms) }
+    // A timer that is set for longer goes off at once.
+    const timer = setTimeout(onLate, Math.min(ms, 2 ** 31 - 1))
+    const limit: Limit = { at: this.#options.clock.now + ms, onLate, timer }
     this.#limits.add(limit)
     return () => {
       clearTimeout(limit.timer)

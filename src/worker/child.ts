@@ -1,11 +1,14 @@
 // A child: an execution of its own, made by a step of its parent's code. It is made once for each parent, generation and step,
-// and the wait for it is a leaf like any other. How it ended is written down when it is met.
+// and the wait for it is a leaf like any other. How it ended is written down when it is met. A new attempt of the parent forgets
+// that one has failed, as it does of a step, and makes another.
 import type { ExecutionResult } from '../engine/execution/result.ts'
+import { encodeValue } from '../model/codec.ts'
 import type { Condition } from '../model/condition.ts'
+import { EngineError } from '../model/errors.ts'
 import { formatExecutionId, parseExecutionId, type ExecutionId } from '../model/id.ts'
 import { sealedReason } from '../model/recorded-error.ts'
 import type { ChildOptions } from './context.ts'
-import { ChildError } from './errors.ts'
+import { ChildError, nothingWhenForbidden } from './errors.ts'
 import type { Met } from './history.ts'
 import { lastError, openedReason } from './last-error.ts'
 import { requestOf } from './submission.ts'
@@ -43,14 +46,19 @@ export class Child extends Leaf {
   async #make(task: Task, input: unknown, options: ChildOptions): Promise<ExecutionId> {
     const { holder, rest } = this.#around
     const { executionId: parentId, generation } = holder.claim
-    const { recorded, name, index } = this.#met
+    const { recorded, name, index, failedIn } = this.#met
     const { partition } = parseExecutionId(parentId)
     if (recorded !== null) return (this.#id = formatExecutionId(partition, recorded.originId!))
     return rest.work(async () => {
       const { name: _, ...rest } = options
-      const key = { parentId, idempotencyKey: `${generation}:${index}:${name}`, idempotencyTtl: keyTtl } as const
+      // By the failure that it comes after, and not by the attempt: an attempt that made it and did not write that down is
+      // followed by one that finds it.
+      const after = failedIn === null ? `${generation}` : `${generation}.${failedIn}`
+      const key = { parentId, idempotencyKey: `${after}:${index}:${name}`, idempotencyTtl: keyTtl } as const
       const request = await requestOf(holder.codec, task, input, { ...rest, ...key })
-      const { executionId } = await holder.insist(() => holder.engine.executions.create(request))
+      const { executionId } = await holder
+        .insist<{ executionId: ExecutionId }>(() => holder.engine.executions.create(request))
+        .catch(madeBefore)
       await holder.record(this.#met, { state: 'pending', originId: parseExecutionId(executionId).uuid })
       return (this.#id = executionId)
     })
@@ -77,7 +85,7 @@ export class Child extends Leaf {
     if (found === null || found.kind === 'pending') return
     this.#ended = found
     if (found.kind === 'completed' || found.reason !== sealedReason) return
-    const error = await holder.insist(() => lastError(engine, holder.codec, this.#id!))
+    const error = await holder.insist(() => lastError(engine, holder.codec, this.#id!)).catch(nothingWhenForbidden)
     this.#ended = { ...found, reason: openedReason(found.reason, error) }
   }
 
@@ -102,7 +110,7 @@ export class Child extends Leaf {
   get #outcome(): { readonly bytes: Uint8Array | null; readonly encoding: string | null } {
     const ended = this.#ended!
     if (ended.kind === 'completed') return { bytes: ended.result, encoding: ended.encoding }
-    return this.#around.holder.codec.encode({ ended: ended.kind, reason: ended.reason })
+    return encodeValue(this.#around.holder.codec, 'how a child ended', { ended: ended.kind, reason: ended.reason })!
   }
 
   #finish(hasFailed: boolean, bytes: Uint8Array | null, encoding: string | null): void {
@@ -116,4 +124,11 @@ export class Child extends Leaf {
       this.refuse(error)
     }
   }
+}
+
+// The key is the parent's own, so whatever it made is this child. With another input: what the code gave was not the same in the
+// run that made it and was ended before it could write that down. That one counts, as a result would that was recorded.
+function madeBefore(error: unknown): { readonly executionId: ExecutionId } {
+  if (!EngineError.is(error, 'idempotency_conflict') || typeof error.details['executionId'] !== 'string') throw error
+  return { executionId: error.details['executionId'] as ExecutionId }
 }

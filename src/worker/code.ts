@@ -1,9 +1,7 @@
 // One run of a handler: the context that it is given, and how it came to an end.
-import type { Step } from '../engine/step/step.ts'
-import type { Resumption } from '../engine/suspension/resumption.ts'
-import { encodeValue } from '../model/codec.ts'
+import { checkSize, encodeValue } from '../model/codec.ts'
 import { parseDuration, type Duration } from '../model/duration.ts'
-import { EngineError, refusal } from '../model/errors.ts'
+import { refusal } from '../model/errors.ts'
 import { formatWaitpointId, parseExecutionId, parseWaitpointId } from '../model/id.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import { checkStepName } from '../model/step.ts'
@@ -20,12 +18,13 @@ import type {
   Waitpoint,
 } from './context.ts'
 import type { Departure } from './departure.ts'
-import { drawOf } from './draw.ts'
+import { drawOf, keyOf } from './draw.ts'
 import { RunLeft } from './errors.ts'
 import type { History } from './history.ts'
 import type { Holder } from './holder.ts'
 import { leave } from './leave.ts'
-import { Rest } from './rest.ts'
+import { waitpointOf } from './made-waitpoint.ts'
+import { heard, Rest } from './rest.ts'
 import { RunContext, type Acts } from './run-context.ts'
 import { Sleep } from './sleeping.ts'
 import { Steps } from './steps.ts'
@@ -43,12 +42,12 @@ export class Code implements Acts {
   readonly #facts: Facts
   #restMade: Rest | null = null
   #stepsMade: Steps | null = null
-  #left: { readonly error: unknown } | null = null
+  #left: RunLeft | null = null
   #onLeft: ((error: unknown) => void) | null = null
   #departure: Departure | null = null
+  #isOver = false
   #draws = 0
 
-  /** `now` is the database's time at the claim. */
   constructor(holder: Holder, task: Task, history: History, facts: Facts) {
     this.#holder = holder
     this.#task = task
@@ -66,29 +65,43 @@ export class Code implements Acts {
     )
   }
 
-  /** What goes around the handler, and may use the context before it and after it. */
+  /** What goes around the handler, and may use the context before it and after it. It is not waited for when the run has left. */
   around(begin: () => Promise<unknown>): Promise<unknown> {
     return this.#unlessLeft(begin)
   }
 
-  // The innermost that is under way hears that the run has left.
+  // The innermost that is under way hears first that the run has left or failed. When it has left, whatever is around hears it a
+  // turn later, when it has not come to its end by then: it may wait for a context that never answers again.
   #unlessLeft(begin: () => Promise<unknown>, over?: () => void): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      if (this.#left !== null) return reject(this.#left.error)
+      if (this.#left !== null) return reject(this.#left)
       const outer = this.#onLeft
+      const hear = outer === null ? reject : this.#andThen(reject, outer)
       const afterwards = (settle: (what: unknown) => void) => (what: unknown) => {
-        if (this.#left === null) this.#onLeft = outer
-        over?.()
+        if (this.#left === null && this.#onLeft === hear) {
+          this.#onLeft = outer
+          over?.()
+        }
         settle(what)
       }
-      this.#onLeft = reject
+      this.#onLeft = hear
       begin().then(afterwards(resolve), afterwards(reject))
     })
   }
 
-  /** The run is over: what code of it is still under way never hears again. */
+  #andThen(reject: (error: unknown) => void, outer: (error: unknown) => void): (error: unknown) => void {
+    return (error) => {
+      this.#onLeft = outer
+      reject(error)
+      if (error instanceof RunLeft) setImmediate(outer, error)
+    }
+  }
+
+  /** The run is over: what code of it is still under way never hears again, and its steps are told to stop. */
   end(): void {
+    this.#isOver = true
     this.#restMade?.end()
+    this.#stepsMade?.end()
   }
 
   // What a handler that is no async function throws is a rejection like any other.
@@ -103,8 +116,12 @@ export class Code implements Acts {
 
   // Made when they are first needed: code that never waits and has no steps has none of them, and there are many such runs.
   get #rest(): Rest {
+    return (this.#restMade ??= this.#makeRest())
+  }
+
+  #makeRest(): Rest {
     const holder = this.#holder
-    return (this.#restMade ??= new Rest(this.#facts, {
+    const rest = new Rest(this.#facts, {
       leave: async (waits, leaves) => {
         const answer = await leave(holder, waits, leaves)
         if (!(answer instanceof RunLeft)) return answer
@@ -112,7 +129,10 @@ export class Code implements Acts {
         return null
       },
       fail: (error) => this.#leave(error),
-    }))
+    })
+    // Code that has only computed so far may come here after its run is over.
+    if (this.#isOver) rest.end()
+    return rest
   }
 
   get #steps(): Steps {
@@ -120,7 +140,7 @@ export class Code implements Acts {
   }
 
   #leave(error: unknown): void {
-    this.#left ??= { error }
+    if (error instanceof RunLeft) this.#left ??= error
     this.#onLeft?.(error)
   }
 
@@ -129,9 +149,9 @@ export class Code implements Acts {
   }
 
   #lose(): void {
-    const reason: unknown = this.#holder.lease.lost.reason
-    this.#restMade?.end(reason)
-    this.#leave(new RunLeft('lost', reason))
+    this.#isOver = true
+    this.#restMade?.end()
+    this.#leave(new RunLeft('lost', this.#holder.lease.lost.reason))
   }
 
   get claim(): Holder['claim'] {
@@ -151,11 +171,14 @@ export class Code implements Acts {
   }
 
   idempotencyKey(name: string): string {
-    return this.#steps.idempotencyKey(checkStepName('the name of an idempotency key', name), 0)
+    return keyOf(this.#holder.claim, checkStepName('the name of an idempotency key', name), null)
   }
 
   group(join: 'all' | 'any' | 'race', waits: readonly unknown[]): Group {
     if (!Array.isArray(waits)) throw refusal('invalid_input', `what ctx.${join} takes`, show(waits), 'a list of waits')
+    if (join === 'race' && waits.length === 0) {
+      throw refusal('invalid_input', 'what ctx.race takes', 'an empty list', 'at least one wait: nobody would ever win')
+    }
     return new Group(join, waits, (wait) => this.#rest.await(wait))
   }
 
@@ -171,7 +194,8 @@ export class Code implements Acts {
     if (options.timeout !== undefined) parseDuration('timeout', options.timeout)
     const isWaitpoint = typeof what === 'object' && what !== null
     const [name, waitpointId] = isWaitpoint ? [what.name, what.waitpointId] : [what, null]
-    const schema = options.schema ?? this.#task.schemas.signals[name]
+    const { signals } = this.#task.schemas
+    const schema = options.schema ?? (Object.hasOwn(signals, name) ? signals[name] : undefined)
     this.#steps.refuseInside(`the wait for ${show(name)}`)
     const met = this.#history.meet('wait', name)
     const delivered = (): void => this.#delivered(met.recorded)
@@ -179,9 +203,9 @@ export class Code implements Acts {
     return new SignalWait(met, { ...options, ...(schema !== undefined && { schema }) }, waitpointId, around)
   }
 
-  child(task: Task, input: unknown, options: ChildOptions = {}): Child {
+  child(task: Task, input: unknown, options: ChildOptions = {}, verb: 'run' | 'spawn' = 'run'): Child {
     if (!isTask(task)) throw refusal('invalid_input', 'the task of a child', show(task), 'what task() gave')
-    refuseUnknownFields('ctx.run', options, childOptionNames)
+    refuseUnknownFields(`ctx.${verb}`, options, childOptionNames)
     this.#steps.refuseInside(`the child ${show(task.name)}`)
     const met = this.#history.meet('child', options.name ?? task.name)
     const delivered = (): void => this.#delivered(met.recorded)
@@ -193,35 +217,39 @@ export class Code implements Acts {
   }
 
   waitpoint(name: string, options: { readonly expiresIn?: Duration }): Promise<Waitpoint> {
-    return this.#rest.work(() => this.#waitpoint(name, options))
+    return heard(this.#waitpoint(name, options))
   }
 
   async #waitpoint(name: string, options: { readonly expiresIn?: Duration }): Promise<Waitpoint> {
     refuseUnknownFields('ctx.waitpoint', options, ['expiresIn'])
     checkStepName('the name of a waitpoint', name)
+    this.#steps.refuseInside(`the waitpoint ${show(name)}`, 'which is one record')
     const { engine, claim, fence } = this.#holder
     const met = this.#history.meet('value', `waitpoint ${name}`)
     const { partition } = parseExecutionId(claim.executionId)
     if (met.recorded !== null) {
-      this.#delivered(met.recorded)
+      await this.#steps.inTurn(met.recorded)
       return waitpointOf(engine, name, formatWaitpointId(partition, met.recorded.originId!), null)
     }
-    const made = await this.#holder.insist(() => engine.waitpoints.create({ ...fence, key: name, ...options }))
-    const { uuid } = parseWaitpointId(made.waitpointId)
-    await this.#holder.record(met, { state: 'succeeded', originId: uuid })
+    const made = await this.#rest.work(async () => {
+      const created = await this.#holder.insist(() => engine.waitpoints.create({ ...fence, key: name, ...options }))
+      const { uuid } = parseWaitpointId(created.waitpointId)
+      await this.#holder.record(met, { state: 'succeeded', originId: uuid })
+      return created
+    })
     return waitpointOf(engine, name, made.waitpointId, made.token)
   }
 
   upstream(name: string): Promise<unknown> {
-    return this.#rest.work(() => readUpstream(this.#holder, name))
+    return this.#rest.ask(() => readUpstream(this.#holder, name))
   }
 
   upstreams(): Promise<readonly Upstream[]> {
-    return this.#rest.work(() => readUpstreams(this.#holder))
+    return this.#rest.ask(() => readUpstreams(this.#holder))
   }
 
   progress(percent: number, message: string | undefined): Promise<void> {
-    return this.#rest.work(() => this.#progress(percent, message))
+    return this.#rest.ask(() => this.#progress(percent, message))
   }
 
   async #progress(percent: number, message: string | undefined): Promise<void> {
@@ -231,21 +259,35 @@ export class Code implements Acts {
   }
 
   // Recorded like a step, and read back as the time of that record.
-  async now(): Promise<number> {
+  now(): Promise<number> {
+    return heard(this.#now())
+  }
+
+  async #now(): Promise<number> {
+    this.#steps.refuseInside('ctx.now()', 'which is one record')
     const met = this.#history.meet('value', 'ctx.now')
-    this.#delivered(met.recorded)
-    if (met.recorded !== null) return met.recorded.recordedAt
+    if (met.recorded !== null) {
+      await this.#steps.inTurn(met.recorded)
+      return met.recorded.recordedAt
+    }
     const { recordedAt } = await this.#rest.work(() => this.#holder.record(met, { state: 'succeeded' }))
     return recordedAt
   }
 
+  // Of a step that is recorded nothing runs again: so what is drawn inside of one counts for itself.
   draw(what: string): Buffer {
+    const inside = this.#stepsMade?.inside
+    if (inside !== undefined) {
+      inside.draws += 1
+      return drawOf(this.#holder.claim, `${what} step ${inside.index} ${inside.name}`, inside.draws)
+    }
     this.#draws += 1
     return drawOf(this.#holder.claim, what, this.#draws)
   }
 
   restart(input: unknown): never {
-    return this.depart({ kind: 'restart', input: encodeValue(this.#holder.codec, 'the input of a restart', input) })
+    const encoded = encodeValue(this.#holder.codec, 'the input of a restart', input)
+    return this.depart({ kind: 'restart', input: checkSize('the input of a restart', encoded) })
   }
 
   depart(departure: Departure): never {
@@ -259,35 +301,3 @@ const ownOfChild: readonly string[] = ['executionId', 'namespace', 'parentId', '
 const childOptionNames = ['name', ...submitOptionNames.filter((name) => !ownOfChild.includes(name))]
 
 const howOf = { retry: 'retried', cancel: 'cancelled', restart: 'restarted' } as const
-
-function waitpointOf(
-  engine: Holder['engine'],
-  name: string,
-  waitpointId: Waitpoint['waitpointId'],
-  made: string | null,
-): Waitpoint {
-  return {
-    name,
-    waitpointId,
-    async token() {
-      if (made !== null) return made
-      const found = await engine.waitpoints.readToken(waitpointId)
-      if (found !== null) return found.token
-      throw new EngineError('waitpoint_not_found', `waitpoint ${waitpointId} does not exist`, { waitpointId })
-    },
-    async url(base, options) {
-      const { url } = await engine.waitpoints.link({ waitpointId, base, ...options })
-      return url
-    },
-  }
-}
-
-/** What is known at the start: the time of the claim, and the signals that woke it and that no wait has taken yet. */
-export function factsAt(claimedAt: number, resumption: Resumption | null, steps: readonly Step[]): Facts {
-  if (resumption === null) return { now: claimedAt, signals: noSignals }
-  const taken = new Set(steps.map(({ originId }) => originId))
-  const signals = resumption.signals.filter((signal) => !taken.has(signal.signalId))
-  return { now: Math.max(claimedAt, resumption.resumedAt), signals }
-}
-
-const noSignals: Facts['signals'] = []

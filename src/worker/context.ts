@@ -24,7 +24,7 @@ export interface StepOptions<Value = unknown> {
 }
 
 export interface StepTry {
-  /** Aborts when the lease is lost, the run is asked to stop, or the step takes too long. */
+  /** Aborts when the lease is lost, the run is asked to stop or ends without the step, or the step takes too long. */
   readonly signal: AbortSignal
   /** The same in every try and every run: lets the outside world refuse a second effect. */
   readonly idempotencyKey: string

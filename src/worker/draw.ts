@@ -9,6 +9,7 @@ export function drawOf({ executionId, generation }: Of, what: string, count: num
   return createHash('sha256').update(`${executionId} ${generation} ${what} ${count}`).digest()
 }
 
-export function keyOf({ executionId, generation }: Of, name: string, index: number): string {
-  return `${executionId}:${generation}:${name}:${index}`
+/** Of a step; without an index, of an effect outside of any step, which has a name of its own. */
+export function keyOf({ executionId, generation }: Of, name: string, index: number | null): string {
+  return index === null ? `${executionId}:key:${generation}:${name}` : `${executionId}:${generation}:${name}:${index}`
 }

@@ -1,10 +1,23 @@
 // What durable code throws and catches.
+import { EngineError, errorTable, type ErrorEntry } from '../model/errors.ts'
 import type { ExecutionId } from '../model/id.ts'
 import type { RecordedError } from '../model/recorded-error.ts'
 
 /** Thrown by a handler or a step: no further try will help, so none follows, whatever the policy says. */
 export class PermanentError extends Error {
-  override readonly name = 'PermanentError'
+  // A text, so that a class that is derived from it may have a name of its own.
+  override readonly name: string = 'PermanentError'
+}
+
+/**
+ * Whether the same code on the same records must meet it again. A cause says nothing of that: whoever wraps an error decides
+ * anew.
+ */
+export function isPermanent(thrown: unknown): boolean {
+  if (thrown instanceof StepError) return thrown.isPermanent
+  if (thrown instanceof PermanentError) return true
+  // The code of another copy of the package may be unknown here.
+  return EngineError.is(thrown) && (errorTable[thrown.code] as ErrorEntry | undefined)?.permanent === true
 }
 
 /**
@@ -25,8 +38,13 @@ export class StepError extends Error {
   }
 
   get isPermanent(): boolean {
-    return this.error.name === 'PermanentError'
+    return this.error.isPermanent === true
   }
+}
+
+/** For whoever asks what was thrown, with a key that may not read it: nothing is known. */
+export function nothingWhenForbidden(error: unknown): undefined {
+  if (!EngineError.is(error, 'forbidden')) throw error
 }
 
 /** A child that ended in another way than by success. */

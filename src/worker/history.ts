@@ -13,20 +13,28 @@ export interface Met {
   /** How many it had met before. */
   readonly place: number
   readonly recorded: Step | null
+  /** The attempt whose failure was recorded here, and is forgotten in this one. */
+  readonly failedIn: number | null
 }
 
 const none: ReadonlyMap<string, Step> = new Map()
 const noneOf: Set<Step> = new Set()
+const noSteps: readonly Step[] = []
 
 export class History {
   readonly isStrict: boolean
   readonly #steps: ReadonlyMap<string, Step> = none
+  readonly #forgotten: ReadonlyMap<string, Step> = none
   /** How often each name was met. */
   #counts: Map<string, number> | null = null
   #place = 0
   readonly #unmet: Set<Step> = noneOf
-  /** Waits that have settled in an earlier run, and were not given to this one yet. */
-  readonly #undelivered: Set<Step> = noneOf
+  /** What was over in an earlier run, in the order in which it was recorded then. */
+  readonly #over: readonly Step[] = noSteps
+  /** The first of them that was not given to this run yet, by its place in the list. */
+  #first = 0
+  /** Those behind it that were given all the same, because it is not met any more or late. */
+  #givenAhead: Set<Step> | null = null
   readonly #byPlace: ReadonlyMap<number, Step> = none as ReadonlyMap<never, Step>
 
   /** The steps in the order of their records. */
@@ -36,8 +44,10 @@ export class History {
     if (steps.length === 0) return
     const known = steps.filter((step) => !isForgotten(step, attemptIndex))
     this.#steps = new Map(known.map((step) => [keyOf(step), step]))
+    const failed = steps.filter((step) => step.state === 'failed' && isForgotten(step, attemptIndex))
+    if (failed.length > 0) this.#forgotten = new Map(failed.map((step) => [keyOf(step), step]))
     this.#unmet = new Set(known)
-    this.#undelivered = new Set(known.filter((step) => step.kind !== 'step' && isSettled(step)))
+    this.#over = known.filter(({ state }) => state !== 'pending')
     this.#byPlace = new Map(isStrict ? known.map((step) => [step.place, step]) : [])
   }
 
@@ -46,7 +56,8 @@ export class History {
     this.#counts ??= new Map()
     const index = this.#counts.get(name) ?? 0
     this.#counts.set(name, index + 1)
-    const recorded = this.#steps.get(keyOf({ name, index })) ?? null
+    const key = keyOf({ name, index })
+    const recorded = this.#steps.get(key) ?? null
     const place = this.#place++
     if (this.isStrict) this.#refuseOther(kind, name, place, recorded)
     if (recorded !== null && recorded.kind !== kind) {
@@ -54,17 +65,24 @@ export class History {
       throw new EngineError('step_kind_conflict', sentence, { step: name, recorded: recorded.kind, kind })
     }
     if (recorded !== null) this.#unmet.delete(recorded)
-    return { kind, name, index, place, recorded }
+    const failedIn = this.#forgotten.get(key)?.attemptIndex ?? null
+    return { kind, name, index, place, recorded, failedIn }
   }
 
   delivered(step: Step): void {
-    this.#undelivered.delete(step)
+    if (step !== this.#over[this.#first]) {
+      this.#givenAhead ??= new Set()
+      this.#givenAhead.add(step)
+      return
+    }
+    do this.#first += 1
+    while (this.#givenAhead?.has(this.#over[this.#first]!) === true)
   }
 
-  /** Whether a wait that settled earlier is still to come: what is recorded behind it must not overtake it. */
+  /** Whether something that was over earlier is still to come: what is recorded behind it must not overtake it. */
   hasUndeliveredBefore({ number }: Step): boolean {
-    for (const first of this.#undelivered) return first.number < number
-    return false
+    const first = this.#over[this.#first]
+    return first !== undefined && first.number < number
   }
 
   /** What has settled in an earlier run and was not met in this one. */

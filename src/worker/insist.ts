@@ -18,10 +18,19 @@ const lostCodes: readonly ErrorCode[] = [
 export function insist<T>(call: () => Promise<T>, lease: Lease): Promise<T> {
   if (lease.isLost) return again(call, lease)
   // Nearly all go well at once, and need no promise more.
-  return call().catch((error: unknown) => {
+  return begun(call).catch((error: unknown) => {
     refuseLast(error, lease)
     return again(call, lease)
   })
+}
+
+/** What is thrown before there is a promise is a refusal like any other. */
+function begun<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return call()
+  } catch (error) {
+    return Promise.reject(error)
+  }
 }
 
 async function again<T>(call: () => Promise<T>, lease: Lease): Promise<T> {

@@ -1,9 +1,12 @@
 // A run leaves its worker: everything that its code awaits becomes one condition, and the lease is given up. When the condition
 // is met already, it stays and goes on.
 import { EngineError } from '../model/errors.ts'
-import type { WaitpointBinding } from '../engine/suspension/request.ts'
+import type { TrySuspendResult } from '../engine/execution/suspend.ts'
+import type { SuspendRequest, WaitpointBinding } from '../engine/suspension/request.ts'
+import type { WaitpointId } from '../model/id.ts'
 import { RunLeft } from './errors.ts'
 import type { Holder } from './holder.ts'
+import { whole } from './resumed-signals.ts'
 import { SignalWait } from './waiting.ts'
 import { joinConditions, type Awaitable, type Facts, type Leaf } from './waits.ts'
 
@@ -23,25 +26,47 @@ export async function leave(
     waits.map((wait) => wait.condition()),
   )
   if (condition === null) throw new EngineError('internal_error', 'the code rests, and waits for nothing')
-  const asked = { ...fence, condition, idempotencyKey: `${fence.leaseId} ${(suspensions += 1)}` }
-  const signalWaits = leaves.filter((leaf) => leaf instanceof SignalWait)
-  const answer = await holder.insist(() =>
-    engine.executions
-      .trySuspend({ ...asked, waitpoints: bindingsOf(signalWaits, true) })
-      // It was used by an earlier suspension that something else ended; its token is void, and a fresh one takes its place.
-      .catch((error: unknown) => {
-        if (!EngineError.is(error) || !usedUp.has(error.code)) throw error
-        return engine.executions.trySuspend({ ...asked, waitpoints: bindingsOf(signalWaits, false) })
-      }),
+  // What is not answered by then stays open: the code may still wait for it when it goes on.
+  const asked = { ...fence, condition, keepWaitpoints: true, idempotencyKey: `${fence.leaseId} ${(suspensions += 1)}` }
+  const answer = await suspendWith(
+    holder,
+    asked,
+    leaves.filter((leaf) => leaf instanceof SignalWait),
   )
   if (answer.kind !== 'already_satisfied') return new RunLeft(answer.kind)
-  return { now: answer.resumption.resumedAt, signals: answer.resumption.signals }
+  const { resumedAt, signals } = await whole(holder, answer.resumption)
+  return { now: resumedAt, signals }
 }
 
 let suspensions = 0
 
+/** A waitpoint that was answered before, or has expired, gives way to a fresh one; the others are as they were. */
+async function suspendWith(
+  holder: Holder,
+  asked: SuspendRequest,
+  waits: readonly SignalWait[],
+): Promise<TrySuspendResult> {
+  const over = new Set<WaitpointId>()
+  for (;;) {
+    try {
+      return await holder.insist(() =>
+        holder.engine.executions.trySuspend({ ...asked, waitpoints: waits.map((wait) => bindingOf(wait, over)) }),
+      )
+    } catch (error) {
+      const found = usedUpIn(error)
+      if (found === null || over.has(found)) throw error
+      over.add(found)
+    }
+  }
+}
+
+function bindingOf({ key, waitpointId }: SignalWait, over: ReadonlySet<WaitpointId>): WaitpointBinding {
+  return waitpointId === null || over.has(waitpointId) ? { key } : { waitpointId }
+}
+
 const usedUp = new Set(['waitpoint_not_pending', 'pending_waitpoint_expired', 'waitpoint_not_found'])
 
-function bindingsOf(waits: readonly SignalWait[], withMadeAhead: boolean): WaitpointBinding[] {
-  return waits.map(({ key, waitpointId }) => (waitpointId === null || !withMadeAhead ? { key } : { waitpointId }))
+function usedUpIn(error: unknown): WaitpointId | null {
+  if (!EngineError.is(error) || !usedUp.has(error.code)) return null
+  return (error.details['waitpointId'] ?? null) as WaitpointId | null
 }

@@ -2,13 +2,13 @@
 import type { FailRequest } from '../engine/execution/fail.ts'
 import type { Engine } from '../engine/contract.ts'
 import type { Fence } from '../engine/fence.ts'
-import type { Codec } from '../model/codec.ts'
+import type { Codec, Encoded } from '../model/codec.ts'
 import { EngineError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
-import { encodeError, sealedReason } from '../model/recorded-error.ts'
+import { encodeError, sealedReason, unrecordedReason } from '../model/recorded-error.ts'
 import type { Logger } from '../sql/logger.ts'
 import type { Departure } from './departure.ts'
-import { PermanentError, StepError, StepTimeoutError } from './errors.ts'
+import { isPermanent, PermanentError, StepError, StepTimeoutError } from './errors.ts'
 import { insist } from './insist.ts'
 import type { Lease } from './lease.ts'
 
@@ -24,20 +24,32 @@ export interface Telling {
   readonly logger: Logger
 }
 
-/** Never rejects: what cannot be told is logged, and the lease runs out. Nothing of the run but its outcome is kept meanwhile. */
+/**
+ * Never rejects: what cannot be told is logged, and the lease runs out. Nothing of the run but its outcome is kept meanwhile.
+ * What the engine refuses for good is told as a failure instead: the next run would be refused the same, and so on until the
+ * last lapse.
+ */
 export function tell(around: Telling, lease: Lease, outcome: Outcome): Promise<unknown> {
   if (outcome.kind === 'left') return Promise.resolve()
-  return insist(() => write(around, lease.fence, outcome), lease).catch((error: unknown) => {
-    const level = lease.isLost ? 'info' : 'error'
-    around.logger[level](`the outcome of ${lease.fence.executionId} is not told: ${messageOf(error)}`)
-  })
+  return insist(() => write(around, lease.fence, outcome), lease)
+    .catch((error: unknown) => {
+      if (lease.isLost || canBeMended(error)) throw error
+      const refused = new PermanentError(`how the run ended was refused: ${messageOf(error)}`, { cause: error })
+      return insist(async () => around.engine.executions.fail(failureOf(around, lease.fence, refused)), lease)
+    })
+    .catch((error: unknown) => {
+      const level = lease.isLost ? 'info' : 'error'
+      around.logger[level](`the outcome of ${lease.fence.executionId} is not told: ${messageOf(error)}`)
+    })
 }
 
-function write(
-  { engine: { executions }, codec }: Telling,
-  fence: Fence,
-  outcome: Exclude<Outcome, { kind: 'left' }>,
-): Promise<unknown> {
+/** By somebody else, so that it is left as it is: a key that was revoked, a database that lacks a right. */
+function canBeMended(error: unknown): boolean {
+  return EngineError.is(error) && (error.status >= 500 || error.status === 401 || error.status === 403)
+}
+
+function write(around: Telling, fence: Fence, outcome: Exclude<Outcome, { kind: 'left' }>): Promise<unknown> {
+  const { executions } = around.engine
   switch (outcome.kind) {
     case 'returned': {
       const { result, encoding } = outcome
@@ -45,7 +57,7 @@ function write(
     }
     case 'cancel': {
       const { reason } = outcome
-      return executions.cancel({ ...fence, ...(reason !== undefined && { reason }) })
+      return executions.cancel({ ...fence, ...(reason !== undefined && { reason: reasonOf(around, reason) }) })
     }
     case 'restart': {
       const { input } = outcome
@@ -54,36 +66,42 @@ function write(
     }
     case 'retry': {
       const { delay, reason } = outcome
-      return executions.fail({ ...fence, reason: cut(reason), retryIn: delay })
+      return executions.fail({ ...fence, reason: reasonOf(around, reason), retryIn: delay })
     }
     case 'threw':
-      return executions.fail(failureOf(codec, fence, outcome.error))
+      return executions.fail(failureOf(around, fence, outcome.error))
   }
 }
 
-function failureOf(codec: Codec, fence: Fence, error: unknown): FailRequest {
-  const { bytes, encoding } = encodeError(error, codec)
+// A word's reason is a text, which is the code's to tell. Where types were lost it may be what was thrown.
+function reasonOf({ codec }: Telling, reason: unknown): string {
+  if (typeof reason === 'string') return cut(reason)
+  return codec.plainReasons === true ? cut(messageOf(reason)) : unnamed
+}
+
+function failureOf(around: Telling, fence: Fence, error: unknown): FailRequest {
+  const { codec } = around
+  const encoded = encodedOf(around, fence, error)
+  const sealed = encoded === null ? unrecordedReason : sealedReason
   return {
     ...fence,
-    reason: codec.plainReasons === true ? cut(sentenceOf(error)) : sealedReason,
+    reason: codec.plainReasons === true ? cut(sentenceOf(error)) : sealed,
     category: categoryOf(error),
     permanent: isPermanent(error),
-    error: bytes,
-    errorEncoding: encoding,
+    ...(encoded !== null && { error: encoded.bytes, errorEncoding: encoded.encoding }),
   }
 }
 
-const neverAgain = new Set([
-  'step_kind_conflict',
-  'step_value_refused',
-  'step_limit',
-  'nondeterminism',
-  'invalid_condition',
-])
-
-function isPermanent(error: unknown): boolean {
-  if (error instanceof StepError) return error.isPermanent
-  return error instanceof PermanentError || (EngineError.is(error) && neverAgain.has(error.code))
+/** Null when the codec cannot: that it has failed is told in any case. */
+function encodedOf({ codec, logger }: Telling, { executionId }: Fence, error: unknown): Encoded | null {
+  try {
+    const encoded = encodeError(error, codec)
+    if (encoded.bytes.byteLength <= limits.errorBytes) return encoded
+    logger.error(`the error of ${executionId} is not recorded: the codec makes ${encoded.bytes.byteLength} bytes of it`)
+  } catch (thrown) {
+    logger.error(`the error of ${executionId} is not recorded, because it cannot be encoded: ${messageOf(thrown)}`)
+  }
+  return null
 }
 
 function categoryOf(error: unknown): NonNullable<FailRequest['category']> {
@@ -117,8 +135,12 @@ export function messageOf(error: unknown): string {
   }
 }
 
-// Bytes, not letters, are what is bounded; four are the most that one takes.
+const unnamed = 'no reason was given'
+
+// Bytes, not letters, are what is bounded; four are the most that one takes. A pair that the cut has parted goes whole.
 export function cut(sentence: string): string {
-  const shown = sentence.replaceAll(/\0|\p{Surrogate}/gu, '')
-  return shown.length <= limits.reasonBytes / 4 ? shown : `${shown.slice(0, limits.reasonBytes / 4 - 1)}…`
+  const most = limits.reasonBytes / 4
+  const part = sentence.length <= most ? sentence : sentence.slice(0, most - 1)
+  const shown = part.replaceAll(/\0|\p{Surrogate}/gu, '')
+  return part === sentence ? shown || unnamed : `${shown}…`
 }

@@ -9,6 +9,8 @@ import type { Registration } from './registration.ts'
 import type { Runs } from './runs.ts'
 import type { Group } from './serve.ts'
 
+// As many as one claim takes.
+const mostClaims = 10_000
 const longestClaimWaitMs = 20_000
 const firstPauseMs = 50
 const longestPauseMs = 5000
@@ -61,7 +63,7 @@ export class Poll {
     const { signal } = this.#stopping
     let pauseMs = firstPauseMs
     while (!signal.aborted) {
-      const max = this.#runs.room
+      const max = Math.min(this.#runs.room, mostClaims)
       if (max === 0) {
         await this.#runs.changed()
         continue

@@ -7,7 +7,8 @@
 //        └─────────────────────────────────────────────────────────    └──► not met: suspended, or delayed
 //
 // What was met in an earlier run is given in the order in which it was recorded then, and what is met now is given only at
-// rest: so a race has the same winner in every run.
+// rest. Results of either kind are given one by one: all that the code makes of one comes before the next. So a race has the same
+// winner in every run, however many promises stand between a result and the race.
 import type { Step } from '../engine/step/step.ts'
 import type { Awaitable, Facts, Leaf, Meeting } from './waits.ts'
 
@@ -27,24 +28,30 @@ export class Rest {
   readonly #leaving: Leaving
   #facts: Facts
   #busy = 0
+  /** How much of that is soon over. */
+  #asking = 0
   #isLooking = false
   readonly #awaited = new Set<Awaitable<unknown>>()
   #recorded: Recorded[] = []
   #isGiving = false
+  #isTurnTaken = false
+  readonly #turns: (() => void)[] = []
   /** While the run is about to leave, what code begins elsewhere waits for whether it does. */
   #staying: Promise<void> | null = null
-  #end: { readonly error: unknown } | 'quiet' | null = null
+  #isOver = false
 
   constructor(facts: Facts, leaving: Leaving) {
     this.#facts = facts
     this.#leaving = leaving
   }
 
-  /** What the code has done is no longer wanted. With an error, whatever it awaits is refused; else it never hears again. */
-  end(error?: unknown): void {
-    this.#end ??= error === undefined ? 'quiet' : { error }
-    if (this.#end === 'quiet') return
-    for (const wait of this.#awaited) for (const leaf of wait.leaves()) leaf.refuseWith(this.#end.error)
+  /**
+   * The run is over, or not this worker's any more. Code of it that is still under way never hears again: it may have branches
+   * to which nobody listens, and a rejection that nobody hears ends the process.
+   */
+  end(): void {
+    this.#isOver = true
+    this.forget()
   }
 
   /** Whoever awaited something is over, and hears nothing of it; others may still work and wait. */
@@ -61,10 +68,46 @@ export class Rest {
     try {
       return await begin()
     } finally {
+      await this.#turn()
       this.#busy -= 1
       await this.#unlessOver()
       this.#look()
     }
+  }
+
+  /**
+   * Work that is soon over and not recorded, such as a question to the engine. What was recorded is not given meanwhile: the code
+   * behind it may be about to meet what comes first.
+   */
+  ask<T>(begin: () => Promise<T>): Promise<T> {
+    return heard(this.#ask(begin))
+  }
+
+  async #ask<T>(begin: () => Promise<T>): Promise<T> {
+    this.#asking += 1
+    try {
+      return await this.work(begin)
+    } finally {
+      this.#asking -= 1
+      this.#giveNext()
+    }
+  }
+
+  // What was recorded in one go is given in several, in the same order.
+  async #turn(): Promise<void> {
+    if (this.#isTurnTaken) return new Promise((resolve) => this.#turns.push(resolve))
+    this.#isTurnTaken = true
+    setImmediate(() => this.#nextTurn())
+  }
+
+  #nextTurn(): void {
+    const give = this.#turns.shift()
+    if (give === undefined) {
+      this.#isTurnTaken = false
+      return
+    }
+    setImmediate(() => this.#nextTurn())
+    give()
   }
 
   await(wait: Awaitable<unknown>): void {
@@ -80,11 +123,11 @@ export class Rest {
   }
 
   #giveNext(): void {
-    if (this.#isGiving || this.#recorded.length === 0) return
+    if (this.#isGiving || this.#asking > 0 || this.#recorded.length === 0) return
     this.#isGiving = true
     setImmediate(() => {
       this.#isGiving = false
-      if (this.#end !== null) return
+      if (this.#isOver || this.#asking > 0 || this.#recorded.length === 0) return
       const first = this.#recorded.reduce((one, other) => (other.number < one.number ? other : one))
       this.#recorded = this.#recorded.filter((each) => each !== first)
       first.give()
@@ -94,13 +137,11 @@ export class Rest {
   }
 
   async #unlessOver(): Promise<void> {
-    if (this.#end === null) return
-    if (this.#end !== 'quiet') throw this.#end.error
-    await new Promise(() => {})
+    if (this.#isOver) await new Promise(() => {})
   }
 
   get #isResting(): boolean {
-    return this.#busy === 0 && this.#recorded.length === 0 && this.#end === null && this.#awaited.size > 0
+    return this.#busy === 0 && this.#recorded.length === 0 && !this.#isOver && this.#awaited.size > 0
   }
 
   #look(): void {
@@ -124,6 +165,8 @@ export class Rest {
       if (met.length > 0) await this.#give(leaves, met)
       else await this.#leave(waits, leaves)
     } catch (error) {
+      // Or it would be tried again in every turn for as long as something goes on around the handler.
+      this.forget()
       this.#leaving.fail(error)
     } finally {
       this.#busy -= 1
@@ -149,20 +192,26 @@ export class Rest {
     // A time that the code awaits alone is met again in every later run, and nothing can come before it.
     const isLone = leaves.length === 1 && leaves[0]!.dueAt !== null
     if (!isLone) await Promise.all(met.map(([leaf, meeting]) => leaf.record(meeting)))
-    for (const [leaf, meeting] of met) {
-      await this.#unlessOver()
-      leaf.give(meeting)
-      await new Promise((resolve) => setImmediate(resolve))
-    }
+    for (const [leaf, meeting] of met) this.#recorded.push({ number: Infinity, give: () => leaf.give(meeting) })
+    this.#giveNext()
   }
 
   async #leave(waits: readonly Awaitable<unknown>[], leaves: readonly Leaf[]): Promise<void> {
-    let stay = (): void => {}
-    this.#staying = new Promise((resolve) => (stay = resolve))
-    const facts = await this.#leaving.leave(waits, leaves)
-    if (facts === null) return this.end()
-    this.#facts = { now: Math.max(this.#facts.now, facts.now), signals: [...this.#facts.signals, ...facts.signals] }
-    this.#staying = null
-    stay()
+    let decided = (): void => {}
+    this.#staying = new Promise((resolve) => (decided = resolve))
+    try {
+      const facts = await this.#leaving.leave(waits, leaves)
+      if (facts === null) return this.end()
+      this.#facts = { now: Math.max(this.#facts.now, facts.now), signals: [...this.#facts.signals, ...facts.signals] }
+    } finally {
+      this.#staying = null
+      decided()
+    }
   }
+}
+
+/** It is told or recorded, whoever listens: what nobody awaits must not end the process. */
+export function heard<T>(running: Promise<T>): Promise<T> {
+  running.catch(() => {})
+  return running
 }

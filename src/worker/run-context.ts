@@ -17,6 +17,7 @@ import type {
   Waitpoint,
 } from './context.ts'
 import type { Departure } from './departure.ts'
+import { heard } from './rest.ts'
 import type { Task } from './task.ts'
 
 /** What the code behind a context can do. */
@@ -28,7 +29,7 @@ export interface Acts {
   sleep(name: string, length: { readonly dueIn: Duration } | { readonly dueAt: number }): Wait<void>
   waitFor(what: string | Waitpoint, options: WaitForOptions): Wait<unknown>
   waitpoint(name: string, options: { readonly expiresIn?: Duration }): Promise<Waitpoint>
-  child(task: Task, input: unknown, options?: ChildOptions): Child
+  child(task: Task, input: unknown, options?: ChildOptions, verb?: 'run' | 'spawn'): Child
   upstream(name: string): Promise<unknown>
   upstreams(): Promise<readonly Upstream[]>
   group(join: 'all' | 'any' | 'race', waits: readonly unknown[]): Wait<unknown>
@@ -134,10 +135,10 @@ export class RunContext implements Context {
   get spawn(): Context['spawn'] {
     const acts = this.#acts
     const spawn = async (task: Task, input: unknown, options?: ChildOptions) => {
-      const child = acts.child(task, input, options)
+      const child = acts.child(task, input, options, 'spawn')
       return { id: await child.made, result: () => child }
     }
-    return spawn as never
+    return ((task: Task, input: unknown, options?: ChildOptions) => heard(spawn(task, input, options))) as never
   }
 
   get upstream(): Context['upstream'] {

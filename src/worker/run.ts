@@ -1,9 +1,10 @@
 // One run of a claim's code: what was recorded is read, the input decoded, the handler called, and what it gave encoded.
 import type { Claim } from '../engine/execution/claim.ts'
 import type { Step } from '../engine/step/step.ts'
+import type { Resumption } from '../engine/suspension/resumption.ts'
 import { decodeValue, encodeValue, type Codec, type Encoded } from '../model/codec.ts'
 import { limits } from '../model/limits.ts'
-import { Code, factsAt } from './code.ts'
+import { Code } from './code.ts'
 import { PermanentError, RunLeft } from './errors.ts'
 import { History, nondeterminism } from './history.ts'
 import { Holder } from './holder.ts'
@@ -11,9 +12,11 @@ import type { Lease } from './lease.ts'
 import { through, type Middleware } from './middleware.ts'
 import { cut, messageOf, type Outcome, type Telling } from './outcome.ts'
 import type { ProcessClock } from './process-clock.ts'
+import { whole } from './resumed-signals.ts'
 import { checkBy, type Schema } from './schema.ts'
 import type { Task } from './task.ts'
 import type { AroundStep } from './telemetry.ts'
+import { factsAt } from './waits.ts'
 
 export interface Surroundings extends Telling {
   readonly middleware: readonly Middleware[]
@@ -30,12 +33,14 @@ export function run(around: Surroundings, task: Task, claim: Claim, lease: Lease
   const { engine, codec, logger, clock, aroundStep } = around
   const holder = new Holder(engine, claim, codec, logger, lease, clock, aroundStep)
   // Only a first run can have recorded nothing.
-  return claim.reason === 'first' ? runAfter(none, around, holder, task) : runAgain(around, holder, task)
+  return claim.reason === 'first' ? runAfter(none, null, around, holder, task) : runAgain(around, holder, task)
 }
 
 async function runAgain(around: Surroundings, holder: Holder, task: Task): Promise<Outcome> {
   try {
-    return await runAfter(await holder.steps(), around, holder, task)
+    const { resumption } = holder.claim
+    const steps = await holder.steps()
+    return await runAfter(steps, resumption && (await whole(holder, resumption)), around, holder, task)
   } catch (error) {
     return holder.lease.isLost ? { kind: 'left' } : { kind: 'threw', error }
   }
@@ -43,6 +48,7 @@ async function runAgain(around: Surroundings, holder: Holder, task: Task): Promi
 
 async function runAfter(
   steps: readonly Step[],
+  resumption: Resumption | null,
   { middleware, leaseTtlMs }: Surroundings,
   holder: Holder,
   task: Task,
@@ -50,7 +56,7 @@ async function runAfter(
   const { claim } = holder
   const history = new History(steps, claim.attemptIndex, task.strict)
   const claimedAt = claim.leaseExpiresAt - leaseTtlMs
-  const code = new Code(holder, task, history, factsAt(claimedAt, claim.resumption, steps))
+  const code = new Code(holder, task, history, factsAt(claimedAt, resumption, steps))
   try {
     const { input, output } = task.schemas
     const given = payloadOf(holder)

@@ -12,17 +12,26 @@ import { refuseUnknownFields } from '../model/shape.ts'
 import { show } from '../model/text.ts'
 import type { StepOptions, StepTry } from './context.ts'
 import { keyOf } from './draw.ts'
-import { PermanentError, StepError, StepTimeoutError } from './errors.ts'
+import { isPermanent, PermanentError, RunLeft, StepError, StepTimeoutError } from './errors.ts'
 import type { History, Met } from './history.ts'
 import type { Holder } from './holder.ts'
-import type { Rest } from './rest.ts'
+import { heard, type Rest } from './rest.ts'
 import { checkBy } from './schema.ts'
 import { Due } from './sleeping.ts'
+import { Try } from './try.ts'
 
 type Work = (attempt: StepTry) => unknown
 
+interface Inside {
+  readonly steps: Steps
+  readonly name: string
+  readonly index: number
+  /** How often this try has drawn. */
+  draws: number
+}
+
 /** Which step the code that asks is part of, also after it has awaited something. */
-const within = new AsyncLocalStorage<{ readonly steps: Steps; readonly name: string }>()
+const within = new AsyncLocalStorage<Inside>()
 
 type Tried =
   | { readonly kind: 'done'; readonly value: unknown }
@@ -34,6 +43,8 @@ export class Steps {
   readonly #history: History
   readonly #rest: Rest
   readonly #now: number
+  readonly #tries = new Set<Try>()
+  #isOver = false
 
   /** `now` is the database's time at the claim. */
   constructor(holder: Holder, history: History, rest: Rest, now: number) {
@@ -43,17 +54,30 @@ export class Steps {
     this.#now = now
   }
 
+  /** The run is over: whatever of its steps is still under way works for nobody. */
+  end(): void {
+    this.#isOver = true
+    if (this.#tries.size === 0) return
+    const { executionId } = this.#holder.claim
+    const sentence = `the run of ${executionId} is over, and what this step gives is no longer wanted`
+    const over = new EngineError('execution_not_active', sentence, { executionId })
+    for (const attempt of this.#tries) attempt.stop(over)
+  }
+
   step(name: string, work: Work, options: StepOptions = noOptions): Promise<unknown> {
     try {
+      if (this.inside !== undefined) this.refuseInside(`the step ${show(name)}`, 'which is one record')
       const checked = checkOptions(options)
       if (typeof work !== 'function')
         throw refusal('invalid_input', `the work of step ${show(name)}`, show(work), 'a function')
       const met = this.#history.meet('step', name)
       const { recorded } = met
       if (recorded === null || recorded.state === 'pending') return heard(this.#untilOver(met, work, checked))
-      if (checked.schema !== undefined || this.#mustWait(recorded)) return heard(this.#recorded(recorded, checked))
-      // A long history is made of these: one promise for each, and nothing else.
-      return Promise.resolve(this.#valueOf(recorded))
+      const isPlain = checked.schema === undefined && recorded.state === 'succeeded'
+      if (!isPlain || this.#mustWait(recorded)) return heard(this.#recorded(recorded, checked))
+      // A long history is made of these: one promise for each, and no turn of the event loop.
+      const value = this.#valueOf(recorded)
+      return new Promise((resolve) => process.nextTick(give, this.#history, recorded, resolve, value))
     } catch (error) {
       return heard(Promise.reject(error))
     }
@@ -72,15 +96,23 @@ export class Steps {
     }
   }
 
+  /** Resolves when its turn has come: not before what is recorded earlier, where the code meets that as well. */
+  inTurn(step: Step): Promise<void> {
+    return new Promise((resolve) => {
+      if (!this.#mustWait(step)) process.nextTick(give, this.#history, step, resolve, undefined)
+      else this.#rest.inOrder(step, () => give(this.#history, step, resolve, undefined))
+    })
+  }
+
   #mustWait(recorded: Step): boolean {
     return this.#history.isStrict || this.#history.hasUndeliveredBefore(recorded)
   }
 
   async #recorded(step: Step, { schema }: CheckedOptions): Promise<unknown> {
-    if (this.#mustWait(step)) await new Promise<void>((resolve) => this.#rest.inOrder(step, resolve))
+    await this.inTurn(step)
     const value = this.#valueOf(step)
     if (schema === undefined) return value
-    return this.#rest.work(() => checkBy(schema, value, recordedValue(step), 'step_value_refused'))
+    return this.#rest.ask(() => checkBy(schema, value, recordedValue(step), 'step_value_refused'))
   }
 
   #valueOf(step: Step): unknown {
@@ -101,8 +133,10 @@ export class Steps {
     const told = (): { tryCount: number; durationMs: number } => {
       return { tryCount, durationMs: Math.round(performance.now() - startedAt) }
     }
+    const attempt = new Try(this.#holder.lease, this.idempotencyKey(met.name, met.index), tryCount)
+    this.#tries.add(attempt)
     try {
-      const value = await this.#run(met, work, tryCount, options)
+      const value = await this.#run(met, work, attempt, options)
       const encoded = encode(this.#holder, met.name, value)
       const result = encoded === null ? {} : { result: encoded.bytes, resultEncoding: encoded.encoding }
       const recorded = this.#holder.record(met, { state: 'succeeded', ...told(), ...result })
@@ -111,9 +145,14 @@ export class Steps {
       return { kind: 'done', value: encoded === null || isPlain(value) ? value : this.#holder.codec.decode(encoded) }
     } catch (thrown) {
       if (thrown instanceof NotOfTheStep) throw thrown.cause
-      // What fails because the lease is gone says nothing of the step.
+      // The word by which the code ends its run, as anywhere else.
+      if (thrown instanceof RunLeft) throw thrown
+      // What fails because the lease is gone, or the run is over, says nothing of the step.
       this.#holder.lease.throwIfLost()
+      if (this.#isOver) throw thrown
       return this.#failed(met, thrown, told(), options)
+    } finally {
+      this.#tries.delete(attempt)
     }
   }
 
@@ -123,11 +162,11 @@ export class Steps {
     told: { readonly tryCount: number; readonly durationMs: number },
     { policy }: CheckedOptions,
   ): Promise<Tried> {
-    const isPermanent = thrown instanceof PermanentError || (thrown instanceof StepError && thrown.isPermanent)
+    const isForGood = isPermanent(thrown)
     const category = thrown instanceof StepTimeoutError ? 'timeout' : 'transient'
-    const { bytes, encoding } = encodeError(thrown, this.#holder.codec)
+    const { bytes, encoding } = encodeError(thrown, this.#holder.codec, isForGood)
     const failure = { ...told, result: bytes, resultEncoding: encoding }
-    if (!shouldRetry(policy, told.tryCount - 1, category, isPermanent)) {
+    if (!shouldRetry(policy, told.tryCount - 1, category, isForGood)) {
       await this.#holder.record(met, { state: 'failed', ...failure })
       return { kind: 'failed', error: stepError(this.#holder, met.name, { bytes, encoding }) }
     }
@@ -137,47 +176,47 @@ export class Steps {
     return { kind: 'again', delayMs, dueAt: dueAt! }
   }
 
-  async #run(met: Met, work: Work, tryCount: number, { timeoutMs, schema }: CheckedOptions): Promise<unknown> {
-    const value = await this.#within(timeoutMs, met, work, tryCount)
-    return checkBy(schema, value, `what step ${JSON.stringify(met.name)} gave`)
+  async #run(met: Met, work: Work, attempt: Try, { timeoutMs, schema }: CheckedOptions): Promise<unknown> {
+    const value = await this.#within(timeoutMs, met, work, attempt)
+    return checkBy(schema, value, `what step ${JSON.stringify(met.name)} gave`, 'step_output_refused')
   }
 
-  async #within(timeoutMs: number | null, { name, index }: Met, work: Work, tryCount: number): Promise<unknown> {
-    const { lease } = this.#holder
-    const idempotencyKey = this.idempotencyKey(name, index)
-    if (timeoutMs === null) {
-      const attempt: StepTry = {
-        get signal() {
-          return lease.stop
-        },
-        idempotencyKey,
-        tryCount,
-      }
-      return this.#enter(name, work, attempt)
-    }
-    const timeout = new AbortController()
-    const signal = AbortSignal.any([lease.stop, timeout.signal])
-    const tooLong = new StepTimeoutError(`step ${JSON.stringify(name)} took longer than ${timeoutMs} ms`)
-    const callOff = this.#holder.clock.limit(timeoutMs, () => timeout.abort(tooLong))
-    const late = new Promise<never>((_, reject) => timeout.signal.addEventListener('abort', () => reject(tooLong)))
+  async #within(timeoutMs: number | null, met: Met, work: Work, attempt: Try): Promise<unknown> {
+    if (timeoutMs === null) return this.#enter(met, work, attempt)
+    const tooLong = new StepTimeoutError(`step ${JSON.stringify(met.name)} took longer than ${timeoutMs} ms`)
+    let callOff = (): void => {}
+    const late = new Promise<never>((_, reject) => {
+      attempt.onStop = reject
+      callOff = this.#holder.clock.limit(timeoutMs, () => attempt.stop(tooLong))
+    })
     try {
-      return await Promise.race([this.#enter(name, work, { signal, idempotencyKey, tryCount }), late])
+      return await Promise.race([this.#enter(met, work, attempt), late])
     } finally {
       callOff()
     }
   }
 
-  #enter(name: string, work: Work, attempt: StepTry): unknown {
+  #enter({ name, index }: Met, work: Work, attempt: StepTry): unknown {
     const { aroundStep } = this.#holder
-    if (aroundStep === undefined) return within.run({ steps: this, name }, work, attempt)
-    return aroundStep(name, attempt.tryCount, () => within.run({ steps: this, name }, work, attempt))
+    const inside: Inside = { steps: this, name, index, draws: 0 }
+    if (aroundStep === undefined) return within.run(inside, work, attempt)
+    return aroundStep(name, attempt.tryCount, () => within.run(inside, work, attempt))
   }
 
-  /** A wait inside a step would hold its worker for ever: the run rests only when no step runs. */
-  refuseInside(what: string): void {
+  /** The step that the code which asks is part of. */
+  get inside(): Inside | undefined {
     const inside = within.getStore()
-    if (inside?.steps !== this) return
-    const sentence = `${what} stands inside of step ${JSON.stringify(inside.name)}, which cannot wait; move it out of the step`
+    return inside?.steps === this ? inside : undefined
+  }
+
+  /**
+   * A wait inside a step would hold its worker for ever: the run rests only when no step runs. And what is told apart by the order
+   * of its first use would be another one in later runs, in which the step does not run.
+   */
+  refuseInside(what: string, why = 'which cannot wait'): void {
+    const { inside } = this
+    if (inside === undefined) return
+    const sentence = `${what} stands inside of step ${JSON.stringify(inside.name)}, ${why}; move it out of the step`
     throw new PermanentError(sentence, {
       cause: new EngineError('invalid_input', sentence, { step: inside.name }),
     })
@@ -208,10 +247,9 @@ function checkOptions(options: StepOptions): CheckedOptions {
   }
 }
 
-/** It is recorded, whoever listens: a step that nobody awaits must not end the process. */
-function heard(running: Promise<unknown>): Promise<unknown> {
-  running.catch(() => {})
-  return running
+function give<T>(history: History, step: Step, resolve: (value: T) => void, value: T): void {
+  history.delivered(step)
+  resolve(value)
 }
 
 function recordedValue({ name }: Step): string {

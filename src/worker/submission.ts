@@ -3,6 +3,7 @@
 import type { CreateRequest } from '../engine/execution/create-request.ts'
 import { encodeValue, type Codec } from '../model/codec.ts'
 import { refusal } from '../model/errors.ts'
+import type { PolicyInput } from '../model/policy.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import { show } from '../model/text.ts'
 import { checkBy } from './schema.ts'
@@ -49,13 +50,31 @@ export async function requestOf(
   const encoded = encodeValue(codec, what, input)
   const { version = task.version, ...rest } = options
   const hasDeadline = options.deadline !== undefined || options.deadlineAt !== undefined
-  return {
+  const own = {
     lane: task.lane,
     policy: task.policy,
     ...(task.deadline !== undefined && !hasDeadline && { deadline: task.deadline }),
-    ...rest,
+  }
+  return {
+    ...over(own, rest),
     kind: task.name,
     ...(version !== null && { version }),
     ...(encoded !== null && { payload: encoded.bytes, payloadEncoding: encoded.encoding }),
   }
+}
+
+/** What is given, over what the task says itself: field by field, also of the policy. */
+export function over<Own extends { readonly policy?: PolicyInput }, Given extends { readonly policy?: PolicyInput }>(
+  own: Own,
+  given: Given,
+): Own & Given {
+  const { policy } = given
+  // Anything else is refused by who reads it.
+  const isObject = typeof policy === 'object' && policy !== null
+  return { ...own, ...defined(given), ...(isObject && { policy: { ...own.policy, ...defined(policy) } }) }
+}
+
+/** A field that is undefined counts as not given, and must not stand before a default. */
+export function defined<T extends object>(fields: T): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T
 }

@@ -5,13 +5,14 @@ import { EngineError, refusal } from '../model/errors.ts'
 import type { ExecutionId } from '../model/id.ts'
 import type { StepKind } from '../model/step.ts'
 import { show } from '../model/text.ts'
-import { Code, factsAt } from './code.ts'
+import { Code } from './code.ts'
 import { RunLeft } from './errors.ts'
 import { History, type Met } from './history.ts'
 import { checkRecordedRun, stepsOf, type RecordedRun } from './recorded-run.ts'
 import { claimOf, ReplayHolder, withoutWork } from './replay.ts'
 import { checkBy } from './schema.ts'
 import { isTask, type Task } from './task.ts'
+import { factsAt } from './waits.ts'
 
 /**
  * `same`: the code goes the recorded way, to its end or to where the run stands. `new`: it goes the recorded way and then meets

@@ -34,10 +34,11 @@ export class SignalWait extends Leaf {
     this.#dueAt = met.recorded?.dueAt ?? null
   }
 
-  /** Of its waitpoint. */
+  /** Of its waitpoint: no two waits share one, whatever number a name ends with. */
   get key(): string {
     const { name, index } = this.#met
-    return index === 0 || this.waitpointId !== null ? name : `${name} ${index + 1}`
+    const isPlain = index === 0 && !/ \d+$/.test(name)
+    return isPlain || this.waitpointId !== null ? name : `${name} ${index + 1}`
   }
 
   begin(): void {
@@ -48,7 +49,7 @@ export class SignalWait extends Leaf {
     const { rest, holder } = this.#around
     if (recorded !== null && recorded.state !== 'pending') {
       const { state, result, resultEncoding } = recorded
-      rest.inOrder(recorded, () => this.#finish(state === 'timed_out', result, resultEncoding, true))
+      rest.inOrder(recorded, () => this.#finish(state === 'timed_out', result, resultEncoding))
       return
     }
     if (recorded !== null || timeout === undefined) return
@@ -91,23 +92,18 @@ export class SignalWait extends Leaf {
   }
 
   give({ signal }: Meeting): void {
-    this.#finish(signal === undefined, signal?.payload ?? null, signal?.payloadEncoding ?? null, false)
+    this.#finish(signal === undefined, signal?.payload ?? null, signal?.payloadEncoding ?? null)
   }
 
-  #finish(hasTimedOut: boolean, payload: Uint8Array | null, encoding: string | null, isRecorded: boolean): void {
+  #finish(hasTimedOut: boolean, payload: Uint8Array | null, encoding: string | null): void {
     const { rest, delivered } = this.#around
     delivered()
     rest
-      .work(() => this.#value(hasTimedOut, payload, encoding, isRecorded))
+      .ask(() => this.#value(hasTimedOut, payload, encoding))
       .then(this.settle, (error: unknown) => this.refuse(error))
   }
 
-  async #value(
-    hasTimedOut: boolean,
-    payload: Uint8Array | null,
-    encoding: string | null,
-    isRecorded: boolean,
-  ): Promise<unknown> {
+  async #value(hasTimedOut: boolean, payload: Uint8Array | null, encoding: string | null): Promise<unknown> {
     const { name } = this.#met
     const { onTimeout, schema } = this.#options
     if (hasTimedOut) {
@@ -116,6 +112,7 @@ export class SignalWait extends Leaf {
     }
     const what = `the signal ${JSON.stringify(name)}`
     const value = this.#around.holder.decode(what, payload, encoding)
-    return checkBy(schema, value, what, isRecorded ? 'step_value_refused' : 'invalid_input')
+    // The first time too: it is recorded by then, and every later run must see the same.
+    return checkBy(schema, value, what, 'step_value_refused')
   }
 }

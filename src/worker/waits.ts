@@ -1,6 +1,8 @@
 // Where durable code waits. A leaf is one thing to wait for: a signal, a point in time. Leaves and groups of them (`all`, `any`,
 // `race`) are lazy: nothing happens until they are awaited.
 import type { Signal } from '../engine/signal/signal.ts'
+import type { Step } from '../engine/step/step.ts'
+import type { Resumption } from '../engine/suspension/resumption.ts'
 import type { Condition } from '../model/condition.ts'
 import type { Wait } from './context.ts'
 
@@ -10,6 +12,16 @@ export interface Facts {
   /** Those that woke this run, and were not taken by a wait yet. */
   readonly signals: readonly Signal[]
 }
+
+/** What is known at the start: the time of the claim, and the signals that woke it and that no wait has taken yet. */
+export function factsAt(claimedAt: number, resumption: Resumption | null, steps: readonly Step[]): Facts {
+  if (resumption === null) return { now: claimedAt, signals: noSignals }
+  const taken = new Set(steps.map(({ originId }) => originId))
+  const signals = resumption.signals.filter((signal) => !taken.has(signal.signalId))
+  return { now: Math.max(claimedAt, resumption.resumedAt), signals }
+}
+
+const noSignals: Facts['signals'] = []
 
 /** What a leaf was met by, and when. */
 export interface Meeting {
@@ -87,10 +99,6 @@ export abstract class Leaf<T = unknown> extends Awaitable<T> {
   /** A point in time and nothing else. */
   get dueAt(): number | null {
     return null
-  }
-
-  refuseWith(error: unknown): void {
-    this.refuse(error)
   }
 }
 

@@ -8,6 +8,7 @@ import { jsonCodec, type Codec } from '../model/codec.ts'
 import { parseDuration, type Duration } from '../model/duration.ts'
 import { EngineError } from '../model/errors.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
+import { Grace } from './grace.ts'
 import { Leases, type LeaseHealth } from './leases.ts'
 import { settingsOf, type Settings, type WorkerOptions } from './options.ts'
 import { Poll } from './poll.ts'
@@ -27,6 +28,9 @@ export interface WorkerSurroundings {
   readonly onStop?: () => Promise<void> | void
 }
 
+// Without its lease a run is over at once, but for code of the user's that never answers, such as the schema of an input.
+const longestEndMs = 5000
+
 export class Worker implements AsyncDisposable {
   readonly instanceId: string
   readonly #around: WorkerSurroundings
@@ -36,6 +40,7 @@ export class Worker implements AsyncDisposable {
   readonly #poll: Poll
   readonly #registration: Registration
   readonly #signals: StopSignals
+  readonly #grace = new Grace()
   #stopped: Promise<void> | null = null
 
   constructor(options: WorkerOptions, around: WorkerSurroundings) {
@@ -68,6 +73,11 @@ export class Worker implements AsyncDisposable {
     return this.#runs.running
   }
 
+  /** How long its runs may go on after a stop that says nothing else, in milliseconds. */
+  get graceMs(): number {
+    return this.#settings.graceMs
+  }
+
   /** Whether its leases are renewed. */
   get leaseHealth(): LeaseHealth {
     return this.#leases.health
@@ -88,12 +98,13 @@ export class Worker implements AsyncDisposable {
 
   /**
    * Claims no more, lets what runs finish for as long as `grace` says (10 s when left out), then gives the rest back at once,
-   * without burning an attempt.
+   * without burning an attempt. Asked again with a grace that ends earlier, it keeps to that.
    */
   stop(options: { readonly grace?: Duration } = {}): Promise<void> {
     refuseUnknownFields('stop', options, ['grace'])
-    const graceMs = options.grace === undefined ? this.#settings.graceMs : parseDuration('grace', options.grace)
-    return (this.#stopped ??= this.#stop(graceMs))
+    const graceMs = options.grace === undefined ? null : parseDuration('grace', options.grace)
+    if (this.#stopped === null || graceMs !== null) this.#grace.endIn(graceMs ?? this.graceMs)
+    return (this.#stopped ??= this.#signals.ignoreDuring(() => this.#stop()))
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -109,14 +120,19 @@ export class Worker implements AsyncDisposable {
     return count
   }
 
-  async #stop(graceMs: number): Promise<void> {
-    this.#signals.ignore()
+  async #stop(): Promise<void> {
     const hadStarted = this.#poll.hasStarted
     const wasClaiming = this.#poll.isClaiming
     await this.#poll.stop()
-    await this.#idleWithin(graceMs)
+    await Promise.race([this.#runs.idle(), this.#grace.over])
+    this.#grace.end()
     await this.#runs.abandon()
-    await this.#runs.idle()
+    await this.#idleWithin(longestEndMs)
+    if (this.#runs.running > 0) {
+      this.#settings.logger.warn(
+        `${this.#runs.running} runs do not come to their end, though their leases are given back`,
+      )
+    }
     this.#leases.stop()
     // A claim that was hung up on may have taken something all the same: its answer is lost, and nobody here runs it.
     if (wasClaiming) await this.#leases.giveBackUnknown()

@@ -48,6 +48,7 @@ test.each(operations.map(({ noun, verb, route }) => [route.operationId, noun, ve
 )
 
 function unused(): Sql {
-  const handler: ProxyHandler<Sql> = { get: (_, name) => (name === 'kind' ? 'embedded' : () => unused()) }
+  const known: Partial<Sql> = { kind: 'embedded', schema: 'flowfabric' }
+  const handler: ProxyHandler<Sql> = { get: (_, name) => known[name as keyof Sql] ?? (() => unused()) }
   return new Proxy({} as Sql, handler)
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Printer, type Column } from '../../src/cli/print.ts'
 import { cut, harmless, padTo, widthOf, wrap } from '../../src/cli/text.ts'
-import { relative, span } from '../../src/cli/time.ts'
+import { relative, span, timeCell } from '../../src/cli/time.ts'
 
 interface Row {
   readonly name: string
@@ -76,4 +76,11 @@ test('times are told in the two largest units', () => {
     '1d 1h',
   ])
   expect([relative(1000, 61_000), relative(61_000, 1000), relative(1000, 1400)]).toEqual(['1m ago', 'in 1m', 'now'])
+})
+
+test('a time in a column is relative on a screen and an instant in a pipe, and nothing where there is none', () => {
+  const now = Date.parse('2026-11-02T12:00:00Z')
+  const cell = (isTTY: boolean) => timeCell(new Printer({ isTTY, write: () => {} }, {}), now)
+  expect([now - 185_000, null].map(cell(true))).toEqual(['3m 5s ago', ''])
+  expect([now - 185_000, null].map(cell(false))).toEqual(['2026-11-02T11:56:55.000Z', ''])
 })

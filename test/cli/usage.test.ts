@@ -53,6 +53,14 @@ test.each([
   [['submit', 'k', '{bad'], 'the input is "{bad"; it must be JSON, quoted for the shell'],
   [['submit', 'k', '-'], 'the input from standard input is empty; it must be JSON'],
   [['submit', 'k', '@/no/such/file'], '/no/such/file cannot be read: ENOENT'],
+  [
+    ['migrate', '--url', 'https://u:secret@h:1/d'],
+    'migrate needs the database itself, and https://u:***@h:1/d is a server',
+  ],
+  [['migrate', '--check', '--url', 'http://h'], 'give --url postgres://... or file:./directory'],
+  [['doctor', '--url', 'http://h'], 'doctor needs the database itself, and http://h is a server'],
+  [['serve', '--no-reconcilers', '--keep-log', '1d'], '--no-reconcilers leaves those to others'],
+  [['dev', '/no/such/tasks.ts'], '/no/such/tasks.ts cannot be read: ENOENT'],
   [['list', '--url', 'mysql://u:secret@h/d'], 'the URL is "mysql://u:***@h/d"; give one of postgres://'],
 ])('%j is refused in a sentence, and ends with 2', async (argv, sentence) => {
   const { code, out, err } = await typed(argv)
@@ -115,7 +123,10 @@ test.each([
   [['schedule', 'pause', 'nightly'], 'does not exist'],
   [['schedule', 'delete', 'nightly'], 'does not exist'],
   [['signal', foreign, 'n'], 'does not exist'],
-  [['approve', foreign], 'waitpoint'],
+  [['approve', foreign], 'does not exist\n`flowfabric list --state suspended` shows'],
+  [['approve', foreign, '--waitpoint', 'door'], `there is no execution ${foreign} of which --waitpoint could name one`],
+  [['api-key', 'revoke', '0'.repeat(32)], '`flowfabric api-key list` shows'],
+  [['serve', '--host', '127.999.0.1', '--port', '0'], 'port 0 of 127.999.0.1 cannot be listened on (E'],
 ])('%j does not find it, and ends with 1', async (argv, sentence) => {
   const { type } = await typing()
   const { code, out, err } = await type(...argv)

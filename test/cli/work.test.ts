@@ -1,113 +1,19 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { FlowFabric } from '../../src/connect/flowfabric.ts'
+import type { Engine } from '../../src/engine/contract.ts'
 import type { Execution } from '../../src/engine/execution/snapshot.ts'
 import { task } from '../../src/worker/task.ts'
 import { Worker } from '../../src/worker/worker.ts'
 import { jsonCodec } from '../../src/model/codec.ts'
 import type { ExecutionId } from '../../src/model/id.ts'
-import { makeFolder } from '../support/temporary-folder.ts'
+import { forgedToken } from '../engine/signal/forge.ts'
 import { claimed } from './claimed.ts'
-import { interruptible, typing, type Typing } from './typed.ts'
+import { interruptible, typed, typing, type Typing } from './typed.ts'
 
 async function submitted(cli: Typing, ...argv: string[]): Promise<ExecutionId> {
   const { executionId } = await cli.json<{ executionId: ExecutionId }>('submit', ...argv)
   return executionId
 }
-
-test('submit prints the id alone into a pipe, and accepts what was asked for', async () => {
-  const cli = await typing()
-  const words = `submit greet {"name":"ada"} --lane mail --priority 7 --tag a=b --tag c=d --key once --attempts 3
-    --task-version v2 --capability gpu --delay 1h`
-  const { code, out } = await cli.type(...words.split(/\s+/))
-  expect(code).toBe(0)
-  const found = await cli.engine.executions.describe(out.trim() as ExecutionId)
-  expect(found).toMatchObject({
-    kind: 'greet',
-    lane: 'mail',
-    priority: 7,
-    tags: { a: 'b', c: 'd' },
-    idempotencyKey: 'once',
-    version: 'v2',
-    requiredCapabilities: ['gpu'],
-    policy: { retry: { attempts: 3 } },
-    publicState: 'delayed',
-    creator: expect.stringMatching(/^cli:/),
-  })
-})
-
-test('the input comes as it is typed, from standard input or from a file', async () => {
-  const cli = await typing()
-  const path = join(await makeFolder('flowfabric-cli-', { inMemory: true }), 'input.json')
-  await writeFile(path, '{"from":"file"}')
-  await cli.type('submit', 'k', '{"from":"argument"}')
-  await cli.typeWith({ stdin: '{"from":"stdin"}' }, 'submit', 'k', '-')
-  await cli.type('submit', 'k', `@${path}`)
-  await cli.type('submit', 'k')
-  const { claims } = await cli.engine.executions.claim({
-    workerId: 'w',
-    workerInstanceId: 'w',
-    lanes: ['default'],
-    max: 10,
-  })
-  const inputs = claims.map(({ payload }) => (payload === null ? null : JSON.parse(Buffer.from(payload).toString())))
-  expect(inputs).toEqual([{ from: 'argument' }, { from: 'stdin' }, { from: 'file' }, null])
-})
-
-test('the same key twice is the same execution, and a screen says so', async () => {
-  const cli = await typing()
-  const first = await cli.typeWith({ columns: 100 }, 'submit', 'k', '1', '--key', 'x')
-  const second = await cli.typeWith({ columns: 100 }, 'submit', 'k', '1', '--key', 'x')
-  expect(first.out).toContain(' is waiting')
-  expect(second.out).toContain(' was submitted before, and is waiting')
-  const other = await cli.type('submit', 'k', '2', '--key', 'x')
-  expect(other.code).toBe(1)
-})
-
-test('submit --wait prints the result, and ends with 1 when there is none', async () => {
-  const cli = await typing()
-  const double = task('double', (_, value: number) => value * 2)
-  const fails = task('fails', { retry: { attempts: 1 } }, () => {
-    throw new Error('no \u001b[31mred')
-  })
-  const worker = new Worker({ tasks: [double, fails], handleSignals: false }, { engine: cli.engine, codec: jsonCodec })
-  await worker.start()
-  try {
-    expect(await cli.type('submit', 'double', '21', '--wait')).toEqual({ code: 0, out: '42\n', err: '' })
-    expect(await cli.json('submit', 'double', '4', '--wait', '1m')).toMatchObject({ kind: 'completed', result: 8 })
-    const failed = await cli.type('submit', 'fails', '--wait')
-    expect(failed).toMatchObject({ code: 1, out: '' })
-    // What others wrote does not colour the terminal.
-    expect(failed.err).toMatch(/failed: .*no \\u\{1b\}\[31mred/)
-    const asJson = await cli.type('submit', 'fails', '--wait', '--json')
-    expect(JSON.parse(asJson.out)).toMatchObject({ kind: 'failed', error: { message: 'no \u001b[31mred' } })
-  } finally {
-    await worker.stop()
-  }
-})
-
-test('submit --wait gives up in time, and says that it goes on', async () => {
-  const cli = await typing()
-  const { code, out, err } = await cli.type('submit', 'nobody', '--wait', '20ms')
-  expect({ code, out }).toEqual({ code: 1, out: '' })
-  expect(err).toMatch(/is waiting and goes on; flowfabric show/)
-})
-
-test('submit --watch tells what happens, then the result', async () => {
-  const cli = await typing()
-  const hello = task('hello', async (ctx) => ctx.step('say', () => 'hello'))
-  const worker = new Worker({ tasks: [hello], handleSignals: false }, { engine: cli.engine, codec: jsonCodec })
-  await worker.start()
-  try {
-    const { code, out } = await cli.typeWith({ signal: interruptible().signal }, 'submit', 'hello', '--watch')
-    expect(code).toBe(0)
-    const lines = out.trim().split('\n')
-    expect(lines.map((line) => line.split('\t')[1])).toEqual(['acquired', 'ended', undefined])
-    expect(lines.at(-1)).toBe('"hello"')
-  } finally {
-    await worker.stop()
-  }
-})
 
 test('list gives pages, filters, all of them, and lines for a program', async () => {
   const cli = await typing()
@@ -232,8 +138,7 @@ test('signal speaks by name, or by the token of a waitpoint', async () => {
     'Accepted: it is kept until the execution waits for it.\n',
   )
   const { waitpointId, token } = await cli.engine.waitpoints.create({ ...(await claimed(cli.engine, id)), key: 'w' })
-  const forged = token.slice(0, -1) + (token.endsWith('0') ? '1' : '0')
-  const wrong = await cli.type('signal', waitpointId, 'paid', '--token', forged)
+  const wrong = await cli.type('signal', waitpointId, 'paid', '--token', forgedToken(token))
   expect(wrong.code).toBe(1)
   expect(await cli.json('signal', waitpointId, 'paid', '--token', token, '--key', 'once')).toMatchObject({
     kind: 'accepted',
@@ -286,6 +191,49 @@ test('watch tells of one execution until it has ended', async () => {
       .split('\n')
       .map((line) => line.split('\t')[1]),
   ).toEqual(['acquired', 'ended'])
+})
+
+test('watch of one execution subscribes to that one alone, and to nothing when it has ended', async () => {
+  const cli = await typing()
+  const id = await submitted(cli, 'k')
+  const asked: unknown[] = []
+  const events: Engine['events'] = {
+    timeline: (...given) => cli.engine.events.timeline(...given),
+    subscribe: (request) => {
+      asked.push(request)
+      return cli.engine.events.subscribe(request)
+    },
+  }
+  const engine = { as: () => ({ ...cli.engine, events }) }
+  const connect = async () => ({ engine, close: async () => {} }) as unknown as FlowFabric
+  const { signal } = interruptible()
+  const watched = typed(['watch', id, '--json'], { connect }, { signal })
+  await expect.poll(() => asked).toEqual([{ executionId: id, signal }])
+  await cli.type('cancel', id)
+  expect((await watched).code).toBe(0)
+  expect((await typed(['watch', id], { connect }, { signal })).out).toContain('\tended\t')
+  expect(asked).toHaveLength(1)
+})
+
+test('watch of what was replayed goes on behind the endings before that', async () => {
+  const cli = await typing()
+  const id = await submitted(cli, 'k')
+  await cli.type('cancel', id)
+  await cli.type('replay', id)
+  const onWritten = (text: string): void => {
+    if (text.includes('replayed')) isReplayed()
+  }
+  let isReplayed = (): void => {}
+  const replayed = new Promise<void>((resolve) => (isReplayed = resolve))
+  const watched = cli.typeWith({ signal: interruptible().signal, onWritten }, 'watch', id)
+  await replayed
+  await cli.type('cancel', id)
+  const { code, out } = await watched
+  const kinds = out
+    .trim()
+    .split('\n')
+    .map((line) => line.split('\t')[1])
+  expect({ code, kinds }).toEqual({ code: 0, kinds: ['ended', 'replayed', 'ended'] })
 })
 
 test('watch tells of all until it is interrupted, and then ends with 0', async () => {

@@ -2,40 +2,13 @@ import { once } from 'node:events'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import path from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { inspect } from 'node:util'
-import pg from 'pg'
-import { expect, inject, onTestFinished, test, vi } from 'vitest'
+import { expect, inject, onTestFinished, test } from 'vitest'
 import { connect, type ConnectOptions } from '../../src/connect/connect.ts'
-import type { FlowFabric } from '../../src/connect/flowfabric.ts'
-import { hold } from '../support/barrier.ts'
 import { createDatabase } from '../support/database.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { refusal } from '../support/refusal.ts'
-
-async function emptyDatabase(): Promise<string> {
-  const database = await createDatabase(inject('postgres').url)
-  onTestFinished(() => database.drop())
-  return database.url
-}
-
-async function open(url: string, options?: ConnectOptions): Promise<FlowFabric> {
-  const ff = await connect(url, options)
-  onTestFinished(() => ff.close())
-  return ff
-}
-
-async function run(url: string, ...texts: string[]): Promise<pg.QueryResult[]> {
-  const client = new pg.Client(url)
-  await client.connect()
-  try {
-    const results = []
-    for (const text of texts) results.push(await client.query(text))
-    return results
-  } finally {
-    await client.end()
-  }
-}
+import { emptyDatabase, open, run } from './empty-database.ts'
 
 function as(url: string, username: string, password: string): string {
   const other = new URL(url)
@@ -147,53 +120,6 @@ test('a role that may not create is told which grant it needs, and works with wh
   expect(await limited.engine.executions.cancel({ executionId })).toMatchObject({ kind: 'cancelled' })
 })
 
-test("migrate 'check' refuses an empty database and writes nothing; after a migration it starts", async () => {
-  const url = await emptyDatabase()
-  const error = await refusal('schema_missing', connect(url, { migrate: 'check' }))
-  expect(error.message).toContain('migrate: true')
-  expect((await run(url, `select from pg_namespace where nspname = 'flowfabric'`))[0]!.rowCount).toBe(0)
-  await open(url)
-  const checked = await open(url, { migrate: 'check' })
-  expect(await checked.engine.executions.create({ kind: 'k' })).toMatchObject({ kind: 'created' })
-})
-
-test('migrate false does not look, and the first use tells that nothing is there', async () => {
-  const url = await emptyDatabase()
-  const ff = await open(url, { migrate: false })
-  const error = await refusal('schema_missing', ff.engine.executions.create({ kind: 'k' }))
-  expect(error.details).toMatchObject({ sqlState: '42P01' })
-  expect((await run(url, `select from pg_namespace where nspname = 'flowfabric'`))[0]!.rowCount).toBe(0)
-})
-
-test.each(['Odd "name" with \'quotes\' and $1', 'flowfabric.ff', 'ünï', 'Flowfabric', 'select'])(
-  'everything works in a schema named %s',
-  async (schema) => {
-    const url = await emptyDatabase()
-    const { engine } = await open(url, { schema })
-    const { executionId } = await engine.executions.create({ kind: 'k', tags: { a: 'b' }, idempotencyKey: 'x' })
-    // The end of the log's first block, so that a table is made under the odd name too.
-    await run(
-      url,
-      `select setval(format('%I.ff_event_id', nspname), 10000000) from pg_namespace where nspname = $$${schema}$$`,
-    )
-    expect(await engine.executions.cancel({ executionId })).toMatchObject({ kind: 'cancelled' })
-    expect((await engine.executions.list({ tag: { key: 'a', value: 'b' } })).executions).toHaveLength(1)
-    expect((await engine.executions.countByState()).cancelled.count).toBe(1)
-    const [made] = await run(
-      url,
-      `select distinct nspname from pg_class c join pg_namespace n on n.oid = relnamespace where relname like 'ff\\_%'`,
-    )
-    expect(made!.rows).toEqual([{ nspname: schema }])
-  },
-)
-
-test('two schemas of one database are apart', async () => {
-  const url = await emptyDatabase()
-  const [a, b] = [await open(url, { schema: 'a' }), await open(url, { schema: 'b' })]
-  await a.engine.executions.create({ kind: 'k' })
-  expect((await b.engine.executions.list()).executions).toEqual([])
-})
-
 test.each([
   [{ schemas: 'a' }, /unknown field "schemas"; did you mean schema\?/],
   [{ pool_size: 4 }, /did you mean poolSize\?/],
@@ -235,68 +161,6 @@ test('two engines on one database see each other', async () => {
   expect(await b.engine.executions.describe(executionId)).toMatchObject({ lane: 'shared' })
   await b.engine.executions.cancel({ executionId })
   expect(await a.engine.executions.result(executionId)).toMatchObject({ kind: 'cancelled' })
-})
-
-test('a second close does nothing, and every use after it is refused as closed', async () => {
-  const ff = await connect(await emptyDatabase())
-  const { executionId } = await ff.engine.executions.create({ kind: 'k' })
-  await ff.close()
-  await ff.close()
-  const { executions, lanes } = ff.engine
-  await refusal('engine_closed', executions.create({ kind: 'k' }))
-  await refusal('engine_closed', executions.create({ kind: 'new', idempotencyKey: 'x' }))
-  await refusal('engine_closed', executions.cancel({ executionId }))
-  await refusal('engine_closed', executions.describe(executionId))
-  await refusal('engine_closed', executions.result(executionId))
-  await refusal('engine_closed', executions.list())
-  await refusal('engine_closed', executions.countByState())
-  await refusal('engine_closed', executions.setTag(executionId, 'a', 'b'))
-  await refusal('engine_closed', executions.getTag(executionId, 'a'))
-  await refusal('engine_closed', lanes.list())
-  await refusal('engine_closed', ff.engine.serverTime())
-  expect(await executions.createMany([{ kind: 'k' }])).toMatchObject([
-    { kind: 'refused', error: { code: 'engine_closed' } },
-  ])
-})
-
-test('a close lets what was accepted finish', async () => {
-  const url = await emptyDatabase()
-  const ff = await connect(url)
-  const accepted = Array.from({ length: 1200 }, () => ff.engine.executions.create({ kind: 'k' }))
-  await ff.close()
-  const answers = await Promise.all(accepted)
-  expect(answers.every((answer) => answer.kind === 'created')).toBe(true)
-})
-
-test('a close ends within its time, whatever waits in the database', async () => {
-  const url = await emptyDatabase()
-  const ff = await connect(url)
-  const { executionId } = await ff.engine.executions.create({ kind: 'k' })
-  const held = await hold(url, 'lock table flowfabric.ff_exec_core')
-  ff.supervise()
-  const open = [
-    refusal('engine_closed', ff.engine.executions.describe(executionId)),
-    refusal('engine_closed', ff.engine.executions.cancel({ executionId })),
-  ]
-  await held.waiters(3)
-  const timers = vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-  onTestFinished(() => void vi.useRealTimers())
-  const endings: string[] = []
-  const closed = ff.close().then(() => endings.push('closed'))
-  for (let round = 1; round <= 500 && endings.length === 0; round += 1) {
-    timers.advanceTimersByTime(10_000)
-    // The sockets keep their own time.
-    await setTimeout(5)
-  }
-  expect(endings).toEqual(['closed'])
-  await Promise.all([closed, ...open])
-})
-
-test('it can be disposed of at the end of a block', async () => {
-  const url = await emptyDatabase()
-  const ff = await connect(url)
-  await ff[Symbol.asyncDispose]()
-  await refusal('engine_closed', ff.engine.executions.list())
 })
 
 test('a database that goes away is told in our words', async () => {

@@ -1,91 +1,24 @@
 // Inside a transaction of the caller's, with the clients that people hold.
 import { drizzle } from 'drizzle-orm/node-postgres'
-import { sql as drizzleSql } from 'drizzle-orm'
-import { CamelCasePlugin, Kysely, PostgresDialect, sql as kyselySql } from 'kysely'
+import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
-import { beforeAll, expect, inject, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { connect } from '../../src/connect/connect.ts'
-import type { FlowFabric } from '../../src/connect/flowfabric.ts'
 import { mintExecutionId } from '../../src/model/id.ts'
-import type { TransactionClient } from '../../src/sql/borrowed-client.ts'
-import { createDatabase } from '../support/database.ts'
-import { hold } from '../support/barrier.ts'
 import { refusal } from '../support/refusal.ts'
+import {
+  applications,
+  ff,
+  isOrdered,
+  nextOrder,
+  pool,
+  prepareApplications,
+  url,
+  withPg,
+  worker,
+} from './applications.ts'
 
-let url = ''
-let ff: FlowFabric
-let pool: pg.Pool
-
-beforeAll(async () => {
-  const server = inject('postgres')
-  const database = await createDatabase(server.url, undefined, server.template)
-  url = database.url
-  ff = await connect(url)
-  pool = new pg.Pool({ connectionString: url, max: 4 })
-  await pool.query('create table orders (id int primary key)')
-  return async () => {
-    await ff.close()
-    await pool.end()
-    await database.drop()
-  }
-})
-
-interface Application {
-  /** Runs the work in a transaction, beside an insert of its own; undone when the work throws. */
-  transaction<T>(order: number, work: (tx: TransactionClient) => Promise<T>): Promise<T>
-}
-
-const withPg: Application = {
-  async transaction(order, work) {
-    const client = await pool.connect()
-    try {
-      await client.query('begin')
-      await client.query('insert into orders values ($1)', [order])
-      const result = await work(client)
-      await client.query('commit')
-      return result
-    } catch (error) {
-      await client.query('rollback')
-      throw error
-    } finally {
-      client.release()
-    }
-  },
-}
-
-const withDrizzle: Application = {
-  transaction: (order, work) =>
-    drizzle(pool).transaction(async (tx) => {
-      await tx.execute(drizzleSql`insert into orders values (${order})`)
-      return work(tx)
-    }),
-}
-
-// Not destroyed: the pool is shared.
-const withKysely: Application = {
-  transaction: (order, work) =>
-    new Kysely<object>({ dialect: new PostgresDialect({ pool }), plugins: [new CamelCasePlugin()] })
-      .transaction()
-      .execute(async (tx) => {
-        await kyselySql`insert into orders values (${order})`.execute(tx)
-        return work(tx)
-      }),
-}
-
-const applications = [
-  ['pg', withPg],
-  ['Drizzle', withDrizzle],
-  ['Kysely', withKysely],
-] as const
-
-const worker = { workerId: 'w', workerInstanceId: 'w-1' }
-let lastOrder = 0
-const nextOrder = (): number => (lastOrder += 1)
-
-async function isOrdered(order: number): Promise<boolean> {
-  const { rowCount } = await pool.query('select from orders where id = $1', [order])
-  return rowCount === 1
-}
+prepareApplications()
 
 test.each(applications)(
   '%s: what is submitted can be claimed from the commit on, and not before',
@@ -162,133 +95,6 @@ test.each(applications)(
     })
   },
 )
-
-test('whoever waits for work is woken by the commit, in this process and in others', async () => {
-  const other = await connect(url)
-  onTestFinished(() => other.close())
-  for (const [who, lane] of [
-    [ff, 'wake-1'],
-    [other, 'wake-2'],
-  ] as const) {
-    await ff.engine.executions.create({ kind: 'k', lane })
-    await who.engine.executions.claim({ ...worker, lanes: [lane] })
-    const waiting = who.engine.executions.claim({ ...worker, lanes: [lane], wait: '20s' })
-    await withPg.transaction(nextOrder(), (tx) => ff.within(tx).submit({ kind: 'k', lane }))
-    expect((await waiting).claims).toHaveLength(1)
-  }
-})
-
-test('the hint is part of the transaction: it is heard at the commit, and not after a rollback', async () => {
-  const listener = new pg.Client(url)
-  await listener.connect()
-  onTestFinished(() => listener.end())
-  const heard: string[] = []
-  listener.on('notification', ({ payload }) => heard.push(payload ?? ''))
-  await listener.query('listen "flowfabric flowfabric"')
-  const client = new pg.Client(url)
-  await client.connect()
-  onTestFinished(() => client.end())
-  await ff.engine.executions.create({ kind: 'k', lane: 'hinted' })
-  await expect.poll(() => heard).toHaveLength(1)
-  await client.query('begin')
-  await ff.within(client).submit({ kind: 'k', lane: 'hinted' })
-  await client.query('rollback')
-  await client.query('begin')
-  await ff.within(client).submit({ kind: 'k', lane: 'hinted' })
-  // Answered after every notification that was sent before.
-  await listener.query('select 1')
-  expect(heard).toHaveLength(1)
-  await client.query('commit')
-  await expect.poll(() => heard).toHaveLength(2)
-  expect(heard[1]).toBe(heard[0])
-})
-
-test('a child is submitted with its parent locked, and what a cancel owes others is met by the next sweep', async () => {
-  const { executions } = ff.engine
-  const { executionId: parentId } = await executions.create({ kind: 'k', lane: 'parents' })
-  const { executionId } = await withPg.transaction(nextOrder(), (tx) =>
-    ff.within(tx).submit({ kind: 'k', lane: 'parents', parentId, onParentEnd: 'cancel' }),
-  )
-  expect((await executions.list({ parentId })).executions).toMatchObject([{ executionId }])
-  await withPg.transaction(nextOrder(), (tx) => ff.within(tx).cancel({ executionId: parentId }))
-  const supervisor = ff.supervise()
-  onTestFinished(() => supervisor.stop())
-  await expect
-    .poll(async () => (await executions.describe(executionId))?.publicState, { timeout: 20_000 })
-    .toBe('cancelled')
-})
-
-test('a refusal leaves the transaction as it was', async () => {
-  const ended = (await ff.engine.executions.create({ kind: 'k', lane: 'refused' })).executionId
-  await ff.engine.executions.cancel({ executionId: ended })
-  const order = nextOrder()
-  const executionId = mintExecutionId()
-  await withPg.transaction(order, async (tx) => {
-    const within = ff.within(tx)
-    await refusal('execution_not_found', within.cancel({ executionId }))
-    await refusal('target_not_signalable', within.signal({ executionId: ended, name: 'n' }))
-    await refusal('invalid_input', within.submit({ kind: '' }))
-    await within.submit({ kind: 'k', idempotencyKey: 'same', priority: 1 })
-    await refusal('idempotency_conflict', within.submit({ kind: 'k', idempotencyKey: 'same', priority: 2 }))
-    await within.submit({ executionId, kind: 'k' })
-  })
-  expect(await isOrdered(order)).toBe(true)
-  expect(await ff.engine.executions.describe(executionId)).not.toBeNull()
-})
-
-test('a key that another transaction is about to use is waited for, and then met', async () => {
-  const request = { kind: 'k', lane: 'raced', idempotencyKey: 'raced' }
-  await ff.engine.executions.create({ ...request, idempotencyKey: 'first' })
-  const first = new pg.Client(url)
-  await first.connect()
-  onTestFinished(() => first.end())
-  await first.query('begin')
-  const winner = await ff.within(first).submit(request)
-  const second = withPg.transaction(nextOrder(), (tx) => ff.within(tx).submit(request))
-  await expect
-    .poll(async () => (await pool.query(`select from pg_locks where not granted`)).rowCount)
-    .toBeGreaterThan(0)
-  await first.query('commit')
-  expect(await second).toMatchObject({ kind: 'duplicate', executionId: winner.executionId })
-})
-
-test('what came after the snapshot of a stricter transaction is contended, and the transaction goes on', async () => {
-  const { executions } = ff.engine
-  const { executionId } = await executions.create({ kind: 'k', lane: 'strict' })
-  const client = new pg.Client(url)
-  await client.connect()
-  onTestFinished(() => client.end())
-  await client.query('begin isolation level repeatable read')
-  await client.query('select 1 from orders')
-  await executions.changePriority({ executionId, priority: 5 })
-  await executions.create({ kind: 'k', lane: 'strict', idempotencyKey: 'strict' })
-  const within = ff.within(client)
-  await refusal('contended', within.cancel({ executionId }))
-  await refusal('contended', within.submit({ kind: 'k', lane: 'strict', idempotencyKey: 'strict' }))
-  const { executionId: own } = await within.submit({ kind: 'k', lane: 'strict' })
-  await client.query('commit')
-  expect(await executions.describe(own)).toMatchObject({ publicState: 'waiting' })
-})
-
-test('an execution that another holds for too long, by the settings of the transaction, is contended', async () => {
-  const { executionId } = await ff.engine.executions.create({ kind: 'k', lane: 'held' })
-  const held = await hold(url, 'select from flowfabric.ff_exec_core for update')
-  const order = nextOrder()
-  await withPg.transaction(order, async (tx) => {
-    await (tx as pg.Client).query(`set local lock_timeout = '50ms'`)
-    await refusal('contended', ff.within(tx).cancel({ executionId }))
-  })
-  expect(await isOrdered(order)).toBe(true)
-  await held.release()
-})
-
-test('calls that are made at once go one after the other', async () => {
-  const lane = 'at-once'
-  await withPg.transaction(nextOrder(), (tx) =>
-    Promise.all(Array.from({ length: 20 }, (_, index) => ff.within(tx).submit({ kind: 'k', lane, priority: index }))),
-  )
-  expect((await ff.engine.executions.claim({ ...worker, lanes: [lane], max: 100 })).claims).toHaveLength(20)
-})
 
 test('another schema is used there too, and an event that finds no block has one made', async () => {
   const elsewhere = await connect(url, { schema: 'other place' })

@@ -1,6 +1,6 @@
-// What the README shows is what runs.
+// Every example runs, and does what its first lines say. `pages.test.ts` ties the README and docs/ to them.
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,6 +9,7 @@ import { expect, inject, onTestFinished, test } from 'vitest'
 import { createDatabase } from '../support/database.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
+const tsx = join(root, 'node_modules/tsx/dist/cli.mjs')
 const run = promisify(execFile)
 
 test('the first look accepts, works, retries, takes over, and finds the work again after a restart', async () => {
@@ -86,17 +87,13 @@ test(
   },
 )
 
-test('the programs in the README are the examples, and they run', { timeout: 300_000 }, async () => {
-  const readme = await readFile(join(root, 'README.md'), 'utf8')
-  const programs = [...readme.matchAll(/```ts\n(.*?)```/gs)].map((match) => match[1])
-  const examples = ['onboarding.ts', 'submit.ts', 'wait.ts', 'pipeline.ts']
-  expect(programs).toEqual(await Promise.all(examples.map((name) => readFile(join(root, 'examples', name), 'utf8'))))
-  // The one that a newcomer runs first needs nothing but Node.
-  const [first, ...others] = examples
-  const shown = [await runExample(first!, { FLOWFABRIC_URL: 'memory:' })]
-  for (const name of others) shown.push(await runOnPostgres(name))
-  expect(shown.slice(1)).toEqual(['', 'resume ada\n', 'shop:4f2a91 is live, agreed by grace and ada\ncompleted 5 1\n'])
-  expect(shown[0]!.split('\n').slice(0, 6)).toEqual([
+test('the first program of the README needs nothing but Node', { timeout: 300_000 }, async () => {
+  expect(await runExample('hello.ts', { FLOWFABRIC_URL: 'memory:' })).toBe('hello, world\n')
+})
+
+test('a customer is onboarded, with a second try where the first fails', { timeout: 300_000 }, async () => {
+  const shown = await runOnPostgres('onboarding.ts')
+  expect(shown.split('\n').slice(0, 6)).toEqual([
     'welcome, ada@example.com (send welcome:0)',
     "{ account: 'account of ada@example.com', approvedBy: 'grace' }",
     'step  create account tries: 2',
@@ -106,19 +103,75 @@ test('the programs in the README are the examples, and they run', { timeout: 300
   ])
 })
 
+const onPostgres = [
+  ['submit.ts', ''],
+  ['wait.ts', 'resume ada\n'],
+  ['pipeline.ts', 'shop:4f2a91 is live, agreed by grace and ada\ncompleted 5 1\n'],
+  ['schedule.ts', 'report of north\n'],
+  ['within.ts', 'order 7 is on its way\n'],
+  ['server.ts', 'hello, ada\n'],
+] as const
+
+test.each(onPostgres)('%s prints what it should', { timeout: 300_000 }, async (name, printed) => {
+  expect(await runOnPostgres(name)).toBe(printed)
+})
+
+test(
+  'of many a bad one is refused in its place, and middleware is around every run',
+  { timeout: 300_000 },
+  async () => {
+    const lines = (await runOnPostgres('many.ts')).trimEnd().split('\n')
+    const [took, others] = [/^resize took \d+ ms$/, lines.filter((line) => !line.startsWith('resize'))]
+    expect(lines.filter((line) => took.test(line))).toHaveLength(2)
+    expect(others).toEqual(['100 pixels', 'refused: invalid_tag', '400 pixels'])
+  },
+)
+
+test('a test of durable code passes under node:test', { timeout: 300_000 }, async () => {
+  const { stdout } = await node(['--import', 'tsx', '--test', '--test-reporter', 'tap', example('testing.ts')])
+  expect(stdout).toContain('ok 1 - a busy service and a killed worker lose nothing')
+  expect(stdout).toContain('# fail 0')
+})
+
+test('the spans of a submit, its run and its step are of one trace', { timeout: 300_000 }, async () => {
+  // On our sources in place of a build.
+  const paths = { flowfabric: [join(root, 'src/index.ts')], 'flowfabric/*': [join(root, 'src/*.ts')] }
+  const folder = await temporaryFolder()
+  const tsconfig = join(folder, 'tsconfig.json')
+  await writeFile(tsconfig, JSON.stringify({ compilerOptions: { allowJs: true, paths } }))
+  const { stdout } = await node([tsx, '--tsconfig', tsconfig, example('tracing.js')], {
+    FLOWFABRIC_URL: await databaseUrl(),
+  })
+  const spans = stdout.split('\n').filter((line) => line.includes(' ') && line !== 'hello, world')
+  expect(spans.map((span) => span.replace(/ \w+$/, '')).toSorted()).toEqual(['run hello', 'step greet', 'submit hello'])
+  expect(new Set(spans.map((span) => span.split(' ').at(-1)))).toHaveLength(1)
+})
+
 async function runOnPostgres(name: string): Promise<string> {
+  return runExample(name, { FLOWFABRIC_URL: await databaseUrl() })
+}
+
+async function databaseUrl(): Promise<string> {
   const database = await createDatabase(inject('postgres').url)
   onTestFinished(() => database.drop())
-  return runExample(name, { FLOWFABRIC_URL: database.url })
+  return database.url
 }
 
 async function runExample(name: string, env: Record<string, string> = {}): Promise<string> {
+  const { stdout } = await node([tsx, example(name)], { TMPDIR: await temporaryFolder(), ...env })
+  return stdout
+}
+
+function node(args: readonly string[], env: Record<string, string> = {}): Promise<{ stdout: string }> {
+  return run(process.execPath, args, { cwd: root, env: { ...process.env, NODE_TEST_CONTEXT: undefined, ...env } })
+}
+
+function example(name: string): string {
+  return join(root, 'examples', name)
+}
+
+async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'flowfabric-example-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  const tsx = join(root, 'node_modules/tsx/dist/cli.mjs')
-  const { stdout } = await run(process.execPath, [tsx, join(root, 'examples', name)], {
-    cwd: root,
-    env: { ...process.env, TMPDIR: folder, ...env },
-  })
-  return stdout
+  return folder
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { checkBinding } from '../../src/model/condition-binding.ts'
+import { conditionText } from '../../src/model/condition-text.ts'
 import { parseCondition } from '../../src/model/condition-parse.ts'
 import type { Condition } from '../../src/model/condition.ts'
 import { refused } from './refused.ts'
@@ -146,12 +147,19 @@ describe('a condition', () => {
     [{ kind: 'time', at: 1.5 }, 'condition.at is 1.5'],
     [{ kind: 'time', at: -1 }, 'condition.at is -1'],
     [{ kind: 'time', at: new Date(0) }, 'condition.at is an object'],
+    [{ kind: 'time', at: Date.UTC(10_000, 0) }, 'it must be a point in time before the year 10000'],
+    [{ kind: 'anyOf', members: [{ kind: 'time', at: 9_000_000_000_000_000 }] }, 'condition.members[0].at is 9000'],
     [{ kind: 'allOf', members: go }, 'condition.members is an object'],
     [{ kind: 'allOf', members: [go, { kind: 'anyOf', members: [go, 7] }] }, 'condition.members[1].members[1] is 7'],
     [{ kind: 'signal', name: 'go', payload: { equals: 'x'.repeat(1024 * 1024) } }, 'bytes of JSON'],
   ])('of a wrong form is refused with its place: %j', (value, message) => {
     expect(refused('invalid_condition', () => parseCondition(value)).message).toContain(message)
   })
+})
+
+test('a condition may wait until the end of the year 9999, and is told in words', () => {
+  const condition = parseCondition({ kind: 'time', at: Date.UTC(10_000, 0) - 1 })
+  expect(conditionText(condition)).toBe('the time 9999-12-31T23:59:59.999Z')
 })
 
 describe('a predicate', () => {

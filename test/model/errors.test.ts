@@ -22,9 +22,26 @@ describe('the error table', () => {
       'rate_limited',
       'concurrency_limited',
       'database_unreachable',
+      'database_unavailable',
       'server_stopping',
       'server_unreachable',
     ])
+  })
+
+  test('what the caller sent wrong is wrong in every attempt; a state, a right or a fault may be another the next time', () => {
+    const permanent = codes.filter((code) => errorTable[code].permanent)
+    const isWrong = (code: ErrorCode): boolean => [400, 413].includes(errorTable[code].status)
+    const notSent: readonly ErrorCode[] = ['invalid_url', 'no_transaction']
+    const ofSteps: readonly ErrorCode[] = [
+      'step_kind_conflict',
+      'step_value_refused',
+      'step_limit',
+      'nondeterminism',
+      'child_depth_limit',
+    ]
+    const expected = codes.filter((code) => (isWrong(code) && !notSent.includes(code)) || ofSteps.includes(code))
+    expect(permanent).toEqual(expected)
+    expect(permanent.filter((code) => errorTable[code].retryable)).toEqual([])
   })
 })
 

@@ -31,6 +31,7 @@ export const flowMoves: readonly FlowMove[] = [
   each('fail', ({ executions }, { fences }) =>
     fences.toReversed().map((fence) => executions.fail({ ...fence, reason: 'broke', permanent: true })),
   ),
+  each('restart', ({ executions }, { fences }) => fences.map((fence) => executions.restart(fence))),
   each('cancel members', ({ executions }, { ids }) =>
     some(ids.toReversed()).map((executionId) => executions.cancel({ executionId })),
   ),

@@ -228,6 +228,30 @@ test('a write whose lease is renewed while it waits goes through, though it had 
   expect(await complete).toMatchObject({ kind: 'completed' })
 })
 
+// One statement, or judged here; and judged without leaving.
+test.each([
+  ['suspend', { kind: 'signal', waitpoint: 'answer' }, 'suspended'],
+  ['suspend', { kind: 'signal', name: 'go' }, 'suspended'],
+  ['trySuspend', { kind: 'signal', name: 'go' }, 'already_satisfied'],
+] as const)(
+  'a %s for %o whose lease is renewed meanwhile goes through, though it had run out when it began',
+  async (verb, condition, kind) => {
+    const { engine, sql, clock, url } = await setup()
+    const claim = await held(engine)
+    await engine.signals.send({ executionId: claim.executionId, name: 'go' })
+    const renewal = new pg.Client(url)
+    await renewal.connect()
+    onTestFinished(() => renewal.end())
+    await renewal.query('begin')
+    await renewal.query('update flowfabric.ff_lease set expires_at_ms = expires_at_ms + 3600000')
+    await clock.advance('5m')
+    const answer = codeOf(engine.executions[verb]({ ...fenceOf(claim), condition }))
+    await expect.poll(() => rows(sql, waiting), { interval: 1 }).toHaveLength(1)
+    await renewal.query('commit')
+    expect(await answer).toBe(kind)
+  },
+)
+
 test('a repeat that is sent while the first is under way answers the same, and nothing is done twice', async () => {
   const { engine, sql, url } = await setup()
   const other = await secondEngine(url)

@@ -19,6 +19,8 @@ export interface Move {
   readonly name: string
   /** What it needs to find: a timer that is due. */
   readonly given?: string
+  /** What its holder has done before. */
+  readonly before?: (engine: Engine, fences: readonly Fence[]) => Promise<unknown>
   /** Kinds and codes, in the order of the fences; none of a move that names no execution. */
   act(side: WatchedEngine, fences: readonly Fence[]): Promise<readonly string[]>
 }
@@ -54,6 +56,11 @@ export const movesOfHeld: readonly Move[] = [
   each('suspend', ({ executions }, fence) => executions.suspend({ ...fence, condition: answered })),
   each('suspend, judged', ({ executions }, fence) => executions.suspend({ ...fence, condition: metByAnything })),
   each('create a waitpoint', ({ waitpoints }, fence) => waitpoints.create({ ...fence, key: 'early' })),
+  {
+    ...each('create a second waitpoint', ({ waitpoints }, fence) => waitpoints.create({ ...fence, key: 'second' })),
+    before: ({ waitpoints }, fences) =>
+      Promise.all(fences.map((fence) => waitpoints.create({ ...fence, key: 'first' }))),
+  },
   createChild,
   send,
   each('progress', ({ executions }, fence) => executions.progress({ ...fence, percent: 50 })),

@@ -87,6 +87,7 @@ async function race(
   fences: readonly Fence[],
   first: number,
 ): Promise<void> {
+  for (const before of new Set([one.before, other.before])) await before?.(left.engine, fences)
   for (const text of new Set([one.given, other.given])) if (text !== undefined) await left.sql.script(text)
   const reversed = fences.toReversed()
   const [answers, others] = await meet(

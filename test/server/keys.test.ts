@@ -42,7 +42,11 @@ test('a key does what its scopes say, and admin does everything', async () => {
   const create = (headers: Record<string, string>) => ask('POST', '/v1/executions', { kind: 'a' }, headers)
   expect(await create(reader.headers)).toMatchObject({
     status: 403,
-    body: { code: 'forbidden', details: { needs: ['submit', 'worker'], has: ['read'] } },
+    body: {
+      code: 'forbidden',
+      detail: 'createExecution needs a key with the scope submit or worker, and this one has read; send another key',
+      details: { needs: ['submit', 'worker'], has: ['read'] },
+    },
   })
   expect((await create(submitter.headers)).status).toBe(201)
   expect((await create(admin.headers)).status).toBe(201)
@@ -85,11 +89,12 @@ test('a key of one namespace cannot be widened, one of all can be narrowed', asy
 
 test('HTTP-08 a key that asks too often hears when to come again', async () => {
   const { ask, engine } = await keyed()
-  const { headers } = await bearerOf(engine, { scopes: ['read'], requestsPerSecond: 3 })
+  const { headers, keyId } = await bearerOf(engine, { scopes: ['read'], requestsPerSecond: 3 })
   const asked = await Promise.all(Array.from({ length: 10 }, () => ask('GET', '/v1/lanes', undefined, headers)))
   const refused = asked.filter(({ status }) => status === 429)
   expect(refused.length).toBeGreaterThanOrEqual(6)
   expect(refused[0]).toMatchObject({ body: { code: 'rate_limited', retryable: true, details: { perSecond: 3 } } })
+  expect(refused[0]!.body.detail).toContain(`key ${keyId} sent more than 3 requests in a second; try again in`)
   expect(refused[0]!.headers.get('retry-after')).toBe('1')
 })
 
@@ -120,6 +125,8 @@ test('HTTP-30 pages of other origins read nothing, unless they are named; what i
   const other = await from('https://evil.example.com')
   expect(other.headers.get('access-control-allow-origin')).toBeNull()
   expect(() => createApp(engine, { cors: ['example.com/path'] })).toThrow('which is no origin')
+  const open = await asking(createApp(engine, { cors: ['*'] }))('GET', '/livez', undefined, { origin: 'https://a.b' })
+  expect(open.headers.get('access-control-allow-origin')).toBe('*')
   const closed = await asking(createApp(engine))('GET', '/livez', undefined, { origin: 'https://a.example.com' })
   expect(closed.headers.get('access-control-allow-origin')).toBeNull()
 })

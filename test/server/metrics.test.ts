@@ -76,6 +76,16 @@ test('lanes are measured: what is ready, delayed, active, and how long what ende
   expect((await engine.lanes.measure()).endings).toEqual([])
 })
 
+test('a fault is counted by its route and code', async () => {
+  const { engine } = await appSetup()
+  const broken = { ...engine, serverTime: () => Promise.reject(new TypeError('no')), as: () => broken } as Engine
+  const app = createApp(broken, { authenticate: null })
+  expect((await asking(app)('GET', '/v1/time')).status).toBe(500)
+  const { text } = await scrape(app)
+  expect(text).toContain('# HELP ff_backend_errors_total Faults, by route and code.')
+  expect(text).toContain('ff_backend_errors_total{op="/v1/time",kind="internal_error"} 1')
+})
+
 test('where keys are asked for, metrics need one of all namespaces; they can be opened, or left out', async () => {
   const { engine } = await appSetup()
   const bearer = async (traits: object) => {
@@ -84,7 +94,8 @@ test('where keys are asked for, metrics need one of all namespaces; they can be 
   }
   const app = createApp(engine)
   expect((await scrape(app)).status).toBe(401)
-  expect((await scrape(app, await bearer({ namespace: 'a' }))).status).toBe(403)
+  const bound = await scrape(app, await bearer({ namespace: 'a' }))
+  expect(bound).toMatchObject({ status: 403, text: expect.stringContaining('this key is of a alone') })
   expect((await scrape(app, await bearer({}))).status).toBe(200)
   expect((await scrape(createApp(engine, { metrics: 'open' }))).status).toBe(200)
   expect((await asking(createApp(engine, { metrics: false }))('GET', '/metrics')).status).toBe(404)

@@ -48,6 +48,7 @@ test('HTTP-04 an unknown path is a 404, an unknown method a 405 that says which 
   const wrong = await ask('DELETE', '/v1/executions')
   expect(wrong).toMatchObject({ status: 405, body: { code: 'method_not_allowed' } })
   expect(wrong.headers.get('allow')).toBe('GET, HEAD, POST')
+  expect(wrong.body.detail).toBe('/v1/executions takes GET, HEAD, POST, and not DELETE; ask by one of those')
   const unknown = encodeURIComponent('{fp:7}:0190a000-0000-7000-8000-000000000000')
   for (const path of ['', '/explain', '/result']) {
     const asked = await ask('GET', `/v1/executions/${unknown}${path}`)
@@ -74,4 +75,39 @@ test('every answer has a request id, the one that was given where it is fit to b
   const odd = await ask('GET', '/v1/nothing', undefined, { 'x-request-id': 'a b\tc' })
   expect(odd.headers.get('x-request-id')).toMatch(/^[\da-f-]{36}$/)
   expect(odd.body.requestId).toBe(odd.headers.get('x-request-id'))
+})
+
+test('what is not found is named by its path alone, and never by what came in the query', async () => {
+  const { ask } = await appSetup()
+  const executionId = '{fp:7}:0190a000-0000-7000-8000-000000000000'
+  const { status, body } = await ask('GET', `/v1/executions/${encodeURIComponent(executionId)}/result?wait=20000`)
+  expect({ status, code: body.code, details: body.details }).toEqual({
+    status: 404,
+    code: 'execution_not_found',
+    details: { executionId },
+  })
+  expect(body.detail).toContain(`getExecutionResult found nothing for executionId "${executionId}"; look at`)
+  expect(body.detail).not.toContain('20000')
+  const [flowId, edgeId] = [executionId, '0190a000-0000-7000-8000-000000000000']
+  const edge = await ask('GET', `/v1/flows/${encodeURIComponent(flowId)}/edges/${edgeId}`)
+  expect(edge).toMatchObject({ status: 404, body: { code: 'edge_not_found' } })
+  expect(edge.body.details).toEqual({ flowId, edgeId })
+})
+
+test('a key that is not known is said again nowhere in the answer', async () => {
+  const { app, engine } = await appSetup()
+  const { key, keyId } = await engine.apiKeys.create({ name: 'gone', scopes: ['read'] })
+  await engine.apiKeys.revoke({ keyId })
+  const asked = await app.fetch(
+    new Request('http://localhost/v1/api-keys/authenticate', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ key }),
+    }),
+  )
+  const text = await asked.text()
+  expect(JSON.parse(text)).toMatchObject({ status: 404, code: 'api_key_not_found', details: {} })
+  expect(JSON.parse(text).detail).toContain('authenticateApiKey found nothing')
+  const whole = JSON.stringify([...asked.headers]) + text
+  for (const part of key.split(/_(?=[\w-]{43}$)/)) expect(whole).not.toContain(part)
 })

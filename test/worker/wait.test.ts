@@ -1,60 +1,8 @@
 import { expect, test } from 'vitest'
-import { EngineError } from '../../src/model/errors.ts'
 import { jsonCodec } from '../../src/model/codec.ts'
 import { WaitTimeoutError } from '../../src/worker/errors.ts'
-import { task, type Task } from '../../src/worker/task.ts'
+import { task } from '../../src/worker/task.ts'
 import { recordedBy, working } from './working.ts'
-
-test('a sleep releases the worker, and the code goes on when it is over', async () => {
-  const runs: string[] = []
-  const nap = task('nap', async (ctx) => {
-    runs.push('before')
-    await ctx.sleep('nap', '10m')
-    runs.push('after')
-  })
-  const { submit, worker, after } = await working([nap])
-  const run = await submit(nap)
-  await worker.tick()
-  expect(await run.state()).toBe('delayed')
-  expect(worker.running).toBe(0)
-  await after('9m')
-  expect(runs).toEqual(['before'])
-  await after('1m')
-  expect(runs).toEqual(['before', 'before', 'after'])
-  expect(await run.state()).toBe('completed')
-})
-
-test('a sleep ends when it was first said to end, whatever happens in between', async () => {
-  const nap = task('nap', async (ctx) => {
-    const before = await ctx.now()
-    await ctx.sleep('nap', '1h')
-    const other = await ctx.now()
-    return other - before
-  })
-  const { submit, worker, after, engine, clock } = await working([nap])
-  await clock.freeze()
-  const run = await submit(nap)
-  await worker.tick()
-  const [, sleeping] = (await engine.steps.list(run.id)).steps
-  await after('30m')
-  expect((await engine.steps.list(run.id)).steps[1]).toEqual(sleeping)
-  await after('30m')
-  expect(await run.result()).toBe(3_600_000)
-})
-
-test('sleepUntil takes a time or a date; what is past goes on at once', async () => {
-  const until = task('until', async (ctx, at: number) => {
-    await ctx.sleepUntil('past', new Date(1000))
-    await ctx.sleepUntil('then', at)
-    return 'done'
-  })
-  const { submit, worker, after, clock } = await working([until])
-  const run = await submit(until, (await clock.now()) + 60_000)
-  while ((await worker.tick()) > 0);
-  expect(await run.state()).toBe('delayed')
-  await after('1m')
-  expect(await run.result()).toBe('done')
-})
 
 test('SDK-06 a wait suspends; a signal by name wakes the same attempt, with what was sent', async () => {
   const attempts: [number, number][] = []
@@ -230,85 +178,12 @@ test('a worker that crashed after a signal had come loses nothing and takes it o
   expect(await run.result()).toEqual([1, 2])
 })
 
-test('random and uuid are the same in every run, and differ from one another', async () => {
-  const drawn: unknown[][] = []
-  const dice = task('dice', async (ctx) => {
-    drawn.push([ctx.random(), ctx.random(), ctx.uuid(), ctx.uuid()])
-    await ctx.sleep('rest', '1h')
-  })
-  const { submit, worker, after } = await working([dice])
-  await submit(dice)
+test('a signal may have a name that every object has', async () => {
+  const odd = task('odd', (ctx) => ctx.waitFor('constructor' as never))
+  const { submit, worker, runAll } = await working([odd])
+  const run = await submit(odd)
   await worker.tick()
-  await after('1h')
-  expect(drawn).toHaveLength(2)
-  expect(drawn[0]).toEqual(drawn[1])
-  expect(new Set(drawn[0]).size).toBe(4)
-  expect(drawn[0]![2]).toMatch(/^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)
-})
-
-test('a restart begins anew with another input, and without what was recorded', async () => {
-  const seen: [number, number][] = []
-  const pages = task('pages', async (ctx, page: number): Promise<string> => {
-    await ctx.step('read', () => seen.push([ctx.generation, page]))
-    if (page < 3) return ctx.restart(page + 1)
-    return 'end'
-  })
-  const { submit, runAll } = await working([pages])
-  const run = await submit(pages, 1)
+  await (run.signal as (name: string, payload: unknown) => Promise<unknown>)('constructor', 'answered')
   await runAll()
-  expect(await run.result()).toBe('end')
-  expect(seen).toEqual([
-    [0, 1],
-    [1, 2],
-    [2, 3],
-  ])
-})
-
-test('a negative sleep, a time that is none and an unknown option are refused where they are said', async () => {
-  const messages: string[] = []
-  const wrong: Task<void, void> = task('wrong', async (ctx) => {
-    for (const say of [
-      () => ctx.sleep('s', -1),
-      () => ctx.sleep('s', '1h30m' as '1h'),
-      () => ctx.sleepUntil('s', new Date(Number.NaN)),
-      () => ctx.waitFor('w', { timeout: -5 }),
-      () => ctx.waitFor('w', { timeOut: 5 } as never),
-      () => ctx.sleep('', '1s'),
-      () => ctx.sleep('5m', undefined as never),
-      () => ctx.sleepUntil('s', '2030-01-01' as never),
-      () => ctx.waitFor(undefined as never),
-      () => ctx.waitpoint(undefined as never),
-      () => ctx.all(5 as never),
-      () => ctx.run(wrong, undefined, { nam: 'x' } as never),
-      () => ctx.run(wrong, undefined, { idempotencyKey: 'x' } as never),
-      async () => ctx.idempotencyKey(undefined as never),
-    ]) {
-      try {
-        await say()
-      } catch (error) {
-        expect(EngineError.is(error, 'invalid_input')).toBe(true)
-        messages.push((error as Error).message)
-      }
-    }
-  })
-  const { submit, runAll } = await working([wrong])
-  const run = await submit(wrong)
-  await runAll()
-  expect(await run.state()).toBe('completed')
-  expect(messages.map((message) => message.split('; it ')[0])).toEqual([
-    'the length of the sleep "s" is -1',
-    'the length of the sleep "s" is "1h30m"',
-    'the end of the sleep "s" is an invalid Date',
-    'timeout is -5',
-    'ctx.waitFor has an unknown field "timeOut"; did you mean timeout?',
-    'the name of a sleep is empty',
-    'the length of the sleep "5m" is undefined',
-    'the end of the sleep "s" is "2030-01-01"',
-    'the name of a wait is undefined',
-    'the name of a waitpoint is undefined',
-    'what ctx.all takes is 5',
-    'ctx.run has an unknown field "nam"; did you mean name?',
-    'ctx.run has an unknown field "idempotencyKey"',
-    'the name of an idempotency key is undefined',
-  ])
+  expect(await run.result()).toBe('answered')
 })

@@ -17,7 +17,7 @@ export const leaseRoutes = {
 } as const
 
 export const attemptRoutes = {
-  list: get('listAttempts', `${one}/attempts`, 'read', 'Attempts of one execution', {
+  list: get('listAttempts', `${one}/attempts`, ['read', 'submit', 'worker'], 'Attempts of one execution', {
     args: byId,
     bytes: ['attempts.*.error'],
   }),
@@ -34,7 +34,7 @@ export const stepRoutes = {
 
 export const suspensionRoutes = {
   list: get('listSuspensions', '/v1/suspensions', 'read', 'Suspended executions, the longest first'),
-  describe: get('describeSuspension', `${one}/suspension`, 'read', 'The suspension of an execution', {
+  describe: get('describeSuspension', `${one}/suspension`, ['read', 'worker'], 'The suspension of an execution', {
     args: ['executionId'],
     absent: 'execution_not_suspended',
   }),

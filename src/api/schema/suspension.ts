@@ -52,6 +52,7 @@ export const suspendRequest = request({
   ...fence,
   condition,
   waitpoints: z.array(z.union([request({ key: z.string() }), request({ waitpointId })])).optional(),
+  keepWaitpoints: z.boolean().optional(),
   reason: reason.optional(),
   timeout: duration.optional(),
   timeoutAt: time.optional(),

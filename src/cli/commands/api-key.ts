@@ -6,7 +6,7 @@ import type { Cli } from '../cli.ts'
 import { examples } from '../examples.ts'
 import type { Column } from '../print.ts'
 import { pageOptions, showPage, type PageOptions } from '../show-page.ts'
-import { instant, relative } from '../time.ts'
+import { timeCell } from '../time.ts'
 
 export function addApiKey(program: Command, cli: Cli): void {
   const apiKey = program.command('api-key').description('keys that a server asks for')
@@ -57,7 +57,7 @@ function addList(apiKey: Command, cli: Cli): void {
       const now = await engine.serverTime()
       await showPage<ApiKey>(cli, options, {
         noun: 'apiKeys',
-        columns: columns(now, cli.out.isTerminal),
+        columns: columns(timeCell(cli.out, now)),
         none: 'There is no key: a server on loopback asks for none, and one beyond it does not start.',
         read: async (page) => {
           const { apiKeys, nextCursor } = await engine.apiKeys.list(page)
@@ -68,8 +68,7 @@ function addList(apiKey: Command, cli: Cli): void {
   )
 }
 
-function columns(now: number, isTerminal: boolean): Column<ApiKey>[] {
-  const time = (at: number | null): string => (at === null ? '' : isTerminal ? relative(at, now) : instant(at))
+function columns(time: (at: number | null) => string): Column<ApiKey>[] {
   return [
     { title: 'KEY', of: (row) => row.keyId },
     { title: 'NAME', of: (row) => row.name },

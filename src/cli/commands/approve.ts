@@ -52,11 +52,18 @@ export function addApprove(program: Command, cli: Cli): void {
 /** Ids of executions and waitpoints look alike: what is no execution is a waitpoint. */
 async function findWaitpoint(engine: Engine, id: string, key: string | undefined): Promise<WaitpointId> {
   const open = await openWaitpoints(engine, id as ExecutionId)
+  if (open === null && key !== undefined) {
+    const sentence = `there is no execution ${id} of which --waitpoint could name one; leave it out where the id is the waitpoint's`
+    throw new EngineError('execution_not_found', sentence, { executionId: id })
+  }
   if (open === null) return id as WaitpointId
   const fitting = key === undefined ? open : open.filter((each) => each.key === key)
   if (fitting.length === 1) return fitting[0]!.waitpointId
   if (open.length === 0) {
-    throw new EngineError('waitpoint_not_found', `execution ${id} has no open waitpoint; flowfabric show says why`)
+    throw new EngineError(
+      'waitpoint_not_found',
+      `execution ${id} has no open waitpoint; flowfabric show '${id}' says why`,
+    )
   }
   const keys = open.map((each) => JSON.stringify(each.key)).join(', ')
   const sentence = `execution ${id} has the waitpoints ${keys}; name one of them with --waitpoint`

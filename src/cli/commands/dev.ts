@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { FlowFabric } from '../../connect/flowfabric.ts'
+import { parseUrl } from '../../connect/url.ts'
 import type { RunningServer } from '../../server/serve.ts'
 import type { Task } from '../../worker/task.ts'
 import { port as portNumber } from '../arguments.ts'
@@ -92,7 +93,6 @@ async function startReloading(
 }
 
 async function localKey(cli: Cli, ff: FlowFabric): Promise<{ key: string; path: string } | null> {
-  const { parseUrl } = await import('../../connect/url.ts')
   const target = parseUrl(cli.url)
   if (target.kind !== 'embedded' || target.directory === null) return null
   const { ensureLocalKey } = await import('../local-key.ts')

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Health } from '../../connect/flowfabric.ts'
+import { parseUrl } from '../../connect/url.ts'
 import type { HealthReport } from '../../engine/health/check.ts'
 import type { Finding, Verdict } from '../../engine/health/finding.ts'
 import type { Repair } from '../../engine/health/repair.ts'
@@ -81,7 +82,6 @@ async function tellUnopened(cli: Cli, error: unknown): Promise<number> {
 
 /** Of a directory that another process has open and serves, as `flowfabric dev` does: how that process is. */
 async function findHolder(cli: Cli, { code, message }: EngineError): Promise<Finding | null> {
-  const { parseUrl } = await import('../../connect/url.ts')
   const target = parseUrl(cli.url)
   if (code !== 'directory_locked' || target.kind !== 'embedded' || target.directory === null) return null
   const { localServer } = await import('../../connect/local-server.ts')

@@ -12,7 +12,7 @@ import { flowColour } from '../flow-colour.ts'
 import type { Column } from '../print.ts'
 import { showFlow } from '../show-flow.ts'
 import { pageOptions, showPage, type PageOptions } from '../show-page.ts'
-import { instant, relative } from '../time.ts'
+import { timeCell } from '../time.ts'
 
 export function addFlow(program: Command, cli: Cli): void {
   const flow = program.command('flow').description('executions that depend on one another')
@@ -36,7 +36,7 @@ function addList(flow: Command, cli: Cli): void {
       const { state } = options
       await showPage<Flow>(cli, options, {
         noun: 'flows',
-        columns: columns(now, cli.out.isTerminal),
+        columns: columns(timeCell(cli.out, now)),
         none: 'No flow is like that.',
         read: async (page) => {
           const { flows, nextCursor } = await engine.flows.list({ ...page, ...(state !== undefined && { state }) })
@@ -47,7 +47,7 @@ function addList(flow: Command, cli: Cli): void {
   )
 }
 
-function columns(now: number, isTerminal: boolean): Column<Flow>[] {
+function columns(time: (at: number | null) => string): Column<Flow>[] {
   return [
     { title: 'ID', of: (row) => row.flowId },
     { title: 'STATE', of: (row) => row.state, paint: (row, colours) => flowColour(row.state, colours) },
@@ -59,7 +59,7 @@ function columns(now: number, isTerminal: boolean): Column<Flow>[] {
     },
     {
       title: 'CREATED',
-      of: (row) => (isTerminal ? relative(row.createdAt, now) : instant(row.createdAt)),
+      of: (row) => time(row.createdAt),
       align: 'right',
     },
     { title: 'WHY', of: (row) => row.cancellation?.reason ?? '', gives: true },

@@ -4,7 +4,7 @@ import type { Cli } from '../cli.ts'
 import { examples } from '../examples.ts'
 import type { Column } from '../print.ts'
 import { pageOptions, showPage, type PageOptions } from '../show-page.ts'
-import { instant, relative } from '../time.ts'
+import { timeCell } from '../time.ts'
 
 export function addLane(program: Command, cli: Cli): void {
   const lane = program.command('lane').description('lanes that have been used')
@@ -17,7 +17,7 @@ export function addLane(program: Command, cli: Cli): void {
       const now = await engine.serverTime()
       await showPage<Lane>(cli, options, {
         noun: 'lanes',
-        columns: columns(now, cli.out.isTerminal),
+        columns: columns(timeCell(cli.out, now)),
         none: 'No lane has been used yet.',
         read: async (page) => {
           const { lanes, nextCursor } = await engine.lanes.list(page)
@@ -28,14 +28,14 @@ export function addLane(program: Command, cli: Cli): void {
   )
 }
 
-function columns(now: number, isTerminal: boolean): Column<Lane>[] {
+function columns(time: (at: number | null) => string): Column<Lane>[] {
   return [
     { title: 'LANE', of: (row) => row.lane },
     { title: 'NAMESPACE', of: (row) => row.namespace },
     { title: 'STATE', of: (row) => row.state },
     {
       title: 'FIRST USED',
-      of: (row) => (isTerminal ? relative(row.registeredAt, now) : instant(row.registeredAt)),
+      of: (row) => time(row.registeredAt),
       align: 'right',
     },
     { title: 'BY', of: (row) => row.registeredBy, gives: true },

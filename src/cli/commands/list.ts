@@ -8,7 +8,7 @@ import type { Cli } from '../cli.ts'
 import { examples } from '../examples.ts'
 import { stateColour, type Column } from '../print.ts'
 import { pageOptions, showPage, type PageOptions } from '../show-page.ts'
-import { instant, relative } from '../time.ts'
+import { timeCell } from '../time.ts'
 import { refusal } from '../../model/errors.ts'
 
 interface ListOptions extends PageOptions {
@@ -35,7 +35,7 @@ export function addList(program: Command, cli: Cli): void {
     examples(
       'list --state failed --kind send-welcome',
       'list --tag customer=ada --json',
-      'list --state failed --all | cut -f1 | flowfabric replay -',
+      'list --state failed --all | flowfabric replay -',
     ),
   )
   cli.does(command, (options: ListOptions) =>
@@ -44,7 +44,7 @@ export function addList(program: Command, cli: Cli): void {
       const request = requestOf(options)
       await showPage<Execution>(cli, options, {
         noun: 'executions',
-        columns: columns(now, cli.out.isTerminal),
+        columns: columns(timeCell(cli.out, now)),
         none: 'No execution is like that.',
         read: async (page) => {
           const { executions, nextCursor } = await engine.executions.list({ ...request, ...page })
@@ -68,7 +68,7 @@ function requestOf({ state, kind, lane, tag: tags = {}, parent, partition }: Lis
   }
 }
 
-export function columns(now: number, isTerminal: boolean): Column<Execution>[] {
+function columns(time: (at: number | null) => string): Column<Execution>[] {
   return [
     { title: 'ID', of: (row) => row.executionId },
     {
@@ -80,7 +80,7 @@ export function columns(now: number, isTerminal: boolean): Column<Execution>[] {
     { title: 'LANE', of: (row) => row.lane, gives: true },
     {
       title: 'CREATED',
-      of: (row) => (isTerminal ? relative(row.createdAt, now) : instant(row.createdAt)),
+      of: (row) => time(row.createdAt),
       align: 'right',
       gives: true,
     },

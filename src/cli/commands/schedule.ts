@@ -9,7 +9,7 @@ import type { Cli, Connected, Outcome } from '../cli.ts'
 import { examples } from '../examples.ts'
 import type { Column } from '../print.ts'
 import { pageOptions, showPage, type PageOptions } from '../show-page.ts'
-import { instant, relative, span } from '../time.ts'
+import { instant, span, timeCell } from '../time.ts'
 
 export function addSchedule(program: Command, cli: Cli): void {
   const schedule = program.command('schedule').description('what creates executions at its times')
@@ -65,7 +65,7 @@ function addList(schedule: Command, cli: Cli): void {
       const now = await engine.serverTime()
       await showPage<Schedule>(cli, options, {
         noun: 'schedules',
-        columns: columns(now, cli.out.isTerminal),
+        columns: columns(timeCell(cli.out, now)),
         none: 'There is no schedule.',
         read: async (page) => {
           const { schedules, nextCursor } = await engine.schedules.list(page)
@@ -76,8 +76,7 @@ function addList(schedule: Command, cli: Cli): void {
   )
 }
 
-function columns(now: number, isTerminal: boolean): Column<Schedule>[] {
-  const time = (at: number | null): string => (at === null ? '' : isTerminal ? relative(at, now) : instant(at))
+function columns(time: (at: number | null) => string): Column<Schedule>[] {
   return [
     { title: 'NAME', of: (row) => row.scheduleId },
     { title: 'NAMESPACE', of: (row) => row.namespace },

@@ -62,7 +62,7 @@ export function addServe(program: Command, cli: Cli): void {
         if (drainMs > 0) await server.drain(drainMs)
         const { cut } = await server.stop()
         await ff.announce(null)
-        if (cut > 0) logger.warn(`${cut} connections had to be cut`)
+        if (cut > 0) logger.warn(`${cut} connections had not ended in time and were cut`)
       },
       { migrate: migrate ? true : 'check', logger, ...cli.alone, ...connections(options) },
     )
@@ -84,7 +84,8 @@ function supervised({
   }
   if (reconcilers) return { retention }
   if (Object.keys(retention).length === 0) return false
-  const sentence = 'what is kept for how long is said to whoever does the background duties; leave --no-reconcilers out'
+  const sentence =
+    '--keep-endings and --keep-log are for whoever does the background duties, and --no-reconcilers leaves those to others; leave --no-reconcilers out, or those two'
   throw new EngineError('invalid_input', sentence, { field: 'reconcilers' })
 }
 
@@ -94,9 +95,12 @@ export async function listen(options: ServeOptions): Promise<RunningServer> {
     return await serve(options)
   } catch (error) {
     if (EngineError.is(error) && error.code === 'forbidden') throw withCommand(error)
-    if (!isTaken(error)) throw error
     const { host = '127.0.0.1', port = 7070 } = options
-    throw new Error(`port ${port} of ${host} is taken; choose another with --port`, { cause: error })
+    if (isTaken(error))
+      throw new Error(`port ${port} of ${host} is taken; choose another with --port`, { cause: error })
+    if (!isOfSystem(error)) throw error
+    const sentence = `port ${port} of ${host} cannot be listened on (${error.code}); choose others with --port and --host`
+    throw new Error(sentence, { cause: error })
   }
 }
 
@@ -110,7 +114,11 @@ function withCommand({ code, message, details, cause }: EngineError): EngineErro
 }
 
 export function isTaken(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+  return isOfSystem(error) && error.code === 'EADDRINUSE'
+}
+
+function isOfSystem(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error
 }
 
 function tellListening(cli: Cli, { url, asksForKeys }: RunningServer): void {

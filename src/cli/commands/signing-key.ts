@@ -6,7 +6,7 @@ import type { Cli } from '../cli.ts'
 import { fromEnvironment } from '../environment.ts'
 import { examples } from '../examples.ts'
 import type { Column } from '../print.ts'
-import { instant, relative } from '../time.ts'
+import { instant, timeCell } from '../time.ts'
 
 interface RotateOptions {
   readonly grace?: Duration
@@ -30,7 +30,7 @@ function addList(signingKey: Command, cli: Cli): void {
       const signingKeys = await engine.signingKeys.list()
       if (cli.json) return cli.out.json({ signingKeys })
       if (signingKeys.length === 0) cli.err.line('No key has been made yet; the first token makes one.')
-      else cli.out.table(columns(now, cli.out.isTerminal), signingKeys)
+      else cli.out.table(columns(timeCell(cli.out, now)), signingKeys)
     }),
   )
 }
@@ -69,8 +69,7 @@ function secretOf(cli: Cli): string {
   throw new EngineError('invalid_secret_hex', sentence, { field: 'secret' })
 }
 
-function columns(now: number, isTerminal: boolean): Column<ListedSigningKey>[] {
-  const time = (at: number | null): string => (at === null ? '' : isTerminal ? relative(at, now) : instant(at))
+function columns(time: (at: number | null) => string): Column<ListedSigningKey>[] {
   return [
     { title: 'KEY', of: (row) => row.kid },
     { title: 'NAMESPACE', of: (row) => row.namespace ?? 'all' },

@@ -102,14 +102,11 @@ function tellId(cli: Cli, { executionId, kind }: Accepted): void {
   if (cli.err.isTerminal && !cli.json) cli.err.line(cli.err.colours.dim(`${executionId} ${kind}`))
 }
 
-/** Listens before it submits, so that nothing is missed. */
 async function submitAndWatch(cli: Cli, engine: Engine, request: CreateRequest): Promise<number> {
-  const signal = cli.surroundings.interruption?.()
-  const events = await engine.events.subscribe(signal === undefined ? {} : { signal })
   const answer = await engine.executions.create(request)
   const { executionId } = answer
   tellId(cli, answer)
-  const hasEnded = await follow(cli, engine, executionId, events)
+  const hasEnded = await follow(cli, engine, executionId)
   if (!hasEnded) return tellGoesOn(cli, executionId)
   const ended = await engine.executions.result(executionId)
   return tellEnding(cli, engine, executionId, ended)

@@ -37,11 +37,7 @@ async function watchOne(cli: Cli, { engine }: Connected, options: WatchOptions, 
   if (together !== undefined) {
     throw new EngineError('invalid_input', `--${together} chooses among all events; leave it out, or the id`)
   }
-  const executionId = id as ExecutionId
-  const signal = cli.surroundings.interruption?.()
-  const found = await engine.executions.describe(executionId)
-  if (found === null) throw new EngineError('execution_not_found', `execution ${id} does not exist`, { executionId })
-  await follow(cli, engine, executionId, await engine.events.subscribe(signal === undefined ? {} : { signal }))
+  await follow(cli, engine, id as ExecutionId)
 }
 
 async function watchAll(cli: Cli, { engine }: Connected, options: WatchOptions): Promise<void> {

@@ -4,7 +4,7 @@ import type { Cli } from '../cli.ts'
 import { examples } from '../examples.ts'
 import type { Column } from '../print.ts'
 import { pageOptions, showPage, type PageOptions } from '../show-page.ts'
-import { instant, relative } from '../time.ts'
+import { timeCell } from '../time.ts'
 
 export function addWorker(program: Command, cli: Cli): void {
   const worker = program.command('worker').description('worker instances that are alive')
@@ -17,7 +17,7 @@ export function addWorker(program: Command, cli: Cli): void {
       const now = await engine.serverTime()
       await showPage<WorkerInstance>(cli, options, {
         noun: 'workers',
-        columns: columns(now, cli.out.isTerminal),
+        columns: columns(timeCell(cli.out, now)),
         none: 'No worker is registered: nothing is claimed until one starts.',
         read: async (page) => {
           const { workers, nextCursor } = await engine.workers.list(page)
@@ -28,8 +28,7 @@ export function addWorker(program: Command, cli: Cli): void {
   )
 }
 
-function columns(now: number, isTerminal: boolean): Column<WorkerInstance>[] {
-  const time = (at: number): string => (isTerminal ? relative(at, now) : instant(at))
+function columns(time: (at: number | null) => string): Column<WorkerInstance>[] {
   return [
     { title: 'INSTANCE', of: (row) => row.workerInstanceId },
     { title: 'WORKER', of: (row) => row.workerId },

@@ -2,13 +2,14 @@
 // from those members are resolved, groups that fire let their downstream go or skip it, members are counted, flows end. What
 // ends by that writes dispatch rows of its own, and the next hop is the next statement's.
 //
-// It waits for nothing. Downstream executions are taken with skip locked after the trees; one that was changed since the
-// statement began is passed over like one that is held. What stands behind something that was passed over keeps its dispatch
-// row, and is found again.
+// It waits for no flow, and for no execution. Downstream executions are taken with skip locked after the trees; one that was
+// changed since the statement began is passed over like one that is held. What stands behind something that was passed over
+// keeps its dispatch row, and is found again.
 import { statement } from '../../sql/statement.ts'
 import { endExecutionsWhole, endsWithoutMore } from '../execution/ending.ts'
 import { judgeFlows, standingEnding } from '../flow/ending.ts'
 import { sweepRow, takenUp } from '../reconcilers/candidate.ts'
+import { orOweAgain } from './cancel-backlog.ts'
 import { isCutShort, judgeEdges, skipReason } from './judge-edges.ts'
 import { openMembers, oweEndedAhead, oweStarts } from './open-members.ts'
 import { owed, owedByEnded } from './owed.ts'
@@ -96,29 +97,39 @@ ending as materialized (
   where t.act = 'skip' or t.act = 'end' and t.ended_flow_id not in (select flow_id from stuck_flow)
 ),
 ${endExecutionsWhole},
+-- Whom several want cancelled has one row.
+cancelling as materialized (
+  select distinct on (c.execution_id) c.*
+  from (
+    select u.execution_id, u.generation, u.flow_id, k.now_ms, 'sibling_quorum_' || g.state::text as reason,
+      '${dispatchDuty}' as actor
+    from grouped g
+    cross join clock k
+    join flowfabric.ff_edge x on x.downstream_id = any (array[g.downstream_id])
+    join flowfabric.ff_exec_core u on u.execution_id = any (array[x.upstream_id])
+    where g.is_fired and g.on_satisfied = 'cancel_remaining' and not g.is_cancelled
+      and g.downstream_id not in (select execution_id from stuck)
+      and x.kind <> 'start' and u.lifecycle_phase <> 'terminal'
+    union all
+    select u.execution_id, u.generation, u.flow_id, a.now_ms, 'flow_cancelled', 'cancel_flow'
+    from flow_after a
+    cross join lateral (
+      select u.execution_id, u.generation, u.flow_id
+      from flowfabric.ff_flow_member m
+      join flowfabric.ff_exec_core u on u.execution_id = any (array[m.execution_id])
+      where m.flow_id = a.flow_id and u.lifecycle_phase <> 'terminal'
+      offset 0
+    ) u
+    where a.is_marked
+  ) c
+  order by c.execution_id, c.reason desc
+),
 backlogged as (
-  insert into flowfabric.ff_cancel_backlog (execution_id, generation, flow_id, created_at_ms, reason, actor)
-  select u.execution_id, u.generation, u.flow_id, k.now_ms, 'sibling_quorum_' || g.state::text, '${dispatchDuty}'
-  from grouped g
-  cross join clock k
-  join flowfabric.ff_edge x on x.downstream_id = any (array[g.downstream_id])
-  join flowfabric.ff_exec_core u on u.execution_id = any (array[x.upstream_id])
-  where g.is_fired and g.on_satisfied = 'cancel_remaining' and not g.is_cancelled
-    and g.downstream_id not in (select execution_id from stuck)
-    and x.kind <> 'start' and u.lifecycle_phase <> 'terminal'
-  union all
-  select u.execution_id, u.generation, u.flow_id, a.now_ms, 'flow_cancelled', 'cancel_flow'
-  from flow_after a
-  cross join lateral (
-    select u.execution_id, u.generation, u.flow_id
-    from flowfabric.ff_flow_member m
-    join flowfabric.ff_exec_core u on u.execution_id = any (array[m.execution_id])
-    where m.flow_id = a.flow_id and u.lifecycle_phase <> 'terminal'
-    offset 0
-  ) u
-  where a.is_marked
-  on conflict do nothing
-  returning execution_id
+  insert into flowfabric.ff_cancel_backlog as b (execution_id, generation, flow_id, created_at_ms, reason, actor)
+  select execution_id, generation, flow_id, now_ms, reason, actor
+  from cancelling
+  ${orOweAgain}
+  returning b.execution_id
 ),
 -- The flow is told; so is nobody, where the flow is gone or the generation is over.
 done as materialized (

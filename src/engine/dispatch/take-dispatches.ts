@@ -3,6 +3,7 @@
 // passed over like one that is held. So all that is read beside an unchanged root (members, edges, groups, inner flows,
 // generations) is the newest there is, and what is written to it is found by the place where it was read, without an index.
 import { attached } from '../../model/attached.ts'
+import { clockAfter } from '../clock/after-lock.ts'
 import { inScope, sweepParams } from '../reconcilers/candidate.ts'
 
 export const dispatchDuty = 'dispatch'
@@ -91,10 +92,7 @@ told as materialized (
   from dispatch
   where is_taken and (root_flow_id in (select flow_id from tree)) is true
 ),
-clock as materialized (
-  select flowfabric.ff_now_ms() as now_ms
-  from (select count(*) from told) locked
-)`
+${clockAfter('told')}`
 
 /** The flows of `dispatch` whose trees another holds. */
 export const heldTrees = `

@@ -7,6 +7,7 @@ import { formatExecutionId, formatFlowId, type ExecutionId, type FlowId } from '
 import type { ExecutionPolicy } from '../../model/policy.ts'
 import { claimReason, type AttemptState, type ClaimReason, type Interruption } from '../../model/state.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
+import { clockAfter } from '../clock/after-lock.ts'
 import { goesWithFlowSql } from '../flow/cancelled.ts'
 import type { Queue } from '../queue/match.ts'
 import { decodeResumption, resumptionOf, type Resumption } from '../suspension/resumption.ts'
@@ -36,7 +37,7 @@ export interface Claim {
   readonly attemptDeadlineAt: number | null
   readonly flowId: FlowId | null
   readonly parentId: ExecutionId | null
-  /** Of an attempt that was suspended: how that ended, and the signals that did it. */
+  /** Of a generation that was suspended: how that ended the last time, and the signals that did it; also when it is tried again. */
   readonly resumption: Resumption | null
 }
 
@@ -80,10 +81,7 @@ export type ClaimRow = RowOf<typeof claimRow>
  */
 export const holdTaken = `
 -- Read once: for each row it would be a fifteenth of a claim of 500 (measured).
-clock as materialized (
-  select flowfabric.ff_now_ms() as now_ms
-  from (select count(*) from taken) locked
-),
+${clockAfter('taken')},
 claimed as (
   update flowfabric.ff_exec_core e
   set lifecycle_phase = 'active',
@@ -151,8 +149,8 @@ function ofAttempt(column: string): string {
         where a.execution_id = any (array[c.execution_id]) and a.attempt_index = c.attempt_index)`
 }
 
-// A first run has been through no suspension, and who delayed it has had the signals; who lost it may not have.
-const mayHaveResumed = `c.attempt_state_before = 'attempt_interrupted' and c.interruption_before <> 'delayed'`
+// A first run has been through no suspension.
+const mayHaveResumed = `c.attempt_state_before in ('attempt_interrupted', 'pending_retry_attempt')`
 
 /** Follows `select`, from `claimed c` joined by `claimInput`. */
 export const claimColumns = `

@@ -87,10 +87,11 @@ renewed_input as (
   from restarting r
   where n.partition_key = any (array[r.partition_key]) and n.execution_id = any (array[r.execution_id])
 ),
--- What was sent by name goes along: to be taken, and its key, so that a repeat of what was taken is still one.
+-- What was sent by name goes along: to be taken, and its key, so that a repeat of what was taken is still one. What is there
+-- for its key alone is none of the signals that the new generation may receive.
 kept_signals as (
   update flowfabric.ff_signal g
-  set generation = g.generation + 1
+  set generation = g.generation + 1, is_carried = g.taken_at_ms is not null
   from restarting r
   join flowfabric.ff_exec_core e on e.execution_id = any (array[r.execution_id])
   where g.execution_id = any (array[r.execution_id]) and g.generation = e.generation and g.waitpoint_id is null
@@ -109,6 +110,7 @@ ${fencedAnswer('judged', 'is_cancelled', 'queue_id')}`,
 export function restartOperation(
   sql: Sql,
   onReady: (queueIds: Iterable<number>) => void,
+  onOwed: (owes: number) => void,
 ): SetOperation<Restart, RestartResult> {
   const cancelled = ({ executionId }: Held): RestartResult => ({ kind: 'cancelled', executionId })
   const restarted = ({ executionId }: Held): RestartResult => ({ kind: 'restarted', executionId })
@@ -122,6 +124,8 @@ export function restartOperation(
         }),
       readyQueueOf: (row) => (row.is_cancelled === true ? null : row.queue_id),
       onReady,
+      hasEnded: (row) => row.is_cancelled === true,
+      onOwed,
       answer: (item, row) => (row.is_cancelled === true ? cancelled(item) : restarted(item)),
       repeat(item, record) {
         if (wasAskedToStop(record)) return cancelled(item)

@@ -10,6 +10,7 @@ import { checkText } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
+import { clockAfter } from '../clock/after-lock.ts'
 import type { SetOperation } from '../merge.ts'
 import { wakeSuspended } from '../suspension/wake.ts'
 import {
@@ -70,19 +71,16 @@ with input as materialized (
     with ordinality as i (${targetInput}, delay_ms, reason, ordinal)
 ),
 ${lockedTarget('delay_ms', 'reason')},
-clock as materialized (
-  select flowfabric.ff_now_ms() as now_ms
-  from (select count(*) from target) locked
-),
+${clockAfter('target')},
 waking as materialized (
   select t.execution_id, 'signalled'::flowfabric.ff_interruption as wake_interruption, t.delay_ms as wake_delay_ms,
     k.now_ms as woken_at_ms, t.actor as wake_actor, t.reason as wake_reason, 'resumed' as wake_close_reason,
-    null::jsonb as wake_outcome
+    null::jsonb as wake_outcome, null::jsonb as wake_answered
   from target t
   cross join clock k
   where t.lifecycle_phase = 'suspended'
 ),
-${wakeSuspended},
+${wakeSuspended()},
 answered as materialized (
   select t.ordinal, t.queue_id, t.public_state, case when t.delay_ms > 0 then k.now_ms + t.delay_ms end as delay_until_ms
   from target t

@@ -9,6 +9,7 @@ import { EngineError } from '../../model/errors.ts'
 import type { ExecutionId } from '../../model/id.ts'
 import { call, type Call, type PipelineOptions, type RowsOf, type Sql } from '../../sql/sql.ts'
 import { asOwnAnswer } from '../failure.ts'
+import { lockHeld } from '../fence.ts'
 import type { Hints } from '../hint.ts'
 import { held, type Outcome, type SetOperation } from '../merge.ts'
 import type { SigningKeys } from '../signing-key/keys.ts'
@@ -21,7 +22,6 @@ import { isKind, writesOf } from '../suspension/write.ts'
 import { readWaitpoints } from '../waitpoint/of-suspension.ts'
 import type { OpenedWaitpoints } from '../waitpoint/opened.ts'
 import { withToken, type BoundWaitpoint, type UnsignedWaitpoint } from '../waitpoint/tokens.ts'
-import { lockAlone } from './operator-set.ts'
 import { owesOf } from './stop.ts'
 
 export interface Suspended {
@@ -63,8 +63,9 @@ function suspending(around: Surroundings, keepsLease: boolean): SetOperation<New
   const { sql, keys, opened } = around
   const judgeAll = async (items: readonly NewSuspension[], first: readonly Call[], options: PipelineOptions) => {
     let decisions: readonly Decision[] = []
+    const judging = { keepsLease, keys, isAlone: first.length > 0 }
     const decide = (rows: RowsOf<readonly Call[]>): readonly Call[] => {
-      decisions = judge(items, lookedIn(rows.slice(first.length)), keepsLease, keys)
+      decisions = judge(items, lookedIn(rows.slice(first.length)), judging)
       return writesOf(decisions)
     }
     if (items.length === 0) return decisions
@@ -77,20 +78,21 @@ function suspending(around: Surroundings, keepsLease: boolean): SetOperation<New
     keyOf: (item) => item.uuid,
     bytesOf: (item) => 512 + item.conditionLength,
     async send(items) {
-      if (items.some(opensDoors)) await keys.ready()
-      const parked = await parkUnmet(sql, keys, items.filter(isUnmet))
+      const keyless = items.some(opensDoors) ? await keys.ready().catch(asOwnAnswer) : undefined
+      const able = keyless === undefined ? items : items.filter((item) => !opensDoors(item))
+      const parked = await parkUnmet(sql, keys, able.filter(isUnmet))
       for (const one of parked.values()) opened.remember(one)
-      const others = items.filter((item) => !parked.has(item))
+      const others = able.filter((item) => !parked.has(item))
       const judged = await judgeAll(others, [], {})
-      const placeOf = new Map(others.map((item, place) => [item, place]))
+      const judgedOf = new Map<NewSuspension, Decision>(others.map((item, place) => [item, judged[place]!]))
       return answersTo(
         around,
-        items.map((item) => parked.get(item) ?? judged[placeOf.get(item)!]!),
+        items.map((item) => parked.get(item) ?? judgedOf.get(item) ?? keyless!),
       )
     },
     async sendAlone(item, _again, lockTimeoutMs) {
       if (opensDoors(item)) await keys.ready()
-      const judged = await judgeAll([item], [call(lockAlone, { execution_id: item.uuid })], { lockTimeoutMs })
+      const judged = await judgeAll([item], [call(lockHeld, { execution_id: item.uuid })], { lockTimeoutMs })
       return (await answersTo(around, judged))[0]!
     },
   }

@@ -15,7 +15,9 @@ import { checkText, oneOf as oneOfWords, show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
+import { clockAfter } from '../clock/after-lock.ts'
 import { within } from '../closing.ts'
+import { orOweAgain } from '../dispatch/cancel-backlog.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { owed } from '../dispatch/owed.ts'
 import type { Hints } from '../hint.ts'
@@ -94,10 +96,7 @@ marked as (
   join flowfabric.ff_flow_core i on i.flow_id = any (array[m.sub_flow_id])
   where k.policy <> 'flow_only' and i.ended_at_ms is null
 ),
-clock as materialized (
-  select flowfabric.ff_now_ms() as now_ms
-  from (select count(*) from asked) looked
-),
+${clockAfter('asked')},
 -- A member that stands for a flow ends with that.
 member as materialized (
   select e.*
@@ -134,7 +133,7 @@ changed as materialized (
 ${sealGroups('g.flow_id = any (array[c.flow_id])')},
 ${oweDispatch('changed', lostUpstreams)},
 backlogged as (
-  insert into flowfabric.ff_cancel_backlog (execution_id, generation, flow_id, created_at_ms, reason, actor)
+  insert into flowfabric.ff_cancel_backlog as b (execution_id, generation, flow_id, created_at_ms, reason, actor)
   select m.execution_id, m.generation, m.flow_id, c.now_ms, 'flow_cancelled', 'cancel_flow'
   from member m
   cross join clock c
@@ -142,7 +141,7 @@ backlogged as (
   select e.execution_id, e.generation, e.flow_id, a.now_ms, 'flow_cancelled', 'cancel_flow'
   from flow_after a
   join flowfabric.ff_exec_core e on e.execution_id = any (array[a.standing_id])
-  on conflict do nothing
+  ${orOweAgain}
 ),
 ready as materialized (
   select e.queue_id, e.priority, e.rank, e.execution_id
@@ -172,10 +171,13 @@ with member as materialized (
   select e.execution_id
   from flowfabric.ff_flow_member m
   join flowfabric.ff_exec_core e on e.execution_id = any (array[m.execution_id])
-  left join flowfabric.ff_cancel_backlog b
-    on b.execution_id = any (array[e.execution_id]) and b.generation = e.generation
   where m.flow_id = any (array[$1::uuid])
-    and coalesce(b.reason, e.cancellation_reason) = 'flow_cancelled'
+    -- Of whatever generation: it can have restarted since, and not been replayed.
+    and (e.cancellation_reason = 'flow_cancelled' or (
+      select b.generation
+      from flowfabric.ff_cancel_backlog b
+      where b.execution_id = any (array[e.execution_id]) and b.reason = 'flow_cancelled'
+      limit 1) is not null)
 )
 select (select count(*) from member) as member_count,
   array(select execution_id from member order by execution_id limit ${mostIds}) as member_ids`,

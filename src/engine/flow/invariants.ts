@@ -1,6 +1,7 @@
 // What must hold of flows, their members and what these wait for. A flow that is past goes first, and its members after it:
 // those are looked at only while their flow is there.
 import { attached } from '../../model/attached.ts'
+import { isSameLifeSql } from '../dispatch/cancel-backlog.ts'
 import { invariant } from '../invariant.ts'
 import { goesWithFlowSql } from './cancelled.ts'
 import { groupState } from './group-rule.ts'
@@ -15,7 +16,9 @@ const groupRule = groupState({
 })
 
 const isBacklogged = `exists (
-    select from flowfabric.ff_cancel_backlog b where b.execution_id = e.execution_id and b.generation = e.generation)`
+    select
+    from flowfabric.ff_cancel_backlog b
+    where b.execution_id = e.execution_id and ${isSameLifeSql('e', 'b.generation')})`
 
 export const flowInvariants = [
   invariant(

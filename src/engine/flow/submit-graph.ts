@@ -62,10 +62,12 @@ with met as materialized (
   from flowfabric.ff_flow_core
   where flow_id = $1
 ),
+-- Where the flow is met, the ids that were given are its own.
 taken as materialized (
   select e.execution_id
   from unnest($8::uuid[]) as i (execution_id)
   join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
+  where not exists (select from met)
   limit 1
 ),
 accepted as materialized (

@@ -1,11 +1,13 @@
-// Who may come in. Whatever was found about the target, a sender without the right token hears only that.
+// Who may come in. Whatever was found about the target, a sender without the right token hears only that. It is asked twice: by
+// `answerable.ts`, before anything is locked, so that a forger holds up nobody and learns nothing from how long it takes; and
+// again under the lock, because a key may have come to its end in between.
 import { invalidLink, verifyLink } from '../../model/approval-link.ts'
 import { EngineError } from '../../model/errors.ts'
 import { formatExecutionId, formatWaitpointId } from '../../model/id.ts'
 import { checkToken } from '../../model/token.ts'
 import type { SigningKeys } from '../signing-key/keys.ts'
-import { isStored } from '../signing-key/stored-key.ts'
-import type { Incoming } from './incoming.ts'
+import { isStored, type MaybeStoredKey } from '../signing-key/stored-key.ts'
+import type { Door, Incoming } from './incoming.ts'
 import { waitpointUuidOf, type FoundTarget } from './look.ts'
 
 /** A signal whose sender may send it, and what was found. */
@@ -15,26 +17,41 @@ export interface Arrival {
 }
 
 export function admit(signingKeys: SigningKeys, item: Incoming, found: FoundTarget | undefined): Arrival | EngineError {
+  const refusal = refusalOf(signingKeys, item, found)
+  if (refusal !== null) return refusal
+  if (found === undefined) return notFound(item)
+  return otherLane(item.door, found) ?? { item, found }
+}
+
+/** What a token or a link is checked against. Only the time goes on, and with it the key's life. */
+export interface Claimable extends MaybeStoredKey {
+  readonly now_ms: number
+  readonly execution_id: string
+  readonly waitpoint_key: string | null
+  readonly waitpoint_created_at_ms: number | null
+}
+
+/** Why the sender may not come in; nothing found is refused as a wrong token is, after a MAC as well. */
+export function refusalOf(signingKeys: SigningKeys, item: Incoming, found: Claimable | undefined): EngineError | null {
   try {
     checkDoor(signingKeys, item, found)
+    return null
   } catch (error) {
     if (EngineError.is(error)) return error
     throw error
   }
-  return found === undefined ? notFound(item) : { item, found }
 }
 
-function checkDoor(signingKeys: SigningKeys, item: Incoming, found: FoundTarget | undefined): void {
+function checkDoor(signingKeys: SigningKeys, item: Incoming, found: Claimable | undefined): void {
   const { door } = item
-  if (door.by === 'name') return
-  if (door.by === 'right') return checkSameLane(door.lane, found)
+  if (door.by === 'name' || door.by === 'right') return
   const keys = found !== undefined && isStored(found) ? [signingKeys.open(found)] : []
   const now = found?.now_ms ?? 0
   if (door.by === 'token') return checkToken(door.token, subjectOf(item, found), keys, now)
   if (verifyLink(door.link, keys, now) === null) throw invalidLink()
 }
 
-function subjectOf({ target: { partition, uuid } }: Incoming, found: FoundTarget | undefined) {
+function subjectOf({ target: { partition, uuid } }: Incoming, found: Claimable | undefined) {
   if (found === undefined) return null
   return {
     executionId: formatExecutionId(partition, found.execution_id),
@@ -44,10 +61,10 @@ function subjectOf({ target: { partition, uuid } }: Incoming, found: FoundTarget
   }
 }
 
-function checkSameLane(lane: string | null, found: FoundTarget | undefined): void {
-  if (lane === null || found === undefined || lane === found.lane_id) return
-  const sentence = `lane_mismatch: the execution is in lane '${found.lane_id}', not in '${lane}'; look again what it is`
-  throw new EngineError('invalid_input', sentence, { field: 'lane', lane: found.lane_id })
+function otherLane(door: Door, { lane_id: lane }: FoundTarget): EngineError | null {
+  if (door.by !== 'right' || door.lane === null || door.lane === lane) return null
+  const sentence = `lane_mismatch: the execution is in lane '${lane}', not in '${door.lane}'; look again what it is`
+  return new EngineError('invalid_input', sentence, { field: 'lane', lane })
 }
 
 function notFound(item: Incoming): EngineError {
@@ -58,4 +75,42 @@ function notFound(item: Incoming): EngineError {
   }
   const executionId = formatExecutionId(partition, uuid)
   return new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
+}
+
+/**
+ * What a signal claims by a token or a link that can be read: of two that claim the same, both may come in or neither. Null
+ * where nothing is claimed.
+ */
+export function proofOf({ door, target: { partition, uuid }, namespace }: Incoming): string | null {
+  if (door.by === 'name' || door.by === 'right') return null
+  // None that can be read has a line break.
+  return `${partition} ${uuid} ${door.by === 'link' ? door.link : (door.token as string)}\n${namespace ?? ''}`
+}
+
+const mostRemembered = 10_000
+
+/**
+ * Tokens that were right, so that a stream of signals through one waitpoint is not looked up each time. What a token is bound
+ * to never changes; whether its key still verifies is asked under the lock.
+ */
+export class ProvedTokens {
+  readonly #proofs = new Set<string>()
+
+  has(proof: string): boolean {
+    return this.#proofs.has(proof)
+  }
+
+  /** A link is used once, and not worth it. */
+  remember(item: Incoming): void {
+    if (item.door.by !== 'token') return
+    this.#proofs.add(proofOf(item)!)
+    if (this.#proofs.size <= mostRemembered) return
+    const [oldest] = this.#proofs
+    this.#proofs.delete(oldest!)
+  }
+
+  forget(item: Incoming): void {
+    const proof = proofOf(item)
+    if (proof !== null) this.#proofs.delete(proof)
+  }
 }

@@ -93,7 +93,7 @@ export function writesOf({ records, suspensions }: Decision, hint: CarriedHint |
   ] as const
 }
 
-function wakingOf({ suspension, verdict, actor, at }: JudgedSuspension): Waking {
+function wakingOf({ suspension, verdict, answered, actor, at }: JudgedSuspension): Waking {
   const { uuid, resumeDelayMs, condition } = suspension
   return {
     uuid,
@@ -105,6 +105,7 @@ function wakingOf({ suspension, verdict, actor, at }: JudgedSuspension): Waking 
     reason: null,
     closeReason: 'resumed',
     outcome: verdict,
+    answered,
   }
 }
 

@@ -1,4 +1,4 @@
-// Deliver: somebody who holds the token of a waitpoint answers it. The token is checked before anything is judged or
+// Deliver: somebody who holds the token of a waitpoint answers it. The token is checked before anything is locked, judged or
 // told: a waitpoint that does not exist and a wrong token are answered alike.
 import { EngineError } from '../../model/errors.ts'
 import { parseWaitpointId, type WaitpointId } from '../../model/id.ts'

@@ -5,6 +5,7 @@ import { limits } from '../../model/limits.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { checkSignalName, checkSourceText, type SignalEffect, type SignalSource } from '../../model/signal.ts'
 import { checkText, show } from '../../model/text.ts'
+import { kidOf } from '../../model/token.ts'
 import { mintUuid } from '../../model/uuid.ts'
 import type { Caller } from '../caller.ts'
 
@@ -42,6 +43,12 @@ export type Door =
   | { readonly by: 'link'; readonly link: string; readonly kid: string }
   | { readonly by: 'right'; readonly lane: string | null }
   | { readonly by: 'name' }
+
+/** The id of the key that the token or link names; null where there is neither, and for what is no token. */
+export function claimedKid(door: Door): string | null {
+  if (door.by === 'link') return door.kid
+  return door.by === 'token' && typeof door.token === 'string' ? kidOf(door.token) : null
+}
 
 /** A checked request. */
 export interface Incoming extends CheckedContent, Caller {

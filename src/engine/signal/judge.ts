@@ -9,6 +9,7 @@ import { limits } from '../../model/limits.ts'
 import type { SignalEffect } from '../../model/signal.ts'
 import type { OpenSuspension } from '../suspension/facts.ts'
 import type { Arrival } from './admit.ts'
+import { answeredBy } from '../suspension/wake.ts'
 import { factOf } from './fact.ts'
 import type { Incoming, SignalResult } from './incoming.ts'
 import { waitpointUuidOf, type Before, type FoundTarget } from './look.ts'
@@ -25,6 +26,8 @@ export interface Judgement {
 export interface JudgedSuspension {
   readonly suspension: OpenSuspension
   readonly verdict: Verdict
+  /** The keys of the waitpoints through which the signals of the verdict came. */
+  readonly answered: readonly string[]
   /** Whose signal was held against it last, and when. */
   readonly actor: string
   readonly at: number
@@ -124,10 +127,18 @@ class Mailbox {
         return (found.waitpoint_expires_at_ms ?? Infinity) <= found.now_ms ? waitpointClosed(item) : null
       case 'active':
         // A token never answers a later suspension than the one that it was given out for.
-        return found.waitpoint_suspension_id === this.#open?.suspensionId ? null : waitpointClosed(item)
+        if (found.waitpoint_suspension_id === this.#open?.suspensionId) return null
+        return this.#isKept(found) ? null : waitpointClosed(item)
       default:
         return waitpointClosed(item)
     }
+  }
+
+  /** An earlier signal of this set has ended the suspension, which keeps the waitpoint for the next. */
+  #isKept({ waitpoint_suspension_id: suspensionId, waitpoint_key: key }: FoundTarget): boolean {
+    if (this.#open !== undefined || this.judged === null) return false
+    const { suspension, answered } = this.judged
+    return suspension.keepsWaitpoints && suspension.suspensionId === suspensionId && !answered.includes(key!)
   }
 
   #tooMany({ item, found }: Arrival): EngineError | null {
@@ -148,7 +159,7 @@ class Mailbox {
   #receive(arrival: Arrival): SignalEffect {
     const { item, found } = arrival
     const byName = item.target.noun === 'execution'
-    if (!byName && found.waitpoint_state === 'pending') {
+    if (!byName && (found.waitpoint_state === 'pending' || this.#isKept(found))) {
       return this.#record(arrival, 'buffered_for_pending_waitpoint', null)
     }
     const open = this.#open
@@ -158,7 +169,14 @@ class Mailbox {
     if (this.#received === null) return this.#record(arrival, 'appended_to_waitpoint', suspensionId)
     const { verdict, effects } = this.#received
     const place = this.heldAgainst.length - 1
-    this.judged = { suspension: open, verdict, actor: item.actor, at: found.now_ms }
+    const facts = [...open.facts.signals, ...this.heldAgainst.map((held) => factOf(held, false))]
+    this.judged = {
+      suspension: open,
+      verdict,
+      answered: verdict.satisfied ? answeredBy(verdict, facts) : [],
+      actor: item.actor,
+      at: found.now_ms,
+    }
     if (verdict.satisfied && place === effects.length - 1) this.#open = undefined
     return this.#record(arrival, effects[place]!, suspensionId)
   }

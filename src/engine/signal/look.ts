@@ -94,6 +94,7 @@ const row = {
   received: 'jsonb?',
   suspension_id: 'uuid?',
   condition: 'jsonb?',
+  keeps_waitpoints: 'bool?',
   resume_delay_ms: 'int8?',
   wake_at_ms: 'int8?',
   timeout_at_ms: 'int8?',
@@ -142,6 +143,7 @@ left join lateral (
     select g.waitpoint_id, count(*) as signal_count
     from flowfabric.ff_signal g
     where f.is_first and g.execution_id = any (array[f.execution_id]) and g.generation = f.generation
+      and not g.is_carried
     group by g.waitpoint_id
   ) c
 ) c on true
@@ -174,10 +176,12 @@ export interface Before {
 
 export function beforeOf(first: FoundTarget, signals: readonly SignalRow[]): Before {
   const received = Object.entries((first.received ?? {}) as Readonly<Record<string, number>>)
-  const { suspension_id, timeout_behaviour } = first
+  const { suspension_id, timeout_behaviour, keeps_waitpoints } = first
   return {
     suspension:
-      suspension_id === null ? undefined : suspensionOf({ ...first, suspension_id, timeout_behaviour }, signals),
+      suspension_id === null
+        ? undefined
+        : suspensionOf({ ...first, suspension_id, timeout_behaviour, keeps_waitpoints: keeps_waitpoints! }, signals),
     mostSignals: first.most_signals!,
     counts: new Map(received.map(([waitpoint, count]) => [waitpoint === '' ? null : waitpoint, count])),
   }

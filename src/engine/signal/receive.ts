@@ -1,6 +1,8 @@
-// Every signal comes in here, whichever way. Those that end a wait by themselves, as most do, are read and then settled, each
-// in one statement. In general its execution is locked, its sender admitted, the condition
-// judged with the signal, and what that means is written, the resume included: one transaction, two round trips.
+// Every signal comes in here, whichever way. Who may not send it is refused before anything is locked. Those that end a wait by
+// themselves, as most do, are read and then settled, each in one statement. In general its execution is locked, its sender
+// admitted once more, the condition judged with the signal, and what that means is written, the resume included: one
+// transaction, two round trips.
+import { EngineError } from '../../model/errors.ts'
 import type { Sql } from '../../sql/sql.ts'
 import type { CarriedHint, Hinting } from '../hint.ts'
 import type { Outcome, SetOperation } from '../merge.ts'
@@ -21,11 +23,12 @@ export function receiveOperation(
 ): SetOperation<Incoming, SignalResult> {
   const answers = new Answers(sql, keys, opened)
   // Kept for a set that is sent again, because what went the general way was refused.
-  const settled = new WeakMap<Incoming, SignalResult>()
+  const settled = new WeakMap<Incoming, SignalResult | EngineError>()
   const settleAmong = async (items: readonly Incoming[], again: boolean): Promise<void> => {
     const found = await answers.among(items, again)
-    if (found.length === 0) return
-    for (const [item, result] of await settle(sql, hints, found)) settled.set(item, result)
+    for (const [item, refusal] of found.refused) settled.set(item, refusal)
+    if (found.answers.length === 0) return
+    for (const [item, result] of await settle(sql, hints, found.answers)) settled.set(item, result)
   }
   const receive = async (
     items: readonly Incoming[],
@@ -50,6 +53,7 @@ export function receiveOperation(
     if (decision.readyQueueIds.length > 0) hints.ring(new Set(decision.readyQueueIds), hint !== null)
     for (const { timer, inMs } of decision.timers) hints.due(timer, inMs)
     for (const { arrival, isTaken } of decision.records) if (isTaken) answers.missed(arrival.item)
+    for (const [index, item] of items.entries()) if (isInvalid(decision.outcomes[index]!)) answers.refused(item)
     return decision.outcomes
   }
   return {
@@ -67,6 +71,11 @@ export function receiveOperation(
       const placeOf = new Map(others.map((item, place) => [item, place]))
       return items.map((item) => settled.get(item) ?? received[placeOf.get(item)!]!)
     },
+    // What was held has been admitted by a send before.
     sendAlone: async (item, again, lockTimeoutMs) => (await receive([item], again, lockTimeoutMs))[0]!,
   }
+}
+
+function isInvalid(outcome: Outcome<SignalResult>): boolean {
+  return EngineError.is(outcome) && outcome.code === 'invalid_token'
 }

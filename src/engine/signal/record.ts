@@ -3,6 +3,7 @@ import { attached } from '../../model/attached.ts'
 import type { SignalEffect } from '../../model/signal.ts'
 import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
+import { waitEventColumns } from '../suspension/wake.ts'
 import type { Arrival } from './admit.ts'
 import { waitpointUuidOf } from './look.ts'
 
@@ -16,8 +17,8 @@ export interface SignalRecord {
 }
 
 /**
- * Follows a CTE `received` with the columns that it names, in the order of `ordinal`, which is the order in which the signals
- * were accepted; their executions are locked. Leaves the signals, and their events as `told`.
+ * Follows a CTE `received` with the columns that it names, in the order in which the signals were accepted; their executions
+ * are locked. Leaves the signals; `signalledEvents` are their events.
  */
 export const recordReceived = `
 recorded as (
@@ -29,19 +30,16 @@ recorded as (
     signal_name, signal_category, source_type, source_identity, correlation_id, idempotency_key, payload,
     payload_encoding
   from received
-  order by ordinal
-),
-told as (
-  insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key, namespace,
-    actor, details)
-  select accepted_at_ms, execution_id, flow_id, generation, 'signalled', partition_key, namespace, actor,
+)`
+
+/** Rows of `waitEventColumns`. */
+export const signalledEvents = `
+  select accepted_at_ms, execution_id, flow_id, generation, 'signalled'::flowfabric.ff_event_type, partition_key, namespace,
+    actor, null::text, null::int4,
     jsonb_strip_nulls(jsonb_build_object('signalId', signal_id, 'signalName', signal_name,
       'waitpointId', '{fp:' || partition_key || '}:' || waitpoint_id, 'effect', effect, 'category', signal_category,
       'sourceType', source_type, 'sourceIdentity', source_identity))
-  from received
-  order by ordinal
-  returning event_id
-)`
+  from received`
 
 const recordStatement = statement({
   name: 'signal.record',
@@ -75,11 +73,14 @@ with received as materialized (
   from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int8[], $6::bool[], $7::int4[], $8::text[], $9::text[],
     $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::bytea[], $17::text[], $18::int2[],
     $19::text[], $20::text[], $21::uuid[])
-    with ordinality as i (execution_id, signal_id, waitpoint_id, suspension_id, accepted_at_ms, is_taken, generation,
+    as i (execution_id, signal_id, waitpoint_id, suspension_id, accepted_at_ms, is_taken, generation,
       effect, waitpoint_key, signal_name, signal_category, source_type, source_identity, correlation_id,
-      idempotency_key, payload, payload_encoding, partition_key, namespace, actor, flow_id, ordinal)
+      idempotency_key, payload, payload_encoding, partition_key, namespace, actor, flow_id)
 ),
 ${recordReceived},
+told as (
+  insert into flowfabric.ff_event (${waitEventColumns})${signalledEvents}
+),
 -- Some wait for a condition that names them: their execution's ending says how many were never taken, and its restart takes
 -- them along. The row is written each time, so that neither goes by a snapshot from before the signal.
 kept as (

@@ -8,14 +8,15 @@
 import { formatExecutionId } from '../../model/id.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
+import { clockAfter } from '../clock/after-lock.ts'
 import type { Hinting } from '../hint.ts'
 import { isLiveSql } from '../signing-key/stored-key.ts'
 import { wakeSuspended } from '../suspension/wake.ts'
 import type { Answer } from './answerable.ts'
-import { hasRoomFor, signalOfSameKey } from './earlier.ts'
+import { isFirstWithRoom } from './earlier.ts'
 import type { Incoming, SignalResult } from './incoming.ts'
 import { waitpointUuidOf } from './look.ts'
-import { recordReceived } from './record.ts'
+import { recordReceived, signalledEvents } from './record.ts'
 
 const settleStatement = statement({
   name: 'signal.settle',
@@ -39,7 +40,7 @@ const settleStatement = statement({
     outcomes: 'jsonb[]',
     channel: 'text?',
   },
-  row: { ordinal: 'int8', queue_id: 'int4', resume_delay_ms: 'int8?', hinted: 'int8' },
+  row: { ordinal: 'int8', queue_id: 'int4', resume_delay_ms: 'int8?', is_hinted: 'bool' },
   text: `
 with target as materialized (
   select i.*, e.partition_key, e.namespace, e.flow_id, e.generation, e.queue_id
@@ -50,13 +51,9 @@ with target as materialized (
       outcome, ordinal)
   join flowfabric.ff_exec_core seen on seen.execution_id = any (array[i.execution_id])
   join flowfabric.ff_exec_core e on e.ctid = seen.ctid and e.xmin = seen.xmin
-  order by i.execution_id
   for no key update of e skip locked
 ),
-clock as materialized (
-  select flowfabric.ff_now_ms() as now_ms
-  from (select count(*) from target) locked
-),
+${clockAfter('target')},
 received as materialized (
   select t.*, k.now_ms as accepted_at_ms, s.resume_delay_ms, true as is_taken, 'resume_condition_satisfied' as effect
   from target t
@@ -67,30 +64,21 @@ received as materialized (
     and (t.kid is null or exists (
       select from flowfabric.ff_waitpoint_hmac h
       where h.namespace = any (array[t.key_scope]) and h.kid = any (array[t.kid]) and ${isLiveSql('h', 'k.now_ms')}))
-    -- Not as an anti-join, for which every signal could be read.
-    and (select signal_id from (${signalOfSameKey('t')}) same) is null
-    and ${hasRoomFor('t')}
+    and ${isFirstWithRoom('t')}
 ),
 ${recordReceived},
--- First what came, then what it did: that is also the order of the events.
-waking as materialized (
+waking as (
   select execution_id, 'signalled'::flowfabric.ff_interruption as wake_interruption, resume_delay_ms as wake_delay_ms,
     accepted_at_ms as woken_at_ms, actor as wake_actor, null::text as wake_reason, 'resumed' as wake_close_reason,
-    outcome as wake_outcome
+    outcome as wake_outcome, jsonb_build_array(waitpoint_key) as wake_answered
   from received
-  where (select count(*) from told) > 0
 ),
-${wakeSuspended},
-hinted as materialized (
-  select pg_notify($18, ready.named)
-  from (
-    select string_agg(distinct queue_id::text, ',') as named
-    from received
-    where coalesce(resume_delay_ms, 0) = 0
-  ) ready
-  where $18::text is not null and ready.named is not null
-)
-select ordinal, queue_id, resume_delay_ms, (select count(*) from hinted) as hinted
+-- First what came, then what it did.
+${wakeSuspended(`${signalledEvents}
+  union all`)}
+select ordinal, queue_id, resume_delay_ms,
+  -- Those of one queue are told once: the database drops what a transaction says again.
+  $18::text is not null and coalesce(resume_delay_ms, 0) = 0 and pg_notify($18, queue_id::text) is not null as is_hinted
 from received`,
 })
 
@@ -102,7 +90,8 @@ export async function settle(
 ): Promise<ReadonlyMap<Incoming, SignalResult>> {
   const [rows] = await sql.pipeline([call(settleStatement, { ...valuesOf(answers), channel: hints.carrier() })])
   const ready = rows.flatMap((row) => ((row.resume_delay_ms ?? 0) === 0 ? [row.queue_id] : []))
-  if (ready.length > 0) hints.ring(new Set(ready), rows[0]!.hinted > 0)
+  const isTold = rows.some((row) => row.is_hinted)
+  if (ready.length > 0) hints.ring(new Set(ready), isTold)
   for (const { resume_delay_ms: delayMs } of rows) {
     if (delayMs !== null && delayMs > 0) hints.due('delay', delayMs)
   }

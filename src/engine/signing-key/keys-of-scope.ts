@@ -42,7 +42,10 @@ from flowfabric.ff_waitpoint_hmac
 where kid = $2 and (namespace = $1 or namespace = '${sharedScope}' or $1 = '${sharedScope}')`,
 })
 
-/** One change at a time in the whole database. */
+/**
+ * One change at a time in the whole database. A commit whose reply was lost is found by the new key, under its id and with its
+ * secret: it answers what that change would have, whatever became of the key since.
+ */
 export function changeKeys<T>(
   sql: Sql,
   wrapping: Wrapping,
@@ -52,7 +55,8 @@ export function changeKeys<T>(
 ): Promise<T> {
   const { kid } = key
   const secret = createSecretKey(key.secret)
-  return untilSent(sql, { again: false }, () =>
+  let lost: { readonly answer: T } | null = null
+  return untilSent(sql, { again: false }, (again) =>
     sql.transaction(async (tx) => {
       const [, active, sameKid] = await Promise.all([
         tx.script(lockKeys),
@@ -62,11 +66,11 @@ export function changeKeys<T>(
       const { now_ms: now, kid: activeKid } = active[0]!
       const isSame = (found: MaybeStoredKey): boolean =>
         found.key_scope === scope && isStored(found) && wrapping.open(found).secret.equals(secret)
-      return change(tx, {
-        now,
-        activeKid,
-        sameKid: sameKid.length === 0 ? 'none' : sameKid.every(isSame) ? 'same' : 'other',
-      })
+      const found = sameKid.length === 0 ? 'none' : sameKid.every(isSame) ? 'same' : 'other'
+      if (again && lost !== null && found === 'same') return lost.answer
+      const answer = await change(tx, { now, activeKid, sameKid: found })
+      lost = { answer }
+      return answer
     }),
   )
 }

@@ -17,6 +17,7 @@ export interface OpenSuspension {
   readonly facts: Facts
   /** By the signal's id: its place among all signals of the execution. */
   readonly signalNumbers: ReadonlyMap<string, number>
+  readonly keepsWaitpoints: boolean
   readonly resumeDelayMs: number | null
   readonly wakeAt: number | null
   readonly timeoutAt: number | null
@@ -28,6 +29,7 @@ export interface OpenSuspension {
 export const openSuspensionRow = {
   suspension_id: 'uuid',
   condition: 'jsonb',
+  keeps_waitpoints: 'bool',
   resume_delay_ms: 'int8?',
   wake_at_ms: 'int8?',
   timeout_at_ms: 'int8?',
@@ -49,7 +51,7 @@ export const uuidOfLeaf = (id: string): string =>
  */
 export function openSuspensionOf(execution: string): string {
   return `
-  select s.suspension_id, s.condition, s.resume_delay_ms, s.wake_at_ms, s.timeout_at_ms, s.escalated_at_ms,
+  select s.suspension_id, s.condition, s.keeps_waitpoints, s.resume_delay_ms, s.wake_at_ms, s.timeout_at_ms, s.escalated_at_ms,
     case when s.escalated_at_ms is null then s.timeout_behavior else s.second_behavior end as timeout_behaviour,
     c.child_endings
   from flowfabric.ff_suspension_current s
@@ -168,6 +170,7 @@ export function suspensionOf(row: RowOf<typeof openSuspensions.row>, signals: re
       now: row.now_ms,
     },
     signalNumbers: new Map(signals.map((signal) => [signal.signal_id, signal.signal_no])),
+    keepsWaitpoints: row.keeps_waitpoints,
     resumeDelayMs: row.resume_delay_ms,
     wakeAt: row.wake_at_ms,
     timeoutAt: row.timeout_at_ms,

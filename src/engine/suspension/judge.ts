@@ -3,6 +3,7 @@ import { evaluate, type Verdict } from '../../model/condition-evaluate.ts'
 import { childrenOf, requiredSignalNames } from '../../model/condition-waits.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
 import { formatExecutionId, formatWaitpointId } from '../../model/id.ts'
+import type { CloseReason } from '../../model/suspension.ts'
 import { asOwnAnswer } from '../failure.ts'
 import { lostLease } from '../fenced-answer.ts'
 import { held } from '../merge.ts'
@@ -10,6 +11,7 @@ import type { SigningKeys } from '../signing-key/keys.ts'
 import { isStored } from '../signing-key/stored-key.ts'
 import { factOf } from './facts.ts'
 import type { ChildRow, EarlySignalRow, Looked, LookedRow, PendingRow } from './look.ts'
+import { answeredBy } from './wake.ts'
 import { checkKeys, waitpointNotFound, type CheckedBinding, type NewSuspension } from './request.ts'
 
 /** A waitpoint as the suspension has it. */
@@ -21,6 +23,11 @@ export interface Door {
   /** Not created ahead. */
   readonly isFresh: boolean
   readonly requiredNames: readonly string[]
+}
+
+export interface ClosingDoor {
+  readonly uuid: string
+  readonly reason: Extract<CloseReason, 'resumed' | 'proactive_close'>
 }
 
 export type Decision = Decided | EngineError | typeof held
@@ -47,6 +54,8 @@ export interface Judged {
   readonly item: NewSuspension
   readonly row: LookedRow
   readonly doors: readonly Door[]
+  /** Waitpoints from before that come to an end: kept by an earlier suspension and not taken up, or over with this one at once. */
+  readonly closing: readonly ClosingDoor[]
   readonly timeoutAt: number | null
   /** The signals by which it was judged. */
   readonly signals: readonly EarlySignalRow[]
@@ -55,12 +64,19 @@ export interface Judged {
   readonly isAtOnce: boolean
 }
 
-/** `keepsLease`: one whose condition holds at once is not parked. `keys` open what signs its waitpoints, or it is refused. */
+export interface Judging {
+  /** One whose condition holds at once is not parked. */
+  readonly keepsLease: boolean
+  /** They open what signs the waitpoints, or these are refused. */
+  readonly keys: SigningKeys
+  /** Execution and lease were locked before the look. */
+  readonly isAlone: boolean
+}
+
 export function judge(
   items: readonly NewSuspension[],
   looked: Looked,
-  keepsLease: boolean,
-  keys: SigningKeys,
+  { keepsLease, keys, isAlone }: Judging,
 ): Decision[] {
   return items.map((item, index) => {
     const row = looked.found.get(index + 1)
@@ -71,6 +87,8 @@ export function judge(
     if (!looked.locked.has(uuid)) return held
     const isAtOnce = row.last_was_at_once
     if (isRepeat(item, row) && (keepsLease || !isAtOnce)) return { kind: 'repeat', item, row, isAtOnce }
+    // The lease seems to have run out; a renewal may be under way.
+    if (!row.is_held && row.is_last_holder && row.public_state === 'active' && !isAlone) return held
     if (!row.is_held) return refused(item, row)
     try {
       const judged = suspensionOf(item, row, looked, keepsLease, keys)
@@ -102,7 +120,11 @@ function suspensionOf(
   keepsLease: boolean,
   keys: SigningKeys,
 ): Judged {
-  const doors = item.bindings.map((binding) => doorOf(item, row, binding, looked.pending, keys))
+  const kept = new Map(keptOf(item, looked.pending).map((found) => [found.waitpoint_key, found.waitpoint_id]))
+  const doors = item.bindings.map((binding) => {
+    const uuid = binding.key === null ? undefined : kept.get(binding.key)
+    return doorOf(item, row, uuid === undefined ? binding : { uuid, key: null }, looked.pending, keys)
+  })
   checkKeys(
     item,
     doors.map(({ key }) => key),
@@ -117,7 +139,29 @@ function suspensionOf(
     childEndings: childEndings(item, looked.children.get(item.uuid) ?? []),
     now: row.now_ms,
   })
-  return { kind: 'suspend', item, row, doors, timeoutAt, signals, verdict, isAtOnce: keepsLease && verdict.satisfied }
+  const isAtOnce = keepsLease && verdict.satisfied
+  const isOver = isAtOnce ? overAtOnce(item, verdict, signals) : () => false
+  const closing: ClosingDoor[] = [
+    ...keptOf(item, looked.pending).flatMap(({ waitpoint_id: uuid }) =>
+      ids.has(uuid) ? [] : [{ uuid, reason: 'proactive_close' as const }],
+    ),
+    ...doors.filter(isOver).map(({ uuid }) => ({ uuid, reason: 'resumed' as const })),
+  ]
+  return { kind: 'suspend', item, row, doors, closing, timeoutAt, signals, verdict, isAtOnce }
+}
+
+/** Fresh ones were never seen by anybody, and do not come into being. */
+function overAtOnce({ keepsWaitpoints }: NewSuspension, verdict: Verdict, signals: readonly EarlySignalRow[]) {
+  const answered = new Set(answeredBy(verdict, signals.map(factOf)))
+  return ({ key, isFresh }: Door): boolean => !isFresh && (!keepsWaitpoints || answered.has(key))
+}
+
+/** What earlier suspensions made and kept; nothing where this one does not take it up. */
+function keptOf({ uuid, keepsWaitpoints }: NewSuspension, pending: ReadonlyMap<string, PendingRow>): PendingRow[] {
+  if (!keepsWaitpoints) return []
+  return [...pending.values()].filter(
+    (found) => found.execution_id === uuid && found.state === 'pending' && !found.is_made_ahead,
+  )
 }
 
 function doorOf(

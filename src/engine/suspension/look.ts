@@ -54,14 +54,16 @@ left join flowfabric.ff_lease l on l.execution_id = any (array[e.execution_id])
 left join flowfabric.ff_suspension_current s on s.execution_id = any (array[e.execution_id])${signingKeyOf('e.namespace')}`,
 })
 
+// Those that are named, and those that earlier suspensions of the keepers have left.
 const pendingStatement = statement({
   name: 'suspension.look.waitpoints',
-  params: { waitpoint_ids: 'uuid[]' },
+  params: { waitpoint_ids: 'uuid[]', keeper_ids: 'uuid[]' },
   row: {
     waitpoint_id: 'uuid',
     execution_id: 'uuid',
     waitpoint_key: 'text',
     state: oneOf<WaitpointState>(),
+    is_made_ahead: 'bool',
     close_reason: 'text?',
     created_at_ms: 'int8',
     expires_at_ms: 'int8?',
@@ -70,18 +72,31 @@ const pendingStatement = statement({
     ...storedKeyRow,
   },
   text: `
-select p.waitpoint_id, p.execution_id, p.waitpoint_key, p.state, p.close_reason, p.created_at_ms, p.expires_at_ms,
-  p.token_kid, k.*
-from unnest($1::uuid[]) as i (waitpoint_id)
+with asked as materialized (
+  select unnest($1::uuid[]) as waitpoint_id
+  union
+  select p.waitpoint_id
+  from unnest($2::uuid[]) as i (execution_id)
+  cross join lateral (
+    select p.waitpoint_id
+    from flowfabric.ff_waitpoint_pending p
+    where p.execution_id = i.execution_id and p.state = 'pending' and not p.is_made_ahead
+    offset 0
+  ) p
+)
+select p.waitpoint_id, p.execution_id, p.waitpoint_key, p.state, p.is_made_ahead, p.close_reason, p.created_at_ms,
+  p.expires_at_ms, p.token_kid, k.*
+from asked i
 join flowfabric.ff_waitpoint_pending p on p.waitpoint_id = any (array[i.waitpoint_id])
 join flowfabric.ff_exec_core e on e.execution_id = any (array[p.execution_id])${keyByKid('e.namespace', 'p.token_kid')}`,
 })
 
-// Those that wait in a pending waitpoint, and those sent by name that nothing has taken. The payload travels only where a
+// Those that wait in a pending waitpoint, and those sent by name that nothing has taken. What was found not to count when it came
+// never will. The payload travels only where a
 // predicate looks into it.
 const earlySignals = statement({
   name: 'suspension.look.signals',
-  params: { execution_ids: 'uuid[]', waitpoint_ids: 'uuid[]', names: 'text[]', with_payloads: 'bool[]' },
+  params: { execution_ids: 'uuid[]', with_payloads: 'bool[]', names: 'text[]' },
   row: {
     execution_id: 'uuid',
     signal_no: 'int8',
@@ -98,12 +113,16 @@ const earlySignals = statement({
   text: `
 select g.execution_id, g.signal_no, g.signal_id, g.signal_name, g.source_type, g.source_identity, g.waitpoint_id,
   g.waitpoint_key, g.accepted_at_ms, case when i.with_payload then g.payload end as payload, g.payload_encoding
-from unnest($1::uuid[], $4::bool[]) as i (execution_id, with_payload)
+from unnest($1::uuid[], $2::bool[]) as i (execution_id, with_payload)
 join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
 join flowfabric.ff_signal g on g.execution_id = any (array[e.execution_id])
-where g.taken_at_ms is null and g.suspension_id is null
-  and (g.waitpoint_id = any ($2::uuid[])
-    or g.waitpoint_id is null and g.generation = e.generation and g.signal_name = any ($3::text[]))`,
+where g.taken_at_ms is null
+  and case when g.waitpoint_id is null
+    then g.suspension_id is null and g.generation = e.generation and g.signal_name = any ($3::text[])
+    else g.effect in ('buffered_for_pending_waitpoint', 'appended_to_waitpoint') and exists (
+      select from flowfabric.ff_waitpoint_pending p
+      where p.waitpoint_id = any (array[g.waitpoint_id]) and p.state = 'pending')
+  end`,
 })
 
 // Of an id that is nobody's, or another's child, nothing is told; nor of a child that lives on its own since an earlier
@@ -128,7 +147,7 @@ export function lookCalls(items: readonly NewSuspension[]): readonly Call[] {
 
 function factCalls(items: readonly NewSuspension[]) {
   return [
-    call(pendingStatement, { waitpoint_ids: pendingOf(items) }),
+    call(pendingStatement, { waitpoint_ids: pendingOf(items), keeper_ids: keepersOf(items) }),
     call(earlySignals, earlyOf(items)),
     call(childStatement, childValues(items)),
   ] as const
@@ -139,8 +158,8 @@ export function asksForFacts(item: NewSuspension): boolean {
   return asksForSignals(item) || childrenOf(item.condition).length > 0
 }
 
-function asksForSignals({ condition, bindings }: NewSuspension): boolean {
-  return bindings.some(({ key }) => key === null) || namesTakenBy(condition).length > 0
+function asksForSignals({ condition, bindings, keepsWaitpoints }: NewSuspension): boolean {
+  return keepsWaitpoints || bindings.some(({ key }) => key === null) || namesTakenBy(condition).length > 0
 }
 
 /** What the calls found. */
@@ -182,12 +201,15 @@ function pendingOf(items: readonly NewSuspension[]): string[] {
   return items.flatMap(({ bindings }) => bindings.flatMap(({ uuid, key }) => (key === null ? [uuid] : [])))
 }
 
+function keepersOf(items: readonly NewSuspension[]): string[] {
+  return items.filter(({ keepsWaitpoints }) => keepsWaitpoints).map(({ uuid }) => uuid)
+}
+
 function earlyOf(items: readonly NewSuspension[]) {
   const names = new Set(items.flatMap(({ condition }) => namesTakenBy(condition)))
   const concerned = items.filter(asksForSignals)
   return {
     execution_ids: concerned.map((item) => item.uuid),
-    waitpoint_ids: pendingOf(concerned),
     names: [...names],
     with_payloads: concerned.map(({ condition }) => JSON.stringify(condition).includes('"payload":')),
   }

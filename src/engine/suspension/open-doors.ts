@@ -1,5 +1,5 @@
-// The waitpoints of a suspension: fresh ones come into being, those that were created ahead become active; all close when
-// the condition held at once. What was sent to them before counts to the suspension from now on.
+// The waitpoints of a suspension: fresh ones come into being, those from before become active, or close when the condition held
+// at once. What was sent to them before counts to the suspension from now on.
 import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Judged } from './judge.ts'
@@ -37,7 +37,7 @@ counted as (
   set suspension_id = d.suspension_id
   from door d
   where not d.is_fresh and g.execution_id = any (array[d.execution_id]) and g.waitpoint_id = d.waitpoint_id
-    and g.suspension_id is null
+    and g.taken_at_ms is null
 )
 insert into flowfabric.ff_waitpoint_pending (waitpoint_id, execution_id, suspension_id, created_at_ms, activated_at_ms,
   partition_key, state, waitpoint_key, token_kid, required_signal_names)
@@ -49,13 +49,13 @@ where is_fresh`,
 
 const closeStatement = statement({
   name: 'suspension.close-doors',
-  params: { waitpoint_ids: 'uuid[]', suspension_ids: 'uuid[]', closed_ats_ms: 'int8[]' },
+  params: { waitpoint_ids: 'uuid[]', suspension_ids: 'uuid?[]', closed_ats_ms: 'int8[]', reasons: 'text[]' },
   row: {},
   text: `
 update flowfabric.ff_waitpoint_pending p
-set state = 'closed', suspension_id = i.suspension_id, closed_at_ms = i.closed_at_ms, close_reason = 'resumed',
+set state = 'closed', suspension_id = i.suspension_id, closed_at_ms = i.closed_at_ms, close_reason = i.reason,
   expires_at_ms = null
-from unnest($1::uuid[], $2::uuid[], $3::int8[]) as i (waitpoint_id, suspension_id, closed_at_ms)
+from unnest($1::uuid[], $2::uuid[], $3::int8[], $4::text[]) as i (waitpoint_id, suspension_id, closed_at_ms, reason)
 where p.waitpoint_id = any (array[i.waitpoint_id])`,
 })
 
@@ -74,14 +74,12 @@ export function openDoorsCall(parked: readonly Judged[]) {
   })
 }
 
-/** Fresh ones were never seen by anybody, and do not come into being. */
-export function closeDoorsCall(passed: readonly Judged[]) {
-  const doors = passed.flatMap(({ item, row, doors: own }) =>
-    own.filter((door) => !door.isFresh).map((door) => ({ item, row, door })),
-  )
+export function closeDoorsCall(judged: readonly Judged[]) {
+  const doors = judged.flatMap(({ item, row, closing }) => closing.map((door) => ({ item, row, door })))
   return call(closeStatement, {
     waitpoint_ids: doors.map(({ door }) => door.uuid),
-    suspension_ids: doors.map(({ item }) => item.suspensionId),
+    suspension_ids: doors.map(({ item, door }) => (door.reason === 'resumed' ? item.suspensionId : null)),
     closed_ats_ms: doors.map(({ row }) => row.now_ms),
+    reasons: doors.map(({ door }) => door.reason),
   })
 }

@@ -6,7 +6,7 @@ import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Judged } from './judge.ts'
 
-/** Follows a CTE `parking` with execution_id, suspension_id, parked_at_ms, actor, reason and timeout_at_ms. */
+/** Follows a CTE `parking` with execution_id, suspension_id, parked_at_ms, actor, reason, timeout_at_ms and keeps_waitpoints. */
 export const parkHeld = `
 parked as (
   update flowfabric.ff_exec_core e
@@ -17,7 +17,8 @@ parked as (
     parked_at_ms = greatest(i.parked_at_ms, e.last_mutation_at_ms),
     parked_state = 'suspended',
     attempt_deadline_at_ms = null,
-    attached = e.attached | ${attached.suspension},
+    attached = e.attached | case when i.keeps_waitpoints then ${attached.suspension | attached.waitpoints}
+      else ${attached.suspension} end,
     last_mutation_at_ms = greatest(i.parked_at_ms, e.last_mutation_at_ms)
   from parking i
   where e.execution_id = any (array[i.execution_id])
@@ -67,13 +68,14 @@ const parkStatement = statement({
     actors: 'text[]',
     reasons: 'text[]',
     timeout_ats_ms: 'int8?[]',
+    keep_waitpoints: 'bool[]',
   },
   row: {},
   text: `
 with parking as materialized (
   select *
-  from unnest($1::uuid[], $2::uuid[], $3::int8[], $4::text[], $5::text[], $6::int8[])
-    as i (execution_id, suspension_id, parked_at_ms, actor, reason, timeout_at_ms)
+  from unnest($1::uuid[], $2::uuid[], $3::int8[], $4::text[], $5::text[], $6::int8[], $7::bool[])
+    as i (execution_id, suspension_id, parked_at_ms, actor, reason, timeout_at_ms, keeps_waitpoints)
 ),
 ${parkHeld}
 select`,
@@ -87,5 +89,6 @@ export function parkCall(judged: readonly Judged[]) {
     actors: judged.map(({ item }) => item.actor),
     reasons: judged.map(({ item }) => item.reason),
     timeout_ats_ms: judged.map(({ timeoutAt }) => timeoutAt),
+    keep_waitpoints: judged.map(({ item }) => item.keepsWaitpoints),
   })
 }

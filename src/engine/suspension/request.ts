@@ -29,6 +29,12 @@ export interface SuspendRequest extends Fence {
    * names.
    */
   readonly waitpoints?: readonly WaitpointBinding[]
+  /**
+   * Waitpoints that were not answered outlive the suspension, with what they have received: one that was created ahead is pending
+   * again; so is a fresh one, until the next suspension that keeps its waitpoints takes it up by its key, or closes it. Left out:
+   * all are closed when the suspension ends.
+   */
+  readonly keepWaitpoints?: boolean
   /** Defaults to `waiting_for_signal`. */
   readonly reason?: SuspensionReason
   /** How long it waits at most; or `timeoutAt`, a point in time. Left out: as long as it takes. */
@@ -59,6 +65,7 @@ export interface NewSuspension extends Held {
   readonly condition: Condition
   readonly conditionLength: number
   readonly bindings: readonly CheckedBinding[]
+  readonly keepsWaitpoints: boolean
   readonly reason: SuspensionReason
   readonly timeoutMs: number | null
   readonly timeoutAt: number | null
@@ -75,6 +82,7 @@ const fields = [
   'leaseEpoch',
   'condition',
   'waitpoints',
+  'keepWaitpoints',
   'reason',
   'timeout',
   'timeoutAt',
@@ -86,9 +94,12 @@ const fields = [
 
 export function checkSuspendRequest(caller: Caller, request: SuspendRequest): NewSuspension {
   refuseUnknownFields('suspend', request, fields)
-  const { reason = 'waiting_for_signal', resumeDelay, idempotencyKey } = request
+  const { reason = 'waiting_for_signal', keepWaitpoints = false, resumeDelay, idempotencyKey } = request
   if (!suspensionReasons.includes(reason)) {
     throw refusal('invalid_input', 'reason', show(reason), oneOf(reason, suspensionReasons))
+  }
+  if (typeof keepWaitpoints !== 'boolean') {
+    throw refusal('invalid_input', 'keepWaitpoints', show(keepWaitpoints), 'true, false or left out')
   }
   const fence = checkFence(caller, request)
   const condition = parseCondition(request.condition)
@@ -107,6 +118,7 @@ export function checkSuspendRequest(caller: Caller, request: SuspendRequest): Ne
     condition,
     conditionLength: JSON.stringify(condition).length,
     bindings: checkBindings(fence, condition, request.waitpoints),
+    keepsWaitpoints: keepWaitpoints,
     reason,
     timeoutMs: timeout.timeoutMs,
     timeoutAt: timeout.timeoutAt,
@@ -126,8 +138,8 @@ export function checkSuspendRequest(caller: Caller, request: SuspendRequest): Ne
 
 /** What the condition must have in common with the suspension; called again when the keys of pending ones are known. */
 export function checkKeys({ condition, timeoutMs, timeoutAt }: NewSuspension, keys: readonly string[]): void {
-  const repeated = keys.find((key, index) => keys.indexOf(key) !== index)
-  if (repeated !== undefined) {
+  if (new Set(keys).size < keys.length) {
+    const repeated = keys.find((key, index) => keys.indexOf(key) !== index)
     throw refusal('invalid_input', 'waitpoints', `${show(repeated)} twice`, 'given each key once')
   }
   checkBinding(condition, { waitpoints: keys, hasDeadline: timeoutMs !== null || timeoutAt !== null })
@@ -135,15 +147,20 @@ export function checkKeys({ condition, timeoutMs, timeoutAt }: NewSuspension, ke
 
 function checkBindings({ partition }: Held, condition: Condition, waitpoints: unknown): CheckedBinding[] {
   if (waitpoints === undefined) {
-    return waitpointsNamedBy(condition).map((key) => ({ uuid: mintUuid(), key }))
+    const named = waitpointsNamedBy(condition)
+    checkCount(named, 'different ones in the condition')
+    return named.map((key) => ({ uuid: mintUuid(), key }))
   }
   if (!Array.isArray(waitpoints)) {
     throw refusal('invalid_input', 'waitpoints', show(waitpoints), 'an array of waitpoints, or left out')
   }
-  if (waitpoints.length > limits.waitpointCount) {
-    throw refusal('invalid_input', 'waitpoints', `${waitpoints.length} of them`, `at most ${limits.waitpointCount}`)
-  }
+  checkCount(waitpoints, 'of them')
   return Array.from(waitpoints as unknown[], (binding, index) => checkOne(partition, `waitpoints[${index}]`, binding))
+}
+
+function checkCount({ length }: readonly unknown[], which: string): void {
+  if (length <= limits.waitpointCount) return
+  throw refusal('invalid_input', 'waitpoints', `${length} ${which}`, `at most ${limits.waitpointCount}`)
 }
 
 function checkOne(partition: number, at: string, binding: unknown): CheckedBinding {

@@ -1,7 +1,7 @@
 // What follows from a verdict on an open suspension: it wakes and takes the signals that met its condition.
 import type { Verdict } from '../../model/condition-evaluate.ts'
 import type { OpenSuspension } from './facts.ts'
-import { interruptionBy, type Waking } from './wake.ts'
+import { answeredBy, interruptionBy, type Waking } from './wake.ts'
 
 export interface Judged {
   readonly suspension: OpenSuspension
@@ -20,6 +20,7 @@ export function wakingBy(actor: string, { suspension, verdict }: Judged): Waking
     reason: null,
     closeReason: 'resumed',
     outcome: verdict,
+    answered: answeredBy(verdict, facts.signals),
   }
 }
 

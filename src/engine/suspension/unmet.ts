@@ -2,11 +2,13 @@
 // nothing to judge, and the database suspends by itself, in one statement and one round trip.
 //
 // It writes only where everything is plain: held by this lease, not asked to stop, no repeat, and signed by a key that this
-// process has opened. All else is passed over and judged in the other way. The lease is read as the statement's snapshot has it, as every fenced write does (`fence.ts`).
+// process has opened. All else is passed over and judged in the other way. It waits for nobody, and so may lock in any order.
+// The lease is read as the statement's snapshot has it, as every fenced write does (`fence.ts`).
 import { requiredSignalNames } from '../../model/condition-waits.ts'
 import { nodesOf } from '../../model/condition.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
+import { clockAfter } from '../clock/after-lock.ts'
 import { fenceInput, fenceParams, fenceValues, isHeldSql } from '../fence.ts'
 import type { SigningKeys } from '../signing-key/keys.ts'
 import { keyNameSql, signingKeyOf } from '../signing-key/stored-key.ts'
@@ -42,33 +44,25 @@ const suspendStatement = statement({
     kid: 'text?',
   },
   text: `
-with input as materialized (
-  select *
-  from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::uuid[], $8::text[], $9::int8[],
-    $10::int8[], $11::text[], $12::int8[], $13::text[], $14::int8[], $15::text[], $16::jsonb[], $17::jsonb[])
-    with ordinality as i (${fenceInput}, suspension_id, reason, timeout_ms, given_timeout_at_ms, timeout_behaviour,
-      second_timeout_ms, second_behaviour, resume_delay_ms, idempotency_key, condition, doors, ordinal)
-),
-target as materialized (
+with target as materialized (
   select e.execution_id, e.partition_key, e.namespace, e.lifecycle_phase, e.lease_id, e.lease_epoch, e.generation,
     e.attempt_index, e.cancel_requested_at_ms, i.ordinal, i.given_lease_id, i.given_epoch, i.actor, i.suspension_id,
     i.reason, i.timeout_ms, i.given_timeout_at_ms, i.timeout_behaviour, i.second_timeout_ms, i.second_behaviour,
     i.resume_delay_ms, i.idempotency_key, i.condition, i.doors
-  from input i
+  from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::uuid[], $8::text[], $9::int8[],
+    $10::int8[], $11::text[], $12::int8[], $13::text[], $14::int8[], $15::text[], $16::jsonb[], $17::jsonb[])
+    with ordinality as i (${fenceInput}, suspension_id, reason, timeout_ms, given_timeout_at_ms, timeout_behaviour,
+      second_timeout_ms, second_behaviour, resume_delay_ms, idempotency_key, condition, doors, ordinal)
   join flowfabric.ff_exec_core e
     on e.execution_id = any (array[i.execution_id])
     and e.partition_key = i.partition_key
     and (i.namespace is null or e.namespace = i.namespace)
-  order by i.execution_id
   for no key update of e skip locked
 ),
-clock as materialized (
-  select flowfabric.ff_now_ms() as now_ms
-  from (select count(*) from target) locked
-),
+${clockAfter('target')},
 parking as materialized (
   select t.*, k.now_ms as parked_at_ms, coalesce(t.given_timeout_at_ms, k.now_ms + t.timeout_ms) as timeout_at_ms,
-    signing.key_scope, signing.key_kid as kid
+    signing.key_scope, signing.key_kid as kid, false as keeps_waitpoints
   from target t
   cross join clock k
   join flowfabric.ff_lease l on l.execution_id = any (array[t.execution_id])
@@ -103,9 +97,9 @@ select ordinal, namespace, parked_at_ms, timeout_at_ms, key_scope, kid
 from parking`,
 })
 
-/** Nothing that came before can meet the condition. */
+/** Nothing that came before can meet the condition, and no waitpoint from before is taken up again. */
 export function isUnmet(item: NewSuspension): boolean {
-  if (asksForFacts(item)) return false
+  if (item.keepsWaitpoints || asksForFacts(item)) return false
   return !nodesOf(item.condition).some(([, node]) => node.kind === 'time')
 }
 

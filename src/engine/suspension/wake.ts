@@ -11,12 +11,15 @@
 //   wake_reason        text or null
 //   wake_close_reason  text: how suspension and waitpoints close
 //   wake_outcome       jsonb or null: which leaf won, which signals did it
+//   wake_answered      jsonb or null: the keys of the waitpoints through which those signals came
 //
 // It gives `woken`, one row for each, and leaves: the execution runnable with the same attempt, in the ready table or
-// delayed; its suspension and the waitpoints of it closed, without timers; one event. A cancel that was asked for before it
+// delayed; its suspension and the waitpoints of it closed, without timers; one event. One that keeps its waitpoints leaves those
+// that were not answered pending, with what they have received, for the next suspension that names them. A cancel that was asked for before it
 // was suspended is no matter here: what is asked to stop is ended by its suspend.
 import { attached } from '../../model/attached.ts'
 import type { Verdict } from '../../model/condition-evaluate.ts'
+import type { SignalFact } from '../../model/condition-match.ts'
 import { childrenOf } from '../../model/condition-waits.ts'
 import type { Condition } from '../../model/condition.ts'
 import type { CloseReason } from '../../model/suspension.ts'
@@ -25,7 +28,19 @@ import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { CarriedHint } from '../hint.ts'
 
-export const wakeSuspended = `
+// Of a waitpoint `p` and its suspension `s`.
+const isKept = `(s.keeps_waitpoints and (s.wake_answered ? p.waitpoint_key) is not true)`
+
+/** Of the events that tell what a wait was answered and how it ended. */
+export const waitEventColumns = `occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key, namespace, actor,
+    reason, attempt_index, details`
+
+/**
+ * `eventsBefore` is what else is to be told, before it, as a select that ends in `union all`: every insert into the log is a
+ * thirtieth of waking one (measured).
+ */
+export function wakeSuspended(eventsBefore = ''): string {
+  return `
 woken as (
   update flowfabric.ff_exec_core e
   set lifecycle_phase = 'runnable',
@@ -41,7 +56,7 @@ woken as (
   where e.execution_id = any (array[w.execution_id])
   returning e.execution_id, e.partition_key, e.namespace, e.flow_id, e.generation, e.attempt_index, e.queue_id, e.priority,
     e.rank, e.eligibility_state, e.delay_until_ms, e.last_mutation_at_ms, w.wake_actor, w.wake_reason,
-    w.wake_close_reason, w.wake_outcome
+    w.wake_close_reason, w.wake_outcome, w.wake_answered
 ),
 woken_ready as (
   insert into flowfabric.ff_ready (queue_id, neg_priority, resumed, rank, execution_id)
@@ -55,23 +70,27 @@ woken_suspension as (
     outcome = d.wake_outcome
   from woken d
   where s.execution_id = any (array[d.execution_id])
-  returning s.execution_id, s.suspension_id, s.closed_at_ms, s.close_reason
+  returning s.execution_id, s.suspension_id, s.closed_at_ms, s.close_reason, s.keeps_waitpoints, d.wake_answered
 ),
 woken_waitpoints as (
   update flowfabric.ff_waitpoint_pending p
-  set state = 'closed', closed_at_ms = s.closed_at_ms, close_reason = s.close_reason, expires_at_ms = null
+  set state = case when ${isKept} then 'pending'::flowfabric.ff_waitpoint_state
+      else 'closed'::flowfabric.ff_waitpoint_state end,
+    suspension_id = case when not ${isKept} then p.suspension_id end,
+    closed_at_ms = case when not ${isKept} then s.closed_at_ms end,
+    close_reason = case when not ${isKept} then s.close_reason end
   from woken_suspension s
   where p.execution_id = any (array[s.execution_id]) and p.suspension_id = s.suspension_id and p.state = 'active'
 ),
 woken_event as (
-  insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key,
-    namespace, actor, reason, attempt_index, details)
+  insert into flowfabric.ff_event (${waitEventColumns})${eventsBefore}
   select last_mutation_at_ms, execution_id, flow_id, generation, 'resumed', partition_key, namespace, wake_actor,
     wake_reason, attempt_index,
     jsonb_strip_nulls(jsonb_build_object('closeReason', wake_close_reason, 'delayUntil', delay_until_ms,
       'outcome', wake_outcome))
   from woken
 )`
+}
 
 export interface Waking {
   /** The execution's. */
@@ -84,6 +103,8 @@ export interface Waking {
   readonly reason: string | null
   readonly closeReason: CloseReason
   readonly outcome: unknown
+  /** The keys of the waitpoints through which the signals of the outcome came. */
+  readonly answered: readonly string[]
 }
 
 const wake = statement({
@@ -97,6 +118,7 @@ const wake = statement({
     reasons: 'text?[]',
     close_reasons: 'text[]',
     outcomes: 'jsonb?[]',
+    answered_keys: 'jsonb[]',
     channel: 'text?',
     hint: 'text?',
   },
@@ -104,15 +126,15 @@ const wake = statement({
   text: `
 with waking as materialized (
   select execution_id, wake_interruption::flowfabric.ff_interruption as wake_interruption, wake_delay_ms, woken_at_ms,
-    wake_actor, wake_reason, wake_close_reason, wake_outcome
-  from unnest($1::uuid[], $2::text[], $3::int8[], $4::int8[], $5::text[], $6::text[], $7::text[], $8::jsonb[])
+    wake_actor, wake_reason, wake_close_reason, wake_outcome, wake_answered
+  from unnest($1::uuid[], $2::text[], $3::int8[], $4::int8[], $5::text[], $6::text[], $7::text[], $8::jsonb[], $9::jsonb[])
     as w (execution_id, wake_interruption, wake_delay_ms, woken_at_ms, wake_actor, wake_reason, wake_close_reason,
-      wake_outcome)
+      wake_outcome, wake_answered)
 ),
-${wakeSuspended}
+${wakeSuspended()}
 select execution_id, queue_id, delay_until_ms
 from woken
-where $9::text is null or pg_notify($9, $10) is not null`,
+where $10::text is null or pg_notify($10, $11) is not null`,
 })
 
 /** For executions that an earlier statement of the transaction has locked and found suspended. */
@@ -126,9 +148,16 @@ export function wakeCall(items: readonly Waking[], hint: CarriedHint | null = nu
     reasons: items.map((item) => item.reason),
     close_reasons: items.map((item) => item.closeReason),
     outcomes: items.map((item) => item.outcome),
+    answered_keys: items.map((item) => item.answered),
     channel: hint?.channel ?? null,
     hint: hint?.payload ?? null,
   })
+}
+
+/** The keys of the waitpoints through which the signals of a verdict came. */
+export function answeredBy({ signals }: Verdict, facts: readonly SignalFact[]): string[] {
+  const taken = new Set(signals)
+  return facts.flatMap(({ id, waitpoint }) => (waitpoint !== undefined && taken.has(id) ? [waitpoint] : []))
 }
 
 /** How it comes back: by a signal that it took, else by a child's ending where it waits for one, else by time. */

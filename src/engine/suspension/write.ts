@@ -4,19 +4,19 @@ import { EngineError } from '../../model/errors.ts'
 import type { Call } from '../../sql/sql.ts'
 import { stopCall } from '../execution/stop.ts'
 import { held } from '../merge.ts'
+import { factOf } from './facts.ts'
 import type { Decided, Decision, Judged } from './judge.ts'
 import { closeDoorsCall, openDoorsCall } from './open-doors.ts'
 import { parkCall } from './park.ts'
 import { recordCall } from './record.ts'
 import { takeSignalsCall } from './take-signals.ts'
 import type { ParkedUnmet } from './unmet.ts'
-import { interruptionBy, wakeCall, type Waking } from './wake.ts'
+import { answeredBy, interruptionBy, wakeCall, type Waking } from './wake.ts'
 
 export function writesOf(decisions: readonly Decision[]): readonly Call[] {
   const stopped = decisions.filter((decision) => isKind(decision, 'stop'))
   const judged = decisions.filter((decision) => isKind(decision, 'suspend'))
   const parked = judged.filter(({ isAtOnce }) => !isAtOnce)
-  const passed = judged.filter(({ isAtOnce }) => isAtOnce)
   const woken = parked.filter(({ verdict }) => verdict.satisfied)
   const taken = judged.flatMap(takenBy)
   return [
@@ -24,7 +24,7 @@ export function writesOf(decisions: readonly Decision[]): readonly Call[] {
     ...(parked.length > 0 ? [parkCall(parked)] : []),
     ...(judged.length > 0 ? [recordCall(judged)] : []),
     ...(parked.some(({ doors }) => doors.length > 0) ? [openDoorsCall(parked)] : []),
-    ...(passed.some(({ doors }) => doors.length > 0) ? [closeDoorsCall(passed)] : []),
+    ...(judged.some(({ closing }) => closing.length > 0) ? [closeDoorsCall(judged)] : []),
     ...(taken.length > 0 ? [takeSignalsCall(taken, judged[0]!.row.now_ms)] : []),
     ...(woken.length > 0 ? [wakeCall(woken.map(wakingOf))] : []),
   ]
@@ -44,7 +44,7 @@ function takenBy({ item, signals, verdict }: Judged) {
     .map((signal) => ({ uuid: item.uuid, signalNumber: signal.signal_no, suspensionId: item.suspensionId }))
 }
 
-function wakingOf({ item, row, verdict }: Judged): Waking {
+function wakingOf({ item, row, verdict, signals }: Judged): Waking {
   return {
     uuid: item.uuid,
     interruption: interruptionBy(verdict, item.condition),
@@ -54,5 +54,6 @@ function wakingOf({ item, row, verdict }: Judged): Waking {
     reason: null,
     closeReason: 'resumed',
     outcome: verdict,
+    answered: answeredBy(verdict, signals.map(factOf)),
   }
 }

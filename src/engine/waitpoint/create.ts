@@ -111,16 +111,17 @@ made as materialized (
   select *, is_held and (is_there or is_opened and has_room) as is_made
   from found
 ),
+-- The row is written each time, so that no ending and no restart goes by a snapshot from before the waitpoint.
 attached as (
   update flowfabric.ff_exec_core e
   set attached = e.attached | ${attached.waitpoints}
   from made m
-  where e.execution_id = any (array[m.execution_id]) and m.is_made and m.attached & ${attached.waitpoints} = 0
+  where e.execution_id = any (array[m.execution_id]) and m.is_made and not m.is_there
 ),
 inserted as (
   insert into flowfabric.ff_waitpoint_pending (waitpoint_id, execution_id, created_at_ms, expires_at_ms, partition_key,
-    state, waitpoint_key, token_kid)
-  select waitpoint_id, execution_id, made_at_ms, expires_at_ms, partition_key, 'pending', waitpoint_key, kid
+    state, is_made_ahead, waitpoint_key, token_kid)
+  select waitpoint_id, execution_id, made_at_ms, expires_at_ms, partition_key, 'pending', true, waitpoint_key, kid
   from made
   where is_made and not is_there
 )

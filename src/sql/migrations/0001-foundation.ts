@@ -438,6 +438,8 @@ create table flowfabric.ff_suspension_current (
   reason_code flowfabric.ff_suspension_reason not null,
   timeout_behavior flowfabric.ff_timeout_behavior not null,
   second_behavior flowfabric.ff_timeout_behavior,
+  -- Its waitpoints that were not answered outlive it.
+  keeps_waitpoints boolean not null default false,
   requested_by text not null,
   close_reason text,
   idempotency_key text,
@@ -456,8 +458,8 @@ create index ff_suspension_current_timeout on flowfabric.ff_suspension_current (
 create index ff_suspension_current_wake on flowfabric.ff_suspension_current (wake_at_ms, execution_id)
   where wake_at_ms is not null;
 
--- Where signals from outside come in. Pending until a suspension uses it, closed with it. The token is not stored: it is
--- computed from these columns and the signing key.
+-- Where signals from outside come in. Pending until a suspension uses it, closed with it, or pending again when that keeps it
+-- for the next. The token is not stored: it is computed from these columns and the signing key.
 create table flowfabric.ff_waitpoint_pending (
   waitpoint_id uuid primary key,
   execution_id uuid not null,
@@ -469,6 +471,8 @@ create table flowfabric.ff_waitpoint_pending (
   closed_at_ms bigint,
   partition_key smallint not null,
   state flowfabric.ff_waitpoint_state not null,
+  -- Not by the suspension that first used it.
+  is_made_ahead boolean not null default false,
   waitpoint_key text collate "C" not null,
   token_kid text collate "C" not null,
   close_reason text,
@@ -498,6 +502,8 @@ create table flowfabric.ff_signal (
   taken_at_ms bigint,
   generation integer not null,
   effect flowfabric.ff_signal_effect not null,
+  -- Taken before a restart, which took it along for its key alone: it counts no more.
+  is_carried boolean not null default false,
   waitpoint_key text collate "C",
   signal_name text collate "C" not null,
   signal_category text not null,

@@ -2,6 +2,7 @@
 // the code gives it to call, the functions and schemas of steps, stays here, and is called when the worker says so.
 import type { Claim } from '../../engine/execution/claim.ts'
 import type { RecordedError } from '../../model/recorded-error.ts'
+import { checkStepName } from '../../model/step.ts'
 import type { Logger } from '../../sql/logger.ts'
 import type { Child } from '../child.ts'
 import type { StepOptions, StepTry, Upstream } from '../context.ts'
@@ -99,7 +100,7 @@ export class ThreadActs implements Acts {
   }
 
   idempotencyKey(name: string): string {
-    return keyOf(this.claim, name, 0)
+    return keyOf(this.claim, checkStepName('the name of an idempotency key', name), null)
   }
 
   depart(departure: Departure): never {

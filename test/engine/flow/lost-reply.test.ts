@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import type { Engine } from '../../../src/engine/contract.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
+import { mintExecutionId, mintFlowId } from '../../../src/model/id.ts'
 import { around } from '../../../src/sql/around.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { rows } from '../../support/raw.ts'
@@ -38,6 +39,16 @@ test('a graph whose reply was lost is there once, and its answer names what is t
     expect(await engine.executions.describe(executionId)).toMatchObject({ flowId: answer.flowId })
   }
   expect(Object.keys(answer.innerFlows['c']!.members).toSorted()).toEqual(['a', 'b'])
+})
+
+test('so it is where the id of a member is given', async () => {
+  const { sql } = await setup()
+  const flowId = mintFlowId()
+  const executionId = mintExecutionId({ flowId })
+  const members = [{ name: 'a', kind: 'k', executionId }]
+  const answer = await losingFirstReply(sql).flows.submitGraph({ kind: 'f', flowId, members })
+  expect(answer).toMatchObject({ kind: 'duplicate', flowId, members: { a: executionId } })
+  expect(await rows(sql, 'select from flowfabric.ff_exec_core')).toHaveLength(1)
 })
 
 test('a flow, a member, an edge and a close whose replies were lost are there once', async () => {

@@ -127,6 +127,17 @@ test('an id that an execution has is refused, and nothing of the graph is writte
   })
 })
 
+test('the same request again answers so too where it gives the ids of members', async () => {
+  const { engine } = await setup()
+  const flowId = mintFlowId()
+  const executionId = mintExecutionId({ flowId })
+  const request = { kind: 'f', flowId, members: [{ ...member('a'), executionId }, member('b')] }
+  const first = await engine.flows.submitGraph(request)
+  expect(first).toMatchObject({ kind: 'submitted', members: { a: executionId } })
+  expect(await engine.flows.submitGraph(request)).toEqual({ ...first, kind: 'duplicate' })
+  await refusal('flow_id_taken', engine.flows.submitGraph({ ...request, members: request.members.slice(0, 1) }))
+})
+
 test('a graph of 10,000 members is one call', { timeout: 60_000 }, async () => {
   const { engine, sql } = await setup()
   const members = Array.from({ length: 10_000 }, (_, index) => ({ name: `m${index}`, kind: 'k' }))

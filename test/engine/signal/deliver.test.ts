@@ -7,6 +7,7 @@ import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { fenceOf, held, take } from '../execution/holder.ts'
+import { forgedToken } from './forge.ts'
 import { bytes, forReady, parked, stateOf } from './parked.ts'
 
 test('SIG-01 a matching signal resumes the execution, closes its waitpoints and leaves its events', async () => {
@@ -44,7 +45,7 @@ test('SIG-05 an unknown waitpoint looks like a wrong token', async () => {
   const { waitpointId, token } = doors['door']!
   const unknown = formatWaitpointId(7, mintUuid())
   const missing = await refusal('invalid_token', engine.signals.deliver({ waitpointId: unknown, token, name: 'ready' }))
-  const wrong = { waitpointId, token: `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`, name: 'ready' }
+  const wrong = { waitpointId, token: forgedToken(token), name: 'ready' }
   const forged = await refusal('invalid_token', engine.signals.deliver(wrong))
   expect(missing.toJSON()).toEqual(forged.toJSON())
 })

@@ -1,20 +1,15 @@
 import { expect, test } from 'vitest'
-import type { Engine } from '../../../src/engine/contract.ts'
-import { formatWaitpointId, type WaitpointId } from '../../../src/model/id.ts'
+import { formatWaitpointId } from '../../../src/model/id.ts'
 import { mintUuid } from '../../../src/model/uuid.ts'
 import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
+import { linkTo } from './forge.ts'
 import { parked, stateOf } from './parked.ts'
 
 const forApproval = { kind: 'signal', waitpoint: 'door', name: 'approved' } as const
 const base = 'https://example.com/approvals?lang=en'
-
-async function linkTo(engine: Engine, waitpointId: WaitpointId, action = 'approved'): Promise<string> {
-  const { url } = await engine.waitpoints.link({ waitpointId, base, action, expiresIn: '1h' })
-  return new URL(url).searchParams.get('link')!
-}
 
 test('a link asks for its action once: the first use resumes, the second is a repeat', async () => {
   const { engine } = await setup()

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { WaitpointCreated } from '../../../src/engine/waitpoint/create.ts'
 import { mintExecutionId } from '../../../src/model/id.ts'
 import { limits } from '../../../src/model/limits.ts'
+import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
@@ -54,6 +55,18 @@ test('many at once, of one execution and of several, are each their own', async 
     const { waitpoints } = await engine.waitpoints.list(executionId)
     expect(waitpoints.map(({ key }) => key).toSorted()).toEqual(['a', 'b', 'c'])
   }
+})
+
+test('each that is created writes to the execution: what began before it came must see that it did', async () => {
+  const { engine, sql } = await setup()
+  const claim = await held(engine)
+  const versions = new Set<unknown>()
+  for (const key of ['a', 'b', 'c']) {
+    await engine.waitpoints.create({ ...fenceOf(claim), key })
+    const [row] = await rows(sql, 'select xmin::text as version from flowfabric.ff_exec_core')
+    versions.add(row!['version'])
+  }
+  expect(versions.size).toBe(3)
 })
 
 test('only the holder creates one', async () => {

@@ -1,0 +1,25 @@
+// A resumption brings a MiB of the signals that ended the suspension at most; the others are read.
+import type { Signal } from '../engine/signal/signal.ts'
+import type { Resumption } from '../engine/suspension/resumption.ts'
+import type { Holder } from './holder.ts'
+
+/** The same with all of its signals. */
+export async function whole(holder: Holder, resumption: Resumption): Promise<Resumption> {
+  if (!resumption.hasMoreSignals) return resumption
+  return { ...resumption, signals: await signalsOf(holder), hasMoreSignals: false }
+}
+
+async function signalsOf(holder: Holder): Promise<readonly Signal[]> {
+  const { engine, claim } = holder
+  const suspension = await holder.insist(() => engine.suspensions.describe(claim.executionId))
+  const missing = new Set(suspension?.outcome?.signals)
+  const found: Signal[] = []
+  let cursor: string | null = null
+  do {
+    const from: { cursor?: string } = cursor === null ? {} : { cursor }
+    const page = await holder.insist(() => engine.signals.list(claim.executionId, from))
+    found.push(...page.signals.filter(({ signalId }) => missing.delete(signalId)))
+    cursor = page.nextCursor
+  } while (cursor !== null && missing.size > 0)
+  return found
+}

@@ -1,0 +1,34 @@
+// One try of a step, and how it hears that it should stop: its time is up, its run is over, or the lease says so.
+import type { StepTry } from './context.ts'
+import type { Lease } from './lease.ts'
+
+/** Its signal is made when it is first asked for: most steps never look at it, and it is heavy. */
+export class Try implements StepTry {
+  readonly idempotencyKey: string
+  readonly tryCount: number
+  readonly #lease: Lease
+  #signal: AbortSignal | null = null
+  #own: AbortController | null = null
+  #reason: Error | null = null
+  /** Called when it is told to stop. */
+  onStop: ((reason: Error) => void) | null = null
+
+  constructor(lease: Lease, idempotencyKey: string, tryCount: number) {
+    this.#lease = lease
+    this.idempotencyKey = idempotencyKey
+    this.tryCount = tryCount
+  }
+
+  get signal(): AbortSignal {
+    if (this.#signal !== null) return this.#signal
+    this.#own = new AbortController()
+    if (this.#reason !== null) this.#own.abort(this.#reason)
+    return (this.#signal = AbortSignal.any([this.#lease.stop, this.#own.signal]))
+  }
+
+  stop(reason: Error): void {
+    this.#reason ??= reason
+    this.#own?.abort(this.#reason)
+    this.onStop?.(this.#reason)
+  }
+}

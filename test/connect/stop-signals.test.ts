@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest'
+import { connect } from '../../src/connect/connect.ts'
+import { startChild } from '../support/child.ts'
+import { emptyDatabase, open } from './empty-database.ts'
+
+test('of two workers in a process that is asked to end, the last that has stopped ends it', async () => {
+  const url = await emptyDatabase()
+  await (await connect(url)).close()
+  const child = startChild(new URL('../worker/two-workers.child.ts', import.meta.url), { args: [url] })
+  expect(await child.next()).toBe('runs')
+  process.kill(child.pid, 'SIGTERM')
+  expect(await child.ended).toBe('SIGTERM')
+  const ff = await open(url)
+  expect(await ff.engine.executions.countByState()).toMatchObject({ completed: { count: 1 }, active: { count: 0 } })
+}, 60_000)

@@ -1,0 +1,90 @@
+// Which attempt a claim begins or goes on with, and why.
+import { expect, test } from 'vitest'
+import { parseExecutionId } from '../../../src/model/id.ts'
+import { factory } from '../../support/factory.ts'
+import { rows } from '../../support/raw.ts'
+import { setup } from '../../support/setup.ts'
+import { fenceOf, held, interruptAll, leaseEvents, promoteAll, take, worker } from './holder.ts'
+
+test('EXEC-24 the start is the first claim, and the end comes with the last attempt', async () => {
+  const { engine, sql, clock } = await setup()
+  await clock.freeze()
+  const started = await clock.now()
+  const retry = { attempts: 2, backoff: { type: 'fixed', delayMs: 0 } } as const
+  const first = await held(engine, { policy: { retry } })
+  await engine.executions.fail({ ...fenceOf(first), reason: 'broke' })
+  await clock.advance('1m')
+  const second = await take(engine)
+  expect(await engine.executions.describe(first.executionId)).toMatchObject({
+    startedAt: started,
+    endedAt: null,
+    failureReason: null,
+    state: { terminalOutcome: 'none' },
+    currentAttempt: { attemptIndex: 1 },
+  })
+  await clock.advance('10s')
+  await engine.executions.complete(fenceOf(second))
+  expect(await engine.executions.describe(first.executionId)).toMatchObject({
+    startedAt: started,
+    endedAt: started + 70_000,
+    state: { terminalOutcome: 'success' },
+  })
+  expect(await rows(sql, 'select outcome from flowfabric.ff_attempt order by attempt_index')).toEqual([
+    { outcome: 'retry' },
+    { outcome: 'success' },
+  ])
+})
+
+test('LEASE-13 another worker goes on with the same attempt after a lapse, at a higher epoch', async () => {
+  const { engine, sql } = await setup()
+  const first = await held(engine)
+  await interruptAll(sql, 'lapsed')
+  const second = await take(engine, { workerId: 'v', workerInstanceId: 'v-1' })
+  expect(second).toMatchObject({ executionId: first.executionId, attemptIndex: 0, leaseEpoch: 2, reason: 'reclaim' })
+  expect(second.leaseId).not.toBe(first.leaseId)
+  expect(await leaseEvents(sql)).toEqual(['acquired', 'reclaimed'])
+  expect(await engine.executions.complete(fenceOf(second))).toMatchObject({ kind: 'completed' })
+  expect(await rows(sql, 'select attempt_index, outcome, worker_id, lease_epoch from flowfabric.ff_attempt')).toEqual([
+    { attempt_index: 0, outcome: 'success', worker_id: 'v', lease_epoch: 2 },
+  ])
+})
+
+test('CLAIM-19 an interrupted attempt is taken up again by the one claim, and keeps its start', async () => {
+  const { engine, sql, clock } = await setup()
+  await clock.freeze()
+  const started = await clock.now()
+  const first = await held(engine)
+  await engine.executions.release(fenceOf(first))
+  await clock.advance('1m')
+  expect(await take(engine)).toMatchObject({ attemptIndex: 0, reason: 'resume', leaseEpoch: 2 })
+  expect(await rows(sql, 'select attempt_started_at_ms, attempt_type from flowfabric.ff_lease')).toEqual([
+    { attempt_started_at_ms: started, attempt_type: 'initial' },
+  ])
+  expect(await engine.executions.describe(first.executionId)).toMatchObject({
+    totalAttemptCount: 1,
+    startedAt: started,
+  })
+})
+
+test('CLAIM-18 the attempt says why it began', async () => {
+  const { engine, sql } = await setup()
+  await factory(sql).retrying({ kind: 'retried' })
+  const replayed = await factory(sql).retrying({ kind: 'replayed' })
+  await sql.script(`update flowfabric.ff_exec_core set attempt_state = 'pending_replay_attempt'
+    where execution_id = '${parseExecutionId(replayed).uuid}'`)
+  await factory(sql).waiting({ kind: 'new' })
+  await promoteAll(sql)
+  const { claims } = await engine.executions.claim({ ...worker, max: 3 })
+  expect(new Map(claims.map((claim) => [claim.kind, [claim.reason, claim.attemptIndex]]))).toEqual(
+    new Map([
+      ['retried', ['retry', 1]],
+      ['replayed', ['replay', 1]],
+      ['new', ['first', 0]],
+    ]),
+  )
+  expect(await rows(sql, 'select attempt_type from flowfabric.ff_lease order by attempt_type')).toEqual([
+    { attempt_type: 'initial' },
+    { attempt_type: 'retry' },
+    { attempt_type: 'replay' },
+  ])
+})

@@ -1,0 +1,64 @@
+// A flow inside another was cancelled except for what had begun, and is cancelled as a whole with the outer one, while its
+// backlog is worked off by whoever still knows the first policy.
+import { expect, onTestFinished, test } from 'vitest'
+import { cancelBacklogged } from '../../src/engine/dispatch/cancel-backlog.ts'
+import { cancelBacklog } from '../../src/engine/reconcilers/cancel-backlog.ts'
+import { openPostgres } from '../../src/sql/postgres.ts'
+import { fenceOf } from '../engine/execution/holder.ts'
+import { graphOf, walk } from '../engine/flow/walk.ts'
+import { hold } from '../support/barrier.ts'
+import { rows } from '../support/raw.ts'
+import { setup } from '../support/setup.ts'
+
+const key = 4712
+const everything = { batch: 100, namespace: null, tag_key: null, tag_value: null, only: [] }
+
+test.each([
+  {
+    when: 'before its row is locked',
+    after: 'b.created_at_ms >= 0',
+    gate: ` and pg_advisory_xact_lock_shared(${key}) is not null`,
+    waiters: 1,
+  },
+  {
+    when: 'after its row was locked',
+    after: 'on f.flow_id = any (array[c.flow_id])',
+    gate: ` where pg_advisory_xact_lock_shared(${key}) is not null`,
+    waiters: 2,
+  },
+])('a member that was to be spared goes with the outer flow, which is cancelled $when', async (where) => {
+  const fixture = await setup({ dispatch: false })
+  const { engine, sql, url } = fixture
+  const other = await openPostgres({ url, schema: 'flowfabric' })
+  onTestFinished(() => other.close())
+  const flow = await walk(fixture, {
+    members: [{ name: 'in', flow: { kind: 'inner', ...graphOf({ members: ['x'] }) } }],
+  })
+  const inner = flow.inner['in']!
+  const mark = (policy: string, at: string) =>
+    sql.script(`update flowfabric.ff_flow_core set cancel_policy = ${policy}, cancelled_at_ms = ${at}
+      where flow_id = '${inner.uuid}'`)
+  await engine.flows.cancel({ flowId: inner.flowId, policy: 'cancel_pending' })
+  // A claim that began before the cancel.
+  await mark('null', 'null')
+  await sql.script(`insert into flowfabric.ff_ready (queue_id, neg_priority, rank, execution_id)
+    select queue_id, -priority, rank, execution_id from flowfabric.ff_exec_core where eligibility_state = 'eligible_now'
+    on conflict do nothing`)
+  const x = await inner.take('x')
+  await mark(`'cancel_pending'`, '1')
+  expect(cancelBacklogged.text).toContain(where.after)
+  const text = cancelBacklogged.text.replace(where.after, where.after + where.gate)
+  const gate = await hold(url, `select pg_advisory_xact_lock(${key})`)
+  const worked = other.query({ ...cancelBacklogged, name: `waiting.${where.waiters}`, text }, everything)
+  await gate.waiters(1)
+  const cancelled = engine.flows.cancel({ flowId: flow.flowId })
+  // It waits for whoever is about to delete the row, and is done before whoever is not.
+  if (where.waiters === 1) await cancelled
+  else await gate.waiters(where.waiters)
+  await gate.release()
+  await Promise.all([worked, cancelled])
+  await cancelBacklog.runOnce(sql)
+  expect(await inner.states()).toEqual({ x: 'cancelled' })
+  await expect(engine.executions.complete(fenceOf(x))).rejects.toMatchObject({ code: 'execution_not_active' })
+  expect(await rows(sql, 'select from flowfabric.ff_cancel_backlog')).toEqual([])
+})

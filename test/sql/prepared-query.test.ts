@@ -1,0 +1,130 @@
+// What is sent for a prepared statement and how its answer is read, on a connection of pg's.
+import pg from 'pg'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { askPrepared, inOneWrite } from '../../src/sql/postgres-pool.ts'
+import type { Prepared } from '../../src/sql/prepare.ts'
+import { leadsToPooler } from '../../src/sql/prepared-query.ts'
+import { statement } from '../../src/sql/statement.ts'
+import { blankDatabase } from './fixture.ts'
+
+const declared = statement({ name: 'test.of_prepared_query', params: {}, row: {}, text: 'select' })
+
+function prepared(text: string, name: string | undefined = text): Prepared {
+  return { statement: declared, text, name }
+}
+
+async function connected({ pipeline = true } = {}) {
+  const { url } = await blankDatabase()
+  const client = new pg.Client({ connectionString: url, pipeline })
+  await client.connect()
+  onTestFinished(() => client.end())
+  const describe = vi.spyOn(client.connection, 'describe')
+  return { client, askedCount: () => describe.mock.calls.length }
+}
+
+test.each([true, false])('columns are asked for once on a connection (pipeline: %s)', async (pipeline) => {
+  const { client, askedCount } = await connected({ pipeline })
+  const sum = prepared('select $1::int4 + 1 as sum, $2::bytea as bytes, null as nothing')
+  const bytes = new Uint8Array([0, 255])
+  for (const given of ['1', '2', '3']) {
+    expect(await askPrepared(client, sum, [given, bytes])).toEqual([{ sum: Number(given) + 1, bytes, nothing: null }])
+  }
+  expect(askedCount()).toBe(1)
+})
+
+test('those of a statement without a name are asked for each time', async () => {
+  const { client, askedCount } = await connected()
+  const unnamed = { ...prepared('select 1 as one'), name: undefined }
+  expect(await askPrepared(client, unnamed, [])).toEqual([{ one: 1 }])
+  expect(await askPrepared(client, unnamed, [])).toEqual([{ one: 1 }])
+  expect(askedCount()).toBe(2)
+})
+
+test('a statement that gives no rows, and one whose rows have no columns, are asked once as well', async () => {
+  const { client, askedCount } = await connected()
+  await client.query('create table thing (id int)')
+  for (const given of ['1', '2']) {
+    expect(await askPrepared(client, prepared('insert into thing values ($1)'), [given])).toEqual([])
+    expect(await askPrepared(client, prepared('select from thing where id = $1'), [given])).toEqual([{}])
+  }
+  expect(askedCount()).toBe(2)
+})
+
+test('the same statement sent twice before its first answer is read both times', async () => {
+  const { client } = await connected()
+  const one = prepared('select $1::text as given')
+  const sent = inOneWrite(client, () => [askPrepared(client, one, ['a']), askPrepared(client, one, ['b'])])
+  expect(await Promise.all(sent)).toEqual([[{ given: 'a' }], [{ given: 'b' }]])
+})
+
+test('a value that cannot be read fails its own statement and none that was sent with it', async () => {
+  const { client } = await connected()
+  const large = prepared('select $1::int8 as number')
+  const [tooLarge, small] = await Promise.allSettled([
+    askPrepared(client, large, ['9007199254740993']),
+    askPrepared(client, large, ['7']),
+  ])
+  expect(tooLarge).toMatchObject({ status: 'rejected', reason: expect.any(RangeError) })
+  expect(small).toEqual({ status: 'fulfilled', value: [{ number: 7 }] })
+})
+
+test('a refusal is told, and the next use of the statement goes well', async () => {
+  const { client, askedCount } = await connected()
+  const quotient = prepared('select 6 / $1::int4 as quotient')
+  await expect(askPrepared(client, quotient, ['0'])).rejects.toMatchObject({ code: '22012' })
+  expect(await askPrepared(client, quotient, ['2'])).toEqual([{ quotient: 3 }])
+  expect(await askPrepared(client, quotient, ['3'])).toEqual([{ quotient: 2 }])
+  expect(askedCount()).toBeLessThanOrEqual(2)
+})
+
+test('a statement that another connection changed the columns of is refused, not misread', async () => {
+  const { client } = await connected()
+  await client.query('create table thing as select 1 as id')
+  const all = prepared('select * from thing')
+  expect(await askPrepared(client, all, [])).toEqual([{ id: 1 }])
+  await client.query(`alter table thing alter id type text using 'it is ' || id`)
+  await expect(askPrepared(client, all, [])).rejects.toMatchObject({ code: '0A000' })
+  expect(await askPrepared(client, prepared('select * from thing', 'again'), [])).toEqual([{ id: 'it is 1' }])
+})
+
+// As a pooler that prepares it on another connection of its server, which has seen the change.
+const preparedAnew = `alter table thing add column name text default 'x';
+  deallocate "select * from thing";
+  prepare "select * from thing" as select * from thing`
+
+test('behind a pooler columns are asked for each time, because the same name may stand for others', async () => {
+  const { client, askedCount } = await connected()
+  leadsToPooler(client)
+  await client.query('create table thing as select 1 as id')
+  const all = prepared('select * from thing')
+  expect(await askPrepared(client, all, [])).toEqual([{ id: 1 }])
+  await client.query(preparedAnew)
+  expect(await askPrepared(client, all, [])).toEqual([{ id: 1, name: 'x' }])
+  expect(askedCount()).toBe(2)
+})
+
+test('an answer with other columns than are known is a lost one, and not misread', async () => {
+  const { client } = await connected()
+  await client.query('create table thing as select 1 as id')
+  const all = prepared('select * from thing')
+  expect(await askPrepared(client, all, [])).toEqual([{ id: 1 }])
+  await client.query(preparedAnew)
+  await expect(askPrepared(client, all, [])).rejects.toMatchObject({ reason: 'connection_lost' })
+})
+
+test('a statement whose preparation fails takes down no other that was sent before the answer', async () => {
+  const { client } = await connected()
+  const one = prepared('select $1::text as given')
+  const first = inOneWrite(client, () => [
+    client.query('begin'),
+    askPrepared(client, prepared('select 1 / 0'), []),
+    askPrepared(client, one, ['a']),
+    client.query('rollback'),
+  ])
+  const second = askPrepared(client, one, ['b'])
+  const outcomes = await Promise.allSettled(first)
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled'])
+  expect(outcomes[2]).toMatchObject({ reason: { code: '25P02' } })
+  expect(await second).toEqual([{ given: 'b' }])
+  expect(await askPrepared(client, one, ['c'])).toEqual([{ given: 'c' }])
+})

@@ -1,0 +1,38 @@
+// What the context gives without a wait: chance that repeats itself, and a new beginning.
+import { expect, test } from 'vitest'
+import { task } from '../../src/worker/task.ts'
+import { working } from './working.ts'
+
+test('random and uuid are the same in every run, and differ from one another', async () => {
+  const drawn: unknown[][] = []
+  const dice = task('dice', async (ctx) => {
+    drawn.push([ctx.random(), ctx.random(), ctx.uuid(), ctx.uuid()])
+    await ctx.sleep('rest', '1h')
+  })
+  const { submit, worker, after } = await working([dice])
+  await submit(dice)
+  await worker.tick()
+  await after('1h')
+  expect(drawn).toHaveLength(2)
+  expect(drawn[0]).toEqual(drawn[1])
+  expect(new Set(drawn[0]).size).toBe(4)
+  expect(drawn[0]![2]).toMatch(/^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)
+})
+
+test('a restart begins anew with another input, and without what was recorded', async () => {
+  const seen: [number, number][] = []
+  const pages = task('pages', async (ctx, page: number): Promise<string> => {
+    await ctx.step('read', () => seen.push([ctx.generation, page]))
+    if (page < 3) return ctx.restart(page + 1)
+    return 'end'
+  })
+  const { submit, runAll } = await working([pages])
+  const run = await submit(pages, 1)
+  await runAll()
+  expect(await run.result()).toBe('end')
+  expect(seen).toEqual([
+    [0, 1],
+    [1, 2],
+    [2, 3],
+  ])
+})

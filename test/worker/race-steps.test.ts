@@ -1,0 +1,166 @@
+// Code that does several things side by side goes the same way in every run: what is recorded comes in the order of the records.
+import { setImmediate as turn } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import type { Context } from '../../src/worker/context.ts'
+import { task } from '../../src/worker/task.ts'
+import { working } from './working.ts'
+
+const turns = async (count: number): Promise<void> => {
+  for (let done = 0; done < count; done += 1) await turn()
+}
+
+/** Runs it to the sleep at its end and then once more: what each run has seen. */
+async function twice(code: (ctx: Context) => Promise<unknown>): Promise<unknown[]> {
+  const seen: unknown[] = []
+  const raced = task('raced', async (ctx) => {
+    seen.push(await code(ctx))
+    await ctx.sleep('pause', '1h')
+  })
+  const { submit, worker, after } = await working([raced])
+  const run = await submit(raced)
+  await worker.tick()
+  await after('1h')
+  await run.result()
+  expect(seen).toHaveLength(2)
+  return seen
+}
+
+test('a race of steps has the same winner in every run, though the losers are recorded by then', async () => {
+  const seen = await twice(async (ctx) => {
+    const slow = ctx.step('slow', async () => {
+      await turns(50)
+      return 'slow'
+    })
+    const first = await Promise.race([slow, ctx.step('fast', () => 'fast')])
+    await slow
+    return first
+  })
+  expect(seen).toEqual(['fast', 'fast'])
+})
+
+test('a step that failed and was caught wins or loses a race as it did', async () => {
+  const seen = await twice(async (ctx) => {
+    const slow = ctx.step('slow', async () => {
+      await turns(50)
+      throw new Error('slow')
+    })
+    const first = await Promise.race([slow, ctx.step('fast', () => 'fast')])
+    await slow.catch(() => {})
+    return first
+  })
+  expect(seen).toEqual(['fast', 'fast'])
+})
+
+const deep = async (ctx: Context, depth: number): Promise<string> =>
+  depth === 0 ? ctx.step('deep', () => 'deep') : deep(ctx, depth - 1)
+
+test('however many promises stand between a step and the race, the winner stays', async () => {
+  const seen = await twice(async (ctx) => {
+    const late = (async () => {
+      await Promise.resolve()
+      return ctx.step('late', () => 'late')
+    })()
+    const first = await Promise.race([ctx.step('flat', () => 'flat'), deep(ctx, 10), late])
+    await late
+    return first
+  })
+  expect(seen[1]).toBe(seen[0])
+})
+
+test('a step that is met later and recorded later does not overtake one that is deep in the code', async () => {
+  const seen = await twice(async (ctx) => {
+    const flat = (async () => {
+      await Promise.resolve()
+      return ctx.step('flat', async () => {
+        await turns(50)
+        return 'flat'
+      })
+    })()
+    const first = await Promise.race([flat, deep(ctx, 10)])
+    await flat
+    return first
+  })
+  expect(seen).toEqual(['deep', 'deep'])
+})
+
+test('what several branches do after their steps has the same order in every run', async () => {
+  const seen = await twice(async (ctx) => {
+    const done: number[] = []
+    const branch = async (number: number): Promise<void> => {
+      await ctx.step(`wait ${number}`, () => turns((5 - number) * 10))
+      done.push(number)
+      done.push(await ctx.step('same name', () => number * 10))
+    }
+    await Promise.all([1, 2, 3, 4, 5].map(branch))
+    return done
+  })
+  expect(seen[0]).toEqual(expect.arrayContaining([1, 2, 3, 4, 5, 10, 20, 30, 40, 50]))
+  expect(seen[1]).toEqual(seen[0])
+})
+
+test('ctx.now and a waitpoint take their turn among the steps', async () => {
+  const seen = await twice(async (ctx) => {
+    const done: string[] = []
+    const slow = ctx.step('slow', () => turns(50)).then(() => done.push('slow'))
+    await Promise.all([slow.then(() => ctx.now()).then(() => done.push('now')), slow, branch(ctx, done)])
+    return done
+  })
+  async function branch(ctx: Context, done: string[]): Promise<void> {
+    await ctx.waitpoint('answer')
+    done.push('waitpoint')
+    await ctx.now()
+    done.push('now of the branch')
+  }
+  expect(seen[0]).toHaveLength(4)
+  expect(seen[1]).toEqual(seen[0])
+})
+
+test('a wait that was answered later does not overtake one before which the code asks the engine for something', async () => {
+  const winners: unknown[] = []
+  const raced = task('raced', async (ctx) => {
+    const a = (async () => {
+      await ctx.progress(10)
+      return ctx.waitFor('a')
+    })()
+    winners.push(await Promise.race([a, ctx.waitFor('b')]))
+    await ctx.sleep('pause', '1h')
+    await ctx.sleep('another', '1h')
+  })
+  const { submit, worker, runAll, after } = await working([raced])
+  const run = await submit(raced)
+  await worker.tick()
+  await run.signal('a', 'a')
+  await runAll()
+  await run.signal('b', 'b')
+  await runAll()
+  await after('1h')
+  await after('1h')
+  await run.result()
+  expect(winners.length).toBeGreaterThan(2)
+  expect(new Set(winners)).toEqual(new Set(['a']))
+})
+
+test('a wait that was answered comes before the end of a step that is tried again beside it', async () => {
+  const winners: unknown[] = []
+  let tries = 0
+  const raced = task('raced', async (ctx) => {
+    const busy = async (): Promise<string> => {
+      tries += 1
+      if (tries === 1) throw new Error('busy')
+      await turns(50)
+      return 'busy'
+    }
+    const backoff = { type: 'fixed', delayMs: '10m' } as const
+    const step = ctx.step('busy', busy, { retry: { attempts: 2, backoff } })
+    winners.push(await Promise.race([step, ctx.waitFor('answer')]))
+    await step
+  })
+  const { submit, worker, runAll, after } = await working([raced])
+  const run = await submit(raced)
+  await worker.tick()
+  await run.signal('answer', 'answered')
+  await runAll()
+  await after('10m')
+  await run.result()
+  expect(winners).toEqual(['answered', 'answered'])
+})

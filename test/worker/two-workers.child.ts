@@ -1,0 +1,17 @@
+// A process with two workers: one that is idle, and one whose run goes on for a while after the signal.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect } from '../../src/connect/connect.ts'
+import { task } from '../../src/worker/task.ts'
+
+const ff = await connect(process.argv[2]!)
+const slow = task('slow', async (ctx) => {
+  process.send!('runs')
+  // Until the signal has come, and for some time after it: the idle worker has stopped long before.
+  while (process.listenerCount('SIGTERM') > 0) await sleep(10)
+  await sleep(1000)
+  return ctx.kind
+})
+const idle = task('idle', { lane: 'nothing' }, () => {})
+await ff.worker({ tasks: [slow] }).start()
+await ff.worker({ tasks: [idle] }).start()
+await ff.submit(slow)
