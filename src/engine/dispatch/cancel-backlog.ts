@@ -6,6 +6,7 @@
 // restarts. It does not follow one that has ended meanwhile: a replay is somebody's will, and later than the cancel.
 import { attached } from '../../model/attached.ts'
 import { statement } from '../../sql/statement.ts'
+import { clockAfter } from '../clock/after-lock.ts'
 import { endExecutionsWhole, endsWithoutMore } from '../execution/ending.ts'
 import { calledOffAmong, inScope, sweepParams, sweepRow, takenUp } from '../reconcilers/candidate.ts'
 import { owedByEnded } from './owed.ts'
@@ -79,10 +80,11 @@ target as materialized (
   order by c.execution_id
   for no key update of e skip locked
 ),
+${clockAfter('target')},
 looked as materialized (
   select t.*, c.now_ms
   from target t
-  cross join lateral (select t.execution_id as of, flowfabric.ff_now_ms() as now_ms offset 0) c
+  cross join clock c
 ),
 -- One that has restarted may have a row for each of its generations.
 ending as materialized (

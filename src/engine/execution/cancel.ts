@@ -11,6 +11,7 @@ import { checkText, show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
+import { clockAfter } from '../clock/after-lock.ts'
 import { checkFence, type Fence } from '../fence.ts'
 import { owedBySql } from '../dispatch/owed.ts'
 import { held, type Outcome, type SetOperation } from '../merge.ts'
@@ -112,12 +113,13 @@ target as materialized (
   order by f.execution_id
   for no key update of e skip locked
 ),
+${clockAfter('target')},
 looked as materialized (
   select t.*, c.now_ms,
     case when t.lifecycle_phase = 'active' and t.grace_ms > 0
       then least(t.cancel_deadline_at_ms, c.now_ms + t.grace_ms) end as asked_until_ms
   from target t
-  cross join lateral (select t.ordinal as of, flowfabric.ff_now_ms() as now_ms offset 0) c
+  cross join clock c
 ),
 asked as (
   update flowfabric.ff_exec_core e

@@ -7,6 +7,7 @@ import { isEnded, type PublicState } from '../../model/state.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
+import { clockAfter } from '../clock/after-lock.ts'
 import type { SetOperation } from '../merge.ts'
 import {
   checkTarget,
@@ -60,10 +61,11 @@ with input as materialized (
     with ordinality as i (${targetInput}, new_priority, ordinal)
 ),
 ${lockedTarget('new_priority')},
+${clockAfter('target')},
 changing as materialized (
   select t.*, c.now_ms
   from target t
-  cross join lateral (select t.ordinal as of, flowfabric.ff_now_ms() as now_ms offset 0) c
+  cross join clock c
   where t.lifecycle_phase <> 'terminal' and t.priority <> t.new_priority
 ),
 changed as (

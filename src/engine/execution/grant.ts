@@ -10,6 +10,7 @@ import type { PublicState } from '../../model/state.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
+import { clockAfter } from '../clock/after-lock.ts'
 import type { SetOperation } from '../merge.ts'
 import {
   checkTarget,
@@ -95,13 +96,14 @@ with input as materialized (
     with ordinality as i (${targetInput}, new_grant_id, worker_id, worker_instance_id, ttl_ms, ordinal)
 ),
 ${lockedTarget('new_grant_id', 'worker_id', 'worker_instance_id', 'ttl_ms')},
+${clockAfter('target')},
 judged as materialized (
   select t.*, c.now_ms, t.eligibility_state = 'eligible_now' as is_eligible,
     coalesce(g.expires_at_ms > c.now_ms and g.grant_id <> t.new_grant_id, false) as is_granted,
     coalesce(g.grant_id = t.new_grant_id, false) as is_given,
     case when g.grant_id = t.new_grant_id then g.expires_at_ms else c.now_ms + t.ttl_ms end as granted_until_ms
   from target t
-  cross join lateral (select t.ordinal as of, flowfabric.ff_now_ms() as now_ms offset 0) c
+  cross join clock c
   left join flowfabric.ff_grant g on g.execution_id = any (array[t.execution_id])
 ),
 granted as (

@@ -11,6 +11,7 @@ import { checkText, show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
+import { clockAfter } from '../clock/after-lock.ts'
 import { checkFence, fenceParams, fenceValues, type Fence, type Held } from '../fence.ts'
 import { fenceRow, lostLease } from '../fenced-answer.ts'
 import { untilSent } from '../resend.ts'
@@ -76,10 +77,11 @@ with held as materialized (
   order by i.execution_id
   for no key update of l skip locked
 ),
+${clockAfter('held')},
 looked as materialized (
   select h.*, c.now_ms
   from held h
-  cross join lateral (select h.ordinal as of, flowfabric.ff_now_ms() as now_ms offset 0) c
+  cross join clock c
 ),
 renewed as (
   update flowfabric.ff_lease l

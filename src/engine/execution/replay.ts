@@ -9,6 +9,7 @@ import { isEnded, type PublicState } from '../../model/state.ts'
 import { show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
+import { clockAfter } from '../clock/after-lock.ts'
 import { replayMember } from '../flow/replay-member.ts'
 import type { Outcome, SetOperation } from '../merge.ts'
 import { beforeFirst } from '../step/step.ts'
@@ -51,6 +52,7 @@ with input as materialized (
     with ordinality as i (${targetInput}, reason, from_name, from_index, ordinal)
 ),
 ${lockedTarget('reason', 'from_name', 'from_index')},
+${clockAfter('target')},
 judged as materialized (
   select t.*, c.now_ms, t.flow_id is not null as is_member,
     coalesce((n.policy ->> 'maxReplayCount')::int4, ${limits.defaultReplayCount}) as most_replays,
@@ -58,7 +60,7 @@ judged as materialized (
     coalesce(n.deadline_at_ms <= c.now_ms, false) as deadline_dropped,
     s.step_no as from_no, t.from_name is null or s.step_no is not null as is_from_known
   from target t
-  cross join lateral (select t.ordinal as of, flowfabric.ff_now_ms() as now_ms offset 0) c
+  cross join clock c
   join flowfabric.ff_exec_input n on n.partition_key = any (array[t.partition_key]) and n.execution_id = any (array[t.execution_id])
   left join lateral (
     select f.step_no

@@ -10,6 +10,7 @@ import { formatExecutionId, formatFlowId } from '../../model/id.ts'
 import { reopen, type LostGroup, type Reopening } from '../../model/reopen.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
+import { clockAfter } from '../clock/after-lock.ts'
 import { nextDeadlineSql, reopenExecutions } from '../execution/reopen.ts'
 import { refusalOf, replayedAs, type Replay, type Replayable, type Replayed } from '../execution/replay-request.ts'
 import { asEngineError } from '../failure.ts'
@@ -43,11 +44,12 @@ with target as materialized (
   order by i.execution_id
   for no key update of e
 ),
+${clockAfter('target')},
 reopening as materialized (
   select t.*, c.now_ms, ${nextDeadlineSql('c.now_ms')} as next_deadline_ms, $5::text as reopening_actor,
     $6::text as reopening_reason
   from target t
-  cross join lateral (select t.execution_id as of, flowfabric.ff_now_ms() as now_ms offset 0) c
+  cross join clock c
   join flowfabric.ff_exec_input n on n.partition_key = any (array[t.partition_key]) and n.execution_id = any (array[t.execution_id])
 ),
 ${reopenExecutions},
@@ -97,7 +99,7 @@ loss as materialized (
 found_flow as materialized (
   select l.*, l.is_reopened and f.ended_at_ms is not null as was_ended, c.now_ms
   from loss l
-  cross join lateral (select l.flow_id as of, flowfabric.ff_now_ms() as now_ms offset 0) c
+  cross join clock c
   join flowfabric.ff_flow_core f on f.flow_id = any (array[l.flow_id])
 ),
 opened_flow as (

@@ -7,6 +7,7 @@ import { checkText } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
+import { clockAfter } from '../clock/after-lock.ts'
 import {
   checkTarget,
   lockedTarget,
@@ -95,6 +96,7 @@ with input as materialized (
     with ordinality as i (${targetInput}, only_instance, only_lease, reason, ordinal)
 ),
 ${lockedTarget('only_instance', 'only_lease', 'reason')},
+${clockAfter('target')},
 judged as materialized (
   select t.*, t.lifecycle_phase = 'active' as is_active, l.worker_instance_id as holder,
     c.now_ms as left_at_ms, t.actor as left_actor, t.reason as left_reason,
@@ -110,7 +112,7 @@ judged as materialized (
     'none'::flowfabric.ff_terminal_outcome as forced_outcome,
     t.cancel_requested_at_ms is not null as is_cancelled, ${owedBySql('t.attached')} as owes
   from target t
-  cross join lateral (select t.ordinal as of, flowfabric.ff_now_ms() as now_ms offset 0) c
+  cross join clock c
   left join flowfabric.ff_lease l on l.execution_id = any (array[t.execution_id])
 ),
 leaving as materialized (

@@ -6,6 +6,7 @@
 // or a ready row that this statement cannot see. The next sweep meets it again.
 import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
+import { clockAfter } from '../clock/after-lock.ts'
 import { owedByEnded } from '../dispatch/owed.ts'
 import { hasTag, scopeParams } from './scope.ts'
 
@@ -55,10 +56,11 @@ target as materialized (
   order by c.execution_id
   for no key update of e skip locked
 ),
+${clockAfter('target')},
 looked as materialized (
   select t.*, c.now_ms
   from target t
-  cross join lateral (select t.execution_id as of, flowfabric.ff_now_ms() as now_ms offset 0) c
+  cross join clock c
 )`
 
 // A row whose next try is long overdue is no longer due for this duty: it ended, or was changed, in another way.

@@ -2,6 +2,7 @@
 // the lapse is counted; after too many it fails, and when a cancel was asked for meanwhile it ends cancelled.
 import { limits } from '../../model/limits.ts'
 import { statement } from '../../sql/statement.ts'
+import { clockAfter } from '../clock/after-lock.ts'
 import { leaveHolderWhole } from '../execution/requeue.ts'
 import { candidates, inScope, sweepParams, sweepRow, sweptEndings, takenUp } from './candidate.ts'
 import { sweepingDuty } from './sweep.ts'
@@ -32,10 +33,11 @@ target as materialized (
   order by c.execution_id
   for no key update of e, l skip locked
 ),
+${clockAfter('target')},
 looked as materialized (
   select t.*, c.now_ms
   from target t
-  cross join lateral (select t.execution_id as of, flowfabric.ff_now_ms() as now_ms offset 0) c
+  cross join clock c
 ),
 lapsed as materialized (
   select k.*,

@@ -6,6 +6,7 @@
 // for what that means: whoever resolves the ending tells it.
 import { attached } from '../../model/attached.ts'
 import { statement } from '../../sql/statement.ts'
+import { clockAfter } from '../clock/after-lock.ts'
 import { endExecutionsClosing } from '../execution/ending.ts'
 import { childLeaves, uuidOfLeaf } from '../suspension/facts.ts'
 import { candidates, inScope, sweepParams, sweepRow, sweptEndings, takenUp } from './candidate.ts'
@@ -59,10 +60,11 @@ target as materialized (
   order by c.execution_id
   for no key update of e, s skip locked
 ),
+${clockAfter('target')},
 looked as materialized (
   select t.*, c.now_ms
   from target t
-  cross join lateral (select t.execution_id as of, flowfabric.ff_now_ms() as now_ms offset 0) c
+  cross join clock c
 ),
 overdue as materialized (
   select k.*

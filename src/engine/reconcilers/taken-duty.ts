@@ -2,6 +2,7 @@
 // for a while ahead; no transaction stays open meanwhile, and a process that crashes gives the duty back by time.
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
+import { clockAfter } from '../clock/after-lock.ts'
 
 const register = statement({
   name: 'duty.register',
@@ -26,11 +27,12 @@ with target as materialized (
   where d.duty = $1 and d.filter = $2
   for no key update skip locked
 ),
+${clockAfter('target')},
 looked as materialized (
   select t.*, c.now_ms,
     greatest(t.next_at_ms, case when t.taken_by is distinct from $3 then t.taken_until_ms end) - c.now_ms as wait_ms
   from target t
-  cross join lateral (select t.duty as of, flowfabric.ff_now_ms() as now_ms offset 0) c
+  cross join clock c
 ),
 taken as (
   update flowfabric.ff_duty d

@@ -3,6 +3,7 @@
 import type { CatchUp, DueSchedule, Overlap } from '../../model/schedule.ts'
 import { call, type RowsOf } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
+import { clockAfter } from '../clock/after-lock.ts'
 import { timingOf } from './schedule.ts'
 
 const lockedRow = {
@@ -38,12 +39,13 @@ with target as materialized (
   join flowfabric.ff_schedule s on s.schedule_id = any (array[i.schedule_id])
   order by i.schedule_id
   for no key update of s skip locked
-)
+),
+${clockAfter('target')}
 select c.now_ms, t.schedule_id, t.partition_key, t.schedule_name, t.cron, t.time_zone, t.every_ms, t.anchor_at_ms,
   t.planned_at_ms, t.next_fire_at_ms, t.last_planned_at_ms, t.last_execution_id, t.paused_at_ms, t.until_ms, t.jitter_ms,
   t.overlap, t.catch_up, t.catch_up_limit, t.queued_at_ms
 from target t
-cross join lateral (select t.schedule_id as of, flowfabric.ff_now_ms() as now_ms offset 0) c`,
+cross join clock c`,
 })
 
 const lockPrevious = statement({

@@ -3,6 +3,7 @@ import { earliest, plannedAfter } from '../../model/schedule.ts'
 import { call, type Call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
+import { clockAfter } from '../clock/after-lock.ts'
 import { untilSent } from '../resend.ts'
 import { checkNamed, nameParams, scheduleNotFound, type NamedSchedule } from './named.ts'
 import { timingOf } from './schedule.ts'
@@ -35,11 +36,12 @@ with found as materialized (
   from flowfabric.ff_schedule
   where namespace = $1 and schedule_name = $2
   for no key update
-)
+),
+${clockAfter('found')}
 select c.now_ms, f.schedule_id, f.cron, f.time_zone, f.every_ms, f.anchor_at_ms, f.planned_at_ms, f.until_ms,
   f.paused_at_ms, cardinality(f.queued_at_ms) as queued_count
 from found f
-cross join lateral (select f.schedule_id as of, flowfabric.ff_now_ms() as now_ms offset 0) c`,
+cross join clock c`,
 })
 
 const goOn = statement({

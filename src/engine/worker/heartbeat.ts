@@ -4,6 +4,7 @@ import { refuseUnknownFields } from '../../model/shape.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
+import { clockAfter } from '../clock/after-lock.ts'
 import { checkWorker } from '../execution/renew.ts'
 import { held, type Outcome, type SetOperation } from '../merge.ts'
 import { scopeFor } from '../signing-key/scope.ts'
@@ -53,10 +54,11 @@ target as materialized (
   order by i.namespace, i.worker_instance_id
   for no key update of w skip locked
 ),
+${clockAfter('target')},
 looked as materialized (
   select t.*, c.now_ms
   from target t
-  cross join lateral (select t.ordinal as of, flowfabric.ff_now_ms() as now_ms offset 0) c
+  cross join clock c
 ),
 beaten as (
   update flowfabric.ff_worker w
