@@ -1,6 +1,7 @@
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { connect } from '../../src/connect/connect.ts'
 import { createDatabase } from '../support/database.ts'
+import { waitingFor } from '../server/suspended.ts'
 import { refusal } from '../support/refusal.ts'
 
 const wrappingSecret = 'a secret of the operator'
@@ -26,6 +27,20 @@ test('the key that is given is the first; later starts leave what is there', asy
     connect(url, { signing: { wrappingSecret: 'another, as long as it' } }),
   )
   expect(JSON.stringify(error)).not.toContain('another')
+})
+
+test('without one the first token makes a key, by which later starts sign and verify', async () => {
+  const url = await emptyDatabase()
+  const first = await connect(url)
+  const { waitpointId, token } = await waitingFor(first.engine, 'door')
+  const keys = await first.engine.signingKeys.list()
+  expect(keys).toMatchObject([{ namespace: null, kid: token.split(':')[0], isActive: true, expiresAt: null }])
+  await first.close()
+  const second = await connect(url)
+  expect(await second.engine.signals.deliver({ waitpointId, token, name: 'yes' })).toMatchObject({ kind: 'accepted' })
+  await waitingFor(second.engine, 'door', { priority: 1 })
+  expect(await second.engine.signingKeys.list()).toEqual(keys)
+  await second.close()
 })
 
 test('options that cannot be honoured are refused before anything is opened, without their secrets', async () => {

@@ -1,6 +1,9 @@
 // Operations as a user meets them over HTTP; `ask` holds each answer to the shape that is documented.
 import { expect, test } from 'vitest'
+import { formatWaitpointId } from '../../src/model/id.ts'
+import { mintUuid } from '../../src/model/uuid.ts'
 import { appSetup, base64 } from './app-setup.ts'
+import { waitingFor } from './suspended.ts'
 
 const worker = { workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'] }
 const at = (id: string, rest = ''): string => `/v1/executions/${encodeURIComponent(id)}${rest}`
@@ -98,6 +101,20 @@ test('waits, tokens, links and signals', async () => {
     reason: 'resume',
     resumption: { signals: [{ name: 'no', payload: base64({ why: 1 }) }] },
   })
+})
+
+test('WPT-11, WPT-14 a list has no token; the token, and that there is none, are kept by no cache', async () => {
+  const { ask, engine } = await appSetup()
+  const { executionId, waitpointId, token } = await waitingFor(engine, 'door')
+  const listed = await ask('GET', at(executionId, '/waitpoints'))
+  expect(listed.body.waitpoints).toMatchObject([{ waitpointId, tokenKid: token.split(':')[0] }])
+  expect(JSON.stringify(listed.body)).not.toContain(token.split(':')[1])
+  const tokenOf = (id: string) => ask('POST', `/v1/waitpoints/${encodeURIComponent(id)}/token`, {})
+  const found = await tokenOf(waitpointId)
+  expect(found).toMatchObject({ status: 200, body: { waitpointId, waitpointKey: 'door', token } })
+  const unknown = await tokenOf(formatWaitpointId(7, mintUuid()))
+  expect(unknown).toMatchObject({ status: 404, body: { code: 'waitpoint_not_found' } })
+  for (const { headers } of [found, unknown]) expect(headers.get('cache-control')).toBe('no-store')
 })
 
 test('HTTP-25, HTTP-26 a flow is submitted, grown, read, waited for and cancelled', async () => {

@@ -98,7 +98,7 @@ test('HTTP-08 a key that asks too often hears when to come again', async () => {
   expect(refused[0]!.headers.get('retry-after')).toBe('1')
 })
 
-test('HTTP-23 a waitpoint is answered by its token alone, and a wrong token tells nothing', async () => {
+test('HTTP-23, WPT-02 a waitpoint is answered by its token alone, and a wrong token tells nothing', async () => {
   const { ask, engine } = await keyed()
   await engine.executions.create({ kind: 'a' })
   const { claims } = await engine.executions.claim({ workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'] })
@@ -108,7 +108,15 @@ test('HTTP-23 a waitpoint is answered by its token alone, and a wrong token tell
   if (parked.kind !== 'suspended') return expect.unreachable(parked.kind)
   const { waitpointId, token } = parked.waitpoints[0]!
   const path = `/v1/waitpoints/${encodeURIComponent(waitpointId)}/signals`
-  expect(await ask('POST', path, { name: 'go', token: 'k:00' })).toMatchObject({ body: { code: 'invalid_token' } })
+  const refused = [
+    [undefined, 'missing_token'],
+    ['', 'missing_token'],
+    ['k:00', 'invalid_token'],
+    [`other:${token!.split(':')[1]}`, 'invalid_token'],
+  ] as const
+  for (const [wrong, code] of refused) {
+    expect(await ask('POST', path, { name: 'go', token: wrong })).toMatchObject({ status: 400, body: { code } })
+  }
   expect(await ask('POST', path, { name: 'go', token })).toMatchObject({
     status: 200,
     body: { kind: 'accepted', executionId, effect: 'resume_condition_satisfied' },

@@ -160,20 +160,25 @@ class Sweep {
   async #setExecutionAside(id: string, error: string): Promise<SetAside | null> {
     const [row] = await this.#sql.query(setAside, { duty: this.#duty, subject_id: id, error })
     if (row === undefined) return null
-    const subject = `execution ${formatExecutionId(row.partition_key, id)}, attempt ${row.attempt_index}`
+    const execution = `execution ${formatExecutionId(row.partition_key, id)}, attempt ${row.attempt_index}`
+    const subject = row.timeout === null ? execution : `${execution}, timeout behaviour ${row.timeout}`
     return { subject, retryInMs: row.retry_in_ms, failureCount: row.failure_count }
   }
 }
 
-// From ten seconds, doubled with each failure, to an hour. An execution that is gone meanwhile is not set aside.
+// From ten seconds, doubled with each failure, to an hour. An execution that is gone meanwhile is not set aside. What the
+// deadline of its suspension would have done is told where there is one.
 const setAside = statement({
   name: 'duty.set-aside',
   params: { duty: 'text', subject_id: 'uuid', error: 'text' },
-  row: { partition_key: 'int2', attempt_index: 'int4', failure_count: 'int4', retry_in_ms: 'int8' },
+  row: { partition_key: 'int2', attempt_index: 'int4', timeout: 'text?', failure_count: 'int4', retry_in_ms: 'int8' },
   text: `
 with subject as materialized (
-  select e.execution_id, e.partition_key, e.attempt_index, coalesce(s.failure_count, 0) + 1 as failure_count
+  select e.execution_id, e.partition_key, e.attempt_index, coalesce(s.failure_count, 0) + 1 as failure_count,
+    case when u.escalated_at_ms is null then u.timeout_behavior else u.second_behavior end::text as timeout
   from flowfabric.ff_exec_core e
+  left join flowfabric.ff_suspension_current u on u.execution_id = any (array[e.execution_id])
+    and u.timeout_at_ms is not null
   left join flowfabric.ff_set_aside s on s.duty = $1 and s.subject_id = e.execution_id
   where e.execution_id = $2
 ),
@@ -188,7 +193,7 @@ written as (
   on conflict (duty, subject_id) do update
   set failure_count = excluded.failure_count, retry_at_ms = excluded.retry_at_ms, error = excluded.error
 )
-select partition_key, attempt_index, failure_count, retry_in_ms
+select partition_key, attempt_index, timeout, failure_count, retry_in_ms
 from delayed`,
 })
 

@@ -4,8 +4,10 @@ import { parseExecutionId, type ExecutionId } from '../../../src/model/id.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { factory } from '../../support/factory.ts'
 import { insert, rows } from '../../support/raw.ts'
+import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
+import { answer, waiting } from '../suspension/waiting.ts'
 import { claimNext } from './claimed.ts'
 import { suspensionOf } from './suspension-row.ts'
 
@@ -24,7 +26,13 @@ test.each(endings)(
     const reason = `suspension_timeout_${behaviour}`
     expect(await engine.executions.describe(executionId)).toMatchObject({
       publicState: state,
-      state: { lifecyclePhase: 'terminal', ownershipState: 'unowned', attemptState: 'attempt_terminal' },
+      state: {
+        lifecyclePhase: 'terminal',
+        ownershipState: 'unowned',
+        eligibilityState: 'not_applicable',
+        attemptState: 'attempt_terminal',
+      },
+      endedAt: expect.any(Number),
       ...(behaviour === 'cancel' ? { cancellationReason: reason } : { failureReason: reason }),
     })
     expect(await rows(sql, 'select outcome, reason, actor from flowfabric.ff_completion_event')).toEqual([
@@ -58,6 +66,20 @@ test('TMO-09 the waitpoints of a suspension that timed out close with it', async
     { waitpoint_key: 'answer', state: 'active', close_reason: null },
     { waitpoint_key: 'b', state: 'closed', close_reason: 'timed_out_fail' },
   ])
+})
+
+test.each([
+  ['fail', 'target_not_signalable'],
+  ['auto_resume_with_timeout_signal', 'waitpoint_closed'],
+] as const)('TMO-09 they are not listed any more, and their tokens are late (%s)', async (timeoutBehaviour, code) => {
+  const { engine, sql, clock } = await setup()
+  const { claim, waitpoint } = await waiting(engine, { timeout: '1h', timeoutBehaviour })
+  await clock.advance('61m')
+  await suspensionTimeout.runOnce(sql)
+  expect((await engine.waitpoints.list(claim.executionId)).waitpoints).toEqual([])
+  const state = (await engine.executions.describe(claim.executionId))?.publicState
+  await refusal(code, answer(engine, waitpoint))
+  expect((await engine.executions.describe(claim.executionId))?.publicState).toBe(state)
 })
 
 test('TMO-04 a timeout that resumes sends a real signal, and goes on with the same attempt', async () => {
@@ -207,6 +229,7 @@ test.each(['fail', 'auto_resume_with_timeout_signal'] as const)(
     const logger = { ...console, error: (line: string) => void lines.push(line) }
     expect(await suspensionTimeout.runOnce(sql, { logger })).toMatchObject({ processed: 4, errors: 1 })
     expect(lines).toEqual([expect.stringContaining(bad)])
+    expect(lines[0]).toContain(`timeout behaviour ${timeoutBehaviour}: not this one`)
     expect(await suspensionTimeout.runOnce(sql)).toMatchObject({ processed: 0, errors: 0 })
     await sql.script('drop trigger refuse on flowfabric.ff_exec_core')
     await clock.advance('1m')

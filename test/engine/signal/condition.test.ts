@@ -90,6 +90,65 @@ test('two counts never share what they counted', async () => {
   expect(await stateOf(engine, executionId)).toBe('resumable')
 })
 
+test('four deep, every node keeps what met it: one signal serves several, and none is used up by another', async () => {
+  const { engine } = await setup()
+  const count = { kind: 'count', n: 2, waitpoints: ['a', 'b'] } as const
+  const ofAnn: Condition = {
+    kind: 'signal',
+    waitpoint: 'a',
+    source: { identity: 'ann' },
+    payload: { path: ['ok'], equals: true },
+  }
+  const said: Condition = {
+    kind: 'allOf',
+    members: [
+      { kind: 'signal', name: 'go' },
+      { kind: 'count', n: 2, distinct: 'sources', name: 'vote' },
+    ],
+  }
+  const answered: Condition = {
+    kind: 'allOf',
+    members: [{ ...count, distinct: 'sources' }, { ...count, distinct: 'waitpoints' }, ofAnn],
+  }
+  const condition: Condition = {
+    kind: 'allOf',
+    members: [
+      { kind: 'anyOf', members: [{ kind: 'operator' }, answered] },
+      { kind: 'anyOf', members: [{ kind: 'timeout' }, { kind: 'time', at: 9_000_000_000_000 }, said] },
+    ],
+  }
+  const { executionId, doors } = await parked(engine, condition, { timeout: '1h' })
+  const deliver = async (key: string, sourceIdentity: string, ok: boolean) =>
+    (await engine.signals.deliver({ ...doors[key]!, name: 'yes', sourceIdentity, payload: bytes({ ok }) })).signalId
+  const send = (name: string, actor: string) => engine.as({ actor }).signals.send({ executionId, name })
+  const first = await deliver('a', 'ann', false)
+  const second = await deliver('b', 'ann', true)
+  const third = await deliver('a', 'bob', true)
+  const fourth = await deliver('a', 'ann', true)
+  const go = (await send('go', 'eve')).signalId
+  const vote = (await send('vote', 'eve')).signalId
+  await send('vote', 'eve')
+  expect(await stateOf(engine, executionId)).toBe('suspended')
+  const last = await send('vote', 'dan')
+  expect(last).toMatchObject({ effect: 'resume_condition_satisfied' })
+  const signals = [first, second, third, fourth, go, vote, last.signalId]
+  const { closeReason, outcome } = (await engine.suspensions.describe(executionId))!
+  expect({ closeReason, ...outcome }).toMatchObject({
+    closeReason: 'resumed',
+    winners: { 'members[0]': 'members[0].members[1]', 'members[1]': 'members[1].members[2]' },
+    satisfiers: {
+      'members[0].members[1].members[0]': [first, third],
+      'members[0].members[1].members[1]': [first, second],
+      'members[0].members[1].members[2]': [fourth],
+      'members[1].members[2].members[0]': [go],
+      'members[1].members[2].members[1]': [vote, last.signalId],
+    },
+    signals,
+  })
+  const { resumption } = await take(engine)
+  expect(resumption!.signals.map(({ signalId }) => signalId)).toEqual(signals)
+})
+
 test('anyOf tells which leaf won, and takes its signal only', async () => {
   const { engine } = await setup()
   const nested: Condition = {

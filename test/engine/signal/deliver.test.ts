@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest'
+import { delayedPromoter } from '../../../src/engine/reconcilers/delayed-promoter.ts'
 import { limits } from '../../../src/model/limits.ts'
 import { mintUuid } from '../../../src/model/uuid.ts'
-import { formatWaitpointId } from '../../../src/model/id.ts'
+import { formatWaitpointId, parseExecutionId } from '../../../src/model/id.ts'
 import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
-import { fenceOf, held, take } from '../execution/holder.ts'
+import { fenceOf, held, take, worker } from '../execution/holder.ts'
 import { forgedToken } from './forge.ts'
 import { bytes, forReady, parked, stateOf } from './parked.ts'
 
@@ -68,6 +69,10 @@ test('SIG-07 a pending waitpoint buffers what comes early; a wrong token is refu
   const early = await engine.signals.deliver({ waitpointId, token, name: 'other' })
   expect(early).toMatchObject({ effect: 'buffered_for_pending_waitpoint' })
   expect(await stateOf(engine, executionId)).toBe('active')
+  expect((await engine.signals.list(executionId)).signals).toMatchObject([
+    { signalId: early.signalId, waitpointId, waitpointKey: 'door', takenAt: null },
+  ])
+  expect((await engine.waitpoints.list(executionId)).waitpoints).toMatchObject([{ state: 'pending', signalCount: 1 }])
   await refusal('invalid_token', engine.signals.deliver({ waitpointId, token: 'k:00', name: 'ready' }))
   await engine.executions.suspend({ ...fence, condition: forReady, waitpoints: [{ waitpointId }] })
   await engine.signals.deliver({ waitpointId, token, name: 'ready' })
@@ -95,6 +100,20 @@ test('SIG-08 more signals than the policy allows are refused, and nothing of the
   })
 })
 
+test('SIG-08 without a policy it is ten thousand', async () => {
+  const { engine, sql } = await setup()
+  const { executionId } = await parked(engine)
+  const send = () => engine.signals.send({ executionId, name: 'other' })
+  await send()
+  await sql.script(`insert into flowfabric.ff_signal
+    select (g).* from (
+      select jsonb_populate_record(s, jsonb_build_object('signal_no', -n, 'signal_id', gen_random_uuid())) as g
+      from flowfabric.ff_signal s cross join generate_series(1, 9998) as n
+    ) g`)
+  expect(await send()).toMatchObject({ kind: 'accepted' })
+  await withoutWriting(sql, () => refusal('signal_limit_exceeded', send()))
+})
+
 test('one waitpoint takes at most a thousand signals, also when they come in one set', async () => {
   const { engine, sql } = await setup()
   const { doors } = await parked(engine)
@@ -112,7 +131,7 @@ test('one waitpoint takes at most a thousand signals, also when they come in one
 })
 
 test('SIG-09 the delay that the suspension asked for holds after the signal', async () => {
-  const { engine, clock } = await setup()
+  const { engine, sql, clock } = await setup()
   const { executionId, doors } = await parked(engine, forReady, { resumeDelay: 500 })
   await clock.freeze()
   await engine.signals.deliver({ ...doors['door']!, name: 'ready' })
@@ -121,6 +140,15 @@ test('SIG-09 the delay that the suspension asked for holds after the signal', as
     publicState: 'delayed',
     delayUntil: now + 500,
     blockingReason: 'waiting_for_resume_delay',
+  })
+  expect((await engine.executions.claim(worker)).claims).toEqual([])
+  await clock.advance(500)
+  await delayedPromoter.runOnce(sql)
+  expect(await stateOf(engine, executionId)).toBe('resumable')
+  expect(await take(engine)).toMatchObject({
+    executionId,
+    reason: 'resume',
+    resumption: { signals: [{ name: 'ready' }] },
   })
 })
 
@@ -138,8 +166,9 @@ test('SIG-12 a signal waits for whoever holds the execution, and is not half app
 })
 
 test('SIG-13 a signal leaves an event with what it was, from whom, and what it did', async () => {
-  const { engine, sql } = await setup()
-  const { doors, executionId } = await parked(engine, forReady, {}, { namespace: 'default', tags: { team: 'a' } })
+  const { engine, sql, clock } = await setup()
+  await clock.freeze()
+  const { doors, executionId } = await parked(engine, forReady, {}, { tags: { 'app.instance': 'seven' } })
   const { waitpointId } = doors['door']!
   const answer = await engine.as({ actor: 'gateway' }).signals.deliver({
     ...doors['door']!,
@@ -159,7 +188,18 @@ test('SIG-13 a signal leaves an event with what it was, from whom, and what it d
   }
   const { events } = await engine.events.timeline(executionId)
   expect(events.at(-1)).toMatchObject({ kind: 'signalled', actor: 'gateway', namespace: 'default', details })
-  expect(await rows(sql, 'select details from flowfabric.ff_signal_event')).toEqual([{ details }])
+  const withTag = `select e.execution_id, e.occurred_at_ms, e.namespace, e.details, t.tag_value
+    from flowfabric.ff_signal_event e
+    left join flowfabric.ff_exec_tag t on t.execution_id = e.execution_id and t.tag_key = 'app.instance'`
+  expect(await rows(sql, withTag)).toEqual([
+    {
+      execution_id: parseExecutionId(executionId).uuid,
+      occurred_at_ms: await clock.now(),
+      namespace: 'default',
+      details,
+      tag_value: 'seven',
+    },
+  ])
 })
 
 test('subscribers hear of deliveries, and no token is in what they hear', async () => {

@@ -60,6 +60,8 @@ test('nothing is listed of what never was or is foreign; a bad cursor is refused
   const { executionId, doors } = await parked(engine)
   await engine.signals.deliver({ ...doors['door']!, name: 'a' })
   const nothing = { signals: [], nextCursor: null }
+  const { executionId: unsuspended } = await engine.executions.create({ kind: 'k' })
+  expect(await engine.signals.list(unsuspended)).toEqual(nothing)
   expect(await engine.signals.list(mintExecutionId())).toEqual(nothing)
   expect(await engine.as({ namespace: 'ours' }).signals.list(executionId)).toEqual(nothing)
   expect(await engine.signals.list(executionId, { limit: 0 })).toEqual(nothing)

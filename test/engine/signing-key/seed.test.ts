@@ -10,6 +10,7 @@ test('WPT-04 the first key is seeded once; another secret or another id changes 
   const { engine, sql } = await setup()
   const { seed } = engine.signingKeys
   expect(await seed(first)).toEqual({ kind: 'seeded', namespace: null, kid: 'kid-a' })
+  expect(await engine.signingKeys.list()).toMatchObject([{ kid: 'kid-a', isActive: true, expiresAt: null }])
   await withoutWriting(sql, async () => {
     const again = { kind: 'already_seeded', namespace: null, kid: 'kid-a' }
     expect(await seed(first)).toEqual({ ...again, hasSameSecret: true })

@@ -7,9 +7,9 @@ import { limits } from '../../../src/model/limits.ts'
 import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
-import { contents } from '../../support/written.ts'
+import { contents, withoutWriting } from '../../support/written.ts'
 import { eventsOf, subscriber, take as takeEvents } from '../event/subscriber.ts'
-import { fenceOf, promoteAll, take, worker } from '../execution/holder.ts'
+import { fenceOf, held, promoteAll, take, worker } from '../execution/holder.ts'
 import { answer, suspend, waiting } from './waiting.ts'
 
 test('CLAIM-20 a resumed execution keeps its attempt; the claim says so, and carries the answer', async () => {
@@ -27,6 +27,17 @@ test('CLAIM-20 a resumed execution keeps its attempt; the claim says so, and car
   const events = `select lease_id from flowfabric.ff_lease_event where event_type = 'acquired' order by event_id`
   expect(await rows(sql, events)).toEqual([{ lease_id: claim.leaseId }, { lease_id: resumed.leaseId }])
   expect((await engine.attempts.list(claim.executionId)).attempts).toHaveLength(1)
+  expect(await engine.executions.describe(claim.executionId)).toMatchObject({
+    publicState: 'active',
+    state: {
+      lifecyclePhase: 'active',
+      ownershipState: 'leased',
+      eligibilityState: 'not_applicable',
+      attemptState: 'running_attempt',
+    },
+    lease: { leaseId: resumed.leaseId, leaseEpoch: resumed.leaseEpoch },
+    suspension: null,
+  })
 })
 
 test('a claim carries a MiB of signals, says that there are more, and they are in the list', async () => {
@@ -63,12 +74,18 @@ test('a claim carries payloads as they were sent, of any bytes or none', async (
 })
 
 test('CLAIM-21 what was not resumed is not claimable, with or without a grant', async () => {
-  const { engine } = await setup()
+  const { engine, sql } = await setup()
   const { claim } = await waiting(engine)
-  expect((await engine.executions.claim(worker)).claims).toEqual([])
+  const running = await held(engine)
   const { workerId, workerInstanceId } = worker
-  const { executionId } = claim
-  await refusal('execution_not_runnable', engine.executions.grant({ executionId, workerId, workerInstanceId }))
+  await withoutWriting(sql, async () => {
+    expect((await engine.executions.claim(worker)).claims).toEqual([])
+    for (const { executionId } of [claim, running]) {
+      await refusal('execution_not_runnable', engine.executions.grant({ executionId, workerId, workerInstanceId }))
+    }
+  })
+  const { executionId } = await engine.executions.create({ kind: 'k' })
+  expect(await take(engine)).toMatchObject({ executionId, reason: 'first', resumption: null })
 })
 
 test('ATT-25 a suspension costs no retry', async () => {

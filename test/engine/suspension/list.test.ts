@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import type { SuspensionPage } from '../../../src/engine/suspension/list.ts'
+import type { ExecutionId } from '../../../src/model/id.ts'
 import { setup } from '../../support/setup.ts'
 import { answer, waiting } from './waiting.ts'
 
@@ -33,4 +35,20 @@ test('SUSP-15 suspended executions are listed by since when they are, in pages',
   expect([...first.suspensions, ...second.suspensions]).toEqual(suspensions)
   await answer(engine, suspended[1]!.waitpoint)
   expect((await engine.suspensions.list()).suspensions).toEqual([suspensions[0], suspensions[2]])
+})
+
+test('SUSP-15 those of one moment are listed by their ids, and no page leaves one out or repeats it', async () => {
+  const { engine, clock } = await setup()
+  await clock.freeze()
+  const ids: ExecutionId[] = []
+  for (let count = 0; count < 5; count += 1) ids.push((await waiting(engine)).claim.executionId)
+  const seen: ExecutionId[] = []
+  let cursor: string | null = null
+  do {
+    const page: SuspensionPage = await engine.suspensions.list({ limit: 2, ...(cursor === null ? {} : { cursor }) })
+    seen.push(...page.suspensions.map(({ executionId }) => executionId))
+    cursor = page.nextCursor
+  } while (cursor !== null)
+  const byUuid = (one: ExecutionId, other: ExecutionId) => (one.slice(-36) < other.slice(-36) ? -1 : 1)
+  expect(seen).toEqual(ids.toSorted(byUuid))
 })

@@ -58,6 +58,23 @@ test('WPT-12 the list pages and hides what is closed', async () => {
   await refusal('invalid_cursor', engine.waitpoints.list(executionId, { cursor: 'nothing' }))
 })
 
+test('WPT-12 a page has a hundred unless told otherwise, and never more than a thousand', async () => {
+  const { engine, sql } = await setup()
+  const claim = await held(engine)
+  const { executionId } = claim
+  await engine.waitpoints.create({ ...fenceOf(claim), key: 'k' })
+  await sql.script(`insert into flowfabric.ff_waitpoint_pending
+    select (p).* from (
+      select jsonb_populate_record(w, jsonb_build_object('waitpoint_id', gen_random_uuid())) as p
+      from flowfabric.ff_waitpoint_pending w cross join generate_series(1, 1000) as n
+    ) p`)
+  expect((await engine.waitpoints.list(executionId)).waitpoints).toHaveLength(100)
+  const page = await engine.waitpoints.list(executionId, { limit: 5000 })
+  expect(page.waitpoints).toHaveLength(1000)
+  const rest = await engine.waitpoints.list(executionId, { limit: 5000, cursor: page.nextCursor! })
+  expect(rest).toMatchObject({ waitpoints: [{}], nextCursor: null })
+})
+
 test('WPT-12 the waitpoints of a suspension that is over are hidden', async () => {
   const { engine } = await setup()
   const { claim, waitpoint } = await waiting(engine)
