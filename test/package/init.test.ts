@@ -1,6 +1,6 @@
 // The package as it is published: packed, unpacked into a project that its own binary wrote, and used there.
 import { execFile } from 'node:child_process'
-import { mkdir, readFile, rm, symlink } from 'node:fs/promises'
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -28,6 +28,13 @@ async function folderWithPackage(): Promise<string> {
   return folder
 }
 
+// A type that comes from a package without types of its own would be `any` here, and take everything.
+const types = `import type { Duration } from 'flowfabric'
+export const durations: Duration[] = [250, '250ms', '30s', '1.5 hours', '2D', '7 Days']
+// @ts-expect-error -- no unit
+export const wrong: Duration = '2 dayz'
+`
+
 test('init writes a project whose types fit, whose test passes and whose script runs', async () => {
   const folder = await folderWithPackage()
   const project = join(folder, 'My App')
@@ -40,6 +47,7 @@ test('init writes a project whose types fit, whose test passes and whose script 
   expect(name).toBe('my-app')
   expect(scripts.start).toBe('tsx start.ts')
 
+  await writeFile(join(project, 'types.ts'), types)
   await node(join(root, 'node_modules/typescript/bin/tsc'), '--noEmit')
   // As `npm test` has it.
   const [, ...testing] = scripts.test.split(' ')
