@@ -36,11 +36,18 @@ export function addApprovalPage(app: Router, engine: Engine, admit: (context: Ap
       }
       const asked = await bound.waitpoints.describeLink({ link })
       if (asked.state !== 'open') return askPage(link, asked)
-      const payload = Buffer.from(JSON.stringify(comment === null || comment === '' ? {} : { comment }))
+      const payload = Buffer.from(JSON.stringify(answerOf(asked, action, comment)))
       await bound.signals.redeem({ link, payload, ...(action !== null && { action }) })
       return askPage(link, await bound.waitpoints.describeLink({ link }))
     })
   })
+}
+
+/** What the code that waits is given: it sees the payload, not the name of the signal. */
+function answerOf({ actions }: LinkDetail, given: string | null, comment: string | null): Record<string, unknown> {
+  const action = given ?? actions[0]!
+  const approved = known[action]?.approved ?? action === actions[0]
+  return { approved, action, ...(comment !== null && comment !== '' && { comment }) }
 }
 
 async function orRefusal(context: AppContext, page: () => Promise<Markup>): Promise<Response> {
@@ -124,9 +131,14 @@ function answerBefore({ expiresAt, timeoutAt }: LinkDetail): Markup {
 }
 
 // As people say it: the signal `approved` is what the button Approve sends.
+const known: Readonly<Partial<Record<string, { readonly label: string; readonly approved: boolean }>>> = {
+  approved: { label: 'Approve', approved: true },
+  rejected: { label: 'Refuse', approved: false },
+  refused: { label: 'Refuse', approved: false },
+}
+
 function label(action: string): string {
-  const known: Readonly<Record<string, string>> = { approved: 'Approve', rejected: 'Refuse', refused: 'Refuse' }
-  return known[action] ?? action
+  return known[action]?.label ?? action
 }
 
 const mostShown = 20_000

@@ -45,8 +45,14 @@ export interface Waitpoint {
   readonly waitpointId: WaitpointId
   /** For whoever may answer. */
   token(): Promise<string>
-  /** A link to the page at `base` that asks for one action, once; see `waitpoints.link`. */
-  url(base: string, options: { readonly action: string; readonly expiresIn: Duration }): Promise<string>
+  /**
+   * A link to the page at `base`, such as `https://.../approve` of a server, that answers once: by `action`, or by `refusal` where
+   * that is given. The page of a server gives the wait `{ approved, action, comment? }`.
+   */
+  url(
+    base: string,
+    options: { readonly action: string; readonly refusal?: string; readonly expiresIn: Duration },
+  ): Promise<string>
 }
 
 export type ChildOptions = Omit<
@@ -103,7 +109,7 @@ export interface Context<S extends Signals = Signals> {
   ): Promise<Value>
   sleep(name: string, duration: Duration): Wait<void>
   sleepUntil(name: string, time: number | Date): Wait<void>
-  /** For a signal by name or through the waitpoint of that name. */
+  /** For a signal by name or through the waitpoint of that name; gives what was sent with it. */
   waitFor<Name extends string & keyof S>(name: Name, options?: WaitForOptions<S[Name]>): Wait<S[Name]>
   waitFor<Value>(
     name: string | Waitpoint,
@@ -111,6 +117,10 @@ export interface Context<S extends Signals = Signals> {
   ): Wait<Value>
   // oxlint-disable-next-line typescript/no-explicit-any
   waitFor(waitpoint: Waitpoint, options?: WaitForOptions<any>): Wait<any>
+  /**
+   * Before the wait, so that its token or link can be handed out: `ctx.waitFor(waitpoint)` then takes the answer, also one that
+   * came earlier. It closes when nothing has waited for it within `expiresIn`.
+   */
   waitpoint(name: string, options?: { readonly expiresIn?: Duration }): Promise<Waitpoint>
   /** Runs a task as a child and waits for what it gives, without holding the worker; throws `ChildError` when it fails. */
   run<In, Out, C extends Signals>(task: Task<In, Out, C>, ...given: Given<In>): Wait<Out>

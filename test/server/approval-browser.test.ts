@@ -69,7 +69,11 @@ inBrowser('an answer with a comment is given once; the link then tells what it w
   expect(await page.getByRole('status').textContent()).toBe('Your answer was approved.')
   const { signals } = await engine.signals.list(waiting.executionId)
   expect(signals).toMatchObject([{ name: 'approved' }])
-  expect(JSON.parse(Buffer.from(signals[0]!.payload!).toString())).toEqual({ comment: 'after the freeze' })
+  expect(JSON.parse(Buffer.from(signals[0]!.payload!).toString())).toEqual({
+    approved: true,
+    action: 'approved',
+    comment: 'after the freeze',
+  })
   await page.goto(url)
   expect(await page.getByRole('status').textContent()).toBe('Your answer was approved.')
   expect(await page.getByRole('button').count()).toBe(0)

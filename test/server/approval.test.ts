@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest'
-import type { App } from '../../src/server/app.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import { createApp, type App } from '../../src/server/app.ts'
+import { task } from '../../src/worker/task.ts'
 import { refusal } from '../support/refusal.ts'
+import { working } from '../worker/working.ts'
 import { appSetup } from './app-setup.ts'
 import { linkTo, waitingFor } from './suspended.ts'
 
@@ -46,11 +48,41 @@ test('an answer with a comment resumes the execution, and the same link answers 
   expect(answered.text).toContain('Your answer was <strong>rejected</strong>')
   const { signals } = await engine.signals.list(waiting.executionId)
   expect(signals).toMatchObject([{ name: 'rejected', source: { type: 'link' } }])
-  expect(JSON.parse(Buffer.from(signals[0]!.payload!).toString())).toEqual({ comment: 'not on a Friday' })
+  expect(JSON.parse(Buffer.from(signals[0]!.payload!).toString())).toEqual({
+    approved: false,
+    action: 'rejected',
+    comment: 'not on a Friday',
+  })
   const again = await visit(app, page, { link, action: 'approved', comment: '' })
   expect(again.text).toContain('Your answer was <strong>rejected</strong>')
   expect((await engine.signals.list(waiting.executionId)).signals).toHaveLength(1)
   expect((await visit(app, url)).text).toContain('Thank you')
+})
+
+test.each([
+  [{ action: 'approved', refusal: 'rejected' }, 'approved', true],
+  [{ action: 'approved', refusal: 'rejected' }, 'rejected', false],
+  [{ action: 'rejected', refusal: 'approved' }, 'approved', true],
+  [{ action: 'ship', refusal: 'hold' }, 'ship', true],
+  [{ action: 'ship', refusal: 'hold' }, 'hold', false],
+  [{ action: 'refused' }, 'refused', false],
+  [{ action: 'seen' }, undefined, true],
+] as const)('by a link %j the code that waits is told %s as %s', async (answers, action, approved) => {
+  const mailed: string[] = []
+  const release = task('release', async (ctx) => {
+    const approval = await ctx.waitpoint('approval')
+    await ctx.step('mail', async () => mailed.push(await approval.url(page, { ...answers, expiresIn: '1h' })))
+    return ctx.waitFor(approval)
+  })
+  const { engine, submit, worker, runAll } = await working([release])
+  const app = createApp(engine, { authenticate: null })
+  onTestFinished(() => app.stop())
+  const run = await submit(release)
+  await worker.tick()
+  const link = new URL(mailed[0]!).searchParams.get('link')!
+  await visit(app, page, { link, ...(action !== undefined && { action }) })
+  await runAll()
+  expect(await run.result()).toEqual({ approved, action: action ?? answers.action })
 })
 
 test('what another has answered is over for this link', async () => {

@@ -9,7 +9,7 @@ import type { Caller } from '../caller.ts'
 import { checkContent, type Incoming } from './incoming.ts'
 
 export interface RedeemRequest {
-  /** The signed part of the link. */
+  /** The signed part of the link: the parameter `link` of its URL. */
   readonly link: string
   /** Which of its answers; left out: the first. */
   readonly action?: string

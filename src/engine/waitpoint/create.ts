@@ -21,6 +21,7 @@ import { isStored, keyNameSql, signingKeyOf, storedKeyRow } from '../signing-key
 import { withToken } from './tokens.ts'
 
 export interface CreateWaitpointRequest extends Fence {
+  /** What conditions name it by. A suspension takes it up by its `waitpointId`; by the key alone it would make a fresh one. */
   readonly key: string
   /** It closes when no suspension has taken it by then; left out: it stays as long as the execution lives. */
   readonly expiresIn?: Duration
