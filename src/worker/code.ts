@@ -1,6 +1,6 @@
 // One run of a handler: the context that it is given, and how it came to an end.
 import { checkSize, encodeValue } from '../model/codec.ts'
-import { parseDuration, type Duration } from '../model/duration.ts'
+import type { Duration } from '../model/duration.ts'
 import { refusal } from '../model/errors.ts'
 import { formatWaitpointId, parseExecutionId, parseWaitpointId } from '../model/id.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
@@ -31,7 +31,7 @@ import { Steps } from './steps.ts'
 import { submitOptionNames } from './submission.ts'
 import { isTask, type Task } from './task.ts'
 import { readUpstream, readUpstreams } from './upstream.ts'
-import { SignalWait } from './waiting.ts'
+import { checkWait, SignalWait } from './waiting.ts'
 import { Group, type Awaitable, type Facts } from './waits.ts'
 
 export class Code implements Acts {
@@ -190,10 +190,8 @@ export class Code implements Acts {
   }
 
   waitFor(what: string | Waitpoint, options: WaitForOptions): Awaitable<unknown> {
-    refuseUnknownFields('ctx.waitFor', options, ['schema', 'timeout', 'onTimeout'])
-    if (options.timeout !== undefined) parseDuration('timeout', options.timeout)
-    const isWaitpoint = typeof what === 'object' && what !== null
-    const [name, waitpointId] = isWaitpoint ? [what.name, what.waitpointId] : [what, null]
+    checkWait(what, options)
+    const [name, waitpointId] = typeof what === 'object' ? [what.name, what.waitpointId] : [what, null]
     const { signals } = this.#task.schemas
     const schema = options.schema ?? (Object.hasOwn(signals, name) ? signals[name] : undefined)
     this.#steps.refuseInside(`the wait for ${show(name)}`)

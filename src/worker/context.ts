@@ -109,14 +109,17 @@ export interface Context<S extends Signals = Signals> {
   ): Promise<Value>
   sleep(name: string, duration: Duration): Wait<void>
   sleepUntil(name: string, time: number | Date): Wait<void>
+  // In this order: a schema says more than a task that declares no signals, and the compiler tells what the last one lacks.
   /** For a signal by name or through the waitpoint of that name; gives what was sent with it. */
-  waitFor<Name extends string & keyof S>(name: Name, options?: WaitForOptions<S[Name]>): Wait<S[Name]>
   waitFor<Value>(
     name: string | Waitpoint,
     options: WaitForOptions<Value> & { schema: Schema<unknown, Value> },
   ): Wait<Value>
+  /** For a signal through this waitpoint, or by its name; gives what was sent with it. */
   // oxlint-disable-next-line typescript/no-explicit-any
   waitFor(waitpoint: Waitpoint, options?: WaitForOptions<any>): Wait<any>
+  /** For a signal by name or through the waitpoint of that name; gives what was sent with it. */
+  waitFor<Name extends string & keyof S>(name: Name, options?: WaitForOptions<S[Name]>): Wait<S[Name]>
   /**
    * Before the wait, so that its token or link can be handed out: `ctx.waitFor(waitpoint)` then takes the answer, also one that
    * came earlier. It closes when nothing has waited for it within `expiresIn`.

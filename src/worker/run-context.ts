@@ -119,7 +119,7 @@ export class RunContext implements Context {
 
   get waitFor(): Context['waitFor'] {
     const acts = this.#acts
-    return (what: string | Waitpoint, options: WaitForOptions = {}) => acts.waitFor(what, options) as never
+    return (what: string | Waitpoint, options?: WaitForOptions) => acts.waitFor(what, options ?? {}) as never
   }
 
   get waitpoint(): Context['waitpoint'] {

@@ -1,5 +1,6 @@
 // Standard Schema (https://standardschema.dev), as far as we need it: zod, valibot, arktype and others satisfy it.
-import { EngineError, type ErrorCode } from '../model/errors.ts'
+import { EngineError, refusal, type ErrorCode } from '../model/errors.ts'
+import { show } from '../model/text.ts'
 
 export interface Schema<Input = unknown, Output = Input> {
   readonly '~standard': {
@@ -36,7 +37,12 @@ function pathOf(path: Issue['path']): string {
   return (path ?? []).map((part) => String(typeof part === 'object' ? part.key : part)).join('.')
 }
 
-export function isSchema(value: unknown): value is Schema {
+export function refuseNonSchema(field: string, schema: unknown): void {
+  if (schema === undefined || isSchema(schema)) return
+  throw refusal('invalid_input', field, show(schema), 'a Standard Schema, such as those of zod, valibot or arktype')
+}
+
+function isSchema(value: unknown): value is Schema {
   const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
   if (!isObject) return false
   const standard: unknown = Reflect.get(value, '~standard')

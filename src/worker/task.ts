@@ -8,7 +8,7 @@ import { refuseUnknownFields } from '../model/shape.ts'
 import { checkSignalName } from '../model/signal.ts'
 import { show } from '../model/text.ts'
 import type { Context } from './context.ts'
-import { isSchema, type Schema } from './schema.ts'
+import { refuseNonSchema, type Schema } from './schema.ts'
 import { moduleOf } from './thread/module.ts'
 
 /** What can be sent to a run, by name. Undeclared, a name takes anything. */
@@ -147,9 +147,4 @@ function checkSchemas({ input, output, signals = {} }: GivenOptions): Task['sche
     output,
     signals,
   }
-}
-
-function refuseNonSchema(field: string, schema: unknown): void {
-  if (schema === undefined || isSchema(schema)) return
-  throw refusal('invalid_input', field, show(schema), 'a Standard Schema, such as those of zod, valibot or arktype')
 }

@@ -1,19 +1,44 @@
 // A wait for a signal: by name, or through the waitpoint of that name. The signal that meets it is written down, so that every
 // later run is given the same one; so is that nobody answered in time.
 import type { Condition } from '../model/condition.ts'
+import { parseDuration } from '../model/duration.ts'
+import { refusal } from '../model/errors.ts'
 import type { WaitpointId } from '../model/id.ts'
-import type { WaitForOptions } from './context.ts'
+import { refuseUnknownFields } from '../model/shape.ts'
+import { show } from '../model/text.ts'
+import type { WaitForOptions, Waitpoint } from './context.ts'
 import { WaitTimeoutError } from './errors.ts'
 import type { Met } from './history.ts'
 import type { Holder } from './holder.ts'
 import type { Rest } from './rest.ts'
-import { checkBy } from './schema.ts'
+import { checkBy, refuseNonSchema } from './schema.ts'
 import { joinConditions, Leaf, type Facts, type Meeting } from './waits.ts'
 
 export interface Surroundings {
   readonly holder: Holder
   readonly rest: Rest
   readonly delivered: () => void
+}
+
+/** Where it is written: some of it would only be met when somebody answers, or when nobody has. */
+export function checkWait(what: string | Waitpoint, options: WaitForOptions): void {
+  refuseUnknownFields('ctx.waitFor', options, ['schema', 'timeout', 'onTimeout'])
+  const { schema, timeout, onTimeout } = options
+  if (typeof what === 'object' && typeof what?.waitpointId !== 'string') {
+    throw refusal(
+      'invalid_input',
+      'what ctx.waitFor takes',
+      show(what),
+      'a name, or what `await ctx.waitpoint(name)` gave',
+    )
+  }
+  if (timeout !== undefined) parseDuration('timeout', timeout)
+  refuseNonSchema('schema', schema)
+  if (onTimeout === undefined) return
+  if (typeof onTimeout !== 'function') throw refusal('invalid_input', 'onTimeout', show(onTimeout), 'a function')
+  if (timeout === undefined) {
+    throw refusal('invalid_input', 'onTimeout', 'given without a timeout', 'left out, or given with one')
+  }
 }
 
 export class SignalWait extends Leaf {

@@ -99,6 +99,13 @@ export async function typed(): Promise<void> {
     expectTypeOf(await ctx.waitFor('reply', { schema: count })).toEqualTypeOf<number>()
     return answer
   })
+  task('undeclared', async (ctx) => {
+    expectTypeOf(await ctx.waitFor('reply', { schema: count })).toEqualTypeOf<number>()
+    expectTypeOf(await ctx.waitFor(await ctx.waitpoint('reply'), { schema: count })).toEqualTypeOf<number>()
+    expectTypeOf(await ctx.waitFor('reply')).toBeAny()
+    // @ts-expect-error no unit
+    await ctx.waitFor('reply', { timeout: '2 dayz' })
+  })
   expectTypeOf(plain).toExtend<Task<{ email: string }, { size: number }>>()
 }
 
