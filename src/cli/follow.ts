@@ -61,13 +61,18 @@ export function detailOf(event: LogEvent): string {
   const { outcome, reason, workerInstanceId, leaseEpoch, leaseEffect, attemptIndex, actor } = event
   const parts = [
     outcome,
-    reason,
+    event.kind === 'signalled' ? signalOf(event) : reason,
     attemptIndex !== null && attemptIndex > 0 && leaseEffect === 'acquired' ? `attempt ${attemptIndex + 1}` : null,
     leaseEffect === 'reclaimed' ? 'taken over' : null,
     workerInstanceId === null ? null : `by ${workerInstanceId}${leaseEpoch === null ? '' : ` (epoch ${leaseEpoch})`}`,
     workerInstanceId === null && actor !== 'local' ? `by ${actor}` : null,
   ]
   return parts.filter((part) => part !== null && part !== '').join(' ')
+}
+
+function signalOf({ details }: LogEvent): string {
+  const { signalName, effect } = details as { readonly signalName: string; readonly effect: string }
+  return `${JSON.stringify(signalName)} ${effect}`
 }
 
 function paintOf(event: LogEvent, cli: Cli): (text: string) => string {

@@ -6,6 +6,7 @@ import { task } from '../../src/worker/task.ts'
 import { Worker } from '../../src/worker/worker.ts'
 import { jsonCodec } from '../../src/model/codec.ts'
 import type { ExecutionId } from '../../src/model/id.ts'
+import { fenceOf, held } from '../engine/execution/holder.ts'
 import { forgedToken } from '../engine/signal/forge.ts'
 import { claimed } from './claimed.ts'
 import { interruptible, typed, typing, type Typing } from './typed.ts'
@@ -129,6 +130,21 @@ test('approve asks which, where an execution has several waitpoints', async () =
   expect(code).toBe(2)
   expect(err).toMatch(/has the waitpoints "(legal|finance)", "(legal|finance)"; name one of them with --waitpoint/)
   expect((await cli.type('approve', id, '--waitpoint', 'legal')).out).toContain('it is kept until')
+})
+
+test('show tells of each signal what it was and what it did', async () => {
+  const cli = await typing()
+  const fence = fenceOf(await held(cli.engine))
+  const condition = { kind: 'signal', waitpoint: 'door', name: 'ready' } as const
+  const parked = await cli.engine.executions.suspend({ ...fence, condition })
+  if (parked.kind !== 'suspended') return expect.unreachable(parked.kind)
+  const { waitpointId, token } = parked.waitpoints[0]!
+  const other = await cli.type('signal', waitpointId, 'other', '--token', token!)
+  expect(other.out).toBe('Accepted: it is kept, and the execution waits on.\n')
+  await cli.type('signal', waitpointId, 'ready', '--token', token!)
+  const { out } = await cli.type('show', fence.executionId)
+  expect(out).toMatch(/\tsignalled\t"other" appended_to_waitpoint/)
+  expect(out).toMatch(/\tsignalled\t"ready" resume_condition_satisfied/)
 })
 
 test('signal speaks by name, or by the token of a waitpoint', async () => {

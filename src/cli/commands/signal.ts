@@ -64,7 +64,7 @@ export async function payloadOf(value: unknown): Promise<{ payload?: Uint8Array;
 
 const effects: Readonly<Record<SignalEffect, string>> = {
   resume_condition_satisfied: 'it was what the execution waited for, which goes on',
-  appended_to_waitpoint: 'it counts, and the execution waits for more',
+  appended_to_waitpoint: 'it is kept, and the execution waits on',
   appended_to_waitpoint_duplicate: 'but what it stands for had counted already',
   signal_ignored_not_in_condition: 'but the execution does not wait for a signal of this name',
   signal_ignored_matcher_failed: 'but it does not fit what the execution waits for',
