@@ -4,6 +4,7 @@ import type { Engine } from '../../src/engine/contract.ts'
 import { createApp } from '../../src/server/app.ts'
 import { setup } from '../support/setup.ts'
 import { asking } from './app-setup.ts'
+import { waitingFor } from './suspended.ts'
 
 async function keyed(options: Parameters<typeof createApp>[1] = {}) {
   const { engine, clock } = await setup()
@@ -52,6 +53,26 @@ test('a key does what its scopes say, and admin does everything', async () => {
   expect((await create(admin.headers)).status).toBe(201)
   expect((await ask('GET', '/v1/executions', undefined, submitter.headers)).status).toBe(403)
   expect((await ask('POST', '/v1/signing-keys/rotate', {}, reader.headers)).status).toBe(403)
+})
+
+test('WPT-14 a token and a link are for operators and workers alone, and each leaves an event with the name of the key', async () => {
+  const { ask, bearer, engine } = await keyed()
+  const { executionId, waitpointId, token } = await waitingFor(engine, 'door')
+  const path = `/v1/waitpoints/${encodeURIComponent(waitpointId)}`
+  const link = { base: 'https://example.com', action: 'yes', expiresIn: '1h' }
+  const { headers: weak } = await bearer('read', 'submit', 'signal')
+  for (const [verb, body] of [['token', {}] as const, ['link', link] as const]) {
+    const refused = await ask('POST', `${path}/${verb}`, body, weak)
+    expect(refused).toMatchObject({ status: 403, body: { code: 'forbidden' } })
+    expect(JSON.stringify(refused.body)).not.toContain(token.split(':')[1])
+    for (const scope of ['operate', 'worker'] as const) {
+      const { headers } = await bearer(scope)
+      expect((await ask('POST', `${path}/${verb}`, body, headers)).status).toBe(200)
+    }
+  }
+  const { events } = await engine.events.timeline(executionId)
+  const reads = events.filter(({ kind }) => kind === 'token_read')
+  expect(reads.map(({ actor }) => actor)).toEqual(['tester', 'tester', 'tester', 'tester'])
 })
 
 test('a revoked key is refused at once by the server that revoked it', async () => {

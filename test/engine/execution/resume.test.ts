@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest'
-import { mintExecutionId } from '../../../src/model/id.ts'
 import { delayedPromoter } from '../../../src/engine/reconcilers/delayed-promoter.ts'
+import { suspensionTimeout } from '../../../src/engine/reconcilers/suspension-timeout.ts'
+import type { Condition } from '../../../src/model/condition.ts'
+import { mintExecutionId } from '../../../src/model/id.ts'
 import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
-import { answer, waiting } from '../suspension/waiting.ts'
+import { answer, suspend, waiting } from '../suspension/waiting.ts'
 import { fenceOf, held, take } from './holder.ts'
 
 test('SUSP-12 an operator resumes at once, and says why', async () => {
@@ -64,6 +66,37 @@ test('SUSP-13 resuming what is not suspended is refused, and nothing is written'
     }
     await refusal('execution_not_found', engine.executions.resume({ executionId: mintExecutionId() }))
   })
+})
+
+test('an operator resumes whatever is suspended, by any condition and also after it has escalated', async () => {
+  const { engine, sql, clock } = await setup()
+  const parent = await held(engine)
+  const child = { kind: 'child', lane: 'others', parentId: parent.executionId }
+  const { executionId: childId } = await engine.executions.create(child)
+  await suspend(engine, parent, { condition: { kind: 'child', executionId: childId } })
+  const conditions: Condition[] = [
+    { kind: 'signal', name: 'go' },
+    { kind: 'count', n: 2, distinct: 'sources', waitpoints: ['answer'] },
+    { kind: 'timeout' },
+    { kind: 'time', at: 9_000_000_000_000 },
+    { kind: 'allOf', members: [{ kind: 'operator' }, { kind: 'signal', waitpoint: 'answer' }] },
+  ]
+  const timing = { timeout: '1h', timeoutBehaviour: 'escalate' } as const
+  const suspended = []
+  for (const condition of conditions) suspended.push(await waiting(engine, { condition, ...timing }))
+  const escalated = await waiting(engine, { condition: { kind: 'operator' }, ...timing, timeout: '1m' })
+  await clock.advance('2m')
+  expect(await suspensionTimeout.runOnce(sql)).toMatchObject({ processed: 1 })
+  for (const { claim } of [{ claim: parent }, ...suspended, escalated]) {
+    const { executionId } = claim
+    expect(await engine.executions.resume({ executionId })).toMatchObject({ kind: 'resumed' })
+    expect(await engine.executions.describe(executionId)).toMatchObject({
+      publicState: 'resumable',
+      state: { interruption: 'signalled' },
+    })
+    expect(await engine.suspensions.describe(executionId)).toMatchObject({ closeReason: 'resumed', timeoutAt: null })
+    expect((await engine.waitpoints.list(executionId)).waitpoints).toEqual([])
+  }
 })
 
 test('a second resume is refused', async () => {
