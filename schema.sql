@@ -838,7 +838,7 @@ create table flowfabric.ff_signal (
   taken_at_ms bigint,
   generation integer not null,
   effect flowfabric.ff_signal_effect not null,
-  is_carried boolean not null default false,
+  received_count integer not null default 0,
   waitpoint_key text collate "C",
   signal_name text collate "C" not null,
   signal_category text not null,
@@ -854,6 +854,7 @@ with (
   fillfactor=90
 );
 CREATE UNIQUE INDEX ff_signal_idempotency ON flowfabric.ff_signal USING btree (execution_id, idempotency_key, COALESCE(waitpoint_id, '00000000-0000-0000-0000-000000000000'::uuid), generation) WHERE (idempotency_key IS NOT NULL);
+CREATE INDEX ff_signal_open ON flowfabric.ff_signal USING btree (execution_id, COALESCE(waitpoint_id, '00000000-0000-0000-0000-000000000000'::uuid), generation) WHERE (taken_at_ms IS NULL);
 
 create table flowfabric.ff_step (
   execution_id uuid not null,
@@ -903,6 +904,7 @@ create table flowfabric.ff_suspension_current (
   idempotency_key text,
   condition jsonb not null,
   outcome jsonb,
+  signal_nos bigint[],
   constraint ff_suspension_current_pkey PRIMARY KEY (execution_id),
   constraint ff_suspension_current_closed CHECK ((((closed_at_ms IS NULL) = (close_reason IS NULL)) AND ((closed_at_ms IS NULL) OR ((timeout_at_ms IS NULL) AND (wake_at_ms IS NULL)))))
 )
@@ -953,7 +955,7 @@ with (
   autovacuum_vacuum_threshold=2000,
   fillfactor=40
 );
-CREATE INDEX ff_waitpoint_pending_execution ON flowfabric.ff_waitpoint_pending USING btree (execution_id, waitpoint_id);
+CREATE INDEX ff_waitpoint_pending_execution ON flowfabric.ff_waitpoint_pending USING btree (execution_id, suspension_id);
 CREATE INDEX ff_waitpoint_pending_expiry ON flowfabric.ff_waitpoint_pending USING btree (expires_at_ms, waitpoint_id) WHERE (expires_at_ms IS NOT NULL);
 
 create table flowfabric.ff_worker (

@@ -153,6 +153,15 @@ where g.waitpoint_id is null and g.taken_at_ms is null and e.lifecycle_phase <> 
   and e.attached & ${attached.signals} = 0`,
   ),
   invariant(
+    'taken-signal',
+    'no signal was taken out of a waitpoint that is open',
+    `
+select g.execution_id::text as subject, concat(g.signal_name, ' was taken, ', p.waitpoint_key, ' is ', p.state) as found
+from flowfabric.ff_signal g
+join flowfabric.ff_waitpoint_pending p on p.waitpoint_id = g.waitpoint_id
+where g.taken_at_ms is not null and p.state <> 'closed'`,
+  ),
+  invariant(
     'step',
     'the newest step of a generation tells how many there are, and none is of a generation to come',
     `

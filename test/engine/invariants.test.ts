@@ -22,6 +22,7 @@ const waitpoint = 'a waitpoint is open only while its suspension is, or its exec
 const tag = 'an execution tells of its tags'
 const bound = 'an execution tells of the bound on its attempts'
 const signal = 'an execution tells of the signals that wait for a condition that names them'
+const takenSignal = 'no signal was taken out of a waitpoint that is open'
 
 const step = 'the newest step of a generation tells how many there are, and none is of a generation to come'
 const stepColumns =
@@ -29,6 +30,7 @@ const stepColumns =
 
 const waitpointColumns =
   'execution_id, partition_key, waitpoint_id, suspension_id, created_at_ms, activated_at_ms, state, waitpoint_key, token_kid'
+const unused = `execution_id, partition_key, execution_id, null, 0, null, 'pending', 'k', 'kid'`
 const signalColumns =
   'execution_id, signal_id, accepted_at_ms, generation, effect, signal_name, signal_category, source_type, source_identity'
 
@@ -139,27 +141,30 @@ const breakages: readonly Breakage[] = [
     invariant: waitpoint,
     by: 'one of which its execution does not tell',
     given: 'active',
-    ...adding(
-      'ff_waitpoint_pending',
-      waitpointColumns,
-      `execution_id, partition_key, execution_id, null, 0, null, 'pending', 'k', 'kid'`,
-    ),
+    ...adding('ff_waitpoint_pending', waitpointColumns, unused),
   },
   {
     invariant: waitpoint,
     by: 'one of an execution that has ended',
     given: 'failed',
-    ...adding(
-      'ff_waitpoint_pending',
-      waitpointColumns,
-      `execution_id, partition_key, execution_id, null, 0, null, 'pending', 'k', 'kid'`,
-    ),
+    ...adding('ff_waitpoint_pending', waitpointColumns, unused),
   },
   {
     invariant: signal,
     by: 'one that waits unseen',
     given: 'active',
     ...adding('ff_signal', signalColumns, `execution_id, execution_id, 0, 0, 'kept_for_condition', 'n', 'c', 't', 'i'`),
+  },
+  {
+    invariant: takenSignal,
+    by: 'one that was taken while its suspension waits on',
+    given: 'suspended',
+    ...adding(
+      'ff_signal',
+      `${signalColumns}, taken_at_ms, waitpoint_id`,
+      `execution_id, execution_id, 0, 0, 'appended_to_waitpoint', 'n', 'c', 't', 'i', 0,
+        (select waitpoint_id from flowfabric.ff_waitpoint_pending)`,
+    ),
   },
   {
     invariant: tag,

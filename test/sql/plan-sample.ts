@@ -36,8 +36,8 @@ export async function readFacts(client: pg.Client): Promise<Facts> {
 
 const executionsIn = `
 select e.execution_id, e.partition_key, e.lease_id, e.lease_epoch, s.suspension_id,
-  (select w.waitpoint_id from flowfabric.ff_waitpoint_pending w where w.execution_id = e.execution_id limit 1)
-    as waitpoint_id,
+  (select w.waitpoint_id from flowfabric.ff_waitpoint_pending w
+    where w.execution_id = e.execution_id and w.state <> 'closed' limit 1) as waitpoint_id,
   (select g.signal_no from flowfabric.ff_signal g where g.execution_id = e.execution_id limit 1) as signal_no
 from flowfabric.ff_exec_core e
 left join flowfabric.ff_suspension_current s using (execution_id)
@@ -96,6 +96,7 @@ const plain: Sample = {
   effects: Array.from({ length: sampleSize }, () => 'no_op'),
   timeout_behaviours: Array.from({ length: sampleSize }, () => 'fail'),
   required_names: Array.from({ length: sampleSize }, () => []),
+  taken_nos: Array.from({ length: sampleSize }, () => '{}'),
   categories: Array.from({ length: sampleSize }, () => 'transient'),
   join_policies: Array.from({ length: sampleSize }, () => 'all_of'),
   on_satisfied: Array.from({ length: sampleSize }, () => 'let_run'),
@@ -147,6 +148,9 @@ export function sampleOf({ name, params }: Statement, facts: Facts): Sample {
     to: Number(shared['event_id']) + 1000,
     ...(name === 'step.record' && { kinds: rows.map(() => 'step'), indexes: rows.map((_, index) => index) }),
     ...(name === 'step.list' && { after: 0 }),
+    ...(ofOneSuspended.includes(name) && rows[0]),
+    ...(name.startsWith('signal.') && { idempotency_keys: rows.map((_, index) => `key-${index}`) }),
+    ...(ofNewSignals.includes(name) && { signal_nos: rows.map((_, index) => 1e9 + index) }),
   }
   return Object.fromEntries(
     Object.entries(params).map(([param, type]) => [
@@ -182,10 +186,16 @@ const byHolder = [
   'suspension.park-unmet',
   'suspension.record',
   'suspension.open-doors',
+  'suspension.look.signals',
+  'suspension.look.waitpoints',
+  'suspension.resumption',
   'waitpoint.create',
   'execution.stop',
 ]
 const ofSuspended = ['suspension.', 'signal.', 'waitpoint.', 'execution.resume']
+
+const ofNewSignals = ['signal.record', 'suspension.timeout-signal']
+const ofOneSuspended = ['waitpoint.list', 'waitpoint.of-suspension', 'waitpoint.describe-link', 'signal.list']
 
 /** What narrows a list beyond its namespace is left out: whoever asks for little of much has to look for it. */
 function isFilter(param: string, type: string): boolean {

@@ -18,6 +18,7 @@
 // readers of the log rely.
 import { attached } from '../../model/attached.ts'
 import { owedBySql } from '../dispatch/owed.ts'
+import { waitingByName } from '../signal/untaken.ts'
 
 /** What an ending has to close besides the execution itself; whoever has none of it ends by `endHeld` alone. */
 export const hasMoreToClose = attached.waitpoints | attached.suspension | attached.signals
@@ -207,9 +208,8 @@ ended_event as (${insertEvent}${eventOfLeased(details)}
 // Those sent by name that no condition has taken: nobody will hear them now, and the event says so.
 const untakenSignals = `case when d.attached & ${attached.signals} <> 0 then (
       select case when count(*) > 0 then jsonb_build_object('untakenSignals', count(*)) end
-      from flowfabric.ff_signal g
-      where g.execution_id = any (array[d.execution_id]) and g.generation = d.generation and g.waitpoint_id is null
-        and g.taken_at_ms is null) end`
+      from (${waitingByName('d')}
+      ) g) end`
 
 /** The same for executions that may have waitpoints, a suspension or signals: these close with them. */
 export const endExecutionsWhole = endExecutionsClosing(`case d.terminal_outcome

@@ -10,6 +10,7 @@ import type { Caller } from '../caller.ts'
 import { checkFence, fencedWhole, fenceInput, fenceParams, fenceValues, type Fence, type Held } from '../fence.ts'
 import { fencedAnswer, fencedRow } from '../fenced-answer.ts'
 import type { SetOperation } from '../merge.ts'
+import { byNameSql, doorSql, waitingByName } from '../signal/untaken.ts'
 import { checkEncoding, checkPayload } from './create-request.ts'
 import { fencedSet, wasAskedToStop } from './fenced-operation.ts'
 import { leaveHolderWhole } from './requeue.ts'
@@ -88,14 +89,41 @@ renewed_input as (
   where n.partition_key = any (array[r.partition_key]) and n.execution_id = any (array[r.execution_id])
 ),
 -- What was sent by name goes along: to be taken, and its key, so that a repeat of what was taken is still one. What is there
--- for its key alone is none of the signals that the new generation may receive.
-kept_signals as (
-  update flowfabric.ff_signal g
-  set generation = g.generation + 1, is_carried = g.taken_at_ms is not null
+-- for its key alone is none of the signals that the new generation may receive. The newest of all goes along to tell that count.
+kept_signal as materialized (
+  select r.execution_id, g.signal_no, sum(g.counts) over (partition by r.execution_id) as received_count
   from restarting r
   join flowfabric.ff_exec_core e on e.execution_id = any (array[r.execution_id])
-  where g.execution_id = any (array[r.execution_id]) and g.generation = e.generation and g.waitpoint_id is null
-    and (g.taken_at_ms is null or g.idempotency_key is not null)
+  cross join lateral (
+    select k.signal_no, max(k.counts) as counts
+    from (
+      select g.signal_no, 1 as counts
+      from (${waitingByName('e')}
+      ) g
+      union all
+      select g.signal_no, 0
+      from flowfabric.ff_signal g
+      where g.execution_id = any (array[e.execution_id]) and g.idempotency_key is not null
+        and ${doorSql('g')} = ${byNameSql} and g.generation = e.generation
+      union all
+      select n.signal_no, 0
+      from (
+        select g.signal_no, g.generation
+        from flowfabric.ff_signal g
+        where g.execution_id = e.execution_id
+        order by g.signal_no desc
+        limit 1
+      ) n
+      where n.generation = e.generation
+    ) k
+    group by k.signal_no
+  ) g
+),
+kept_signals as (
+  update flowfabric.ff_signal g
+  set generation = g.generation + 1, received_count = k.received_count
+  from kept_signal k
+  where g.execution_id = any (array[k.execution_id]) and g.signal_no = any (array[k.signal_no])
 ),
 closed_waitpoints as (
   update flowfabric.ff_waitpoint_pending p

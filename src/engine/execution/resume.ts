@@ -75,7 +75,7 @@ ${clockAfter('target')},
 waking as materialized (
   select t.execution_id, 'signalled'::flowfabric.ff_interruption as wake_interruption, t.delay_ms as wake_delay_ms,
     k.now_ms as woken_at_ms, t.actor as wake_actor, t.reason as wake_reason, 'resumed' as wake_close_reason,
-    null::jsonb as wake_outcome, null::jsonb as wake_answered
+    null::jsonb as wake_outcome, null::jsonb as wake_answered, null::int8[] as wake_signal_nos
   from target t
   cross join clock k
   where t.lifecycle_phase = 'suspended'

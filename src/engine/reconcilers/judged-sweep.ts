@@ -46,7 +46,7 @@ async function wakeDue(sql: Sql, duty: string, uuids: readonly string[]): Promis
   const [, woken] = await sql.decide([lockSetCall(uuids), ...factReads(uuids)], ([locked, ...facts]) => {
     const suspensions = openSuspensionsOf(facts)
     judged = locked.flatMap(({ execution_id: uuid }) => judge(suspensions.get(uuid)))
-    return writesFor(duty, judged)
+    return writesFor(duty, judged, new Map(facts[0].map((row) => [row.execution_id, row.free_signal_no])))
   })
   const ready = woken.filter((row) => row.delay_until_ms === null)
   return {
@@ -76,18 +76,21 @@ function judge(suspension: OpenSuspension | undefined): Due[] {
   return [{ suspension, verdict: evaluate(condition, { ...facts, timedOutAt: facts.now }), as: 'timed_out' }]
 }
 
-function writesFor(duty: string, judged: readonly Due[]) {
+/** `freeNumbers`, by the execution's uuid: of the signals that timeouts give. */
+function writesFor(duty: string, judged: readonly Due[], freeNumbers: ReadonlyMap<string, number>) {
   const now = judgedAt(judged)
   const timedOut = judged.filter(({ as }) => as === 'timed_out')
   const waiting = judged.filter(({ as }) => as === 'waiting')
   const waking = judged.filter(({ as }) => as !== 'waiting')
   return [
     timeoutSignalCall(
-      timedOut.map(({ suspension }) => ({ ...suspension, signalId: mintUuid() })),
+      timedOut.map(({ suspension: { uuid, suspensionId } }) => {
+        return { uuid, suspensionId, signalId: mintUuid(), signalNumber: freeNumbers.get(uuid)! }
+      }),
       duty,
       now,
     ),
-    wakeCall(waking.map((item) => wakingOf(duty, item))),
+    wakeCall(waking.map((item) => wakingOf(duty, item, freeNumbers))),
     takeSignalsCall(waking.flatMap(takenBy), now),
     rearmCall(waiting.map(({ suspension, verdict }) => ({ uuid: suspension.uuid, wakeAt: verdict.dueAt }))),
     takenUpCall(
@@ -97,7 +100,7 @@ function writesFor(duty: string, judged: readonly Due[]) {
   ] as const
 }
 
-function wakingOf(duty: string, due: Due): Waking {
+function wakingOf(duty: string, due: Due, freeNumbers: ReadonlyMap<string, number>): Waking {
   const waking = wakingBy(duty, due)
   if (due.as === 'satisfied') return waking
   return {
@@ -106,5 +109,6 @@ function wakingOf(duty: string, due: Due): Waking {
     delayMs: null,
     reason: 'suspension_timeout_auto_resume',
     closeReason: 'timed_out_auto_resume',
+    signalNumbers: [...waking.signalNumbers, freeNumbers.get(waking.uuid)!],
   }
 }

@@ -17,11 +17,16 @@ export interface Decision {
   /** In the order of the items. */
   readonly outcomes: readonly Outcome<SignalResult>[]
   readonly records: readonly SignalRecord[]
-  readonly suspensions: readonly JudgedSuspension[]
+  readonly suspensions: readonly Judged[]
   /** Of what can be claimed at once. */
   readonly readyQueueIds: readonly number[]
   /** Of what resumes later, and of what time alone will satisfy. */
   readonly timers: readonly { readonly timer: HintedTimer; readonly inMs: number }[]
+}
+
+interface Judged extends JudgedSuspension {
+  /** Of the signals that satisfy it. */
+  readonly takenNumbers: readonly number[]
 }
 
 /** What was read behind the locks. */
@@ -36,6 +41,11 @@ export function decide(keys: SigningKeys, items: readonly Incoming[], looked: Lo
   const foundAt = new Map(looked.found.map((row) => [row.ordinal - 1, row]))
   const firstOf = new Map(looked.found.flatMap((row) => (row.is_first ? [[row.execution_id, row]] : [])))
   const signalsOf = byExecution(looked.signals)
+  const waitpointCounts = new Map(
+    looked.found.flatMap(({ ordinal, waitpoint_count: count }) =>
+      count === null ? [] : [[items[ordinal - 1]!.target.uuid, count]],
+    ),
+  )
   const outcomes: Outcome<SignalResult>[] = []
   const arrivals = new Map<string, [index: number, arrival: Arrival][]>()
   for (const [index, item] of items.entries()) {
@@ -48,15 +58,15 @@ export function decide(keys: SigningKeys, items: readonly Incoming[], looked: Lo
     else own.push([index, arrival])
   }
   const records: SignalRecord[] = []
-  const judged: JudgedSuspension[] = []
+  const judged: Judged[] = []
   for (const [uuid, own] of arrivals) {
     const judgement = judge(
       own.map(([, arrival]) => arrival),
-      beforeOf(firstOf.get(uuid)!, signalsOf.get(uuid) ?? []),
+      beforeOf(firstOf.get(uuid)!, signalsOf.get(uuid) ?? [], waitpointCounts),
     )
     for (const [place, [index]] of own.entries()) outcomes[index] = judgement.answers[place]!
     records.push(...judgement.records)
-    if (judgement.judged !== null) judged.push(judgement.judged)
+    if (judgement.judged !== null) judged.push(withNumbers(judgement.judged, judgement.records))
   }
   const ready = judged.filter((one) => one.verdict.satisfied && delayOf(one) === 0)
   return {
@@ -66,6 +76,13 @@ export function decide(keys: SigningKeys, items: readonly Incoming[], looked: Lo
     readyQueueIds: ready.map(({ suspension }) => firstOf.get(suspension.uuid)!.queue_id),
     timers: judged.flatMap(timerOf),
   }
+}
+
+/** Some came before, others come now. */
+function withNumbers(judged: JudgedSuspension, records: readonly SignalRecord[]): Judged {
+  const { verdict, suspension } = judged
+  const now = new Map(records.map(({ arrival: { item, found } }) => [item.signalId, found.signal_no]))
+  return { ...judged, takenNumbers: verdict.signals.map((id) => suspension.signalNumbers.get(id) ?? now.get(id)!) }
 }
 
 function delayOf({ suspension }: JudgedSuspension): number {
@@ -93,7 +110,7 @@ export function writesOf({ records, suspensions }: Decision, hint: CarriedHint |
   ] as const
 }
 
-function wakingOf({ suspension, verdict, answered, actor, at }: JudgedSuspension): Waking {
+function wakingOf({ suspension, verdict, takenNumbers, answered, actor, at }: Judged): Waking {
   const { uuid, resumeDelayMs, condition } = suspension
   return {
     uuid,
@@ -106,6 +123,7 @@ function wakingOf({ suspension, verdict, answered, actor, at }: JudgedSuspension
     closeReason: 'resumed',
     outcome: verdict,
     answered,
+    signalNumbers: takenNumbers,
   }
 }
 

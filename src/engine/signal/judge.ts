@@ -12,7 +12,7 @@ import type { Arrival } from './admit.ts'
 import { answeredBy } from '../suspension/wake.ts'
 import { factOf } from './fact.ts'
 import type { Incoming, SignalResult } from './incoming.ts'
-import { waitpointUuidOf, type Before, type FoundTarget } from './look.ts'
+import type { Before, FoundTarget } from './look.ts'
 import type { SignalRecord } from './record.ts'
 
 export interface Judgement {
@@ -59,7 +59,9 @@ class Mailbox {
   readonly heldAgainst: Arrival[] = []
   readonly #records: SignalRecord[] = []
   readonly #answers = new Map<string, SignalResult | EngineError>()
-  readonly #counts: Map<string | null, number>
+  readonly #waitpointCounts: Before['waitpointCounts']
+  /** How many are recorded now, by the waitpoint's uuid. */
+  readonly #more = new Map<string, number>()
   readonly #most: number
   #count: number
   /** Undefined when there is none, and from the signal on that satisfies it. */
@@ -67,12 +69,12 @@ class Mailbox {
   judged: JudgedSuspension | null = null
 
   /** Without what was received nothing satisfies the condition. */
-  constructor({ suspension, counts, mostSignals }: Before, received: Received | null) {
+  constructor({ suspension, receivedCount, waitpointCounts, mostSignals }: Before, received: Received | null) {
     this.#received = received
     this.#open = suspension
-    this.#counts = new Map(counts)
     this.#most = mostSignals
-    this.#count = [...counts.values()].reduce((sum, count) => sum + count, 0)
+    this.#count = receivedCount
+    this.#waitpointCounts = waitpointCounts
   }
 
   take(arrival: Arrival): SignalResult | EngineError {
@@ -143,7 +145,7 @@ class Mailbox {
 
   #tooMany({ item, found }: Arrival): EngineError | null {
     const { noun, uuid, partition } = item.target
-    const atWaitpoint = this.#counts.get(waitpointUuidOf(item)) ?? 0
+    const atWaitpoint = (this.#waitpointCounts.get(uuid) ?? 0) + (this.#more.get(uuid) ?? 0)
     if (noun === 'waitpoint' && atWaitpoint >= limits.waitpointSignalCount) {
       const waitpointId = formatWaitpointId(partition, uuid)
       const sentence = `waitpoint ${waitpointId} has received ${atWaitpoint} signals, which is the most that one takes`
@@ -182,10 +184,10 @@ class Mailbox {
   }
 
   #record(arrival: Arrival, effect: SignalEffect, suspensionId: string | null): SignalEffect {
-    const waitpoint = waitpointUuidOf(arrival.item)
-    this.#counts.set(waitpoint, (this.#counts.get(waitpoint) ?? 0) + 1)
+    const { uuid } = arrival.item.target
+    this.#more.set(uuid, (this.#more.get(uuid) ?? 0) + 1)
     this.#count += 1
-    this.#records.push({ arrival, effect, suspensionId, isTaken: false })
+    this.#records.push({ arrival, effect, suspensionId, isTaken: false, receivedCount: this.#count })
     return effect
   }
 }

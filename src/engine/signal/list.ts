@@ -28,10 +28,15 @@ const listStatement = statement({
   text: `
 select g.signal_no, ${signalColumns('e.partition_key')}
 from flowfabric.ff_exec_core e
-join flowfabric.ff_signal g on g.execution_id = any (array[e.execution_id])
-where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.namespace = $3) and g.signal_no > $4
-order by g.signal_no
-limit $5`,
+cross join lateral (
+  select g.*
+  from flowfabric.ff_signal g
+  where g.execution_id = e.execution_id and g.signal_no > $4
+  order by g.signal_no
+  limit $5
+) g
+where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.namespace = $3)
+order by g.signal_no`,
 })
 
 /** Empty for an execution that does not exist, or is not the caller's. */

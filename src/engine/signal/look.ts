@@ -7,7 +7,7 @@ import { call } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import { keyByKid, storedKeyRow } from '../signing-key/stored-key.ts'
 import { openSuspensionOf, suspensionOf, type OpenSuspension, type SignalRow } from '../suspension/facts.ts'
-import { mostSignalsOf, signalOfSameKey } from './earlier.ts'
+import { countAtWaitpoint, mostSignalsOf, receivedCount, signalOfSameKey } from './earlier.ts'
 import type { Door, Incoming } from './incoming.ts'
 
 export const targetParams = {
@@ -68,6 +68,8 @@ export function lockCall(items: readonly Incoming[], isAlone: boolean) {
 const row = {
   ordinal: 'int8',
   now_ms: 'int8',
+  /** The number that it has when it is recorded; in the order of the set. */
+  signal_no: 'int8',
   execution_id: 'uuid',
   namespace: 'text',
   queue_id: 'int4',
@@ -87,11 +89,12 @@ const row = {
   first_effect: oneOf<SignalEffect | null>(),
   /** The key that the token or link names. */
   ...storedKeyRow,
+  /** Of the first of the set to its waitpoint. */
+  waitpoint_count: 'int8?',
   /** The first of the set to its execution: what follows is the execution's, and is told once. */
   is_first: 'bool',
   most_signals: 'int4?',
-  /** How many signals it has received in its generation, by the waitpoint through which they came; those by name under ''. */
-  received: 'jsonb?',
+  received_count: 'int4?',
   suspension_id: 'uuid?',
   condition: 'jsonb?',
   keeps_waitpoints: 'bool?',
@@ -116,16 +119,19 @@ with found as materialized (
     e.queue_id, e.flow_id, e.generation, e.lifecycle_phase, e.public_state, p.waitpoint_key,
     p.created_at_ms as waitpoint_created_at_ms, p.state as waitpoint_state, p.suspension_id as waitpoint_suspension_id,
     p.expires_at_ms as waitpoint_expires_at_ms,
-    row_number() over (partition by coalesce(i.execution_id, p.execution_id) order by i.ordinal) = 1 as is_first
+    row_number() over (partition by coalesce(i.execution_id, p.execution_id) order by i.ordinal) = 1 as is_first,
+    row_number() over (partition by i.waitpoint_id order by i.ordinal) = 1 as is_first_there
   from unnest($1::uuid[], $2::uuid[], $3::int2[], $4::text[], $5::text[], $6::text[], $7::uuid[])
     with ordinality as i (waitpoint_id, execution_id, partition_key, namespace, kid, idempotency_key, signal_id, ordinal)${target}
 )
-select f.ordinal, t.now_ms, f.execution_id, f.namespace, f.queue_id, q.lane_id, f.flow_id, f.generation,
+select f.ordinal, t.now_ms, nextval('flowfabric.ff_signal_no') as signal_no, f.execution_id, f.namespace, f.queue_id, q.lane_id, f.flow_id, f.generation,
   f.lifecycle_phase, f.public_state, f.waitpoint_key, f.waitpoint_created_at_ms, f.waitpoint_state,
   f.waitpoint_suspension_id, f.waitpoint_expires_at_ms,
   coalesce(again.signal_id, same.signal_id) as first_signal_id, coalesce(again.effect, same.effect) as first_effect,
   k.key_scope, k.key_kid, k.key_expires_at_ms, k.key_is_wrapped, k.key_secret,
-  f.is_first, case when f.is_first then ${mostSignalsOf('f')} end as most_signals, c.received, o.*
+  case when f.is_first_there and f.waitpoint_id is not null then ${countAtWaitpoint('f')} end as waitpoint_count,
+  f.is_first, case when f.is_first then ${mostSignalsOf('f')} end as most_signals,
+  case when f.is_first then ${receivedCount('f')} end as received_count, o.*
 from found f
 cross join (select flowfabric.ff_now_ms() as now_ms offset 0) t
 join flowfabric.ff_queue q on q.queue_id = any (array[f.queue_id])${keyByKid('f.namespace', 'f.kid')}
@@ -137,18 +143,9 @@ left join lateral (
   where f.signal_id is not null and g.execution_id = any (array[f.execution_id]) and g.signal_id = f.signal_id
   limit 1
 ) again on true
-left join lateral (
-  select jsonb_object_agg(coalesce(c.waitpoint_id::text, ''), c.signal_count) as received
-  from (
-    select g.waitpoint_id, count(*) as signal_count
-    from flowfabric.ff_signal g
-    where f.is_first and g.execution_id = any (array[f.execution_id]) and g.generation = f.generation
-      and not g.is_carried
-    group by g.waitpoint_id
-  ) c
-) c on true
 left join lateral (${openSuspensionOf(`case when f.is_first and f.lifecycle_phase = 'suspended' then f.execution_id end`)}
-) o on true`,
+) o on true
+order by f.ordinal`,
 })
 
 /** After the lock. `again`: an earlier reply was lost, so each looks for itself too. */
@@ -170,12 +167,17 @@ function claimedKid(door: Door): string | null {
 export interface Before {
   readonly suspension: OpenSuspension | undefined
   readonly mostSignals: number
-  /** By the waitpoint's uuid, or null for those that came by name. */
-  readonly counts: ReadonlyMap<string | null, number>
+  /** In its generation. */
+  readonly receivedCount: number
+  /** By the waitpoint's uuid: how many wait in it. */
+  readonly waitpointCounts: ReadonlyMap<string, number>
 }
 
-export function beforeOf(first: FoundTarget, signals: readonly SignalRow[]): Before {
-  const received = Object.entries((first.received ?? {}) as Readonly<Record<string, number>>)
+export function beforeOf(
+  first: FoundTarget,
+  signals: readonly SignalRow[],
+  waitpointCounts: Before['waitpointCounts'],
+): Before {
   const { suspension_id, timeout_behaviour, keeps_waitpoints } = first
   return {
     suspension:
@@ -183,6 +185,7 @@ export function beforeOf(first: FoundTarget, signals: readonly SignalRow[]): Bef
         ? undefined
         : suspensionOf({ ...first, suspension_id, timeout_behaviour, keeps_waitpoints: keeps_waitpoints! }, signals),
     mostSignals: first.most_signals!,
-    counts: new Map(received.map(([waitpoint, count]) => [waitpoint === '' ? null : waitpoint, count])),
+    receivedCount: first.received_count!,
+    waitpointCounts,
   }
 }

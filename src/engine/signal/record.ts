@@ -14,6 +14,8 @@ export interface SignalRecord {
   readonly suspensionId: string | null
   /** The condition is satisfied by it, and has taken it. */
   readonly isTaken: boolean
+  /** How many its generation has received, with this one. */
+  readonly receivedCount: number
 }
 
 /**
@@ -22,11 +24,11 @@ export interface SignalRecord {
  */
 export const recordReceived = `
 recorded as (
-  insert into flowfabric.ff_signal (execution_id, signal_id, waitpoint_id, suspension_id, accepted_at_ms, taken_at_ms,
-    generation, effect, waitpoint_key, signal_name, signal_category, source_type, source_identity, correlation_id,
+  insert into flowfabric.ff_signal (execution_id, signal_no, signal_id, waitpoint_id, suspension_id, accepted_at_ms,
+    taken_at_ms, generation, effect, received_count, waitpoint_key, signal_name, signal_category, source_type, source_identity, correlation_id,
     idempotency_key, payload, payload_encoding)
-  select execution_id, signal_id, waitpoint_id, suspension_id, accepted_at_ms,
-    case when is_taken then accepted_at_ms end, generation, effect::flowfabric.ff_signal_effect, waitpoint_key,
+  select execution_id, signal_no, signal_id, waitpoint_id, suspension_id, accepted_at_ms,
+    case when is_taken then accepted_at_ms end, generation, effect::flowfabric.ff_signal_effect, received_count, waitpoint_key,
     signal_name, signal_category, source_type, source_identity, correlation_id, idempotency_key, payload,
     payload_encoding
   from received
@@ -65,6 +67,8 @@ const recordStatement = statement({
     namespaces: 'text[]',
     actors: 'text[]',
     flow_ids: 'uuid?[]',
+    signal_nos: 'int8[]',
+    received_counts: 'int4[]',
   },
   row: {},
   text: `
@@ -72,10 +76,10 @@ with received as materialized (
   select *
   from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int8[], $6::bool[], $7::int4[], $8::text[], $9::text[],
     $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::bytea[], $17::text[], $18::int2[],
-    $19::text[], $20::text[], $21::uuid[])
+    $19::text[], $20::text[], $21::uuid[], $22::int8[], $23::int4[])
     as i (execution_id, signal_id, waitpoint_id, suspension_id, accepted_at_ms, is_taken, generation,
       effect, waitpoint_key, signal_name, signal_category, source_type, source_identity, correlation_id,
-      idempotency_key, payload, payload_encoding, partition_key, namespace, actor, flow_id)
+      idempotency_key, payload, payload_encoding, partition_key, namespace, actor, flow_id, signal_no, received_count)
 ),
 ${recordReceived},
 told as (
@@ -119,5 +123,7 @@ export function recordCall(records: readonly SignalRecord[]) {
     namespaces: found.map((row) => row.namespace),
     actors: items.map((item) => item.actor),
     flow_ids: found.map((row) => row.flow_id),
+    signal_nos: found.map((row) => row.signal_no),
+    received_counts: records.map(({ receivedCount }) => receivedCount),
   })
 }

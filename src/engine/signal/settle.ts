@@ -3,8 +3,8 @@
 // still good, none with its key before it, room for one more. All else is passed over and goes the general way.
 //
 // An execution that was changed since the statement began is passed over, by its `xmin`: whatever opens or closes a
-// suspension writes the execution too. A signal that ends nothing does not; one with the same key that came in between makes
-// the insert fail, and the next try sees it.
+// suspension writes the execution too. A signal that ends nothing does not: one with the same key that came in between makes
+// the insert fail, and the next try sees it; any other is missing in the count, which may then be short by one.
 import { formatExecutionId } from '../../model/id.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
@@ -13,7 +13,7 @@ import type { Hinting } from '../hint.ts'
 import { isLiveSql } from '../signing-key/stored-key.ts'
 import { wakeSuspended } from '../suspension/wake.ts'
 import type { Answer } from './answerable.ts'
-import { isFirstWithRoom } from './earlier.ts'
+import { isFirstWithRoom, receivedCount } from './earlier.ts'
 import type { Incoming, SignalResult } from './incoming.ts'
 import { waitpointUuidOf } from './look.ts'
 import { recordReceived, signalledEvents } from './record.ts'
@@ -55,22 +55,24 @@ with target as materialized (
 ),
 ${clockAfter('target')},
 received as materialized (
-  select t.*, k.now_ms as accepted_at_ms, s.resume_delay_ms, true as is_taken, 'resume_condition_satisfied' as effect
+  select t.*, k.now_ms as accepted_at_ms, s.resume_delay_ms, true as is_taken, 'resume_condition_satisfied' as effect,
+    nextval('flowfabric.ff_signal_no') as signal_no, before.received_count + 1 as received_count
   from target t
   cross join clock k
+  cross join lateral (select ${receivedCount('t')} as received_count offset 0) before
   join flowfabric.ff_suspension_current s on s.execution_id = any (array[t.execution_id])
   where s.suspension_id = t.suspension_id and s.closed_at_ms is null
     and (s.wake_at_ms is null or s.wake_at_ms > k.now_ms)
     and (t.kid is null or exists (
       select from flowfabric.ff_waitpoint_hmac h
       where h.namespace = any (array[t.key_scope]) and h.kid = any (array[t.kid]) and ${isLiveSql('h', 'k.now_ms')}))
-    and ${isFirstWithRoom('t')}
+    and ${isFirstWithRoom('t', 'before.received_count')}
 ),
 ${recordReceived},
 waking as (
   select execution_id, 'signalled'::flowfabric.ff_interruption as wake_interruption, resume_delay_ms as wake_delay_ms,
     accepted_at_ms as woken_at_ms, actor as wake_actor, null::text as wake_reason, 'resumed' as wake_close_reason,
-    outcome as wake_outcome, jsonb_build_array(waitpoint_key) as wake_answered
+    outcome as wake_outcome, jsonb_build_array(waitpoint_key) as wake_answered, array[signal_no] as wake_signal_nos
   from received
 ),
 -- First what came, then what it did.

@@ -8,6 +8,7 @@ import type { Json } from '../../model/json.ts'
 import type { TimeoutBehaviour } from '../../model/suspension.ts'
 import { call, type RowsOf } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
+import { waitingAt, waitingByName } from '../signal/untaken.ts'
 
 export interface OpenSuspension {
   /** The execution's. */
@@ -74,16 +75,22 @@ export function openSuspensionOf(execution: string): string {
 const openSuspensions = statement({
   name: 'suspension.open',
   params: { execution_ids: 'uuid[]' },
-  row: { execution_id: 'uuid', now_ms: 'int8', ...openSuspensionRow },
+  row: {
+    execution_id: 'uuid',
+    now_ms: 'int8',
+    /** Of the signal that a timeout may be. */
+    free_signal_no: 'int8',
+    ...openSuspensionRow,
+  },
   text: `
-select i.execution_id, flowfabric.ff_now_ms() as now_ms, o.*
+select i.execution_id, flowfabric.ff_now_ms() as now_ms, nextval('flowfabric.ff_signal_no') as free_signal_no, o.*
 from unnest($1::uuid[]) as i (execution_id)
 cross join lateral (${openSuspensionOf('i.execution_id')}
 ) o`,
 })
 
 // Those sent through the suspension's waitpoints, and of those sent by name the untaken ones whose name stands in the
-// condition. A name that stands there for something else costs a row that no leaf takes. What was found not to count when it
+// condition; both by what is open, not among all that the execution has ever received. A name that stands there for something else costs a row that no leaf takes. What was found not to count when it
 // came never will, and only a predicate needs payloads, of which there may be thousands. A lone leaf still waits, so nothing
 // that came has met it. Besides the executions of `$1`, those that the waitpoints of `$2` belong to: whoever answers one knows
 // only that.
@@ -119,12 +126,21 @@ from (
   ) p
 ) i
 join flowfabric.ff_suspension_current s on s.execution_id = any (array[i.execution_id])
-join flowfabric.ff_signal g on g.execution_id = any (array[s.execution_id])
-where s.closed_at_ms is null and s.condition ->> 'kind' <> 'signal' and g.taken_at_ms is null
-  and g.effect in ('appended_to_waitpoint', 'buffered_for_pending_waitpoint', 'kept_for_condition')
-  and (g.suspension_id = s.suspension_id
-    or g.waitpoint_id is null and g.generation = s.generation
-      and jsonb_path_exists(s.condition, '$.** ? (@.name == $name)', jsonb_build_object('name', g.signal_name)))`,
+cross join lateral (
+  select g.*
+  from flowfabric.ff_waitpoint_pending p
+  cross join lateral (${waitingAt('p')}
+  ) g
+  where p.execution_id = any (array[s.execution_id]) and p.suspension_id = s.suspension_id
+    and g.suspension_id = s.suspension_id
+  union all
+  select g.*
+  from (${waitingByName('s')}
+  ) g
+  where jsonb_path_exists(s.condition, '$.** ? (@.name == $name)', jsonb_build_object('name', g.signal_name))
+) g
+where s.closed_at_ms is null and s.condition ->> 'kind' <> 'signal'
+  and g.effect in ('appended_to_waitpoint', 'buffered_for_pending_waitpoint', 'kept_for_condition')`,
 })
 
 /** To be sent behind whatever locks the executions; also of those that waitpoints belong to. */
@@ -157,7 +173,9 @@ export function byExecution<Row extends { readonly execution_id: string }>(rows:
 
 export type SignalRow = RowOf<typeof openSignals.row>
 
-export function suspensionOf(row: RowOf<typeof openSuspensions.row>, signals: readonly SignalRow[]): OpenSuspension {
+type OpenRow = RowOf<typeof openSuspensions.row>
+
+export function suspensionOf(row: Omit<OpenRow, 'free_signal_no'>, signals: readonly SignalRow[]): OpenSuspension {
   return {
     uuid: row.execution_id,
     suspensionId: row.suspension_id,

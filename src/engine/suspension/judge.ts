@@ -64,6 +64,12 @@ export interface Judged {
   readonly isAtOnce: boolean
 }
 
+/** Of the signals that satisfy it; none where nothing does. */
+export function numbersTakenBy({ signals, verdict }: Judged): number[] {
+  const ids = new Set(verdict.signals)
+  return signals.filter((signal) => ids.has(signal.signal_id)).map((signal) => signal.signal_no)
+}
+
 export interface Judging {
   /** One whose condition holds at once is not parked. */
   readonly keepsLease: boolean

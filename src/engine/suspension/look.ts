@@ -9,6 +9,7 @@ import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import { lockSetCall } from '../execution/lock-set.ts'
 import { fenceInput, fenceParams, fenceValues, isHeldSql } from '../fence.ts'
 import { fenceRow } from '../fenced-answer.ts'
+import { waitingAt, waitingByName } from '../signal/untaken.ts'
 import { keyByKid, signingKeyOf, storedKeyRow } from '../signing-key/stored-key.ts'
 import { byExecution } from './facts.ts'
 import type { NewSuspension } from './request.ts'
@@ -80,7 +81,7 @@ with asked as materialized (
   cross join lateral (
     select p.waitpoint_id
     from flowfabric.ff_waitpoint_pending p
-    where p.execution_id = i.execution_id and p.state = 'pending' and not p.is_made_ahead
+    where p.execution_id = i.execution_id and p.suspension_id is null and p.state = 'pending' and not p.is_made_ahead
     offset 0
   ) p
 )
@@ -92,8 +93,7 @@ join flowfabric.ff_exec_core e on e.execution_id = any (array[p.execution_id])${
 })
 
 // Those that wait in a pending waitpoint, and those sent by name that nothing has taken. What was found not to count when it came
-// never will. The payload travels only where a
-// predicate looks into it.
+// never will. The payload travels only where a predicate looks into it.
 const earlySignals = statement({
   name: 'suspension.look.signals',
   params: { execution_ids: 'uuid[]', with_payloads: 'bool[]', names: 'text[]' },
@@ -115,14 +115,20 @@ select g.execution_id, g.signal_no, g.signal_id, g.signal_name, g.source_type, g
   g.waitpoint_key, g.accepted_at_ms, case when i.with_payload then g.payload end as payload, g.payload_encoding
 from unnest($1::uuid[], $2::bool[]) as i (execution_id, with_payload)
 join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
-join flowfabric.ff_signal g on g.execution_id = any (array[e.execution_id])
-where g.taken_at_ms is null
-  and case when g.waitpoint_id is null
-    then g.suspension_id is null and g.generation = e.generation and g.signal_name = any ($3::text[])
-    else g.effect in ('buffered_for_pending_waitpoint', 'appended_to_waitpoint') and exists (
-      select from flowfabric.ff_waitpoint_pending p
-      where p.waitpoint_id = any (array[g.waitpoint_id]) and p.state = 'pending')
-  end`,
+cross join lateral (
+  select g.*
+  from flowfabric.ff_waitpoint_pending p
+  cross join lateral (${waitingAt('p')}
+  ) g
+  where e.attached & ${attached.waitpoints} <> 0
+    and p.execution_id = any (array[e.execution_id]) and p.suspension_id is null and p.state = 'pending'
+    and g.effect in ('buffered_for_pending_waitpoint', 'appended_to_waitpoint')
+  union all
+  select g.*
+  from (${waitingByName('e')}
+  ) g
+  where g.suspension_id is null and g.signal_name = any ($3::text[])
+) g`,
 })
 
 // Of an id that is nobody's, or another's child, nothing is told; nor of a child that lives on its own since an earlier

@@ -2,6 +2,7 @@
 // at once. What was sent to them before counts to the suspension from now on.
 import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
+import { waitingAt } from '../signal/untaken.ts'
 import type { Judged } from './judge.ts'
 
 const openStatement = statement({
@@ -32,12 +33,18 @@ activated as (
   from door d
   where not d.is_fresh and p.waitpoint_id = any (array[d.waitpoint_id])
 ),
+early as materialized (
+  select g.execution_id, g.signal_no, d.suspension_id
+  from door d
+  cross join lateral (${waitingAt('d')}
+  ) g
+  where not d.is_fresh
+),
 counted as (
   update flowfabric.ff_signal g
-  set suspension_id = d.suspension_id
-  from door d
-  where not d.is_fresh and g.execution_id = any (array[d.execution_id]) and g.waitpoint_id = d.waitpoint_id
-    and g.taken_at_ms is null
+  set suspension_id = y.suspension_id
+  from early y
+  where g.execution_id = any (array[y.execution_id]) and g.signal_no = any (array[y.signal_no])
 )
 insert into flowfabric.ff_waitpoint_pending (waitpoint_id, execution_id, suspension_id, created_at_ms, activated_at_ms,
   partition_key, state, waitpoint_key, token_kid, required_signal_names)

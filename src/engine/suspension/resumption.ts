@@ -62,9 +62,8 @@ export function resumptionOf(execution: string): string {
       and s.generation = ${execution}.generation)`
 }
 
-// A timeout that resumes leaves a signal beside those of the verdict.
-const tookOne = `s.close_reason = 'resumed' and jsonb_array_length(s.outcome -> 'signals') = 1`
-const isTakenBySuspension = `g.execution_id = s.execution_id and g.suspension_id = s.suspension_id and g.taken_at_ms is not null`
+const tookOne = `cardinality(s.signal_nos) = 1`
+const isTakenBySuspension = `g.execution_id = s.execution_id and g.signal_no = any (s.signal_nos)`
 
 /** What `resumptionOf` gives. */
 type StoredResumption = Pick<Resumption, 'suspensionId' | 'idempotencyKey' | 'resumedAt' | 'closeReason'> & {

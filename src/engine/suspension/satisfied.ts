@@ -10,7 +10,7 @@ export interface Judged {
 
 /** Of one whose condition is met. */
 export function wakingBy(actor: string, { suspension, verdict }: Judged): Waking {
-  const { uuid, condition, facts, resumeDelayMs } = suspension
+  const { uuid, condition, facts, resumeDelayMs, signalNumbers } = suspension
   return {
     uuid,
     interruption: interruptionBy(verdict, condition),
@@ -21,6 +21,7 @@ export function wakingBy(actor: string, { suspension, verdict }: Judged): Waking
     closeReason: 'resumed',
     outcome: verdict,
     answered: answeredBy(verdict, facts.signals),
+    signalNumbers: verdict.signals.map((id) => signalNumbers.get(id)!),
   }
 }
 

@@ -12,6 +12,7 @@
 //   wake_close_reason  text: how suspension and waitpoints close
 //   wake_outcome       jsonb or null: which leaf won, which signals did it
 //   wake_answered      jsonb or null: the keys of the waitpoints through which those signals came
+//   wake_signal_nos    bigint[] or null: the numbers of the signals that it takes
 //
 // It gives `woken`, one row for each, and leaves: the execution runnable with the same attempt, in the ready table or
 // delayed; its suspension and the waitpoints of it closed, without timers; one event. One that keeps its waitpoints leaves those
@@ -56,7 +57,7 @@ woken as (
   where e.execution_id = any (array[w.execution_id])
   returning e.execution_id, e.partition_key, e.namespace, e.flow_id, e.generation, e.attempt_index, e.queue_id, e.priority,
     e.rank, e.eligibility_state, e.delay_until_ms, e.last_mutation_at_ms, w.wake_actor, w.wake_reason,
-    w.wake_close_reason, w.wake_outcome, w.wake_answered
+    w.wake_close_reason, w.wake_outcome, w.wake_answered, w.wake_signal_nos
 ),
 woken_ready as (
   insert into flowfabric.ff_ready (queue_id, neg_priority, resumed, rank, execution_id)
@@ -67,7 +68,7 @@ woken_ready as (
 woken_suspension as (
   update flowfabric.ff_suspension_current s
   set closed_at_ms = d.last_mutation_at_ms, close_reason = d.wake_close_reason, timeout_at_ms = null, wake_at_ms = null,
-    outcome = d.wake_outcome
+    outcome = d.wake_outcome, signal_nos = d.wake_signal_nos
   from woken d
   where s.execution_id = any (array[d.execution_id])
   returning s.execution_id, s.suspension_id, s.closed_at_ms, s.close_reason, s.keeps_waitpoints, d.wake_answered
@@ -105,6 +106,8 @@ export interface Waking {
   readonly outcome: unknown
   /** The keys of the waitpoints through which the signals of the outcome came. */
   readonly answered: readonly string[]
+  /** Of the signals that it takes. */
+  readonly signalNumbers: readonly number[]
 }
 
 const wake = statement({
@@ -119,6 +122,7 @@ const wake = statement({
     close_reasons: 'text[]',
     outcomes: 'jsonb?[]',
     answered_keys: 'jsonb[]',
+    taken_nos: 'text[]',
     channel: 'text?',
     hint: 'text?',
   },
@@ -126,15 +130,16 @@ const wake = statement({
   text: `
 with waking as materialized (
   select execution_id, wake_interruption::flowfabric.ff_interruption as wake_interruption, wake_delay_ms, woken_at_ms,
-    wake_actor, wake_reason, wake_close_reason, wake_outcome, wake_answered
-  from unnest($1::uuid[], $2::text[], $3::int8[], $4::int8[], $5::text[], $6::text[], $7::text[], $8::jsonb[], $9::jsonb[])
+    wake_actor, wake_reason, wake_close_reason, wake_outcome, wake_answered, wake_signal_nos::int8[] as wake_signal_nos
+  from unnest($1::uuid[], $2::text[], $3::int8[], $4::int8[], $5::text[], $6::text[], $7::text[], $8::jsonb[], $9::jsonb[],
+      $10::text[])
     as w (execution_id, wake_interruption, wake_delay_ms, woken_at_ms, wake_actor, wake_reason, wake_close_reason,
-      wake_outcome, wake_answered)
+      wake_outcome, wake_answered, wake_signal_nos)
 ),
 ${wakeSuspended()}
 select execution_id, queue_id, delay_until_ms
 from woken
-where $10::text is null or pg_notify($10, $11) is not null`,
+where $11::text is null or pg_notify($11, $12) is not null`,
 })
 
 /** For executions that an earlier statement of the transaction has locked and found suspended. */
@@ -149,9 +154,15 @@ export function wakeCall(items: readonly Waking[], hint: CarriedHint | null = nu
     close_reasons: items.map((item) => item.closeReason),
     outcomes: items.map((item) => item.outcome),
     answered_keys: items.map((item) => item.answered),
+    taken_nos: items.map((item) => numbersSql(item.signalNumbers)),
     channel: hint?.channel ?? null,
     hint: hint?.payload ?? null,
   })
+}
+
+/** An array as one value of an array: Postgres has no arrays of different lengths in one. */
+export function numbersSql(numbers: readonly number[]): string {
+  return `{${numbers.join(',')}}`
 }
 
 /** The keys of the waitpoints through which the signals of a verdict came. */

@@ -5,7 +5,7 @@ import type { Call } from '../../sql/sql.ts'
 import { stopCall } from '../execution/stop.ts'
 import { held } from '../merge.ts'
 import { factOf } from './facts.ts'
-import type { Decided, Decision, Judged } from './judge.ts'
+import { numbersTakenBy, type Decided, type Decision, type Judged } from './judge.ts'
 import { closeDoorsCall, openDoorsCall } from './open-doors.ts'
 import { parkCall } from './park.ts'
 import { recordCall } from './record.ts'
@@ -37,14 +37,13 @@ export function isKind<Kind extends (Decided | ParkedUnmet)['kind']>(
   return decision !== held && !EngineError.is(decision) && decision.kind === kind
 }
 
-function takenBy({ item, signals, verdict }: Judged) {
-  const ids = new Set(verdict.signals)
-  return signals
-    .filter((signal) => ids.has(signal.signal_id))
-    .map((signal) => ({ uuid: item.uuid, signalNumber: signal.signal_no, suspensionId: item.suspensionId }))
+function takenBy(judged: Judged) {
+  const { uuid, suspensionId } = judged.item
+  return numbersTakenBy(judged).map((signalNumber) => ({ uuid, suspensionId, signalNumber }))
 }
 
-function wakingOf({ item, row, verdict, signals }: Judged): Waking {
+function wakingOf(judged: Judged): Waking {
+  const { item, row, verdict, signals } = judged
   return {
     uuid: item.uuid,
     interruption: interruptionBy(verdict, item.condition),
@@ -55,5 +54,6 @@ function wakingOf({ item, row, verdict, signals }: Judged): Waking {
     closeReason: 'resumed',
     outcome: verdict,
     answered: answeredBy(verdict, signals.map(factOf)),
+    signalNumbers: numbersTakenBy(judged),
   }
 }

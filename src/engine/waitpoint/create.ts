@@ -102,7 +102,7 @@ found as materialized (
     case when v.attached & ${attached.waitpoints} = 0 then 0 else (
       select count(*)
       from flowfabric.ff_waitpoint_pending o
-      where o.execution_id = any (array[v.execution_id]) and o.state = 'pending'
+      where o.execution_id = any (array[v.execution_id]) and o.suspension_id is null and o.state = 'pending'
     ) end + row_number() over (partition by v.execution_id order by v.ordinal) <= ${limits.pendingWaitpointCount} as has_room
   from verdict v
   join flowfabric.ff_exec_core e on e.execution_id = any (array[v.execution_id])

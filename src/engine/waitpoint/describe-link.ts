@@ -72,8 +72,12 @@ join flowfabric.ff_exec_input n
 join flowfabric.ff_queue q on q.queue_id = any (array[e.queue_id])${keyByKid('e.namespace', '$4')}
 left join flowfabric.ff_suspension_current s
   on s.execution_id = any (array[e.execution_id]) and s.suspension_id = p.suspension_id and s.closed_at_ms is null
-left join flowfabric.ff_signal g
-  on g.execution_id = any (array[e.execution_id]) and g.idempotency_key = $5 and g.waitpoint_id = p.waitpoint_id
+left join lateral (
+  select g.signal_name
+  from flowfabric.ff_signal g
+  where g.execution_id = e.execution_id and g.idempotency_key = $5 and g.waitpoint_id = p.waitpoint_id
+  offset 0
+) g on true
 where p.waitpoint_id = $1 and p.partition_key = $2 and ($3::text is null or e.namespace = $3)`,
 })
 

@@ -10,6 +10,7 @@ import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import { readNamespace } from '../execution/get-namespace.ts'
 import { pageLimit } from '../page.ts'
+import { countAtWaitpoint } from '../signal/earlier.ts'
 import type { SigningKeys } from '../signing-key/keys.ts'
 import { withToken } from './tokens.ts'
 
@@ -55,23 +56,32 @@ const listStatement = statement({
     token_kid: 'text',
   },
   text: `
-with received as materialized (
-  select jsonb_object_agg(waitpoint_id, signal_count) as counts
+with listed as materialized (
+  select *
   from (
-    select waitpoint_id, count(*) as signal_count
-    from flowfabric.ff_signal
-    where execution_id = $1 and waitpoint_id is not null
-    group by waitpoint_id
-  ) g
+    select p.*
+    from flowfabric.ff_waitpoint_pending p
+    where p.execution_id = $1 and p.suspension_id is null and p.state = 'pending'
+    union all
+    select p.*
+    from flowfabric.ff_suspension_current s
+    cross join lateral (
+      select p.*
+      from flowfabric.ff_waitpoint_pending p
+      where p.execution_id = s.execution_id and p.suspension_id = s.suspension_id and p.state = 'active'
+      offset 0
+    ) p
+    where s.execution_id = $1
+    offset 0
+  ) p
+  where p.waitpoint_id > $2
+  order by p.waitpoint_id
+  limit $3
 )
-select p.waitpoint_id, p.waitpoint_key, p.state, p.required_signal_names,
-  coalesce((r.counts ->> p.waitpoint_id::text)::int4, 0) as signal_count, p.created_at_ms, p.activated_at_ms,
-  p.expires_at_ms, p.token_kid
-from flowfabric.ff_waitpoint_pending p
-cross join received r
-where p.execution_id = $1 and p.waitpoint_id > $2 and p.state <> 'closed'
-order by p.waitpoint_id
-limit $3`,
+select p.waitpoint_id, p.waitpoint_key, p.state, p.required_signal_names, ${countAtWaitpoint('p')}::int4 as signal_count,
+  p.created_at_ms, p.activated_at_ms, p.expires_at_ms, p.token_kid
+from listed p
+order by p.waitpoint_id`,
 })
 
 const defaultLimit = 100

@@ -9,8 +9,12 @@ const readStatement = statement({
   row: { waitpoint_id: 'uuid', waitpoint_key: 'text', token_kid: 'text', created_at_ms: 'int8' },
   text: `
 select waitpoint_id, waitpoint_key, token_kid, created_at_ms
-from flowfabric.ff_waitpoint_pending
-where execution_id = $1 and suspension_id = $2
+from (
+  select *
+  from flowfabric.ff_waitpoint_pending
+  where execution_id = $1 and suspension_id = $2
+  offset 0
+) p
 order by waitpoint_id`,
 })
 

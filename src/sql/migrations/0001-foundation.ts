@@ -446,6 +446,8 @@ create table flowfabric.ff_suspension_current (
   condition jsonb not null,
   -- Which leaf won, which signals did it, and the verdict beside a timeout.
   outcome jsonb,
+  -- The numbers of the signals that it took, by which whoever goes on is given them; null while it is open.
+  signal_nos bigint[],
   constraint ff_suspension_current_closed check (
     (closed_at_ms is null) = (close_reason is null)
     and (closed_at_ms is null or timeout_at_ms is null and wake_at_ms is null))
@@ -483,7 +485,9 @@ create table flowfabric.ff_waitpoint_pending (
     and (state <> 'pending' or suspension_id is null)
     and (state <> 'active' or suspension_id is not null and activated_at_ms is not null))
 ) with (fillfactor = 40, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 2000);
-create index ff_waitpoint_pending_execution on flowfabric.ff_waitpoint_pending (execution_id, waitpoint_id);
+-- Those that are pending have no suspension, those that are active have the one that is open: neither is looked for among all
+-- that have closed. The state itself would make every close touch the index.
+create index ff_waitpoint_pending_execution on flowfabric.ff_waitpoint_pending (execution_id, suspension_id);
 create index ff_waitpoint_pending_expiry on flowfabric.ff_waitpoint_pending (expires_at_ms, waitpoint_id)
   where expires_at_ms is not null;
 
@@ -502,8 +506,8 @@ create table flowfabric.ff_signal (
   taken_at_ms bigint,
   generation integer not null,
   effect flowfabric.ff_signal_effect not null,
-  -- Taken before a restart, which took it along for its key alone: it counts no more.
-  is_carried boolean not null default false,
+  -- How many the generation has received, as of this record: the newest tells.
+  received_count integer not null default 0,
   waitpoint_key text collate "C",
   signal_name text collate "C" not null,
   signal_category text not null,
@@ -518,6 +522,9 @@ create table flowfabric.ff_signal (
 -- By name they share the nil waitpoint, and their key holds within the generation, like what they say.
 create unique index ff_signal_idempotency on flowfabric.ff_signal (execution_id, idempotency_key,
   coalesce(waitpoint_id, '00000000-0000-0000-0000-000000000000'::uuid), generation) where idempotency_key is not null;
+-- What a wait may still take. A signal that ends a wait is taken as it is written, and never comes in here.
+create index ff_signal_open on flowfabric.ff_signal (execution_id,
+  coalesce(waitpoint_id, '00000000-0000-0000-0000-000000000000'::uuid), generation) where taken_at_ms is null;
 
 -- Signing keys of waitpoint tokens: of a namespace, or of all where that is empty. One is active; older ones verify until
 -- their grace is over. Then the secret is wiped and the row stays, so that no id ever names two keys.

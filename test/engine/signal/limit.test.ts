@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import type { Engine } from '../../../src/engine/contract.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
 import type { Fence } from '../../../src/engine/fence.ts'
+import { suspensionTimeout } from '../../../src/engine/reconcilers/suspension-timeout.ts'
 import type { ExecutionId } from '../../../src/model/id.ts'
 import { around } from '../../../src/sql/around.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
@@ -51,6 +52,45 @@ test('SIG-08 what nobody had taken goes along over a restart and counts, until i
   await engine.executions.restart(second)
   for (const key of ['e', 'f', 'g']) expect(await send(key)).toBe('accepted')
   await refusal('signal_limit_exceeded', send('h'))
+})
+
+test('SIG-08 what goes along over a restart counts, whatever came behind it', async () => {
+  const { engine } = await setup()
+  const fence = fenceOf(await held(engine, { policy }))
+  const send = sender(engine, fence.executionId)
+  await send('a')
+  const { waitpointId, token } = await engine.waitpoints.create({ ...fence, key: 'door' })
+  await engine.signals.deliver({ waitpointId, token, name: 'yes', idempotencyKey: 'a' })
+  await engine.executions.restart(fence)
+  for (const key of ['b', 'c']) expect(await send(key)).toBe('accepted')
+  await refusal('signal_limit_exceeded', send('d'))
+  expect(await send('a')).toBe('duplicate')
+})
+
+test('SIG-08 a key that a replay has set free stays free over a restart', async () => {
+  const { engine } = await setup()
+  const first = fenceOf(await held(engine, { policy }))
+  const { executionId } = first
+  const send = sender(engine, executionId)
+  await send('a')
+  await takeOne(engine, first)
+  await engine.executions.complete(first)
+  await engine.executions.replay({ executionId })
+  await engine.executions.restart(fenceOf(await take(engine)))
+  for (const key of ['a', 'b', 'c']) expect(await send(key)).toBe('accepted')
+  await refusal('signal_limit_exceeded', send('d'))
+})
+
+test('SIG-08 a timeout that resumes is counted, and every signal behind it', async () => {
+  const { engine, clock, sql } = await setup()
+  const fence = fenceOf(await held(engine, { policy }))
+  const send = sender(engine, fence.executionId)
+  const waiting = { condition: { kind: 'operator' }, timeout: '10s' } as const
+  await engine.executions.suspend({ ...fence, ...waiting, timeoutBehaviour: 'auto_resume_with_timeout_signal' })
+  await clock.advance('11s')
+  await suspensionTimeout.runOnce(sql)
+  for (const key of ['a', 'b']) expect(await send(key)).toBe('accepted')
+  await refusal('signal_limit_exceeded', send('c'))
 })
 
 test('SIG-08 after a restart a signal that ends a wait is settled as before', async () => {

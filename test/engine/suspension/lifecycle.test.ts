@@ -40,6 +40,31 @@ test('CLAIM-20 a resumed execution keeps its attempt; the claim says so, and car
   })
 })
 
+test('of all that it was told a claim carries what its own wait took, whenever that came', async () => {
+  const { engine } = await setup()
+  const both = {
+    kind: 'allOf',
+    members: [
+      { kind: 'signal', name: 'early' },
+      { kind: 'signal', waitpoint: 'answer' },
+    ],
+  } as const
+  let claim = (await waiting(engine, { condition: { kind: 'signal', name: 'tick' } })).claim
+  const { executionId } = claim
+  for (const name of ['early', 'tick', 'tick']) {
+    await engine.signals.send({ executionId, name })
+    if (name === 'early') continue
+    claim = await take(engine)
+    expect(claim.resumption?.signals.map((signal) => signal.name)).toEqual([name])
+    await suspend(engine, claim, { condition: { kind: 'signal', name: 'tick' } })
+  }
+  await engine.executions.resume({ executionId })
+  const { waitpoints } = await suspend(engine, await take(engine), { condition: both })
+  await answer(engine, waitpoints[0]!)
+  claim = await take(engine)
+  expect(claim.resumption?.signals.map((signal) => signal.name)).toEqual(['early', 'approved'])
+})
+
 test('a claim carries a MiB of signals, says that there are more, and they are in the list', async () => {
   const { engine } = await setup()
   const condition = { kind: 'count', n: 5, distinct: 'signals', waitpoints: ['answer'] } as const
