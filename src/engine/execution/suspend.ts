@@ -148,7 +148,7 @@ function tellTimeout(hints: Hints, timeoutAt: number | null, now: number): void 
 async function suspended({ sql, keys }: Surroundings, decision: Judged | Repeated | ParkedUnmet): Promise<Suspended> {
   const { item, row } = decision
   const suspensionId = decision.kind === 'repeat' ? decision.row.last_suspension_id! : item.suspensionId
-  const doors = decision.kind === 'repeat' ? await readWaitpoints(sql, item.uuid, suspensionId) : decision.doors
+  const doors = decision.kind === 'repeat' ? await readWaitpoints(sql, item, suspensionId) : decision.doors
   if (decision.kind === 'repeat') {
     await keys.openAll(
       row.namespace,

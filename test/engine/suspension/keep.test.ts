@@ -102,3 +102,19 @@ test('without it all are closed, and it is true or false', async () => {
   const { message } = await refusal('invalid_input', engine.executions.suspend(asked))
   expect(message).toContain('keepWaitpoints')
 })
+
+test('a repeat of the suspend that made them answers with the same tokens, also when they have outlived it', async () => {
+  const { engine } = await setup()
+  const claim = await held(engine)
+  const ahead = await engine.waitpoints.create({ ...fenceOf(claim), key: 'ahead' })
+  const asked = {
+    condition: { kind: 'anyOf', members: [...either.members, { kind: 'signal', waitpoint: 'ahead' }] },
+    waitpoints: [{ key: 'other' }, { waitpointId: ahead.waitpointId }, { key: 'one' }],
+    keepWaitpoints: true,
+    idempotencyKey: 'k',
+  } as const
+  const first = await suspend(engine, claim, asked)
+  await answer(engine, first.waitpoints[2]!)
+  expect(first.waitpoints).toHaveLength(3)
+  expect(await suspend(engine, claim, asked)).toEqual(first)
+})
