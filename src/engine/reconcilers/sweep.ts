@@ -175,10 +175,10 @@ const setAside = statement({
   text: `
 with subject as materialized (
   select e.execution_id, e.partition_key, e.attempt_index, coalesce(s.failure_count, 0) + 1 as failure_count,
-    case when u.escalated_at_ms is null then u.timeout_behavior else u.second_behavior end::text as timeout
+    case when u.timeout_at_ms is null then null when u.escalated_at_ms is null then u.timeout_behavior
+      else u.second_behavior end::text as timeout
   from flowfabric.ff_exec_core e
   left join flowfabric.ff_suspension_current u on u.execution_id = any (array[e.execution_id])
-    and u.timeout_at_ms is not null
   left join flowfabric.ff_set_aside s on s.duty = $1 and s.subject_id = e.execution_id
   where e.execution_id = $2
 ),
