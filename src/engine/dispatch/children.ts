@@ -3,6 +3,7 @@ import { attached } from '../../model/attached.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import { inScope, sweepParams, sweepRow, takenUp } from '../reconcilers/candidate.ts'
+import type { Steps } from '../reconcilers/sweep.ts'
 import { untilSent } from '../resend.ts'
 import type { Dispatched } from './dispatched.ts'
 import { owed } from './owed.ts'
@@ -10,13 +11,15 @@ import { owed } from './owed.ts'
 /** Under which rows that cannot be processed are set aside. */
 export const childrenDuty = 'dispatch-children'
 
-const owedColumns = 'd.execution_id, d.generation, d.flow_id, d.parent_id, d.has_children'
+const owedColumns = 'd.execution_id, d.generation, d.flow_id, d.parent_id, d.has_children, d.created_at_ms'
+const params = { ...sweepParams, from_ms: 'int8' } as const
 
-export const dueParents = `
+/** The oldest that a sweep has in its scope, from `$6` on. */
+const dueParents = `
 select ${owedColumns}
 from flowfabric.ff_dispatch d
 join flowfabric.ff_exec_core e on e.execution_id = any (array[d.execution_id])
-where d.has_children and d.created_at_ms >= 0
+where d.has_children and d.created_at_ms >= $6
   and ${inScope(childrenDuty)}
 order by d.created_at_ms, d.execution_id
 limit $1
@@ -30,10 +33,10 @@ for update of d skip locked`
 // ids, unless somebody holds it; then it is met again. Only what it owes is changed, so it matters not what became of it
 // since the statement began. Children that are in neither state are those still to do: of a parent with more of them than
 // one set takes, the next set takes the next.
-export const leaveStatement = statement({
+const leaveStatement = statement({
   name: `duty.${childrenDuty}`,
-  params: sweepParams,
-  row: { ...sweepRow, backlogged: 'int8' },
+  params,
+  row: { ...sweepRow, backlogged: 'int8', oldest_ms: 'int8?' },
   text: `
 with due as materialized (${dueParents}
 ),
@@ -126,14 +129,29 @@ select case when n.is_full then $1 else (select count(*) from owed) end as seen,
     | case when exists (select from settled where flow_id is not null) then ${owed.flow} else 0 end
     | case when exists (select from settled where parent_id is not null) then ${owed.parent} else 0 end as owes,
   '{}'::uuid[] as called_off_ids,
-  (select count(*) from backlogged) as backlogged
+  (select count(*) from backlogged) as backlogged, (select min(created_at_ms) from owed) as oldest_ms
 from (select (select count(*) from live) > $1 as is_full) n`,
 })
 
 /** One set, of the oldest, as the dispatcher takes it. */
-export async function leaveChildren(sql: Sql, batch: number): Promise<Dispatched> {
-  const everything = { batch, namespace: null, tag_key: null, tag_value: null, only: [] }
+export async function leaveChildren(sql: Sql, batch: number, fromMs = 0): Promise<Dispatched> {
+  const everything = { batch, namespace: null, tag_key: null, tag_value: null, only: [], from_ms: fromMs }
   const [row] = await untilSent(sql, { again: false }, () => sql.query(leaveStatement, everything))
-  const { seen, processed: done, backlogged, owes } = row!
-  return { seen, done, backlogged, owes, readyQueueIds: [], delayMs: null }
+  const { seen, processed: done, oldest_ms: oldestMs, backlogged, owes } = row!
+  return { seen, done, oldestMs, backlogged, owes, readyQueueIds: [], delayMs: null }
+}
+
+const due = statement({
+  name: `duty.${childrenDuty}.due`,
+  params,
+  row: { execution_id: 'uuid' },
+  text: `select execution_id from (${dueParents}) due`,
+})
+
+/** The same for a reconciler. */
+export function childrenSteps(sql: Sql): Steps {
+  return {
+    look: (scope) => sql.query(due, { ...scope, only: [], from_ms: 0 }),
+    act: (scope, only) => sql.query(leaveStatement, { ...scope, only, from_ms: 0 }),
+  }
 }

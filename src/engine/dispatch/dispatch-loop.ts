@@ -5,12 +5,14 @@ import type { Sql } from '../../sql/sql.ts'
 import { Bell } from '../bell.ts'
 import type { Duty, Run } from '../reconcilers/duty.ts'
 import type { Dispatched } from './dispatched.ts'
+import { OwedHead } from './head.ts'
 
 /** One kind of what is owed. */
 export interface Part {
   /** Of `owed`. */
   readonly bit: number
-  readonly takeSet: (sql: Sql, batch: number) => Promise<Dispatched>
+  /** `fromMs`: nothing that is owed since before. */
+  readonly takeSet: (sql: Sql, batch: number, fromMs: number) => Promise<Dispatched>
   readonly largestSet: number
   /** Who does it where no process has. */
   readonly duty: Duty
@@ -25,7 +27,7 @@ const mostPauses = 10
 
 export class DispatchLoop {
   readonly #sql: Sql
-  readonly #parts: readonly Part[]
+  readonly #parts: readonly (Part & { readonly head: OwedHead })[]
   readonly #bits: number
   /** Hears of each set, and kicks whoever is to go on with it. */
   readonly #tell: (taken: Dispatched) => void
@@ -36,7 +38,7 @@ export class DispatchLoop {
 
   constructor(sql: Sql, parts: readonly Part[], tell: (taken: Dispatched) => void) {
     this.#sql = sql
-    this.#parts = parts
+    this.#parts = parts.map((part) => ({ ...part, head: new OwedHead() }))
     this.#bits = parts.reduce((bits, { bit }) => bits | bit, 0)
     this.#tell = tell
   }
@@ -84,10 +86,12 @@ export class DispatchLoop {
   /** Answers the kinds of which something was held. */
   async #turn(owes: number): Promise<number> {
     let heldBits = 0
-    for (const { bit, takeSet, largestSet, duty } of this.#parts) {
+    for (const { bit, takeSet, largestSet, duty, head } of this.#parts) {
       if ((owes & bit) === 0) continue
       const batch = this.#sql.kind === 'embedded' ? largestEmbeddedSet : largestSet
-      const taken = await takeSet(this.#sql, batch).catch(() => this.#sweep(duty, batch))
+      const fromMs = head.begin(performance.now())
+      const taken = await takeSet(this.#sql, batch, fromMs).catch(() => this.#sweep(duty, batch))
+      head.met(taken.oldestMs, performance.now())
       this.#tell(taken)
       if (taken.seen >= batch && taken.done > 0) this.#owed |= bit
       // One that has done a part of something large says itself that there is more.
@@ -101,6 +105,7 @@ export class DispatchLoop {
     const nothing: Run = { processed: 0, errors: 0, isFull: false, readyQueueIds: [] }
     const run = await duty.runOnce(this.#sql, { batch }).catch(() => nothing)
     const { processed: done, isFull, readyQueueIds, owes = 0, calledOffIds = [] } = run
-    return { seen: isFull ? batch : done, done, readyQueueIds, delayMs: null, backlogged: 0, owes, calledOffIds }
+    const seen = isFull ? batch : done
+    return { seen, done, oldestMs: null, readyQueueIds, delayMs: null, backlogged: 0, owes, calledOffIds }
   }
 }

@@ -7,6 +7,8 @@ export interface Dispatched {
   readonly seen: number
   /** Fewer than were seen: the others were held, and are met again. */
   readonly done: number
+  /** Since when the oldest of those that were seen is owed; null when there were none, or it is not told. */
+  readonly oldestMs: number | null
   readonly readyQueueIds: readonly number[]
   /** Of what became delayed, the shortest. */
   readonly delayMs: number | null

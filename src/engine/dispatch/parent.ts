@@ -21,22 +21,22 @@ import { passingOver, type TakenSet } from './pass-over.ts'
 /** Under which rows that cannot be processed are set aside. */
 export const parentDuty = 'dispatch-parent'
 
-const owedRow = { execution_id: 'uuid', parent_id: 'uuid' } as const
+const owedRow = { execution_id: 'uuid', parent_id: 'uuid', created_at_ms: 'int8' } as const
 
 type Owed = RowOf<typeof take.row>
 
 const owedColumns = `
-select d.execution_id, d.parent_id
+select d.execution_id, d.parent_id, d.created_at_ms
 from flowfabric.ff_dispatch d
 join flowfabric.ff_exec_core e on e.execution_id = any (array[d.execution_id])`
 
-/** The oldest that a sweep has in its scope, but those of the parents in `$6`. */
+/** The oldest that a sweep has in its scope, from `$7` on, but those of the parents in `$6`. */
 const due = statement({
   name: 'dispatch.parent.due',
-  params: { ...sweepParams, passed_over: 'uuid[]' },
+  params: { ...sweepParams, passed_over: 'uuid[]', from_ms: 'int8' },
   row: owedRow,
   text: `${owedColumns}
-where d.parent_id is not null and d.created_at_ms >= 0
+where d.parent_id is not null and d.created_at_ms >= $7
   and (d.parent_id = any ($6::uuid[])) is not true
   and ${inScope(parentDuty)}
 order by d.created_at_ms, d.execution_id
@@ -48,7 +48,7 @@ const named = statement({
   params: { execution_ids: 'uuid[]' },
   row: { ...owedRow, parent_id: 'uuid?' },
   text: `
-select d.execution_id, d.parent_id
+select d.execution_id, d.parent_id, d.created_at_ms
 from unnest($1::uuid[]) as i (execution_id)
 join flowfabric.ff_dispatch d on d.execution_id = any (array[i.execution_id])`,
 })
@@ -102,23 +102,23 @@ export const mostJudged = 200
 const actor = 'dispatch'
 
 /** One set, of the oldest, as the dispatcher takes it. */
-export async function tellParents(sql: Sql, batch: number): Promise<Dispatched> {
+export async function tellParents(sql: Sql, batch: number, fromMs = 0): Promise<Dispatched> {
   const scope = { batch: Math.min(batch, mostJudged), namespace: null, tag_key: null, tag_value: null }
-  return untilSent(sql, { again: false }, () => tell(sql, scope, []))
+  return untilSent(sql, { again: false }, () => tell(sql, scope, [], fromMs))
 }
 
 /** The same for a reconciler. */
 export function parentSteps(sql: Sql): Steps {
   return {
-    look: (scope) => sql.query(due, { ...scope, only: [], passed_over: [] }),
+    look: (scope) => sql.query(due, { ...scope, only: [], passed_over: [], from_ms: 0 }),
     act: async (scope, only) => [sweptBy(await tell(sql, scope, only))],
   }
 }
 
-async function tell(sql: Sql, scope: Scope, only: readonly string[]): Promise<Dispatched> {
+async function tell(sql: Sql, scope: Scope, only: readonly string[], fromMs = 0): Promise<Dispatched> {
   if (only.length > 0) return tellSet(sql, await sql.query(named, { execution_ids: only }), scope.batch)
   return passingOver(async (passedOver) => {
-    const found = await sql.query(due, { ...scope, only: [], passed_over: passedOver })
+    const found = await sql.query(due, { ...scope, only: [], passed_over: passedOver, from_ms: fromMs })
     return tellSet(sql, found, scope.batch)
   })
 }
@@ -127,7 +127,7 @@ async function tell(sql: Sql, scope: Scope, only: readonly string[]): Promise<Di
 async function tellSet(sql: Sql, found: readonly RowOf<typeof named.row>[], batch: number): Promise<TakenSet> {
   const isFull = found.length >= batch
   if (found.length === 0)
-    return { seen: 0, done: 0, readyQueueIds: [], delayMs: null, backlogged: 0, isFull, heldIds: [] }
+    return { seen: 0, done: 0, oldestMs: null, readyQueueIds: [], delayMs: null, backlogged: 0, isFull, heldIds: [] }
   const parents = [...new Set(found.flatMap((row) => row.parent_id ?? []))]
   let told: readonly Owed[] = []
   let judged: readonly Judged[] = []
@@ -149,6 +149,7 @@ async function tellSet(sql: Sql, found: readonly RowOf<typeof named.row>[], batc
   return {
     seen: found.length,
     done: told.length,
+    oldestMs: Math.min(...found.map((row) => row.created_at_ms)),
     readyQueueIds: [...new Set(ready.map((row) => row.queue_id))],
     delayMs: shortestDelay(judged),
     backlogged: 0,

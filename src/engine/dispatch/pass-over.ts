@@ -27,14 +27,19 @@ export async function passingOver(take: (passedOver: readonly string[]) => Promi
 }
 
 function together(one: Dispatched, other: Dispatched): Dispatched {
-  const delaysMs = [one.delayMs, other.delayMs].filter((delayMs) => delayMs !== null)
   return {
     seen: one.seen + other.seen,
     done: one.done + other.done,
     readyQueueIds: [...one.readyQueueIds, ...other.readyQueueIds],
-    delayMs: delaysMs.length === 0 ? null : Math.min(...delaysMs),
+    oldestMs: smaller(one.oldestMs, other.oldestMs),
+    delayMs: smaller(one.delayMs, other.delayMs),
     backlogged: one.backlogged + other.backlogged,
     owes: (one.owes ?? 0) | (other.owes ?? 0),
     endedFlowIds: [...(one.endedFlowIds ?? []), ...(other.endedFlowIds ?? [])],
   }
+}
+
+function smaller(one: number | null, other: number | null): number | null {
+  if (one === null || other === null) return one ?? other
+  return Math.min(one, other)
 }

@@ -9,16 +9,24 @@ import { judgeFlows } from '../flow/ending.ts'
 import { isCutShort, judgeEdges } from './judge-edges.ts'
 import { openMembers } from './open-members.ts'
 import { countMembers, payDispatches, settle, settledAnswer } from './settle.ts'
-import { dispatchDuty, heldTrees, lockTrees, lookAtDispatches, oldestDispatches } from './take-dispatches.ts'
+import {
+  dispatchDuty,
+  heldTrees,
+  lockTrees,
+  lookAtDispatches,
+  oldestDispatches,
+  oldestSeen,
+} from './take-dispatches.ts'
 
 const isPlain = `c.generation = e.generation and f.flow_id is not null and s.sub_flow_id is null and not c.owes_others`
 
 export const resolvePlainDispatches = statement({
   name: 'dispatch.plain',
-  params: { batch: 'int8', passed_over: 'uuid[]' },
+  params: { batch: 'int8', passed_over: 'uuid[]', from_ms: 'int8' },
   row: {
     seen: 'int8',
     processed: 'int8',
+    oldest_ms: 'int8?',
     ready_queue_ids: 'int4[]',
     shortest_delay_ms: 'int8?',
     ended_flow_ids: 'uuid[]',
@@ -64,7 +72,7 @@ stuck as materialized (
 ${settle},
 ${openMembers(dispatchDuty)},
 ${payDispatches('settled')}
-select (select count(*) from dispatch) as seen, (select count(*) from settled) as processed, ${settledAnswer},
+select (select count(*) from dispatch) as seen, (select count(*) from settled) as processed, ${oldestSeen}, ${settledAnswer},
   ${isCutShort} as is_cut_short,
   array(${heldTrees}) as held_flow_ids,
   exists (select from dispatch where not is_taken) or exists (select from fired where needs_more)

@@ -22,6 +22,7 @@ import {
   heldTrees,
   lockTrees,
   lookAtDispatches,
+  oldestSeen,
 } from './take-dispatches.ts'
 
 // Its start comes first, though both may be in this set.
@@ -37,6 +38,7 @@ export const resolveDispatches = statement({
   row: {
     ...sweepRow,
     backlogged: 'int8',
+    oldest_ms: 'int8?',
     shortest_delay_ms: 'int8?',
     ended_flow_ids: 'uuid[]',
     /** Flows whose tree another holds, or something on which they would act. */
@@ -149,7 +151,7 @@ paid_in_part as (
 ),
 ${takenUp(dispatchDuty, 'done')}
 -- Those whom a row owes besides may have passed it over, because it was held here.
-select (select count(*) from dispatch) as seen, (select count(*) from done) as processed, ${settledAnswer},
+select (select count(*) from dispatch) as seen, (select count(*) from done) as processed, ${oldestSeen}, ${settledAnswer},
   ${owedByEnded}
     | case when exists (select from done where owes_others) then ${owed.parent | owed.children} else 0 end
     | case when exists (select from started) or exists (select from ended_ahead) or ${isCutShort} then ${owed.flow} else 0 end

@@ -13,19 +13,20 @@ import { resolveDispatches } from './resolve.ts'
 import { dispatchDuty, dispatchParams, dueDispatches } from './take-dispatches.ts'
 
 /** By the plain form; what needs more than that is owed to the other. */
-export function resolveFlows(sql: Sql, batch: number): Promise<Dispatched> {
+export function resolveFlows(sql: Sql, batch: number, fromMs = 0): Promise<Dispatched> {
   return passingOver(async (passedOver) => {
     const [row] = await untilSent(sql, { again: false }, () =>
-      sql.query(resolvePlainDispatches, { batch, passed_over: passedOver }),
+      sql.query(resolvePlainDispatches, { batch, passed_over: passedOver, from_ms: fromMs }),
     )
     const { processed: done, ready_queue_ids: readyQueueIds, shortest_delay_ms: delayMs, needs_more: needsMore } = row!
     const owes = (needsMore ? owed.moreOfFlow : 0) | (row!.is_cut_short ? owed.flow : 0)
     // Whatever is left is the other form's then, be it held or one of many.
     const seen = needsMore ? done : row!.seen
-    const { ended_flow_ids: endedFlowIds, held_flow_ids: heldIds } = row!
+    const { ended_flow_ids: endedFlowIds, held_flow_ids: heldIds, oldest_ms: oldestMs } = row!
     return {
       seen,
       done,
+      oldestMs,
       readyQueueIds,
       delayMs,
       backlogged: 0,
@@ -38,9 +39,9 @@ export function resolveFlows(sql: Sql, batch: number): Promise<Dispatched> {
 }
 
 /** Whatever it takes. */
-export async function resolveMoreOfFlows(sql: Sql, batch: number): Promise<Dispatched> {
+export async function resolveMoreOfFlows(sql: Sql, batch: number, fromMs = 0): Promise<Dispatched> {
   const taken = await passingOver((passedOver) =>
-    untilSent(sql, { again: false }, () => resolve(sql, everything(batch), [], passedOver)),
+    untilSent(sql, { again: false }, () => resolve(sql, everything(batch), [], passedOver, fromMs)),
   )
   const { owes = 0 } = taken
   // A skip is likely to skip others.
@@ -57,7 +58,7 @@ const due = statement({
 /** The same for a reconciler. */
 export function flowSteps(sql: Sql): Steps {
   return {
-    look: (scope) => sql.query(due, { ...scope, only: [], passed_over: [] }),
+    look: (scope) => sql.query(due, { ...scope, only: [], passed_over: [], from_ms: 0 }),
     act: async (scope, only) => {
       const taken = await (only.length > 0
         ? resolve(sql, scope, only, [])
@@ -72,12 +73,13 @@ async function resolve(
   scope: Scope,
   only: readonly string[],
   passedOver: readonly string[],
+  fromMs = 0,
 ): Promise<TakenSet> {
-  const [row] = await sql.query(resolveDispatches, { ...scope, only, passed_over: passedOver })
+  const [row] = await sql.query(resolveDispatches, { ...scope, only, passed_over: passedOver, from_ms: fromMs })
   const { seen, processed: done, ready_queue_ids: readyQueueIds, shortest_delay_ms: delayMs, backlogged, owes } = row!
-  const { ended_flow_ids: endedFlowIds, held_flow_ids: heldIds } = row!
+  const { ended_flow_ids: endedFlowIds, held_flow_ids: heldIds, oldest_ms: oldestMs } = row!
   const isFull = seen >= scope.batch
-  return { seen, done, readyQueueIds, delayMs, backlogged, owes, endedFlowIds, isFull, heldIds }
+  return { seen, done, oldestMs, readyQueueIds, delayMs, backlogged, owes, endedFlowIds, isFull, heldIds }
 }
 
 export async function endBacklogged(sql: Sql, batch: number): Promise<Dispatched> {
@@ -85,7 +87,7 @@ export async function endBacklogged(sql: Sql, batch: number): Promise<Dispatched
     sql.query(cancelBacklogged, { ...everything(batch), only: [] }),
   )
   const { seen, processed: done, owes, called_off_ids: calledOffIds } = row!
-  return { seen, done, readyQueueIds: [], delayMs: null, backlogged: 0, owes, calledOffIds }
+  return { seen, done, oldestMs: null, readyQueueIds: [], delayMs: null, backlogged: 0, owes, calledOffIds }
 }
 
 function everything(batch: number) {

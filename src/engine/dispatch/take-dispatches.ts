@@ -9,30 +9,30 @@ import { inScope, sweepParams } from '../reconcilers/candidate.ts'
 export const dispatchDuty = 'dispatch'
 
 /** Of `dueDispatches`. */
-export const dispatchParams = { ...sweepParams, passed_over: 'uuid[]' } as const
+export const dispatchParams = { ...sweepParams, passed_over: 'uuid[]', from_ms: 'int8' } as const
 
 export const dispatchColumns = `d.ctid as dispatch_row, d.execution_id, d.generation, d.outcome, d.flow_id, d.is_counted,
-    d.parent_id is not null or d.has_children as owes_others`
+    d.created_at_ms, d.parent_id is not null or d.has_children as owes_others`
 
 // Not `<> all`: for each id the planner would take off the share of rows without a flow, expect next to nothing, and read all
 // (measured).
-/** The oldest that a sweep has in its scope, but those of the flows in `$6`. */
+/** The oldest that a sweep has in its scope, from `$7` on, but those of the flows in `$6`. */
 export const dueDispatches = `
 select ${dispatchColumns}
 from flowfabric.ff_dispatch d
 join flowfabric.ff_exec_core e on e.execution_id = any (array[d.execution_id])
-where d.flow_id is not null and d.created_at_ms >= 0
+where d.flow_id is not null and d.created_at_ms >= $7
   and (d.flow_id = any ($6::uuid[])) is not true
   and ${inScope(dispatchDuty)}
 order by d.created_at_ms, d.execution_id
 limit $1
 for update of d skip locked`
 
-/** The oldest of all, but those of the flows in `$2`; what failed before is left to the sweeps, which try it alone. */
+/** The oldest from `$3` on, but those of the flows in `$2`; what failed before is left to the sweeps, which try it alone. */
 export const oldestDispatches = `
 select ${dispatchColumns}
 from flowfabric.ff_dispatch d
-where d.flow_id is not null and d.created_at_ms >= 0
+where d.flow_id is not null and d.created_at_ms >= $3
   and (d.flow_id = any ($2::uuid[])) is not true
   and d.execution_id not in (select s.subject_id from flowfabric.ff_set_aside s where s.duty = '${dispatchDuty}')
 order by d.created_at_ms, d.execution_id
@@ -93,6 +93,9 @@ told as materialized (
   where is_taken and (root_flow_id in (select flow_id from tree)) is true
 ),
 ${clockAfter('told')}`
+
+/** Of `dispatch`. */
+export const oldestSeen = `(select min(created_at_ms) from dispatch) as oldest_ms`
 
 /** The flows of `dispatch` whose trees another holds. */
 export const heldTrees = `

@@ -1,13 +1,11 @@
 // What endings owe others, where the process that wrote them did not get to it: it crashed, or found something held.
-import { childrenDuty, dueParents, leaveStatement } from '../dispatch/children.ts'
+import { childrenDuty, childrenSteps } from '../dispatch/children.ts'
 import { mostJudged, parentDuty, parentSteps } from '../dispatch/parent.ts'
 import { flowSteps } from '../dispatch/sets.ts'
 import { dispatchDuty } from '../dispatch/take-dispatches.ts'
 import { together, type Duty } from './duty.ts'
 import { scopeOf } from './scope.ts'
-import { sweep, sweepSteps } from './sweep.ts'
-
-const childrenSteps = sweepSteps(childrenDuty, dueParents, leaveStatement)
+import { sweep } from './sweep.ts'
 
 export const dispatch: Duty = {
   name: dispatchDuty,

@@ -1,0 +1,77 @@
+// Where a look at what is owed begins.
+import { expect, test } from 'vitest'
+import { Dispatcher } from '../../../src/engine/dispatch/dispatcher.ts'
+import { OwedHead } from '../../../src/engine/dispatch/head.ts'
+import { owed } from '../../../src/engine/dispatch/owed.ts'
+import { dispatch } from '../../../src/engine/reconcilers/dispatch.ts'
+import { around } from '../../../src/sql/around.ts'
+import type { Sql } from '../../../src/sql/sql.ts'
+import { rows } from '../../support/raw.ts'
+import { setup } from '../../support/setup.ts'
+import { walk } from '../flow/walk.ts'
+
+test('a look begins a second before the oldest that the last one met, or where that began if it met nothing', () => {
+  const head = new OwedHead()
+  expect(head.begin(0)).toBe(0)
+  head.met(50_000, 1)
+  expect(head.begin(2)).toBe(49_000)
+  head.met(null, 3)
+  expect(head.begin(4)).toBe(49_000)
+  head.met(60_000, 5)
+  expect(head.begin(6)).toBe(59_000)
+})
+
+test('what was held is met again by the next look, though younger ones were done', () => {
+  const head = new OwedHead()
+  head.met(90_000, 0)
+  head.met(50_000, 1)
+  expect(head.begin(2)).toBe(49_000)
+})
+
+test('after a second without a look it begins at the head, and a long look is no such second', () => {
+  const head = new OwedHead()
+  head.met(50_000, 0)
+  expect(head.begin(999)).toBe(49_000)
+  head.met(50_000, 5000)
+  expect(head.begin(5999)).toBe(49_000)
+  expect(head.begin(6000)).toBe(0)
+})
+
+test('a dispatcher reads nothing again that went through; the reconciler finds what came to light too late', async () => {
+  const fixture = await setup({ dispatch: false })
+  const { sql, clock } = fixture
+  const flow = await walk(fixture, { edges: ['a > z', 'b > z', 'c > z', 'd > z'] })
+  for (const name of ['a', 'b', 'c', 'd']) {
+    await flow.end(name)
+    await clock.advance('1m')
+  }
+  // Its commit takes long.
+  await sql.script(`
+    create table public.late as select * from flowfabric.ff_dispatch where execution_id = '${flow.uuidOf('a')}';
+    delete from flowfabric.ff_dispatch where execution_id = '${flow.uuidOf('a')}'`)
+  const found = await rows(sql, 'select created_at_ms from flowfabric.ff_dispatch order by created_at_ms')
+  const [b, c, d] = found.map((row) => Number(row['created_at_ms']))
+  const begins: unknown[] = []
+  // Sets of one, and each time there is more.
+  const query: Sql['query'] = async (statement, values) => {
+    begins.push((values as Readonly<Record<string, unknown>>)['from_ms'])
+    const answer = await sql.query(statement, { ...values, batch: 1 })
+    if (begins.length < 4) dispatcher.kick(owed.flow)
+    if (begins.length === 1) {
+      await sql.script('insert into flowfabric.ff_dispatch select * from public.late; drop table public.late')
+    }
+    return answer
+  }
+  const dispatcher = new Dispatcher(
+    { ...around(sql, (ask) => ask()), query },
+    { onReady: () => {}, onDelay: () => {}, onFlowsEnded: () => {}, onCalledOff: () => {} },
+  )
+  dispatcher.kick(owed.flow)
+  await dispatcher.idle()
+  expect(begins).toEqual([0, b! - 1000, c! - 1000, d! - 1000])
+  expect(await rows(sql, 'select execution_id from flowfabric.ff_dispatch')).toEqual([
+    { execution_id: flow.uuidOf('a') },
+  ])
+  expect(await dispatch.runOnce(sql)).toMatchObject({ processed: 1 })
+  expect(await flow.states()).toMatchObject({ z: 'waiting' })
+})
