@@ -1,13 +1,29 @@
 import { DatabaseError } from './errors.ts'
 import type { PipelineOptions } from './sql.ts'
+import { statement, type Statement } from './statement.ts'
 
 // Said each time, because a database may have another default, and the engine's locking is made for this one.
 export const beginReadCommitted = 'begin isolation level read committed'
 
 export function beginText(options: PipelineOptions): string {
   if (options.lockTimeoutMs === undefined) return beginReadCommitted
-  return `${beginReadCommitted}; set local lock_timeout = ${Math.max(1, Math.round(options.lockTimeoutMs))}`
+  return `${beginReadCommitted}; set local lock_timeout = ${lockTimeoutOf(options.lockTimeoutMs)}`
 }
+
+export function lockTimeoutOf(lockTimeoutMs: number): number {
+  return Math.max(1, Math.round(lockTimeoutMs))
+}
+
+// Not among the statements that are described and planned, because these cannot be.
+export const begin: Statement = { name: 'sql.begin', params: {}, row: {}, text: beginReadCommitted }
+export const commit: Statement = { name: 'sql.commit', params: {}, row: {}, text: 'commit' }
+
+export const limitLockWaits = statement({
+  name: 'sql.limit_lock_waits',
+  params: { lock_timeout_ms: 'int8' },
+  row: { done: 'bool' },
+  text: `select set_config('lock_timeout', $1::int8::text, true) is not null as done`,
+})
 
 /** A commit that answers ROLLBACK: a statement failed, and the caller went on as if it had not. */
 export function refuseRollback(command: string): void {

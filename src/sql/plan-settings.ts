@@ -13,6 +13,8 @@
 // costs nothing that could be measured.
 //
 // A statement that wants a scan or a hash (an audit over everything) says so itself, with `scanningAllowed`.
+import { statement } from './statement.ts'
+
 const pinned = [
   'enable_seqscan',
   'enable_bitmapscan',
@@ -38,7 +40,17 @@ export const planOptions: string = settings.map((setting) => `-c ${setting}`).jo
 export const planSession: string = settings.map((setting) => `set ${setting}`).join('; ')
 
 /** Within a transaction, where a pooler does not keep what a session sets. */
-export const planLocally: string = settings.map((setting) => `set local ${setting}`).join('; ')
+export const planLocally = statement({
+  name: 'sql.plan_locally',
+  params: {},
+  row: { done: 'bool' },
+  text: `select ${settings.map(inTransaction).join(' and ')} as done`,
+})
+
+function inTransaction(setting: string): string {
+  const [name, value] = setting.split('=')
+  return `set_config('${name}', '${value}', true) is not null`
+}
 
 /** For the rest of a transaction. */
 export const scanningAllowed: string = pinned.map((name) => `set local ${name} = on`).join('; ')

@@ -1,19 +1,19 @@
 // Real Postgres, over a pool. A call owns its connection from the first message to the last answer, so calls spread over
-// the pool and none waits behind another's lock; what belongs together (begin, statements, commit) is written at once and
-// answered at once.
+// the pool and none waits behind another's lock; what belongs together is written at once and answered at once. It is one
+// transaction without a begin and a commit, because one sync ends it; only one that goes on after an answer needs them.
 //
 // A pooler that hands out server connections by the transaction does not keep what is set at the start, and mixes up
 // prepared names unless it is a recent one. Behind one, every statement travels in a transaction that begins with the
-// setting; and an open transaction, which could not be repeated, uses no names.
-import { beginReadCommitted, beginText, refuseRollback } from './begin.ts'
+// settings and the isolation; and an open transaction, which could not be repeated, uses no names.
+import { begin, commit, limitLockWaits, lockTimeoutOf, refuseRollback } from './begin.ts'
 import { encode, type Encoded } from './encode.ts'
 import { Guard } from './guard.ts'
 import { Listener } from './listen.ts'
 import { silent, type Logger } from './logger.ts'
 import { planLocally } from './plan-settings.ts'
-import { ask, askPrepared, Connections, inOneWrite, type AnyClient, type Client } from './postgres-pool.ts'
+import { ask, askPrepared, Connections, type AnyClient, type Client } from './postgres-pool.ts'
 import { parsePostgresUrl, type PostgresUrl } from './postgres-url.ts'
-import { Preparation, Refused, type Prepared } from './prepare.ts'
+import { Preparation, type Prepared } from './prepare.ts'
 import { qualifier, qualifyText } from './qualify.ts'
 import { call, type Aside, type Call, type PipelineOptions, type Queries, type RowsOf, type Sql } from './sql.ts'
 import { statement, type Columns, type Params, type RowOf, type Statement, type ValuesOf } from './statement.ts'
@@ -52,10 +52,16 @@ interface EncodedCall {
   readonly values: readonly Encoded[]
 }
 
-interface PreparedCall {
-  readonly prepared: Prepared
-  readonly values: readonly Encoded[]
+/** What is sent around the calls. */
+interface Around {
+  readonly before?: readonly EncodedCall[]
+  readonly after?: readonly EncodedCall[]
 }
+
+type Prepare = (statement: Statement) => Prepared
+
+const begins = encodeAll([call(begin, {})])
+const commits = encodeAll([call(commit, {})])
 
 class Postgres implements Sql {
   readonly kind = 'postgres'
@@ -88,7 +94,7 @@ class Postgres implements Sql {
     values: ValuesOf<P>,
   ): Promise<RowOf<R>[]> {
     this.#guard.enter()
-    const [rows] = await this.#perform(encodeAll([call(statement, values)]), beginReadCommitted)
+    const [rows] = await this.#perform(encodeAll([call(statement, values)]), {})
     return rows as RowOf<R>[]
   }
 
@@ -97,7 +103,7 @@ class Postgres implements Sql {
     options: PipelineOptions = {},
   ): Promise<RowsOf<Calls>> {
     this.#guard.enter()
-    const rows = await this.#perform(encodeAll(calls), beginText(options))
+    const rows = await this.#perform(encodeAll(calls), options)
     return rows as unknown as RowsOf<Calls>
   }
 
@@ -108,72 +114,50 @@ class Postgres implements Sql {
   ): Promise<RowsOf<Writes>> {
     this.#guard.enter()
     const encodedReads = encodeAll(reads)
-    const opening = this.#opening(beginText(options))
-    const attempt = async (client: Client): Promise<unknown[][]> => {
-      let isOpen = true
-      try {
-        const looked = await exchange(client, this.#prepare(encodedReads), { before: opening })
+    const before = [...begins, ...this.#settings(options)]
+    const attempt = (client: Client): Promise<unknown[][]> =>
+      orRollBack(client, async () => {
+        const looked = await this.#send(client, encodedReads, { before })
         const writes = encodeAll(decide(looked as unknown as RowsOf<Reads>))
-        isOpen = false
-        return await exchange(client, this.#prepare(writes), { after: 'commit' })
-      } catch (error) {
-        if (isOpen) await ask(client, 'rollback').catch(() => {}) // then the connection is not idle, and is dropped
-        throw error
-      }
-    }
+        return this.#send(client, writes, { after: commits })
+      })
     const rows = await this.#preparation.repeat(() => this.#connections.use(attempt))
     return rows as unknown as RowsOf<Writes>
   }
 
   async script(text: string): Promise<void> {
     this.#guard.enter()
-    await this.#connections.use(async (client) => {
-      try {
-        await ask(client, qualifyText(text, this.schema))
-      } catch (error) {
-        // It may have begun a transaction of its own.
-        await ask(client, 'rollback').catch(() => {})
-        throw error
-      }
-    })
+    // It may begin a transaction of its own, and fail inside it.
+    await this.#connections.use((client) => orRollBack(client, () => ask(client, qualifyText(text, this.schema))))
   }
 
   async transaction<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
     this.#guard.enter()
-    return this.#connections.use(async (client) => {
-      // Not awaited here: it travels with the first statement.
-      const begun = ask(client, this.#opening(beginReadCommitted))
-      begun.catch(() => {})
-      let result: T
-      try {
-        result = await this.#guard.inside((use) => work(this.#inside(client, use)))
-        await begun
-      } catch (error) {
-        await ask(client, 'rollback').catch(() => {}) // then the connection is not idle, and is dropped
-        throw error
-      }
-      const commit = await ask(client, 'commit')
-      refuseRollback(commit.command)
-      return result
-    })
+    return this.#connections.use((client) =>
+      orRollBack(client, async () => {
+        const open = new OpenTransaction(client, [...begins, ...this.#settings({})], this.#prepareInside)
+        const result = await this.#guard.inside((use) => work(this.#inside(open, use)))
+        refuseRollback(await open.commit())
+        return result
+      }),
+    )
   }
 
-  #inside(client: Client, use: () => void): Queries {
-    const { isPooled } = this.#connections
+  readonly #prepareInside: Prepare = (statement) =>
+    this.#connections.isPooled ? this.#preparation.unnamed(statement) : this.#preparation.of(statement)
+
+  #inside(open: OpenTransaction, use: () => void): Queries {
     return {
       query: async <P extends Params, R extends Columns>(statement: Statement<P, R>, values: ValuesOf<P>) => {
         use()
-        const encoded = encode(statement, values)
+        const encoded = encodeAll([call(statement, values)])
         // Not repeated: the failure has already undone what the transaction did before.
-        const [rows] = await this.#preparation.observe(() => {
-          const prepared = isPooled ? this.#preparation.unnamed(statement) : this.#preparation.of(statement)
-          return exchange(client, [{ prepared, values: encoded }])
-        })
+        const [rows] = await this.#preparation.observe(() => open.query(encoded))
         return rows as RowOf<R>[]
       },
       script: async (text) => {
         use()
-        await ask(client, qualifyText(text, this.schema))
+        await open.script(qualifyText(text, this.schema))
       },
     }
   }
@@ -198,65 +182,115 @@ class Postgres implements Sql {
   readonly aside: Aside = {
     query: async (statement, values) => {
       this.#guard.enter()
-      const [rows] = await this.#performAside(encodeAll([call(statement, values)]), beginReadCommitted)
+      const [rows] = await this.#performAside(encodeAll([call(statement, values)]), {})
       return rows as never
     },
     pipeline: async (calls, options = {}) => {
       this.#guard.enter()
-      return (await this.#performAside(encodeAll(calls), beginText(options))) as never
+      return (await this.#performAside(encodeAll(calls), options)) as never
     },
   }
 
   // While nothing listens, or only through a pooler, it goes the way of all others.
-  async #performAside(calls: readonly EncodedCall[], begin: string): Promise<unknown[][]> {
-    const around = calls.length === 1 && begin === beginReadCommitted ? {} : { before: begin, after: 'commit' }
+  async #performAside(calls: readonly EncodedCall[], options: PipelineOptions): Promise<unknown[][]> {
     return this.#preparation.repeat(() => {
-      const answer = this.#listener.use((client) => exchange(client, this.#prepare(calls), around))
-      return answer ?? this.#perform(calls, begin)
+      const answer = this.#listener.use((client) => this.#send(client, calls, { before: lockWaits(options) }))
+      return answer ?? this.#perform(calls, options)
     })
   }
 
-  async #perform(calls: readonly EncodedCall[], begin: string): Promise<unknown[][]> {
-    // A statement by itself is a transaction already.
-    const needsNone = calls.length === 1 && begin === beginReadCommitted && !this.#connections.isPooled
-    const around = needsNone ? {} : { before: this.#opening(begin), after: 'commit' }
-    return this.#preparation.repeat(() => {
-      const prepared = this.#prepare(calls)
-      return this.#connections.use((client) => exchange(client, prepared, around))
-    })
+  async #perform(calls: readonly EncodedCall[], options: PipelineOptions): Promise<unknown[][]> {
+    const settings = this.#settings(options)
+    const before = [...begins, ...settings]
+    const attempt = (client: Client): Promise<unknown[][]> =>
+      this.#connections.isPooled
+        ? orRollBack(client, () => this.#send(client, calls, { before, after: commits }))
+        : this.#send(client, calls, { before: settings })
+    return this.#preparation.repeat(() => this.#connections.use(attempt))
   }
 
-  #prepare(calls: readonly EncodedCall[]): PreparedCall[] {
-    return calls.map(({ statement, values }) => ({ prepared: this.#preparation.of(statement), values }))
+  #send(client: AnyClient, calls: readonly EncodedCall[], around: Around): Promise<unknown[][]> {
+    return send(client, calls, around, (statement) => this.#preparation.of(statement))
   }
 
-  #opening(begin: string): string {
-    return this.#connections.isPooled ? `${begin}; ${planLocally}` : begin
+  #settings(options: PipelineOptions): EncodedCall[] {
+    const waits = lockWaits(options)
+    return this.#connections.isPooled ? [...encodeAll([call(planLocally, {})]), ...waits] : waits
   }
 }
 
-/** What is sent around the calls: the begin, the commit, or both. */
-interface Around {
-  readonly before?: string
-  readonly after?: string
+/**
+ * One that its caller goes on with. Whatever is sent before the first answer begins it, and so is nowhere else: where it is begun
+ * already the server does no more than say so.
+ */
+class OpenTransaction {
+  readonly #client: Client
+  readonly #opening: readonly EncodedCall[]
+  readonly #prepare: Prepare
+  #first: Promise<unknown> | null = null
+  #isBegun = false
+
+  constructor(client: Client, opening: readonly EncodedCall[], prepare: Prepare) {
+    this.#client = client
+    this.#opening = opening
+    this.#prepare = prepare
+  }
+
+  query(calls: readonly EncodedCall[]): Promise<unknown[][]> {
+    const before = this.#isBegun ? [] : this.#opening
+    return this.#answered(send(this.#client, calls, { before }, this.#prepare))
+  }
+
+  async script(text: string): Promise<void> {
+    const before = this.#isBegun ? [] : this.#opening.map(({ statement }) => `${statement.text};`)
+    await this.#answered(ask(this.#client, [...before, text].join(' ')))
+  }
+
+  async #answered<T>(answer: Promise<T>): Promise<T> {
+    this.#first ??= answer
+    const result = await answer
+    this.#isBegun = true
+    return result
+  }
+
+  /** The server's word for what became of it. */
+  async commit(): Promise<string> {
+    if (this.#first === null) return 'COMMIT'
+    const isBegun = await this.#first.then(
+      () => true,
+      () => false,
+    )
+    return isBegun ? (await ask(this.#client, 'commit')).command : 'ROLLBACK'
+  }
 }
 
-/** Everything is sent before anything is awaited: one round trip. */
-async function exchange(
+async function orRollBack<T>(client: Client, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    await ask(client, 'rollback').catch(() => {}) // then the connection is not idle, and is dropped
+    throw error
+  }
+}
+
+/** Everything is sent before anything is awaited: one round trip. Answers the rows of the calls. */
+async function send(
   client: AnyClient,
-  calls: readonly PreparedCall[],
-  { before, after }: Around = {},
+  calls: readonly EncodedCall[],
+  { before = [], after = [] }: Around,
+  prepare: Prepare,
 ): Promise<unknown[][]> {
-  const { begun, sent, committed } = inOneWrite(client, () => ({
-    begun: before === undefined ? [] : [ask(client, before)],
-    sent: calls.map(({ prepared, values }) => askPrepared(client, prepared, values)),
-    committed: after === undefined ? [] : [ask(client, after)],
-  }))
-  const outcomes = await Promise.allSettled([...begun, ...sent, ...committed])
-  const failed = outcomes.findIndex((outcome) => outcome.status === 'rejected')
-  const failure = outcomes[failed]
-  if (failure?.status === 'rejected') throw new Refused(failure.reason, calls[failed - begun.length]?.prepared)
-  return Promise.all(sent)
+  const sent = [...before, ...calls, ...after]
+  const rows = await askPrepared(
+    client,
+    sent.map(({ statement, values }) => ({ prepared: prepare(statement), values })),
+  )
+  return rows.slice(before.length, before.length + calls.length)
+}
+
+function lockWaits({ lockTimeoutMs }: PipelineOptions): EncodedCall[] {
+  if (lockTimeoutMs === undefined) return []
+  return encodeAll([call(limitLockWaits, { lock_timeout_ms: lockTimeoutOf(lockTimeoutMs) })])
 }
 
 function encodeAll(calls: readonly Call[]): EncodedCall[] {

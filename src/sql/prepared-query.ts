@@ -1,4 +1,6 @@
-// A statement on its way to the server, and the reader of its answer, in the place of pg's own query.
+// Statements on their way to the server, and the reader of their answers, in the place of pg's own query. One sync ends them all:
+// to the server they are one transaction, and after one that it refuses it does none of the others. Sent each with a sync of
+// its own, as pg sends queries, a begin that somebody cancels would leave the others to be done without it.
 //
 // What columns a prepared statement has is asked once on each connection and remembered: the server refuses to run one whose
 // columns have changed. Asked every time, as pg does, it takes a tenth of a claim of one (measured). A pooler that knows names
@@ -8,7 +10,8 @@ import { decoderOf } from './decode.ts'
 import type { Encoded } from './encode.ts'
 import type { Prepared } from './prepare.ts'
 
-type Answered = (error: Error | null, rows: unknown[]) => void
+/** `failedAt`: which of them was refused; the number of all, when it was none of them. */
+type Answered = (error: Error | null, rows: unknown[][], failedAt: number) => void
 type Row = Record<string, unknown>
 
 interface Column {
@@ -46,43 +49,66 @@ export function leadsToPooler({ connection }: { readonly connection: object }): 
   shapes.set(connection, null)
 }
 
-/** By pg's rules for what it is given in the place of its own: the methods are called by its client. */
-export class PreparedQuery extends pg.Query {
-  /** Undefined, too, when it goes without the name that it was given. */
-  name: string | undefined
-  readonly text: string
-  readonly callback: Answered
+export interface PreparedCall {
+  readonly prepared: Prepared
   readonly values: readonly Encoded[]
-  readonly #found: Row[] = []
+}
+
+interface Sent {
+  /** Undefined, too, when it goes without the name that it was given. */
+  readonly name: string | undefined
+  readonly text: string
+  shape: Shape | undefined
+  readonly rows: Row[]
+}
+
+/** By pg's rules for what it is given in the place of its own: the methods are called by its client. */
+export class PreparedSet extends pg.Query {
+  /** As pg asks for it: of the one whose answer comes next. */
+  name: string | undefined
+  text = ''
+  readonly callback: Answered
+  readonly #calls: readonly PreparedCall[]
+  readonly #sent: Sent[] = []
+  #answered = 0
   #known: Map<string, Shape> | null = null
-  #shape: Shape | undefined
   #failure: Error | undefined
 
-  constructor({ text, name }: Prepared, values: readonly Encoded[], answered: Answered) {
-    super(text)
-    this.text = text
-    this.name = name
+  constructor(calls: readonly PreparedCall[], answered: Answered) {
+    super('')
+    this.#calls = calls
     this.callback = answered
-    this.values = values
   }
 
   override submit = (connection: pg.Connection): null => {
     const wire = connection as unknown as Wire
+    this.#known = shapesOf(wire)
+    for (const { prepared, values } of this.#calls) this.#sent.push(this.#send(wire, prepared, values))
+    wire.sync()
+    this.#expect(0)
+    return null
+  }
+
+  #send(wire: Wire, { name: given, text }: Prepared, values: readonly Encoded[]): Sent {
     const { parsedStatements, submittedNamedStatements } = wire
     // Sent and not answered, its preparation may yet fail, and would take down what relies on it.
-    if (this.name !== undefined && submittedNamedStatements[this.name] !== undefined) this.name = undefined
-    this.#known = shapesOf(wire)
-    if (this.name !== undefined && parsedStatements[this.name] !== undefined) {
-      this.#shape = this.#known?.get(this.name)
-    } else {
-      wire.parse({ text: this.text, name: this.name })
-      if (this.name !== undefined) submittedNamedStatements[this.name] = this.text
+    const name = given !== undefined && submittedNamedStatements[given] !== undefined ? undefined : given
+    let shape: Shape | undefined
+    if (name !== undefined && parsedStatements[name] !== undefined) shape = this.#known?.get(name)
+    else {
+      wire.parse({ text, name })
+      if (name !== undefined) submittedNamedStatements[name] = text
     }
-    wire.bind({ statement: this.name, values: this.values, valueMapper: inBuffer })
-    if (this.#shape === undefined) wire.describe({ type: 'P' })
+    wire.bind({ statement: name, values, valueMapper: inBuffer })
+    if (shape === undefined) wire.describe({ type: 'P' })
     wire.execute({})
-    wire.sync()
-    return null
+    return { name, text, shape, rows: [] }
+  }
+
+  #expect(next: number): void {
+    this.#answered = next
+    this.name = this.#sent[next]?.name
+    this.text = this.#sent[next]?.text ?? ''
   }
 
   handleRowDescription({ fields }: { readonly fields: readonly Field[] }): void {
@@ -91,8 +117,9 @@ export class PreparedQuery extends pg.Query {
 
   handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
     if (this.#failure !== undefined) return
+    const { rows, shape } = this.#sent[this.#answered]!
     try {
-      this.#found.push(read(fields, this.#shape!))
+      rows.push(read(fields, shape!))
     } catch (error) {
       this.#failure = error as Error
     }
@@ -100,21 +127,28 @@ export class PreparedQuery extends pg.Query {
 
   handleCommandComplete(): void {
     // One that gives no rows has no description.
-    if (this.#shape === undefined) this.#learn([])
+    if (this.#sent[this.#answered]!.shape === undefined) this.#learn([])
+    this.#expect(this.#answered + 1)
   }
 
   handleReadyForQuery(): void {
-    this.callback(this.#failure ?? null, this.#found)
+    const rows = this.#sent.map((one) => one.rows)
+    this.callback(this.#failure ?? null, rows, this.#answered)
   }
 
-  handleError(error: Error): void {
-    this.callback(error, [])
+  handleError(error: Error, { submittedNamedStatements }: Wire): void {
+    for (const { name } of this.#sent.slice(this.#answered)) {
+      if (name !== undefined) delete submittedNamedStatements[name]
+    }
+    this.callback(error, [], this.#answered)
   }
 
   #learn(fields: readonly Field[]): void {
     const columns = fields.map(({ name, dataTypeID }) => ({ name, decode: decoderOf(dataTypeID) }))
-    this.#shape = { columns, empty: Object.fromEntries(fields.map(({ name }) => [name, null])) }
-    if (this.name !== undefined) this.#known?.set(this.name, this.#shape)
+    const shape = { columns, empty: Object.fromEntries(fields.map(({ name }) => [name, null])) }
+    const one = this.#sent[this.#answered]!
+    one.shape = shape
+    if (one.name !== undefined) this.#known?.set(one.name, shape)
   }
 }
 

@@ -1,8 +1,9 @@
 // What is sent for a prepared statement and how its answer is read, on a connection of pg's.
 import pg from 'pg'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { askPrepared, inOneWrite } from '../../src/sql/postgres-pool.ts'
-import type { Prepared } from '../../src/sql/prepare.ts'
+import type { Encoded } from '../../src/sql/encode.ts'
+import { askPrepared as askSet } from '../../src/sql/postgres-pool.ts'
+import { Refused, type Prepared } from '../../src/sql/prepare.ts'
 import { leadsToPooler } from '../../src/sql/prepared-query.ts'
 import { statement } from '../../src/sql/statement.ts'
 import { blankDatabase } from './fixture.ts'
@@ -11,6 +12,14 @@ const declared = statement({ name: 'test.of_prepared_query', params: {}, row: {}
 
 function prepared(text: string, name: string | undefined = text): Prepared {
   return { statement: declared, text, name }
+}
+
+/** One by itself. */
+async function askPrepared(client: pg.Client, one: Prepared, values: readonly Encoded[]): Promise<unknown> {
+  const [rows] = await askSet(client, [{ prepared: one, values }]).catch((error: unknown) => {
+    throw error instanceof Refused ? error.cause : error
+  })
+  return rows
 }
 
 async function connected({ pipeline = true } = {}) {
@@ -53,7 +62,7 @@ test('a statement that gives no rows, and one whose rows have no columns, are as
 test('the same statement sent twice before its first answer is read both times', async () => {
   const { client } = await connected()
   const one = prepared('select $1::text as given')
-  const sent = inOneWrite(client, () => [askPrepared(client, one, ['a']), askPrepared(client, one, ['b'])])
+  const sent = [askPrepared(client, one, ['a']), askPrepared(client, one, ['b'])]
   expect(await Promise.all(sent)).toEqual([[{ given: 'a' }], [{ given: 'b' }]])
 })
 
@@ -115,16 +124,55 @@ test('an answer with other columns than are known is a lost one, and not misread
 test('a statement whose preparation fails takes down no other that was sent before the answer', async () => {
   const { client } = await connected()
   const one = prepared('select $1::text as given')
-  const first = inOneWrite(client, () => [
+  const first = [
     client.query('begin'),
     askPrepared(client, prepared('select 1 / 0'), []),
     askPrepared(client, one, ['a']),
     client.query('rollback'),
-  ])
+  ]
   const second = askPrepared(client, one, ['b'])
   const outcomes = await Promise.allSettled(first)
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled'])
   expect(outcomes[2]).toMatchObject({ reason: { code: '25P02' } })
   expect(await second).toEqual([{ given: 'b' }])
   expect(await askPrepared(client, one, ['c'])).toEqual([{ given: 'c' }])
+})
+
+test('of statements that are sent together all are done or none, each with its own rows', async () => {
+  const { client, askedCount } = await connected()
+  await client.query('create table thing (id int4 check (id < 10))')
+  const insert = prepared('insert into thing values ($1)')
+  const all = prepared('select id from thing order by id')
+  const set = (...ids: string[]) => [
+    ...ids.map((id) => ({ prepared: insert, values: [id] })),
+    { prepared: all, values: [] },
+  ]
+  expect(await askSet(client, set('1', '2'))).toEqual([[], [], [{ id: 1 }, { id: 2 }]])
+  const refused = askSet(client, set('3', '10', '4'))
+  await expect(refused).rejects.toMatchObject({ prepared: insert, cause: { code: '23514' } })
+  expect(await askSet(client, set('5'))).toEqual([[], [{ id: 1 }, { id: 2 }, { id: 5 }]])
+  // The name was new in the first set, where the second of it went without.
+  expect(askedCount()).toBe(3)
+})
+
+test('those behind a refused one are prepared when they come again', async () => {
+  const { client } = await connected()
+  const [bad, one] = [prepared('select 1 / $1::int4 as bad'), prepared('select $1::text as given')]
+  const set = (by: string) => [
+    { prepared: bad, values: [by] },
+    { prepared: one, values: ['a'] },
+  ]
+  await expect(askSet(client, set('0'))).rejects.toMatchObject({ prepared: bad })
+  expect(await askSet(client, set('1'))).toEqual([[{ bad: 1 }], [{ given: 'a' }]])
+  const { rows } = await client.query<{ name: string }>('select name from pg_prepared_statements')
+  expect(rows.map(({ name }) => name).toSorted()).toEqual([bad.name, one.name].toSorted())
+})
+
+test('what is refused only by the commit is refused', async () => {
+  const { client } = await connected()
+  await client.query('create table thing (id int unique deferrable initially deferred)')
+  const insert = prepared('insert into thing values ($1)')
+  const twice = ['1', '1'].map((id) => ({ prepared: insert, values: [id] }))
+  await expect(askSet(client, twice)).rejects.toMatchObject({ prepared: undefined, cause: { code: '23505' } })
+  expect(await askPrepared(client, prepared('select * from thing'), [])).toEqual([])
 })
