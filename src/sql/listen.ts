@@ -138,7 +138,13 @@ export class Listener {
     let hasWorked = false
     try {
       await client.connect()
-      for (const channel of this.#handlers.channels) await this.#listenOn(client, channel)
+      // Others may be asked for while this goes on.
+      const heard = new Set<string>()
+      const nextChannel = (): string | undefined => this.#handlers.channels.find((channel) => !heard.has(channel))
+      for (let channel = nextChannel(); channel !== undefined; channel = nextChannel()) {
+        heard.add(channel)
+        await this.#listenOn(client, channel)
+      }
       this.#client = client
       this.#handlers.tellAll()
       onListening()

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import type { Sql } from '../../src/sql/sql.ts'
 import { statement } from '../../src/sql/statement.ts'
 import { blankDatabase, Notes, until } from './fixture.ts'
+import { startRefusingProxy } from './refusing-proxy.ts'
 
 const LISTENERS = statement({
   name: 'test.listeners',
@@ -56,6 +57,21 @@ test('after its connection is cut it listens again to every channel, and first t
     await send(sql, 'b', `round ${round}`)
     await until(() => a.at(-1) === `round ${round}` && b.at(-1) === `round ${round}`)
   }
+})
+
+test('a channel that is asked for while the connection is being made is heard as well', async () => {
+  const database = await blankDatabase()
+  const proxy = await startRefusingProxy(database.url)
+  const sql = await database.open({ listenUrl: proxy.url })
+  const heard: (string | null)[] = []
+  let late: Promise<unknown> | undefined
+  proxy.onTold((told) => {
+    if (told.includes('listen "a"')) late ??= sql.listen('b', (payload) => heard.push(payload))
+  })
+  await sql.listen('a', () => {})
+  await late
+  await send(sql, 'b', 'x')
+  await until(() => heard.includes('x'))
 })
 
 test('a listen URL that cannot be reached is said once, does not hold up the caller, and ends with the close', async () => {

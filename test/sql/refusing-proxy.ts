@@ -8,14 +8,21 @@ export interface RefusingProxy {
   readonly url: string
   /** From now on the one text stands for the other, which is as long. */
   replace(text: string, by: string): void
+  /** Is told everything before the server is. */
+  onTold(hear: (told: string) => void): void
 }
 
 export async function startRefusingProxy(target: string): Promise<RefusingProxy> {
   const { hostname, port } = new URL(target)
   let swap = (told: string): string => told
+  let onTold = (_told: string): void => {}
   const server = createServer((inbound) => {
     const outbound = connect(Number(port), hostname)
-    inbound.on('data', (told) => outbound.write(swap(told.toString('latin1')), 'latin1'))
+    inbound.on('data', (bytes) => {
+      const told = bytes.toString('latin1')
+      onTold(told)
+      outbound.write(swap(told), 'latin1')
+    })
     outbound.on('data', (answer) => inbound.write(answer))
     for (const [one, other] of [
       [inbound, outbound],
@@ -37,5 +44,6 @@ export async function startRefusingProxy(target: string): Promise<RefusingProxy>
       if (text.length !== by.length) throw new Error('the length of a message would change')
       swap = (told) => told.replaceAll(text, by)
     },
+    onTold: (hear) => void (onTold = hear),
   }
 }
