@@ -89,6 +89,11 @@ function bytes(value: unknown): Uint8Array {
   return value
 }
 
+// Before it is sent, its owner may change it, or give it away: then it could not be written any more.
+function copiedBytes(value: unknown): Uint8Array {
+  return new Uint8Array(bytes(value))
+}
+
 function json(value: unknown): string {
   const written: string | undefined = JSON.stringify(value)
   if (written === undefined) throw new Mismatch('a JSON value', value)
@@ -109,7 +114,7 @@ const scalars = {
   int8: integer,
   float8: float,
   numeric: text,
-  bytea: bytes,
+  bytea: copiedBytes,
   jsonb: json,
   timestamptz: instant,
 } satisfies Record<string, Encoder>

@@ -42,8 +42,8 @@ export function sqlState(error: unknown): string | undefined {
   return typeof code === 'string' && typeof severity === 'string' ? code : undefined
 }
 
-// Shutdown, crash, not accepting yet, idle session, idle in transaction: the server ended the session.
-const sessionEnded = new Set(['57P01', '57P02', '57P03', '57P05', '25P03'])
+// Shutdown, crash, not accepting yet, idle session, idle in transaction, long transaction: the server ended the session.
+const sessionEnded = new Set(['57P01', '57P02', '57P03', '57P05', '25P03', '25P04'])
 
 /** The connection is gone: whether the last call happened is unknown, and another connection may do better. */
 export function isConnectionLost(error: unknown): boolean {

@@ -4,7 +4,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { expect, inject, onTestFinished, test } from 'vitest'
-import { isConnectionLost } from '../../src/sql/errors.ts'
+import { isConnectionLost, sqlState } from '../../src/sql/errors.ts'
 import { openPostgres } from '../../src/sql/postgres.ts'
 import { call, type Sql } from '../../src/sql/sql.ts'
 import { statement } from '../../src/sql/statement.ts'
@@ -29,6 +29,12 @@ const SETTING = statement({
   params: { name: 'text' },
   row: { value: 'text' },
   text: 'select current_setting($1) as value',
+})
+const BYTES = statement({
+  name: 'test.bytes',
+  params: { bytea: 'bytea' },
+  row: { bytea: 'bytea' },
+  text: 'select $1::bytea as bytea',
 })
 const TERMINATE = statement({
   name: 'test.terminate',
@@ -69,6 +75,20 @@ test('a pipeline takes one round trip, a transaction one for each statement and 
       await tx.query(BACKEND, {})
     })
   expect(await proxy.tripsOf(twoStatements)).toBe(3)
+})
+
+test('bytes are those of the moment of the call, whatever their owner does with them before a connection is free', async () => {
+  const database = await blankDatabase()
+  const sql = await database.open({ poolSize: 1 })
+  const [changed, given] = [new Uint8Array([1, 2, 3]), new Uint8Array([4, 5, 6])]
+  const slow = sql.query(SLEEP, { seconds: 0.1 })
+  const asked = [changed, given].map((bytea) => sql.pipeline([call(BYTES, { bytea }), call(BACKEND, {})]))
+  changed.fill(9)
+  structuredClone(given, { transfer: [given.buffer] })
+  const [first, second] = await Promise.all(asked)
+  expect(first![0]).toEqual([{ bytea: new Uint8Array([1, 2, 3]) }])
+  expect(second![0]).toEqual([{ bytea: new Uint8Array([4, 5, 6]) }])
+  await slow
 })
 
 test('connections come with jit off, read committed, and a name', async () => {
@@ -136,6 +156,19 @@ test('a transaction whose connection is lost between two statements fails, and t
   })
   await expect(work).rejects.toSatisfy(isConnectionLost)
   expect(await sql.query(BACKEND, {})).toHaveLength(1)
+})
+
+test('a session that the server ends because its transaction takes too long is a lost connection', async () => {
+  const server = await startPostgres({ version: 18 })
+  onTestFinished(() => server.stop())
+  const url = `${server.url}?options=-c%20transaction_timeout%3D50`
+  const sql = await openPostgres({ url, schema: 'flowfabric', poolSize: 1 })
+  const slow = sql.pipeline([call(SLEEP, { seconds: 20 }), call(BACKEND, {})])
+  const error: unknown = await slow.catch((caught: unknown) => caught)
+  expect(sqlState(error)).toBe('25P04')
+  expect(isConnectionLost(error)).toBe(true)
+  expect(await sql.query(BACKEND, {})).toHaveLength(1)
+  await sql.close()
 })
 
 test('FAULT-02 a closed port is an error that says what to check, not a crash', async () => {
