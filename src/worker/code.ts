@@ -22,6 +22,7 @@ import { drawOf, keyOf } from './draw.ts'
 import { RunLeft } from './errors.ts'
 import type { History } from './history.ts'
 import type { Holder } from './holder.ts'
+import { Layers } from './layers.ts'
 import { leave } from './leave.ts'
 import { waitpointOf } from './made-waitpoint.ts'
 import { heard, Rest } from './rest.ts'
@@ -40,10 +41,9 @@ export class Code implements Acts {
   readonly #task: Task
   readonly #history: History
   readonly #facts: Facts
+  readonly #layers = new Layers()
   #restMade: Rest | null = null
   #stepsMade: Steps | null = null
-  #left: RunLeft | null = null
-  #onLeft: ((error: unknown) => void) | null = null
   #departure: Departure | null = null
   #isOver = false
   #draws = 0
@@ -59,7 +59,7 @@ export class Code implements Acts {
 
   /** What the handler gives; rejects with what it throws, and with `RunLeft` when it has left without an ending. */
   run(input: unknown): Promise<unknown> {
-    return this.#unlessLeft(
+    return this.#layers.enter(
       () => this.#handle(input),
       () => this.#restMade?.forget(),
     )
@@ -67,34 +67,7 @@ export class Code implements Acts {
 
   /** What goes around the handler, and may use the context before it and after it. It is not waited for when the run has left. */
   around(begin: () => Promise<unknown>): Promise<unknown> {
-    return this.#unlessLeft(begin)
-  }
-
-  // The innermost that is under way hears first that the run has left or failed. When it has left, whatever is around hears it a
-  // turn later, when it has not come to its end by then: it may wait for a context that never answers again.
-  #unlessLeft(begin: () => Promise<unknown>, over?: () => void): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      if (this.#left !== null) return reject(this.#left)
-      const outer = this.#onLeft
-      const hear = outer === null ? reject : this.#andThen(reject, outer)
-      const afterwards = (settle: (what: unknown) => void) => (what: unknown) => {
-        if (this.#left === null && this.#onLeft === hear) {
-          this.#onLeft = outer
-          over?.()
-        }
-        settle(what)
-      }
-      this.#onLeft = hear
-      begin().then(afterwards(resolve), afterwards(reject))
-    })
-  }
-
-  #andThen(reject: (error: unknown) => void, outer: (error: unknown) => void): (error: unknown) => void {
-    return (error) => {
-      this.#onLeft = outer
-      reject(error)
-      if (error instanceof RunLeft) setImmediate(outer, error)
-    }
+    return this.#layers.enter(begin)
   }
 
   /** The run is over: what code of it is still under way never hears again, and its steps are told to stop. */
@@ -125,10 +98,10 @@ export class Code implements Acts {
       leave: async (waits, leaves) => {
         const answer = await leave(holder, waits, leaves)
         if (!(answer instanceof RunLeft)) return answer
-        this.#leave(answer)
+        this.#layers.leave(answer)
         return null
       },
-      fail: (error) => this.#leave(error),
+      fail: (error) => this.#layers.leave(error),
     })
     // Code that has only computed so far may come here after its run is over.
     if (this.#isOver) rest.end()
@@ -139,11 +112,6 @@ export class Code implements Acts {
     return (this.#stepsMade ??= new Steps(this.#holder, this.#history, this.#rest, this.#facts.now))
   }
 
-  #leave(error: unknown): void {
-    if (error instanceof RunLeft) this.#left ??= error
-    this.#onLeft?.(error)
-  }
-
   get departure(): Departure | null {
     return this.#departure
   }
@@ -151,7 +119,7 @@ export class Code implements Acts {
   #lose(): void {
     this.#isOver = true
     this.#restMade?.end()
-    this.#leave(new RunLeft('lost', this.#holder.lease.lost.reason))
+    this.#layers.leave(new RunLeft('lost', this.#holder.lease.lost.reason))
   }
 
   get claim(): Holder['claim'] {
