@@ -50,16 +50,17 @@ export class Child extends Leaf {
     const { partition } = parseExecutionId(parentId)
     if (recorded !== null) return (this.#id = formatExecutionId(partition, recorded.originId!))
     return rest.work(async () => {
-      const { name: _, ...rest } = options
+      const { name: _, ...given } = options
       // By the failure that it comes after, and not by the attempt: an attempt that made it and did not write that down is
       // followed by one that finds it.
       const after = failedIn === null ? `${generation}` : `${generation}.${failedIn}`
       const key = { parentId, idempotencyKey: `${after}:${index}:${name}`, idempotencyTtl: keyTtl } as const
-      const request = await requestOf(holder.codec, task, input, { ...rest, ...key })
+      const request = await requestOf(holder.codec, task, input, { ...given, ...key })
       const { executionId } = await holder
         .insist<{ executionId: ExecutionId }>(() => holder.engine.executions.create(request))
         .catch(madeBefore)
-      await holder.record(this.#met, { state: 'pending', originId: parseExecutionId(executionId).uuid })
+      const originId = parseExecutionId(executionId).uuid
+      await rest.recorded(holder.record(this.#met, { state: 'pending', originId }))
       return (this.#id = executionId)
     })
   }

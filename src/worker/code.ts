@@ -94,7 +94,8 @@ export class Code implements Acts {
 
   #makeRest(): Rest {
     const holder = this.#holder
-    const rest = new Rest(this.#facts, {
+    const isReplaying = (): boolean => this.#history.isReplaying
+    const rest = new Rest(this.#facts, isReplaying, {
       leave: async (waits, leaves) => {
         const answer = await leave(holder, waits, leaves)
         if (!(answer instanceof RunLeft)) return answer
@@ -200,7 +201,7 @@ export class Code implements Acts {
     const made = await this.#rest.work(async () => {
       const created = await this.#holder.insist(() => engine.waitpoints.create({ ...fence, key: name, ...options }))
       const { uuid } = parseWaitpointId(created.waitpointId)
-      await this.#holder.record(met, { state: 'succeeded', originId: uuid })
+      await this.#rest.recorded(this.#holder.record(met, { state: 'succeeded', originId: uuid }))
       return created
     })
     return waitpointOf(engine, name, made.waitpointId, made.token)
@@ -236,7 +237,9 @@ export class Code implements Acts {
       await this.#steps.inTurn(met.recorded)
       return met.recorded.recordedAt
     }
-    const { recordedAt } = await this.#rest.work(() => this.#holder.record(met, { state: 'succeeded' }))
+    const { recordedAt } = await this.#rest.work(() =>
+      this.#rest.recorded(this.#holder.record(met, { state: 'succeeded' })),
+    )
     return recordedAt
   }
 

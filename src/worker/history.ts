@@ -79,7 +79,12 @@ export class History {
     while (this.#givenAhead?.has(this.#over[this.#first]!) === true)
   }
 
-  /** Whether something that was over earlier is still to come: what is recorded behind it must not overtake it. */
+  /** Whether something that was over earlier is still to come. */
+  get isReplaying(): boolean {
+    return this.#first < this.#over.length
+  }
+
+  /** Whether that is something recorded before the step, which must not overtake it. */
   hasUndeliveredBefore({ number }: Step): boolean {
     const first = this.#over[this.#first]
     return first !== undefined && first.number < number

@@ -6,9 +6,9 @@
 //        │     met by what is known: recorded, and given one by one ◄──┤
 //        └─────────────────────────────────────────────────────────    └──► not met: suspended, or delayed
 //
-// What was met in an earlier run is given in the order in which it was recorded then, and what is met now is given only at
-// rest. Results of either kind are given one by one: all that the code makes of one comes before the next. So a race has the same
-// winner in every run, however many promises stand between a result and the race.
+// What was over in an earlier run is given in the order in which it was recorded then. What is recorded now comes behind that, in
+// the order of its records; what is met now, only at rest. Results are given one by one: all that the code makes of one comes
+// before the next. So a race has the same winner in every run, however many promises stand between a result and the race.
 import type { Step } from '../engine/step/step.ts'
 import type { Awaitable, Facts, Leaf, Meeting } from './waits.ts'
 
@@ -19,29 +19,32 @@ export interface Leaving {
   fail(error: unknown): void
 }
 
-interface Recorded {
+/** What the code is to be given next. */
+interface Result {
+  /** Of its record; infinite when that is of this run. */
   readonly number: number
   readonly give: () => void
 }
 
 export class Rest {
   readonly #leaving: Leaving
+  readonly #isReplaying: () => boolean
   #facts: Facts
   #busy = 0
   /** How much of that is soon over. */
   #asking = 0
   #isLooking = false
   readonly #awaited = new Set<Awaitable<unknown>>()
-  #recorded: Recorded[] = []
-  #isGiving = false
+  #results: Result[] = []
   #isTurnTaken = false
-  readonly #turns: (() => void)[] = []
   /** While the run is about to leave, what code begins elsewhere waits for whether it does. */
   #staying: Promise<void> | null = null
   #isOver = false
 
-  constructor(facts: Facts, leaving: Leaving) {
+  /** `isReplaying`: whether something that was over in an earlier run is still to be given. */
+  constructor(facts: Facts, isReplaying: () => boolean, leaving: Leaving) {
     this.#facts = facts
+    this.#isReplaying = isReplaying
     this.#leaving = leaving
   }
 
@@ -51,13 +54,13 @@ export class Rest {
    */
   end(): void {
     this.#isOver = true
+    this.#results = []
     this.forget()
   }
 
   /** Whoever awaited something is over, and hears nothing of it; others may still work and wait. */
   forget(): void {
     this.#awaited.clear()
-    this.#recorded = []
   }
 
   /** Something that runs: the code does not rest before it is over. */
@@ -68,7 +71,6 @@ export class Rest {
     try {
       return await begin()
     } finally {
-      await this.#turn()
       this.#busy -= 1
       await this.#unlessOver()
       this.#look()
@@ -76,8 +78,8 @@ export class Rest {
   }
 
   /**
-   * Work that is soon over and not recorded, such as a question to the engine. What was recorded is not given meanwhile: the code
-   * behind it may be about to meet what comes first.
+   * Work that is soon over and not recorded, such as a question to the engine. No result is given meanwhile: the code behind it
+   * may be about to meet what comes first.
    */
   ask<T>(begin: () => Promise<T>): Promise<T> {
     return heard(this.#ask(begin))
@@ -93,21 +95,16 @@ export class Rest {
     }
   }
 
-  // What was recorded in one go is given in several, in the same order.
-  async #turn(): Promise<void> {
-    if (this.#isTurnTaken) return new Promise((resolve) => this.#turns.push(resolve))
-    this.#isTurnTaken = true
-    setImmediate(() => this.#nextTurn())
-  }
-
-  #nextTurn(): void {
-    const give = this.#turns.shift()
-    if (give === undefined) {
-      this.#isTurnTaken = false
-      return
-    }
-    setImmediate(() => this.#nextTurn())
-    give()
+  /**
+   * What a record answers, in its turn. Records are answered in their order, so the turn is taken right then: how much the work
+   * does with the answer before the code has it plays no part.
+   */
+  async recorded<T>(recording: Promise<T>): Promise<T> {
+    const answer = await recording
+    const isNext = !this.#isTurnTaken && this.#asking === 0 && this.#results.length === 0
+    if (isNext && !this.#isReplaying()) this.#takeTurn()
+    else await new Promise<void>((give) => this.#inLine({ number: Infinity, give }))
+    return answer
   }
 
   await(wait: Awaitable<unknown>): void {
@@ -118,18 +115,25 @@ export class Rest {
 
   /** Given in the order of the record, a turn of the event loop later, so that those that were met in one go can be sorted. */
   inOrder(step: Step, give: () => void): void {
-    this.#recorded.push({ number: step.number, give })
+    this.#inLine({ number: step.number, give })
+  }
+
+  #inLine(result: Result): void {
+    this.#results.push(result)
     this.#giveNext()
   }
 
   #giveNext(): void {
-    if (this.#isGiving || this.#asking > 0 || this.#recorded.length === 0) return
-    this.#isGiving = true
+    if (!this.#isTurnTaken && this.#asking === 0 && this.#results.length > 0) this.#takeTurn()
+  }
+
+  #takeTurn(): void {
+    this.#isTurnTaken = true
     setImmediate(() => {
-      this.#isGiving = false
-      if (this.#isOver || this.#asking > 0 || this.#recorded.length === 0) return
-      const first = this.#recorded.reduce((one, other) => (other.number < one.number ? other : one))
-      this.#recorded = this.#recorded.filter((each) => each !== first)
+      this.#isTurnTaken = false
+      if (this.#isOver || this.#asking > 0 || this.#results.length === 0) return
+      const first = this.#results.reduce((one, other) => (other.number < one.number ? other : one))
+      this.#results = this.#results.filter((each) => each !== first)
       first.give()
       this.#giveNext()
       this.#look()
@@ -141,7 +145,7 @@ export class Rest {
   }
 
   get #isResting(): boolean {
-    return this.#busy === 0 && this.#recorded.length === 0 && !this.#isOver && this.#awaited.size > 0
+    return this.#busy === 0 && this.#results.length === 0 && !this.#isOver && this.#awaited.size > 0
   }
 
   #look(): void {
@@ -163,7 +167,7 @@ export class Rest {
       await Promise.all(leaves.map((leaf) => leaf.look()))
       const met = this.#meet(leaves)
       if (met.length > 0) await this.#give(leaves, met)
-      else await this.#leave(waits, leaves)
+      else if (this.#hasSlept(waits)) await this.#leave(waits, leaves)
     } catch (error) {
       // Or it would be tried again in every turn for as long as something goes on around the handler.
       this.forget()
@@ -172,6 +176,11 @@ export class Rest {
       this.#busy -= 1
     }
     this.#look()
+  }
+
+  /** While it was looked around, nothing was begun or awaited: else it is not at rest, or for more than was looked at. */
+  #hasSlept(waits: readonly Awaitable<unknown>[]): boolean {
+    return this.#busy === 1 && this.#results.length === 0 && this.#awaited.size === waits.length
   }
 
   /** In the order in which it happened; a signal is for one wait. */
@@ -192,8 +201,7 @@ export class Rest {
     // A time that the code awaits alone is met again in every later run, and nothing can come before it.
     const isLone = leaves.length === 1 && leaves[0]!.dueAt !== null
     if (!isLone) await Promise.all(met.map(([leaf, meeting]) => leaf.record(meeting)))
-    for (const [leaf, meeting] of met) this.#recorded.push({ number: Infinity, give: () => leaf.give(meeting) })
-    this.#giveNext()
+    for (const [leaf, meeting] of met) this.#inLine({ number: Infinity, give: () => leaf.give(meeting) })
   }
 
   async #leave(waits: readonly Awaitable<unknown>[], leaves: readonly Leaf[]): Promise<void> {

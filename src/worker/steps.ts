@@ -139,8 +139,8 @@ export class Steps {
       const value = await this.#run(met, work, attempt, options)
       const encoded = encode(this.#holder, met.name, value)
       const result = encoded === null ? {} : { result: encoded.bytes, resultEncoding: encoded.encoding }
-      const recorded = this.#holder.record(met, { state: 'succeeded', ...told(), ...result })
-      await recorded.catch(asNotOfTheStep)
+      const recording = this.#holder.record(met, { state: 'succeeded', ...told(), ...result })
+      await this.#rest.recorded(recording).catch(asNotOfTheStep)
       // As every later run will see it, so that nothing works only the first time.
       return { kind: 'done', value: encoded === null || isPlain(value) ? value : this.#holder.codec.decode(encoded) }
     } catch (thrown) {
@@ -167,7 +167,7 @@ export class Steps {
     const { bytes, encoding } = encodeError(thrown, this.#holder.codec, isForGood)
     const failure = { ...told, result: bytes, resultEncoding: encoding }
     if (!shouldRetry(policy, told.tryCount - 1, category, isForGood)) {
-      await this.#holder.record(met, { state: 'failed', ...failure })
+      await this.#rest.recorded(this.#holder.record(met, { state: 'failed', ...failure }))
       return { kind: 'failed', error: stepError(this.#holder, met.name, { bytes, encoding }) }
     }
     const delayMs = retryDelayMs(policy, told.tryCount - 1, Math.random())

@@ -123,19 +123,24 @@ export class SignalWait extends Leaf {
   #finish(hasTimedOut: boolean, payload: Uint8Array | null, encoding: string | null): void {
     const { rest, delivered } = this.#around
     delivered()
-    rest
-      .ask(() => this.#value(hasTimedOut, payload, encoding))
-      .then(this.settle, (error: unknown) => this.refuse(error))
+    if (hasTimedOut) return this.#timeOut()
+    rest.ask(() => this.#value(payload, encoding)).then(this.settle, (error: unknown) => this.refuse(error))
   }
 
-  async #value(hasTimedOut: boolean, payload: Uint8Array | null, encoding: string | null): Promise<unknown> {
-    const { name } = this.#met
-    const { onTimeout, schema } = this.#options
-    if (hasTimedOut) {
-      if (onTimeout === undefined) throw new WaitTimeoutError(name)
-      return onTimeout()
+  // Part of the code: it may do and await whatever the code may.
+  #timeOut(): void {
+    const { onTimeout } = this.#options
+    try {
+      if (onTimeout === undefined) throw new WaitTimeoutError(this.#met.name)
+      this.settle(onTimeout())
+    } catch (error) {
+      this.refuse(error)
     }
-    const what = `the signal ${JSON.stringify(name)}`
+  }
+
+  async #value(payload: Uint8Array | null, encoding: string | null): Promise<unknown> {
+    const { schema } = this.#options
+    const what = `the signal ${JSON.stringify(this.#met.name)}`
     const value = this.#around.holder.decode(what, payload, encoding)
     // The first time too: it is recorded by then, and every later run must see the same.
     return checkBy(schema, value, what, 'step_value_refused')

@@ -6,6 +6,7 @@ import type { Middleware } from '../../src/worker/middleware.ts'
 import { task } from '../../src/worker/task.ts'
 import { Worker } from '../../src/worker/worker.ts'
 import { setup } from '../support/setup.ts'
+import { atOnce } from './retries.ts'
 import { working } from './working.ts'
 
 const reporting: Middleware = async (ctx, next) => {
@@ -113,3 +114,25 @@ test.runIf(inject('backend') === 'embedded')(
     expect(warnings).toContain('1 runs do not come to their end, though their leases are given back')
   },
 )
+
+test('a step that middleware began before the handler is given to it afterwards, also when it was recorded earlier', async () => {
+  let runs = 0
+  const audited = task('audited', { strict: true, retry: atOnce(2) }, () => {
+    runs += 1
+    if (runs === 1) throw new Error('once')
+    return 'done'
+  })
+  const audit: Middleware = async (ctx, next) => {
+    const audited = ctx.step('audit', () => 1)
+    try {
+      return await next()
+    } finally {
+      await audited
+    }
+  }
+  const { submit, runAll, after } = await working([audited], { middleware: [audit] })
+  const run = await submit(audited)
+  await runAll()
+  await after('1s')
+  expect(await run.result()).toBe('done')
+})

@@ -2,7 +2,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { Context } from '../../src/worker/context.ts'
+import type { Schema } from '../../src/worker/schema.ts'
 import { task } from '../../src/worker/task.ts'
+import { atOnce } from './retries.ts'
 import { working } from './working.ts'
 
 const turns = async (count: number): Promise<void> => {
@@ -163,4 +165,75 @@ test('a wait that was answered comes before the end of a step that is tried agai
   await after('10m')
   await run.result()
   expect(winners).toEqual(['answered', 'answered'])
+})
+
+test('what is recorded in one set comes in the order of the records, though a step has a longer way than a time', async () => {
+  const seen = new Map<number, string[]>()
+  const raced = task('raced', async (ctx, ticks: number) => {
+    const done: string[] = []
+    // The set that is under way: those after it share the next.
+    const first = ctx.step('first', () => 1)
+    for (let tick = 0; tick < 40; tick += 1) await Promise.resolve()
+    const now = async (): Promise<void> => {
+      for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve()
+      await ctx.now()
+      done.push('now')
+    }
+    await Promise.all([ctx.step('step', () => 1).then(() => done.push('step')), now(), first])
+    seen.set(ticks, [...(seen.get(ticks) ?? []), done.join(' ')])
+    await ctx.sleep('pause', '1h')
+  })
+  const { submit, runAll, after } = await working([raced])
+  const counts = Array.from({ length: 30 }, (_, ticks) => ticks)
+  for (const ticks of counts) {
+    await submit(raced, ticks)
+    await runAll()
+  }
+  await after('1h')
+  await runAll()
+  const others = counts.filter((ticks) => {
+    const [one, other] = seen.get(ticks)!
+    return one !== other
+  })
+  expect(others).toEqual([])
+})
+
+test('a step that is tried again does not overtake what was recorded before it, however long that takes to be read', async () => {
+  const seen: string[] = []
+  let hasFailed = false
+  let tried = (): void => {}
+  const isTried = new Promise<void>((resolve) => (tried = resolve))
+  const slow: Schema<unknown, string> = {
+    '~standard': {
+      version: 1,
+      vendor: 'test',
+      async validate(value) {
+        if (!hasFailed) return { value: value as string }
+        await isTried
+        // Longer than the record takes.
+        for (let asked = 0; asked < 10; asked += 1) await engine.serverTime()
+        return { value: value as string }
+      },
+    },
+  }
+  const raced = task('raced', { retry: atOnce(2) }, async (ctx) => {
+    const first = ctx.step('first', () => 'first', { schema: slow })
+    const second = ctx.step('second', async () => {
+      if (hasFailed) return tried()
+      await first
+      hasFailed = true
+      throw new Error('once')
+    })
+    const order: string[] = []
+    await Promise.all([first.then(() => order.push('first')), second.then(() => order.push('second'))])
+    seen.push(order.join(' '))
+    await ctx.sleep('pause', '1h')
+  })
+  const { submit, runAll, after, engine } = await working([raced])
+  const run = await submit(raced)
+  await runAll()
+  await after('1s')
+  await after('1h')
+  await run.result()
+  expect(seen).toEqual(['first second', 'first second'])
 })

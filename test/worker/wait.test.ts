@@ -187,3 +187,46 @@ test('a signal may have a name that every object has', async () => {
   await runAll()
   expect(await run.result()).toBe('answered')
 })
+
+test('what onTimeout gives may be a step, or another wait', async () => {
+  const ask = task('ask', { strict: true }, async (ctx) => {
+    const instead = await ctx.waitFor('one', { timeout: '1h', onTimeout: () => ctx.step('instead', () => 'nobody') })
+    const later = await ctx.waitFor('two', { timeout: '1h', onTimeout: () => ctx.waitFor('three') })
+    await ctx.sleep('rest', '1h')
+    return [instead, later]
+  })
+  const { submit, runAll, after } = await working([ask])
+  const run = await submit(ask)
+  await runAll()
+  await after('1h')
+  await after('1h')
+  await run.signal('three', 'somebody')
+  await runAll()
+  await after('1h')
+  expect(await run.result()).toEqual(['nobody', 'somebody'])
+})
+
+test('a step that begins while a run looks around before it leaves is finished first', async () => {
+  let begin = (): void => {}
+  const slow = task('slow', (ctx) => ctx.waitFor('never'))
+  const busy = task('busy', async (ctx) => {
+    const hasBegun = new Promise<void>((resolve) => (begin = resolve))
+    const pay = async (): Promise<void> => {
+      await hasBegun
+      await ctx.step('pay', () => engine.serverTime())
+    }
+    await Promise.all([ctx.run(slow), pay()])
+  })
+  const { submit, worker, engine } = await working([busy, slow])
+  const { result } = engine.executions
+  Object.assign(engine.executions, {
+    async result(...asked: Parameters<typeof result>) {
+      begin()
+      return result(...asked)
+    },
+  })
+  const run = await submit(busy)
+  await worker.tick()
+  expect(await run.state()).toBe('suspended')
+  expect(await recordedBy(engine, run.id)).toContain('step pay: succeeded')
+})
