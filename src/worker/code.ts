@@ -97,7 +97,8 @@ export class Code implements Acts {
     const isReplaying = (): boolean => this.#history.isReplaying
     const rest = new Rest(this.#facts, isReplaying, {
       leave: async (waits, leaves) => {
-        const answer = await leave(holder, waits, leaves)
+        // The word has been said, though the code goes on beside it.
+        const answer = this.#wordSaid ?? (await leave(holder, waits, leaves))
         if (!(answer instanceof RunLeft)) return answer
         this.#layers.leave(answer)
         return null
@@ -262,6 +263,10 @@ export class Code implements Acts {
   depart(departure: Departure): never {
     this.#departure ??= departure
     throw new RunLeft(howOf[departure.kind])
+  }
+
+  get #wordSaid(): RunLeft | null {
+    return this.#departure === null ? null : new RunLeft(howOf[this.#departure.kind])
   }
 }
 

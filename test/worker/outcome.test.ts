@@ -117,6 +117,26 @@ test('ctx.cancel ends the execution, also when the code swallows what it throws'
   expect(effects).toEqual(['swallowed'])
 })
 
+test('a word counts also when the code goes on beside it and waits', async () => {
+  const settled = task('settled', async (ctx, word: string) => {
+    const decide = async (): Promise<void> => {
+      await ctx.step('decide', () => 1)
+      if (ctx.generation > 0) return
+      if (word === 'cancel') ctx.cancel('nobody wants it')
+      if (word === 'restart') ctx.restart('again')
+      ctx.retryIn('1h', 'not yet')
+    }
+    await Promise.allSettled([decide(), ctx.waitFor('answer'), ctx.sleep('at most', '1d')])
+  })
+  const { submit, runAll, engine } = await working([settled])
+  const runs = [await submit(settled, 'cancel'), await submit(settled, 'restart'), await submit(settled, 'retry')]
+  await runAll()
+  const states = await Promise.all(runs.map((run) => run.state()))
+  expect(states).toEqual(['cancelled', 'suspended', 'delayed'])
+  expect(await engine.executions.describe(runs[1]!.id)).toMatchObject({ generation: 1 })
+  expect((await engine.attempts.list(runs[2]!.id)).attempts[0]).toMatchObject({ failureReason: 'not yet' })
+})
+
 test('a result that cannot be encoded, or is too large, fails for good and says so', async () => {
   const big = task('big', { retry: atOnce(3) }, () => ({ count: 10n }))
   const huge = task('huge', { retry: atOnce(3) }, () => 'x'.repeat(1024 * 1024))
