@@ -195,9 +195,10 @@ export class Code implements Acts {
     const { engine, claim, fence } = this.#holder
     const met = this.#history.meet('value', `waitpoint ${name}`)
     const { partition } = parseExecutionId(claim.executionId)
+    const refuseOutside = (what: string): void => this.#steps.refuseOutside(what)
     if (met.recorded !== null) {
       await this.#steps.inTurn(met.recorded)
-      return waitpointOf(engine, name, formatWaitpointId(partition, met.recorded.originId!), null)
+      return waitpointOf(engine, name, formatWaitpointId(partition, met.recorded.originId!), null, refuseOutside)
     }
     const made = await this.#rest.work(async () => {
       const created = await this.#holder.insist(() => engine.waitpoints.create({ ...fence, key: name, ...options }))
@@ -205,7 +206,7 @@ export class Code implements Acts {
       await this.#rest.recorded(this.#holder.record(met, { state: 'succeeded', originId: uuid }))
       return created
     })
-    return waitpointOf(engine, name, made.waitpointId, made.token)
+    return waitpointOf(engine, name, made.waitpointId, made.token, refuseOutside)
   }
 
   upstream(name: string): Promise<unknown> {

@@ -43,11 +43,12 @@ export interface WaitForOptions<Value = unknown> {
 export interface Waitpoint {
   readonly name: string
   readonly waitpointId: WaitpointId
-  /** For whoever may answer. */
+  /** For whoever may answer. In the step that hands it out, and nowhere else: no later run is given it once it has answered. */
   token(): Promise<string>
   /**
    * A link to the page at `base`, such as `https://.../approve` of a server, that answers once: by `action`, or by `refusal` where
-   * that is given. The page of a server gives the wait `{ approved, action, comment? }`.
+   * that is given. The page of a server gives the wait `{ approved, action, comment? }`. In a step, as the
+   * token.
    */
   url(
     base: string,

@@ -222,6 +222,16 @@ export class Steps {
     })
   }
 
+  /**
+   * What every run would ask for anew is not the same in all of them: a token is not given any more once its waitpoint is closed,
+   * and the run that goes on with the answer would fail by it. What happens in a step happens once.
+   */
+  refuseOutside(what: string): void {
+    if (this.#tries.size > 0) return
+    const sentence = `${what} is asked for outside of a step, and every later run would ask again; ask in the step that hands it out`
+    throw new PermanentError(sentence, { cause: new EngineError('invalid_input', sentence) })
+  }
+
   idempotencyKey(name: string, index: number): string {
     return keyOf(this.#holder.claim, name, index)
   }

@@ -148,3 +148,21 @@ test('a wait without a waitpoint of its own keeps the one that it was given, as 
   await runAll()
   expect(await run.result()).toEqual(['nobody', null, 'done'])
 })
+
+test('a token or a link that is asked for outside of a step is refused at once, and not when it has been answered', async () => {
+  const asked = { action: 'approve', expiresIn: '1d' } as const
+  const careless = task('careless', async (ctx, what: 'token' | 'link') => {
+    const waitpoint = await ctx.waitpoint('manager')
+    const handed = what === 'token' ? await waitpoint.token() : await waitpoint.url('https://example.com/', asked)
+    await ctx.step('mail', () => handed.length)
+    return ctx.waitFor(waitpoint)
+  })
+  const { submit, runAll } = await working([careless])
+  const runs = [await submit(careless, 'token'), await submit(careless, 'link')]
+  await runAll()
+  for (const [index, what] of ['token', 'link'].entries()) {
+    await expect(runs[index]!.result()).rejects.toThrow(
+      `the ${what} of waitpoint "manager" is asked for outside of a step, and every later run would ask again; ask in the step that hands it out`,
+    )
+  }
+})
