@@ -18,7 +18,7 @@ import type {
   Waitpoint,
 } from './context.ts'
 import type { Departure } from './departure.ts'
-import { drawOf, keyOf } from './draw.ts'
+import { Draws, keyOf } from './draw.ts'
 import { RunLeft } from './errors.ts'
 import type { History } from './history.ts'
 import type { Holder } from './holder.ts'
@@ -46,7 +46,7 @@ export class Code implements Acts {
   #stepsMade: Steps | null = null
   #departure: Departure | null = null
   #isOver = false
-  #draws = 0
+  #draws: Draws | null = null
 
   constructor(holder: Holder, task: Task, history: History, facts: Facts) {
     this.#holder = holder
@@ -245,15 +245,9 @@ export class Code implements Acts {
     return recordedAt
   }
 
-  // Of a step that is recorded nothing runs again: so what is drawn inside of one counts for itself.
   draw(what: string): Buffer {
-    const inside = this.#stepsMade?.inside
-    if (inside !== undefined) {
-      inside.draws += 1
-      return drawOf(this.#holder.claim, `${what} step ${inside.index} ${inside.name}`, inside.draws)
-    }
-    this.#draws += 1
-    return drawOf(this.#holder.claim, what, this.#draws)
+    this.#draws ??= new Draws(this.#holder.claim)
+    return this.#draws.draw(what, this.#stepsMade?.inside)
   }
 
   restart(input: unknown): never {

@@ -1,6 +1,5 @@
 // A step is a recorded result, or run and recorded. Once it has succeeded it never runs again; a last failure is recorded too, so
 // that code which caught it goes the same way again.
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Step } from '../engine/step/step.ts'
 import { encodeValue, type Encoded } from '../model/codec.ts'
@@ -15,23 +14,13 @@ import { keyOf } from './draw.ts'
 import { isPermanent, PermanentError, RunLeft, StepError, StepTimeoutError } from './errors.ts'
 import type { History, Met } from './history.ts'
 import type { Holder } from './holder.ts'
+import { enterStep, insideStep, refuseInside, type InsideStep } from './inside-step.ts'
 import { heard, type Rest } from './rest.ts'
 import { checkBy } from './schema.ts'
 import { Due } from './sleeping.ts'
 import { Try } from './try.ts'
 
 type Work = (attempt: StepTry) => unknown
-
-interface Inside {
-  readonly steps: Steps
-  readonly name: string
-  readonly index: number
-  /** How often this try has drawn. */
-  draws: number
-}
-
-/** Which step the code that asks is part of, also after it has awaited something. */
-const within = new AsyncLocalStorage<Inside>()
 
 type Tried =
   | { readonly kind: 'done'; readonly value: unknown }
@@ -196,30 +185,19 @@ export class Steps {
     }
   }
 
-  #enter({ name, index }: Met, work: Work, attempt: StepTry): unknown {
+  #enter({ name }: Met, work: Work, attempt: StepTry): unknown {
     const { aroundStep } = this.#holder
-    const inside: Inside = { steps: this, name, index, draws: 0 }
-    if (aroundStep === undefined) return within.run(inside, work, attempt)
-    return aroundStep(name, attempt.tryCount, () => within.run(inside, work, attempt))
+    const enter = (): unknown => enterStep(this, name, attempt, () => work(attempt))
+    return aroundStep === undefined ? enter() : aroundStep(name, attempt.tryCount, enter)
   }
 
   /** The step that the code which asks is part of. */
-  get inside(): Inside | undefined {
-    const inside = within.getStore()
-    return inside?.steps === this ? inside : undefined
+  get inside(): InsideStep | undefined {
+    return insideStep(this)
   }
 
-  /**
-   * A wait inside a step would hold its worker for ever: the run rests only when no step runs. And what is told apart by the order
-   * of its first use would be another one in later runs, in which the step does not run.
-   */
-  refuseInside(what: string, why = 'which cannot wait'): void {
-    const { inside } = this
-    if (inside === undefined) return
-    const sentence = `${what} stands inside of step ${JSON.stringify(inside.name)}, ${why}; move it out of the step`
-    throw new PermanentError(sentence, {
-      cause: new EngineError('invalid_input', sentence, { step: inside.name }),
-    })
+  refuseInside(what: string, why?: string): void {
+    refuseInside(this, what, why)
   }
 
   /**

@@ -1,13 +1,27 @@
 // Tasks in threads, which are real ones: what runs in them is in threaded.ts.
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { threadId } from 'node:worker_threads'
 import { expect, test } from 'vitest'
 import type { ExecutionId } from '../../src/model/id.ts'
 import type { Logger } from '../../src/sql/logger.ts'
 import { task } from '../../src/worker/task.ts'
-import { asked, durable, endless, failing, flaky, spinning, where } from './threaded.ts'
+import {
+  asked,
+  careless,
+  drawing,
+  durable,
+  endless,
+  failing,
+  flaky,
+  large,
+  nesting,
+  spinning,
+  where,
+} from './threaded.ts'
 import { recordedBy, working, type Working } from './working.ts'
 
-const tasks = [asked, durable, endless, failing, flaky, spinning, where]
+const tasks = [asked, careless, drawing, durable, endless, failing, flaky, large, nesting, spinning, where]
 const patient = { timeout: 25_000, interval: 20 }
 
 const hasBegun = ({ engine }: Working, id: ExecutionId) =>
@@ -151,4 +165,44 @@ test('a task that its module does not export says what to do, and so does a thre
   expect(() => task('nowhere', { thread: 'there' }, () => 1)).toThrow(
     /^thread is "there"; it must be true, or import\.meta\.url of the module that exports the task$/,
   )
+})
+
+test('what is drawn inside of a step in a thread does not shift what is drawn after it', async () => {
+  const { submit, runAll, after, engine } = await working(tasks)
+  const run = await submit(drawing)
+  await runAll()
+  await after('1s')
+  const uuid = await run.result()
+  expect((await engine.attempts.list(run.id)).attempts[0]!.failureReason).toBe(uuid)
+})
+
+test('a step or a time inside of a step is refused in a thread as anywhere', async () => {
+  const { submit, runAll } = await working(tasks)
+  const runs = [await submit(nesting, 'step'), await submit(nesting, 'now')]
+  await runAll()
+  await expect(runs[0]!.result()).rejects.toThrow('the step "inner" stands inside of step "outer", which is one record')
+  await expect(runs[1]!.result()).rejects.toThrow('ctx.now() stands inside of step "outer", which is one record')
+})
+
+test('what the engine refuses and nobody in the thread awaits does not end it', async () => {
+  const { submit, runAll } = await working(tasks)
+  const run = await submit(careless)
+  await runAll()
+  expect(await run.result()).toBe('done')
+})
+
+test('a thread that is kept for the next run keeps nothing of what the last ones gave', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const { submit, runAll } = await working(tasks, { concurrency: 1 })
+  const used = async (runs: number): Promise<number> => {
+    for (let done = 0; done < runs; done += 1) {
+      await submit(large)
+      await runAll()
+    }
+    collect()
+    return process.memoryUsage().heapUsed
+  }
+  const before = await used(5)
+  expect((await used(40)) - before).toBeLessThan(10_000_000)
 })

@@ -68,3 +68,26 @@ export const asked = task('asked', { thread: true }, async (ctx) => {
   })
   return (ctx.abort.reason as Error).message
 })
+
+export const drawing = task('drawing', { thread: true }, async (ctx) => {
+  await ctx.step('inside', () => ctx.uuid())
+  const uuid = ctx.uuid()
+  if (ctx.attemptIndex === 0) ctx.retryIn('1s', uuid)
+  return uuid
+})
+
+export const nesting = task('nesting', { thread: true, ...once }, async (ctx, what: string) =>
+  ctx.step('outer', () => (what === 'now' ? ctx.now() : ctx.step('inner', () => 1))),
+)
+
+export const careless = task('careless', { thread: true, ...once }, async (ctx) => {
+  void ctx.progress(200)
+  void ctx.upstream('nobody')
+  void ctx.step('', () => 1)
+  // Both have been refused by then.
+  await ctx.step('wait', () => ctx.progress(1))
+  await new Promise((resolve) => setImmediate(resolve))
+  return 'done'
+})
+
+export const large = task('large', { thread: true, ...once }, () => 'x'.repeat(500_000))

@@ -3,17 +3,21 @@
 import type { Claim } from '../../engine/execution/claim.ts'
 import type { RecordedError } from '../../model/recorded-error.ts'
 import { checkStepName } from '../../model/step.ts'
+import { show } from '../../model/text.ts'
 import type { Logger } from '../../sql/logger.ts'
 import type { Child } from '../child.ts'
 import type { StepOptions, StepTry, Upstream } from '../context.ts'
 import type { Departure } from '../departure.ts'
-import { drawOf, keyOf } from '../draw.ts'
+import { Draws, keyOf } from '../draw.ts'
 import { PermanentError, RunLeft } from '../errors.ts'
+import { enterStep, insideStep, refuseInside } from '../inside-step.ts'
+import { heard } from '../rest.ts'
 import type { Acts } from '../run-context.ts'
 import { crossed } from './crossed-error.ts'
 import type { Line, Verbs } from './line.ts'
 
 interface OpenStep {
+  readonly name: string
   readonly work: (attempt: StepTry) => unknown
   readonly schema: StepOptions['schema']
   tooLate: AbortController | null
@@ -33,12 +37,13 @@ export class ThreadActs implements Acts {
   readonly #abort = new AbortController()
   readonly #steps = new Map<number, OpenStep>()
   #stepCount = 0
-  #draws = 0
+  readonly #draws: Draws
 
   constructor(claim: Claim, line: Line) {
     this.claim = claim
+    this.#draws = new Draws(claim)
     this.#line = line
-    const log = (level: keyof Logger) => (message: string) => void line.ask('log', level, message).catch(() => {})
+    const log = (level: keyof Logger) => (message: string) => void line.ask('log', level, message)
     this.logger = { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') }
   }
 
@@ -59,7 +64,7 @@ export class ThreadActs implements Acts {
   #work(step: OpenStep, { idempotencyKey, tryCount }: Omit<StepTry, 'signal'>): unknown {
     step.tooLate = new AbortController()
     const signal = AbortSignal.any([this.#abort.signal, step.tooLate.signal])
-    return step.work({ signal, idempotencyKey, tryCount })
+    return enterStep(this, step.name, { idempotencyKey }, () => step.work({ signal, idempotencyKey, tryCount }))
   }
 
   get abort(): AbortSignal {
@@ -67,15 +72,19 @@ export class ThreadActs implements Acts {
   }
 
   step(name: string, work: OpenStep['work'], options: StepOptions = {}): Promise<unknown> {
+    return heard(this.#step(name, work, options))
+  }
+
+  async #step(name: string, work: OpenStep['work'], options: StepOptions): Promise<unknown> {
+    refuseInside(this, `the step ${show(name)}`, 'which is one record')
     const id = (this.#stepCount += 1)
     const { schema, ...rest } = options
-    this.#steps.set(id, { work, schema, tooLate: null })
-    const running = this.#line
-      .ask('step', id, name, rest, schema !== undefined)
-      .finally(() => void this.#steps.delete(id))
-    // It is recorded, whoever listens: a step that nobody awaits must not end the thread.
-    running.catch(() => {})
-    return running
+    this.#steps.set(id, { name, work, schema, tooLate: null })
+    try {
+      return await this.#line.ask('step', id, name, rest, schema !== undefined)
+    } finally {
+      this.#steps.delete(id)
+    }
   }
 
   progress(percent: number, message: string | undefined): Promise<void> {
@@ -83,6 +92,11 @@ export class ThreadActs implements Acts {
   }
 
   now(): Promise<number> {
+    return heard(this.#now())
+  }
+
+  async #now(): Promise<number> {
+    refuseInside(this, 'ctx.now()', 'which is one record')
     return this.#line.ask('now') as Promise<number>
   }
 
@@ -95,8 +109,7 @@ export class ThreadActs implements Acts {
   }
 
   draw(what: string): Buffer {
-    this.#draws += 1
-    return drawOf(this.claim, what, this.#draws)
+    return this.#draws.draw(what, insideStep(this))
   }
 
   idempotencyKey(name: string): string {

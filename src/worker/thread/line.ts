@@ -3,6 +3,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import { PermanentError } from '../errors.ts'
 import { messageOf } from '../outcome.ts'
+import { heard } from '../rest.ts'
 import { crossed, crossing } from './crossed-error.ts'
 import type { RecordedError } from '../../model/recorded-error.ts'
 
@@ -33,10 +34,11 @@ export class Line {
   /** What the other side gives, or throws. Values are copied, as `structuredClone` does. */
   ask(verb: string, ...args: readonly unknown[]): Promise<unknown> {
     const id = (this.#count += 1)
-    return new Promise((resolve, reject) => {
+    const asked = new Promise((resolve, reject) => {
       this.#send({ kind: 'ask', id, verb, args }, `what the ${verb} was given`)
       this.#asked.set(id, { resolve, reject })
     })
+    return heard(asked)
   }
 
   end(): void {

@@ -18,8 +18,9 @@ void ready.then(() => import(entry))`
 
 export class Thread {
   readonly #node: NodeThread
-  readonly #died: Promise<never>
   isDead = false
+  #death: Error | null = null
+  #onDeath: ((death: Error) => void) | null = null
 
   constructor() {
     const isTypeScript = import.meta.url.endsWith('.ts')
@@ -29,14 +30,24 @@ export class Thread {
       eval: true,
       workerData: { flowfabric: 'thread', entry, loader } satisfies ThreadStart,
     })
-    this.#died = new Promise((_, reject) => {
-      this.#node.on('error', (cause) => reject(new Error(`the thread has died: ${cause.message}`, { cause })))
-      this.#node.on('exit', (code) => {
-        this.isDead = true
-        reject(new Error(`the thread has ended in the middle of a run, with exit code ${code}`))
-      })
+    this.#node.on('error', (cause) => this.#die(new Error(`the thread has died: ${cause.message}`, { cause })))
+    this.#node.on('exit', (code) =>
+      this.#die(new Error(`the thread has ended in the middle of a run, with exit code ${code}`)),
+    )
+  }
+
+  #die(death: Error): void {
+    this.isDead = true
+    this.#death ??= death
+    this.#onDeath?.(this.#death)
+  }
+
+  // For one run: a promise that outlives it would keep what each of them gave.
+  #untilDead(): Promise<never> {
+    return new Promise((_, reject) => {
+      if (this.#death === null) this.#onDeath = reject
+      else reject(this.#death)
     })
-    this.#died.catch(() => {})
   }
 
   /** What the handler gives in there; one at a time. */
@@ -46,7 +57,7 @@ export class Thread {
       port1,
       verbsOf(ctx, () => line),
     )
-    const stop = (): void => void line.ask('stop', crossing(ctx.abort.reason)).catch(() => {})
+    const stop = (): void => void line.ask('stop', crossing(ctx.abort.reason))
     this.#node.ref()
     try {
       this.#node.postMessage(port2, [port2])
@@ -56,10 +67,11 @@ export class Thread {
       if (ctx.abort.aborted) stop()
       else ctx.abort.addEventListener('abort', stop)
       // What its steps have asked for is never answered when it dies: as in a process that was killed, no try has failed.
-      const { word, value } = (await Promise.race([running, this.#died])) as Given
+      const { word, value } = (await Promise.race([running, this.#untilDead()])) as Given
       if (word === null) return value
       return (ctx[word.verb] as (...args: readonly unknown[]) => never)(...word.args)
     } finally {
+      this.#onDeath = null
       ctx.abort.removeEventListener('abort', stop)
       line.end()
       this.#node.unref()
@@ -89,7 +101,7 @@ function verbsOf(ctx: Context, line: () => Line): Verbs {
 }
 
 async function work(line: Line, id: number, { signal, idempotencyKey, tryCount }: StepTry): Promise<unknown> {
-  const giveUp = (): void => void line.ask('giveUp', id, crossing(signal.reason)).catch(() => {})
+  const giveUp = (): void => void line.ask('giveUp', id, crossing(signal.reason))
   signal.addEventListener('abort', giveUp)
   try {
     return await line.ask('work', id, { idempotencyKey, tryCount })
