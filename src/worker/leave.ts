@@ -9,6 +9,7 @@ import type { Holder } from './holder.ts'
 import { whole } from './resumed-signals.ts'
 import { SignalWait } from './waiting.ts'
 import { joinConditions, type Awaitable, type Facts, type Leaf } from './waits.ts'
+import { withinDepth } from './within-depth.ts'
 
 export async function leave(
   holder: Holder,
@@ -27,7 +28,12 @@ export async function leave(
   )
   if (condition === null) throw new EngineError('internal_error', 'the code rests, and waits for nothing')
   // What is not answered by then stays open: the code may still wait for it when it goes on.
-  const asked = { ...fence, condition, keepWaitpoints: true, idempotencyKey: `${fence.leaseId} ${(suspensions += 1)}` }
+  const asked = {
+    ...fence,
+    condition: withinDepth(condition),
+    keepWaitpoints: true,
+    idempotencyKey: `${fence.leaseId} ${(suspensions += 1)}`,
+  }
   const answer = await suspendWith(
     holder,
     asked,

@@ -94,3 +94,30 @@ test('a race of nothing is refused, because nobody would ever win; all and any o
     expect.stringContaining('what ctx.race takes is an empty list'),
   ])
 })
+
+test('groups may be nested deeper than a condition, and still give what they say, in every order of the answers', async () => {
+  const nested = task('nested', { retry: { attempts: 1 } }, async (ctx) => {
+    const wait = (name: string) => ctx.waitFor(name, { timeout: '1d' })
+    const innermost = ctx.all([wait('e'), wait('f')])
+    const inner = ctx.any([wait('d'), innermost])
+    const [a, other] = await ctx.all([wait('a'), ctx.any([wait('b'), ctx.all([wait('c'), inner])])])
+    return [a, other]
+  })
+  const { submit, runAll } = await working([nested])
+  const wants = {
+    ab: ['a', 'b'],
+    fecba: ['a', ['c', ['e', 'f']]],
+    afec: ['a', ['c', ['e', 'f']]],
+    cda: ['a', ['c', 'd']],
+  }
+  for (const [order, wanted] of Object.entries(wants)) {
+    const run = await submit(nested)
+    await runAll()
+    for (const name of order) {
+      expect(await run.state()).toBe('suspended')
+      await run.signal(name, name)
+      await runAll()
+    }
+    expect(await run.result()).toEqual(wanted)
+  }
+})
