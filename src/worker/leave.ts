@@ -56,7 +56,7 @@ async function suspendWith(
   for (;;) {
     try {
       return await holder.insist(() =>
-        holder.engine.executions.trySuspend({ ...asked, waitpoints: waits.map((wait) => bindingOf(wait, over)) }),
+        holder.engine.executions.trySuspend({ ...asked, waitpoints: bindingsOf(waits, over) }),
       )
     } catch (error) {
       const found = usedUpIn(error)
@@ -66,8 +66,14 @@ async function suspendWith(
   }
 }
 
-function bindingOf({ key, waitpointId }: SignalWait, over: ReadonlySet<WaitpointId>): WaitpointBinding {
-  return waitpointId === null || over.has(waitpointId) ? { key } : { waitpointId }
+/** Each once, though several may wait at it: a loop that races by `Promise.race` still waits where it lost. */
+function bindingsOf(waits: readonly SignalWait[], over: ReadonlySet<WaitpointId>): readonly WaitpointBinding[] {
+  const bindings = new Map<string, WaitpointBinding>()
+  for (const { key, waitpointId } of waits) {
+    if (waitpointId === null || over.has(waitpointId)) bindings.set(key, { key })
+    else bindings.set(waitpointId, { waitpointId })
+  }
+  return [...bindings.values()]
 }
 
 const usedUp = new Set(['waitpoint_not_pending', 'pending_waitpoint_expired', 'waitpoint_not_found'])

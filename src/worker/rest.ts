@@ -9,6 +9,7 @@
 // What was over in an earlier run is given in the order in which it was recorded then. What is recorded now comes behind that, in
 // the order of its records; what is met now, only at rest. Results are given one by one: all that the code makes of one comes
 // before the next. So a race has the same winner in every run, however many promises stand between a result and the race.
+import type { Signal } from '../engine/signal/signal.ts'
 import type { Step } from '../engine/step/step.ts'
 import type { Awaitable, Facts, Leaf, Meeting } from './waits.ts'
 
@@ -183,18 +184,25 @@ export class Rest {
     return this.#busy === 1 && this.#results.length === 0 && this.#awaited.size === waits.length
   }
 
-  /** In the order in which it happened; a signal is for one wait. */
+  /** In the order in which it happened. What came by name is for one wait; what came through a waitpoint, for all that wait at it. */
   #meet(leaves: readonly Leaf[]): [Leaf, Meeting][] {
     const met: [Leaf, Meeting][] = []
+    const answers = new Set<Signal>()
     for (const leaf of leaves) {
       const meeting = leaf.metBy(this.#facts)
       if (meeting === null) continue
       met.push([leaf, meeting])
       const { signal } = meeting
       if (signal === undefined) continue
-      this.#facts = { ...this.#facts, signals: this.#facts.signals.filter((each) => each !== signal) }
+      if (signal.waitpointKey === null) this.#take((each) => each === signal)
+      else answers.add(signal)
     }
+    if (answers.size > 0) this.#take((each) => answers.has(each))
     return met.sort(([, one], [, other]) => one.at - other.at)
+  }
+
+  #take(isTaken: (signal: Signal) => boolean): void {
+    this.#facts = { ...this.#facts, signals: this.#facts.signals.filter((signal) => !isTaken(signal)) }
   }
 
   async #give(leaves: readonly Leaf[], met: readonly [Leaf, Meeting][]): Promise<void> {

@@ -166,3 +166,22 @@ test('a token or a link that is asked for outside of a step is refused at once, 
     )
   }
 })
+
+test('a loop that races the same waitpoint by Promise.race, day by day, is given the answer of the day on which it comes', async () => {
+  const remind = task('remind', { retry: { attempts: 1 } }, async (ctx) => {
+    const manager = await mail(ctx, 'manager')
+    for (let day = 1; ; day += 1) {
+      const first = await Promise.race([ctx.waitFor(manager), ctx.sleep(`day ${day}`, '1d')])
+      if (first !== undefined) return [day, first]
+    }
+  })
+  const { submit, runAll, after, engine } = await working([remind])
+  const run = await submit(remind)
+  await runAll()
+  await after('25h')
+  await after('25h')
+  expect(await run.state()).toBe('suspended')
+  await answer(engine, 'manager', 'yes')
+  await runAll()
+  expect(await run.result()).toEqual([3, 'yes'])
+})
