@@ -121,3 +121,23 @@ test('groups may be nested deeper than a condition, and still give what they say
     expect(await run.result()).toEqual(wanted)
   }
 })
+
+test('what has lost a plain race still waits, and takes the next signal of its name; what has lost ctx.race does not', async () => {
+  const loop = task('loop', async (ctx, isPlain: boolean) => {
+    for (let day = 1; ; day += 1) {
+      const both = [ctx.waitFor('answer'), ctx.sleep(`day ${day}`, '1d')] as const
+      const first = isPlain ? await Promise.race(both) : await ctx.race(both)
+      if (first !== undefined) return [day, first]
+    }
+  })
+  const { submit, runAll, after } = await working([loop])
+  const runs = [await submit(loop, true), await submit(loop, false)]
+  await runAll()
+  await after('1d')
+  for (const answer of ['one', 'two']) {
+    for (const run of runs) if ((await run.state()) !== 'completed') await run.signal('answer', answer)
+    await runAll()
+  }
+  expect(await runs[0]!.result()).toEqual([2, 'two'])
+  expect(await runs[1]!.result()).toEqual([2, 'one'])
+})
