@@ -911,7 +911,7 @@ create table flowfabric.ff_suspension_current (
 with (
   autovacuum_vacuum_scale_factor=0.01,
   autovacuum_vacuum_threshold=2000,
-  fillfactor=40
+  fillfactor=30
 );
 CREATE INDEX ff_suspension_current_timeout ON flowfabric.ff_suspension_current USING btree (timeout_at_ms, execution_id) WHERE (timeout_at_ms IS NOT NULL);
 CREATE INDEX ff_suspension_current_wake ON flowfabric.ff_suspension_current USING btree (wake_at_ms, execution_id) WHERE (wake_at_ms IS NOT NULL);

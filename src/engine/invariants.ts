@@ -185,13 +185,14 @@ join flowfabric.ff_exec_core e on e.execution_id = t.execution_id
 where e.attached & ${attached.tags} = 0`,
   ),
   invariant(
-    'attempt-timeout',
-    'an execution tells of the bound on its attempts',
+    'policy-bounds',
+    'an execution tells of the bounds that its policy sets',
     `
 select e.execution_id::text as subject, concat('attached ', e.attached) as found
 from flowfabric.ff_exec_input n
 join flowfabric.ff_exec_core e on e.execution_id = n.execution_id
-where (e.attached & ${attached.attemptTimeout} <> 0) <> coalesce(n.policy ? 'attemptTimeoutMs', false)`,
+where (e.attached & ${attached.attemptTimeout} <> 0) <> coalesce(n.policy ? 'attemptTimeoutMs', false)
+  or (e.attached & ${attached.signalLimit} <> 0) <> coalesce(n.policy ? 'maxSignalCount', false)`,
   ),
   invariant(
     'orphans',

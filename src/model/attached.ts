@@ -19,4 +19,6 @@ export const attached = {
   tags: 1 << 10,
   /** Its policy bounds each attempt: a claim reads the policy only then. */
   attemptTimeout: 1 << 11,
+  /** Its policy bounds the signals that it may receive: one that comes reads the policy only then. */
+  signalLimit: 1 << 12,
 } as const

@@ -20,7 +20,7 @@ const suspension =
   'a suspension is open exactly while its execution is suspended, of the same attempt, and the execution tells of it'
 const waitpoint = 'a waitpoint is open only while its suspension is, or its execution may still suspend and tells of it'
 const tag = 'an execution tells of its tags'
-const bound = 'an execution tells of the bound on its attempts'
+const bound = 'an execution tells of the bounds that its policy sets'
 const signal = 'an execution tells of the signals that wait for a condition that names them'
 const takenSignal = 'no signal was taken out of a waitpoint that is open'
 
@@ -172,12 +172,12 @@ const breakages: readonly Breakage[] = [
     given: 'waiting',
     ...adding('ff_exec_tag', tagColumns, `execution_id, 0, 'default', 'a', 'b'`),
   },
-  {
+  ...(['attemptTimeoutMs', 'maxSignalCount'] as const).map((field) => ({
     invariant: bound,
-    by: 'one that a claim would not read',
-    given: 'waiting',
-    ...changing('ff_exec_input', 'policy', `'{"attemptTimeoutMs": 1000}'`, 'null'),
-  },
+    by: `${field} that nobody would read`,
+    given: 'waiting' as const,
+    ...changing('ff_exec_input', 'policy', `'{"${field}": 1000}'`, 'null'),
+  })),
   {
     invariant: orphans,
     by: 'a suspension of nobody',

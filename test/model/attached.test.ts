@@ -15,5 +15,6 @@ test('the bits of what is attached stay where they are stored', () => {
     subFlow: 512,
     tags: 1024,
     attemptTimeout: 2048,
+    signalLimit: 4096,
   })
 })

@@ -26,7 +26,9 @@ export const columnNames = `execution_id, partition_key, namespace, queue_id, pr
       task_version, delay_ms, delay_until_ms, deadline_ms, deadline_at_ms, policy`
 
 /** What a new execution's policy makes it tell of. */
-export const attachedByPolicy = `case when policy ? 'attemptTimeoutMs' then ${attached.attemptTimeout} else 0 end`
+export const attachedByPolicy = `case when policy is null then 0
+      else case when policy ? 'attemptTimeoutMs' then ${attached.attemptTimeout} else 0 end
+        | case when policy ? 'maxSignalCount' then ${attached.signalLimit} else 0 end end`
 
 /** Follows a CTE `fresh`, one row for each execution to be written. */
 export const writeFresh = writeFreshWith([], [])

@@ -1,6 +1,7 @@
-// What an execution has received before. `at` is a row with its execution_id, partition_key and generation, and with the
+// What an execution has received before. `at` is a row with its execution_id, partition_key, generation and attached, and with the
 // waitpoint_id and idempotency_key of a signal on its way in; a signal by name has no waitpoint. Nothing here reads all that an
 // execution has received: it may live long, and be told thousands of things.
+import { attached } from '../../model/attached.ts'
 import { limits } from '../../model/limits.ts'
 import { doorSql } from './untaken.ts'
 
@@ -45,8 +46,8 @@ export function isFirstWithRoom(at: string, count: string): string {
 
 /** How many a generation may receive. */
 export function mostSignalsOf(at: string): string {
-  return `(
-      select coalesce((n.policy ->> 'maxSignalCount')::int4, ${limits.signalCount})
+  return `case when ${at}.attached & ${attached.signalLimit} = 0 then ${limits.signalCount} else (
+      select (n.policy ->> 'maxSignalCount')::int4
       from flowfabric.ff_exec_input n
-      where n.partition_key = any (array[${at}.partition_key]) and n.execution_id = any (array[${at}.execution_id]))`
+      where n.partition_key = any (array[${at}.partition_key]) and n.execution_id = any (array[${at}.execution_id])) end`
 }

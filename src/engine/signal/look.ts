@@ -116,7 +116,7 @@ const lookStatement = statement({
   text: `
 with found as materialized (
   select i.ordinal, i.waitpoint_id, i.kid, i.idempotency_key, i.signal_id, e.execution_id, e.partition_key, e.namespace,
-    e.queue_id, e.flow_id, e.generation, e.lifecycle_phase, e.public_state, p.waitpoint_key,
+    e.queue_id, e.flow_id, e.generation, e.attached, e.lifecycle_phase, e.public_state, p.waitpoint_key,
     p.created_at_ms as waitpoint_created_at_ms, p.state as waitpoint_state, p.suspension_id as waitpoint_suspension_id,
     p.expires_at_ms as waitpoint_expires_at_ms,
     row_number() over (partition by coalesce(i.execution_id, p.execution_id) order by i.ordinal) = 1 as is_first,

@@ -34,13 +34,15 @@ recorded as (
   from received
 )`
 
+const details = `'signalId', signal_id, 'signalName', signal_name, 'effect', effect, 'category', signal_category,
+      'sourceType', source_type, 'sourceIdentity', source_identity`
+
 /** Rows of `waitEventColumns`. */
 export const signalledEvents = `
   select accepted_at_ms, execution_id, flow_id, generation, 'signalled'::flowfabric.ff_event_type, partition_key, namespace,
     actor, null::text, null::int4,
-    jsonb_strip_nulls(jsonb_build_object('signalId', signal_id, 'signalName', signal_name,
-      'waitpointId', '{fp:' || partition_key || '}:' || waitpoint_id, 'effect', effect, 'category', signal_category,
-      'sourceType', source_type, 'sourceIdentity', source_identity))
+    case when waitpoint_id is null then jsonb_build_object(${details})
+      else jsonb_build_object(${details}, 'waitpointId', '{fp:' || partition_key || '}:' || waitpoint_id) end
   from received`
 
 const recordStatement = statement({

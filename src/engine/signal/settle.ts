@@ -43,7 +43,7 @@ const settleStatement = statement({
   row: { ordinal: 'int8', queue_id: 'int4', resume_delay_ms: 'int8?', is_hinted: 'bool' },
   text: `
 with target as materialized (
-  select i.*, e.partition_key, e.namespace, e.flow_id, e.generation, e.queue_id
+  select i.*, e.partition_key, e.namespace, e.flow_id, e.generation, e.attached, e.queue_id
   from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::uuid[], $8::text[], $9::text[],
       $10::text[], $11::text[], $12::text[], $13::text[], $14::bytea[], $15::text[], $16::text[], $17::jsonb[])
     with ordinality as i (execution_id, suspension_id, waitpoint_id, waitpoint_key, key_scope, kid, signal_id, signal_name,

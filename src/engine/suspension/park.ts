@@ -55,7 +55,8 @@ parked_event as (
     actor, reason, lease_effect, lease_id, lease_epoch, attempt_index, worker_instance_id, details)
   select last_mutation_at_ms, execution_id, flow_id, generation, 'suspended', partition_key, namespace, actor, reason,
     'revoked', lease_id, lease_epoch, attempt_index, worker_instance_id,
-    jsonb_strip_nulls(jsonb_build_object('suspensionId', suspension_id, 'timeoutAt', timeout_at_ms))
+    case when timeout_at_ms is null then jsonb_build_object('suspensionId', suspension_id)
+      else jsonb_build_object('suspensionId', suspension_id, 'timeoutAt', timeout_at_ms) end
   from parked_lease
 )`
 
