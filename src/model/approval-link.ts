@@ -1,5 +1,5 @@
-// The signed part of an approval link: who opens it asks for one action on one waitpoint, or for its opposite, until it expires. It is self-
-// contained, so it is verified before anything is looked up. That it is used once is for the engine to hold.
+// The signed part of an approval link: who opens it asks for one action on one waitpoint, or for its opposite, until it expires.
+// It is self-contained, so it is verified before anything is looked up. That it is used once is for the engine to hold.
 import { EngineError } from './errors.ts'
 import { frame, unframe } from './frame.ts'
 import { parseWaitpointId } from './id.ts'

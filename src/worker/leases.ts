@@ -1,6 +1,6 @@
 // The leases that a worker holds. They are renewed in one call, at a third of their time; once a second in between one call asks
-// whether a run was cancelled or its lease taken away, and a hint of such asks at once. A lease that could not be renewed in time is lost, whatever the reason:
-// its run is told, and what it gives is dropped.
+// whether a run was cancelled or its lease taken away, and a hint of such asks at once. A lease that could not be renewed in time
+// is lost, whatever the reason: its run is told, and what it gives is dropped.
 import type { Engine } from '../engine/contract.ts'
 import type { Claim } from '../engine/execution/claim.ts'
 import type { LeaseAnswer } from '../engine/execution/renew.ts'

@@ -72,8 +72,8 @@ grouped as materialized (
   ) s
 )`
 
-// Of the group as it will be. A failure reaches through those that it skipped, and into a flow that was. A row is looked for by a scalar
-// subquery: of an `exists`, the planner may collect all that there are.
+// Of the group as it will be. A failure reaches through those that it skipped, and into a flow that was. A row is looked for by a
+// scalar subquery: of an `exists`, the planner may collect all that there are.
 /** Why the downstream of `grouped g` is skipped. */
 export const skipReason = `case
       when g.failed > 0 or (

@@ -1,7 +1,7 @@
 /**
- * Follows `target`, locked executions with an `act` and their place, and `clock`. Those to `unblock` go into their queue, or are delayed as
- * long as they were to be; those to `start` stand for a flow, and stay blocked until that has ended. Gives `opened` and
- * `readied`.
+ * Follows `target`, locked executions with an `act` and their place, and `clock`. Those to `unblock` go into their queue, or are
+ * delayed as long as they were to be; those to `start` stand for a flow, and stay blocked until that has ended. Gives `opened`
+ * and `readied`.
  */
 export function openMembers(actor: string): string {
   return `

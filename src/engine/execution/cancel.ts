@@ -1,6 +1,6 @@
-// Cancel ends an execution in its own transaction, whoever holds it: the holder's next write meets the ending. With a
-// grace, one that runs is asked first: its holder hears of it by a hint, else within a second, and may finish or clean up; every way
-// back to the queue, and at the latest the end of the grace, ends it cancelled.
+// Cancel ends an execution in its own transaction, whoever holds it: the holder's next write meets the ending. With a grace, one
+// that runs is asked first: its holder hears of it by a hint, else within a second, and may finish or clean up; every way back to
+// the queue, and at the latest the end of the grace, ends it cancelled.
 import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
 import type { ExecutionId } from '../../model/id.ts'

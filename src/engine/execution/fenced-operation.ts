@@ -1,5 +1,5 @@
-// What complete, fail, delay, release and a holder's cancel have in common: a set of fenced writes, each of which goes through, repeats what
-// its holder did before, or has lost its lease.
+// What complete, fail, delay, release and a holder's cancel have in common: a set of fenced writes, each of which goes through,
+// repeats what its holder did before, or has lost its lease.
 import { EngineError } from '../../model/errors.ts'
 import { call, type Call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'

@@ -124,8 +124,8 @@ with found as materialized (
   from unnest($1::uuid[], $2::uuid[], $3::int2[], $4::text[], $5::text[], $6::text[], $7::uuid[])
     with ordinality as i (waitpoint_id, execution_id, partition_key, namespace, kid, idempotency_key, signal_id, ordinal)${target}
 )
-select f.ordinal, t.now_ms, nextval('flowfabric.ff_signal_no') as signal_no, f.execution_id, f.namespace, f.queue_id, q.lane_id, f.flow_id, f.generation,
-  f.lifecycle_phase, f.public_state, f.waitpoint_key, f.waitpoint_created_at_ms, f.waitpoint_state,
+select f.ordinal, t.now_ms, nextval('flowfabric.ff_signal_no') as signal_no, f.execution_id, f.namespace, f.queue_id,
+  q.lane_id, f.flow_id, f.generation, f.lifecycle_phase, f.public_state, f.waitpoint_key, f.waitpoint_created_at_ms, f.waitpoint_state,
   f.waitpoint_suspension_id, f.waitpoint_expires_at_ms,
   coalesce(again.signal_id, same.signal_id) as first_signal_id, coalesce(again.effect, same.effect) as first_effect,
   k.key_scope, k.key_kid, k.key_expires_at_ms, k.key_is_wrapped, k.key_secret,

@@ -25,8 +25,8 @@ export interface SignalRecord {
 export const recordReceived = `
 recorded as (
   insert into flowfabric.ff_signal (execution_id, signal_no, signal_id, waitpoint_id, suspension_id, accepted_at_ms,
-    taken_at_ms, generation, effect, received_count, waitpoint_key, signal_name, signal_category, source_type, source_identity, correlation_id,
-    idempotency_key, payload, payload_encoding)
+    taken_at_ms, generation, effect, received_count, waitpoint_key, signal_name, signal_category, source_type,
+    source_identity, correlation_id, idempotency_key, payload, payload_encoding)
   select execution_id, signal_no, signal_id, waitpoint_id, suspension_id, accepted_at_ms,
     case when is_taken then accepted_at_ms end, generation, effect::flowfabric.ff_signal_effect, received_count, waitpoint_key,
     signal_name, signal_category, source_type, source_identity, correlation_id, idempotency_key, payload,

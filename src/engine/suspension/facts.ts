@@ -89,11 +89,11 @@ cross join lateral (${openSuspensionOf('i.execution_id')}
 ) o`,
 })
 
-// Those sent through the suspension's waitpoints, and of those sent by name the untaken ones whose name stands in the
-// condition; both by what is open, not among all that the execution has ever received. A name that stands there for something else costs a row that no leaf takes. What was found not to count when it
-// came never will, and only a predicate needs payloads, of which there may be thousands. A lone leaf still waits, so nothing
-// that came has met it. Besides the executions of `$1`, those that the waitpoints of `$2` belong to: whoever answers one knows
-// only that.
+// Those sent through the suspension's waitpoints, and of those sent by name the untaken ones whose name stands in the condition;
+// both by what is open, not among all that the execution has ever received. A name that stands there for something else costs a
+// row that no leaf takes. What was found not to count when it came never will, and only a predicate needs payloads, of which
+// there may be thousands. A lone leaf still waits, so nothing that came has met it. Besides the executions of `$1`, those that
+// the waitpoints of `$2` belong to: whoever answers one knows only that.
 const openSignals = statement({
   name: 'suspension.open.signals',
   params: { execution_ids: 'uuid[]', waitpoint_ids: 'uuid[]' },

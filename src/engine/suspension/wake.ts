@@ -14,10 +14,10 @@
 //   wake_answered      jsonb or null: the keys of the waitpoints through which those signals came
 //   wake_signal_nos    bigint[] or null: the numbers of the signals that it takes
 //
-// It gives `woken`, one row for each, and leaves: the execution runnable with the same attempt, in the ready table or
-// delayed; its suspension and the waitpoints of it closed, without timers; one event. One that keeps its waitpoints leaves those
-// that were not answered pending, with what they have received, for the next suspension that names them. A cancel that was asked for before it
-// was suspended is no matter here: what is asked to stop is ended by its suspend.
+// It gives `woken`, one row for each, and leaves: the execution runnable with the same attempt, in the ready table or delayed;
+// its suspension and the waitpoints of it closed, without timers; one event. One that keeps its waitpoints leaves those that were
+// not answered pending, with what they have received, for the next suspension that names them. A cancel that was asked for before
+// it was suspended is no matter here: what is asked to stop is ended by its suspend.
 import { attached } from '../../model/attached.ts'
 import type { Verdict } from '../../model/condition-evaluate.ts'
 import type { SignalFact } from '../../model/condition-match.ts'
