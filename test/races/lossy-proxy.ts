@@ -1,8 +1,5 @@
-// Stands between an engine and its database and loses a reply: the server has done the work, and nobody hears of it.
-import { once } from 'node:events'
-import { connect, createServer } from 'node:net'
-import type { AddressInfo, Socket } from 'node:net'
-import { onTestFinished } from 'vitest'
+// A way to the database on which a reply is lost: the server has done the work, and nobody hears of it.
+import { startProxy, tie } from '../support/proxy.ts'
 
 export interface LossyProxy {
   readonly url: string
@@ -14,24 +11,13 @@ export interface LossyProxy {
 }
 
 export async function startLossyProxy(databaseUrl: string): Promise<LossyProxy> {
-  const target = new URL(databaseUrl)
-  const open = new Set<Socket>()
   /** How many replies still go through; null while none is to be lost. */
   let passing: number | null = null
   let lost = 0
-  const server = createServer((client) => {
-    const upstream = connect(Number(target.port), target.hostname)
-    const both = [client, upstream]
-    for (const socket of both) {
-      open.add(socket)
-      socket.on('error', () => {})
-      socket.on('close', () => {
-        open.delete(socket)
-        for (const other of both) other.destroy()
-      })
-    }
-    client.on('data', (bytes) => upstream.write(bytes))
-    upstream.on('data', (bytes) => {
+  const url = await startProxy(databaseUrl, (client, database) => {
+    tie(client, database)
+    client.on('data', (bytes) => database.write(bytes))
+    database.on('data', (bytes) => {
       if (passing === null) return void client.write(bytes)
       if (passing > 0) {
         passing -= 1
@@ -39,20 +25,11 @@ export async function startLossyProxy(databaseUrl: string): Promise<LossyProxy> 
       }
       passing = null
       lost += 1
-      for (const socket of both) socket.destroy()
+      database.destroy()
     })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(async () => {
-    for (const socket of open) socket.destroy()
-    server.close()
-    await once(server, 'close')
-  })
-  const url = new URL(databaseUrl)
-  url.port = String((server.address() as AddressInfo).port)
   return {
-    url: url.href,
+    url,
     loseNextReply: (after = 0) => {
       passing = after
     },

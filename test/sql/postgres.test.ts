@@ -1,6 +1,6 @@
 // What only real connections can show: round trips, losses, wrong addresses, rights.
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { expect, inject, onTestFinished, test } from 'vitest'
@@ -9,6 +9,7 @@ import { openPostgres } from '../../src/sql/postgres.ts'
 import { call, type Sql } from '../../src/sql/sql.ts'
 import { statement } from '../../src/sql/statement.ts'
 import { startPostgres } from '../support/postgres.ts'
+import { startProxy, tie } from '../support/proxy.ts'
 import { blankDatabase, Notes, until } from './fixture.ts'
 import { ECHO, SAMPLE } from './sample.ts'
 
@@ -260,7 +261,6 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 async function countingProxy(
   target: string,
 ): Promise<{ url: string; tripsOf(work: () => Promise<unknown>): Promise<number> }> {
-  const { hostname, port } = new URL(target)
   let trips = 0
   const pass = (from: Socket, to: Socket, onPiece: () => void): void => {
     let waiting: Buffer[] = []
@@ -273,34 +273,24 @@ async function countingProxy(
       if (waiting.length === 0) globalThis.setTimeout(flush, 30)
       waiting.push(bytes)
     })
-    from.on('close', () => to.destroy())
-    from.on('error', () => {})
   }
-  const server = createServer((inbound) => {
-    const outbound = connect(Number(port), hostname)
-    pass(inbound, outbound, () => (trips += 1))
-    pass(outbound, inbound, () => {})
+  const url = await startProxy(target, (client, database) => {
+    tie(client, database)
+    pass(client, database, () => (trips += 1))
+    pass(database, client, () => {})
   })
-  const url = new URL(target)
-  url.hostname = '127.0.0.1'
-  url.port = String(await listenOn(server))
-  onTestFinished(() => void server.close())
   const tripsOf = async (work: () => Promise<unknown>): Promise<number> => {
     const before = trips
     await work()
     return trips - before
   }
-  return { url: url.href, tripsOf }
+  return { url, tripsOf }
 }
 
 async function closedPort(): Promise<number> {
   const server = createServer()
-  const port = await listenOn(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
   await new Promise((resolve) => server.close(resolve))
   return port
-}
-
-async function listenOn(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return (server.address() as AddressInfo).port
 }
