@@ -9,7 +9,7 @@ import type { Holder } from './holder.ts'
 import { whole } from './resumed-signals.ts'
 import { SignalWait } from './waiting.ts'
 import { joinConditions, type Awaitable, type Facts, type Leaf } from './waits.ts'
-import { withinDepth } from './within-depth.ts'
+import { throughDoors, withDoors, withinDepth } from './within-limits.ts'
 
 export async function leave(
   holder: Holder,
@@ -22,10 +22,12 @@ export async function leave(
     const { kind } = await holder.insist(() => engine.executions.delay({ ...fence, until: dueAt }))
     return new RunLeft(kind)
   }
-  const condition = joinConditions(
+  const awaited = joinConditions(
     'anyOf',
     waits.map((wait) => wait.condition()),
   )
+  const opening = withDoors(leaves.filter((leaf) => leaf instanceof SignalWait))
+  const condition = awaited && throughDoors(awaited, new Set(opening.map(({ key }) => key)))
   if (condition === null) throw new EngineError('internal_error', 'the code rests, and waits for nothing')
   // What is not answered by then stays open: the code may still wait for it when it goes on.
   const asked = {
@@ -34,11 +36,7 @@ export async function leave(
     keepWaitpoints: true,
     idempotencyKey: `${fence.leaseId} ${(suspensions += 1)}`,
   }
-  const answer = await suspendWith(
-    holder,
-    asked,
-    leaves.filter((leaf) => leaf instanceof SignalWait),
-  )
+  const answer = await suspendWith(holder, asked, opening)
   if (answer.kind !== 'already_satisfied') return new RunLeft(answer.kind)
   const { resumedAt, signals } = await whole(holder, answer.resumption)
   return { now: resumedAt, signals }

@@ -95,6 +95,27 @@ test('a race of nothing is refused, because nobody would ever win; all and any o
   ])
 })
 
+test('more signals may be awaited at once than a suspension has waitpoints', async () => {
+  const names = Array.from({ length: 120 }, (_, index) => `device ${index} is ready`)
+  const mailed: string[] = []
+  const all = task('all', async (ctx) => {
+    const approval = await ctx.waitpoint('approval')
+    await ctx.step('mail', async () => mailed.push(await approval.token()))
+    const answers = await ctx.all([...names.map((name) => ctx.waitFor(name)), ctx.waitFor(approval)])
+    return answers.length
+  })
+  const { submit, worker, runAll, engine } = await working([all])
+  const run = await submit(all)
+  await worker.tick()
+  const { waitpoints } = await engine.waitpoints.list(run.id, { limit: 1000 })
+  expect(waitpoints).toHaveLength(100)
+  const { waitpointId } = waitpoints.find(({ key }) => key === 'approval')!
+  await engine.signals.deliver({ waitpointId, token: mailed[0]!, name: 'yes' })
+  for (const name of names.toReversed()) await run.signal(name)
+  await runAll()
+  expect(await run.result()).toBe(121)
+})
+
 test('groups may be nested deeper than a condition, and still give what they say, in every order of the answers', async () => {
   const nested = task('nested', { retry: { attempts: 1 } }, async (ctx) => {
     const wait = (name: string) => ctx.waitFor(name, { timeout: '1d' })
