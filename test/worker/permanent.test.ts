@@ -20,8 +20,10 @@ const never: Readonly<Record<string, (ctx: Context) => unknown>> = {
   'a bad policy of a step': (ctx) => ctx.step('work', () => 1, { retry: { attempts: 0 } }),
   'an input that a child refuses': (ctx) => ctx.run(checked, 5 as never),
   'an input too large for a child': (ctx) => ctx.run(checked, 'x'.repeat(2 ** 20)),
-  'more waits than there may be': (ctx) =>
-    ctx.all(Array.from({ length: 101 }, (_, index) => ctx.waitFor(`wait ${index}`))),
+  'more waitpoints that were handed out than a suspension takes': async (ctx) => {
+    const made = await Promise.all(Array.from({ length: 101 }, (_, index) => ctx.waitpoint(`wait ${index}`)))
+    return ctx.all(made.map((waitpoint) => ctx.waitFor(waitpoint)))
+  },
   'a subclass of PermanentError': () => {
     throw new StolenCard('stolen')
   },
