@@ -2,13 +2,12 @@
 import type { SignalEffect } from '../../model/signal.ts'
 import type { LifecyclePhase, PublicState } from '../../model/state.ts'
 import type { TimeoutBehaviour, WaitpointState } from '../../model/suspension.ts'
-import { kidOf } from '../../model/token.ts'
 import { call } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import { keyByKid, storedKeyRow } from '../signing-key/stored-key.ts'
 import { openSuspensionOf, suspensionOf, type OpenSuspension, type SignalRow } from '../suspension/facts.ts'
 import { countAtWaitpoint, mostSignalsOf, receivedCount, signalOfSameKey } from './earlier.ts'
-import type { Door, Incoming } from './incoming.ts'
+import { claimedKid, type Incoming } from './incoming.ts'
 
 export const targetParams = {
   waitpoint_ids: 'uuid?[]',
@@ -156,11 +155,6 @@ export function lookCall(items: readonly Incoming[], again: boolean) {
     idempotency_keys: items.map(({ idempotencyKey }) => idempotencyKey),
     signal_ids: items.map(({ signalId }) => (again ? signalId : null)),
   })
-}
-
-function claimedKid(door: Door): string | null {
-  if (door.by === 'link') return door.kid
-  return door.by === 'token' && typeof door.token === 'string' ? kidOf(door.token) : null
 }
 
 /** What an execution had before the signals of a set came, from the row of the first of them. */
