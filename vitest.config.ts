@@ -17,6 +17,7 @@ const overHttp = [
   'test/engine/execution/{bad-id,cancel,cancel-grace,claim,claim-attempt,claim-patience,complete,create,delay,fail}.test.ts',
   'test/engine/execution/{grant,release,renew,replay,result,resume,suspend,suspend-refused,tag,try-suspend}.test.ts',
   'test/engine/suspension/lifecycle.test.ts',
+  'test/engine/reconcilers/suspension-timeout.test.ts',
   'test/engine/signal/{send,redeem,repeat}.test.ts',
   'test/engine/flow/{add-member,cancel,connect,graph,submit-graph,upstream-results,wait}.test.ts',
   'test/engine/step/**/*.test.ts',

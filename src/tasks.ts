@@ -34,7 +34,15 @@ export type {
   WaitForOptions,
   Waitpoint as ContextWaitpoint,
 } from './worker/context.ts'
-export { ChildError, PermanentError, RunLeft, StepError, StepTimeoutError, WaitTimeoutError } from './worker/errors.ts'
+export {
+  ChildError,
+  PermanentError,
+  RunLeft,
+  StepError,
+  StepTimeoutError,
+  WaitTimeoutError,
+  type SatisfiedWait,
+} from './worker/errors.ts'
 export type { LeaseHealth } from './worker/leases.ts'
 export type { Middleware } from './worker/middleware.ts'
 export type { WorkerOptions } from './worker/options.ts'

@@ -36,6 +36,8 @@ export interface Verdict {
   readonly dueAt: number | null
   /** For each `anyOf` that is met: the member that was met first, followed down to a node that is no `anyOf`. */
   readonly winners: Readonly<Record<NodePath, NodePath>>
+  /** The leaves that hold now, in the order of the tree. */
+  readonly satisfiedLeaves: readonly NodePath[]
   /** For each node that signals meet: the ids of those that count there, in the order of acceptance. */
   readonly satisfiers: Readonly<Record<NodePath, readonly string[]>>
   /**
@@ -46,21 +48,38 @@ export interface Verdict {
 }
 
 export function evaluate(condition: Condition, facts: Facts): Verdict {
-  const signalsAtDoor = groupByDoor(facts.signals)
-  const winners: Record<NodePath, NodePath> = {}
-  const satisfiers: Record<NodePath, readonly string[]> = {}
-  const root = meet(condition, rootPath, { facts, signalsAtDoor, winners, satisfiers })
+  const evaluation = evaluationOf(facts)
+  const root = meet(condition, rootPath, evaluation)
+  const { winners, satisfiedLeaves, satisfiers } = evaluation
   if (root.at > facts.now) {
-    return { satisfied: false, dueAt: root.at === never ? null : root.at, winners, satisfiers, signals: [] }
+    const dueAt = root.at === never ? null : root.at
+    return { satisfied: false, dueAt, winners, satisfiedLeaves, satisfiers, signals: [] }
   }
-  const signals = idsOf([...new Set(root.by)].toSorted(byAcceptance))
-  return { satisfied: true, dueAt: null, winners, satisfiers, signals }
+  return { satisfied: true, dueAt: null, winners, satisfiedLeaves, satisfiers, signals: signalsOf(root) }
+}
+
+/**
+ * The decision when the suspension resumes at its deadline, whatever the condition says. Its `signals` are those that counted
+ * towards the condition until then: the code receives them with the timeout, so they are taken like those that satisfy one.
+ */
+export function evaluateAtDeadline(condition: Condition, facts: Facts): Verdict {
+  const counted = signalsOf(meet(condition, rootPath, evaluationOf(facts)))
+  return { ...evaluate(condition, { ...facts, timedOutAt: facts.now }), signals: counted }
+}
+
+function evaluationOf(facts: Facts): Evaluation {
+  return { facts, signalsAtDoor: groupByDoor(facts.signals), winners: {}, satisfiedLeaves: [], satisfiers: {} }
+}
+
+function signalsOf({ by }: Meeting): string[] {
+  return idsOf([...new Set(by)].toSorted(byAcceptance))
 }
 
 interface Evaluation {
   readonly facts: Facts
   readonly signalsAtDoor: ReadonlyMap<string, readonly SignalFact[]>
   readonly winners: Record<NodePath, NodePath>
+  readonly satisfiedLeaves: NodePath[]
   readonly satisfiers: Record<NodePath, readonly string[]>
 }
 
@@ -75,8 +94,11 @@ function groupByDoor(signals: readonly SignalFact[]): ReadonlyMap<string, readon
   return groups
 }
 
+type LeafCondition = Exclude<Condition, AllOfCondition | AnyOfCondition>
+
 interface Meeting {
   readonly at: number
+  /** The signals that satisfy the node; before it is satisfied, those that count towards it. */
   readonly by: readonly SignalFact[]
   /** The node itself; for an `anyOf`, where its winner is. */
   readonly path: NodePath
@@ -84,18 +106,22 @@ interface Meeting {
 
 const never = Infinity
 
-/** Total: a stored node of a kind that this version does not know is never met. */
 function meet(node: Condition, path: NodePath, evaluation: Evaluation): Meeting {
+  if (node.kind === 'allOf') return meetAll(node, path, evaluation)
+  if (node.kind === 'anyOf') return meetAny(node, path, evaluation)
+  const meeting = meetLeaf(node, path, evaluation)
+  if (meeting.at <= evaluation.facts.now) evaluation.satisfiedLeaves.push(path)
+  return meeting
+}
+
+/** Total: a stored node of a kind that this version does not know is never met. */
+function meetLeaf(node: LeafCondition, path: NodePath, evaluation: Evaluation): Meeting {
   const { facts } = evaluation
   switch (node.kind) {
     case 'signal':
       return meetSignals(node, path, evaluation, 1)
     case 'count':
       return meetSignals(node, path, evaluation, node.n)
-    case 'allOf':
-      return meetAll(node, path, evaluation)
-    case 'anyOf':
-      return meetAny(node, path, evaluation)
     case 'child':
       return { at: happened(facts.childEndings?.get(node.executionId), facts), by: [], path }
     case 'timeout':
@@ -123,7 +149,8 @@ function meetAny(node: AnyOfCondition, path: NodePath, evaluation: Evaluation): 
   const members = node.members.map((member, i) => meet(member, memberPath(path, i), evaluation))
   const unmet: Meeting = { at: never, by: [], path }
   const winner = members.reduce((first, member) => (member.at < first.at ? member : first), unmet)
-  if (winner.at <= evaluation.facts.now) evaluation.winners[path] = winner.path
+  if (winner.at > evaluation.facts.now) return { ...winner, by: members.flatMap(({ by }) => by) }
+  evaluation.winners[path] = winner.path
   return winner
 }
 

@@ -38,6 +38,10 @@ export class Child extends Leaf {
     this.#made.catch((error: unknown) => this.refuse(error))
   }
 
+  get label(): string {
+    return this.#met.name
+  }
+
   /** Resolves when it exists and the parent has written that down. */
   get made(): Promise<ExecutionId> {
     return this.#made
@@ -118,7 +122,7 @@ export class Child extends Leaf {
     this.#around.delivered()
     try {
       const value = this.#around.holder.decode(`what child ${this.#id} gave`, bytes, encoding)
-      if (!hasFailed) return this.settle(value)
+      if (!hasFailed) return this.satisfy(value)
       const { ended, reason } = value as { ended: ChildError['ended']; reason: string | null }
       this.refuse(new ChildError(this.#id!, ended, reason))
     } catch (error) {

@@ -64,15 +64,35 @@ export class ChildError extends Error {
   }
 }
 
-/** Nobody answered in time. */
+/** A wait that was over before the timeout of another one, and what it gave. */
+export interface SatisfiedWait {
+  /** The name of the wait; of a child, of its step. */
+  readonly wait: string
+  readonly value: unknown
+}
+
+/** A wait had no answer when its timeout came. From `ctx.all` and `ctx.race` it also tells about the other waits of the group. */
 export class WaitTimeoutError extends Error {
   override readonly name = 'WaitTimeoutError'
+  /** The name of the wait that timed out. */
   readonly wait: string
+  /** The waits of the group that were satisfied by then, with their values; empty for a lone wait. */
+  readonly satisfied: readonly SatisfiedWait[]
+  /** The names of the others, in the order of the code; one that took the value of its `onTimeout` is among them. */
+  readonly unsatisfied: readonly string[]
 
-  constructor(wait: string) {
-    super(`nobody answered ${JSON.stringify(wait)} in time`)
+  constructor(wait: string, satisfied: readonly SatisfiedWait[] = [], unsatisfied: readonly string[] = [wait]) {
+    super(`nobody answered ${JSON.stringify(wait)} in time${answeredBefore(satisfied)}`)
     this.wait = wait
+    this.satisfied = satisfied
+    this.unsatisfied = unsatisfied
   }
+}
+
+function answeredBefore(satisfied: readonly SatisfiedWait[]): string {
+  if (satisfied.length === 0) return ''
+  const few = satisfied.slice(0, 10).map(({ wait }) => JSON.stringify(wait))
+  return `; satisfied before: ${few.join(', ')}${satisfied.length > few.length ? ', ...' : ''}`
 }
 
 /** The step took longer than it may. */

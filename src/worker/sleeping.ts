@@ -15,6 +15,10 @@ export class Due extends Leaf<void> {
     this.#dueAt = dueAt
   }
 
+  get label(): string {
+    return 'the next try of a step'
+  }
+
   begin(): void {}
 
   override get dueAt(): number {
@@ -57,6 +61,10 @@ export class Sleep extends Leaf<void> {
     this.#dueAt = met.recorded?.dueAt ?? null
   }
 
+  get label(): string {
+    return this.#met.name
+  }
+
   get length(): { readonly dueIn: Duration } | { readonly dueAt: number } {
     return this.#length
   }
@@ -92,6 +100,6 @@ export class Sleep extends Leaf<void> {
 
   give(): void {
     this.#delivered()
-    this.settle()
+    this.satisfy()
   }
 }

@@ -66,6 +66,10 @@ export class SignalWait extends Leaf {
     return isPlain || this.waitpointId !== null ? name : `${name} ${index + 1}`
   }
 
+  get label(): string {
+    return this.#met.name
+  }
+
   begin(): void {
     if (this.#hasBegun) return
     this.#hasBegun = true
@@ -124,7 +128,12 @@ export class SignalWait extends Leaf {
     const { rest, delivered } = this.#around
     delivered()
     if (hasTimedOut) return this.#timeOut()
-    rest.ask(() => this.#value(payload, encoding)).then(this.settle, (error: unknown) => this.refuse(error))
+    rest
+      .ask(() => this.#value(payload, encoding))
+      .then(
+        (value) => this.satisfy(value),
+        (error: unknown) => this.refuse(error),
+      )
   }
 
   // Part of the code: it may do and await whatever the code may.

@@ -5,6 +5,7 @@ import type { Step } from '../engine/step/step.ts'
 import type { Resumption } from '../engine/suspension/resumption.ts'
 import type { Condition } from '../model/condition.ts'
 import type { Wait } from './context.ts'
+import { WaitTimeoutError, type SatisfiedWait } from './errors.ts'
 
 /** What is known to have happened, in the database's clock. */
 export interface Facts {
@@ -57,6 +58,8 @@ export abstract class Awaitable<T> implements Wait<T> {
   abstract begin(): void
   /** The leaves under it that are still to be met. */
   abstract leaves(): readonly Leaf[]
+  /** The leaves under it, also those that are over. */
+  abstract allLeaves(): readonly Leaf[]
   /** What it waits for; null once there is nothing. */
   abstract condition(): Condition | null
 
@@ -84,8 +87,23 @@ export abstract class Awaitable<T> implements Wait<T> {
 
 /** One thing to wait for. */
 export abstract class Leaf<T = unknown> extends Awaitable<T> {
+  /** What it gave; null before that, and when it timed out. */
+  given: SatisfiedWait | null = null
+
+  /** As the code calls it. */
+  abstract get label(): string
+
   leaves(): readonly Leaf[] {
     return this.isSettled ? [] : [this as Leaf]
+  }
+
+  allLeaves(): readonly Leaf[] {
+    return [this as Leaf]
+  }
+
+  protected satisfy(value: T): void {
+    this.given = { wait: this.label, value }
+    this.settle(value)
   }
 
   /** Asks for what only the database knows, before it is held against the facts. */
@@ -122,11 +140,25 @@ export class Group extends Awaitable<unknown> {
     const promises = this.#members.map((member) => (member instanceof Awaitable ? (member.promise as unknown) : member))
     for (const wait of this.#waits) wait.begin()
     const joined = joinOf[this.#join](promises)
-    joined.then(this.settle, this.refuse)
+    joined.then(this.settle, (error: unknown) => this.refuse(this.#withDecision(error)))
+  }
+
+  /** A timeout of one of its waits tells what became of the others. The same in every run: results come in the order of records. */
+  #withDecision(error: unknown): unknown {
+    if (!(error instanceof WaitTimeoutError)) return error
+    const leaves = this.allLeaves()
+    if (!leaves.some(({ label }) => label === error.wait)) return error
+    const satisfied = leaves.flatMap(({ given }) => given ?? [])
+    const unsatisfied = leaves.filter(({ given }) => given === null).map(({ label }) => label)
+    return new WaitTimeoutError(error.wait, satisfied, unsatisfied)
   }
 
   leaves(): readonly Leaf[] {
     return this.isSettled ? [] : this.#waits.flatMap((wait) => wait.leaves())
+  }
+
+  allLeaves(): readonly Leaf[] {
+    return this.#waits.flatMap((wait) => wait.allLeaves())
   }
 
   condition(): Condition | null {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { evaluate } from '../../src/model/condition-evaluate.ts'
-import type { Condition } from '../../src/model/condition.ts'
+import { evaluate, evaluateAtDeadline } from '../../src/model/condition-evaluate.ts'
+import { nodesOf, type Condition } from '../../src/model/condition.ts'
 import { parseCondition } from '../../src/model/condition-parse.ts'
 import { receive } from '../../src/model/condition-receive.ts'
 import { mintExecutionId } from '../../src/model/id.ts'
@@ -73,6 +73,27 @@ describe('any condition', () => {
           satisfied: true,
           signals: verdict.signals,
         })
+      }),
+    )
+  })
+
+  test('at a deadline that resumes, takes everything that counted, and names the leaves that hold', () => {
+    check(
+      fc.property(conditions, facts, (condition, known) => {
+        const before = evaluate(condition, known)
+        fc.pre(!before.satisfied)
+        const decision = evaluateAtDeadline(condition, known)
+        const leaves = nodesOf(condition).filter(([, { kind }]) => kind !== 'allOf' && kind !== 'anyOf')
+        const timedOut = { ...known, timedOutAt: known.now }
+        expect(decision.satisfiedLeaves).toEqual(
+          leaves.flatMap(([path, leaf]) => (holds(leaf, timedOut) ? [path] : [])),
+        )
+        const counted = new Set(Object.values(before.satisfiers).flat())
+        expect(decision.signals.filter((id) => !counted.has(id))).toEqual([])
+        const taken = known.signals.filter(({ id }) => decision.signals.includes(id))
+        const again = evaluate(condition, { ...known, signals: taken })
+        expect(again.satisfied).toBe(false)
+        expect(evaluateAtDeadline(condition, { ...known, signals: taken }).signals).toEqual(decision.signals)
       }),
     )
   })

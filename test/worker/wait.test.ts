@@ -116,6 +116,48 @@ test('nobody answers in time: the wait throws, or gives what onTimeout says; in 
   ])
 })
 
+test('ctx.all tells in its timeout error what was answered before, in every later run too', async () => {
+  const seen: unknown[] = []
+  const ask = task('ask', async (ctx) => {
+    try {
+      await ctx.all([
+        ctx.waitFor('legal', { timeout: '1h' }),
+        ctx.any([ctx.waitFor('finance'), ctx.sleep('long', '2d')]),
+        ctx.waitFor('board', { timeout: '2h', onTimeout: () => 'nobody' }),
+        ctx.waitFor('audit', { timeout: '2h' }),
+      ])
+    } catch (error) {
+      if (!(error instanceof WaitTimeoutError)) throw error
+      seen.push([error.wait, error.satisfied, error.unsatisfied])
+    }
+    try {
+      await ctx.waitFor('lone', { timeout: '1h' })
+    } catch (error) {
+      if (!(error instanceof WaitTimeoutError)) throw error
+      seen.push([error.wait, error.satisfied, error.unsatisfied])
+    }
+    return 'over'
+  })
+  const { submit, worker, after } = await working([ask])
+  const run = await submit(ask)
+  await worker.tick()
+  await run.signal('finance', { limit: 5 })
+  await run.signal('legal', 'fine')
+  await after('2h')
+  const first = [
+    'audit',
+    [
+      { wait: 'legal', value: 'fine' },
+      { wait: 'finance', value: { limit: 5 } },
+    ],
+    ['long', 'board', 'audit'],
+  ]
+  expect(seen).toEqual([first])
+  await after('1h')
+  expect(await run.result()).toBe('over')
+  expect(seen).toEqual([first, first, ['lone', [], ['lone']]])
+})
+
 test('waits of one name take one signal each, in the order in which these came', async () => {
   const collect = task('collect', async (ctx) => {
     const votes: string[] = []

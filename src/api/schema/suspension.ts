@@ -20,6 +20,7 @@ import {
 const reason = named('SuspensionReason', z.enum(suspensionReasons))
 const behaviour = named('TimeoutBehaviour', z.enum(timeoutBehaviours))
 const closeReason = named('CloseReason', z.enum(closeReasons))
+const satisfiedLeaves = z.array(z.string())
 const winners = z.record(z.string(), z.string())
 
 const fields = {
@@ -41,6 +42,8 @@ export const resumption = named(
     idempotencyKey: z.string().nullable(),
     resumedAt: time,
     closeReason,
+    satisfied: z.boolean(),
+    satisfiedLeaves,
     winners,
     signals: z.array(signal),
     hasMoreSignals: z.boolean(),
@@ -74,7 +77,9 @@ const detail = answer({
   closedAt: time.nullable(),
   closeReason: closeReason.nullable(),
   outcome: answer({
+    satisfied: z.boolean(),
     winners,
+    satisfiedLeaves,
     satisfiers: z.record(z.string(), z.array(z.string())),
     signals: z.array(z.string()),
   }).nullable(),

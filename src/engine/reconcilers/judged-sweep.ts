@@ -1,6 +1,6 @@
 // Sweeps of suspensions whose condition must be judged. What is due is looked for first; then it is locked and its facts are
 // read in one round trip, judged here, and written in another.
-import { evaluate } from '../../model/condition-evaluate.ts'
+import { evaluate, evaluateAtDeadline } from '../../model/condition-evaluate.ts'
 import { mintUuid } from '../../model/uuid.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
@@ -72,8 +72,7 @@ function judge(suspension: OpenSuspension | undefined): Due[] {
   const verdict = evaluate(condition, facts)
   if (verdict.satisfied) return [{ suspension, verdict, as: 'satisfied' }]
   if (!isOver || timeoutBehaviour !== 'auto_resume_with_timeout_signal') return [{ suspension, verdict, as: 'waiting' }]
-  // Whatever the condition says; what it says goes with the signal.
-  return [{ suspension, verdict: evaluate(condition, { ...facts, timedOutAt: facts.now }), as: 'timed_out' }]
+  return [{ suspension, verdict: evaluateAtDeadline(condition, facts), as: 'timed_out' }]
 }
 
 /** `freeNumbers`, by the execution's uuid: of the signals that timeouts give. */

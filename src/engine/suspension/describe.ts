@@ -20,8 +20,8 @@ export interface SuspensionDetail extends Suspension {
   /** Null while it lasts. */
   readonly closedAt: number | null
   readonly closeReason: CloseReason | null
-  /** How the condition was met; null while it is not, and when an operator resumed. */
-  readonly outcome: Pick<Verdict, 'winners' | 'satisfiers' | 'signals'> | null
+  /** The decision on the condition when the suspension ended; null while it is open, and when an operator resumed. */
+  readonly outcome: Pick<Verdict, 'satisfied' | 'winners' | 'satisfiedLeaves' | 'satisfiers' | 'signals'> | null
 }
 
 const describeStatement = statement({
@@ -79,6 +79,6 @@ export async function describeSuspension(
 
 function decodeOutcome(verdict: Verdict | null): SuspensionDetail['outcome'] {
   if (verdict === null) return null
-  const { winners, satisfiers, signals } = verdict
-  return { winners, satisfiers, signals }
+  const { satisfied, winners, satisfiedLeaves, satisfiers, signals } = verdict
+  return { satisfied, winners, satisfiedLeaves, satisfiers, signals }
 }

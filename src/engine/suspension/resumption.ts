@@ -13,9 +13,13 @@ export interface Resumption {
   readonly idempotencyKey: string | null
   readonly resumedAt: number
   readonly closeReason: CloseReason
+  /** Whether the condition was satisfied; false when a deadline that resumes came first, or an operator resumed. */
+  readonly satisfied: boolean
+  /** The leaves of the condition that were satisfied by then. */
+  readonly satisfiedLeaves: readonly NodePath[]
   /** For each `anyOf` that was met: the member that was met first. */
   readonly winners: Readonly<Record<NodePath, NodePath>>
-  /** The signals that satisfied the condition, or told of the timeout. */
+  /** The signals that satisfied the condition; at a deadline that resumes, those that had counted, and then `timeout`. */
   readonly signals: readonly Signal[]
   /** There were more than come with a claim; `signals.list` has them, and `suspensions.describe` says which they are. */
   readonly hasMoreSignals: boolean
@@ -35,7 +39,8 @@ const payloadWithinBound = `case when sum(${signalBytes}) over accepted <= ${mos
 export function resumptionOf(execution: string): string {
   return `(
     select json_build_object('suspensionId', s.suspension_id, 'idempotencyKey', s.idempotency_key,
-      'resumedAt', s.closed_at_ms, 'closeReason', s.close_reason, 'winners', s.outcome -> 'winners',
+      'resumedAt', s.closed_at_ms, 'closeReason', s.close_reason, 'satisfied', s.outcome -> 'satisfied',
+      'satisfiedLeaves', s.outcome -> 'satisfiedLeaves', 'winners', s.outcome -> 'winners',
       -- Most waits take one signal, which always fits (measured: a twentieth less for a drain of those that were answered).
       'only', case when ${tookOne} then (
         select row_to_json(g)
@@ -67,7 +72,9 @@ const isTakenBySuspension = `g.execution_id = s.execution_id and g.signal_no = a
 
 /** What `resumptionOf` gives. */
 type StoredResumption = Pick<Resumption, 'suspensionId' | 'idempotencyKey' | 'resumedAt' | 'closeReason'> & {
-  /** Null when an operator resumed: there is no verdict. */
+  /** This and the next two are null when an operator resumed, which needs no decision. */
+  readonly satisfied: boolean | null
+  readonly satisfiedLeaves: Resumption['satisfiedLeaves'] | null
   readonly winners: Resumption['winners'] | null
   readonly only: StoredSignal | null
   readonly all: {
@@ -88,6 +95,8 @@ export function decodeResumption(found: string | null): Resumption | null {
     idempotencyKey: stored.idempotencyKey,
     resumedAt: stored.resumedAt,
     closeReason: stored.closeReason,
+    satisfied: stored.satisfied ?? false,
+    satisfiedLeaves: stored.satisfiedLeaves ?? [],
     winners: stored.winners ?? {},
     signals: signals.map((signal) => decodeSignal(signal, bytesOf(signal.payload))),
     hasMoreSignals: stored.all?.hasMore ?? false,

@@ -7,6 +7,7 @@ import { insert, rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
+import { fenceOf, take } from '../execution/holder.ts'
 import { answer, waiting } from '../suspension/waiting.ts'
 import { claimNext } from './claimed.ts'
 import { suspensionOf } from './suspension-row.ts'
@@ -160,20 +161,50 @@ test('TMO-05 a deadline at this very millisecond, later, or none changes nothing
   expect(await suspensionTimeout.runOnce(sql)).toMatchObject({ processed: 1 })
 })
 
-test('TMO-07 signals that came before stay, untaken', async () => {
-  const { sql } = await setup()
-  const executionId = await factory(sql).suspended({
-    timeoutAt: 1,
-    timeoutBehaviour: 'auto_resume_with_timeout_signal',
-    condition: { kind: 'count', n: 2, distinct: 'sources', waitpoints: ['answer'] },
-  })
-  await signalled(sql, executionId)
+const timing = { timeout: '1h', timeoutBehaviour: 'auto_resume_with_timeout_signal' } as const
+
+test('TMO-07 a claim after a timeout that resumes carries the signals accepted before it, and which leaves they satisfied', async () => {
+  const { engine, sql, clock } = await setup()
+  const leaf = (waitpoint: string) => ({ kind: 'signal', waitpoint }) as const
+  const condition = { kind: 'allOf', members: [leaf('a'), leaf('b')] } as const
+  const { claim, suspension } = await waiting(engine, { condition, ...timing })
+  expect(await answer(engine, suspension.waitpoints[0]!)).toMatchObject({ effect: 'appended_to_waitpoint' })
+  await clock.advance('61m')
   await suspensionTimeout.runOnce(sql)
-  const found = 'select signal_name, taken_at_ms is not null as is_taken from flowfabric.ff_signal order by signal_no'
-  expect(await rows(sql, found)).toEqual([
-    { signal_name: 'yes', is_taken: false },
-    { signal_name: 'timeout', is_taken: true },
+  const expected = { satisfied: false, satisfiedLeaves: ['members[0]'], winners: {} }
+  const { resumption } = await take(engine)
+  expect(resumption).toMatchObject({ closeReason: 'timed_out_auto_resume', ...expected, hasMoreSignals: false })
+  expect(resumption!.signals.map(({ name, waitpointKey }) => [name, waitpointKey])).toEqual([
+    ['approved', 'a'],
+    ['timeout', null],
   ])
+  const [accepted] = resumption!.signals
+  expect((await engine.suspensions.describe(claim.executionId))?.outcome).toEqual({
+    ...expected,
+    satisfiers: { 'members[0]': [accepted!.signalId] },
+    signals: [accepted!.signalId],
+  })
+})
+
+test('a signal by name that came with a timeout is not given to the next wait; one that did not count is', async () => {
+  const { engine, sql, clock } = await setup()
+  const condition = { kind: 'count', n: 3, name: 'vote', distinct: 'sources' } as const
+  const { claim } = await waiting(engine, { condition, ...timing })
+  const { executionId } = claim
+  for (const sourceIdentity of ['ann', 'ann', 'bob']) {
+    await engine.signals.send({ executionId, name: 'vote', sourceType: 'user', sourceIdentity })
+  }
+  await clock.advance('61m')
+  await suspensionTimeout.runOnce(sql)
+  const resumed = await take(engine)
+  const sources = resumed.resumption!.signals.map(({ source }) => source.identity)
+  expect(sources).toEqual(['ann', 'bob', 'suspension_timeout'])
+  const next = { condition: { kind: 'signal', name: 'vote' } } as const
+  expect(await engine.executions.trySuspend({ ...fenceOf(resumed), ...next })).toMatchObject({
+    kind: 'already_satisfied',
+    resumption: { satisfied: true, satisfiedLeaves: ['<root>'], signals: [{ source: { identity: 'ann' } }] },
+  })
+  expect(await engine.executions.trySuspend({ ...fenceOf(resumed), ...next })).toMatchObject({ kind: 'suspended' })
 })
 
 test('a suspension whose moment came before its deadline was seen wakes and does not time out', async () => {

@@ -36,7 +36,14 @@ test('a point in time wakes the execution from this very millisecond on, not bef
       close_reason: 'resumed',
       closed_at_ms: at,
       wake_at_ms: null,
-      outcome: { satisfied: true, dueAt: null, winners: { '<root>': 'members[1]' }, satisfiers: {}, signals: [] },
+      outcome: {
+        satisfied: true,
+        dueAt: null,
+        winners: { '<root>': 'members[1]' },
+        satisfiedLeaves: ['members[1]'],
+        satisfiers: {},
+        signals: [],
+      },
     },
   ])
   expect(await rows(sql, 'select state, close_reason from flowfabric.ff_waitpoint_pending')).toEqual([
