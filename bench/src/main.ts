@@ -10,6 +10,7 @@ import { printReport } from './report/print.ts'
 import { readReports, saveReport } from './report/save.ts'
 import { claimBacklog } from './scenarios/claim-backlog.ts'
 import { claimHeld } from './scenarios/claim-held.ts'
+import { claimRace } from './scenarios/claim-race.ts'
 import { createBatch } from './scenarios/create-batch.ts'
 import { createOne } from './scenarios/create-one.ts'
 import { drainEmbedded } from './scenarios/drain-embedded.ts'
@@ -54,6 +55,7 @@ const scenarios: readonly Scenario[] = [
   flowSets,
   claimBacklog,
   claimHeld,
+  claimRace,
   size,
   memory,
   serverLoad,

@@ -172,8 +172,14 @@ export const isOfCancelledFlow = `(e.attached & ${attached.flow} <> 0 and exists
       select from flowfabric.ff_flow_core f
       where f.flow_id = any (array[e.flow_id]) and ${goesWithFlowSql('f.cancel_policy', 'e.started_at_ms')}))`
 
-// Rows of a live grant are passed over: they are for its holder alone. What is locked does not move any more, so it is found
-// again by its place, without the index.
+// Rows of a live grant are skipped: they are for its holder alone.
+const isClaimable = `e.eligibility_state = 'eligible_now'
+    and (e.attached & ${attached.grant} = 0 or not exists (
+      select from flowfabric.ff_grant g
+      where g.execution_id = any (array[e.execution_id]) and g.expires_at_ms > flowfabric.ff_now_ms()))
+    and not ${isOfCancelledFlow}`
+
+// What is locked does not move any more, so it is found again by its place, without the index.
 //
 // The ready row is locked first. One that another has claimed since the statement began is gone, and so nothing of it is
 // locked: locked by its execution alone, it would stay locked until the commit though nobody gets it, and its holder's
@@ -218,11 +224,7 @@ taken as materialized (
   from candidate c
   join flowfabric.ff_ready r on r.ctid = c.ready_row
   join flowfabric.ff_exec_core e on e.execution_id = any (array[c.execution_id])
-  where e.eligibility_state = 'eligible_now'
-    and (e.attached & ${attached.grant} = 0 or not exists (
-      select from flowfabric.ff_grant g
-      where g.execution_id = any (array[e.execution_id]) and g.expires_at_ms > flowfabric.ff_now_ms()))
-    and not ${isOfCancelledFlow}
+  where ${isClaimable}
   limit $10
   for update of r skip locked
   for no key update of e skip locked
@@ -233,23 +235,33 @@ from claimed c
 ${claimInput}`,
 })
 
+/**
+ * How many rows are ready, up to `most`, and whether one of those can be claimed: it is free, or another transaction has it
+ * locked. The others are for the holders of grants, or about to end. It locks nothing.
+ */
 const countReady = statement({
   name: 'execution.claim.count-ready',
   params: { queue_ids: 'int4[]', most: 'int8' },
-  row: { ready: 'int8' },
+  row: { ready: 'int8', has_claimable: 'bool' },
   text: `
-select count(*) as ready
-from (
-  select
+with few as materialized (
+  select each.execution_id
   from unnest($1::int4[]) as q (queue_id)
   cross join lateral (
-    select
+    select r.execution_id
     from flowfabric.ff_ready r
     where r.queue_id = q.queue_id
     limit $2
   ) each
   limit $2
-) few`,
+)
+select count(*) as ready, exists (
+  select
+  from few f
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[f.execution_id])
+  where ${isClaimable}
+) as has_claimable
+from few`,
 })
 
 export function decodeClaim(row: ClaimRow, queue: Queue): Claim {

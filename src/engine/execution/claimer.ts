@@ -6,6 +6,7 @@ import { checkKind, checkLane, checkNamespace, checkVersion } from '../../model/
 import { checkAbortSignal, refuseUnknownFields } from '../../model/shape.ts'
 import { show } from '../../model/text.ts'
 import type { Sql } from '../../sql/sql.ts'
+import type { RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import type { Hints } from '../hint.ts'
 import type { QueueHeads } from '../queue/head.ts'
@@ -77,6 +78,13 @@ const longestPollMs = 1000
 const fewestCandidates = 64
 const mostCandidates = 16_384
 const mostOthers = 16
+// How often it queries again, with every ready row in its window, for rows that are free but were locked.
+const mostRepeats = 3
+
+interface Found extends ClaimResult {
+  /** Rows that it may claim are ready, and other transactions had them locked each time. */
+  readonly isHeldUp: boolean
+}
 
 interface Taken {
   readonly rows: readonly ClaimRow[]
@@ -102,10 +110,11 @@ export class Claimer {
 
   async claim(caller: Caller, request: ClaimRequest): Promise<ClaimResult> {
     const checked = this.#check(caller, request)
-    return checked.waitMs === 0 ? this.#claimNow(checked) : this.#claimWithin(checked)
+    const { claims, more } = await (checked.waitMs === 0 ? this.#claimNow(checked) : this.#claimWithin(checked))
+    return { claims, more }
   }
 
-  async #claimWithin(checked: CheckedClaim): Promise<ClaimResult> {
+  async #claimWithin(checked: CheckedClaim): Promise<Found> {
     const { signal } = checked
     const waitUntil = performance.now() + checked.waitMs
     const watch = this.#hints.watch((queueId) => this.#matcher.mayMatch(checked.filter, queueId))
@@ -115,6 +124,8 @@ export class Claimer {
         const result = await this.#claimNow(checked, isHinted)
         const leftMs = waitUntil - performance.now()
         if (result.claims.length > 0 || leftMs <= 0 || signal?.aborted === true) return result
+        // The lock may go without another hint.
+        if (isHinted && result.isHeldUp) pollMs = firstPollMs
         isHinted = await watch.next(Math.min(leftMs, pollMs), signal, Math.min(leftMs, checked.spreadMs))
       }
     } finally {
@@ -149,25 +160,36 @@ export class Claimer {
     }
   }
 
-  // What others are taking stands before what is free, and so does what is granted to others: as long as all that was
-  // looked at is held, and there is more, the next try looks elsewhere, and at more. A hint that names a queue of which nobody
-  // knew has made it known: only without one it is asked for others.
-  async #claimNow(checked: CheckedClaim, isHinted = false): Promise<ClaimResult> {
+  // Rows that other transactions have locked, and rows with a grant, may be in front of free ones. So a claim that took
+  // nothing counts the ready rows, and queries again with a larger window when there are more of them than it read. When
+  // there are no more, the free ones may have been behind a row that another claim was taking and has taken by now, or
+  // their lock was released since; no hint comes for those, so it queries a few times more. A hint names its queue: a
+  // hinted claim does not search for unknown ones.
+  async #claimNow(checked: CheckedClaim, isHinted = false): Promise<Found> {
     const queues = await this.#matcher.match(checked.filter)
     const queueIds = [...queues.keys()]
     let candidates = this.#others > 0 ? Math.min(checked.max * 2, mostCandidates) : checked.max
+    let repeats = 0
     while (queueIds.length > 0) {
       const { rows, isWindowFull } = await this.#claimOnce(checked, queueIds, candidates)
       if (rows.length > 0) {
         this.#others = othersAfter(this.#others, isWindowFull && rows.length < checked.max)
-        return { claims: rows.map((row) => decodeClaim(row, queues.get(row.queue_id)!)), more: isWindowFull }
+        const claims = rows.map((row) => decodeClaim(row, queues.get(row.queue_id)!))
+        return { claims, more: isWindowFull, isHeldUp: false }
       }
-      if (candidates >= mostCandidates || !(await this.#areThereMore(queueIds, candidates))) break
-      this.#others = othersAfter(this.#others, true)
+      if (candidates >= mostCandidates) break
+      const { ready, has_claimable: hasClaimable } = await this.#countReady(queueIds, candidates + 1)
+      if (ready > candidates) {
+        this.#others = othersAfter(this.#others, true)
+      } else {
+        if (!hasClaimable) break
+        if (repeats === mostRepeats) return { claims: [], more: false, isHeldUp: true }
+        repeats += 1
+      }
       candidates = Math.min(Math.max(candidates * 2, fewestCandidates), mostCandidates)
     }
     if (!isHinted && (await this.#matcher.hasOthers(checked.filter, queues))) return this.#claimNow(checked)
-    return { claims: [], more: false }
+    return { claims: [], more: false, isHeldUp: false }
   }
 
   /** From where each queue is known to begin, and, when there was no more than that, from the head. */
@@ -223,9 +245,9 @@ export class Claimer {
     }
   }
 
-  async #areThereMore(queueIds: readonly number[], candidates: number): Promise<boolean> {
-    const [found] = await this.#sql.query(countReady, { queue_ids: queueIds, most: candidates + 1 })
-    return found!.ready > candidates
+  async #countReady(queueIds: readonly number[], most: number): Promise<RowOf<typeof countReady.row>> {
+    const [found] = await this.#sql.query(countReady, { queue_ids: queueIds, most })
+    return found!
   }
 }
 
