@@ -21,6 +21,7 @@ import { flowFan } from './scenarios/flow-fan.ts'
 import { flowHop } from './scenarios/flow-hop.ts'
 import { flowSets } from './scenarios/flow-sets.ts'
 import { history } from './scenarios/history.ts'
+import { largeBodies } from './scenarios/large-bodies.ts'
 import { latency } from './scenarios/latency.ts'
 import { lists } from './scenarios/lists.ts'
 import { memory } from './scenarios/memory.ts'
@@ -59,6 +60,7 @@ const scenarios: readonly Scenario[] = [
   size,
   memory,
   serverLoad,
+  largeBodies,
   lists,
 ]
 

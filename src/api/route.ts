@@ -2,6 +2,7 @@
 
 import type { Scope } from '../model/api-key.ts'
 import type { ErrorCode } from '../model/errors.ts'
+import { limits } from '../model/limits.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
@@ -25,6 +26,8 @@ export interface Route {
   readonly waits?: 'wait' | 'timeout'
   /** The largest body. */
   readonly body: BodySize
+  /** The most items of an array that is a field of the body; they are counted before the body is parsed. */
+  readonly mostItems?: number
   /** The header `Idempotency-Key` is the field of that name. */
   readonly takesIdempotencyKey?: true
   /** Sent again by our client with the same request id, it answers as the first did. */
@@ -38,7 +41,7 @@ export interface Route {
   readonly streams?: 'only' | 'also'
 }
 
-export type BodySize = 'none' | 'control' | 'payload' | 'batch'
+export type BodySize = 'none' | 'control' | 'signal' | 'payload' | 'batch'
 
 type Traits = Partial<Omit<Route, 'operationId' | 'method' | 'path' | 'scopes' | 'summary'>>
 
@@ -81,6 +84,7 @@ export function many(
     args: ['items'],
     wrap: 'items',
     body: 'batch',
+    mostItems: limits.setItems,
     errors: ['items.*.error'],
     ...traits,
   })

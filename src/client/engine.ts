@@ -6,6 +6,7 @@ import type { Engine } from '../engine/contract.ts'
 import type { SubscribeRequest } from '../engine/event/subscribe.ts'
 import { bindCaller } from '../model/caller.ts'
 import { EngineError, refusal } from '../model/errors.ts'
+import { limits } from '../model/limits.ts'
 import { show } from '../model/text.ts'
 import { callerHeaders, type Bound } from './caller-headers.ts'
 import type { Client } from './client.ts'
@@ -73,13 +74,13 @@ function setsFor(client: Client, bound: Bound, one: Route, many: Route): Sets {
   const encode = (request: unknown): Item => {
     const isObject = typeof request === 'object' && request !== null
     refuseTextForBytes('', request)
-    if (!isObject) return { json: jsonOf(one.operationId, request), isRepeatable: mayRepeat(many, {}) }
+    if (!isObject) return itemOf(jsonOf(one.operationId, request), mayRepeat(many, {}))
     const own = mintIds(one.operationId, request as Fields, bound.namespace ?? client.namespace)
-    const item = { json: jsonOf(one.operationId, own.fields), isRepeatable: mayRepeat(many, own.fields) }
+    const item = itemOf(jsonOf(one.operationId, own.fields), mayRepeat(many, own.fields))
     minted.set(item, own)
     return item
   }
-  return new Sets(encode, async (items) => {
+  const send = async (items: readonly Item[]): Promise<readonly unknown[]> => {
     const answers = await client.call({
       route: many,
       path: many.path,
@@ -95,7 +96,17 @@ function setsFor(client: Client, bound: Bound, one: Route, many: Route): Sets {
     }
     const sentence = `the server answered something else than ${items.length} items to ${many.operationId}`
     throw new EngineError('internal_error', sentence, { operationId: many.operationId })
-  })
+  }
+  return new Sets(encode, send, mostBytesOf(many))
+}
+
+// A comma stands before each item, and some bytes around all of them.
+function itemOf(json: string, isRepeatable: boolean): Item {
+  return { json, bytes: Buffer.byteLength(json) + 1, isRepeatable }
+}
+
+function mostBytesOf({ body }: Route): number {
+  return body === 'signal' ? limits.signalBodyBytes - 64 : 4 * 1024 * 1024
 }
 
 // A create is remembered by its request id, and finds its own id or key wherever it is sent again; so does whatever has a key.

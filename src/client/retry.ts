@@ -50,7 +50,7 @@ export async function untilAnswered<T>(
 }
 
 /** Refused before anything was done. */
-const undone: readonly ErrorCode[] = ['server_stopping', 'rate_limited']
+const undone: readonly ErrorCode[] = ['server_stopping', 'rate_limited', 'concurrency_limited']
 const lost: readonly ErrorCode[] = ['server_unreachable', 'database_unreachable']
 
 function refusalOf(error: unknown): EngineError {

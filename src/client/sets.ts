@@ -2,6 +2,7 @@
 // meanwhile form the next, and only a full one goes beside it. There is no timer. Calls for many go through it too, so that no
 // body is larger than a server takes. A set that is lost refuses its items, each in its place.
 import { EngineError, refusal } from '../model/errors.ts'
+import { limits } from '../model/limits.ts'
 import { show } from '../model/text.ts'
 import type { Refused } from '../engine/contract.ts'
 
@@ -10,6 +11,7 @@ export type SendSet = (items: readonly Item[]) => Promise<readonly unknown[]>
 
 export interface Item {
   readonly json: string
+  readonly bytes: number
   /** Sent again, it does nothing that the first has not done. */
   readonly isRepeatable: boolean
 }
@@ -19,21 +21,23 @@ interface Waiting {
   readonly settle: (answer: unknown) => void
 }
 
-const mostItems = 500
-const mostBytes = 4 * 1024 * 1024
+const mostItems = limits.setItems
 const mostUnderWay = 2
 
 export class Sets {
   readonly #encode: (request: unknown) => Item
   readonly #send: SendSet
+  readonly #mostBytes: number
   readonly #waiting: Waiting[] = []
   #waitingBytes = 0
   #underWay = 0
   #isScheduled = false
 
-  constructor(encode: (request: unknown) => Item, send: SendSet) {
+  /** `mostBytes` of a set; a larger item goes alone. */
+  constructor(encode: (request: unknown) => Item, send: SendSet, mostBytes: number) {
     this.#encode = encode
     this.#send = send
+    this.#mostBytes = mostBytes
   }
 
   one(request: unknown): Promise<unknown> {
@@ -68,7 +72,7 @@ export class Sets {
       return settle(refused(error))
     }
     this.#waiting.push({ item, settle })
-    this.#waitingBytes += item.json.length
+    this.#waitingBytes += item.bytes
     if (this.#isScheduled) return
     this.#isScheduled = true
     // A turn of the microtask queue, so that calls made in one go share the first set too.
@@ -90,15 +94,15 @@ export class Sets {
 
   #mayGo(): boolean {
     if (this.#underWay === 0) return true
-    return this.#underWay < mostUnderWay && (this.#waiting.length >= mostItems || this.#waitingBytes >= mostBytes)
+    return this.#underWay < mostUnderWay && (this.#waiting.length >= mostItems || this.#waitingBytes >= this.#mostBytes)
   }
 
   #takeSet(): Waiting[] {
     let [count, bytes] = [0, 0]
     for (const { item } of this.#waiting) {
-      if (count === mostItems || (count > 0 && bytes + item.json.length > mostBytes)) break
+      if (count === mostItems || (count > 0 && bytes + item.bytes > this.#mostBytes)) break
       count += 1
-      bytes += item.json.length
+      bytes += item.bytes
     }
     this.#waitingBytes -= bytes
     return this.#waiting.splice(0, count)

@@ -1,9 +1,12 @@
 // Submits a task, once or many times, and gives handles of what was accepted.
-import type { Engine } from '../engine/contract.ts'
+import { setImmediate } from 'node:timers/promises'
+import type { Engine, Refused } from '../engine/contract.ts'
+import type { CreateResult } from '../engine/execution/create-answer.ts'
 import type { CreateRequest } from '../engine/execution/create-request.ts'
 import type { Codec } from '../model/codec.ts'
 import { EngineError, refusal } from '../model/errors.ts'
 import type { ExecutionId } from '../model/id.ts'
+import { inSets } from '../model/sets.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import { show } from '../model/text.ts'
 import { requestOf, type SubmitOptions } from '../worker/submission.ts'
@@ -37,13 +40,26 @@ export async function submitMany(
     throw refusal('invalid_input', 'what to submit', show(items), 'a list of { input, options }')
   const requests = await Promise.all(items.map((item: Submitted) => requestFrom(codec, task, item).catch(asRefusal)))
   const good = requests.filter((request): request is CreateRequest => !EngineError.is(request))
-  const answers = await engine.executions.createMany(good)
+  const answers = await createAll(engine, good)
   const answerTo = new Map(good.map((request, index) => [request, answers[index]!]))
   return requests.map((request) => {
     if (EngineError.is(request)) return request
     const answer = answerTo.get(request)!
     return answer.kind === 'refused' ? answer.error : handleFor(engine, codec, task, answer.executionId)
   })
+}
+
+/** A call takes so many at most, so a long list is several. Other work of the process has a turn in between. */
+async function createAll(engine: Engine, requests: readonly CreateRequest[]): Promise<(CreateResult | Refused)[]> {
+  const sent: Promise<(CreateResult | Refused)[]>[] = []
+  for (const set of inSets(requests)) {
+    const creating = engine.executions.createMany(set)
+    // Its refusal is thrown below; until then it is no unhandled one.
+    creating.catch(() => {})
+    sent.push(creating)
+    await setImmediate()
+  }
+  return (await Promise.all(sent)).flat()
 }
 
 export function handleFor(engine: Engine, codec: Codec, task: Task | undefined, id: ExecutionId): Handle {

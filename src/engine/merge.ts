@@ -8,6 +8,7 @@
 // because a row in it is locked (55P03) is halved until the item stands alone. A set whose reply was lost is sent again
 // with the same ids, unless that would do more than was asked for. What another transaction holds is sent again alone, aside.
 import { EngineError } from '../model/errors.ts'
+import { limits } from '../model/limits.ts'
 import { sqlState } from '../sql/errors.ts'
 import { engineClosed } from './closing.ts'
 import { asEngineError, contended } from './failure.ts'
@@ -44,7 +45,7 @@ interface Bounds {
 
 // Embedded, a set runs on the caller's own thread, so it must end soon, and a second would only stand behind it.
 const bounds: Readonly<Record<Sql['kind'], Bounds>> = {
-  postgres: { maxItems: 500, maxBytes: 4 * 1024 * 1024, maxInFlight: 2 },
+  postgres: { maxItems: limits.setItems, maxBytes: 4 * 1024 * 1024, maxInFlight: 2 },
   embedded: { maxItems: 100, maxBytes: 4 * 1024 * 1024, maxInFlight: 1 },
 }
 

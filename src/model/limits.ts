@@ -12,6 +12,21 @@ export const limits = {
   errorBytes: 64 * KiB,
   controlBodyBytes: 64 * KiB,
   batchBodyBytes: 16 * MiB,
+  // Of a route that needs no key: one signal in base64, and its other fields.
+  signalBodyBytes: Math.ceil((256 * KiB * 4) / 3) + 64 * KiB,
+  // Arrays and objects inside each other; and all values, those inside others included.
+  bodyDepth: 100,
+  bodyValueCount: 2_000_000,
+  // Bodies that a server has begun to read and not answered yet: of one key, of all keys, of one address without a key, of all.
+  bodiesPerKeyBytes: 64 * MiB,
+  bodiesOfKeysBytes: 256 * MiB,
+  bodiesPerAddressBytes: 4 * MiB,
+  bodiesOfAddressesBytes: 32 * MiB,
+
+  // Items of one call.
+  setItems: 500,
+  // Leases of one renewal or check. A worker names all of them at once, so that the answer lists those that it does not know.
+  leaseCount: 20_000,
 
   namespaceBytes: 128,
   laneBytes: 64,

@@ -10,11 +10,13 @@ import { EngineError } from '../model/errors.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import { codeVersion } from '../model/version.ts'
 import { silent, type Logger } from '../sql/logger.ts'
+import { BodyBudgets, type TakenBytes } from './body-budget.ts'
 import { claimOrGiveBack } from './claim.ts'
 import { eventStream } from './event-stream.ts'
 import { addApprovalPage } from './approval-page.ts'
 import { Gate, type Authenticate } from './gate.ts'
 import { addHealth } from './health.ts'
+import type { Identity } from './identity.ts'
 import { KnownKeys } from './known-keys.ts'
 import { answerOf, perform, readFields, waiting } from './operation.ts'
 import { addMetrics, Metrics } from './metrics.ts'
@@ -84,6 +86,7 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics): 
     options.authenticate === undefined ? (key) => keys.authenticate(key) : options.authenticate
   const gate = new Gate(engine, authenticate, options.rateLimit)
   const remembered = new Remembered()
+  const bodies = new BodyBudgets()
   const draining = new AbortController()
   const stopping = new AbortController()
   // Every stream and every wait listens to it.
@@ -106,7 +109,10 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics): 
     if (draining.signal.aborted) context.header('connection', 'close')
   })
   addHealth(app, engine, draining.signal)
-  addApprovalPage(app, engine, (context) => gate.admit(publicRoute, context.req.raw.headers, addressOf(context)))
+  addApprovalPage(app, engine, async (context) => {
+    const { identity } = await gate.admit(publicRoute, context.req.raw.headers, addressOf(context))
+    return bodies.open(identity, addressOf(context))
+  })
   if (options.metrics !== false) addMetrics(app, metrics, options.metrics === 'open' ? null : gate)
   app.get('/openapi.json', (context) => context.json(openApi()))
   for (const operation of inOrder(operations)) {
@@ -122,12 +128,30 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics): 
     stopping.signal.throwIfAborted()
     // A client asks for the time first, and mints ids for its namespace after that.
     if (operation.noun === null) context.set('namespace', identity.namespace === '*' ? 'default' : identity.namespace)
-    const fields = await readFields(operation, context)
+    const taken = bodies.open(identity, addressOf(context))
+    try {
+      return await answerTo(operation, context, engine, identity, taken)
+    } finally {
+      taken.release()
+    }
+  }
+
+  async function answerTo(
+    operation: Operation,
+    context: AppContext,
+    engine: Engine,
+    identity: Identity,
+    taken: TakenBytes,
+  ): Promise<Response> {
+    const { route } = operation
+    const fields = await readFields(operation, context, taken)
     if (route.streams === 'only' || (route.streams === 'also' && wantsEvents(context))) {
       const source = await sourceOf(operation, engine, fields, context.req.header('last-event-id'))
       return eventStream(source, { stopping: stopping.signal, heartbeatMs, refusalOf: (error) => told(context, error) })
     }
     if (route.waits !== undefined) {
+      // It may wait for a minute, and its body is not needed for that.
+      taken.release()
       const asked = waiting(route, fields, AbortSignal.any([context.req.raw.signal, stopping.signal]))
       if (operation.verb !== 'claim') return respond(await perform(operation, engine, asked, metrics))
       return respond(answerOf(route, await claimOrGiveBack(engine, asked, context.req.raw.signal), fields))

@@ -6,7 +6,8 @@ import type { Engine } from '../engine/contract.ts'
 import type { LinkDetail } from '../engine/waitpoint/describe-link.ts'
 import { EngineError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
-import { readText } from './body.ts'
+import { readBytes } from './body.ts'
+import type { TakenBytes } from './body-budget.ts'
 import { isSameOrigin } from './origin.ts'
 import type { AppContext, Router } from './router.ts'
 
@@ -14,8 +15,12 @@ export const approvalPath = '/approve'
 
 type Markup = ReturnType<typeof html>
 
-/** `admit` refuses whoever asks too often. */
-export function addApprovalPage(app: Router, engine: Engine, admit: (context: AppContext) => Promise<unknown>): void {
+/** `admit` refuses a caller that sends too many requests, and counts the bytes of the others. */
+export function addApprovalPage(
+  app: Router,
+  engine: Engine,
+  admit: (context: AppContext) => Promise<TakenBytes>,
+): void {
   const bound = engine.as({ namespace: '*', actor: 'external' })
   app.get(approvalPath, async (context) => {
     await admit(context)
@@ -25,10 +30,10 @@ export function addApprovalPage(app: Router, engine: Engine, admit: (context: Ap
     })
   })
   app.post(approvalPath, async (context) => {
-    await admit(context)
+    const taken = await admit(context)
     return orRefusal(context, async () => {
       refuseOtherPages(context.req.raw.headers)
-      const form = new URLSearchParams(await readText(context.req.raw, limits.controlBodyBytes))
+      const form = new URLSearchParams(await readForm(context.req.raw, taken))
       const { link, action, comment } = {
         link: form.get('link') ?? '',
         action: form.get('action'),
@@ -41,6 +46,14 @@ export function addApprovalPage(app: Router, engine: Engine, admit: (context: Ap
       return askPage(link, await bound.waitpoints.describeLink({ link }))
     })
   })
+}
+
+async function readForm(request: Request, taken: TakenBytes): Promise<string> {
+  try {
+    return (await readBytes(request, limits.controlBodyBytes, taken)).toString('utf8')
+  } finally {
+    taken.release()
+  }
 }
 
 /** What the code that waits is given: it sees the payload, not the name of the signal. */

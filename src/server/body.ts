@@ -1,7 +1,9 @@
-// The body of a request as JSON, within its limit; and what a fault of it is called.
+// The body of a request as JSON, within the limits of its route. Bytes, items and depth are counted before anything is parsed.
+import type { BodySize, Route } from '../api/route.ts'
 import { EngineError } from '../model/errors.ts'
+import { refuseLargeJson } from '../model/json-size.ts'
 import { limits } from '../model/limits.ts'
-import type { BodySize } from '../api/route.ts'
+import type { TakenBytes } from './body-budget.ts'
 
 // A payload of a MiB is larger in base64, and other fields come with it.
 const payloadBodyBytes = Math.ceil((limits.payloadBytes * 4) / 3) + limits.controlBodyBytes
@@ -9,35 +11,45 @@ const payloadBodyBytes = Math.ceil((limits.payloadBytes * 4) / 3) + limits.contr
 const largest: Readonly<Record<BodySize, number>> = {
   none: 0,
   control: limits.controlBodyBytes,
+  signal: limits.signalBodyBytes,
   payload: payloadBodyBytes,
   batch: limits.batchBodyBytes,
 }
 
-export async function readJson(request: Request, size: BodySize): Promise<Readonly<Record<string, unknown>>> {
-  const text = await readText(request, largest[size])
-  if (text === '') return {}
+export async function readJson(
+  request: Request,
+  { body, mostItems }: Pick<Route, 'body' | 'mostItems'>,
+  taken: TakenBytes,
+): Promise<Readonly<Record<string, unknown>>> {
+  const bytes = await readBytes(request, largest[body], taken)
+  if (bytes.byteLength === 0) return {}
   refuseOtherTypes(request.headers.get('content-type'))
-  const value = parse(text)
+  refuseLargeJson('body', bytes, mostItems)
+  const value = parse(bytes.toString('utf8'))
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
   throw new EngineError('invalid_input', `the body is ${describe(value)}; it must be a JSON object`, { field: 'body' })
 }
 
-export async function readText(request: Request, limit: number): Promise<string> {
+/** The bytes are counted before they are read where the request announces them, else as they come. */
+export async function readBytes(request: Request, limit: number, taken: TakenBytes): Promise<Buffer> {
   const announced = request.headers.get('content-length')
-  // Whoever mounts the app may not have checked it.
+  // The server that the app is mounted in may not have checked it.
   if (announced !== null && /^\d+$/.test(announced)) {
-    if (Number(announced) > limit) throw tooLarge(limit)
-    return request.text()
+    const length = Number(announced)
+    if (length > limit) throw tooLarge(limit)
+    taken.add(length)
+    return Buffer.from(await request.arrayBuffer())
   }
-  if (request.body === null) return ''
+  if (request.body === null) return Buffer.alloc(0)
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
     length += chunk.byteLength
     if (length > limit) throw tooLarge(limit)
+    taken.add(chunk.byteLength)
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks).toString('utf8')
+  return Buffer.concat(chunks)
 }
 
 function refuseOtherTypes(type: string | null): void {

@@ -6,9 +6,14 @@ import { problemOf } from './problem.ts'
 
 const slowestMs = { headers: 10_000, request: 60_000 } as const
 
+/** Options of the server. Node looks for slow requests every 30 s unless it is told otherwise. */
+export const slowRequests = {
+  headersTimeout: slowestMs.headers,
+  requestTimeout: slowestMs.request,
+  connectionsCheckingInterval: 1000,
+} as const
+
 export function answerBrokenRequests(server: Server): void {
-  server.headersTimeout = slowestMs.headers
-  server.requestTimeout = slowestMs.request
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (!socket.writable) return
     const refusal = refusalOf(error.code)

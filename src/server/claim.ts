@@ -1,14 +1,19 @@
 // A claim for somebody who may hang up while it waits. What was claimed for nobody is given back at once.
 import type { Fields } from '../api/call.ts'
 import type { Engine } from '../engine/contract.ts'
+import { bySets } from '../model/sets.ts'
 import type { ClaimRequest, ClaimResult } from '../engine/execution/claimer.ts'
 
 export async function claimOrGiveBack(engine: Engine, fields: Fields, gone: AbortSignal): Promise<ClaimResult> {
   const result = await engine.executions.claim(fields as unknown as ClaimRequest)
   if (!gone.aborted || result.claims.length === 0) return result
   const reason = 'the worker hung up before it heard of its claim'
-  await engine.executions.releaseMany(
-    result.claims.map(({ executionId, leaseId, leaseEpoch }) => ({ executionId, leaseId, leaseEpoch, reason })),
-  )
+  const requests = result.claims.map(({ executionId, leaseId, leaseEpoch }) => ({
+    executionId,
+    leaseId,
+    leaseEpoch,
+    reason,
+  }))
+  await bySets(requests, (set) => engine.executions.releaseMany(set))
   return { claims: [], more: result.more }
 }

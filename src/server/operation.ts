@@ -12,6 +12,7 @@ import { EngineError, refusal } from '../model/errors.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import { show } from '../model/text.ts'
 import { readJson } from './body.ts'
+import type { TakenBytes } from './body-budget.ts'
 import type { Metrics } from './metrics.ts'
 import type { Answer } from './remembered.ts'
 import { decodeBytes } from './shape-walk.ts'
@@ -20,13 +21,17 @@ import { readQuery } from './query.ts'
 const longestWaitMs = 60_000
 const defaultWaitMs = 30_000
 
-export async function readFields({ noun, verb, route }: Operation, context: Context): Promise<Fields> {
+export async function readFields(
+  { noun, verb, route }: Operation,
+  context: Context,
+  taken: TakenBytes,
+): Promise<Fields> {
   const shape = shapesOf(noun, verb).request
   const inPath = pathParameters(route, context)
   const given =
     route.body === 'none'
       ? readQuery(shape, new URL(context.req.url).searchParams)
-      : await readJson(context.req.raw, route.body)
+      : await readJson(context.req.raw, route, taken)
   refuseOtherIds(inPath, given)
   const fields = { ...given, ...inPath, ...keyFromHeader(route, context, given) }
   refuseUnknownFields(route.operationId, fields, Object.keys(shape.shape))

@@ -37,7 +37,7 @@ function headersFor({ code, details }: EngineError): Record<string, string> {
   if (code === 'unauthenticated') return { 'www-authenticate': 'Bearer realm="flowfabric"' }
   if (code === 'method_not_allowed') return { allow: (details['allow'] as readonly string[]).join(', ') }
   if (code === 'rate_limited') return { 'retry-after': `${Math.ceil(Number(details['retryAfterMs'] ?? 1000) / 1000)}` }
-  if (errorTable[code].status === 503) return { 'retry-after': '1' }
+  if (code === 'concurrency_limited' || errorTable[code].status === 503) return { 'retry-after': '1' }
   return {}
 }
 

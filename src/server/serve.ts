@@ -13,7 +13,7 @@ import { EngineError } from '../model/errors.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import { silent } from '../sql/logger.ts'
 import { appWith, type AppOptions } from './app.ts'
-import { answerBrokenRequests } from './broken-request.ts'
+import { answerBrokenRequests, slowRequests } from './broken-request.ts'
 import { Metrics } from './metrics.ts'
 import { isLoopback, loopbackHosts } from './origin.ts'
 
@@ -75,7 +75,10 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     const hosts = isLoopback(host) ? { hosts: loopbackHosts } : {}
     const metrics = new Metrics(ff.engine)
     const app = appWith(ff.engine, { ...hosts, ...rest, ...(!asksForKeys && { authenticate: null }) }, metrics)
-    const listening = createAdaptorServer({ fetch: (request, env) => app.fetch(request, env) }) as Server
+    const listening = createAdaptorServer({
+      fetch: (request, env) => app.fetch(request, env),
+      serverOptions: slowRequests,
+    }) as Server
     server = listening
     answerBrokenRequests(listening)
     listening.listen(port, host)

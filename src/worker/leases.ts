@@ -6,6 +6,7 @@ import type { Claim } from '../engine/execution/claim.ts'
 import type { LeaseAnswer } from '../engine/execution/renew.ts'
 import type { Fence } from '../engine/fence.ts'
 import { EngineError } from '../model/errors.ts'
+import { bySets } from '../model/sets.ts'
 import type { Logger } from '../sql/logger.ts'
 import { Lease } from './lease.ts'
 
@@ -205,7 +206,7 @@ export class Leases {
     if (unnamed.length === 0) return
     this.#options.logger.warn(`gives back ${unnamed.length} executions whose claims were never answered`)
     const fences = unnamed.map(({ executionId, leaseId, leaseEpoch }) => ({ executionId, leaseId, leaseEpoch }))
-    await this.#options.engine.executions.releaseMany(fences)
+    await bySets(fences, (set) => this.#options.engine.executions.releaseMany(set))
   }
 }
 

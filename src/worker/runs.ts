@@ -8,6 +8,7 @@ import type { Engine } from '../engine/contract.ts'
 import type { Claim } from '../engine/execution/claim.ts'
 import type { Codec } from '../model/codec.ts'
 import { EngineError } from '../model/errors.ts'
+import { bySets } from '../model/sets.ts'
 import { Ahead } from './ahead.ts'
 import type { Lease } from './lease.ts'
 import type { Leases } from './leases.ts'
@@ -189,7 +190,8 @@ export class Runs {
     const { engine, settings } = this.#options
     this.#telling += leases.length
     try {
-      await engine.executions.releaseMany(leases.map(({ fence }) => ({ ...fence, reason })))
+      const requests = leases.map(({ fence }) => ({ ...fence, reason }))
+      await bySets(requests, (set) => engine.executions.releaseMany(set))
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
       settings.logger.warn(`${leases.length} executions were not given back, and their leases run out: ${why}`)

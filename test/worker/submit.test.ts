@@ -110,6 +110,23 @@ test('many are submitted in one call; a bad one is refused in its place', async 
   expect(outcomes).toEqual([3, 'invalid_input', 5, 'idempotency_conflict', 'invalid_tag'])
 })
 
+test('a list longer than a call may be is submitted in several calls, each answer in its place', async () => {
+  const measure = task('measure', { input: text }, (_, said) => said.length)
+  const { engine } = await working([measure])
+  const lengths: number[] = []
+  const counted = { ...engine, executions: { ...engine.executions, createMany } }
+  const items = Array.from({ length: 1200 }, (_, index) => ({ input: index === 700 ? 7 : `${index}` }))
+  const answers = await submitMany(counted, jsonCodec, measure as Task, items)
+  expect(lengths).toEqual([500, 500, 199])
+  expect(answers.flatMap((answer, index) => (EngineError.is(answer) ? [index] : []))).toEqual([700])
+  expect((await engine.executions.countByState()).waiting.count).toBe(1199)
+
+  function createMany(requests: Parameters<typeof engine.executions.createMany>[0]) {
+    lengths.push(requests.length)
+    return engine.executions.createMany(requests)
+  }
+})
+
 test('what is no task, and what is no list of inputs, is refused by name before anything is sent', async () => {
   const child = task('child', () => {})
   const parent = task('parent', { retry: { attempts: 1 } }, (ctx) => ctx.run('child' as never))

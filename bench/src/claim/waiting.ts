@@ -3,6 +3,7 @@ import { connect } from '../../../src/index.ts'
 import type { Executions } from '../../../src/index.ts'
 import { makePayload } from '../peers/payload.ts'
 import { request } from '../peers/flowfabric.ts'
+import { bySets } from '../../../src/model/sets.ts'
 
 const batchSize = 5000
 
@@ -26,6 +27,6 @@ export async function add(executions: Executions, lanes: readonly string[], coun
     ...request(makePayload(index)),
     lane: lanes[index % lanes.length]!,
   }))
-  const refused = (await executions.createMany(requests)).find(({ kind }) => kind === 'refused')
+  const refused = (await bySets(requests, (set) => executions.createMany(set))).find(({ kind }) => kind === 'refused')
   if (refused !== undefined) throw new Error(JSON.stringify(refused))
 }

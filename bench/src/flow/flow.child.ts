@@ -8,6 +8,7 @@ import { serve } from '../child.ts'
 import { drain, load } from '../drain/drain.ts'
 import { flowfabric, request } from '../peers/flowfabric.ts'
 import { makePayload } from '../peers/payload.ts'
+import { bySets } from '../../../src/model/sets.ts'
 
 export interface FlowInput {
   readonly url: string
@@ -62,7 +63,7 @@ async function fan(url: string, count: number): Promise<{ ms: number }> {
 
 async function create(url: string, count: number): Promise<{ ms: number }> {
   const requests = Array.from({ length: count }, (_, index) => request(makePayload(index)))
-  const lap = await within(url, ({ executions }) => timed(() => executions.createMany(requests)))
+  const lap = await within(url, ({ executions }) => timed(() => bySets(requests, (set) => executions.createMany(set))))
   await drain(flowfabric, url, count)
   return lap
 }
@@ -80,11 +81,12 @@ async function submit(url: string, count: number): Promise<{ ms: number }> {
 
 function cancelEach(url: string, count: number): Promise<{ ms: number }> {
   return within(url, async ({ executions }) => {
-    const created = await executions.createMany(
+    const created = await bySets(
       Array.from({ length: count }, (_, index) => request(makePayload(index))),
+      (set) => executions.createMany(set),
     )
     const ids = created.flatMap((answer) => (answer.kind === 'refused' ? [] : [{ executionId: answer.executionId }]))
-    return timed(() => executions.cancelMany(ids))
+    return timed(() => bySets(ids, (set) => executions.cancelMany(set)))
   })
 }
 

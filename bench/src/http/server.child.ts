@@ -1,10 +1,12 @@
-// The process of one server, as `flowfabric serve` runs it. Told to, it says what it holds in memory.
+// The process of one server, as `flowfabric serve` runs it. Told to, it says what it holds in memory and what it has cost.
 import { serve as listen } from '../../../src/server.ts'
 import { serve } from '../child.ts'
 
 export interface ServerSaid {
   readonly url: string
   readonly residentBytes: number
+  /** Since its start. */
+  readonly processorMs: number
 }
 
 await serve<ServerSaid>(async (input) => {
@@ -12,7 +14,8 @@ await serve<ServerSaid>(async (input) => {
   const server = await listen({ url, port: 0 })
   return {
     async obey() {
-      return { url: server.url, residentBytes: process.memoryUsage().rss }
+      const { user, system } = process.cpuUsage()
+      return { url: server.url, residentBytes: process.memoryUsage().rss, processorMs: (user + system) / 1000 }
     },
     close: async () => void (await server.stop(1000)),
   }

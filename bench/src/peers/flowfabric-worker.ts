@@ -5,6 +5,7 @@ import { request } from './flowfabric.ts'
 import type { Payload } from './payload.ts'
 import type { Handle, Peer, Worker } from './peer.ts'
 import { concurrency, stepNames, stepResult } from './steps.ts'
+import { bySets } from '../../../src/model/sets.ts'
 
 export const flowfabricSteps: Peer = peerOf(true, concurrency)
 export const flowfabricWorker: Peer = peerOf(false, 100)
@@ -15,7 +16,7 @@ function peerOf(hasSteps: boolean, most: number): Peer {
       const ff = await connect(url)
       return {
         create: (payload) => ff.engine.executions.create(request(payload)),
-        createMany: (payloads) => ff.engine.executions.createMany(payloads.map(request)),
+        createMany: (payloads) => bySets(payloads.map(request), (set) => ff.engine.executions.createMany(set)),
         close: () => ff.close(),
       }
     },

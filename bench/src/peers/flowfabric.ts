@@ -6,6 +6,7 @@ import type { Claim, CreateRequest, FlowFabric } from '../../../src/index.ts'
 import { decodePayload } from './payload.ts'
 import type { Payload } from './payload.ts'
 import type { Handle, Peer, Worker } from './peer.ts'
+import { bySets } from '../../../src/model/sets.ts'
 
 export const setSize = 500
 // The claim takes less time than the completion: with one completion under way it would wait for it (measured: a quarter
@@ -18,7 +19,7 @@ export const flowfabric: Peer = {
     return {
       create: (payload) => ff.engine.executions.create(request(payload)),
       async createMany(payloads) {
-        refuseRefusals(await ff.engine.executions.createMany(payloads.map(request)))
+        refuseRefusals(await bySets(payloads.map(request), (set) => ff.engine.executions.createMany(set)))
       },
       close: () => ff.close(),
     }

@@ -9,6 +9,7 @@ import { openPostgres } from '../../../src/sql/postgres.ts'
 import { serve } from '../child.ts'
 import { drain, load } from '../drain/drain.ts'
 import { flowfabric, setSize } from '../peers/flowfabric.ts'
+import { bySets } from '../../../src/model/sets.ts'
 
 export interface SuspendInput {
   readonly url: string
@@ -40,13 +41,16 @@ async function signalled(url: string, count: number): Promise<{ ms: number }> {
   const claims = await hold(url, ff.engine, count)
   const startedAt = performance.now()
   const condition = { kind: 'signal', waitpoint: 'answer' } as const
-  const suspended = await executions.suspendMany(claims.map((claim) => ({ ...fenceOf(claim), condition })))
+  const suspended = await bySets(
+    claims.map((claim) => ({ ...fenceOf(claim), condition })),
+    (set) => executions.suspendMany(set),
+  )
   const answers = suspended.map((answer) => {
     if (answer.kind !== 'suspended') throw new Error(`an execution was not suspended: ${answer.kind}`)
     const { waitpointId, token } = answer.waitpoints[0]!
     return { waitpointId, token: token!, name: 'yes' }
   })
-  const accepted = await signals.deliverMany(answers)
+  const accepted = await bySets(answers, (set) => signals.deliverMany(set))
   if (accepted.some((answer) => answer.kind !== 'accepted')) throw new Error('a signal was not accepted')
   const signalledMs = performance.now() - startedAt
   const { ms } = await drain(flowfabric, url, count)
@@ -59,7 +63,10 @@ async function timedOut(url: string, count: number): Promise<{ ms: number }> {
   const ff = await connect(url)
   const claims = await hold(url, ff.engine, count)
   const condition = { kind: 'signal', waitpoint: 'answer' } as const
-  await ff.engine.executions.suspendMany(claims.map((claim) => ({ ...fenceOf(claim), condition, timeout: 1 })))
+  await bySets(
+    claims.map((claim) => ({ ...fenceOf(claim), condition, timeout: 1 })),
+    (set) => ff.engine.executions.suspendMany(set),
+  )
   await setTimeout(10)
   await ff.close()
   const sql = await openPostgres({ url, schema: 'flowfabric' })

@@ -1,3 +1,4 @@
+import { limits } from '../../model/limits.ts'
 import { get, many, post, put } from '../route.ts'
 
 const one = '/v1/executions/{executionId}'
@@ -25,6 +26,7 @@ export const executionRoutes = {
   renew: post('renewExecutions', '/v1/executions/renew', 'worker', 'Keep the leases of a worker instance', {
     ...holder,
     body: 'batch',
+    mostItems: limits.leaseCount,
     errors: ['leases.*.error'],
   }),
   complete: post('completeExecution', `${one}/complete`, 'worker', 'The work is done', { ...holder, body: 'payload' }),

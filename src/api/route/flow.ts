@@ -1,3 +1,4 @@
+import { limits } from '../../model/limits.ts'
 import { get, post, put } from '../route.ts'
 
 const one = '/v1/flows/{flowId}'
@@ -11,6 +12,7 @@ export const flowRoutes = {
   submitGraph: post('submitFlowGraph', '/v1/flows/submit-graph', ['submit', 'worker'], 'A whole flow, or nothing', {
     created: 'submitted',
     body: 'batch',
+    mostItems: limits.flowEdgeCount,
     remembers: true,
   }),
   addMember: post('addFlowMember', `${one}/members`, ['submit', 'worker'], 'Add a member', {

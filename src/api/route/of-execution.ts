@@ -1,4 +1,5 @@
 // What hangs on an execution: its lease, attempts, steps, suspension, waitpoints and signals.
+import { limits } from '../../model/limits.ts'
 import { get, many, post } from '../route.ts'
 
 const one = '/v1/executions/{executionId}'
@@ -10,6 +11,7 @@ export const leaseRoutes = {
   check: post('checkLeases', '/v1/leases/check', 'worker', 'Whether leases still hold', {
     ...holder,
     body: 'batch',
+    mostItems: limits.leaseCount,
     wrap: 'leases',
     errors: ['leases.*.error'],
   }),
@@ -68,10 +70,12 @@ export const waitpointRoutes = {
 
 export const signalRoutes = {
   deliver: post('deliverSignal', '/v1/waitpoints/{waitpointId}/signals', [], 'Answer a waitpoint, by its token', {
-    body: 'payload',
+    body: 'signal',
     takesIdempotencyKey: true,
   }),
-  deliverMany: many('deliverSignals', '/v1/signals/deliver', [], 'Answer many waitpoints, by their tokens'),
+  deliverMany: many('deliverSignals', '/v1/signals/deliver', [], 'Answer many waitpoints, by their tokens', {
+    body: 'signal',
+  }),
   send: post('sendSignal', `${one}/signals`, ['signal', 'worker'], 'Signal an execution by name', {
     body: 'payload',
     takesIdempotencyKey: true,
@@ -84,7 +88,7 @@ export const signalRoutes = {
     'Answer a waitpoint without its token',
     { body: 'payload', ...holder },
   ),
-  redeem: post('redeemLink', '/v1/signals/redeem', [], 'Use an approval link', { body: 'payload', ...holder }),
+  redeem: post('redeemLink', '/v1/signals/redeem', [], 'Use an approval link', { body: 'signal', ...holder }),
   list: get('listSignals', `${one}/signals`, ['read', 'worker'], 'All that was sent to an execution', {
     args: byId,
     bytes: ['signals.*.payload'],

@@ -6,6 +6,7 @@ import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
 import { formatExecutionId, type ExecutionId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
+import { checkSet } from '../../model/sets.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { checkText, show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
@@ -141,7 +142,7 @@ export async function renew(sql: Sql, caller: Caller, request: RenewRequest): Pr
   refuseUnknownFields('renew', request, ['workerInstanceId', 'leases', 'leaseTtl'])
   const workerInstanceId = checkWorker('workerInstanceId', request.workerInstanceId)
   const ttlMs = checkLeaseTtl(sql, request.leaseTtl)
-  if (!Array.isArray(request.leases)) throw refusal('invalid_input', 'leases', show(request.leases), 'an array')
+  checkSet('leases', request.leases, limits.leaseCount)
   const asked = request.leases.map((lease: Fence) => checkLease(caller, lease))
   // The same lease twice is one renewal.
   const items = new Map(asked.flatMap((one) => (EngineError.is(one) ? [] : [[keyOf(one), one] as const])))

@@ -1,8 +1,8 @@
 // Whether leases still hold, and whether their holder is asked to stop: what a worker asks once a second, so that a cancel
 // reaches the code that runs without waiting for the next renewal. It writes nothing.
-import { refusal } from '../../model/errors.ts'
+import { limits } from '../../model/limits.ts'
+import { checkSet } from '../../model/sets.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
-import { show } from '../../model/text.ts'
 import type { Sql } from '../../sql/sql.ts'
 import type { Caller } from '../caller.ts'
 import { lookAtLeases, type LeaseAnswer } from '../execution/renew.ts'
@@ -19,6 +19,6 @@ export async function checkLeases(
   request: CheckLeasesRequest,
 ): Promise<readonly LeaseAnswer[]> {
   refuseUnknownFields('leases.check', request, ['leases'])
-  if (!Array.isArray(request.leases)) throw refusal('invalid_input', 'leases', show(request.leases), 'an array')
+  checkSet('leases', request.leases, limits.leaseCount)
   return lookAtLeases(sql, caller, request.leases)
 }

@@ -5,6 +5,7 @@ import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
+import { bySets } from '../../../src/model/sets.ts'
 
 const cancellable = [
   'waiting',
@@ -278,11 +279,14 @@ test.each([
 
 test('a thousand are cancelled in one call', async () => {
   const { engine } = await setup()
-  const created = await engine.executions.createMany(Array.from({ length: 1000 }, () => ({ kind: 'k' })))
+  const created = await bySets(
+    Array.from({ length: 1000 }, () => ({ kind: 'k' })),
+    (set) => engine.executions.createMany(set),
+  )
   const ids = created.map((answer) =>
     answer.kind === 'refused' ? expect.unreachable() : { executionId: answer.executionId },
   )
-  const answers = await engine.executions.cancelMany(ids)
+  const answers = await bySets(ids, (set) => engine.executions.cancelMany(set))
   expect(answers.filter((answer) => answer.kind === 'cancelled')).toHaveLength(1000)
   expect((await engine.executions.countByState()).cancelled).toEqual({ count: 1000, orMore: false })
 })

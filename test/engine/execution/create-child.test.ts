@@ -12,6 +12,7 @@ import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { fenceOf, held, take } from './holder.ts'
+import { bySets } from '../../../src/model/sets.ts'
 
 test('a child carries the partition of its parent, names it, and is claimed like any other', async () => {
   const { engine } = await setup()
@@ -154,7 +155,7 @@ test('a thousand children of a hundred parents, one of them unknown and one ende
   await engine.executions.cancel({ executionId: parents[7]! })
   parents[3] = mintExecutionId()
   const requests = Array.from({ length: 1000 }, (_, index) => ({ kind: 'child', parentId: parents[index % 100]! }))
-  const answers = await engine.executions.createMany(requests)
+  const answers = await bySets(requests, (set) => engine.executions.createMany(set))
   answers.forEach((answer, index) => {
     const code = { 3: 'execution_not_found', 7: 'execution_terminal' }[index % 100]
     if (code === undefined) expect(answer.kind).toBe('created')

@@ -7,12 +7,13 @@ import { factory } from '../../support/factory.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { pageThrough } from './page-through.ts'
+import { bySets } from '../../../src/model/sets.ts'
 
 test('EXEC-17 a limit of nought is an empty page, and one above 1,000 is 1,000', async () => {
   const { engine } = await setup()
   const partition = 7
   const requests = Array.from({ length: 1001 }, () => ({ kind: 'k', executionId: idIn(partition) }))
-  await engine.executions.createMany(requests.slice(1))
+  await bySets(requests.slice(1), (set) => engine.executions.createMany(set))
   expect(await engine.executions.list({ partition, limit: 0 })).toEqual({ executions: [], nextCursor: null })
 
   const exactly = await engine.executions.list({ partition, limit: 5000 })

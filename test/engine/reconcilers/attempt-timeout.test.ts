@@ -8,6 +8,7 @@ import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { claimed, claimNext, fenceOf } from './claimed.ts'
+import { bySets } from '../../../src/model/sets.ts'
 
 const retried = (attempts: number, delayMs = 0): PolicyInput => ({
   attemptTimeoutMs: '10s',
@@ -131,7 +132,10 @@ test('a timeout that would be retried ends cancelled when a cancel was asked for
 test('DEAD-09 one sweep takes a thousand at most, the oldest first, and the next the rest', async () => {
   const { engine, sql, clock } = await setup()
   const request = { kind: 'k', policy: { attemptTimeoutMs: '10s' } } as const
-  await engine.executions.createMany(Array.from({ length: 1500 }, () => request))
+  await bySets(
+    Array.from({ length: 1500 }, () => request),
+    (set) => engine.executions.createMany(set),
+  )
   const worker = { workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'] }
   const { claims } = await engine.executions.claim({ ...worker, max: 1000 })
   const oldest = Math.max(...claims.map((claim) => claim.attemptDeadlineAt!))

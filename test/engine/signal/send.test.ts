@@ -10,6 +10,7 @@ import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { fenceOf, held, take } from '../execution/holder.ts'
 import { parked, parkedAgain, stateOf } from './parked.ts'
+import { bySets } from '../../../src/model/sets.ts'
 
 const forGo = { kind: 'signal', name: 'go' } as const
 
@@ -124,7 +125,10 @@ test('a burst to one execution goes in sets, and none of it meets the lock of it
   const engine = createEngine(counting)
   const executionId = await factory(sql).waiting()
   sent = 0
-  const answers = await engine.signals.sendMany(Array.from({ length: 1200 }, () => ({ executionId, name: 'go' })))
+  const answers = await bySets(
+    Array.from({ length: 1200 }, () => ({ executionId, name: 'go' })),
+    (set) => engine.signals.sendMany(set),
+  )
   expect(answers.filter((answer) => answer.kind === 'accepted')).toHaveLength(1200)
   // The first set looks whether it ends a wait.
   expect(sent).toBeLessThanOrEqual(13)

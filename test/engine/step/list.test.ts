@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { setup } from '../../support/setup.ts'
 import { fenceOf, held } from '../execution/holder.ts'
+import { bySets } from '../../../src/model/sets.ts'
 
 test('steps are turned page by page, in the order in which they were recorded', async () => {
   const { engine } = await setup()
@@ -23,7 +24,10 @@ test('a long history is one page, when it is asked for as one', async () => {
   const claim = await held(engine)
   const names = Array.from({ length: 1001 }, (_, index) => `step ${index}`)
   const request = { ...fenceOf(claim), kind: 'step', state: 'succeeded' } as const
-  await engine.steps.recordMany(names.map((name) => ({ ...request, name })))
+  await bySets(
+    names.map((name) => ({ ...request, name })),
+    (set) => engine.steps.recordMany(set),
+  )
   const { steps, nextCursor } = await engine.steps.list(claim.executionId, { limit: 10_000 })
   expect([new Set(steps.map((step) => step.name)).size, nextCursor]).toEqual([1001, null])
 })
