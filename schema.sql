@@ -191,6 +191,14 @@ create type flowfabric.ff_signal_effect as enum (
   'no_op'
 );
 
+create type flowfabric.ff_source_type as enum (
+  'token',
+  'link',
+  'operator',
+  'caller',
+  'system'
+);
+
 create type flowfabric.ff_step_kind as enum (
   'step',
   'sleep',
@@ -842,8 +850,10 @@ create table flowfabric.ff_signal (
   waitpoint_key text collate "C",
   signal_name text collate "C" not null,
   signal_category text not null,
-  source_type text not null,
+  source_type flowfabric.ff_source_type not null,
   source_identity text not null,
+  claimed_type text,
+  claimed_identity text,
   correlation_id text,
   idempotency_key text collate "C",
   payload bytea,

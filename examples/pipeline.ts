@@ -33,7 +33,8 @@ const release = await ff.flow((f) => {
   return live
 })
 
-// Two people, in any order and at any time: what comes early is kept until it is asked for.
+// Two answers by name, in any order and at any time; an early one is kept until the wait. `by` is what the sender claims:
+// links that are issued for a person prove it (docs/engine.md, "Who answered").
 const approval = ff.handle(release.members['approve']!)
 await approval.signal('product', { by: 'ada' })
 await approval.signal('security', { by: 'grace' })

@@ -25,6 +25,6 @@ const { bytes } = jsonCodec.encode({ approved: true, by: 'ada' })
 await signals.deliver({ waitpointId, token: token!, name: 'answer', payload: bytes, sourceIdentity: 'ada' })
 
 const [after] = (await executions.claim(worker)).claims // any worker: the same attempt, with the answer
-console.log(after!.reason, after!.resumption?.signals[0]?.source.identity) // resume ada
+console.log(after!.reason, after!.resumption?.signals[0]?.claimed?.identity) // resume ada
 await executions.complete({ executionId, leaseId: after!.leaseId, leaseEpoch: after!.leaseEpoch })
 await ff.close()

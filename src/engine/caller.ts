@@ -4,10 +4,13 @@ import { checkNamespace } from '../model/name.ts'
 
 export type { Caller, CallerOptions } from '../model/caller.ts'
 
-export const localCaller: Caller = { namespace: null, actor: 'local' }
+/** Where it does not matter by which key the caller was admitted. */
+export type Acting = Pick<Caller, 'namespace' | 'actor'>
+
+export const localCaller: Caller = { namespace: null, actor: 'local', keyId: null }
 
 /** The namespace that something new belongs to: the one asked for, else the caller's, else `default`. */
-export function namespaceFor(caller: Caller, wanted: string | undefined): string {
+export function namespaceFor(caller: Acting, wanted: string | undefined): string {
   if (wanted === undefined) return caller.namespace ?? 'default'
   checkNamespace(wanted)
   if (caller.namespace !== null && caller.namespace !== wanted) {

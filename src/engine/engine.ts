@@ -5,7 +5,7 @@ import { createApiKey } from './api-key/create.ts'
 import { listApiKeys } from './api-key/list.ts'
 import { revokeApiKey } from './api-key/revoke.ts'
 import { listAttempts } from './attempt/list.ts'
-import { bindCaller } from '../model/caller.ts'
+import { bindAdmitted } from '../model/caller.ts'
 import { localCaller, type Caller } from './caller.ts'
 import { serverTime } from './clock/server-time.ts'
 import type { Engine } from './contract.ts'
@@ -130,7 +130,7 @@ function engineFor(engine: Shared, caller: Caller): Engine {
   const deliver = inSets(checkDeliverRequest, () => engine.signal)
   const send = inSets(checkSendRequest, () => engine.signal)
   return {
-    as: (options) => engineFor(engine, bindCaller(caller, options)),
+    as: (options) => engineFor(engine, bindAdmitted(caller, options)),
     serverTime: () => serverTime(sql),
     executions: {
       create: create.one,

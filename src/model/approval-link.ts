@@ -7,14 +7,16 @@ import type { IdParts } from './id.ts'
 import { limits } from './limits.ts'
 import { digestBytes, parseKid, sign, verify } from './signing-key.ts'
 import type { SigningKey } from './signing-key.ts'
-import { checkText } from './text.ts'
+import { checkText, foldName } from './text.ts'
 
-const label = 'flowfabric approval link v1'
+const label = 'flowfabric approval link v2'
 
 export interface ApprovalLink {
   readonly waitpointId: string
   /** What it may answer: one thing, or one and its opposite. */
   readonly actions: readonly string[]
+  /** Whom it was issued for; empty when for nobody in particular. It is the source of the answer. */
+  readonly person: string
   /** The last millisecond in which it may be opened. */
   readonly expiresAt: number
   /** Made by chance: two links for the same action are two, each to be used once. */
@@ -23,7 +25,7 @@ export interface ApprovalLink {
 
 export function signLink({ kid, secret }: Pick<SigningKey, 'kid' | 'secret'>, link: ApprovalLink): string {
   const [action, ...others] = link.actions.map(checkAction)
-  const fields = [kid, link.waitpointId, action!, `${link.expiresAt}`, link.nonce, ...others]
+  const fields = [kid, link.waitpointId, action!, `${link.expiresAt}`, link.nonce, link.person, ...others]
   return Buffer.concat([frame(fields), sign(secret, label, fields)]).toString('base64url')
 }
 
@@ -32,13 +34,20 @@ export function checkAction(action: unknown): string {
   return checkText('action', action, { minBytes: 1, maxBytes: limits.linkActionBytes, refuseControls: true })
 }
 
+/** The name of a person as the link carries it. */
+export function checkPerson(name: unknown): string {
+  const rule = { minBytes: 1, maxBytes: limits.linkPersonBytes, refuseControls: true }
+  const person = checkText('for', name, rule).normalize('NFKC').trim()
+  return foldName(person) === '' ? checkText('for', '', rule) : checkText('for', person, rule)
+}
+
 /** Null for whatever is damaged, forged, expired, or signed by a key that no longer verifies; which is not told. */
 export function verifyLink(text: unknown, keys: readonly SigningKey[], now: number): ApprovalLink | null {
   const { fields, digest } = readLink(text) ?? nothing
-  const [kid = '', waitpointId = '', action = '', expires = '', nonce = '', ...others] = fields
+  const [kid = '', waitpointId = '', action = '', expires = '', nonce = '', person = '', ...others] = fields
   const isRight = verify({ kid, digest }, keys, now, label, fields)
   const expiresAt = Number(expires)
-  return isRight && expiresAt >= now ? { waitpointId, actions: [action, ...others], expiresAt, nonce } : null
+  return isRight && expiresAt >= now ? { waitpointId, actions: [action, ...others], person, expiresAt, nonce } : null
 }
 
 /** What a link says of itself before anything of it is verified: enough to look up what it must be verified against. */
@@ -46,14 +55,15 @@ export interface ClaimedLink {
   readonly kid: string
   readonly waitpoint: IdParts
   readonly actions: readonly string[]
+  readonly person: string
 }
 
 /** Null for what no engine has signed, because it could not have. */
 export function claimedByLink(text: unknown): ClaimedLink | null {
-  const [kid, waitpointId, action, , , ...others] = readLink(text)?.fields ?? []
+  const [kid, waitpointId, action, , , person = '', ...others] = readLink(text)?.fields ?? []
   try {
     const actions = [action, ...others].map(checkAction)
-    return { kid: parseKid(kid), waitpoint: parseWaitpointId(waitpointId), actions }
+    return { kid: parseKid(kid), waitpoint: parseWaitpointId(waitpointId), actions, person }
   } catch {
     return null
   }
@@ -72,5 +82,5 @@ function readLink(text: unknown): typeof nothing | null {
   // Node skips what is not base64url, so only a text that comes out the same was whole.
   if (bytes.length <= digestBytes || bytes.toString('base64url') !== text) return null
   const fields = unframe(bytes.subarray(0, -digestBytes))
-  return fields?.length === 5 || fields?.length === 6 ? { fields, digest: bytes.subarray(-digestBytes) } : null
+  return fields?.length === 6 || fields?.length === 7 ? { fields, digest: bytes.subarray(-digestBytes) } : null
 }

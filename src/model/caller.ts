@@ -8,12 +8,20 @@ import { checkText } from './text.ts'
 export interface Caller {
   readonly namespace: string | null
   readonly actor: string
+  /** Of the API key that admitted the caller; null in this process, and where a server asks for none. */
+  readonly keyId: string | null
 }
 
 /** What `engine.as` takes: a namespace or `'*'`, and who acts. */
 export interface CallerOptions {
   readonly namespace?: string
   readonly actor?: string
+  /** The API key that admitted the caller: for a server that binds its engine for each request. A client cannot name one. */
+  readonly keyId?: string | null
+}
+
+export function bindAdmitted(from: Caller, { keyId, ...options }: CallerOptions): Caller {
+  return { ...bindCaller(from, options), keyId: keyId ?? from.keyId }
 }
 
 /** Over HTTP nobody is named until somebody is: the server knows who a key belongs to. */

@@ -3,12 +3,13 @@ import { waitpointsOf } from './condition.ts'
 import type { CountCondition, SignalCondition, SignalMatcher } from './condition.ts'
 import type { Json } from './json.ts'
 import { fulfils } from './predicate.ts'
-import type { SignalSource } from './signal.ts'
+import { sourceKey, type SignalSource } from './signal.ts'
 
 /** A signal as the evaluator sees it. */
 export interface SignalFact {
   readonly id: string
   readonly name: string
+  /** The proved one. */
   readonly source: SignalSource
   /** The key of the waitpoint through which it came; absent for one that was sent by name. */
   readonly waitpoint?: string
@@ -56,7 +57,7 @@ function thingOf(node: SignalCondition | CountCondition, signal: SignalFact): st
     case 'waitpoints':
       return signal.waitpoint
     case 'sources':
-      return JSON.stringify([signal.source.type, signal.source.identity])
+      return sourceKey(signal.source)
     default:
       return undefined
   }

@@ -17,8 +17,8 @@ import { limits } from './limits.ts'
 import { parsePredicate } from './predicate-parse.ts'
 import { ownFields, readShape } from './shape.ts'
 import type { Read, Reader, Shape } from './shape.ts'
-import { checkSignalName, checkSourceText, checkWaitpointKey } from './signal.ts'
-import type { SignalSource } from './signal.ts'
+import { checkSignalName, checkSourceText, checkWaitpointKey, sourceTypes } from './signal.ts'
+import type { SignalSource, SourceType } from './signal.ts'
 import { oneOf, show } from './text.ts'
 
 const code = 'invalid_condition'
@@ -77,9 +77,15 @@ const matcherShape = {
 
 function parseSource(at: string, value: unknown): Partial<SignalSource> {
   const text: Reader<string> = (field, found) => checkSourceText(field, found, code)
-  const source = readShape(code, at, value, { type: text, identity: text })
+  const source = readShape(code, at, value, { type: parseSourceType, identity: text })
   if (Object.keys(source).length > 0) return { ...source }
   throw refusal(code, at, 'empty', 'an object with a type, an identity or both; leave it out to take any source')
+}
+
+function parseSourceType(at: string, value: unknown): SourceType {
+  const type = sourceTypes.find((known) => known === value)
+  if (type !== undefined) return type
+  throw refusal(code, at, show(value), `${oneOf(value, sourceTypes)}; what senders claim is not matched`)
 }
 
 function parseSignal(path: NodePath, value: unknown): SignalCondition {
@@ -102,6 +108,12 @@ function parseCount(path: NodePath, value: unknown, depth: number): CountConditi
   return count
 }
 
+/** One that is named in full, or the one token of each waitpoint. */
+function mostSources(source: CountCondition['source'], waitpoints: CountCondition['waitpoints']): number {
+  if (source?.type !== undefined && source.identity !== undefined) return 1
+  return source?.type === 'token' ? (waitpoints?.length ?? 0) : Infinity
+}
+
 function checkReach(path: NodePath, { n, distinct, waitpoints, name, source }: CountCondition): void {
   if (n === 0) throw impossible('count_n_zero', path, 'a count of nothing is always met; n must be at least 1')
   if (waitpoints?.length === 0 || (waitpoints === undefined && name === undefined)) {
@@ -111,11 +123,11 @@ function checkReach(path: NodePath, { n, distinct, waitpoints, name, source }: C
     const found = `n=${n}, waitpoints.len()=${waitpoints?.length ?? 0}`
     throw impossible('count_exceeds_waitpoint_set', path, `${found}; lower n or name more waitpoints`)
   }
-  if (distinct === 'sources' && n > 1 && source?.type !== undefined && source.identity !== undefined) {
+  if (distinct === 'sources' && n > mostSources(source, waitpoints)) {
     throw impossible(
       'count_exceeds_sources',
       path,
-      `n=${n}, but only one source fits; lower n or leave the source open`,
+      `n=${n}, but only ${mostSources(source, waitpoints)} can fit; lower n or leave the source open`,
     )
   }
   if (n > limits.signalCount) {

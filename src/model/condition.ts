@@ -16,6 +16,7 @@ import type { SignalSource } from './signal.ts'
 /** Everything that is given must fit; nothing given fits all. */
 export interface SignalMatcher {
   readonly name?: string
+  /** The proved source; what a sender claims is never matched. */
   readonly source?: Partial<SignalSource>
   readonly payload?: Predicate
 }
@@ -26,7 +27,7 @@ export interface SignalCondition extends SignalMatcher {
   readonly waitpoint?: string
 }
 
-/** Met by n signals that fit and differ in what is counted; a source is a pair of type and identity. */
+/** Met by n signals that fit and differ in what is counted; a source is one that was proved. */
 export interface CountCondition extends SignalMatcher {
   readonly kind: 'count'
   readonly n: number

@@ -44,6 +44,7 @@ export const limits = {
   apiKeyNameBytes: 128,
   signingSecretBytes: 512,
   linkActionBytes: 64,
+  linkPersonBytes: 128,
   linkBytes: 2 * KiB,
   stepNameBytes: 256,
 

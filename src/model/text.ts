@@ -46,6 +46,19 @@ export function hasLoneSurrogate(text: string): boolean {
   return /\p{Surrogate}/u.test(text)
 }
 
+/**
+ * A name as it is compared with others: compatibility forms, case, spacing and invisible characters make no difference, because
+ * a reader does not see them.
+ */
+export function foldName(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/\p{Cf}/gu, '')
+    .replaceAll(/\s+/gu, ' ')
+    .trim()
+}
+
 /** A value as an error message names it: short, on one line, and never the whole of something large. */
 export function show(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.length > 80 ? `${value.slice(0, 79)}…` : value)

@@ -67,7 +67,7 @@ export class Gate {
   #bind(identity: Identity, headers: Headers): Engine {
     const namespace = headers.get(names.namespace)
     const actor = headers.get(names.actor)
-    const bound = this.#engine.as({ namespace: identity.namespace, actor: identity.actor })
+    const bound = this.#engine.as({ namespace: identity.namespace, actor: identity.actor, keyId: identity.keyId })
     if (namespace === null && actor === null) return bound
     if (actor !== null && !identity.scopes.includes('admin')) {
       throw new EngineError('forbidden', `only a key with the scope admin may act as another; leave ${names.actor} out`)

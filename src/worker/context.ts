@@ -39,6 +39,16 @@ export interface WaitForOptions<Value = unknown> {
   readonly onTimeout?: () => Value
 }
 
+export interface LinkOptions {
+  /** The name of the signal that it sends. */
+  readonly action: string
+  /** The name of the signal of the opposite answer. */
+  readonly refusal?: string
+  /** The person whom it is issued for: links for one person are one source, and so are all that name nobody. */
+  readonly for?: string
+  readonly expiresIn: Duration
+}
+
 /** Made ahead of the wait, so that its token can be handed out first. */
 export interface Waitpoint {
   readonly name: string
@@ -50,10 +60,7 @@ export interface Waitpoint {
    * that is given. The page of a server gives the wait `{ approved, action, comment? }`. In a step, as the
    * token.
    */
-  url(
-    base: string,
-    options: { readonly action: string; readonly refusal?: string; readonly expiresIn: Duration },
-  ): Promise<string>
+  url(base: string, options: LinkOptions): Promise<string>
 }
 
 export type ChildOptions = Omit<

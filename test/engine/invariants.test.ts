@@ -153,7 +153,11 @@ const breakages: readonly Breakage[] = [
     invariant: signal,
     by: 'one that waits unseen',
     given: 'active',
-    ...adding('ff_signal', signalColumns, `execution_id, execution_id, 0, 0, 'kept_for_condition', 'n', 'c', 't', 'i'`),
+    ...adding(
+      'ff_signal',
+      signalColumns,
+      `execution_id, execution_id, 0, 0, 'kept_for_condition', 'n', 'c', 'token', 'i'`,
+    ),
   },
   {
     invariant: takenSignal,
@@ -162,7 +166,7 @@ const breakages: readonly Breakage[] = [
     ...adding(
       'ff_signal',
       `${signalColumns}, taken_at_ms, waitpoint_id`,
-      `execution_id, execution_id, 0, 0, 'appended_to_waitpoint', 'n', 'c', 't', 'i', 0,
+      `execution_id, execution_id, 0, 0, 'appended_to_waitpoint', 'n', 'c', 'token', 'i', 0,
         (select waitpoint_id from flowfabric.ff_waitpoint_pending)`,
     ),
   },
@@ -202,7 +206,7 @@ const breakages: readonly Breakage[] = [
     invariant: orphans,
     by: 'a signal of nobody',
     given: 'waiting',
-    ...adding('ff_signal', signalColumns, `${nobody}::uuid, ${nobody}::uuid, 0, 0, 'no_op', 'n', 'c', 't', 'i'`),
+    ...adding('ff_signal', signalColumns, `${nobody}::uuid, ${nobody}::uuid, 0, 0, 'no_op', 'n', 'c', 'token', 'i'`),
   },
   {
     invariant: orphans,

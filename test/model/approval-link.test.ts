@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { claimedByLink, signLink, verifyLink } from '../../src/model/approval-link.ts'
+import { checkPerson, claimedByLink, signLink, verifyLink } from '../../src/model/approval-link.ts'
 import type { ApprovalLink } from '../../src/model/approval-link.ts'
 import { frame } from '../../src/model/frame.ts'
 import { sign } from '../../src/model/signing-key.ts'
@@ -13,6 +13,7 @@ const link: ApprovalLink = {
   actions: ['approve'],
   expiresAt: 2000,
   nonce: 'by chance',
+  person: '',
 }
 const text = signLink(key, link)
 
@@ -55,15 +56,15 @@ describe('an approval link', () => {
   })
 
   test('cannot be made of a token: what is signed for one purpose does not stand for another', () => {
-    const fields = ['kid-a', link.waitpointId, ...link.actions, `${link.expiresAt}`, link.nonce]
+    const fields = ['kid-a', link.waitpointId, ...link.actions, `${link.expiresAt}`, link.nonce, link.person]
     const bytes = Buffer.concat([frame(fields), sign(key.secret, 'flowfabric waitpoint token v1', fields)])
     expect(verifyLink(bytes.toString('base64url'), [key], 1000)).toBeNull()
   })
 
   test('whose fields are too few or too many is refused, though signed by the right key', () => {
     const four = ['kid-a', 'w', 'approve', '2000']
-    for (const fields of [[], ['kid-a'], four, [...four, 'n', 'other', 'more']]) {
-      const bytes = Buffer.concat([frame(fields), sign(key.secret, 'flowfabric approval link v1', fields)])
+    for (const fields of [[], ['kid-a'], four, [...four, 'n'], [...four, 'n', 'ada', 'other', 'more']]) {
+      const bytes = Buffer.concat([frame(fields), sign(key.secret, 'flowfabric approval link v2', fields)])
       expect(verifyLink(bytes.toString('base64url'), [key], 1000)).toBeNull()
     }
   })
@@ -82,6 +83,23 @@ describe('an approval link', () => {
     'A'.repeat(5000),
   ])('is never %j', (value) => {
     expect(verifyLink(value, [key], 1000)).toBeNull()
+  })
+
+  test('carries the person whom it was issued for', () => {
+    const text = signLink(key, { ...link, person: 'Ada' })
+    expect(verifyLink(text, [key], 1000)).toMatchObject({ person: 'Ada', actions: ['approve'] })
+    expect(claimedByLink(text)?.person).toBe('Ada')
+  })
+
+  test.each([
+    [' Ada  ', 'Ada'],
+    ['Ａｄａ', 'Ada'],
+  ])('is issued for %j as %j', (given, person) => {
+    expect(checkPerson(given)).toBe(person)
+  })
+
+  test.each(['', '  ', '\u200b', 'a\nb', 'x'.repeat(129), 7, null])('is issued for nobody called %j', (name) => {
+    refused('invalid_input', () => checkPerson(name))
   })
 
   test('may be for an answer or its opposite', () => {

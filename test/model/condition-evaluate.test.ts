@@ -7,8 +7,8 @@ import type { Condition } from '../../src/model/condition.ts'
 import type { SignalEffect } from '../../src/model/signal.ts'
 
 let serial = 0
-const ann = { type: 'user', identity: 'ann' }
-const bob = { type: 'user', identity: 'bob' }
+const ann = { type: 'link', identity: 'ann' } as const
+const bob = { type: 'link', identity: 'bob' } as const
 
 /** Accepted in the order in which they are made. */
 function signal(fields: Partial<SignalFact> = {}): SignalFact {
@@ -47,13 +47,13 @@ describe('one leaf', () => {
   })
 
   test.each([
-    [{ type: 'user' }, ann, true],
+    [{ type: 'link' }, ann, true],
     [{ type: 'system' }, ann, false],
     [{ identity: 'ann' }, ann, true],
     [{ identity: 'ann' }, bob, false],
-    [{ type: 'user', identity: 'bob' }, bob, true],
+    [{ type: 'link', identity: 'bob' }, bob, true],
     [{ identity: '' }, { type: 'operator', identity: '' }, true],
-  ])('from the source %j takes what comes from %j: %s', (wanted, source, satisfied) => {
+  ] as const)('from the source %j takes what comes from %j: %s', (wanted, source, satisfied) => {
     const condition: Condition = { ...approval, source: wanted }
     expect(evaluate(condition, given(through('approval', { source }))).satisfied).toBe(satisfied)
   })
@@ -213,7 +213,7 @@ describe('anyOf', () => {
 })
 
 describe('count', () => {
-  test('COMP-02 of sources takes pairs of type and identity, each once', () => {
+  test('COMP-02 of sources takes each proved source once', () => {
     const two = countOf(2, 'sources', 'review')
     const from = (source: SignalFact['source']) => through('review', { source })
     expect(effects(two, from(ann), from(ann), from({ type: 'system', identity: 'ann' }))).toEqual([
@@ -221,8 +221,23 @@ describe('count', () => {
       'appended_to_waitpoint_duplicate',
       'resume_condition_satisfied',
     ])
-    const ambiguous = [from({ type: 'a', identity: 'b:c' }), from({ type: 'a:b', identity: 'c' })]
+    const ambiguous = [from({ type: 'link', identity: 'b:c' }), from({ type: 'link', identity: 'b' })]
     expect(evaluate(two, given(...ambiguous)).satisfied).toBe(true)
+  })
+
+  test('of sources takes one name in several spellings once', () => {
+    const two = countOf(2, 'sources', 'review')
+    const from = (identity: string) => through('review', { source: { type: 'link', identity } })
+    const spellings = [
+      'Ada Lovelace',
+      'ada  lovelace',
+      ' ADA LOVELACE',
+      'Ada\u00a0Lovelace',
+      'A\u200bda Lovelace',
+      'Ａｄａ Lovelace',
+    ]
+    expect(evaluate(two, given(...spellings.map(from))).satisfied).toBe(false)
+    expect(evaluate(two, given(from('Ada Lovelace'), from('Adam Lovelace'))).satisfied).toBe(true)
   })
 
   test('COMP-03 of signals takes two through one waitpoint, of waitpoints it takes one through each', () => {

@@ -24,14 +24,14 @@ describe('a condition', () => {
       distinct: 'sources',
       waitpoints: ['review'],
       name: undefined,
-      source: { type: 'user', identity: undefined },
+      source: { type: 'link', identity: undefined },
     })
     expect(condition).toStrictEqual({
       kind: 'count',
       n: 2,
       distinct: 'sources',
       waitpoints: ['review'],
-      source: { type: 'user' },
+      source: { type: 'link' },
     })
   })
 
@@ -96,8 +96,12 @@ describe('a condition', () => {
       'count_exceeds_signal_limit at path <root>',
     ],
     [
-      { kind: 'count', n: 2, distinct: 'sources', name: 'go', source: { type: 'user', identity: 'ada' } },
-      'count_exceeds_sources at path <root>: n=2, but only one source fits',
+      { kind: 'count', n: 2, distinct: 'sources', name: 'go', source: { type: 'link', identity: 'ada' } },
+      'count_exceeds_sources at path <root>: n=2, but only 1 can fit',
+    ],
+    [
+      { kind: 'count', n: 2, distinct: 'sources', waitpoints: ['a'], source: { type: 'token' } },
+      'count_exceeds_sources at path <root>: n=2, but only 1 can fit',
     ],
     [{ kind: 'signal' }, 'waitpoints_empty at path <root>'],
   ])('COMP-05 that can never be met, or always, is refused with its place: %j', (condition, message) => {
@@ -110,8 +114,8 @@ describe('a condition', () => {
     [{ kind: 'count', n: 3, distinct: 'signals', waitpoints: ['a'] }],
     [{ kind: 'count', n: 3, distinct: 'sources', waitpoints: ['a'] }],
     [{ kind: 'count', n: 2000, distinct: 'signals', waitpoints: ['a', 'b'] }],
-    [{ kind: 'count', n: 2, distinct: 'sources', name: 'go', source: { type: 'user' } }],
-    [{ kind: 'count', n: 2, distinct: 'signals', name: 'go', source: { type: 'user', identity: 'ada' } }],
+    [{ kind: 'count', n: 2, distinct: 'sources', name: 'go', source: { type: 'link' } }],
+    [{ kind: 'count', n: 2, distinct: 'signals', name: 'go', source: { type: 'link', identity: 'ada' } }],
     [{ kind: 'count', n: 2, distinct: 'waitpoints', waitpoints: ['a', 'b'] }],
   ])('with a count that can be reached is accepted: %j', (condition) => {
     expect(parseCondition(condition)).toEqual(condition)
@@ -131,6 +135,7 @@ describe('a condition', () => {
     [{ kind: 'signal', name: 'a\nb' }, 'with a control character'],
     [{ kind: 'signal', name: 'x'.repeat(257) }, 'condition.name is at least 257 bytes long'],
     [{ kind: 'signal', name: 'go', source: {} }, 'condition.source is empty'],
+    [{ kind: 'signal', name: 'go', source: { type: 'webhook' } }, 'what senders claim is not matched'],
     [{ kind: 'signal', name: 'go', source: { kind: 'user' } }, 'condition.source has an unknown field "kind"'],
     [{ kind: 'count', n: 1.5, distinct: 'signals', name: 'go' }, 'condition.n is 1.5'],
     [{ kind: 'count', n: -1, distinct: 'signals', name: 'go' }, 'condition.n is -1'],

@@ -175,7 +175,7 @@ describe('any condition', () => {
     const together = Array.from({ length: 500 }, (_, index) => ({
       id: String(1000 + index),
       name: 'go',
-      source: { type: 'caller', identity: '' },
+      source: { type: 'caller' as const, identity: '' },
       acceptedAt: 1,
     }))
     expect(receive(condition, { signals: [], now: 1 }, together).effects).toHaveLength(300)
@@ -195,7 +195,7 @@ describe('any condition', () => {
     const together = Array.from({ length: 500 }, (_, index) => ({
       id: `${index}`,
       name: 'go',
-      source: { type: 'a', identity: '' },
+      source: { type: 'token' as const, identity: '' },
       waitpoint: 'door',
       acceptedAt: 1,
     }))

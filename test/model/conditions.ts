@@ -16,7 +16,7 @@ const children: ExecutionId[] = [
 const moment = fc.integer({ min: 0, max: 20 })
 const key = fc.constantFrom(...keys)
 const name = fc.constantFrom(...names)
-const source = fc.record({ type: fc.constantFrom('user', 'system'), identity: fc.constantFrom('', 'ann', 'bob') })
+const source = fc.record({ type: fc.constantFrom('link', 'system'), identity: fc.constantFrom('', 'ann', 'bob') })
 
 const json = fc.constantFrom<Json>(
   null,
@@ -50,7 +50,7 @@ export const predicates: fc.Arbitrary<Predicate> = fc.oneof(
 )
 
 const matcher = fc.record(
-  { name, source: fc.oneof(source, fc.record({ type: fc.constant('user') })), payload: predicates },
+  { name, source: fc.oneof(source, fc.record({ type: fc.constant('link') })), payload: predicates },
   { requiredKeys: [] },
 )
 const byWaitpoint = fc.tuple(matcher, key).map(([fields, waitpoint]) => ({ ...fields, waitpoint }))

@@ -61,8 +61,7 @@ export function signal({ signals }: Engine, executionId: ExecutionId): Promise<S
 export async function deliver(
   { signals }: Engine,
   { waitpointId, token }: Pick<Suspended, 'waitpointId' | 'token'>,
-  sourceIdentity = 'one',
 ): Promise<string> {
-  const [answer] = await signals.deliverMany([{ waitpointId, token, name: 'yes', sourceIdentity }])
+  const [answer] = await signals.deliverMany([{ waitpointId, token, name: 'yes' }])
   return answer!.kind === 'refused' ? answer!.error.code : answer!.effect
 }

@@ -26,12 +26,11 @@ async function another(url: string): Promise<Sql> {
 test('of twenty signals that want to close one suspension, one does, and as many as it needs are taken', async () => {
   const { engine, sql, url } = await setup()
   const senders = await engines(url, 4)
-  const condition = { kind: 'count', n: 5, distinct: 'sources', waitpoints: ['answer'] } as const
+  const condition = { kind: 'count', n: 5, distinct: 'signals', waitpoints: ['answer'] } as const
   for (let round = 1; round <= times; round += 1) {
     const [waiting] = await suspended(engine, 1, { condition })
-    const contenders = senders.map((sender, index) => () => {
-      const sources = Array.from({ length: 5 }, (_, place) => `source ${index * 5 + place}`)
-      return Promise.all(sources.map((source) => deliver(sender, waiting!, source)))
+    const contenders = senders.map((sender) => () => {
+      return Promise.all(Array.from({ length: 5 }, () => deliver(sender, waiting!)))
     })
     const effects = (await meet(url, contenders, { first: round % senders.length })).flat()
     expect(effects.filter((effect) => effect === 'resume_condition_satisfied')).toHaveLength(1)

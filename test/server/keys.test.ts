@@ -97,6 +97,23 @@ test('who acts is the name of the key, and only an admin may name another', asyn
   expect((await ask('GET', '/v1/time', undefined, { ...admin.headers, 'flowfabric-actor': '%' })).status).toBe(400)
 })
 
+test('a key is one source of approvals, whatever actor it names, and two keys of one name are two', async () => {
+  const { ask, engine } = await keyed()
+  const [one, other] = [await bearerOf(engine, { scopes: ['admin'] }), await bearerOf(engine, { scopes: ['operate'] })]
+  const condition = { kind: 'count', n: 2, distinct: 'sources', waitpoints: ['door'] } as const
+  const { executionId, waitpointId } = await waitingFor(engine, 'door', {}, condition)
+  const path = `/v1/waitpoints/${encodeURIComponent(waitpointId)}/approve`
+  const approve = async (idempotencySuffix: string, headers: Record<string, string>) =>
+    (await ask('POST', path, { name: 'approved', idempotencySuffix }, headers)).body.effect
+  expect(await approve('1', one.headers)).toBe('appended_to_waitpoint')
+  expect(await approve('2', { ...one.headers, 'flowfabric-actor': 'ceo' })).toBe('appended_to_waitpoint_duplicate')
+  expect(await approve('3', other.headers)).toBe('resume_condition_satisfied')
+  const { signals } = await engine.signals.list(executionId)
+  expect(signals.map(({ source }) => source)).toEqual(
+    [one, one, other].map(({ keyId }) => ({ type: 'operator', identity: keyId })),
+  )
+})
+
 test('a key of one namespace cannot be widened, one of all can be narrowed', async () => {
   const { ask, engine } = await keyed()
   const bound = await bearerOf(engine, { scopes: ['admin'], namespace: 'shop' })

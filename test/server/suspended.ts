@@ -2,6 +2,7 @@
 import { expect } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
 import type { CreateRequest } from '../../src/engine/execution/create-request.ts'
+import type { Condition } from '../../src/model/condition.ts'
 import type { ExecutionId, WaitpointId } from '../../src/model/id.ts'
 
 export interface Waiting {
@@ -10,7 +11,12 @@ export interface Waiting {
   readonly token: string
 }
 
-export async function waitingFor(engine: Engine, key: string, traits: Partial<CreateRequest> = {}): Promise<Waiting> {
+export async function waitingFor(
+  engine: Engine,
+  key: string,
+  traits: Partial<CreateRequest> = {},
+  condition: Condition = { kind: 'signal', waitpoint: key },
+): Promise<Waiting> {
   await engine.executions.create({ kind: 'deploy', ...traits })
   const { claims } = await engine.executions.claim({ workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'] })
   const { executionId, leaseId, leaseEpoch } = claims[0]!
@@ -18,7 +24,7 @@ export async function waitingFor(engine: Engine, key: string, traits: Partial<Cr
     executionId,
     leaseId,
     leaseEpoch,
-    condition: { kind: 'signal', waitpoint: key },
+    condition,
     reason: 'waiting_for_approval',
   })
   if (parked.kind !== 'suspended') return expect.unreachable(parked.kind)

@@ -93,6 +93,7 @@ const plain: Sample = {
   neg_priority: 0,
   interruptions: Array.from({ length: sampleSize }, () => 'signalled'),
   group_states: Array.from({ length: sampleSize }, () => 'pending'),
+  source_types: Array.from({ length: sampleSize }, () => 'token'),
   effects: Array.from({ length: sampleSize }, () => 'no_op'),
   timeout_behaviours: Array.from({ length: sampleSize }, () => 'fail'),
   required_names: Array.from({ length: sampleSize }, () => []),

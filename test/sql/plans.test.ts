@@ -170,7 +170,7 @@ const lives = [
   `insert into flowfabric.ff_signal (execution_id, signal_id, waitpoint_id, suspension_id, accepted_at_ms, taken_at_ms,
       generation, effect, signal_name, signal_category, source_type, source_identity)
     select execution_id, gen_random_uuid(), case when way = 'token' then waitpoint_id end, suspension_id, 0, 0,
-      generation, 'resume_condition_satisfied', 'x', 'x', 'x', 'x'
+      generation, 'resume_condition_satisfied', 'x', 'x', 'token', 'x'
     from lived
     cross join (values ('token'), ('name')) as w (way)`,
   // Who runs was given both signals of his last wait.

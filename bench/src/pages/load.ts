@@ -193,6 +193,6 @@ from flowfabric.ff_suspension_current`,
 insert into flowfabric.ff_signal (execution_id, signal_id, waitpoint_id, suspension_id, accepted_at_ms, generation, effect,
   waitpoint_key, signal_name, signal_category, source_type, source_identity)
 select execution_id, gen_random_uuid(), waitpoint_id, suspension_id, created_at_ms, 0, 'appended_to_waitpoint',
-  waitpoint_key, 'yes', 'external', 'bench', 'bench'
+  waitpoint_key, 'yes', 'external', 'token', 'bench'
 from flowfabric.ff_waitpoint_pending`,
 ]

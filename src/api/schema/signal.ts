@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { signalEffects } from '../../model/signal.ts'
+import { signalEffects, sourceTypes } from '../../model/signal.ts'
 import {
   answer,
   bytes,
@@ -23,7 +23,12 @@ export const signal = named(
     executionId,
     name: z.string(),
     category: z.string(),
-    source: answer({ type: z.string(), identity: z.string() }),
+    source: answer({ type: z.enum(sourceTypes), identity: z.string() }).describe(
+      'What the sender proved; conditions match and count it.',
+    ),
+    claimed: answer({ type: z.string(), identity: z.string() })
+      .nullable()
+      .describe('Who the sender said it was; nothing was checked.'),
     waitpointId: waitpointId.nullable(),
     waitpointKey: z.string().nullable(),
     correlationId: z.string().nullable(),

@@ -1,7 +1,7 @@
 // What a caller may ask of `create`, checked whole before anything is sent. A field that we do not honour is refused, not
 // ignored: work that silently ran without its deadline is worse than work that was never accepted.
 import { createHash, type Hash } from 'node:crypto'
-import { namespaceFor, type Caller } from '../caller.ts'
+import { namespaceFor, type Acting } from '../caller.ts'
 import { parseCapabilities } from '../../model/capability.ts'
 import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
@@ -116,7 +116,7 @@ const fields = [
 const dayMs = 86_400_000
 
 /** A member of a flow has that flow's partition, and its key holds within the flow. */
-export function checkCreateRequest(caller: Caller, request: CreateRequest, flowId?: FlowId): NewExecution {
+export function checkCreateRequest(caller: Acting, request: CreateRequest, flowId?: FlowId): NewExecution {
   refuseUnknownFields('create', request, fields)
   const queue: Queue = {
     namespace: namespaceFor(caller, request.namespace),

@@ -4,7 +4,7 @@ import { limits } from '../../model/limits.ts'
 import { checkKind } from '../../model/name.ts'
 import { parseTags } from '../../model/tag.ts'
 import { checkText } from '../../model/text.ts'
-import { namespaceFor, type Caller } from '../caller.ts'
+import { namespaceFor, type Acting } from '../caller.ts'
 
 export interface FlowRequest {
   /** Minted when left out. The same request again answers `duplicate`. */
@@ -39,7 +39,7 @@ export interface NewFlow {
 }
 
 /** Its known fields; whoever calls has refused the others. */
-export function checkFlowRequest(caller: Caller, request: FlowRequest): NewFlow {
+export function checkFlowRequest(caller: Acting, request: FlowRequest): NewFlow {
   const flowId = request.flowId ?? mintFlowId()
   const { partition, uuid } = parseFlowId(flowId)
   return {

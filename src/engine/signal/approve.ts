@@ -5,7 +5,7 @@ import { limits } from '../../model/limits.ts'
 import { checkLane } from '../../model/name.ts'
 import { checkText } from '../../model/text.ts'
 import type { Caller } from '../caller.ts'
-import { checkContent, type Incoming } from './incoming.ts'
+import { checkContent, provedByRight, type Incoming } from './incoming.ts'
 
 export interface ApproveRequest {
   readonly waitpointId: WaitpointId
@@ -24,7 +24,7 @@ const fields = ['waitpointId', 'name', 'idempotencySuffix', 'lane', 'payload', '
 export function checkApproveRequest(caller: Caller, request: ApproveRequest): Incoming {
   const content = checkContent('signals.approve', request, fields, {
     category: 'approval',
-    source: { type: 'operator', identity: caller.actor },
+    source: provedByRight('operator', caller),
   })
   const suffix = checkText('idempotencySuffix', request.idempotencySuffix, { minBytes: 1, maxBytes: 128 })
   const idempotencyKey = `approval:${content.name}:${suffix}`

@@ -3,7 +3,13 @@ import { EngineError, refusal } from '../../model/errors.ts'
 import type { ExecutionId, IdParts } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
-import { checkSignalName, checkSourceText, type SignalEffect, type SignalSource } from '../../model/signal.ts'
+import {
+  checkClaim,
+  checkSignalName,
+  type ClaimedSource,
+  type SignalEffect,
+  type SignalSource,
+} from '../../model/signal.ts'
 import { checkText, show } from '../../model/text.ts'
 import { kidOf } from '../../model/token.ts'
 import { mintUuid } from '../../model/uuid.ts'
@@ -58,7 +64,7 @@ export interface Incoming extends CheckedContent, Caller {
 
 /** Field by field: copied from several objects it takes twice as long, and thousands of them are made in one call. */
 export function incoming(
-  { namespace, actor }: Caller,
+  { namespace, actor, keyId }: Caller,
   content: CheckedContent,
   target: Incoming['target'],
   door: Door,
@@ -68,15 +74,22 @@ export function incoming(
     name: content.name,
     category: content.category,
     source: content.source,
+    claimed: content.claimed,
     correlationId: content.correlationId,
     idempotencyKey: content.idempotencyKey,
     payload: content.payload,
     payloadEncoding: content.payloadEncoding,
     namespace,
     actor,
+    keyId,
     target,
     door,
   }
+}
+
+/** What a caller with the right to act proves: the key by which it was admitted, whatever actor it names. */
+export function provedByRight(type: 'operator' | 'caller', { keyId, actor }: Caller): SignalSource {
+  return { type, identity: keyId ?? actor }
 }
 
 export interface CheckedContent {
@@ -85,6 +98,7 @@ export interface CheckedContent {
   readonly name: string
   readonly category: string
   readonly source: SignalSource
+  readonly claimed: ClaimedSource | null
   readonly correlationId: string | null
   readonly idempotencyKey: string | null
   readonly payload: Uint8Array | null
@@ -111,7 +125,7 @@ export function checkContent(
   operation: string,
   request: GivenContent,
   fields: readonly string[],
-  defaults: { readonly category: string; readonly source: SignalSource },
+  given: { readonly category: string; readonly source: SignalSource },
 ): CheckedContent {
   refuseUnknownFields(operation, request, fields)
   const { category, correlationId, idempotencyKey, payload, payloadEncoding, sourceType, sourceIdentity } = request
@@ -122,12 +136,9 @@ export function checkContent(
   return {
     signalId: mintUuid(),
     name: checkSignalName('name', request.name),
-    category: category === undefined ? defaults.category : checkText('category', category, labelRule),
-    source: {
-      type: sourceType === undefined ? defaults.source.type : checkText('sourceType', sourceType, labelRule),
-      identity:
-        sourceIdentity === undefined ? defaults.source.identity : checkSourceText('sourceIdentity', sourceIdentity),
-    },
+    category: category === undefined ? given.category : checkText('category', category, labelRule),
+    source: given.source,
+    claimed: checkClaim(sourceType, sourceIdentity),
     correlationId: correlationId === undefined ? null : checkText('correlationId', correlationId, labelRule),
     idempotencyKey: idempotencyKey === undefined ? null : checkText('idempotencyKey', idempotencyKey, keyRule),
     payload: payload === undefined ? null : checkPayload(payload),

@@ -26,23 +26,26 @@ export const recordReceived = `
 recorded as (
   insert into flowfabric.ff_signal (execution_id, signal_no, signal_id, waitpoint_id, suspension_id, accepted_at_ms,
     taken_at_ms, generation, effect, received_count, waitpoint_key, signal_name, signal_category, source_type,
-    source_identity, correlation_id, idempotency_key, payload, payload_encoding)
+    source_identity, claimed_type, claimed_identity, correlation_id, idempotency_key, payload, payload_encoding)
   select execution_id, signal_no, signal_id, waitpoint_id, suspension_id, accepted_at_ms,
     case when is_taken then accepted_at_ms end, generation, effect::flowfabric.ff_signal_effect, received_count, waitpoint_key,
-    signal_name, signal_category, source_type, source_identity, correlation_id, idempotency_key, payload,
-    payload_encoding
+    signal_name, signal_category, source_type::flowfabric.ff_source_type, source_identity, claimed_type, claimed_identity,
+    correlation_id, idempotency_key, payload, payload_encoding
   from received
 )`
 
 const details = `'signalId', signal_id, 'signalName', signal_name, 'effect', effect, 'category', signal_category,
       'sourceType', source_type, 'sourceIdentity', source_identity`
 
+const withWaitpoint = `case when waitpoint_id is null then jsonb_build_object(${details})
+      else jsonb_build_object(${details}, 'waitpointId', '{fp:' || partition_key || '}:' || waitpoint_id) end`
+
 /** Rows of `waitEventColumns`. */
 export const signalledEvents = `
   select accepted_at_ms, execution_id, flow_id, generation, 'signalled'::flowfabric.ff_event_type, partition_key, namespace,
     actor, null::text, null::int4,
-    case when waitpoint_id is null then jsonb_build_object(${details})
-      else jsonb_build_object(${details}, 'waitpointId', '{fp:' || partition_key || '}:' || waitpoint_id) end
+    case when claimed_type is null then ${withWaitpoint}
+      else ${withWaitpoint} || jsonb_build_object('claimedType', claimed_type, 'claimedIdentity', claimed_identity) end
   from received`
 
 const recordStatement = statement({
@@ -61,6 +64,8 @@ const recordStatement = statement({
     categories: 'text[]',
     source_types: 'text[]',
     source_identities: 'text[]',
+    claimed_types: 'text?[]',
+    claimed_identities: 'text?[]',
     correlation_ids: 'text?[]',
     idempotency_keys: 'text?[]',
     payloads: 'bytea?[]',
@@ -77,11 +82,11 @@ const recordStatement = statement({
 with received as materialized (
   select *
   from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int8[], $6::bool[], $7::int4[], $8::text[], $9::text[],
-    $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::bytea[], $17::text[], $18::int2[],
-    $19::text[], $20::text[], $21::uuid[], $22::int8[], $23::int4[])
+    $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::bytea[],
+    $19::text[], $20::int2[], $21::text[], $22::text[], $23::uuid[], $24::int8[], $25::int4[])
     as i (execution_id, signal_id, waitpoint_id, suspension_id, accepted_at_ms, is_taken, generation,
-      effect, waitpoint_key, signal_name, signal_category, source_type, source_identity, correlation_id,
-      idempotency_key, payload, payload_encoding, partition_key, namespace, actor, flow_id, signal_no, received_count)
+      effect, waitpoint_key, signal_name, signal_category, source_type, source_identity, claimed_type,
+      claimed_identity, correlation_id, idempotency_key, payload, payload_encoding, partition_key, namespace, actor, flow_id, signal_no, received_count)
 ),
 ${recordReceived},
 told as (
@@ -116,6 +121,8 @@ export function recordCall(records: readonly SignalRecord[]) {
     categories: items.map((item) => item.category),
     source_types: items.map((item) => item.source.type),
     source_identities: items.map((item) => item.source.identity),
+    claimed_types: items.map((item) => item.claimed?.type ?? null),
+    claimed_identities: items.map((item) => item.claimed?.identity ?? null),
     correlation_ids: items.map((item) => item.correlationId),
     // One that came too late was refused, and uses up no key.
     idempotency_keys: records.map(({ arrival, effect }) => (effect === 'no_op' ? null : arrival.item.idempotencyKey)),

@@ -31,7 +31,8 @@ export function checkRedeemRequest(caller: Caller, request: RedeemRequest): Inco
   const fingerprint = tokenFingerprint(link)
   const content = checkContent('signals.redeem', { ...payload, name }, [...fields, 'name'], {
     category: 'approval',
-    source: { type: 'link', identity: fingerprint },
+    // Links for one person are one source, and so are those for nobody in particular.
+    source: { type: 'link', identity: claimed.person },
   })
   return {
     ...content,

@@ -2,11 +2,11 @@
 // that names it takes it, also when it comes before the wait.
 import { parseExecutionId, type ExecutionId } from '../../model/id.ts'
 import type { Caller } from '../caller.ts'
-import { checkContent, contentFields, incoming, type Incoming, type SignalContent } from './incoming.ts'
+import { checkContent, contentFields, incoming, provedByRight, type Incoming, type SignalContent } from './incoming.ts'
 
 export interface SendRequest extends SignalContent {
   readonly executionId: ExecutionId
-  /** Who says so: part of what conditions match and count. Defaults to the caller's actor. */
+  /** Who the sender says it is: recorded as a claim, which no condition matches or counts. */
   readonly sourceType?: string
   readonly sourceIdentity?: string
 }
@@ -16,7 +16,7 @@ const fields = [...contentFields, 'executionId', 'sourceType', 'sourceIdentity']
 export function checkSendRequest(caller: Caller, request: SendRequest): Incoming {
   const content = checkContent('signals.send', request, fields, {
     category: 'external',
-    source: { type: 'caller', identity: caller.actor },
+    source: provedByRight('caller', caller),
   })
   const execution = parseExecutionId(request.executionId)
   const target = { noun: 'execution', partition: execution.partition, uuid: execution.uuid } as const

@@ -32,6 +32,8 @@ const settleStatement = statement({
     categories: 'text[]',
     source_types: 'text[]',
     source_identities: 'text[]',
+    claimed_types: 'text?[]',
+    claimed_identities: 'text?[]',
     correlation_ids: 'text?[]',
     idempotency_keys: 'text?[]',
     payloads: 'bytea?[]',
@@ -45,10 +47,11 @@ const settleStatement = statement({
 with target as materialized (
   select i.*, e.partition_key, e.namespace, e.flow_id, e.generation, e.attached, e.queue_id
   from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::uuid[], $8::text[], $9::text[],
-      $10::text[], $11::text[], $12::text[], $13::text[], $14::bytea[], $15::text[], $16::text[], $17::jsonb[])
+      $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::bytea[], $17::text[], $18::text[],
+      $19::jsonb[])
     with ordinality as i (execution_id, suspension_id, waitpoint_id, waitpoint_key, key_scope, kid, signal_id, signal_name,
-      signal_category, source_type, source_identity, correlation_id, idempotency_key, payload, payload_encoding, actor,
-      outcome, ordinal)
+      signal_category, source_type, source_identity, claimed_type, claimed_identity, correlation_id, idempotency_key,
+      payload, payload_encoding, actor, outcome, ordinal)
   join flowfabric.ff_exec_core seen on seen.execution_id = any (array[i.execution_id])
   join flowfabric.ff_exec_core e on e.ctid = seen.ctid and e.xmin = seen.xmin
   for no key update of e skip locked
@@ -80,7 +83,7 @@ ${wakeSuspended(`${signalledEvents}
   union all`)}
 select ordinal, queue_id, resume_delay_ms,
   -- Those of one queue are told once: the database drops what a transaction says again.
-  $18::text is not null and coalesce(resume_delay_ms, 0) = 0 and pg_notify($18, queue_id::text) is not null as is_hinted
+  $20::text is not null and coalesce(resume_delay_ms, 0) = 0 and pg_notify($20, queue_id::text) is not null as is_hinted
 from received`,
 })
 
@@ -121,6 +124,8 @@ function valuesOf(answers: readonly Answer[]) {
     categories: items.map((item) => item.category),
     source_types: items.map((item) => item.source.type),
     source_identities: items.map((item) => item.source.identity),
+    claimed_types: items.map((item) => item.claimed?.type ?? null),
+    claimed_identities: items.map((item) => item.claimed?.identity ?? null),
     correlation_ids: items.map((item) => item.correlationId),
     idempotency_keys: items.map((item) => item.idempotencyKey),
     payloads: items.map((item) => item.payload),

@@ -1,6 +1,6 @@
 // A signal as readers see it.
 import { formatExecutionId, formatWaitpointId, type ExecutionId, type WaitpointId } from '../../model/id.ts'
-import type { SignalEffect, SignalSource } from '../../model/signal.ts'
+import type { ClaimedSource, SignalEffect, SignalSource, SourceType } from '../../model/signal.ts'
 import { oneOf, type RowOf } from '../../sql/statement.ts'
 
 export interface Signal {
@@ -8,7 +8,10 @@ export interface Signal {
   readonly executionId: ExecutionId
   readonly name: string
   readonly category: string
+  /** What the sender proved. */
   readonly source: SignalSource
+  /** Who the sender said it was; null when it said nothing. */
+  readonly claimed: ClaimedSource | null
   /** Null when it was sent by name. */
   readonly waitpointId: WaitpointId | null
   readonly waitpointKey: string | null
@@ -30,8 +33,10 @@ export const signalRow = {
   waitpoint_key: 'text?',
   signal_name: 'text',
   signal_category: 'text',
-  source_type: 'text',
+  source_type: oneOf<SourceType>(),
   source_identity: 'text',
+  claimed_type: 'text?',
+  claimed_identity: 'text?',
   correlation_id: 'text?',
   payload: 'bytea?',
   payload_encoding: 'text?',
@@ -43,8 +48,8 @@ export const signalRow = {
 /** Follows `select`, from `ff_signal g` and whatever else knows the execution's partition. */
 export function signalColumns(partition: string, payload = 'g.payload'): string {
   return `g.execution_id, ${partition} as partition_key, g.signal_id, g.waitpoint_id, g.waitpoint_key, g.signal_name,
-  g.signal_category, g.source_type, g.source_identity, g.correlation_id, ${payload} as payload, g.payload_encoding, g.effect,
-  g.accepted_at_ms, g.taken_at_ms`
+  g.signal_category, g.source_type, g.source_identity, g.claimed_type, g.claimed_identity, g.correlation_id, ${payload} as payload,
+  g.payload_encoding, g.effect, g.accepted_at_ms, g.taken_at_ms`
 }
 
 export function decodeSignal(row: Omit<RowOf<typeof signalRow>, 'payload'>, payload: Uint8Array | null): Signal {
@@ -54,6 +59,7 @@ export function decodeSignal(row: Omit<RowOf<typeof signalRow>, 'payload'>, payl
     name: row.signal_name,
     category: row.signal_category,
     source: { type: row.source_type, identity: row.source_identity },
+    claimed: row.claimed_type === null ? null : { type: row.claimed_type, identity: row.claimed_identity! },
     waitpointId: row.waitpoint_id === null ? null : formatWaitpointId(row.partition_key, row.waitpoint_id),
     waitpointKey: row.waitpoint_key,
     correlationId: row.correlation_id,

@@ -5,6 +5,7 @@ import type { Facts } from '../../model/condition-evaluate.ts'
 import type { SignalFact } from '../../model/condition-match.ts'
 import type { Condition } from '../../model/condition.ts'
 import type { Json } from '../../model/json.ts'
+import type { SourceType } from '../../model/signal.ts'
 import type { TimeoutBehaviour } from '../../model/suspension.ts'
 import { call, type RowsOf } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
@@ -102,7 +103,7 @@ const openSignals = statement({
     signal_no: 'int8',
     signal_id: 'uuid',
     signal_name: 'text',
-    source_type: 'text',
+    source_type: oneOf<SourceType>(),
     source_identity: 'text',
     waitpoint_key: 'text?',
     accepted_at_ms: 'int8',

@@ -3,6 +3,7 @@
 import { attached } from '../../model/attached.ts'
 import { childrenOf, namesTakenBy } from '../../model/condition-waits.ts'
 import { parseExecutionId } from '../../model/id.ts'
+import type { SourceType } from '../../model/signal.ts'
 import type { WaitpointState } from '../../model/suspension.ts'
 import { call, type Call, type RowsOf } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
@@ -102,7 +103,7 @@ const earlySignals = statement({
     signal_no: 'int8',
     signal_id: 'uuid',
     signal_name: 'text',
-    source_type: 'text',
+    source_type: oneOf<SourceType>(),
     source_identity: 'text',
     waitpoint_id: 'uuid?',
     waitpoint_key: 'text?',

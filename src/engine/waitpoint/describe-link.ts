@@ -22,6 +22,8 @@ export interface LinkDetail {
   readonly waitpointKey: string
   /** The answers that it may give: one, or one and its opposite. */
   readonly actions: readonly string[]
+  /** Whom it was issued for; null when for nobody in particular. */
+  readonly person: string | null
   readonly expiresAt: number
   /** `used`: it was answered by this link; `closed`: by another, or it is over. */
   readonly state: 'open' | 'used' | 'closed'
@@ -106,6 +108,7 @@ export async function describeLink(
     waitpointId: formatWaitpointId(partition, uuid),
     waitpointKey: found.waitpoint_key,
     actions: link.actions,
+    person: link.person === '' ? null : link.person,
     expiresAt: link.expiresAt,
     state: found.used_name !== null ? 'used' : found.state === 'closed' ? 'closed' : 'open',
     usedAction: found.used_name,

@@ -1,7 +1,7 @@
 // An approval link: whoever opens it asks for one action on one waitpoint, once and until it expires. Made by whoever has the
 // right to act in the namespace, and told of by an event: found, signed, and only then told.
 import { randomBytes } from 'node:crypto'
-import { checkAction, signLink } from '../../model/approval-link.ts'
+import { checkAction, checkPerson, signLink } from '../../model/approval-link.ts'
 import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
 import { formatWaitpointId, parseWaitpointId, type WaitpointId } from '../../model/id.ts'
@@ -25,6 +25,8 @@ export interface LinkRequest {
   readonly action: string
   /** The name of the signal of the opposite answer, where the link may give that as well; it gives one of them, once. */
   readonly refusal?: string
+  /** The person whom it is issued for: the source of its answer, which conditions match and count. */
+  readonly for?: string
   readonly expiresIn: Duration
 }
 
@@ -51,13 +53,14 @@ from found f${signingKeyOf('f.namespace')}`,
 })
 
 export async function link(sql: Sql, keys: SigningKeys, caller: Caller, request: LinkRequest): Promise<ApprovalUrl> {
-  refuseUnknownFields('waitpoints.link', request, ['waitpointId', 'base', 'action', 'refusal', 'expiresIn'])
+  refuseUnknownFields('waitpoints.link', request, ['waitpointId', 'base', 'action', 'refusal', 'for', 'expiresIn'])
   const { partition, uuid } = parseWaitpointId(request.waitpointId)
   const waitpointId = formatWaitpointId(partition, uuid)
   const url = checkBase(request.base)
   const action = checkAction(request.action)
   const opposite = request.refusal === undefined ? null : checkOther(action, request.refusal)
   const actions = opposite === null ? [action] : [action, opposite]
+  const person = request.for === undefined ? '' : checkPerson(request.for)
   const expiresInMs = parseDuration('expiresIn', request.expiresIn)
   await keys.ready()
   const find = call(findStatement, {
@@ -77,10 +80,9 @@ export async function link(sql: Sql, keys: SigningKeys, caller: Caller, request:
       throw new EngineError('waitpoint_closed', sentence, { waitpointId })
     }
     expiresAt = found.expires_at_ms
-    url.searchParams.set('link', signLink(keys.open(found), { waitpointId, actions, expiresAt, nonce }))
-    return [
-      tellCall(caller, found, { waitpointId, action, ...(opposite !== null && { refusal: opposite }), expiresAt }),
-    ]
+    url.searchParams.set('link', signLink(keys.open(found), { waitpointId, actions, person, expiresAt, nonce }))
+    const told = { ...(opposite !== null && { refusal: opposite }), ...(person !== '' && { for: person }) }
+    return [tellCall(caller, found, { waitpointId, action, ...told, expiresAt })]
   }
   await untilSent(sql, { again: false }, () => sql.decide([find], decide))
   return { url: url.href, expiresAt }

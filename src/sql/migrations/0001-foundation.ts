@@ -53,6 +53,7 @@ create type flowfabric.ff_waitpoint_state as enum ('pending', 'active', 'closed'
 create type flowfabric.ff_signal_effect as enum (
   'appended_to_waitpoint', 'appended_to_waitpoint_duplicate', 'resume_condition_satisfied', 'buffered_for_pending_waitpoint',
   'kept_for_condition', 'signal_ignored_not_in_condition', 'signal_ignored_matcher_failed', 'no_op');
+create type flowfabric.ff_source_type as enum ('token', 'link', 'operator', 'caller', 'system');
 create type flowfabric.ff_edge_kind as enum ('success_only', 'optional', 'on_failure', 'start');
 create type flowfabric.ff_edge_resolution as enum ('satisfied', 'failed', 'skipped');
 create type flowfabric.ff_join_policy as enum ('all_of', 'any_of', 'quorum');
@@ -512,8 +513,11 @@ create table flowfabric.ff_signal (
   waitpoint_key text collate "C",
   signal_name text collate "C" not null,
   signal_category text not null,
-  source_type text not null,
+  -- What the sender proved, which conditions match and count; and what it claimed, which is data.
+  source_type flowfabric.ff_source_type not null,
   source_identity text not null,
+  claimed_type text,
+  claimed_identity text,
   correlation_id text,
   idempotency_key text collate "C",
   payload bytea,

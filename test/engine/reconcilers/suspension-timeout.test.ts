@@ -191,9 +191,7 @@ test('a signal by name that came with a timeout is not given to the next wait; o
   const condition = { kind: 'count', n: 3, name: 'vote', distinct: 'sources' } as const
   const { claim } = await waiting(engine, { condition, ...timing })
   const { executionId } = claim
-  for (const sourceIdentity of ['ann', 'ann', 'bob']) {
-    await engine.signals.send({ executionId, name: 'vote', sourceType: 'user', sourceIdentity })
-  }
+  for (const actor of ['ann', 'ann', 'bob']) await engine.as({ actor }).signals.send({ executionId, name: 'vote' })
   await clock.advance('61m')
   await suspensionTimeout.runOnce(sql)
   const resumed = await take(engine)
@@ -301,7 +299,7 @@ async function signalled(sql: Sql, executionId: ExecutionId): Promise<string> {
     waitpoint_key: 'answer',
     signal_name: 'yes',
     signal_category: 'external',
-    source_type: 'test',
+    source_type: 'token',
     source_identity: 'one',
   })
   return signalId

@@ -165,7 +165,7 @@ async function sentByName(sql: Sql, executionId: ExecutionId, sent: Sent): Promi
     generation: 0,
     effect: 'kept_for_condition',
     signal_category: 'external',
-    source_type: 'test',
+    source_type: 'token',
     source_identity: 'one',
     ...sent,
   })

@@ -22,18 +22,6 @@ test('COMP-01 allOf over two waitpoints waits for both, in any order', async () 
   expect(resumption?.signals.map((signal) => signal.waitpointKey)).toEqual(['b', 'a'])
 })
 
-test('COMP-02 a count of sources counts each pair of type and identity once', async () => {
-  const { engine } = await setup()
-  const condition: Condition = { kind: 'count', n: 3, distinct: 'sources', waitpoints: ['door'] }
-  const { doors } = await parked(engine, condition)
-  const deliver = (sourceType: string, sourceIdentity: string) =>
-    engine.signals.deliver({ ...doors['door']!, name: 'yes', sourceType, sourceIdentity })
-  expect(await deliver('user', 's1')).toMatchObject({ effect: 'appended_to_waitpoint' })
-  expect(await deliver('user', 's1')).toMatchObject({ effect: 'appended_to_waitpoint_duplicate' })
-  expect(await deliver('user', 's2')).toMatchObject({ effect: 'appended_to_waitpoint' })
-  expect(await deliver('bot', 's1')).toMatchObject({ effect: 'resume_condition_satisfied' })
-})
-
 test('COMP-03 signals and waitpoints can be counted too', async () => {
   const { engine } = await setup()
   const bySignal = await parked(engine, { kind: 'count', n: 2, distinct: 'signals', waitpoints: ['door'] })
@@ -96,7 +84,7 @@ test('four deep, every node keeps what met it: one signal serves several, and no
   const ofAnn: Condition = {
     kind: 'signal',
     waitpoint: 'a',
-    source: { identity: 'ann' },
+    source: { type: 'operator', identity: 'ann' },
     payload: { path: ['ok'], equals: true },
   }
   const said: Condition = {
@@ -118,8 +106,13 @@ test('four deep, every node keeps what met it: one signal serves several, and no
     ],
   }
   const { executionId, doors } = await parked(engine, condition, { timeout: '1h' })
-  const deliver = async (key: string, sourceIdentity: string, ok: boolean) =>
-    (await engine.signals.deliver({ ...doors[key]!, name: 'yes', sourceIdentity, payload: bytes({ ok }) })).signalId
+  let suffix = 0
+  const deliver = async (key: string, actor: string, ok: boolean) => {
+    const { waitpointId } = doors[key]!
+    suffix += 1
+    const request = { waitpointId, name: 'yes', idempotencySuffix: `${suffix}`, payload: bytes({ ok }) }
+    return (await engine.as({ actor }).signals.approve(request)).signalId
+  }
   const send = (name: string, actor: string) => engine.as({ actor }).signals.send({ executionId, name })
   const first = await deliver('a', 'ann', false)
   const second = await deliver('b', 'ann', true)

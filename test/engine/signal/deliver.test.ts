@@ -178,8 +178,10 @@ test('SIG-13 a signal leaves an event with what it was, from whom, and what it d
     waitpointId,
     effect: 'appended_to_waitpoint',
     category: 'callback',
-    sourceType: 'webhook',
-    sourceIdentity: 'shop',
+    sourceType: 'token',
+    sourceIdentity: waitpointId,
+    claimedType: 'webhook',
+    claimedIdentity: 'shop',
   }
   const { events } = await engine.events.timeline(executionId)
   expect(events.at(-1)).toMatchObject({ kind: 'signalled', actor: 'gateway', namespace: 'default', details })
@@ -222,14 +224,11 @@ test('SIG-14 a payload comes back byte for byte, and none as none', async () => 
   ])
 })
 
-test('a stranger may not pass as an operator or the engine, nor take the keys of their signals', async () => {
+test('a stranger may not take the idempotency keys of approvals and links', async () => {
   const { engine, sql } = await setup()
   const { doors } = await parked(engine)
   await withoutWriting(sql, async () => {
     const request = { ...doors['door']!, name: 'ready' }
-    for (const sourceType of ['operator', 'system', 'link']) {
-      await refusal('invalid_input', engine.signals.deliver({ ...request, sourceType }))
-    }
     for (const idempotencyKey of ['approval:ready:1', 'link:0']) {
       await refusal('invalid_input', engine.signals.deliver({ ...request, idempotencyKey }))
     }

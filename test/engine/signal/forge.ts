@@ -13,7 +13,13 @@ export function forgedLink(link: string): string {
 }
 
 /** The signed part of a link, for an hour. */
-export async function linkTo(engine: Engine, waitpointId: WaitpointId, action = 'approved'): Promise<string> {
-  const asked = { waitpointId, base: 'https://example.com', action, expiresIn: '1h' } as const
+export async function linkTo(
+  engine: Engine,
+  waitpointId: WaitpointId,
+  action = 'approved',
+  person?: string,
+): Promise<string> {
+  const named = person === undefined ? {} : { for: person }
+  const asked = { waitpointId, base: 'https://example.com', action, expiresIn: '1h', ...named } as const
   return new URL((await engine.waitpoints.link(asked)).url).searchParams.get('link')!
 }

@@ -35,23 +35,6 @@ test('of two links for two actions the first that is used decides', async () => 
   ])
 })
 
-test('two links for the same action, made in the same moment, are two voices', async () => {
-  const { engine, clock } = await setup()
-  await clock.freeze()
-  const { executionId, doors } = await parked(engine, {
-    kind: 'count',
-    n: 2,
-    distinct: 'sources',
-    waitpoints: ['door'],
-  })
-  const { waitpointId } = doors['door']!
-  const [one, other] = await Promise.all([linkTo(engine, waitpointId), linkTo(engine, waitpointId)])
-  expect(await engine.signals.redeem({ link: one })).toMatchObject({ effect: 'appended_to_waitpoint' })
-  expect(await engine.signals.redeem({ link: one })).toMatchObject({ kind: 'duplicate' })
-  expect(await engine.signals.redeem({ link: other })).toMatchObject({ effect: 'resume_condition_satisfied' })
-  expect(await stateOf(engine, executionId)).toBe('resumable')
-})
-
 test('a link that was changed, shortened or has expired is refused, and nothing is told', async () => {
   const { engine, sql, clock } = await setup()
   const { executionId, doors } = await parked(engine, forApproval)

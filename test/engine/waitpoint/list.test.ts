@@ -107,7 +107,7 @@ test.each<[string, Condition, Record<string, string[]>]>([
       kind: 'anyOf',
       members: [
         { kind: 'signal', waitpoint: 'a', name: 'x' },
-        { kind: 'signal', waitpoint: 'a', name: 'x', source: { type: 'user' } },
+        { kind: 'signal', waitpoint: 'a', name: 'x', source: { type: 'link' } },
       ],
     },
     { a: ['x'] },
