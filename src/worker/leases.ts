@@ -27,6 +27,8 @@ export interface LeasesOptions {
   readonly logger: Logger
   /** Whether a claim's answer may be on its way: then leases that nobody knows yet are nothing strange. */
   readonly isClaiming: () => boolean
+  /** A renewal found leases that nobody here knows, while a claim's answer may have been on its way. */
+  readonly onUnknown: () => void
   readonly onCalledOff?: ((hear: (executionId: string | null) => void) => () => void) | undefined
   /** With every look at the clock, at least once a second while leases are held. */
   readonly onPulse: () => void
@@ -102,6 +104,14 @@ export class Leases {
     }
   }
 
+  /** What claims took whose reply was lost. Only while no claim is under way: its answer may bring the lease. */
+  async giveBackLost(): Promise<void> {
+    const { engine, workerInstanceId, leaseTtlMs } = this.#options
+    const leases = this.#held.map(({ fence }) => fence)
+    const { unnamed } = await engine.executions.renew({ workerInstanceId, leases, leaseTtl: leaseTtlMs })
+    await this.#giveBack(unnamed)
+  }
+
   // It goes on once when nothing is held any more: a worker of short runs would set and clear it for each of them.
   #schedule(): void {
     this.#nextPulseAt = performance.now() + this.#pulseMs
@@ -157,7 +167,7 @@ export class Leases {
   }
 
   async #renew(): Promise<void> {
-    const { engine, workerInstanceId, leaseTtlMs, isClaiming, logger } = this.#options
+    const { engine, workerInstanceId, leaseTtlMs, isClaiming, onUnknown, logger } = this.#options
     const leases = [...this.#held]
     const sentAt = performance.now()
     const claimsBefore = isClaiming() ? -1 : this.#claimCount
@@ -171,6 +181,7 @@ export class Leases {
       this.#nextRenewalAt = sentAt + leaseTtlMs / 3
       leases.forEach((lease, index) => this.#hear(lease, answer.leases[index]!, sentAt + leaseTtlMs))
       if (claimsBefore === this.#claimCount && !isClaiming()) await this.#giveBack(answer.unnamed)
+      else if (answer.unnamed.length > 0) onUnknown()
     } catch (error) {
       this.#failureCount += 1
       logger.warn(`renewing ${leases.length} leases failed ${this.#failureCount} times in a row: ${messageOf(error)}`)
@@ -205,7 +216,8 @@ export class Leases {
   async #giveBack(unnamed: readonly Fence[]): Promise<void> {
     if (unnamed.length === 0) return
     this.#options.logger.warn(`gives back ${unnamed.length} executions whose claims were never answered`)
-    const fences = unnamed.map(({ executionId, leaseId, leaseEpoch }) => ({ executionId, leaseId, leaseEpoch }))
+    const reason = 'the reply to its claim was lost'
+    const fences = unnamed.map(({ executionId, leaseId, leaseEpoch }) => ({ executionId, leaseId, leaseEpoch, reason }))
     await bySets(fences, (set) => this.#options.engine.executions.releaseMany(set))
   }
 }

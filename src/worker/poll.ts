@@ -4,6 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Engine } from '../engine/contract.ts'
 import type { ClaimRequest } from '../engine/execution/claimer.ts'
 import { EngineError } from '../model/errors.ts'
+import type { Leases } from './leases.ts'
+import { LostClaims } from './lost-claims.ts'
 import type { Settings } from './options.ts'
 import type { Registration } from './registration.ts'
 import type { Runs } from './runs.ts'
@@ -20,19 +22,20 @@ export class Poll {
   readonly #settings: Settings
   readonly #runs: Runs
   readonly #registration: Registration
+  readonly #lost: LostClaims
   readonly #stopping = new AbortController()
   #loops: Promise<unknown> | null = null
-  #claimsUnderWay = 0
 
-  constructor(engine: Engine, settings: Settings, runs: Runs, registration: Registration) {
+  constructor(engine: Engine, settings: Settings, runs: Runs, registration: Registration, leases: Leases) {
     this.#engine = engine
     this.#settings = settings
     this.#runs = runs
     this.#registration = registration
+    this.#lost = new LostClaims(() => leases.giveBackLost())
   }
 
   get isClaiming(): boolean {
-    return this.#claimsUnderWay > 0
+    return this.#lost.isClaiming
   }
 
   get hasStarted(): boolean {
@@ -46,8 +49,14 @@ export class Poll {
   /** Resolves when the last claim is answered. */
   async stop(): Promise<void> {
     this.#stopping.abort()
+    this.#lost.stop()
     this.#runs.stop()
     await this.#loops
+  }
+
+  /** This worker has leases that it does not know: a claim under way accounts for them, or its reply was lost. */
+  foundUnknown(): void {
+    this.#lost.suspect()
   }
 
   /** Claims once for each group, without waiting; gives how many there were. */
@@ -69,9 +78,14 @@ export class Poll {
         continue
       }
       try {
+        await this.#lost.searched()
+        if (signal.aborted) return
         const { spreadMs } = this.#registration
-        await this.#claim({ ...group, max, wait: longestClaimWaitMs, spread: spreadMs, signal })
+        const sentAt = performance.now()
+        const count = await this.#claim({ ...group, max, wait: longestClaimWaitMs, spread: spreadMs })
         pauseMs = firstPauseMs
+        // An idle worker renews nothing that would tell of leases that it does not know.
+        if (count === 0 && performance.now() - sentAt >= longestClaimWaitMs) this.#lost.suspect()
       } catch (error) {
         if (EngineError.is(error, 'engine_closed')) return
         const why = error instanceof Error ? error.message : String(error)
@@ -82,16 +96,12 @@ export class Poll {
     }
   }
 
-  async #claim(
-    request: Pick<ClaimRequest, 'kinds' | 'versions' | 'max' | 'wait' | 'spread' | 'signal'>,
-  ): Promise<number> {
-    this.#claimsUnderWay += 1
-    try {
-      const { claims } = await this.#engine.executions.claim({ ...this.#settings.identity, ...request })
+  async #claim(request: Pick<ClaimRequest, 'kinds' | 'versions' | 'max' | 'wait' | 'spread'>): Promise<number> {
+    const { identity } = this.#settings
+    return this.#lost.claim(async (signal) => {
+      const { claims } = await this.#engine.executions.claim({ ...identity, ...request, signal })
       for (const claim of claims) this.#runs.begin(claim)
       return claims.length
-    } finally {
-      this.#claimsUnderWay -= 1
-    }
+    })
   }
 }

@@ -56,12 +56,13 @@ export class Worker implements AsyncDisposable {
       leaseTtlMs,
       logger,
       isClaiming: () => this.#poll.isClaiming,
+      onUnknown: () => this.#poll.foundUnknown(),
       onCalledOff: around.onCalledOff,
       onPulse: () => this.#runs.giveBackStuck(),
     })
     this.#runs = new Runs({ engine, codec, settings, leases: this.#leases, telemetry: around.telemetry })
     this.#registration = new Registration(engine, settings)
-    this.#poll = new Poll(engine, settings, this.#runs, this.#registration)
+    this.#poll = new Poll(engine, settings, this.#runs, this.#registration, this.#leases)
     this.#signals = new StopSignals((signal) => {
       logger.info(`${signal}: claims no more, and finishes what runs`)
       return this.stop()

@@ -5,6 +5,8 @@ export interface LossyProxy {
   readonly url: string
   /** The next bytes that come back from the server, or those after some others, are lost together with their connection. */
   loseNextReply(after?: number): void
+  /** The next reply that contains one of these texts is lost, with its connection. */
+  loseReplyWith(...texts: readonly string[]): void
   /** From now on nothing is lost. */
   loseNothing(): void
   readonly lostCount: () => number
@@ -13,11 +15,17 @@ export interface LossyProxy {
 export async function startLossyProxy(databaseUrl: string): Promise<LossyProxy> {
   /** How many replies still go through; null while none is to be lost. */
   let passing: number | null = null
+  let marks: readonly string[] = []
   let lost = 0
   const url = await startProxy(databaseUrl, (client, database) => {
     tie(client, database)
     client.on('data', (bytes) => database.write(bytes))
     database.on('data', (bytes) => {
+      if (marks.some((text) => bytes.includes(text))) {
+        marks = []
+        lost += 1
+        return void database.destroy()
+      }
       if (passing === null) return void client.write(bytes)
       if (passing > 0) {
         passing -= 1
@@ -33,8 +41,12 @@ export async function startLossyProxy(databaseUrl: string): Promise<LossyProxy> 
     loseNextReply: (after = 0) => {
       passing = after
     },
+    loseReplyWith: (...texts) => {
+      marks = texts
+    },
     loseNothing: () => {
       passing = null
+      marks = []
     },
     lostCount: () => lost,
   }

@@ -41,6 +41,7 @@ export async function holding(
     leaseTtlMs: 60_000,
     logger: silent,
     isClaiming: () => false,
+    onUnknown: () => {},
     onPulse: () => {},
     onCalledOff: open.onCalledOff,
   })

@@ -1,0 +1,93 @@
+// Claims whose reply was lost. Their executions are leased to this worker, which knows nothing of them, and would wait until
+// the leases expire. The worker finds them by a renewal, which returns every lease of its instance that it did not name.
+//
+// While a claim is under way such a lease may belong to its answer. So no claim is sent during a search, the waits of those
+// that were sent are cut short, and the search begins when all of them are answered.
+import { setTimeout as sleep } from 'node:timers/promises'
+
+// A claim that is not answered within this time does not keep the others from claiming.
+const longestPauseMs = 1000
+// The statement of a lost claim may still run when its connection is gone: a second search follows the first.
+const searchAgainMs = 1000
+
+export class LostClaims {
+  readonly #giveBack: () => Promise<void>
+  #isSuspected = false
+  #isStopped = false
+  #underWay = 0
+  #cut = new AbortController()
+  #search: Promise<void> | null = null
+  #again: NodeJS.Timeout | undefined
+  #onAnswered: (() => void)[] = []
+
+  /** `giveBack` gives back every lease of this worker that it does not know. */
+  constructor(giveBack: () => Promise<void>) {
+    this.#giveBack = giveBack
+  }
+
+  get isClaiming(): boolean {
+    return this.#underWay > 0
+  }
+
+  /** Sends a claim, with the signal that cuts its wait short. */
+  async claim<T>(send: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    this.#underWay += 1
+    try {
+      return await send(this.#cut.signal)
+    } catch (error) {
+      this.#isSuspected = true
+      this.#suspectAgain()
+      throw error
+    } finally {
+      this.#underWay -= 1
+      if (this.#underWay === 0) for (const answered of this.#onAnswered.splice(0)) answered()
+    }
+  }
+
+  /** Leases may exist that no claim under way accounts for: waits are cut short, and `searched` searches. */
+  suspect(): void {
+    this.#isSuspected = true
+    this.#cutWaits()
+  }
+
+  /** Resolves when nothing is suspected; to be awaited before each claim. Rejects when the search failed. */
+  async searched(): Promise<void> {
+    if (!this.#isSuspected || this.#isStopped) return
+    this.#search ??= this.#searchOnce().finally(() => (this.#search = null))
+    await this.#search
+  }
+
+  /** Cuts all waits short, and searches no more. */
+  stop(): void {
+    this.#isStopped = true
+    clearTimeout(this.#again)
+    this.#cutWaits()
+  }
+
+  async #searchOnce(): Promise<void> {
+    this.#cutWaits()
+    if (await this.#allAnswered()) await this.#giveBack()
+    else this.#suspectAgain()
+    this.#isSuspected = false
+  }
+
+  async #allAnswered(): Promise<boolean> {
+    if (this.#underWay === 0) return true
+    const late = new AbortController()
+    const answered = new Promise<void>((resolve) => this.#onAnswered.push(resolve))
+    const pause = sleep(longestPauseMs, undefined, { signal: late.signal }).catch(() => {})
+    await Promise.race([answered, pause])
+    late.abort()
+    return this.#underWay === 0
+  }
+
+  #suspectAgain(): void {
+    clearTimeout(this.#again)
+    if (!this.#isStopped) this.#again = setTimeout(() => this.suspect(), searchAgainMs)
+  }
+
+  #cutWaits(): void {
+    this.#cut.abort()
+    if (!this.#isStopped) this.#cut = new AbortController()
+  }
+}
