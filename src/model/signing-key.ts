@@ -23,8 +23,9 @@ export function parseKid(value: unknown): string {
 }
 
 export function parseSecret(value: unknown): Buffer {
-  const allowed = `an even number of hex digits, 2 to ${limits.signingSecretBytes * 2}`
-  return readHex(value, (digits) => digits >= 2 && digits <= limits.signingSecretBytes * 2, allowed)
+  const [least, most] = [limits.signingSecretMinBytes * 2, limits.signingSecretBytes * 2]
+  const allowed = `an even number of hex digits, ${least} to ${most}`
+  return readHex(value, (digits) => digits >= least && digits <= most, allowed)
 }
 
 /** The first key is exactly as long as the digest that it makes. */

@@ -6,7 +6,7 @@ import { refused } from './refused.ts'
 describe('a signing key', () => {
   test('has an id, a secret in hex and a grace', () => {
     expect(parseKid('kid-1 of 2026')).toBe('kid-1 of 2026')
-    expect(parseSecret('00fF')).toEqual(Buffer.from([0, 255]))
+    expect(parseSecret('00fF'.repeat(16))).toEqual(Buffer.alloc(32, '00ff', 'hex'))
     expect(parseSeedSecret('ab'.repeat(32))).toEqual(Buffer.alloc(32, 0xab))
     expect([parseGraceMs(0), parseGraceMs('24h')]).toEqual([0, 86_400_000])
   })
@@ -15,13 +15,24 @@ describe('a signing key', () => {
     refused('invalid_kid', () => parseKid(kid))
   })
 
-  test.each(['', 'a', 'abc', 'zz', '0x00', ' 00', '00\n', 'é'.repeat(2), 'ab'.repeat(513), 7, null])(
-    'WPT-08 has no secret like %j, and the error does not repeat it',
-    (secret) => {
-      const error = refused('invalid_secret_hex', () => parseSecret(secret))
-      expect(error.message).toMatch(/^the secret is (?:a text of \d+ characters|of type \w+); it must be an even/)
-    },
-  )
+  test.each([
+    '',
+    'a',
+    'abc',
+    '07',
+    'ab'.repeat(31),
+    'zz'.repeat(32),
+    '0x00',
+    ' 00',
+    '00\n',
+    'é'.repeat(2),
+    'ab'.repeat(513),
+    7,
+    null,
+  ])('WPT-08 has no secret like %j, and the error does not repeat it', (secret) => {
+    const error = refused('invalid_secret_hex', () => parseSecret(secret))
+    expect(error.message).toMatch(/^the secret is (?:a text of \d+ characters|of type \w+); it must be an even/)
+  })
 
   test.each([-1, 1.5, NaN, Infinity, '1h30m', null, 2 ** 53])('WPT-08 has no grace like %j', (grace) => {
     refused('invalid_grace_ms', () => parseGraceMs(grace))

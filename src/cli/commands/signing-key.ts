@@ -40,7 +40,10 @@ function addRotate(signingKey: Command, cli: Cli): void {
     .command('rotate')
     .description('a new key signs from now on; the one before verifies until its grace is over')
     .option('--grace <duration>', 'how long the key before goes on verifying (default: 1d)')
-    .option('--kid <id>', 'id of the new key; its secret, in hex digits, is read from FLOWFABRIC_SIGNING_SECRET')
+    .option(
+      '--kid <id>',
+      'id of the new key; its secret, 64 hex digits or more, is read from FLOWFABRIC_SIGNING_SECRET',
+    )
     .addHelpText('after', examples('signing-key rotate', 'signing-key rotate --namespace shop --grace 2h'))
   cli.does(command, ({ grace, kid }: RotateOptions) => {
     const secret = kid === undefined ? undefined : secretOf(cli)
@@ -65,7 +68,7 @@ function addRotate(signingKey: Command, cli: Cli): void {
 function secretOf(cli: Cli): string {
   const secret = fromEnvironment(cli.env, 'FLOWFABRIC_SIGNING_SECRET')
   if (secret !== undefined) return secret
-  const sentence = '--kid needs the secret of the key; put it, in hex digits, into FLOWFABRIC_SIGNING_SECRET'
+  const sentence = '--kid needs the secret of the key; put it, 64 hex digits or more, into FLOWFABRIC_SIGNING_SECRET'
   throw new EngineError('invalid_secret_hex', sentence, { field: 'secret' })
 }
 
