@@ -42,9 +42,14 @@ export const limits = {
   signalSourceBytes: 256,
   keyIdBytes: 64,
   apiKeyNameBytes: 128,
+  // As long as the digest: a shorter one can be found from one token.
+  signingSecretMinBytes: 32,
   signingSecretBytes: 512,
   linkActionBytes: 64,
   linkPersonBytes: 128,
+  // The approval page shows no more of the data, and indents none that is deeper.
+  pageDataBytes: 20_000,
+  pageDataDepth: 32,
   linkBytes: 2 * KiB,
   stepNameBytes: 256,
 

@@ -59,6 +59,13 @@ export function foldName(text: string): string {
     .trim()
 }
 
+/** Characters that a reader does not see, or that turn the text around, are written by their numbers; tabs and line breaks stay. */
+export function visible(text: string): string {
+  return text.replaceAll(/[\p{Cf}\p{Zl}\p{Zp}]|[^\P{Cc}\t\n]/gu, (character) => {
+    return `\\u{${character.codePointAt(0)!.toString(16)}}`
+  })
+}
+
 /** A value as an error message names it: short, on one line, and never the whole of something large. */
 export function show(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.length > 80 ? `${value.slice(0, 79)}…` : value)

@@ -13,7 +13,7 @@ import { silent, type Logger } from '../sql/logger.ts'
 import { BodyBudgets, type TakenBytes } from './body-budget.ts'
 import { claimOrGiveBack } from './claim.ts'
 import { eventStream } from './event-stream.ts'
-import { addApprovalPage } from './approval-page.ts'
+import { addApprovalPage, approvalPath, refusedPage } from './approval-page.ts'
 import { Gate, type Authenticate } from './gate.ts'
 import { addHealth } from './health.ts'
 import type { Identity } from './identity.ts'
@@ -175,8 +175,10 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics): 
     return refusal
   }
 
-  function refuse(context: AppContext, error: unknown): Response {
-    return problemResponse(told(context, error), context.get('requestId'))
+  function refuse(context: AppContext, error: unknown): Response | Promise<Response> {
+    const refusal = told(context, error)
+    if (context.req.path === `${basePath}${approvalPath}`) return refusedPage(context, refusal)
+    return problemResponse(refusal, context.get('requestId'))
   }
 
   return {

@@ -4,11 +4,15 @@
 import { html, raw } from 'hono/html'
 import type { Engine } from '../engine/contract.ts'
 import type { LinkDetail } from '../engine/waitpoint/describe-link.ts'
+import { consentOf } from '../model/consent.ts'
 import { EngineError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
+import { visible } from '../model/text.ts'
+import { dataOf } from './approval-data.ts'
 import { readBytes } from './body.ts'
 import type { TakenBytes } from './body-budget.ts'
 import { isSameOrigin } from './origin.ts'
+import { headersFor } from './problem.ts'
 import type { AppContext, Router } from './router.ts'
 
 export const approvalPath = '/approve'
@@ -23,28 +27,26 @@ export function addApprovalPage(
 ): void {
   const bound = engine.as({ namespace: '*', actor: 'external' })
   app.get(approvalPath, async (context) => {
+    context.set('path', approvalPath)
     await admit(context)
-    return orRefusal(context, async () => {
-      const link = context.req.query('link') ?? ''
-      return askPage(link, await bound.waitpoints.describeLink({ link }))
-    })
+    const link = context.req.query('link') ?? ''
+    return shown(context, askPage(link, await bound.waitpoints.describeLink({ link })))
   })
   app.post(approvalPath, async (context) => {
+    context.set('path', approvalPath)
     const taken = await admit(context)
-    return orRefusal(context, async () => {
-      refuseOtherPages(context.req.raw.headers)
-      const form = new URLSearchParams(await readForm(context.req.raw, taken))
-      const { link, action, comment } = {
-        link: form.get('link') ?? '',
-        action: form.get('action'),
-        comment: form.get('comment'),
-      }
-      const asked = await bound.waitpoints.describeLink({ link })
-      if (asked.state !== 'open') return askPage(link, asked)
-      const payload = Buffer.from(JSON.stringify(answerOf(asked, action, comment)))
-      await bound.signals.redeem({ link, payload, ...(action !== null && { action }) })
-      return askPage(link, await bound.waitpoints.describeLink({ link }))
-    })
+    refuseOtherPages(context.req.raw.headers)
+    const form = new URLSearchParams(await readForm(context.req.raw, taken))
+    const { link, action, comment } = {
+      link: form.get('link') ?? '',
+      action: form.get('action'),
+      comment: form.get('comment'),
+    }
+    const asked = await bound.waitpoints.describeLink({ link })
+    if (asked.state !== 'open') return shown(context, askPage(link, asked))
+    const payload = Buffer.from(JSON.stringify(answerOf(asked, action, comment)))
+    await bound.signals.redeem({ link, payload, ...(action !== null && { action }) })
+    return shown(context, askPage(link, await bound.waitpoints.describeLink({ link })))
   })
 }
 
@@ -56,30 +58,40 @@ async function readForm(request: Request, taken: TakenBytes): Promise<string> {
   }
 }
 
-/** What the code that waits is given: it sees the payload, not the name of the signal. */
+/** The payload of the answer. The code that waits reads it, not the name of the signal. */
 function answerOf({ actions }: LinkDetail, given: string | null, comment: string | null): Record<string, unknown> {
   const action = given ?? actions[0]!
-  const approved = known[action]?.approved ?? action === actions[0]
-  return { approved, action, ...(comment !== null && comment !== '' && { comment }) }
+  const approved = consentOf(actions, action)
+  return {
+    ...(approved !== undefined && { approved }),
+    action,
+    ...(comment !== null && comment !== '' && { comment }),
+  }
 }
 
-async function orRefusal(context: AppContext, page: () => Promise<Markup>): Promise<Response> {
+function shown(context: AppContext, page: Markup, status = 200): Response | Promise<Response> {
   context.header('content-security-policy', policy)
   // Others never learn the link by which they were reached; our own form says where it comes from.
   context.header('referrer-policy', 'same-origin')
   context.header('x-frame-options', 'DENY')
   context.header('cache-control', 'no-store')
-  try {
-    return context.html(await page())
-  } catch (error) {
-    if (!EngineError.is(error) || error.status >= 500) throw error
-    const title = error.code === 'invalid_token' ? 'This link is not valid' : 'This cannot be answered'
-    const sentence =
-      error.code === 'invalid_token'
-        ? 'It is wrong, or its time is over. Ask whoever sent it for a new one.'
-        : error.message
-    return context.html(document(title, html`<p>${sentence}</p>`), error.status as 400)
+  return context.html(page, status as 200)
+}
+
+/** Whatever refuses a request to the page, a person reads it. */
+export function refusedPage(context: AppContext, error: EngineError): Response | Promise<Response> {
+  for (const [name, value] of Object.entries(headersFor(error))) context.header(name, value)
+  return shown(context, document(...wordsFor(error)), error.status)
+}
+
+function wordsFor({ code, status, message }: EngineError): [title: string, content: Markup] {
+  if (code === 'invalid_token') {
+    return ['This link is not valid', html`<p>It is wrong, or its time is over. Ask for a new one.</p>`]
   }
+  if (status >= 500 || code === 'rate_limited') {
+    return ['This cannot be shown right now', html`<p>Nothing was answered. Open the link again in a moment.</p>`]
+  }
+  return ['This cannot be answered', html`<p>${visible(message)}</p>`]
 }
 
 const policy =
@@ -92,12 +104,18 @@ function refuseOtherPages(headers: Headers): void {
 }
 
 function askPage(link: string, asked: LinkDetail): Markup {
-  const { kind, creator, waitpointKey, state, suspendedAt } = asked
+  const { kind, creator, person, waitpointKey, state, suspendedAt } = asked
   const facts = html`<dl>
     <dt>What</dt>
-    <dd>${kind}: <strong>${waitpointKey}</strong></dd>
-    <dt>Asked by</dt>
-    <dd>${creator}</dd>
+    <dd>${visible(kind)}: <strong>${visible(waitpointKey)}</strong></dd>
+    <dt>Created in the name of</dt>
+    <dd>${visible(creator)} (not verified)</dd>
+    ${
+      person === null
+        ? ''
+        : html`<dt>Your answer counts as that of</dt>
+            <dd>${visible(person)}</dd>`
+    }
     ${
       suspendedAt === null
         ? ''
@@ -113,7 +131,7 @@ function askPage(link: string, asked: LinkDetail): Markup {
   if (state === 'used') {
     return document(
       'Thank you',
-      html`<p role="status">Your answer was <strong>${asked.usedAction}</strong>.</p>
+      html`<p role="status">Your answer was <strong>${visible(asked.usedAction ?? '')}</strong>.</p>
         ${facts}`,
     )
   }
@@ -135,7 +153,7 @@ function askPage(link: string, asked: LinkDetail): Markup {
       ${others.map((action) => html`<button name="action" value="${action}" class="other">${label(action)}</button>`)}
     </div>
   </form>`
-  return document(`${kind} asks for ${waitpointKey}`, html`${facts}${data}${form}`)
+  return document(visible(`${kind} asks for ${waitpointKey}`), html`${facts}${data}${form}`)
 }
 
 function answerBefore({ expiresAt, timeoutAt }: LinkDetail): Markup {
@@ -144,35 +162,14 @@ function answerBefore({ expiresAt, timeoutAt }: LinkDetail): Markup {
 }
 
 // As people say it: the signal `approved` is what the button Approve sends.
-const known: Readonly<Partial<Record<string, { readonly label: string; readonly approved: boolean }>>> = {
-  approved: { label: 'Approve', approved: true },
-  rejected: { label: 'Refuse', approved: false },
-  refused: { label: 'Refuse', approved: false },
-}
+const labels = new Map([
+  ['approved', 'Approve'],
+  ['rejected', 'Refuse'],
+  ['refused', 'Refuse'],
+])
 
 function label(action: string): string {
-  return known[action]?.label ?? action
-}
-
-const mostShown = 20_000
-
-function dataOf({ payload, payloadEncoding }: LinkDetail): string {
-  if (payload === null) return 'none'
-  if (payloadEncoding !== 'json') return `${payload.byteLength} bytes of ${payloadEncoding ?? 'an unknown encoding'}`
-  const text = Buffer.from(payload).toString('utf8')
-  return shortened(parsed(text) ?? text)
-}
-
-function parsed(text: string): string | null {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2)
-  } catch {
-    return null
-  }
-}
-
-function shortened(text: string): string {
-  return text.length > mostShown ? `${text.slice(0, mostShown)}\n(${text.length - mostShown} more characters)` : text
+  return labels.get(action) ?? visible(action)
 }
 
 function when(at: number): Markup {

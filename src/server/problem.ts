@@ -33,7 +33,7 @@ export function problemResponse(error: EngineError, requestId: string): Response
   return new Response(JSON.stringify(problemOf(error, requestId)), { status: error.status, headers })
 }
 
-function headersFor({ code, details }: EngineError): Record<string, string> {
+export function headersFor({ code, details }: EngineError): Record<string, string> {
   if (code === 'unauthenticated') return { 'www-authenticate': 'Bearer realm="flowfabric"' }
   if (code === 'method_not_allowed') return { allow: (details['allow'] as readonly string[]).join(', ') }
   if (code === 'rate_limited') return { 'retry-after': `${Math.ceil(Number(details['retryAfterMs'] ?? 1000) / 1000)}` }

@@ -98,7 +98,7 @@ inBrowser('a link whose time is over says so, whether it was open before or not'
   await page.getByRole('button', { name: 'Approve' }).click()
   expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('This link is not valid')
   expect((await page.goto(url))?.status()).toBe(400)
-  expect(await page.getByRole('main').innerText()).toContain('Ask whoever sent it for a new one')
+  expect(await page.getByRole('main').innerText()).toContain('Ask for a new one')
   expect((await engine.signals.list(waiting.executionId)).signals).toEqual([])
 })
 

@@ -66,7 +66,10 @@ test.each([
   [{ action: 'ship', refusal: 'hold' }, 'ship', true],
   [{ action: 'ship', refusal: 'hold' }, 'hold', false],
   [{ action: 'refused' }, 'refused', false],
-  [{ action: 'seen' }, undefined, true],
+  [{ action: 'seen' }, undefined, undefined],
+  [{ action: 'declined' }, undefined, false],
+  [{ action: 'deny' }, undefined, false],
+  [{ action: 'no' }, undefined, false],
 ] as const)('by a link %j the code that waits is told %s as %s', async (answers, action, approved) => {
   const mailed: string[] = []
   const release = task('release', async (ctx) => {
@@ -82,7 +85,45 @@ test.each([
   const link = new URL(mailed[0]!).searchParams.get('link')!
   await visit(app, page, { link, ...(action !== undefined && { action }) })
   await runAll()
-  expect(await run.result()).toEqual({ approved, action: action ?? answers.action })
+  expect(await run.result()).toStrictEqual({
+    ...(approved !== undefined && { approved }),
+    action: action ?? answers.action,
+  })
+})
+
+test('the page names the person whom the link was issued for, and calls the creator what it is: a claim', async () => {
+  const { app, engine } = await appSetup()
+  const waiting = await waitingFor(engine, 'go live', { creator: 'the CEO' })
+  const shown = await visit(app, await linkTo(engine, waiting, { for: 'Ada <Lovelace>' }))
+  expect(shown.text).toContain('Ada &lt;Lovelace&gt;')
+  expect(shown.text).toContain('the CEO (not verified)')
+  expect(shown.text).not.toContain('Asked by')
+})
+
+test('characters that turn text around or hide in it are spelled out, wherever they come from', async () => {
+  const { app, engine } = await appSetup()
+  const hidden = 'a\u202eb\u200bc'
+  const payload = Buffer.from(JSON.stringify({ note: hidden }))
+  const waiting = await waitingFor(engine, hidden, { creator: hidden, payload, kind: hidden })
+  const shown = await visit(app, await linkTo(engine, waiting, { action: hidden, for: hidden }))
+  expect(shown.text.replaceAll(/ value="[^"]*"/g, '')).not.toMatch(/[\u202e\u200b]/)
+  expect(shown.text.split('a\\u{202e}b\\u{200b}c').length).toBeGreaterThan(6)
+})
+
+test.each([
+  ['another host', { hosts: ['ours.example.com'] }, 403],
+  ['too many requests', { authenticate: async () => null, rateLimit: { perAddress: 1 } }, 429],
+] as const)('a person who is refused for %s reads a page, with the headers of the page', async (_, options, status) => {
+  const { app, engine } = await appSetup(options)
+  const url = await linkTo(engine, await waitingFor(engine, 'go live', { payload }))
+  const pages = await Promise.all([1, 2, 3].map(() => visit(app, url)))
+  const refused = pages.find((page) => page.status === status)!
+  expect(refused.headers.get('content-type')).toContain('text/html')
+  expect(refused.headers.get('content-security-policy')).toContain("default-src 'none'")
+  expect(refused.headers.get('cache-control')).toBe('no-store')
+  expect(refused.headers.get('retry-after')).toBe(status === 429 ? '1' : null)
+  expect(refused.text).toContain('<h1>')
+  expect(refused.text).not.toContain('production')
 })
 
 test('what another has answered is over for this link', async () => {
