@@ -408,7 +408,7 @@ with (
   autovacuum_vacuum_threshold=1000
 );
 CREATE INDEX ff_cancel_backlog_flow ON flowfabric.ff_cancel_backlog USING btree (flow_id) WHERE (flow_id IS NOT NULL);
-CREATE INDEX ff_cancel_backlog_order ON flowfabric.ff_cancel_backlog USING btree (created_at_ms, execution_id);
+CREATE INDEX ff_cancel_backlog_order ON flowfabric.ff_cancel_backlog USING btree (created_at_ms, execution_id) WHERE (created_at_ms > 0);
 
 create table flowfabric.ff_dispatch (
   execution_id uuid not null,
@@ -426,10 +426,10 @@ with (
   autovacuum_vacuum_threshold=1000,
   fillfactor=70
 );
-CREATE INDEX ff_dispatch_children ON flowfabric.ff_dispatch USING btree (created_at_ms, execution_id) WHERE has_children;
+CREATE INDEX ff_dispatch_children ON flowfabric.ff_dispatch USING btree (created_at_ms, execution_id) WHERE ((created_at_ms > 0) AND has_children);
 CREATE INDEX ff_dispatch_flow ON flowfabric.ff_dispatch USING btree (flow_id) WHERE (flow_id IS NOT NULL);
-CREATE INDEX ff_dispatch_order ON flowfabric.ff_dispatch USING btree (created_at_ms, execution_id);
-CREATE INDEX ff_dispatch_parent ON flowfabric.ff_dispatch USING btree (created_at_ms, execution_id) WHERE (parent_id IS NOT NULL);
+CREATE INDEX ff_dispatch_order ON flowfabric.ff_dispatch USING btree (created_at_ms, execution_id) WHERE (created_at_ms > 0);
+CREATE INDEX ff_dispatch_parent ON flowfabric.ff_dispatch USING btree (created_at_ms, execution_id) WHERE ((created_at_ms > 0) AND (parent_id IS NOT NULL));
 
 create table flowfabric.ff_duty (
   duty text not null,
@@ -687,7 +687,7 @@ create table flowfabric.ff_grant (
   worker_instance_id text not null,
   constraint ff_grant_pkey PRIMARY KEY (execution_id)
 );
-CREATE INDEX ff_grant_expiry ON flowfabric.ff_grant USING btree (expires_at_ms);
+CREATE INDEX ff_grant_expiry ON flowfabric.ff_grant USING btree (expires_at_ms) WHERE (expires_at_ms > 0);
 
 create table flowfabric.ff_idempotency_key (
   namespace text collate "C" not null,
@@ -698,7 +698,7 @@ create table flowfabric.ff_idempotency_key (
   request_hash bytea not null,
   constraint ff_idempotency_key_pkey PRIMARY KEY (namespace, scope_id, idempotency_key)
 );
-CREATE INDEX ff_idempotency_key_expiry ON flowfabric.ff_idempotency_key USING btree (expires_at_ms);
+CREATE INDEX ff_idempotency_key_expiry ON flowfabric.ff_idempotency_key USING btree (expires_at_ms) WHERE (expires_at_ms > 0);
 
 create table flowfabric.ff_lane_registry (
   namespace text collate "C" not null,
@@ -730,7 +730,7 @@ with (
   autovacuum_vacuum_threshold=1000,
   fillfactor=50
 );
-CREATE INDEX ff_lease_expiry ON flowfabric.ff_lease USING btree (expires_at_ms, execution_id);
+CREATE INDEX ff_lease_expiry ON flowfabric.ff_lease USING btree (expires_at_ms, execution_id) WHERE (expires_at_ms > 0);
 CREATE INDEX ff_lease_instance ON flowfabric.ff_lease USING btree (worker_instance_id);
 
 create table flowfabric.ff_migration (
@@ -886,9 +886,9 @@ create table flowfabric.ff_step (
   step_name text collate "C" not null,
   result bytea,
   result_encoding text,
-  constraint ff_step_pkey PRIMARY KEY (execution_id, generation, step_name, step_index),
-  constraint ff_step_order UNIQUE (execution_id, step_no)
+  constraint ff_step_pkey PRIMARY KEY (execution_id, generation, step_name, step_index)
 );
+CREATE UNIQUE INDEX ff_step_order ON flowfabric.ff_step USING btree (execution_id, step_no) WHERE (step_no > 0);
 
 create table flowfabric.ff_suspension_current (
   execution_id uuid not null,

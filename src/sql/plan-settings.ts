@@ -12,6 +12,10 @@
 // as `key = any (array[other.key])`, which cannot be merged on, and locks are taken in the order of the other's key. It
 // costs nothing that could be measured.
 //
+// Nor may the planner choose between a table's key and an index of its timers or its order: where a vacuum has found hardly a
+// row, they look alike. Such an index has a predicate that every row satisfies, and serves only statements that state it
+// (`sql/migrations/0001-foundation.ts`).
+//
 // A statement that wants a scan or a hash (an audit over everything) says so itself, with `scanningAllowed`.
 import { statement } from './statement.ts'
 

@@ -35,7 +35,7 @@ export const dueCancels = `
 select b.execution_id, b.generation, b.flow_id, b.reason, b.actor, b.xmin as row_xmin
 from flowfabric.ff_cancel_backlog b
 join flowfabric.ff_exec_core e on e.execution_id = any (array[b.execution_id])
-where b.created_at_ms >= 0
+where b.created_at_ms > 0
   and ${inScope(cancelBacklogDuty)}
 order by b.created_at_ms, b.execution_id
 limit $1

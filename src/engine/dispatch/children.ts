@@ -19,7 +19,7 @@ const dueParents = `
 select ${owedColumns}
 from flowfabric.ff_dispatch d
 join flowfabric.ff_exec_core e on e.execution_id = any (array[d.execution_id])
-where d.has_children and d.created_at_ms >= $6
+where d.has_children and d.created_at_ms > 0 and d.created_at_ms >= $6
   and ${inScope(childrenDuty)}
 order by d.created_at_ms, d.execution_id
 limit $1

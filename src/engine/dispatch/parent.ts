@@ -36,7 +36,7 @@ const due = statement({
   params: { ...sweepParams, passed_over: 'uuid[]', from_ms: 'int8' },
   row: owedRow,
   text: `${owedColumns}
-where d.parent_id is not null and d.created_at_ms >= $7
+where d.parent_id is not null and d.created_at_ms > 0 and d.created_at_ms >= $7
   and (d.parent_id = any ($6::uuid[])) is not true
   and ${inScope(parentDuty)}
 order by d.created_at_ms, d.execution_id

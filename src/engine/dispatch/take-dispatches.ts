@@ -21,7 +21,7 @@ export const dueDispatches = `
 select ${dispatchColumns}
 from flowfabric.ff_dispatch d
 join flowfabric.ff_exec_core e on e.execution_id = any (array[d.execution_id])
-where d.flow_id is not null and d.created_at_ms >= $7
+where d.flow_id is not null and d.created_at_ms > 0 and d.created_at_ms >= $7
   and (d.flow_id = any ($6::uuid[])) is not true
   and ${inScope(dispatchDuty)}
 order by d.created_at_ms, d.execution_id
@@ -32,7 +32,7 @@ for update of d skip locked`
 export const oldestDispatches = `
 select ${dispatchColumns}
 from flowfabric.ff_dispatch d
-where d.flow_id is not null and d.created_at_ms >= $3
+where d.flow_id is not null and d.created_at_ms > 0 and d.created_at_ms >= $3
   and (d.flow_id = any ($2::uuid[])) is not true
   and d.execution_id not in (select s.subject_id from flowfabric.ff_set_aside s where s.duty = '${dispatchDuty}')
 order by d.created_at_ms, d.execution_id

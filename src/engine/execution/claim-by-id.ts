@@ -51,7 +51,10 @@ with taken as materialized (
   select r.ctid as ready_row, e.ctid as taken_row, e.attempt_state, e.interruption, e.attached
   from flowfabric.ff_exec_core e
   join flowfabric.ff_ready r
-    on r.queue_id = any (array[e.queue_id]) and r.neg_priority = -e.priority and r.rank = e.rank and r.execution_id = e.execution_id
+    on r.queue_id = any (array[e.queue_id])
+    and r.neg_priority = any (array[-e.priority])
+    and r.rank = any (array[e.rank])
+    and r.execution_id = any (array[e.execution_id])
   where e.execution_id = $5 and e.partition_key = $6 and ($7::text is null or e.namespace = $7)
     and e.eligibility_state = 'eligible_now'
     and e.attached & ${attached.grant} <> 0

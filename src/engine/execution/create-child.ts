@@ -44,7 +44,9 @@ with input as materialized (
     with ordinality as i (${columnNames}, tags, idempotency_key, idempotency_ttl_ms, request_hash, parent_id,
       parent_end, ordinal)
   left join flowfabric.ff_idempotency_key k
-    on k.namespace = i.namespace and k.scope_id = i.parent_id and k.idempotency_key = i.idempotency_key
+    on k.namespace = any (array[i.namespace])
+    and k.scope_id = any (array[i.parent_id])
+    and k.idempotency_key = any (array[i.idempotency_key])
   left join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
 ),
 born as materialized (

@@ -32,9 +32,9 @@ with input as materialized (
   cross join unnest(${columnArrays}, $15::jsonb[], $16::text[], $17::int8[], $18::bytea[])
     with ordinality as i (${columnNames}, tags, idempotency_key, idempotency_ttl_ms, request_hash, ordinal)
   left join flowfabric.ff_idempotency_key k
-    on k.namespace = i.namespace
+    on k.namespace = any (array[i.namespace])
     and k.scope_id = '00000000-0000-0000-0000-000000000000'
-    and k.idempotency_key = i.idempotency_key
+    and k.idempotency_key = any (array[i.idempotency_key])
   left join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
 ),
 fresh as materialized (

@@ -88,7 +88,8 @@ kept_steps as (
   cross join lateral (
     select f.*, sum(coalesce(octet_length(f.result), 0)) over earlier as kept_bytes, count(*) over earlier as kept_count
     from flowfabric.ff_step f
-    where f.execution_id = r.execution_id and f.step_no > ${beforeFirst('r.generation')} and f.step_no < r.from_no
+    where f.execution_id = r.execution_id and f.step_no > 0
+      and f.step_no > ${beforeFirst('r.generation')} and f.step_no < r.from_no
       and f.state in ('succeeded', 'timed_out')
     window earlier as (order by f.step_no)
   ) s

@@ -51,8 +51,8 @@ const lookUpstreams = statement({
   row: { execution_id: 'uuid' },
   text: `
 select m.execution_id
-from unnest($2::uuid[]) as i (execution_id)
-join flowfabric.ff_flow_member m on m.flow_id = any (array[$1::uuid]) and m.execution_id = any (array[i.execution_id])`,
+from flowfabric.ff_flow_member m
+where m.flow_id = $1 and m.execution_id = any ($2::uuid[])`,
 })
 
 const lookEdges = statement({
@@ -61,8 +61,8 @@ const lookEdges = statement({
   row: { edge_id: 'uuid' },
   text: `
 select g.edge_id
-from unnest($2::uuid[]) as i (edge_id)
-join flowfabric.ff_edge g on g.flow_id = any (array[$1::uuid]) and g.edge_id = any (array[i.edge_id])
+from flowfabric.ff_edge g
+where g.flow_id = $1 and g.edge_id = any ($2::uuid[])
 limit 1`,
 })
 

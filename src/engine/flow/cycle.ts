@@ -22,7 +22,12 @@ with recursive behind (execution_id) as (
 select e.upstream_id, e.downstream_id, m.member_name as upstream_name
 from behind b
 join flowfabric.ff_edge e on e.upstream_id = any (array[b.execution_id]) and e.kind <> 'start'
-join flowfabric.ff_flow_member m on m.flow_id = any (array[$1::uuid]) and m.execution_id = any (array[b.execution_id])
+cross join lateral (
+  select n.member_name
+  from flowfabric.ff_flow_member n
+  where n.flow_id = $1 and n.execution_id = b.execution_id
+  offset 0
+) m
 where exists (select from behind where execution_id = $2)`,
 })
 

@@ -99,7 +99,7 @@ select l.execution_id, e.partition_key, l.worker_instance_id, flowfabric.ff_now_
 from (
   select *
   from flowfabric.ff_lease
-  where expires_at_ms < flowfabric.ff_now_ms() - $1
+  where expires_at_ms > 0 and expires_at_ms < flowfabric.ff_now_ms() - $1
   order by expires_at_ms
   limit $2
 ) l

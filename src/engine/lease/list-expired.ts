@@ -44,7 +44,7 @@ const listStatement = statement({
 select l.execution_id, e.partition_key, l.lease_id, l.lease_epoch, l.attempt_index, l.worker_instance_id, l.expires_at_ms
 from flowfabric.ff_lease l
 join flowfabric.ff_exec_core e on e.execution_id = any (array[l.execution_id])
-where l.expires_at_ms <= flowfabric.ff_now_ms()
+where l.expires_at_ms > 0 and l.expires_at_ms <= flowfabric.ff_now_ms()
   and (l.expires_at_ms, l.execution_id) > ($3, $4)
   and ($1::text is null or e.namespace = $1)
   and ($2::text is null or e.namespace = $2)

@@ -13,7 +13,7 @@ const forget = statement({
 with expired as materialized (
   select g.execution_id
   from flowfabric.ff_grant g
-  where g.expires_at_ms <= flowfabric.ff_now_ms()
+  where g.expires_at_ms > 0 and g.expires_at_ms <= flowfabric.ff_now_ms()
     and ($2::text is null or $2 = (
       select e.namespace
       from flowfabric.ff_exec_core e

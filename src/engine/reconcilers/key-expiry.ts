@@ -12,7 +12,7 @@ const forget = statement({
 with expired as materialized (
   select k.namespace, k.scope_id, k.idempotency_key
   from flowfabric.ff_idempotency_key k
-  where k.expires_at_ms <= flowfabric.ff_now_ms()
+  where k.expires_at_ms > 0 and k.expires_at_ms <= flowfabric.ff_now_ms()
     and ($2::text is null or k.namespace = $2)
     and ${hasTag('k.execution_id')}
   order by k.expires_at_ms

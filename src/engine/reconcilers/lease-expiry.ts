@@ -13,7 +13,7 @@ const due = `
 select e.execution_id, e.xmin as seen_xmin
 from flowfabric.ff_lease l
 join flowfabric.ff_exec_core e on e.execution_id = any (array[l.execution_id])
-where l.expires_at_ms < flowfabric.ff_now_ms()
+where l.expires_at_ms > 0 and l.expires_at_ms < flowfabric.ff_now_ms()
   and ${inScope(name)}
 order by l.expires_at_ms, l.execution_id
 limit $1`

@@ -13,7 +13,7 @@ export function nextTimer(duty: string, timer: string): (sql: Sql, after: number
     text: `
 select min(${column}) - flowfabric.ff_now_ms() as in_ms
 from flowfabric.${table}
-where ${column} > $1`,
+where ${column} > 0 and ${column} > $1`,
   })
   return async (sql, after) => (await sql.query(read, { after }))[0]?.in_ms ?? null
 }

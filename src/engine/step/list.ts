@@ -31,7 +31,8 @@ from flowfabric.ff_exec_core e
 cross join lateral (
   select *
   from flowfabric.ff_step f
-  where f.execution_id = e.execution_id and f.step_no > ${beforeFirst('e.generation')} + $4::int8
+  where f.execution_id = e.execution_id and f.step_no > 0
+    and f.step_no > ${beforeFirst('e.generation')} + $4::int8
   order by f.step_no
   limit $5
 ) s

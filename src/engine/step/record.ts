@@ -193,7 +193,7 @@ known as materialized (
   left join lateral (
     select n.step_no, n.total_count, n.total_bytes
     from flowfabric.ff_step n
-    where n.execution_id = e.execution_id and n.step_no > ${beforeFirst('e.generation')}
+    where n.execution_id = e.execution_id and n.step_no > 0 and n.step_no > ${beforeFirst('e.generation')}
     order by n.step_no desc
     limit 1
   ) last on true
