@@ -26,6 +26,7 @@ import { latency } from './scenarios/latency.ts'
 import { lists } from './scenarios/lists.ts'
 import { memory } from './scenarios/memory.ts'
 import { serverLoad } from './scenarios/server-load.ts'
+import { silence } from './scenarios/silence.ts'
 import { size } from './scenarios/size.ts'
 import { sleeping } from './scenarios/sleeping.ts'
 import { suspendLatency } from './scenarios/suspend-latency.ts'
@@ -59,6 +60,7 @@ const scenarios: readonly Scenario[] = [
   claimRace,
   size,
   memory,
+  silence,
   serverLoad,
   largeBodies,
   lists,

@@ -1,5 +1,7 @@
 import { checkCodec } from '../model/codec.ts'
+import { parseDuration, type Duration } from '../model/duration.ts'
 import { EngineError, refusal } from '../model/errors.ts'
+import { limits } from '../model/limits.ts'
 import { show } from '../model/text.ts'
 import { checkSchema } from '../sql/qualify.ts'
 import { withoutPassword } from '../sql/without-password.ts'
@@ -16,6 +18,7 @@ export function checkOptions(options: ConnectOptions, target: Exclude<Target, { 
     prepare = true,
     share = true,
     listenUrl,
+    timeout,
     logger,
     codec,
   } = options
@@ -31,6 +34,7 @@ export function checkOptions(options: ConnectOptions, target: Exclude<Target, { 
   if (!Number.isInteger(poolSize) || poolSize < 1) throw refuse('poolSize', poolSize, 'a whole number from 1')
   if (typeof prepare !== 'boolean') throw refuse('prepare', prepare, 'true or false')
   if (listenUrl !== undefined && !isPostgresUrl(listenUrl)) throw refuse('listenUrl', listenUrl, 'a postgres:// URL')
+  if (timeout !== undefined) checkTimeout(timeout)
   if (logger !== undefined) checkLogger(logger)
   if (codec !== undefined) checkCodec(codec)
   if (typeof schema !== 'string') throw refuse('schema', schema, 'a text')
@@ -42,7 +46,7 @@ export function checkOptions(options: ConnectOptions, target: Exclude<Target, { 
 }
 
 function refusePostgresOptions(options: ConnectOptions): void {
-  for (const field of ['listenUrl', 'prepare', 'poolSize'] as const) {
+  for (const field of ['listenUrl', 'prepare', 'poolSize', 'timeout'] as const) {
     if (options[field] === undefined) continue
     const message = `${field} is for postgres:// alone; leave it out, the embedded database has one connection of its own`
     throw new EngineError('invalid_input', message, { field })
@@ -50,7 +54,7 @@ function refusePostgresOptions(options: ConnectOptions): void {
 }
 
 function refuseServerOptions(options: ConnectOptions): void {
-  for (const field of ['token', 'timeout', 'retryFor'] as const) {
+  for (const field of ['token', 'retryFor'] as const) {
     if (options[field] === undefined) continue
     throw new EngineError('invalid_input', `${field} is for http:// and https:// alone; leave it out`, { field })
   }
@@ -63,6 +67,13 @@ export function refuseDatabaseOptions(options: ConnectOptions): void {
     const message = `${field} belongs to whoever opens the database, which over HTTP is the server; leave it out`
     throw new EngineError('invalid_input', message, { field })
   }
+}
+
+/** In milliseconds. */
+export function checkTimeout(timeout: Duration): number {
+  const ms = parseDuration('timeout', timeout)
+  if (ms >= limits.answerTimeoutMinMs && ms <= limits.answerTimeoutMaxMs) return ms
+  throw refuse('timeout', timeout, 'a duration from 100 ms to a day')
 }
 
 function isPostgresUrl(value: unknown): boolean {

@@ -13,7 +13,10 @@ import { holdServer } from './hold-server.ts'
 export interface ServerOptions {
   /** An API key of the server. */
   readonly token?: string
-  /** How long an answer may take, besides what it is asked to wait; defaults to 30 s. */
+  /**
+   * How long an answer may take, besides what it is asked to wait. Defaults to 30 s over HTTP, and to 8 s on postgres://, where a
+   * connection that is silent for so long is closed and its calls are sent again or fail as `database_unreachable`.
+   */
   readonly timeout?: Duration
   /** For how long what is safe to repeat is sent again after a lost connection; defaults to 10 s. */
   readonly retryFor?: Duration

@@ -6,7 +6,7 @@ import type { Logger } from '../sql/logger.ts'
 import { migrate, type MigrateOptions } from '../sql/migrate.ts'
 import { migrations } from '../sql/migrations/all.ts'
 import type { Sql } from '../sql/sql.ts'
-import { checkOptions, refuseDatabaseOptions } from './check-options.ts'
+import { checkOptions, checkTimeout, refuseDatabaseOptions } from './check-options.ts'
 import { asConnectError } from './connect-error.ts'
 import type { ServerOptions } from './connect-server.ts'
 import type { FlowFabric } from './flowfabric.ts'
@@ -108,6 +108,7 @@ async function open(target: Database, options: ConnectOptions): Promise<Sql> {
     codec: _codec,
     telemetry: _telemetry,
     share: _share,
+    timeout,
     ...rest
   } = options
   if (target.kind === 'postgres') {
@@ -115,7 +116,8 @@ async function open(target: Database, options: ConnectOptions): Promise<Sql> {
     // A migration outside a transaction holds its lock on one connection and works on another.
     const needsTwo = mode !== false && migrations.some(({ transactional }) => !transactional)
     const poolSize = Math.max(needsTwo ? 2 : 1, rest.poolSize ?? 4)
-    return openPostgres({ ...rest, url: target.url, schema, poolSize })
+    const answer = timeout === undefined ? {} : { answerWithinMs: checkTimeout(timeout) }
+    return openPostgres({ ...rest, ...answer, url: target.url, schema, poolSize })
   }
   const { openEmbedded } = await import('../sql/pglite.ts')
   const { directory } = target

@@ -65,6 +65,9 @@ export const limits = {
   pageSize: 1000,
   defaultPageSize: 50,
 
+  answerTimeoutMinMs: 100,
+  answerTimeoutMaxMs: 86_400_000,
+
   leaseTtlMinMs: 100,
   leaseTtlMaxMs: 86_400_000,
   defaultLeaseTtlMs: 30_000,

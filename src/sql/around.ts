@@ -12,8 +12,8 @@ export function around(sql: Sql, run: <T>(ask: () => Promise<T>) => Promise<T>):
       query: (statement, values) => run(() => sql.aside.query(statement, values)),
       pipeline: (calls, options) => run(() => sql.aside.pipeline(calls, options)),
     },
-    script: (text) => run(() => sql.script(text)),
-    transaction: (work) => run(() => sql.transaction(work)),
+    script: (text, options) => run(() => sql.script(text, options)),
+    transaction: (work, options) => run(() => sql.transaction(work, options)),
     listen: (channel, onHint) => run(() => sql.listen(channel, onHint)),
     close: (withinMs) => run(() => sql.close(withinMs)),
   }

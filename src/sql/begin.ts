@@ -7,11 +7,12 @@ export const beginReadCommitted = 'begin isolation level read committed'
 
 export function beginText(options: PipelineOptions): string {
   if (options.lockTimeoutMs === undefined) return beginReadCommitted
-  return `${beginReadCommitted}; set local lock_timeout = ${lockTimeoutOf(options.lockTimeoutMs)}`
+  return `${beginReadCommitted}; set local lock_timeout = ${timeoutOf(options.lockTimeoutMs)}`
 }
 
-export function lockTimeoutOf(lockTimeoutMs: number): number {
-  return Math.max(1, Math.round(lockTimeoutMs))
+/** As the server has it, where 0 is no limit. */
+export function timeoutOf(ms: number): number {
+  return ms === Infinity ? 0 : Math.max(1, Math.round(ms))
 }
 
 // Not among the statements that are described and planned, because these cannot be.
@@ -24,6 +25,22 @@ export const limitLockWaits = statement({
   row: { done: 'bool' },
   text: `select set_config('lock_timeout', $1::int8::text, true) is not null as done`,
 })
+
+/** Behind a pooler, where no session is ours: for the transaction, unless the role or the database has a shorter limit. */
+export function limitStatements(timeoutMs: number): Statement {
+  const text = `
+select case
+  when current_setting('statement_timeout')::interval between '1 ms' and '${timeoutMs} ms' then null
+  else set_config('statement_timeout', '${timeoutMs}', true)
+end`
+  return { name: 'sql.limit_statements', params: {}, row: {}, text }
+}
+
+/** For work that may take longer than others. */
+export function allowStatements(timeoutMs: number): Statement {
+  const text = `select set_config('statement_timeout', '${timeoutOf(timeoutMs)}', true)`
+  return { name: 'sql.allow_statements', params: {}, row: {}, text }
+}
 
 /** A commit that answers ROLLBACK: a statement failed, and the caller went on as if it had not. */
 export function refuseRollback(command: string): void {

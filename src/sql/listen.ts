@@ -10,16 +10,17 @@
 // sent meanwhile is lost; hints only save waiting, callers poll.
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import type pg from 'pg'
 import { decoderOf } from './decode.ts'
 import { isConnectionLost } from './errors.ts'
 import { Handlers, type Handler } from './handlers.ts'
 import type { Logger } from './logger.ts'
 import { isStartupRefused } from './postgres-failure.ts'
-import { hasSettings, startSettings, TimelyClient } from './postgres-pool.ts'
+import { ask, keepAlive, settle, startSettings } from './postgres-pool.ts'
 import type { PostgresUrl } from './postgres-url.ts'
 import { Refused } from './prepare.ts'
 import { quoteIdentifier } from './qualify.ts'
+import type { Silence } from './silence.ts'
+import { TimelyClient } from './timely-client.ts'
 
 type Ending = 'lost' | 'failed' | 'deaf'
 
@@ -27,13 +28,13 @@ const firstWaitMs = 100
 const longestWaitMs = 10_000
 const deafWaitMs = 60_000
 const pingEveryMs = 30_000
-const answerWithinMs = 10_000
 const echoWithinMs = 3_000
 
 export interface ListenerOptions {
   readonly url: PostgresUrl
   /** Sends a NOTIFY over another connection, to hear whether it arrives. */
   readonly notify: (channel: string, payload: string) => Promise<void>
+  readonly silence: Silence
   readonly logger: Logger
 }
 
@@ -41,9 +42,9 @@ export class Listener {
   readonly #options: ListenerOptions
   readonly #handlers: Handlers
   readonly #stop = new AbortController()
-  #client: pg.Client | undefined
+  #client: TimelyClient | undefined
   /** The same, once it has shown that it is no pooler's, and has our settings. */
-  #own: pg.Client | undefined
+  #own: TimelyClient | undefined
   readonly #uses = new Set<Promise<unknown>>()
   #takesSettings = true
   #firstTry: Promise<void> | undefined
@@ -70,7 +71,7 @@ export class Listener {
   }
 
   /** Null while there is no session to use. One that loses its connection under it is made anew. */
-  use<T>(work: (client: pg.Client) => Promise<T>): Promise<T> | null {
+  use<T>(work: (client: TimelyClient) => Promise<T>): Promise<T> | null {
     const client = this.#own
     if (client === undefined) return null
     const use = work(client).catch((error: unknown) => {
@@ -81,13 +82,13 @@ export class Listener {
     return use.finally(() => this.#uses.delete(use))
   }
 
-  #giveUp(client: pg.Client): void {
+  #giveUp(client: TimelyClient): void {
     if (this.#own === client) this.#own = undefined
     client.connection.stream.destroy()
   }
 
   /** After what is under way on its connection, which is bounded. */
-  async close(withinMs: number = answerWithinMs): Promise<void> {
+  async close(withinMs: number = this.#options.silence.withinMs): Promise<void> {
     if (this.#uses.size > 0) await Promise.race([Promise.allSettled(this.#uses), pause(withinMs, this.#stop.signal)])
     this.#stop.abort()
     await this.#running
@@ -95,7 +96,7 @@ export class Listener {
 
   async #unlisten(channel: string, handler: Handler): Promise<void> {
     if (!this.#handlers.remove(channel, handler)) return
-    await this.#client?.query(`unlisten ${quoteIdentifier(channel)}`).catch(() => {})
+    if (this.#client !== undefined) await ask(this.#client, `unlisten ${quoteIdentifier(channel)}`).catch(() => {})
   }
 
   async #start(): Promise<void> {
@@ -125,9 +126,9 @@ export class Listener {
       fallback_application_name: 'flowfabric listen',
       ...(settings === '' ? {} : { options: settings }),
       types: { getTypeParser: decoderOf },
-      query_timeout: answerWithinMs,
-      keepAlive: true,
       pipeline: true,
+      ...keepAlive,
+      silence: this.#options.silence,
     })
     const ended = new Promise<'ended'>((resolve) => client.once('end', () => resolve('ended')))
     client.on('error', () => {}) // 'end' follows
@@ -137,7 +138,8 @@ export class Listener {
     const over = new AbortController()
     let hasWorked = false
     try {
-      await client.connect()
+      // One that is ended while it connects never settles its connect.
+      if ((await Promise.race([client.connect(), ended])) === 'ended') return this.#failed('the connection was closed')
       // Others may be asked for while this goes on.
       const heard = new Set<string>()
       const nextChannel = (): string | undefined => this.#handlers.channels.find((channel) => !heard.has(channel))
@@ -151,7 +153,7 @@ export class Listener {
       const echo = await Promise.race([ended, this.#echo(client, over.signal)])
       if (echo === 'deaf') return this.#deaf()
       hasWorked = echo === 'heard'
-      if (hasWorked && (await hasSettings(client))) this.#own = client
+      if (hasWorked && (await settle(client, this.#options.silence))) this.#own = client
       await this.#stay(client, ended, over.signal)
       return hasWorked ? 'lost' : this.#failed('the connection was closed at once')
     } catch (error) {
@@ -169,7 +171,7 @@ export class Listener {
     }
   }
 
-  async #echo(client: pg.Client, over: AbortSignal): Promise<'heard' | 'deaf'> {
+  async #echo(client: TimelyClient, over: AbortSignal): Promise<'heard' | 'deaf'> {
     const channel = `ff_echo_${randomUUID()}`
     const echo = new Promise<'heard'>((resolve) => {
       client.on('notification', (notification) => {
@@ -179,17 +181,17 @@ export class Listener {
     await this.#listenOn(client, channel)
     await this.#options.notify(channel, '')
     const heard = await Promise.race([echo, pause(echoWithinMs, over)])
-    await client.query(`unlisten ${quoteIdentifier(channel)}`)
+    await ask(client, `unlisten ${quoteIdentifier(channel)}`)
     return heard ?? 'deaf'
   }
 
   // A connection whose other side vanished without a word is found by asking.
-  async #stay(client: pg.Client, ended: Promise<'ended'>, over: AbortSignal): Promise<void> {
-    while ((await Promise.race([ended, pause(pingEveryMs, over)])) !== 'ended') await client.query('select 1')
+  async #stay(client: TimelyClient, ended: Promise<'ended'>, over: AbortSignal): Promise<void> {
+    while ((await Promise.race([ended, pause(pingEveryMs, over)])) !== 'ended') await ask(client, 'select 1')
   }
 
-  async #listenOn(client: pg.Client, channel: string): Promise<void> {
-    await client.query(`listen ${quoteIdentifier(channel)}`)
+  async #listenOn(client: TimelyClient, channel: string): Promise<void> {
+    await ask(client, `listen ${quoteIdentifier(channel)}`)
   }
 
   #deaf(): Ending {

@@ -1,6 +1,5 @@
 // The pool: how connections are made, lent and taken back. A connection that is broken, or that is not plainly idle, never
 // goes back into it.
-import type { Socket } from 'node:net'
 import pg from 'pg'
 import { decoderOf } from './decode.ts'
 import { DatabaseError, isConnectionLost, sqlState } from './errors.ts'
@@ -10,27 +9,31 @@ import { connectFailure, connectionLost, isStartupRefused } from './postgres-fai
 import { parsePostgresUrl } from './postgres-url.ts'
 import { leadsToPooler, PreparedSet, type PreparedCall } from './prepared-query.ts'
 import { Refused } from './prepare.ts'
+import type { Silence } from './silence.ts'
+import { SilentConnection, TimelyClient, type TimelyConfig } from './timely-client.ts'
 
-export type Client = pg.PoolClient
-/** Of the pool, or the one that listens. */
-export type AnyClient = pg.Client | pg.PoolClient
+export type Client = TimelyClient & pg.PoolClient
 
 export interface PoolOptions {
   readonly url: string
   readonly size: number
+  readonly silence: Silence
   readonly logger: Logger
 }
 
 // The isolation is the one that the engine's locking is made for, whatever the database's default. The timeout lets go of
-// the locks of a process that froze in the middle of a transaction.
+// the locks of a process that froze in the middle of a transaction; keepalives, of those of a process whose machine is gone.
 export const startSettings: string = [
   planOptions,
   '-c default_transaction_isolation=read\\ committed',
   '-c idle_in_transaction_session_timeout=61s',
+  '-c tcp_keepalives_idle=10',
+  '-c tcp_keepalives_interval=5',
 ].join(' ')
 
-const connectWithinMs = 10_000
-const partWithinMs = 1000
+/** As the server's, from this side: for connections on which nothing is asked. */
+export const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 } as const
+
 const idleMs = 300_000
 
 export class Connections {
@@ -38,6 +41,7 @@ export class Connections {
   readonly isPooled: boolean
   readonly #pool: pg.Pool
   readonly #url: string
+  readonly #silence: Silence
   readonly #underWay = new Set<Promise<unknown>>()
   readonly #lent = new Set<Client>()
   readonly #logger: Logger
@@ -45,9 +49,10 @@ export class Connections {
   #spare: Client | undefined
   #isCutOff = false
 
-  private constructor(pool: pg.Pool, { url, logger }: PoolOptions, isPooled: boolean) {
+  private constructor(pool: pg.Pool, { url, silence, logger }: PoolOptions, isPooled: boolean) {
     this.#pool = pool
     this.#url = url
+    this.#silence = silence
     this.#logger = logger
     this.isPooled = isPooled
   }
@@ -69,13 +74,14 @@ export class Connections {
     }
   }
 
-  use<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    const use = this.#lend(work)
+  /** `answerWithinMs` is for work whose statements may take longer than others. */
+  use<T>(work: (client: Client) => Promise<T>, answerWithinMs?: number): Promise<T> {
+    const use = this.#lend(work, answerWithinMs)
     this.#underWay.add(use)
     return use.finally(() => this.#underWay.delete(use))
   }
 
-  async #lend<T>(work: (client: Client) => Promise<T>): Promise<T> {
+  async #lend<T>(work: (client: Client) => Promise<T>, answerWithinMs: number | undefined): Promise<T> {
     const client = this.#takeSpare() ?? (await this.#connect())
     let isBroken = this.#isCutOff
     const onError = (): void => {
@@ -83,6 +89,8 @@ export class Connections {
     }
     client.on('error', onError)
     this.#lent.add(client)
+    client.isLent = true
+    client.answerWithin(answerWithinMs)
     if (this.isPooled) leadsToPooler(client)
     try {
       if (this.#isCutOff) throw cutOff()
@@ -93,15 +101,30 @@ export class Connections {
       throw error
     } finally {
       this.#lent.delete(client)
+      client.isLent = false
       client.off('error', onError)
       this.#takeBack(client, isBroken || client.getTransactionStatus() !== 'I')
     }
   }
 
   async #connect(): Promise<Client> {
-    return this.#pool.connect().catch((error: unknown) => {
+    try {
+      const client = (await this.#pool.connect()) as Client
+      return await this.#settled(client)
+    } catch (error) {
       throw connectFailure(error, this.#url)
-    })
+    }
+  }
+
+  async #settled(client: Client): Promise<Client> {
+    if (client.isSettled || this.isPooled) return client
+    try {
+      await settle(client, this.#silence)
+      return client
+    } catch (error) {
+      client.release(true)
+      throw error
+    }
   }
 
   #takeSpare(): Client | undefined {
@@ -119,7 +142,7 @@ export class Connections {
 
   readonly #onSpareLost = (error: Error): void => {
     this.#takeSpare()?.release(error)
-    this.#logger.warn(idleLost(error))
+    warnOfIdle(this.#logger, error)
   }
 
   /** After what is under way: the pool would forget whoever still waits for a connection, and never answer. */
@@ -137,8 +160,9 @@ export class Connections {
   }
 }
 
-function idleLost(error: Error): string {
-  return `an idle database connection was lost: ${error.message}`
+/** One that was closed because another was silent is part of what was logged then. */
+function warnOfIdle(logger: Logger, error: Error): void {
+  if (!(error instanceof SilentConnection)) logger.warn(`an idle database connection was lost: ${error.message}`)
 }
 
 function cutOff(cause?: unknown): DatabaseError {
@@ -147,9 +171,14 @@ function cutOff(cause?: unknown): DatabaseError {
 }
 
 /** Sends without waiting for what was sent before. An error that is no answer of the server means a lost connection. */
-export function ask(client: AnyClient, text: string): Promise<pg.QueryResult> {
+export function ask(client: TimelyClient, text: string): Promise<pg.QueryResult> {
   return new Promise((resolve, reject) => {
-    client.query(text, (error: Error | null, result) => (error === null ? resolve(result) : reject(asFailure(error))))
+    client.sent()
+    client.query(text, (error: Error | null, result) => {
+      client.answered()
+      if (error === null) resolve(result)
+      else reject(asFailure(error))
+    })
   })
 }
 
@@ -159,9 +188,11 @@ export function ask(client: AnyClient, text: string): Promise<pg.QueryResult> {
  * they are young (measured: half of what claims had read was still there, and a worker that had drained 20,000 was a third
  * larger and a third slower).
  */
-export function askPrepared(client: AnyClient, calls: readonly PreparedCall[]): Promise<unknown[][]> {
+export function askPrepared(client: TimelyClient, calls: readonly PreparedCall[]): Promise<unknown[][]> {
   return new Promise((resolve, reject) => {
+    client.sent()
     const set = new PreparedSet(calls, (error, rows, failedAt) => {
+      client.answered()
       if (error === null) resolve(rows)
       else reject(new Refused(asFailure(error), calls[failedAt]?.prepared))
     })
@@ -178,7 +209,7 @@ function isOurs(error: unknown): boolean {
 }
 
 /** What `write` sends leaves in one packet (measured: a third less time for a pipeline than one packet a message). */
-function inOneWrite<T>(client: AnyClient, write: () => T): T {
+function inOneWrite<T>(client: TimelyClient, write: () => T): T {
   const { stream } = client.connection
   stream.cork()
   try {
@@ -193,53 +224,60 @@ interface OpenPool {
   readonly hasSettings: boolean
 }
 
-async function openPool({ url, size, logger }: PoolOptions, settings: string): Promise<OpenPool> {
-  const pool = new pg.Pool({
+async function openPool({ url, size, silence, logger }: PoolOptions, settings: string): Promise<OpenPool> {
+  const config: pg.PoolConfig & TimelyConfig = {
     connectionString: parsePostgresUrl(url).connectionString,
     fallback_application_name: 'flowfabric',
     ...(settings === '' ? {} : { options: settings }),
     types: { getTypeParser: decoderOf },
     pipeline: true,
-    keepAlive: true,
+    ...keepAlive,
     max: size,
     idleTimeoutMillis: idleMs,
+    silence,
     Client: TimelyClient as unknown as new () => pg.ClientBase,
-  })
+  }
+  const pool = new pg.Pool(config)
   // Whoever has the connection hears of its end by a failed query. Before, when its end arrives in the same packet as its
   // start, between two hands, and after it was given up, nobody listens; and an error that nobody listens to ends the
   // process.
   pool.on('connect', (client) => client.on('error', () => {}))
-  pool.on('error', (error) => logger.warn(idleLost(error)))
+  pool.on('error', (error) => warnOfIdle(logger, error))
   try {
-    return { pool, hasSettings: await hasSettings(pool) }
+    return { pool, hasSettings: await hasSettings((await pool.connect()) as Client, silence) }
   } catch (error) {
     await pool.end()
     throw error
   }
 }
 
-/** A value that nobody else would choose: some poolers take our settings and drop them. */
-export async function hasSettings(client: Pick<pg.Client, 'query'>): Promise<boolean> {
-  const { rows } = await client.query<{ value: string }>(
-    `select current_setting('idle_in_transaction_session_timeout') as value`,
-  )
-  return rows[0]?.value === '61s'
+async function hasSettings(client: Client, silence: Silence): Promise<boolean> {
+  try {
+    const isSettled = await settle(client, silence)
+    client.release()
+    return isSettled
+  } catch (error) {
+    client.release(true)
+    throw error
+  }
 }
 
-/** A client that neither its start nor its end can hold up. */
-export class TimelyClient extends pg.Client {
-  // The pool's own limit would also hold for waiting for a free connection, and waiting is no failure.
-  constructor(config: pg.ClientConfig) {
-    super({ ...config, connectionTimeoutMillis: connectWithinMs })
-  }
-
-  // It ends by being told that the other side has ended too. One that vanished without a word never tells, and TCP gives up
-  // after a quarter of an hour.
-  override end(): Promise<void>
-  override end(callback: (error: Error) => void): void
-  override end(callback?: (error: Error) => void): Promise<void> | void {
-    const stream = this.connection.stream as Socket
-    stream.setTimeout(partWithinMs, () => stream.destroy())
-    return callback === undefined ? super.end() : super.end(callback)
-  }
+/**
+ * Whether the session has our settings, by a value that nobody else would choose: some poolers take our settings and drop them. If
+ * it has, the server's limit on a statement is set in step with ours, unless the role or the database has a shorter one.
+ */
+export async function settle(client: TimelyClient, { statementTimeoutMs }: Silence): Promise<boolean> {
+  const { rows } = await ask(
+    client,
+    `select settings.value,
+  case when settings.value = '61s' and not settings.is_shorter
+    then set_config('statement_timeout', '${statementTimeoutMs}', false)
+  end as statement_timeout
+from (
+  select current_setting('idle_in_transaction_session_timeout') as value,
+    current_setting('statement_timeout')::interval between '1 ms' and '${statementTimeoutMs} ms' as is_shorter
+) settings`,
+  )
+  client.isSettled = true
+  return (rows[0] as { value?: unknown } | undefined)?.value === '61s'
 }

@@ -5,18 +5,29 @@
 // A pooler that hands out server connections by the transaction does not keep what is set at the start, and mixes up
 // prepared names unless it is a recent one. Behind one, every statement travels in a transaction that begins with the
 // settings and the isolation; and an open transaction, which could not be repeated, uses no names.
-import { begin, commit, limitLockWaits, lockTimeoutOf, refuseRollback } from './begin.ts'
+import { allowStatements, begin, commit, limitLockWaits, limitStatements, refuseRollback, timeoutOf } from './begin.ts'
 import { encode, type Encoded } from './encode.ts'
 import { Guard } from './guard.ts'
 import { Listener } from './listen.ts'
 import { silent, type Logger } from './logger.ts'
 import { planLocally } from './plan-settings.ts'
-import { ask, askPrepared, Connections, type AnyClient, type Client } from './postgres-pool.ts'
+import { ask, askPrepared, Connections, type Client } from './postgres-pool.ts'
 import { parsePostgresUrl, type PostgresUrl } from './postgres-url.ts'
 import { Preparation, type Prepared } from './prepare.ts'
 import { qualifier, qualifyText } from './qualify.ts'
-import { call, type Aside, type Call, type PipelineOptions, type Queries, type RowsOf, type Sql } from './sql.ts'
+import { answerWithin, defaultAnswerWithinMs, Silence } from './silence.ts'
+import {
+  call,
+  type StatementOptions,
+  type Aside,
+  type Call,
+  type PipelineOptions,
+  type Queries,
+  type RowsOf,
+  type Sql,
+} from './sql.ts'
 import { statement, type Columns, type Params, type RowOf, type Statement, type ValuesOf } from './statement.ts'
+import type { TimelyClient } from './timely-client.ts'
 
 export interface PostgresOptions {
   readonly url: string
@@ -27,6 +38,8 @@ export interface PostgresOptions {
   readonly prepare?: boolean
   /** Besides the one that listens; defaults to 4. */
   readonly poolSize?: number
+  /** How long a connection with an unanswered statement may be silent before it is left; defaults to 8 s. */
+  readonly answerWithinMs?: number
   readonly logger?: Logger
 }
 
@@ -36,8 +49,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Sql> {
   const url = parsePostgresUrl(options.url)
   const listenUrl = parsePostgresUrl(options.listenUrl ?? options.url)
   const preparation = new Preparation({ byName: options.prepare ?? url.prepare ?? true, textOf, logger })
-  const connections = await Connections.open({ url: options.url, size: options.poolSize ?? 4, logger })
-  return new Postgres(options.schema, connections, preparation, listenUrl, logger)
+  const silence = new Silence(options.answerWithinMs ?? defaultAnswerWithinMs, logger)
+  const connections = await Connections.open({ url: options.url, size: options.poolSize ?? 4, silence, logger })
+  return new Postgres(options.schema, connections, preparation, listenUrl, silence, logger)
 }
 
 const notifyStatement = statement({
@@ -70,6 +84,8 @@ class Postgres implements Sql {
   readonly #preparation: Preparation
   readonly #listener: Listener
   readonly #guard = new Guard()
+  /** What begins each transaction behind a pooler. */
+  readonly #pooledSettings: readonly EncodedCall[]
   #closing: Promise<void> | undefined
 
   constructor(
@@ -77,14 +93,17 @@ class Postgres implements Sql {
     connections: Connections,
     preparation: Preparation,
     listenUrl: PostgresUrl,
+    silence: Silence,
     logger: Logger,
   ) {
     this.schema = schema
     this.#connections = connections
+    this.#pooledSettings = encodeAll([call(planLocally, {}), call(limitStatements(silence.statementTimeoutMs), {})])
     this.#preparation = preparation
     this.#listener = new Listener({
       url: listenUrl,
       notify: async (channel, payload) => void (await this.query(notifyStatement, { channel, payload })),
+      silence,
       logger,
     })
   }
@@ -121,25 +140,36 @@ class Postgres implements Sql {
         const writes = encodeAll(decide(looked as unknown as RowsOf<Reads>))
         return this.#send(client, writes, { after: commits })
       })
-    const rows = await this.#preparation.repeat(() => this.#connections.use(attempt))
+    const rows = await this.#preparation.repeat(() =>
+      this.#connections.use(attempt, answerWithin(options.statementTimeoutMs)),
+    )
     return rows as unknown as RowsOf<Writes>
   }
 
-  async script(text: string): Promise<void> {
+  async script(text: string, { statementTimeoutMs }: StatementOptions = {}): Promise<void> {
     this.#guard.enter()
     // It may begin a transaction of its own, and fail inside it.
-    await this.#connections.use((client) => orRollBack(client, () => ask(client, qualifyText(text, this.schema))))
+    const run = (client: Client): Promise<unknown> =>
+      orRollBack(client, () => ask(client, qualifyText(text, this.schema)))
+    // Behind a pooler the session is not ours, and has none of our limits.
+    const isLimited = statementTimeoutMs !== undefined && !this.#connections.isPooled
+    const allowed = (client: Client): Promise<unknown> =>
+      isLimited ? withStatementTimeout(client, statementTimeoutMs, () => run(client)) : run(client)
+    await this.#connections.use(allowed, answerWithin(statementTimeoutMs))
   }
 
-  async transaction<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
+  async transaction<T>(work: (tx: Queries) => Promise<T>, options: StatementOptions = {}): Promise<T> {
     this.#guard.enter()
-    return this.#connections.use((client) =>
-      orRollBack(client, async () => {
-        const open = new OpenTransaction(client, [...begins, ...this.#settings({})], this.#prepareInside)
-        const result = await this.#guard.inside((use) => work(this.#inside(open, use)))
-        refuseRollback(await open.commit())
-        return result
-      }),
+    const opening = [...begins, ...this.#settings(options)]
+    return this.#connections.use(
+      (client) =>
+        orRollBack(client, async () => {
+          const open = new OpenTransaction(client, opening, this.#prepareInside)
+          const result = await this.#guard.inside((use) => work(this.#inside(open, use)))
+          refuseRollback(await open.commit())
+          return result
+        }),
+      answerWithin(options.statementTimeoutMs),
     )
   }
 
@@ -206,16 +236,18 @@ class Postgres implements Sql {
       this.#connections.isPooled
         ? orRollBack(client, () => this.#send(client, calls, { before, after: commits }))
         : this.#send(client, calls, { before: settings })
-    return this.#preparation.repeat(() => this.#connections.use(attempt))
+    return this.#preparation.repeat(() => this.#connections.use(attempt, answerWithin(options.statementTimeoutMs)))
   }
 
-  #send(client: AnyClient, calls: readonly EncodedCall[], around: Around): Promise<unknown[][]> {
+  #send(client: TimelyClient, calls: readonly EncodedCall[], around: Around): Promise<unknown[][]> {
     return send(client, calls, around, (statement) => this.#preparation.of(statement))
   }
 
   #settings(options: PipelineOptions): EncodedCall[] {
-    const waits = lockWaits(options)
-    return this.#connections.isPooled ? [...encodeAll([call(planLocally, {})]), ...waits] : waits
+    const { statementTimeoutMs } = options
+    const pooled = this.#connections.isPooled ? this.#pooledSettings : []
+    const allowed = statementTimeoutMs === undefined ? [] : [call(allowStatements(statementTimeoutMs), {})]
+    return [...pooled, ...encodeAll(allowed), ...lockWaits(options)]
   }
 }
 
@@ -273,9 +305,22 @@ async function orRollBack<T>(client: Client, work: () => Promise<T>): Promise<T>
   }
 }
 
+/** For what cannot run inside a transaction. */
+async function withStatementTimeout<T>(client: Client, timeoutMs: number, work: () => Promise<T>): Promise<T> {
+  const { rows } = await ask(client, 'show statement_timeout')
+  const [before] = rows as { statement_timeout: string }[]
+  await ask(client, `set statement_timeout = ${timeoutOf(timeoutMs)}`)
+  try {
+    return await work()
+  } finally {
+    // A connection on which this fails is lost, and its next use finds that out.
+    await ask(client, `set statement_timeout = '${before!.statement_timeout}'`).catch(() => {})
+  }
+}
+
 /** Everything is sent before anything is awaited: one round trip. Answers the rows of the calls. */
 async function send(
-  client: AnyClient,
+  client: TimelyClient,
   calls: readonly EncodedCall[],
   { before = [], after = [] }: Around,
   prepare: Prepare,
@@ -290,7 +335,7 @@ async function send(
 
 function lockWaits({ lockTimeoutMs }: PipelineOptions): EncodedCall[] {
   if (lockTimeoutMs === undefined) return []
-  return encodeAll([call(limitLockWaits, { lock_timeout_ms: lockTimeoutOf(lockTimeoutMs) })])
+  return encodeAll([call(limitLockWaits, { lock_timeout_ms: timeoutOf(lockTimeoutMs) })])
 }
 
 function encodeAll(calls: readonly Call[]): EncodedCall[] {

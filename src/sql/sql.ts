@@ -23,7 +23,12 @@ export interface Queries {
   script(text: string): Promise<void>
 }
 
-export interface PipelineOptions {
+export interface StatementOptions {
+  /** How long each statement may take, where the connection's limit is too short; Infinity is no limit. Embedded has none. */
+  readonly statementTimeoutMs?: number
+}
+
+export interface PipelineOptions extends StatementOptions {
   /** No statement waits longer than this for a lock; then the transaction fails with 55P03. */
   readonly lockTimeoutMs?: number
 }
@@ -33,6 +38,7 @@ export type Aside = Pick<Sql, 'query' | 'pipeline'>
 export interface Sql extends Queries {
   readonly kind: 'postgres' | 'embedded'
   readonly schema: string
+  script(text: string, options?: StatementOptions): Promise<void>
   /** All calls in one transaction and one round trip. The first failure undoes them all and is thrown. */
   pipeline<const Calls extends readonly Call[]>(calls: Calls, options?: PipelineOptions): Promise<RowsOf<Calls>>
   /**
@@ -54,7 +60,7 @@ export interface Sql extends Queries {
    * A transaction whose next statement depends on the last one's answer. Commits when `work` resolves, rolls back when it
    * throws. Inside `work` the root handle is refused: on the embedded database it would wait for itself.
    */
-  transaction<T>(work: (tx: Queries) => Promise<T>): Promise<T>
+  transaction<T>(work: (tx: Queries) => Promise<T>, options?: StatementOptions): Promise<T>
   /**
    * Hears NOTIFY on a channel. A hint, never the guarantee: `onHint` is also called, with `null`, once after each
    * (re)connect, because what was sent meanwhile is lost.

@@ -1,11 +1,11 @@
 // What is sent for a prepared statement and how its answer is read, on a connection of pg's.
-import pg from 'pg'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Encoded } from '../../src/sql/encode.ts'
 import { askPrepared as askSet } from '../../src/sql/postgres-pool.ts'
 import { Refused, type Prepared } from '../../src/sql/prepare.ts'
 import { leadsToPooler } from '../../src/sql/prepared-query.ts'
 import { statement } from '../../src/sql/statement.ts'
+import { TimelyClient } from '../../src/sql/timely-client.ts'
 import { blankDatabase } from './fixture.ts'
 
 const declared = statement({ name: 'test.of_prepared_query', params: {}, row: {}, text: 'select' })
@@ -15,7 +15,7 @@ function prepared(text: string, name: string | undefined = text): Prepared {
 }
 
 /** One by itself. */
-async function askPrepared(client: pg.Client, one: Prepared, values: readonly Encoded[]): Promise<unknown> {
+async function askPrepared(client: TimelyClient, one: Prepared, values: readonly Encoded[]): Promise<unknown> {
   const [rows] = await askSet(client, [{ prepared: one, values }]).catch((error: unknown) => {
     throw error instanceof Refused ? error.cause : error
   })
@@ -24,7 +24,7 @@ async function askPrepared(client: pg.Client, one: Prepared, values: readonly En
 
 async function connected({ pipeline = true } = {}) {
   const { url } = await blankDatabase()
-  const client = new pg.Client({ connectionString: url, pipeline })
+  const client = new TimelyClient({ connectionString: url, pipeline })
   await client.connect()
   onTestFinished(() => client.end())
   const describe = vi.spyOn(client.connection, 'describe')

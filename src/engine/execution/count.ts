@@ -5,8 +5,8 @@ import { checkKind, checkLane, checkNamespace } from '../../model/name.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { publicStates, type PublicState } from '../../model/state.ts'
 import { show } from '../../model/text.ts'
-import type { Sql } from '../../sql/sql.ts'
-import { oneOf, statement } from '../../sql/statement.ts'
+import { call, type Sql } from '../../sql/sql.ts'
+import { oneOf, statement, type RowOf, type ValuesOf } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import { queueCondition } from './list/source.ts'
 
@@ -14,7 +14,7 @@ export interface CountRequest {
   readonly namespace?: string
   readonly lane?: string
   readonly kind?: string
-  /** Count to the end, however long it takes. */
+  /** Count to the end, which may take up to ten minutes. */
   readonly exact?: boolean
 }
 
@@ -28,6 +28,7 @@ export type StateCounts = Readonly<Record<PublicState, StateCount>>
 
 const stopAt = 10_000
 const never = Number.MAX_SAFE_INTEGER
+const exactTimeoutMs = 600_000
 
 // One row for each place that holds executions of a state; each stops by itself.
 const countStatement = statement({
@@ -119,7 +120,7 @@ export async function countByState(sql: Sql, caller: Caller, request: CountReque
   const isForeign = caller.namespace !== null && namespace !== undefined && namespace !== caller.namespace
   const rows = isForeign
     ? []
-    : await sql.query(countStatement, {
+    : await count(sql, exact, {
         namespace: caller.namespace ?? namespace ?? null,
         lane: lane === undefined ? null : checkLane(lane),
         kind: kind === undefined ? null : checkKind(kind),
@@ -131,4 +132,14 @@ export async function countByState(sql: Sql, caller: Caller, request: CountReque
     return { count, orMore: !exact && counts.some((one) => one >= stopAt) }
   }
   return Object.fromEntries(publicStates.map((state) => [state, countOf(state)])) as unknown as StateCounts
+}
+
+async function count(
+  sql: Sql,
+  exact: boolean,
+  values: ValuesOf<typeof countStatement.params>,
+): Promise<RowOf<typeof countStatement.row>[]> {
+  if (!exact) return sql.query(countStatement, values)
+  const [rows] = await sql.pipeline([call(countStatement, values)], { statementTimeoutMs: exactTimeoutMs })
+  return rows
 }

@@ -12,12 +12,13 @@ export interface Looking {
 }
 
 export async function look<T>({ sql, timeoutMs }: Looking, read: (tx: Queries) => Promise<T>): Promise<T> {
-  return sql.transaction(async (tx) => {
+  const work = async (tx: Queries): Promise<T> => {
     await tx.script(
       `set transaction read only; set local statement_timeout = ${timeoutMs}; set local lock_timeout = 500; ${scanningAllowed}`,
     )
     return read(tx)
-  })
+  }
+  return sql.transaction(work, { statementTimeoutMs: timeoutMs })
 }
 
 /** What could not be looked at is a finding, too, and keeps no other from being made. */

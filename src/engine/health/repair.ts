@@ -145,7 +145,8 @@ async function vacuumBloated(looking: Looking): Promise<Repair[]> {
   const repairs: Repair[] = []
   for (const { name } of await readBloatedTables(looking)) {
     // Alone: it does not run inside a transaction, and passes over what is locked.
-    await sql.script(`vacuum (analyze, skip_locked) ${quoteIdentifier(sql.schema)}.${quoteIdentifier(name)}`)
+    const table = `${quoteIdentifier(sql.schema)}.${quoteIdentifier(name)}`
+    await sql.script(`vacuum (analyze, skip_locked) ${table}`, { statementTimeoutMs: Infinity })
     repairs.push({ kind: 'vacuumed', sentence: `${name} was vacuumed` })
   }
   return repairs

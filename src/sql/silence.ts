@@ -1,0 +1,49 @@
+// How long a database may be silent, and what follows when one of its connections was: the others that have not answered since
+// have a moment left, and one line is logged for all of them.
+import type { Logger } from './logger.ts'
+import type { TimelyClient } from './timely-client.ts'
+
+/** How long an answer may take on postgres://, unless `timeout` of connect says otherwise. */
+export const defaultAnswerWithinMs = 8000
+
+export class Silence {
+  readonly withinMs: number
+  /** What a suspect connection has left. */
+  readonly graceMs: number
+  readonly #logger: Logger
+  readonly #clients = new Set<TimelyClient>()
+  #loggedAt = -Infinity
+
+  constructor(withinMs: number, logger: Logger) {
+    this.withinMs = withinMs
+    this.graceMs = Math.ceil(withinMs / 8)
+    this.#logger = logger
+  }
+
+  /** The server cancels a statement before this side gives up its connection. */
+  get statementTimeoutMs(): number {
+    return Math.max(1, Math.floor((this.withinMs * 7) / 8))
+  }
+
+  join(client: TimelyClient): void {
+    this.#clients.add(client)
+    client.once('end', () => this.#clients.delete(client))
+  }
+
+  found(since: number): void {
+    const now = performance.now()
+    if (now - this.#loggedAt > this.withinMs + this.graceMs) {
+      this.#loggedAt = now
+      this.#logger.warn(
+        `a database connection was open but gave no answer within ${this.withinMs / 1000} s, and was closed; ` +
+          'its calls are sent again on a new one, or fail as database_unreachable',
+      )
+    }
+    for (const client of this.#clients) client.suspect(since)
+  }
+}
+
+/** The reverse, for work with a limit of its own. */
+export function answerWithin(statementTimeoutMs: number | undefined): number | undefined {
+  return statementTimeoutMs === undefined ? undefined : Math.ceil((statementTimeoutMs * 8) / 7)
+}

@@ -1,0 +1,114 @@
+// A client of pg that nothing holds up: neither its start, nor its end, nor an answer that never comes.
+//
+// A connection can be open and dead: the server was replaced at its address, a NAT or a proxy has forgotten it, a pooler hangs. TCP
+// reports that after a quarter of an hour, and behind a proxy that still answers, never. So each connection times its oldest
+// unanswered statement. When not one byte has arrived for `withinMs`, the connection is destroyed, and all its statements fail as
+// lost. One silent connection makes the others suspect (`Silence`).
+import type { Socket } from 'node:net'
+import pg from 'pg'
+import type { Silence } from './silence.ts'
+
+export interface TimelyConfig extends pg.ClientConfig {
+  /** Left out: answers may take as long as they like. */
+  readonly silence?: Silence
+}
+
+/** Why a connection was left. */
+export class SilentConnection extends Error {}
+
+const connectWithinMs = 10_000
+const partWithinMs = 1000
+
+export class TimelyClient extends pg.Client {
+  /** A caller owns it; false while it is idle in the pool, and for the one that listens. */
+  isLent = false
+  /** Its session was asked for our settings. */
+  isSettled = false
+  readonly #silence: Silence | undefined
+  #unanswered = 0
+  #withinMs: number
+  #isSuspect = false
+  #timer: NodeJS.Timeout | undefined
+  #armedForMs = Infinity
+  #bytesRead = 0
+  #lastAnswerAt = -Infinity
+
+  // The pool's own limit for connecting would also limit the wait for a free connection, and that wait is no failure.
+  constructor({ silence, ...config }: TimelyConfig) {
+    const withinMs = silence?.withinMs ?? Infinity
+    super({ ...config, connectionTimeoutMillis: Math.min(connectWithinMs, withinMs) })
+    this.#silence = silence
+    this.#withinMs = withinMs
+    silence?.join(this)
+  }
+
+  /** For the next statements; undefined sets it back. */
+  answerWithin(ms: number | undefined): void {
+    this.#withinMs = ms ?? this.#silence?.withinMs ?? Infinity
+  }
+
+  /** A statement was sent. */
+  sent(): void {
+    this.#unanswered += 1
+    if (this.#unanswered === 1) this.#arm(this.#boundMs)
+  }
+
+  /** A statement was answered, or has failed. */
+  answered(): void {
+    this.#unanswered -= 1
+    this.#isSuspect = false
+    this.#lastAnswerAt = performance.now()
+    if (this.#unanswered > 0) this.#arm(this.#boundMs)
+  }
+
+  /** Another connection has been silent since then. An idle one that has not answered since is not worth a try. */
+  suspect(since: number): void {
+    if (this.#lastAnswerAt > since) return
+    this.#isSuspect = true
+    if (this.#unanswered > 0) this.#arm(this.#boundMs)
+    else if (!this.isLent) this.#leave('another connection to the same server was silent')
+  }
+
+  get #boundMs(): number {
+    const { graceMs = Infinity } = this.#silence ?? {}
+    return this.#isSuspect && this.#withinMs !== Infinity ? Math.min(this.#withinMs, graceMs) : this.#withinMs
+  }
+
+  // One timer for the life of the connection, set back by each statement: an idle connection ignores it.
+  #arm(ms: number): void {
+    this.#bytesRead = this.#socket.bytesRead
+    if (this.#armedForMs === ms) return void this.#timer?.refresh()
+    clearTimeout(this.#timer)
+    this.#armedForMs = ms
+    this.#timer = ms === Infinity ? undefined : setTimeout(() => this.#onSilence(ms), ms).unref()
+  }
+
+  // After a long pause of this process its timers are due before its sockets are read: the answer may have arrived.
+  #onSilence(ms: number): void {
+    const { bytesRead } = this.#socket
+    setImmediate(() => {
+      if (this.#unanswered === 0) return
+      if (bytesRead !== this.#bytesRead || this.#socket.bytesRead !== bytesRead) return this.#arm(ms)
+      this.#leave(`no answer within ${ms / 1000} s`)
+      this.#silence?.found(performance.now() - ms)
+    })
+  }
+
+  #leave(why: string): void {
+    this.#socket.destroy(new SilentConnection(why))
+  }
+
+  get #socket(): Socket {
+    return this.connection.stream as Socket
+  }
+
+  // It ends when the other side has ended too. One that vanished without a word never does, and TCP gives up after a quarter of an
+  // hour.
+  override end(): Promise<void>
+  override end(callback: (error: Error) => void): void
+  override end(callback?: (error: Error) => void): Promise<void> | void {
+    const socket = this.#socket
+    socket.setTimeout(partWithinMs, () => socket.destroy())
+    return callback === undefined ? super.end() : super.end(callback)
+  }
+}
