@@ -1,6 +1,7 @@
 // What an execution ended in, for whoever waits for it at the command line.
 import type { Engine } from '../engine/contract.ts'
 import type { ExecutionResult } from '../engine/execution/result.ts'
+import { outlast } from '../connect/outlast.ts'
 import { parseDuration, type Duration } from '../model/duration.ts'
 import { EngineError } from '../model/errors.ts'
 import type { ExecutionId } from '../model/id.ts'
@@ -26,8 +27,11 @@ export async function waitForEnding(
   const signal = cli.surroundings.interruption?.()
   let patience = patienceMs
   for (;;) {
-    const wait = Math.ceil(Math.max(0, Math.min(until - performance.now(), longestWaitMs, patience)))
-    const found = await engine.executions.result(id, { wait, ...(signal !== undefined && { signal }) })
+    const longestMs = Math.min(longestWaitMs, patience)
+    const found = await outlast({ until, signal }, () => {
+      const wait = Math.ceil(Math.max(0, Math.min(until - performance.now(), longestMs)))
+      return engine.executions.result(id, { wait, ...(signal !== undefined && { signal }) })
+    })
     if (found?.kind !== 'pending' || performance.now() >= until || signal?.aborted === true) return found
     if (patience === patienceMs) await sayWhy(cli, engine, id)
     patience = Infinity

@@ -1,9 +1,15 @@
 // Calls that wait for something. A server bears a wait of a minute, and proxies often less: a longer one is cut into several.
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Fields } from '../api/call.ts'
 import type { Route } from '../api/route.ts'
 import { parseDuration } from '../model/duration.ts'
-import { EngineError } from '../model/errors.ts'
+import { EngineError, isOutage } from '../model/errors.ts'
 import { checkAbortSignal } from '../model/shape.ts'
+
+// After what the client has repeated by itself already.
+const betweenTriesMs = 1000
+/** How long a wait without a limit of its own goes on without an answer. */
+const longestOutageMs = 300_000
 
 /** One question, which waits no longer than it is told to. */
 export type AskWaiting = (fields: Fields, waitMs: number, signal: AbortSignal | undefined) => Promise<unknown>
@@ -16,6 +22,7 @@ export async function waitFor(route: Route, fields: Fields, longestWaitMs: numbe
   const isForEver = name === 'timeout' && rest[name] === undefined
   const totalMs = rest[name] === undefined ? 0 : parseDuration(name, rest[name])
   const until = isForEver ? Infinity : performance.now() + totalMs
+  let answeredAt = performance.now()
   for (;;) {
     if (name === 'timeout') signal?.throwIfAborted()
     const isOver = isAborted()
@@ -28,15 +35,30 @@ export async function waitFor(route: Route, fields: Fields, longestWaitMs: numbe
       // One that was cut short, as by a server that stops, is for the caller to repeat.
       const isCutShort = performance.now() - askedAt < waitMs / 2
       if (leftMs <= longestWaitMs || isCutShort || !isStillOpen(answer)) return answer
+      answeredAt = performance.now()
     } catch (error) {
       if (!isOver && isAborted()) {
         if (route.operationId === 'claimExecutions') return { claims: [], more: false }
         continue
       }
+      if (outlasts(route, error) && performance.now() < Math.min(until, answeredAt + longestOutageMs)) {
+        await pause(signal)
+        continue
+      }
       if (!EngineError.is(error, 'wait_timed_out')) throw error
       if (leftMs <= longestWaitMs) throw inAll(error, totalMs)
+      answeredAt = performance.now()
     }
   }
+}
+
+/** A wait that only reads goes on after a loss of the server or of its database, for as long as the caller's time lasts. */
+function outlasts({ method }: Route, error: unknown): boolean {
+  return method === 'GET' && isOutage(error)
+}
+
+async function pause(signal: AbortSignal | undefined): Promise<void> {
+  await sleep(betweenTriesMs * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {})
 }
 
 function without(fields: Fields, name: string): Fields {

@@ -11,6 +11,7 @@ import { EngineError, type ErrorCode } from '../model/errors.ts'
 import type { ExecutionId } from '../model/id.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import type { PublicState } from '../model/state.ts'
+import { outlast } from '../engine/outlast.ts'
 import { nothingWhenForbidden } from '../worker/errors.ts'
 import { lastError, openedReason } from '../worker/last-error.ts'
 import { exportRun, type RecordedRun } from '../worker/recorded-run.ts'
@@ -87,12 +88,16 @@ async function waitForResult(engine: Engine, codec: Codec, id: ExecutionId, opti
   const { timeout, signal } = options
   const until = timeout === undefined ? Infinity : performance.now() + parseDuration('timeout', timeout)
   for (;;) {
-    const wait = Math.max(0, Math.min(Math.ceil(until - performance.now()), longestWaitMs))
-    const found = await engine.executions.result(id, { wait, ...(signal !== undefined && { signal }) })
+    const found = await outlast({ until, signal }, () => {
+      const wait = Math.max(0, Math.min(Math.ceil(until - performance.now()), longestWaitMs))
+      return engine.executions.result(id, { wait, ...(signal !== undefined && { signal }) })
+    })
     signal?.throwIfAborted()
     if (found === null) throw notFound(id)
     if (found.kind === 'completed') return decodeValue(codec, `the result of ${id}`, found.result, found.encoding)
-    if (found.kind !== 'pending') throw await endedOtherwise(engine, codec, id, found)
+    if (found.kind !== 'pending') {
+      throw await outlast({ until, signal }, () => endedOtherwise(engine, codec, id, found))
+    }
     if (performance.now() < until) continue
     const sentence = `execution ${id} is ${found.publicState} and has not ended in time; ask again`
     throw new EngineError('wait_timed_out', sentence, { executionId: id, publicState: found.publicState })

@@ -180,6 +180,18 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable
 
+const outages: readonly ErrorCode[] = [
+  'database_unreachable',
+  'database_unavailable',
+  'server_unreachable',
+  'server_stopping',
+]
+
+/** The database, or the server before it, is away for now. */
+export function isOutage(error: unknown): boolean {
+  return EngineError.is(error) && outages.includes(error.code)
+}
+
 export type ErrorDetails = Readonly<Record<string, unknown>>
 
 // Registered, so that two copies of the package in one process recognise each other's errors.

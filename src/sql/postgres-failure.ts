@@ -15,12 +15,12 @@ export function connectFailure(error: unknown, url: string): DatabaseError {
 }
 
 /** An error of a client that had connected, where it was not the server's answer. */
-export function connectionLost(error: unknown): DatabaseError {
+export function connectionLost(error: unknown, isRead: boolean): DatabaseError {
   const message = error instanceof Error ? error.message : String(error)
   return new DatabaseError(
     'connection_lost',
     `The connection to the database was lost: ${message}`,
-    'Whether the last call happened is not known; repeat it with the same ids.',
+    isRead ? 'It was a read; try again.' : 'Whether the last call happened is not known; repeat it with the same ids.',
     error,
   )
 }

@@ -177,7 +177,7 @@ export function ask(client: TimelyClient, text: string): Promise<pg.QueryResult>
     client.query(text, (error: Error | null, result) => {
       client.answered()
       if (error === null) resolve(result)
-      else reject(asFailure(error))
+      else reject(asFailure(error, false))
     })
   })
 }
@@ -194,14 +194,21 @@ export function askPrepared(client: TimelyClient, calls: readonly PreparedCall[]
     const set = new PreparedSet(calls, (error, rows, failedAt) => {
       client.answered()
       if (error === null) resolve(rows)
-      else reject(new Refused(asFailure(error), calls[failedAt]?.prepared))
+      else reject(new Refused(asFailure(error, areReads(calls)), calls[failedAt]?.prepared))
     })
     inOneWrite(client, () => client.query(set))
   })
 }
 
-function asFailure(error: Error): Error {
-  return sqlState(error) === undefined && !isOurs(error) ? connectionLost(error) : error
+function asFailure(error: Error, isRead: boolean): Error {
+  return sqlState(error) === undefined && !isOurs(error) ? connectionLost(error, isRead) : error
+}
+
+const writes = /\b(insert\s+into|update\s+\w+\.|delete\s+from|pg_notify|commit)\b/i
+
+/** A lock is no write: it is gone with its connection. */
+function areReads(calls: readonly PreparedCall[]): boolean {
+  return !calls.some(({ prepared }) => writes.test(prepared.statement.text))
 }
 
 function isOurs(error: unknown): boolean {

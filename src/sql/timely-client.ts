@@ -59,6 +59,7 @@ export class TimelyClient extends pg.Client {
     this.#isSuspect = false
     this.#lastAnswerAt = performance.now()
     if (this.#unanswered > 0) this.#arm(this.#boundMs)
+    else this.#disarm()
   }
 
   /** Another connection has been silent since then. An idle one that has not answered since is not worth a try. */
@@ -74,13 +75,17 @@ export class TimelyClient extends pg.Client {
     return this.#isSuspect && this.#withinMs !== Infinity ? Math.min(this.#withinMs, graceMs) : this.#withinMs
   }
 
-  // One timer for the life of the connection, set back by each statement: an idle connection ignores it.
   #arm(ms: number): void {
     this.#bytesRead = this.#socket.bytesRead
-    if (this.#armedForMs === ms) return void this.#timer?.refresh()
-    clearTimeout(this.#timer)
+    if (this.#timer !== undefined && this.#armedForMs === ms) return void this.#timer.refresh()
+    this.#disarm()
     this.#armedForMs = ms
-    this.#timer = ms === Infinity ? undefined : setTimeout(() => this.#onSilence(ms), ms).unref()
+    if (ms !== Infinity) this.#timer = setTimeout(() => this.#onSilence(ms), ms).unref()
+  }
+
+  #disarm(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
   }
 
   // After a long pause of this process its timers are due before its sockets are read: the answer may have arrived.

@@ -5,6 +5,7 @@ import type { PublicState } from '../../model/state.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
+import { outlast } from '../outlast.ts'
 import type { Endings } from './endings.ts'
 
 export interface ResultRequest {
@@ -55,10 +56,12 @@ export async function result(
   const { wait, signal } = request
   const waitMs = wait === undefined ? 0 : parseDuration('wait', wait)
   checkAbortSignal(signal)
-  const found = await read(sql, caller, executionId)
+  const until = performance.now() + waitMs
+  const readNow = (): Promise<ExecutionResult | null> => read(sql, caller, executionId)
+  const found = await outlast({ until, signal }, readNow)
   if (found?.kind !== 'pending' || waitMs === 0 || signal?.aborted === true) return found
-  await endings.wait(parseExecutionId(executionId).uuid, waitMs, signal)
-  return read(sql, caller, executionId)
+  await endings.wait(parseExecutionId(executionId).uuid, until - performance.now(), signal)
+  return outlast({ until }, readNow)
 }
 
 async function read(sql: Sql, caller: Caller, executionId: ExecutionId): Promise<ExecutionResult | null> {

@@ -7,6 +7,7 @@ import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import type { Hints } from '../hint.ts'
+import { outlast } from '../outlast.ts'
 import { describeFlow, type FlowDetail } from './describe.ts'
 
 export interface WaitForFlowRequest {
@@ -44,15 +45,19 @@ export async function waitForFlow(
   const signal = checkAbortSignal(request.signal)
   const waitUntil = performance.now() + timeoutMs
   const target = { flow_id: uuid, partition_key: partition, namespace: caller.namespace }
+  const readEnded = async (): Promise<FlowDetail | null> => {
+    const [found] = await sql.query(readEnd, target)
+    if (found === undefined) throw new EngineError('flow_not_found', `flow ${flowId} does not exist`, { flowId })
+    const flow = found.ended_at_ms === null ? null : await describeFlow(sql, caller, flowId)
+    // A replay may have opened it again in between; then its end is still to come.
+    return flow !== null && flow.endedAt !== null ? flow : null
+  }
   const watch = hints.watchFlow(uuid)
   try {
     for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 2, longestPollMs)) {
       signal?.throwIfAborted()
-      const [found] = await sql.query(readEnd, target)
-      if (found === undefined) throw new EngineError('flow_not_found', `flow ${flowId} does not exist`, { flowId })
-      const flow = found.ended_at_ms === null ? null : await describeFlow(sql, caller, flowId)
-      // A replay may have opened it again in between; then its end is still to come.
-      if (flow !== null && flow.endedAt !== null) return flow
+      const flow = await outlast({ until: waitUntil, signal }, readEnded)
+      if (flow !== null) return flow
       const leftMs = waitUntil - performance.now()
       if (leftMs <= 0) throw timedOut(flowId, timeoutMs)
       await watch.next(Math.min(leftMs, pollMs), signal)

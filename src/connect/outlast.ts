@@ -1,0 +1,1 @@
+export { outlast } from '../engine/outlast.ts'
