@@ -2,6 +2,7 @@
 import { setMaxListeners } from 'node:events'
 import { inspect } from 'node:util'
 import { cors } from 'hono/cors'
+import type { Fields } from '../api/call.ts'
 import { headers } from '../api/headers.ts'
 import { operations, type Operation } from '../api/routes.ts'
 import { toWire } from '../api/wire.ts'
@@ -12,11 +13,12 @@ import { codeVersion } from '../model/version.ts'
 import { silent, type Logger } from '../sql/logger.ts'
 import { BodyBudgets, type TakenBytes } from './body-budget.ts'
 import { claimOrGiveBack } from './claim.ts'
-import { eventStream } from './event-stream.ts'
+import { emptyStream, eventStream } from './event-stream.ts'
 import { addApprovalPage, approvalPath, refusedPage } from './approval-page.ts'
 import { Gate, type Authenticate } from './gate.ts'
 import { addHealth } from './health.ts'
 import type { Identity } from './identity.ts'
+import { KeyWatch, type Watched } from './key-watch.ts'
 import { KnownKeys } from './known-keys.ts'
 import { answerOf, perform, readFields, waiting } from './operation.ts'
 import { addMetrics, Metrics } from './metrics.ts'
@@ -87,6 +89,7 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics): 
   const gate = new Gate(engine, authenticate, options.rateLimit)
   const remembered = new Remembered()
   const bodies = new BodyBudgets()
+  const watching = new KeyWatch(heartbeatMs)
   const draining = new AbortController()
   const stopping = new AbortController()
   // Every stream and every wait listens to it.
@@ -146,15 +149,26 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics): 
     const { route } = operation
     const fields = await readFields(operation, context, taken)
     if (route.streams === 'only' || (route.streams === 'also' && wantsEvents(context))) {
+      if (isHead(context)) return emptyStream()
       const source = await sourceOf(operation, engine, fields, context.req.header('last-event-id'))
-      return eventStream(source, { stopping: stopping.signal, heartbeatMs, refusalOf: (error) => told(context, error) })
+      const { signal, release } = watch(context, identity)
+      return eventStream(source, {
+        until: [stopping.signal, signal],
+        onEnd: release,
+        heartbeatMs,
+        refusalOf: (error) => told(context, error),
+      })
     }
     if (route.waits !== undefined) {
       // It may wait for a minute, and its body is not needed for that.
       taken.release()
-      const asked = waiting(route, fields, AbortSignal.any([context.req.raw.signal, stopping.signal]))
-      if (operation.verb !== 'claim') return respond(await perform(operation, engine, asked, metrics))
-      return respond(answerOf(route, await claimOrGiveBack(engine, asked, context.req.raw.signal), fields))
+      if (isHead(context)) return respond(await perform(operation, engine, { ...fields, [route.waits]: 0 }, metrics))
+      const watched = watch(context, identity)
+      try {
+        return respond(await waitFor(operation, context, engine, fields, watched.signal))
+      } finally {
+        watched.release()
+      }
     }
     const act = (): Promise<Answer> => perform(operation, engine, fields, metrics)
     const sentAs = context.req.header(headers.requestId)
@@ -162,8 +176,34 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics): 
       return respond(await remembered.once([identity.keyId, sentAs, route.operationId, toWire(fields)], act))
     }
     const given = await act()
-    if (route.operationId === 'revokeApiKey') keys.forget()
+    if (route.operationId === 'revokeApiKey') {
+      keys.forget()
+      watching.end(fields['keyId'] as string)
+    }
     return respond(given)
+  }
+
+  function watch(context: AppContext, identity: Identity): Watched {
+    return watching.watch(identity, () => gate.admitsStill(context.req.raw.headers))
+  }
+
+  /** A wait whose key was revoked meanwhile is refused, and what it claimed is given back. */
+  async function waitFor(
+    operation: Operation,
+    context: AppContext,
+    engine: Engine,
+    fields: Fields,
+    revoked: AbortSignal,
+  ): Promise<Answer> {
+    const { route, verb } = operation
+    const gone = AbortSignal.any([context.req.raw.signal, revoked])
+    const asked = waiting(route, fields, AbortSignal.any([gone, stopping.signal]))
+    const answer =
+      verb === 'claim'
+        ? answerOf(route, await claimOrGiveBack(engine, asked, gone), fields)
+        : await perform(operation, engine, asked, metrics)
+    revoked.throwIfAborted()
+    return answer
   }
 
   function told(context: AppContext, error: unknown): EngineError {
@@ -215,6 +255,10 @@ const corsHeaders = {
 function respond({ status, text }: Answer): Response {
   if (status === 204) return new Response(null, { status })
   return new Response(text, { status, headers: { 'content-type': 'application/json', 'cache-control': 'no-store' } })
+}
+
+function isHead({ req }: AppContext): boolean {
+  return req.raw.method === 'HEAD'
 }
 
 function wantsEvents({ req }: AppContext): boolean {

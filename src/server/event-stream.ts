@@ -3,13 +3,15 @@
 import { toWire } from '../api/wire.ts'
 import type { LogEvent } from '../engine/event/log-event.ts'
 import type { Subscription, Truncated } from '../engine/event/subscription.ts'
-import type { EngineError } from '../model/errors.ts'
+import { EngineError } from '../model/errors.ts'
 
 export type Source = Pick<Subscription, 'next' | 'return' | 'cursor'>
 
 export interface StreamOptions {
-  /** Aborted when the server stops; the stream ends with that reason. */
-  readonly stopping: AbortSignal
+  /** Each of them ends the stream, with the code of its reason: the server stops, or the key is no longer one. */
+  readonly until: readonly AbortSignal[]
+  /** Called once, when the stream has ended. */
+  readonly onEnd: () => void
   readonly refusalOf: (error: unknown) => EngineError
   readonly heartbeatMs: number
 }
@@ -17,15 +19,19 @@ export interface StreamOptions {
 const encoder = new TextEncoder()
 
 export function eventStream(source: Source, options: StreamOptions): Response {
-  const stream = new EventStream(source, options)
-  return new Response(stream.body, {
-    headers: {
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-store',
-      // Some proxies keep back what they have not been told to pass on.
-      'x-accel-buffering': 'no',
-    },
-  })
+  return new Response(new EventStream(source, options).body, { headers })
+}
+
+/** What HEAD asks for: nobody would read the stream, or end it. */
+export function emptyStream(): Response {
+  return new Response(null, { headers })
+}
+
+const headers = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  // Some proxies keep back what they have not been told to pass on.
+  'x-accel-buffering': 'no',
 }
 
 type Step = IteratorResult<LogEvent | Truncated, undefined> | 'silence' | 'stop'
@@ -48,7 +54,7 @@ class EventStream {
     this.#source = source
     this.#options = options
     this.#heartbeat = setTimeout(this.#hear, options.heartbeatMs)
-    options.stopping.addEventListener('abort', this.#hear)
+    for (const signal of options.until) signal.addEventListener('abort', this.#hear)
     this.body = new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(encoder.encode(`retry: 1000\nid: ${source.cursor}\n\n`)),
       pull: (controller) => this.#pull(controller),
@@ -66,7 +72,7 @@ class EventStream {
       if (this.#isLeft) return
       if (step === 'silence') return write(`id: ${this.#source.cursor}\n\n`)
       if (step !== 'stop' && step.done !== true) return write(blockOf(step.value))
-      write(`event: end\ndata: ${JSON.stringify({ reason: step === 'stop' ? 'server_stopping' : 'over' })}\n\n`)
+      write(`event: end\ndata: ${JSON.stringify({ reason: step === 'stop' ? this.#reason() : 'over' })}\n\n`)
     } catch (error) {
       if (this.#isLeft) return
       write(`event: error\ndata: ${JSON.stringify(toWire(this.#options.refusalOf(error)))}\n\n`)
@@ -77,25 +83,34 @@ class EventStream {
 
   async #end(): Promise<void> {
     clearTimeout(this.#heartbeat)
-    this.#options.stopping.removeEventListener('abort', this.#hear)
+    for (const signal of this.#options.until) signal.removeEventListener('abort', this.#hear)
+    this.#options.onEnd()
     // A pull that waits while its reader leaves would wait for ever.
     this.#wake()
     await this.#source.return()
   }
 
   async #step(): Promise<Step> {
-    const { stopping } = this.#options
     this.#ask()
-    if (this.#came === null && !stopping.aborted) {
+    if (this.#came === null && !this.#isStopped()) {
       this.#heartbeat.refresh()
       await new Promise<void>((resolve) => (this.#wake = resolve))
     }
-    if (stopping.aborted) return 'stop'
+    if (this.#isStopped()) return 'stop'
     if (this.#came === null) return 'silence'
     const take = this.#came
     this.#came = null
     this.#isAsked = false
     return take()
+  }
+
+  #isStopped(): boolean {
+    return this.#options.until.some(({ aborted }) => aborted)
+  }
+
+  #reason(): string {
+    const reason: unknown = this.#options.until.find(({ aborted }) => aborted)?.reason
+    return EngineError.is(reason) ? reason.code : 'over'
   }
 
   #ask(): void {

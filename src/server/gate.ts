@@ -64,6 +64,12 @@ export class Gate {
     else this.#limit.take(`key ${identity.keyId}`, identity.requestsPerSecond ?? perKey)
   }
 
+  /** Whether the key of a request that was admitted before still is a key. */
+  async admitsStill(headers: Headers): Promise<boolean> {
+    const key = bearer(headers.get('authorization'))
+    return key !== null && this.#authenticate !== null && (await this.#authenticate(key)) !== null
+  }
+
   #bind(identity: Identity, headers: Headers): Engine {
     const namespace = headers.get(names.namespace)
     const actor = headers.get(names.actor)

@@ -1,0 +1,71 @@
+// Ends the streams and waits of a key that no longer admits anybody. A request is admitted once, and a stream may stay open for days;
+// so each key with open work is looked up again at every heartbeat, once for all that it has open.
+import { EngineError } from '../model/errors.ts'
+import type { Identity } from './identity.ts'
+
+export interface Watched {
+  /** Aborted when the key is revoked or has expired. */
+  readonly signal: AbortSignal
+  release(): void
+}
+
+interface OpenKey {
+  readonly isAdmitted: () => Promise<boolean>
+  readonly open: Set<AbortController>
+}
+
+const neverEnds: Watched = { signal: new AbortController().signal, release: () => {} }
+
+export class KeyWatch {
+  readonly #intervalMs: number
+  readonly #keys = new Map<string, OpenKey>()
+  #timer: NodeJS.Timeout | null = null
+
+  constructor(intervalMs: number) {
+    this.#intervalMs = intervalMs
+  }
+
+  /** `isAdmitted` looks the key up again. Without a key there is nothing to revoke. */
+  watch({ keyId }: Identity, isAdmitted: () => Promise<boolean>): Watched {
+    if (keyId === null) return neverEnds
+    const key = this.#keys.get(keyId) ?? { isAdmitted, open: new Set() }
+    const ending = new AbortController()
+    key.open.add(ending)
+    this.#keys.set(keyId, key)
+    this.#timer ??= setInterval(() => void this.#check(), this.#intervalMs).unref()
+    return { signal: ending.signal, release: () => this.#release(keyId, ending) }
+  }
+
+  /** At once: this process has just revoked it. */
+  end(keyId: string): void {
+    for (const ending of this.#keys.get(keyId)?.open ?? []) ending.abort(keyEnded())
+    this.#keys.delete(keyId)
+    this.#rest()
+  }
+
+  #release(keyId: string, ending: AbortController): void {
+    const key = this.#keys.get(keyId)
+    key?.open.delete(ending)
+    if (key?.open.size === 0) this.#keys.delete(keyId)
+    this.#rest()
+  }
+
+  async #check(): Promise<void> {
+    const keys = [...this.#keys]
+    const admitted = await Promise.all(
+      // While the database is away nothing is known, and nothing ends.
+      keys.map(([, { isAdmitted }]) => isAdmitted().catch(() => true)),
+    )
+    for (const [place, [keyId]] of keys.entries()) if (!admitted[place]) this.end(keyId)
+  }
+
+  #rest(): void {
+    if (this.#keys.size > 0 || this.#timer === null) return
+    clearInterval(this.#timer)
+    this.#timer = null
+  }
+}
+
+function keyEnded(): EngineError {
+  return new EngineError('unauthenticated', 'the API key was revoked or has expired meanwhile; ask for another')
+}
