@@ -1,6 +1,7 @@
 // What a flow must look like once everything that is owed is done: worked out anew from the endings that are known, member by
 // member, without an order of events, counters or a queue. Where a join has fired and its member was let go, what its edges
-// told stands for good; everything else follows from how the members ended.
+// told stands for good; everything else follows from how the members ended. Of the product it uses the rules for one edge and one
+// group alone: the outcome of a flow and the reasons of skips are derived here, each from its own walk over the edges.
 import { groupState, resolveEdge, type EdgeKind, type EdgeResolution, type Ending } from '../../src/model/edge-group.ts'
 import type { GroupState, JoinPolicy } from '../../src/model/edge-group.ts'
 
@@ -49,9 +50,9 @@ export class FlowReference {
   readonly #endings = new Map<string, Ending>()
   /** Members whose join has let them go before something was replayed, with what its edges told then. */
   readonly #letGo = new Map<string, ReadonlyMap<string, EdgeResolution>>()
-  #skips: ReadonlyMap<string, SkipReason> = new Map()
-  #cancelled: ReadonlySet<string> = new Set()
   #states = new Map<string, MemberState>()
+  #handled = new Map<string, boolean>()
+  #reasons = new Map<string, SkipReason>()
 
   constructor(root: ReferenceFlow) {
     this.#place(root, null)
@@ -70,7 +71,7 @@ export class FlowReference {
 
   end(name: string, as: Ending): void {
     this.#endings.set(name, as)
-    this.#states = new Map()
+    this.#forgetWork()
   }
 
   endingOf(name: string): Ending | undefined {
@@ -92,9 +93,15 @@ export class FlowReference {
     return isOver ? [name, ...this.#lineOf(standing)] : [name]
   }
 
+  #forgetWork(): void {
+    this.#states = new Map()
+    this.#handled = new Map()
+    this.#reasons = new Map()
+  }
+
   #forget(name: string): void {
     this.#endings.delete(name)
-    this.#states = new Map()
+    this.#forgetWork()
   }
 
   stateOf(name: string): MemberState {
@@ -130,15 +137,39 @@ export class FlowReference {
     return !this.hasBegun(this.#places.get(name)!.standing)
   }
 
-  /** By its final members: nobody comes after them who could have caught their failure. */
+  /** It fails when a member did, by itself or because it was cancelled, and nothing handled that. */
   outcomeOf(flow: ReferenceFlow): 'success' | 'failed' {
-    const upstreams = new Set(flow.edges.map((edge) => edge.upstream))
-    const final = flow.members.filter(({ name }) => !upstreams.has(name))
-    const isFailure = ({ name }: ReferenceMember) => {
-      const state = this.stateOf(name)
-      return state === 'skipped' ? this.#skips.get(name) === 'dependency_failed' : state !== 'success'
-    }
-    return final.some(isFailure) ? 'failed' : 'success'
+    const isUnhandled = ({ name }: ReferenceMember) => isFailure(this.stateOf(name)) && !this.#isHandled(name)
+    return flow.members.some(isUnhandled) ? 'failed' : 'success'
+  }
+
+  /** Some join was satisfied that it leads to, directly or through members that did not run. */
+  #isHandled(name: string): boolean {
+    const { within } = this.#places.get(name)!
+    const onward = within.edges.filter((edge) => edge.upstream === name)
+    return onward.some(({ downstream, kind }) => {
+      if (this.groupOf(downstream)!.state !== 'satisfied')
+        return known(this.#handled, downstream, (next) => this.#isHandled(next))
+      if (resolveEdge(kind, this.stateOf(name) as Ending) === 'satisfied') return true
+      const others = [...this.#resolutionsOf(downstream)].filter(([upstream]) => upstream !== name)
+      return others.filter(([, resolution]) => resolution === 'satisfied').length >= neededBy(this.policyOf(downstream))
+    })
+  }
+
+  skipReasonOf(name: string): SkipReason {
+    return known(this.#reasons, name, () => (this.#isReached(name) ? 'dependency_failed' : 'not_needed'))
+  }
+
+  /** By a failure: of a member whose success it needed, through one that was skipped, or from around its flow. */
+  #isReached(name: string): boolean {
+    const { standing } = this.#places.get(name)!
+    const isPassing = (skipped: string) => this.skipReasonOf(skipped) === 'dependency_failed'
+    if (standing !== null && this.stateOf(standing) === 'skipped' && isPassing(standing)) return true
+    return this.#inboundOf(name).some(({ upstream, kind }) => {
+      const state = this.stateOf(upstream)
+      if (state === 'skipped') return kind !== 'optional' && isPassing(upstream)
+      return kind === 'success_only' && isFailure(state)
+    })
   }
 
   /** What it waits for; null when that is nothing. */
@@ -179,52 +210,28 @@ export class FlowReference {
     return this.#places.get(name)!.member.flow !== undefined
   }
 
-  /** Flows that were cancelled, by the member that stands for each. */
-  tellCancelled(standing: ReadonlySet<string>): void {
-    this.#cancelled = standing
-    this.#states = new Map()
+  /** The flow that this member stands for was cancelled with it. */
+  isCancelled(standing: string): boolean {
+    return this.#endings.get(standing) === 'cancelled'
   }
 
   isWithinCancelled(name: string): boolean {
     const { standing } = this.#places.get(name)!
-    return standing !== null && (this.#cancelled.has(standing) || this.isWithinCancelled(standing))
+    return standing !== null && (this.isCancelled(standing) || this.isWithinCancelled(standing))
   }
 
   /** A flow around it was skipped, before one further out was cancelled. */
   isWithinSkipped(name: string): boolean {
     const { standing } = this.#places.get(name)!
-    if (standing === null || this.#cancelled.has(standing)) return false
+    if (standing === null || this.isCancelled(standing)) return false
     return this.stateOf(standing) === 'skipped' || this.isWithinSkipped(standing)
   }
 
-  /** Those that were skipped, and why: it depends on what was lost first, where several edges were. */
-  tellSkips(skips: ReadonlyMap<string, SkipReason>): void {
-    this.#skips = skips
-    this.#states = new Map()
-  }
-
-  mayBeSkippedBecause(name: string, because: SkipReason): boolean {
-    const inbound = this.#inboundOf(name)
-    const lost = inbound.filter(({ upstream, kind }) => this.#losesBy(upstream, kind) === because)
-    if (because === 'dependency_failed') return lost.length > 0 || this.#whyAround(name) === because
-    if (this.#whyAround(name) !== null) return this.#whyAround(name) === because
-    const policy = this.policyOf(name)
-    const enough = policy.kind === 'all_of' ? 1 : inbound.length - (policy.kind === 'quorum' ? policy.k : 1) + 1
-    return lost.length >= enough
-  }
-
-  /** Why the flow around it was skipped, if it was. */
-  #whyAround(name: string): SkipReason | null {
-    const { standing } = this.#places.get(name)!
-    return (standing === null ? null : this.#skips.get(standing)) ?? null
-  }
-
-  #losesBy(upstream: string, kind: EdgeKind | 'start'): SkipReason | null {
-    const state = this.stateOf(upstream)
-    if (!isEnding(state) || kind === 'optional') return null
-    if (state === 'skipped') return this.#skips.get(upstream) ?? null
-    if (kind === 'on_failure') return state === 'success' ? 'not_needed' : null
-    return state === 'success' ? null : 'dependency_failed'
+  /** Its flow has ended; where that did not run, so have those around it. Until then the reason of its skip may change. */
+  isSkippedForGood(name: string): boolean {
+    const { within, standing } = this.#places.get(name)!
+    if (!this.hasEnded(within) || !this.hasBegun(standing)) return false
+    return standing === null || this.stateOf(standing) !== 'skipped' || this.isSkippedForGood(standing)
   }
 
   #joined(): readonly string[] {
@@ -270,6 +277,21 @@ export class FlowReference {
   #isFreeAtOnce(standing: string): boolean {
     return this.#inboundOf(standing).length === 0
   }
+}
+
+function isFailure(state: MemberState): boolean {
+  return isEnding(state) && state !== 'success' && state !== 'skipped'
+}
+
+/** A join that needs all is never satisfied by the other edges. */
+function neededBy(policy: JoinPolicy): number {
+  if (policy.kind === 'all_of') return Infinity
+  return policy.kind === 'any_of' ? 1 : policy.k
+}
+
+function known<T>(found: Map<string, T>, name: string, work: (name: string) => T): T {
+  if (!found.has(name)) found.set(name, work(name))
+  return found.get(name)!
 }
 
 export function isEnding(state: MemberState): state is Ending {

@@ -8,6 +8,7 @@
 import { statement } from '../../sql/statement.ts'
 import { endExecutionsWhole, endsWithoutMore } from '../execution/ending.ts'
 import { judgeFlows, standingEnding } from '../flow/ending.ts'
+import { restateSkips } from '../flow/evaluate-ending.ts'
 import { sweepRow, takenUp } from '../reconcilers/candidate.ts'
 import { orOweAgain } from './cancel-backlog.ts'
 import { isCutShort, judgeEdges, skipReason } from './judge-edges.ts'
@@ -88,7 +89,19 @@ stuck as materialized (
   from wanted
   where execution_id not in (select execution_id from target)
 ),
-${settle},
+restated as materialized (
+  select r.ending_flow_id, r.reason, e.ctid as target_row
+  from skip_change r
+  join flowfabric.ff_exec_core e on e.ctid = r.seen_row and e.xmin = r.seen_xmin
+  order by r.execution_id
+  for no key update of e skip locked
+),
+${settle(`
+  select r.ending_flow_id
+  from (select ending_flow_id, 1 as missing from skip_change union all select ending_flow_id, -1 from restated) r
+  group by r.ending_flow_id
+  having sum(r.missing) > 0`)},
+${restateSkips},
 ${openMembers(dispatchDuty)},
 ${oweStarts},
 ${oweEndedAhead},

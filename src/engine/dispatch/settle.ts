@@ -35,9 +35,10 @@ flow_change as (
 /**
  * Follows `told`, `edge`, `grouped`, `flow_after` and `stuck`, the executions on which this statement cannot act. Nothing is
  * resolved that leads to one of these. Gives `settled`, the dispatch rows with which the flows are done; and `stuck_flow`,
- * the flows that are not.
+ * the flows that are not. `leftFlows` selects more of these.
  */
-export const settle = `
+export function settle(leftFlows: string): string {
+  return `
 -- All members of a flow that are in the set, or none: so it is judged once.
 stuck_flow as materialized (
   select flow_id
@@ -51,6 +52,8 @@ stuck_flow as materialized (
   select flow_id
   from flow_after
   where (standing_id in (select execution_id from stuck)) is true
+  union all
+  ${leftFlows}
 ),
 settled as materialized (
   select *
@@ -81,6 +84,7 @@ flow_settled as (
   cross join lateral (select (a.flow_id in (select flow_id from stuck_flow)) is true as is_stuck offset 0) s
 ),
 ${changeFlows('flow_settled')}`
+}
 
 /** Deletes the dispatch rows of a CTE, as far as nobody else is owed. */
 export function payDispatches(from: string): string {

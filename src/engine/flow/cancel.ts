@@ -24,7 +24,7 @@ import type { Hints } from '../hint.ts'
 import { untilSent } from '../resend.ts'
 import { goesWithFlowSql } from './cancelled.ts'
 import { checkFlowTarget, flowNotFound, lockTree } from './edit.ts'
-import { changeFlows, judgeFlows } from './ending.ts'
+import { changeFlows, judgeFlawlessFlows } from './ending.ts'
 import { oweDispatch } from './owe-dispatch.ts'
 import { lostUpstreams, sealGroups } from './seal-groups.ts'
 
@@ -122,7 +122,7 @@ flow_change as materialized (
   cross join clock c
   where a.root_flow_id <> a.flow_id and a.outcome = 'none' and a.cancel_policy is null
 ),
-${judgeFlows},
+${judgeFlawlessFlows},
 ${changeFlows('flow_after')},
 -- Flows within another are sealed from the start.
 changed as materialized (

@@ -7,6 +7,7 @@ import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import { checkFlowTarget, editFlow } from './edit.ts'
 import { changeFlows, judgeFlows } from './ending.ts'
+import { restateSkips } from './evaluate-ending.ts'
 import { tooFewEdges } from './graph-refusal.ts'
 import type { FlowMeans } from './means.ts'
 import { oweDispatch, owedAnswer, owedRow } from './owe-dispatch.ts'
@@ -48,6 +49,14 @@ with flow_change as materialized (
   where f.flow_id = $1
 ),
 ${judgeFlows},
+restated as materialized (
+  select r.reason, e.ctid as target_row
+  from skip_change r
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[r.execution_id])
+  order by r.execution_id
+  for no key update of e
+),
+${restateSkips},
 ${changeFlows('flow_after')},
 changed as materialized (
   select flow_id, partition_key, namespace, now_ms

@@ -9,59 +9,62 @@
 //   marks           ff_cancel_policy or null: it is cancelled, and how; with mark_reason text or null
 //   change_actor    text
 //   now_ms          bigint, read from the clock after the lock
+import { evaluateEndings } from './evaluate-ending.ts'
 
-// Of a final member: nobody comes after it who could have caught its failure. An edge to the first members of the flow that
-// it stands for leads to nobody after it. Scalar subqueries: of an `exists`, the planner may collect all that there are.
-const hasFailedAtTheEnd = `(
-        select e.execution_id
-        from flowfabric.ff_flow_member m
-        join flowfabric.ff_exec_core e on e.execution_id = any (array[m.execution_id])
-        where m.flow_id = any (array[j.flow_id])
-          and (e.terminal_outcome in ('failed', 'cancelled', 'expired')
-            or e.terminal_outcome = 'skipped' and e.failure_reason = 'dependency_failed')
-          and (
-            select x.edge_id
-            from flowfabric.ff_edge x
-            where x.upstream_id = any (array[e.execution_id]) and x.kind <> 'start'
-            limit 1) is null
-        limit 1) is not null`
+const flowsJudged = `
+flow_judged as materialized (
+  select j.*, j.is_ending and not j.is_cancelled and not j.is_flawless as is_flawed
+  from (
+    select c.*, f.member_id,
+      f.ended_at_ms is null and c.marks is not null
+        and (f.cancel_policy is null or c.marks = 'cancel_all' and f.cancel_policy <> 'cancel_all') as is_marked,
+      f.cancel_policy is not null or c.marks is not null as is_cancelled,
+      f.success_count + c.success = f.member_count as is_flawless,
+      f.is_held and c.begins and n.ended_count > 0 as has_ended_ahead,
+      f.ended_at_ms is null and (f.closed_at_ms is not null or c.closes) and n.ended_count = f.member_count
+        and (not f.is_held or c.begins or f.cancel_policy is not null or c.marks is not null) as is_ending
+    from flow_change c
+    join flowfabric.ff_flow_core f on f.ctid = c.flow_row
+    cross join lateral (
+      select f.success_count + f.failed_count + f.cancelled_count + f.expired_count + f.skipped_count
+        + c.success + c.failed + c.cancelled + c.expired + c.skipped as ended_count
+      offset 0
+    ) n
+  ) j
+)`
 
-/**
- * Follows `flow_change`. Gives `flow_after`, with `is_marked`, `is_ending` and `ending_as`; `has_ended_ahead` of a flow that
- * begins and of which members have ended before; and of a flow that ends and stands for a member which has not ended, that
- * member as `standing_id`, with `standing_row` and `standing_xmin`.
- */
-export const judgeFlows = `
-flow_judged as (
-  select c.*, f.member_id,
-    f.ended_at_ms is null and c.marks is not null
-      and (f.cancel_policy is null or c.marks = 'cancel_all' and f.cancel_policy <> 'cancel_all') as is_marked,
-    f.cancel_policy is not null or c.marks is not null as is_cancelled,
-    f.success_count + c.success = f.member_count as is_flawless,
-    f.is_held and c.begins and n.ended_count > 0 as has_ended_ahead,
-    f.ended_at_ms is null and (f.closed_at_ms is not null or c.closes) and n.ended_count = f.member_count
-      and (not f.is_held or c.begins or f.cancel_policy is not null or c.marks is not null) as is_ending
-  from flow_change c
-  join flowfabric.ff_flow_core f on f.ctid = c.flow_row
-  cross join lateral (
-    select f.success_count + f.failed_count + f.cancelled_count + f.expired_count + f.skipped_count
-      + c.success + c.failed + c.cancelled + c.expired + c.skipped as ended_count
-    offset 0
-  ) n
-),
+/** `flawedAs`: how a flow `j` ends in which not every member succeeded. */
+function flowsAfter(flawedAs: string): string {
+  return `
 flow_after as materialized (
   select j.*, e.execution_id as standing_id, e.ctid as standing_row, e.xmin as standing_xmin,
     case
       when not j.is_ending then 'none'
       when j.is_cancelled then 'cancelled'
       when j.is_flawless then 'success'
-      when ${hasFailedAtTheEnd} then 'failed'
-      else 'success'
+      else ${flawedAs}
     end::flowfabric.ff_terminal_outcome as ending_as
   from flow_judged j
   left join flowfabric.ff_exec_core e
     on j.is_ending and e.execution_id = any (array[j.member_id]) and e.lifecycle_phase <> 'terminal'
 )`
+}
+
+/**
+ * Follows `flow_change`. Gives `flow_after`, with `is_marked`, `is_ending`, `is_flawed` and `ending_as`; `has_ended_ahead` of a
+ * flow that begins and of which members have ended before; and of a flow that ends and stands for a member which has not ended,
+ * that member as `standing_id`, with `standing_row` and `standing_xmin`. Gives `skip_change` as `evaluateEndings` does.
+ */
+export const judgeFlows = `${flowsJudged},
+${evaluateEndings},
+${flowsAfter(`case when j.flow_id in (select flow_id from failed_flow) then 'failed' else 'success' end`)}`
+
+/**
+ * The same for statements that end a flow only when all its members succeeded or it is cancelled. A flow that is to end otherwise
+ * has `is_flawed` set; the statement must leave it as it is.
+ */
+export const judgeFlawlessFlows = `${flowsJudged},
+${flowsAfter(`'none'`)}`
 
 /**
  * Follows a CTE with rows of `flow_after`, named by `from`. Gives `changed_flow`, and leaves an event of each that was

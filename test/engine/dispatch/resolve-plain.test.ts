@@ -15,13 +15,28 @@ test('members that wait, are let go and end with their flow need nothing else', 
   const flow = await walk(fixture, { edges: ['a > c', 'b > c optional', 'c > d', 'c > e'] })
   await flow.endTaken(await flow.take('a'))
   expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 1, owes: 0, readyQueueIds: [] })
-  await flow.endTaken(await flow.take('b'), 'failed')
+  await flow.endTaken(await flow.take('b'))
   expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 1, owes: 0, readyQueueIds: [expect.any(Number)] })
   for (const name of ['c', 'd', 'e']) {
     await flow.endTaken(await flow.take(name))
     expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 1, owes: 0 })
   }
-  expect(await flow.row()).toMatchObject({ outcome: 'success', success_count: 4, failed_count: 1 })
+  expect(await flow.row()).toMatchObject({ outcome: 'success', success_count: 5 })
+})
+
+test('a flow in which a member failed is left to the whole form when it ends, its edges resolved', async () => {
+  const fixture = await setup({ dispatch: false })
+  const { sql } = fixture
+  const flow = await walk(fixture, { edges: ['a > b on_failure', 'b > c optional'] })
+  await flow.endTaken(await flow.take('a'), 'failed')
+  expect(await resolveFlows(sql, 10)).toMatchObject({ done: 1, owes: 0 })
+  await flow.endTaken(await flow.take('b'))
+  await fixture.engine.executions.cancel({ executionId: flow.id('c') })
+  expect(await resolveFlows(sql, 10)).toMatchObject({ done: 0, owes: owed.moreOfFlow, endedFlowIds: [] })
+  expect(await flow.group('c')).toMatchObject({ state: 'satisfied' })
+  expect(await flow.row()).toMatchObject({ outcome: 'none', success_count: 0, failed_count: 1 })
+  expect(await resolveMoreOfFlows(sql, 10)).toMatchObject({ done: 2, endedFlowIds: [flow.uuid] })
+  expect(await flow.row()).toMatchObject({ outcome: 'failed', success_count: 1, failed_count: 1, cancelled_count: 1 })
 })
 
 test('the first of any lets its member go alone where nobody is left to cancel', async () => {

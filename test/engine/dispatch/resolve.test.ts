@@ -191,8 +191,8 @@ test('EDGE-08 a member without outgoing edges is counted, and what is in no flow
   await engine.executions.cancelMany(
     (await engine.executions.list()).executions.map(({ executionId }) => ({ executionId })),
   )
-  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 2, done: 2, readyQueueIds: [] })
-  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 0, done: 0 })
+  expect(await resolveMoreOfFlows(sql, 10)).toMatchObject({ seen: 2, done: 2, readyQueueIds: [] })
+  expect(await resolveMoreOfFlows(sql, 10)).toMatchObject({ seen: 0, done: 0 })
   expect(await flow.row()).toMatchObject({ cancelled_count: 2, outcome: 'failed' })
 })
 
