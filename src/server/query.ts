@@ -9,7 +9,11 @@ export function readQuery(shape: z.ZodObject, query: URLSearchParams): Record<st
   const fields = new Map<string, unknown>()
   for (const name of new Set(query.keys())) {
     const [, outer, inner] = /^([^[\]]+)\[([^[\]]*)\]$/.exec(name) ?? []
-    if (outer === undefined) fields.set(name, readField(shape.shape[name], name, query.getAll(name)))
+    if (outer === undefined)
+      fields.set(
+        name,
+        readField(Object.hasOwn(shape.shape, name) ? shape.shape[name] : undefined, name, query.getAll(name)),
+      )
     else fields.set(outer, { ...(fields.get(outer) as object), [inner!]: only(name, query.getAll(name)) })
   }
   return Object.fromEntries(fields)

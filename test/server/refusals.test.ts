@@ -111,3 +111,18 @@ test('a key that is not known is said again nowhere in the answer', async () => 
   const whole = JSON.stringify([...asked.headers]) + text
   for (const part of key.split(/_(?=[\w-]{43}$)/)) expect(whole).not.toContain(part)
 })
+
+test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty', '__proto__[a]', 'constructor[name]'])(
+  'a query field that is named like a member of every object, %s, is an unknown field',
+  async (name) => {
+    const { ask } = await appSetup()
+    for (const [method, path] of [
+      ['GET', '/v1/executions'],
+      ['GET', '/v1/lanes'],
+      ['DELETE', '/v1/schedules/s'],
+    ] as const) {
+      const asked = await ask(method, `${path}?${encodeURIComponent(name)}=1`)
+      expect(asked).toMatchObject({ status: 400, body: { code: 'invalid_input' } })
+    }
+  },
+)
