@@ -28,6 +28,13 @@ export function list(typed: string, before: readonly string[] = []): string[] {
   return [...before, typed]
 }
 
+/** Several at once, and again each time the option is given: `--hosts a.example,b.example`. */
+export function commaList(typed: string, before: readonly string[] = []): string[] {
+  const names = typed.split(',').map((name) => name.trim())
+  if (names.every((name) => name !== '')) return [...before, ...names]
+  throw new InvalidArgumentError('It must be one or more, separated by commas.')
+}
+
 /** A time of the calendar, as milliseconds. */
 export function pointInTime(typed: string): number {
   const at = Date.parse(typed)

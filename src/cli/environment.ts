@@ -12,6 +12,7 @@ export const environmentVariables = {
   FLOWFABRIC_TOKEN: 'the API key that a server is shown',
   FLOWFABRIC_LISTEN_URL: 'a direct way to Postgres for hints, where the URL leads to a pooler',
   FLOWFABRIC_POOL_SIZE: 'connections to Postgres for all work, besides the one that listens (default: 4)',
+  FLOWFABRIC_PUBLIC_URL: 'where people reach a server through your proxy, as --public-url',
   FLOWFABRIC_WRAPPING_SECRET: 'wraps signing keys before they are stored; the same in every process',
   FLOWFABRIC_SIGNING_SECRET: 'the secret of the key that signing-key rotate --kid makes',
 } as const

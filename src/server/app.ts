@@ -4,6 +4,7 @@ import { inspect } from 'node:util'
 import { cors } from 'hono/cors'
 import type { Fields } from '../api/call.ts'
 import { headers } from '../api/headers.ts'
+import type { Route } from '../api/route.ts'
 import { operations, type Operation } from '../api/routes.ts'
 import { toWire } from '../api/wire.ts'
 import type { Engine } from '../engine/contract.ts'
@@ -15,7 +16,7 @@ import { BodyBudgets, type TakenBytes } from './body-budget.ts'
 import { claimOrGiveBack } from './claim.ts'
 import { emptyStream, eventStream } from './event-stream.ts'
 import { addApprovalPage, approvalPath, refusedPage } from './approval-page.ts'
-import { Gate, type Authenticate } from './gate.ts'
+import { Gate, type Authenticate, type Opening } from './gate.ts'
 import { addHealth } from './health.ts'
 import type { Identity } from './identity.ts'
 import { KeyWatch, type Watched } from './key-watch.ts'
@@ -23,15 +24,16 @@ import { KnownKeys } from './known-keys.ts'
 import { answerOf, perform, readFields, waiting } from './operation.ts'
 import { addMetrics, Metrics } from './metrics.ts'
 import { openApiDocument } from './openapi.ts'
-import { checkOrigins, refuseOtherHosts } from './origin.ts'
+import { checkOrigins, checkPublicUrl, refuseOtherHosts } from './origin.ts'
 import { checkBasePath, honoPath, unknownRoute } from './paths.ts'
 import { asRefusal, problemResponse } from './problem.ts'
+import { TrustedProxies } from './proxy.ts'
 import { Remembered, type Answer } from './remembered.ts'
-import { addressOf, newRouter, type AppContext } from './router.ts'
+import { askingOf, newRouter, type AppContext } from './router.ts'
 import { sourceOf } from './source.ts'
 
 export interface AppOptions {
-  /** How a key is known. Left out: by the engine's API keys. Null: whoever comes may do everything. */
+  /** How a key is known. Left out: by the engine's API keys. Null: requests need none and may do everything. */
   readonly authenticate?: Authenticate | null
   /** Requests a second: of one key that has no limit of its own, and of one address that has no key. False: any number. */
   readonly rateLimit?: { readonly perKey?: number; readonly perAddress?: number } | false
@@ -41,6 +43,10 @@ export interface AppOptions {
   readonly cors?: readonly string[]
   /** The names that it answers to, without ports. Left out: any. */
   readonly hosts?: readonly string[]
+  /** Where people reach it: its pages may ask, and links that name no base lead there. */
+  readonly publicUrl?: string
+  /** Addresses or networks of proxies whose `X-Forwarded-For` is believed, for limits by address. Left out: none. */
+  readonly trustProxy?: readonly string[]
   readonly logger?: Logger
   /** `/metrics` needs a key of all namespaces that may read, unless it is `'open'`; false: there is none. */
   readonly metrics?: boolean | 'open'
@@ -54,6 +60,8 @@ const optionNames = [
   'basePath',
   'cors',
   'hosts',
+  'publicUrl',
+  'trustProxy',
   'logger',
   'metrics',
   'heartbeatMs',
@@ -77,16 +85,18 @@ export interface App {
  */
 export function createApp(engine: Engine, options: AppOptions = {}): App {
   refuseUnknownFields('createApp', options, optionNames)
-  return appWith(engine, options, new Metrics(engine))
+  // The program that mounts it without keys has its own way to know who asks, also behind a proxy.
+  const opening = { isOpen: async () => options.authenticate === null, admitsProxied: true }
+  return appWith(engine, options, new Metrics(engine), opening)
 }
 
-export function appWith(engine: Engine, options: AppOptions, metrics: Metrics): App {
+export function appWith(engine: Engine, options: AppOptions, metrics: Metrics, opening: Opening): App {
   const { logger = silent, heartbeatMs = 15_000 } = options
   const basePath = checkBasePath(options.basePath ?? '')
   const keys = new KnownKeys(engine)
-  const authenticate: Authenticate | null =
-    options.authenticate === undefined ? (key) => keys.authenticate(key) : options.authenticate
-  const gate = new Gate(engine, authenticate, options.rateLimit)
+  const publicUrl = options.publicUrl === undefined ? null : checkPublicUrl(options.publicUrl)
+  const authenticate: Authenticate = options.authenticate ?? ((key) => keys.authenticate(key))
+  const gate = new Gate(engine, authenticate, opening, options.rateLimit)
   const remembered = new Remembered()
   const bodies = new BodyBudgets()
   const watching = new KeyWatch(heartbeatMs)
@@ -94,7 +104,7 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics): 
   const stopping = new AbortController()
   // Every stream and every wait listens to it.
   setMaxListeners(0, stopping.signal)
-  const app = newRouter(basePath)
+  const app = newRouter(basePath, new TrustedProxies(options.trustProxy))
 
   app.use(async (context, next) => {
     const began = performance.now()
@@ -102,9 +112,10 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics): 
     metrics.request(context.req.method, context.get('path') ?? 'unknown', context.res.status, performance.now() - began)
   })
   const origins = checkOrigins(options.cors ?? [])
+  const ownOrigins = publicUrl === null ? origins : [...origins, publicUrl.origin]
   if (origins.length > 0) app.use(cors({ origin: origins.includes('*') ? '*' : [...origins], ...corsHeaders }))
   app.use(async (context, next) => {
-    refuseOtherHosts(options.hosts ?? null, origins, context.req.raw.headers)
+    refuseOtherHosts(options.hosts ?? null, ownOrigins, context.req.raw.headers)
     await next()
   })
   app.use(async (context, next) => {
@@ -112,10 +123,11 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics): 
     if (draining.signal.aborted) context.header('connection', 'close')
   })
   addHealth(app, engine, draining.signal)
-  addApprovalPage(app, engine, async (context) => {
-    const { identity } = await gate.admit(publicRoute, context.req.raw.headers, addressOf(context))
-    return bodies.open(identity, addressOf(context))
-  })
+  const admitToPage = async (context: AppContext): Promise<TakenBytes> => {
+    const { identity } = await gate.admit(publicRoute, askingOf(context))
+    return bodies.open(identity, context.get('address'))
+  }
+  addApprovalPage(app, engine, admitToPage, publicUrl?.origin ?? null)
   if (options.metrics !== false) addMetrics(app, metrics, options.metrics === 'open' ? null : gate)
   app.get('/openapi.json', (context) => context.json(openApi()))
   for (const operation of inOrder(operations)) {
@@ -127,11 +139,11 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics): 
   async function answer(operation: Operation, context: AppContext): Promise<Response> {
     const { route } = operation
     context.set('path', route.path)
-    const { engine, identity } = await gate.admit(route, context.req.raw.headers, addressOf(context))
+    const { engine, identity } = await gate.admit(route, askingOf(context))
     stopping.signal.throwIfAborted()
     // A client asks for the time first, and mints ids for its namespace after that.
     if (operation.noun === null) context.set('namespace', identity.namespace === '*' ? 'default' : identity.namespace)
-    const taken = bodies.open(identity, addressOf(context))
+    const taken = bodies.open(identity, context.get('address'))
     try {
       return await answerTo(operation, context, engine, identity, taken)
     } finally {
@@ -170,7 +182,7 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics): 
         watched.release()
       }
     }
-    const act = (): Promise<Answer> => perform(operation, engine, fields, metrics)
+    const act = (): Promise<Answer> => perform(operation, engine, withBase(route, fields), metrics)
     const sentAs = context.req.header(headers.requestId)
     if (route.remembers === true && sentAs !== undefined) {
       return respond(await remembered.once([identity.keyId, sentAs, route.operationId, toWire(fields)], act))
@@ -204,6 +216,12 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics): 
         : await perform(operation, engine, asked, metrics)
     revoked.throwIfAborted()
     return answer
+  }
+
+  /** A link leads to the page of this server, unless it names another. */
+  function withBase({ operationId }: Route, fields: Fields): Fields {
+    if (operationId !== 'linkWaitpoint' || fields['base'] !== undefined || publicUrl === null) return fields
+    return { ...fields, base: `${publicUrl.href.replace(/\/$/, '')}${basePath}${approvalPath}` }
   }
 
   function told(context: AppContext, error: unknown): EngineError {

@@ -19,11 +19,13 @@ export const approvalPath = '/approve'
 
 type Markup = ReturnType<typeof html>
 
-/** `admit` refuses a caller that sends too many requests, and counts the bytes of the others. */
+/** `admit` refuses a caller that sends too many requests, and counts the bytes of the others. `publicOrigin` is the page's own, as browsers
+ * see it. */
 export function addApprovalPage(
   app: Router,
   engine: Engine,
   admit: (context: AppContext) => Promise<TakenBytes>,
+  publicOrigin: string | null,
 ): void {
   const bound = engine.as({ namespace: '*', actor: 'external' })
   app.get(approvalPath, async (context) => {
@@ -35,7 +37,7 @@ export function addApprovalPage(
   app.post(approvalPath, async (context) => {
     context.set('path', approvalPath)
     const taken = await admit(context)
-    refuseOtherPages(context.req.raw.headers)
+    refuseOtherPages(context.req.raw.headers, publicOrigin)
     const form = new URLSearchParams(await readForm(context.req.raw, taken))
     const { link, action, comment } = {
       link: form.get('link') ?? '',
@@ -97,9 +99,9 @@ function wordsFor({ code, status, message }: EngineError): [title: string, conte
 const policy =
   "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-function refuseOtherPages(headers: Headers): void {
+function refuseOtherPages(headers: Headers, publicOrigin: string | null): void {
   const origin = headers.get('origin')
-  if (origin === null || isSameOrigin(origin, headers.get('host') ?? '')) return
+  if (origin === null || origin === publicOrigin || isSameOrigin(origin, headers.get('host') ?? '')) return
   throw new EngineError('forbidden', 'the answer came from a page of another origin; open the link itself', { origin })
 }
 

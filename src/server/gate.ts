@@ -1,4 +1,5 @@
 // Who may do what: a bearer key becomes an identity, an identity an engine that is bound to its namespace.
+import { createHash } from 'node:crypto'
 import { headers as names } from '../api/headers.ts'
 import type { Route } from '../api/route.ts'
 import type { Engine } from '../engine/contract.ts'
@@ -20,54 +21,92 @@ export interface RateLimits {
   readonly perAddress?: number
 }
 
+/** When requests are admitted without a key; and whether also those that a proxy passed on. */
+export interface Opening {
+  isOpen(): Promise<boolean>
+  readonly admitsProxied: boolean
+}
+
+/** Of a request, as far as it is asked for here. */
+export interface Asking {
+  readonly headers: Headers
+  readonly address: string
+  /** How it shows that a proxy passed it on; null: it does not. */
+  proxiedBy(): string | null
+}
+
+const mostAccepted = 10_000
+
 export class Gate {
   readonly #engine: Engine
-  readonly #authenticate: Authenticate | null
+  readonly #authenticate: Authenticate
+  readonly #opening: Opening
   readonly #limit = new RateLimit()
   readonly #rates: Required<RateLimits> | null
+  /** Hashes of keys that were valid of late. Others are counted by their address before they are looked up. */
+  readonly #accepted = new Set<string>()
 
-  /** Without `authenticate`, whoever comes may do everything, and as often as he likes. */
-  constructor(engine: Engine, authenticate: Authenticate | null, rates: RateLimits | false = {}) {
+  constructor(engine: Engine, authenticate: Authenticate, opening: Opening, rates: RateLimits | false = {}) {
     this.#engine = engine
     this.#authenticate = authenticate
-    this.#rates = rates === false || authenticate === null ? null : { perKey: 2000, perAddress: 200, ...rates }
+    this.#opening = opening
+    this.#rates = rates === false ? null : { perKey: 2000, perAddress: 200, ...rates }
   }
 
-  async admit(route: Pick<Route, 'operationId' | 'scopes'>, headers: Headers, address: string): Promise<Admitted> {
-    const identity = await this.#identify(route, headers, address)
+  async admit(route: Pick<Route, 'operationId' | 'scopes'>, asking: Asking): Promise<Admitted> {
+    const identity = await this.#identify(route, asking)
     if (!allows(identity, route.scopes)) {
       const [needed, has] = [route.scopes.join(' or '), identity.scopes.join(', ')]
       const sentence = `${route.operationId} needs a key with the scope ${needed}, and this one has ${has}; send another key`
       throw new EngineError('forbidden', sentence, { needs: route.scopes, has: identity.scopes })
     }
-    return { engine: this.#bind(identity, headers), identity }
+    return { engine: this.#bind(identity, asking.headers), identity }
   }
 
-  async #identify({ scopes }: Pick<Route, 'scopes'>, headers: Headers, address: string): Promise<Identity> {
-    if (this.#authenticate === null) return openIdentity
-    const key = bearer(headers.get('authorization'))
-    const identity = key === null ? null : await this.#authenticate(key)
-    this.#refuseTooMany(identity, address)
-    if (identity !== null) return identity
-    if (key === null && scopes.length === 0) return strangerIdentity
-    const sentence =
-      key === null
-        ? 'the request carries no API key; send it as `Authorization: Bearer <key>`'
-        : 'the API key is not valid, or no longer; ask for another'
-    throw new EngineError('unauthenticated', sentence)
+  async #identify({ scopes }: Pick<Route, 'scopes'>, asking: Asking): Promise<Identity> {
+    if (await this.#isOpenTo(asking)) return openIdentity
+    const key = bearer(asking.headers.get('authorization'))
+    if (key !== null) return this.#identityOf(key, asking.address)
+    this.#take(`address ${asking.address}`, this.#rates?.perAddress)
+    if (scopes.length === 0) return strangerIdentity
+    throw new EngineError('unauthenticated', await this.#needsKey(asking))
   }
 
-  #refuseTooMany(identity: Identity | null, address: string): void {
-    if (this.#rates === null) return
-    const { perKey, perAddress } = this.#rates
-    if (identity === null) this.#limit.take(`address ${address}`, perAddress)
-    else this.#limit.take(`key ${identity.keyId}`, identity.requestsPerSecond ?? perKey)
+  async #isOpenTo(asking: Asking): Promise<boolean> {
+    if (!(await this.#opening.isOpen())) return false
+    return this.#opening.admitsProxied || asking.proxiedBy() === null
+  }
+
+  async #needsKey(asking: Asking): Promise<string> {
+    const how = 'send it as `Authorization: Bearer <key>`'
+    const proxiedBy = (await this.#opening.isOpen()) ? asking.proxiedBy() : null
+    if (proxiedBy === null) return `the request carries no API key; ${how}`
+    return `the request came through a proxy (${proxiedBy}), so it needs an API key; make one with apiKeys.create and ${how}`
+  }
+
+  async #identityOf(key: string, address: string): Promise<Identity> {
+    const name = createHash('sha256').update(key).digest('base64')
+    const isAccepted = this.#accepted.has(name)
+    if (!isAccepted) this.#take(`address ${address}`, this.#rates?.perAddress)
+    const identity = await this.#authenticate(key)
+    this.#accepted.delete(name)
+    if (identity === null)
+      throw new EngineError('unauthenticated', 'the API key is not valid, or no longer; ask for another')
+    if (this.#accepted.size >= mostAccepted) this.#accepted.delete(this.#accepted.values().next().value!)
+    this.#accepted.add(name)
+    if (!isAccepted) this.#limit.giveBack(`address ${address}`)
+    this.#take(`key ${identity.keyId}`, identity.requestsPerSecond ?? this.#rates?.perKey)
+    return identity
+  }
+
+  #take(who: string, perSecond: number | undefined): void {
+    if (this.#rates !== null && perSecond !== undefined) this.#limit.take(who, perSecond)
   }
 
   /** Whether the key of a request that was admitted before still is a key. */
   async admitsStill(headers: Headers): Promise<boolean> {
     const key = bearer(headers.get('authorization'))
-    return key !== null && this.#authenticate !== null && (await this.#authenticate(key)) !== null
+    return key !== null && (await this.#authenticate(key)) !== null
   }
 
   #bind(identity: Identity, headers: Headers): Engine {

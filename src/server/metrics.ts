@@ -9,7 +9,7 @@ import type { DutyTurn } from '../engine/reconcilers/duty-loop.ts'
 import { EngineError } from '../model/errors.ts'
 import type { Gate } from './gate.ts'
 import { LaneMetrics } from './lane-metrics.ts'
-import { addressOf, type Router } from './router.ts'
+import { askingOf, type Router } from './router.ts'
 
 const seconds = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 60]
 
@@ -116,7 +116,7 @@ export function addMetrics(app: Router, metrics: Metrics, gate: Gate | null): vo
   app.get('/metrics', async (context) => {
     context.set('path', '/metrics')
     if (gate !== null) {
-      const { identity } = await gate.admit(metricsRoute, context.req.raw.headers, addressOf(context))
+      const { identity } = await gate.admit(metricsRoute, askingOf(context))
       if (identity.namespace !== '*') {
         const sentence = `metrics are of all namespaces, and this key is of ${identity.namespace} alone; send a key of all of them`
         throw new EngineError('forbidden', sentence, { namespace: identity.namespace })

@@ -1,6 +1,7 @@
 // A server on loopback is reached by every page that a browser on the same machine opens. So there it answers to its own names
 // only, and takes nothing from pages of another origin than those that were named.
-import { EngineError } from '../model/errors.ts'
+import { EngineError, refusal } from '../model/errors.ts'
+import { show } from '../model/text.ts'
 
 export const loopbackHosts = ['localhost', '127.0.0.1', '[::1]'] as const
 
@@ -11,7 +12,7 @@ export function isLoopback(host: string): boolean {
 /** `hosts` without ports; null: any, from any page. */
 export function refuseOtherHosts(hosts: readonly string[] | null, origins: readonly string[], headers: Headers): void {
   if (hosts === null) return
-  const host = headers.get('host') ?? ''
+  const host = (headers.get('host') ?? '').toLowerCase()
   const name = host.replace(/:\d+$/, '')
   if (!hosts.includes(name)) {
     const sentence = `this server answers to ${hosts.join(', ')}, and was called '${name.slice(0, 100)}'; call it by one of those, or name this one in the option hosts`
@@ -34,4 +35,12 @@ export function checkOrigins(origins: readonly string[]): readonly string[] {
     throw new EngineError('invalid_input', sentence, { field: 'cors' })
   }
   return origins
+}
+
+/** Where people reach the server: `https://flowfabric.example.com`, without a slash at its end. */
+export function checkPublicUrl(given: unknown): URL {
+  const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : null
+  const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.username + url.search + url.hash === ''
+  if (isPlain) return new URL(url.href.replace(/\/+$/, ''))
+  throw refusal('invalid_input', 'publicUrl', show(given), 'a URL such as https://flowfabric.example.com')
 }

@@ -30,4 +30,10 @@ export class RateLimit {
     const sentence = `${who} sent more than ${perSecond} requests in a second; try again in ${retryAfterMs} ms`
     throw new EngineError('rate_limited', sentence, { perSecond, retryAfterMs })
   }
+
+  /** What was taken did not count after all. */
+  giveBack(who: string): void {
+    const bucket = this.#buckets.get(who)
+    if (bucket !== undefined) bucket.tokens += 1
+  }
 }

@@ -2,26 +2,34 @@
 import { randomUUID } from 'node:crypto'
 import { Hono, type Context } from 'hono'
 import { headers } from '../api/headers.ts'
+import type { Asking } from './gate.ts'
+import { proxyShownBy, type TrustedProxies } from './proxy.ts'
 
 interface Known {
   Variables: {
     requestId: string
     /** The path as its route has it, so that metrics know a few; unset when it is none of ours. */
     path?: string
+    /** The client at the other end of the connection, or the one that trusted proxies name. */
+    address: string
     /** Where whoever asks puts what names no namespace; unset where nobody needs to know. */
     namespace?: string
   }
   /** Where it listens by itself; nothing where it is mounted elsewhere. */
-  Bindings: { incoming?: { readonly socket: { readonly remoteAddress?: string | undefined } } }
+  Bindings: {
+    incoming?: { readonly socket: { readonly remoteAddress?: string | undefined }; readonly httpVersion: string }
+  }
 }
 
 export type Router = Hono<Known>
 export type AppContext = Context<Known>
 
-export function newRouter(basePath: string): Router {
+export function newRouter(basePath: string, proxies: TrustedProxies): Router {
   const app: Router = basePath === '' ? new Hono<Known>() : new Hono<Known>().basePath(basePath)
   app.use(async (context, next) => {
     context.set('requestId', requestIdOf(context.req.header(headers.requestId)))
+    const peer = incomingOf(context)?.socket.remoteAddress ?? 'unknown'
+    context.set('address', proxies.clientOf(peer, context.req.raw.headers))
     await next()
     context.header(headers.requestId, context.get('requestId'))
     context.header('x-content-type-options', 'nosniff')
@@ -31,10 +39,18 @@ export function newRouter(basePath: string): Router {
   return app
 }
 
-/** Who is at the other end of the connection, which may be a proxy. */
-export function addressOf(context: AppContext): string {
-  const { incoming } = (context.env as Known['Bindings'] | undefined) ?? {}
-  return incoming?.socket.remoteAddress ?? 'unknown'
+/** What the gate asks of a request. */
+export function askingOf(context: AppContext): Asking {
+  const { headers } = context.req.raw
+  return {
+    headers,
+    address: context.get('address'),
+    proxiedBy: () => proxyShownBy(headers, incomingOf(context)?.httpVersion),
+  }
+}
+
+function incomingOf(context: AppContext): Known['Bindings']['incoming'] {
+  return (context.env as Known['Bindings'] | undefined)?.incoming
 }
 
 function requestIdOf(given: string | undefined): string {

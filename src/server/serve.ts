@@ -15,7 +15,8 @@ import { silent } from '../sql/logger.ts'
 import { appWith, type AppOptions } from './app.ts'
 import { answerBrokenRequests, slowRequests } from './broken-request.ts'
 import { Metrics } from './metrics.ts'
-import { isLoopback, loopbackHosts } from './origin.ts'
+import { KeyRequirement } from './key-requirement.ts'
+import { checkPublicUrl, isLoopback, loopbackHosts } from './origin.ts'
 
 /** What `connect` gives, as far as a server needs it. */
 export interface Served {
@@ -32,7 +33,10 @@ export interface ServeOptions extends Omit<AppOptions, 'authenticate'> {
   readonly host?: string
   /** Defaults to 7070; 0 is any that is free. */
   readonly port?: number
-  /** Whether requests need an API key. Left out: yes, but on loopback only once there is one. */
+  /**
+   * Whether requests need an API key. Left out: yes, but on loopback only once one exists. False: none, on loopback alone; but
+   * a request that came through a proxy always needs one.
+   */
   readonly keys?: boolean
   /** Runs the background duties; false: somebody else does. */
   readonly reconcilers?: boolean | SuperviseOptions
@@ -42,7 +46,7 @@ export interface RunningServer extends AsyncDisposable {
   /** Where it listens: `http://127.0.0.1:7070`. */
   readonly url: string
   readonly port: number
-  /** Whether requests need an API key. */
+  /** Whether requests need an API key, as last seen: on loopback they do from the moment the first key exists. */
   readonly asksForKeys: boolean
   /**
    * Says at `/readyz` that it is about to stop, and serves on for so long, so that whatever balances has turned to others before
@@ -71,10 +75,10 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const ff = given ?? (await open(url, rest.logger))
   let server: Server | undefined
   try {
-    const asksForKeys = await needsKeys(ff.engine, host, keys)
-    const hosts = isLoopback(host) ? { hosts: loopbackHosts } : {}
+    const requirement = await keyRequirement(ff.engine, host, keys)
+    const opening = { isOpen: async () => keys === false || !(await requirement.check()), admitsProxied: false }
     const metrics = new Metrics(ff.engine)
-    const app = appWith(ff.engine, { ...hosts, ...rest, ...(!asksForKeys && { authenticate: null }) }, metrics)
+    const app = appWith(ff.engine, { ...rest, ...namesOf(host, rest) }, metrics, opening)
     const listening = createAdaptorServer({
       fetch: (request, env) => app.fetch(request, env),
       serverOptions: slowRequests,
@@ -108,7 +112,9 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     return {
       url: `http://${name}:${found}`,
       port: found,
-      asksForKeys,
+      get asksForKeys() {
+        return keys !== false && requirement.isRequired
+      },
       drain,
       stop,
       [Symbol.asyncDispose]: async () => void (await stop()),
@@ -139,6 +145,8 @@ const optionNames = [
   'basePath',
   'cors',
   'hosts',
+  'publicUrl',
+  'trustProxy',
   'logger',
   'metrics',
   'heartbeatMs',
@@ -155,11 +163,13 @@ function eitherOf(found: string): EngineError {
   return new EngineError('invalid_input', `${found}; give one of them`, { field: 'url' })
 }
 
-async function needsKeys(engine: Engine, host: string, wanted: boolean | undefined): Promise<boolean> {
-  if (wanted === false && isLoopback(host)) return false
-  const hasKey = await hasLiveKey(engine)
-  if (isLoopback(host)) return wanted ?? hasKey
-  if (hasKey && wanted !== false) return true
+async function keyRequirement(engine: Engine, host: string, wanted: boolean | undefined): Promise<KeyRequirement> {
+  const requirement = new KeyRequirement(engine, wanted === true && isLoopback(host))
+  if (isLoopback(host)) {
+    if (wanted === undefined) await requirement.check()
+    return requirement
+  }
+  if ((await requirement.check()) && wanted !== false) return requirement
   const sentence =
     wanted === false
       ? `a server on ${host} can be reached by others, so it must ask for keys; leave keys out, or listen on 127.0.0.1`
@@ -167,14 +177,14 @@ async function needsKeys(engine: Engine, host: string, wanted: boolean | undefin
   throw new EngineError('forbidden', sentence, { host })
 }
 
-async function hasLiveKey(engine: Engine): Promise<boolean> {
-  let cursor: string | null | undefined
-  while (cursor !== null) {
-    const page = await engine.apiKeys.list({ limit: 1000, ...(cursor !== undefined && { cursor }) })
-    if (page.apiKeys.some((key) => key.revokedAt === null)) return true
-    cursor = page.nextCursor
-  }
-  return false
+/** On loopback it answers to a few names; elsewhere to any, unless some are named. */
+function namesOf(
+  host: string,
+  { hosts, publicUrl }: Pick<AppOptions, 'hosts' | 'publicUrl'>,
+): Pick<AppOptions, 'hosts'> {
+  if (!isLoopback(host) && hosts === undefined) return {}
+  const known = publicUrl === undefined ? [] : [checkPublicUrl(publicUrl).hostname]
+  return { hosts: [...loopbackHosts, ...(hosts ?? []).map((name) => name.toLowerCase()), ...known] }
 }
 
 function connections(server: Server): Promise<number> {

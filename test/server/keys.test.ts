@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Scope } from '../../src/model/api-key.ts'
 import type { Engine } from '../../src/engine/contract.ts'
 import { createApp } from '../../src/server/app.ts'
+import { KnownKeys } from '../../src/server/known-keys.ts'
 import { setup } from '../support/setup.ts'
 import { asking } from './app-setup.ts'
 import { waitingFor } from './suspended.ts'
@@ -175,4 +176,55 @@ test('HTTP-30 pages of other origins read nothing, unless they are named; what i
   expect(open.headers.get('access-control-allow-origin')).toBe('*')
   const closed = await asking(createApp(engine))('GET', '/livez', undefined, { origin: 'https://a.example.com' })
   expect(closed.headers.get('access-control-allow-origin')).toBeNull()
+})
+
+test('unknown keys are counted by their address before they are looked up, and hold up no valid one', async () => {
+  const { engine } = await setup()
+  let lookups = 0
+  const authenticate: Engine['apiKeys']['authenticate'] = (request) => {
+    lookups += 1
+    return engine.apiKeys.authenticate(request)
+  }
+  const watched = { ...engine, apiKeys: { ...engine.apiKeys, authenticate } }
+  const ask = asking(createApp(watched, { rateLimit: { perAddress: 5 } }))
+  const { headers } = await bearerOf(engine, { scopes: ['read'] })
+  expect((await ask('GET', '/v1/lanes', undefined, headers)).status).toBe(200)
+  const { authorization } = headers
+  const wrong = (number: number) => authorization.slice(0, -4) + `${number}`.padStart(4, 'x')
+  const statuses: number[] = []
+  for (let number = 0; number < 300; number++) {
+    statuses.push((await ask('GET', '/v1/lanes', undefined, { authorization: wrong(number) })).status)
+  }
+  expect(new Set(statuses)).toEqual(new Set([401, 429]))
+  const refused = statuses.filter((status) => status === 401).length
+  expect(refused).toBeLessThan(150)
+  expect(lookups).toBe(1 + refused)
+  // The address has used up its share, and the valid key is still taken.
+  expect((await ask('GET', '/v1/lanes', undefined, headers)).status).toBe(200)
+  expect(lookups).toBe(1 + refused)
+})
+
+test('thousands of unknown keys drive no valid one out of memory', async () => {
+  const lookups: string[] = []
+  const identity = { keyId: 'k', namespace: null, name: 'n', scopes: ['read'], requestsPerSecond: null }
+  const authenticate = async ({ key }: { key: string }) => {
+    lookups.push(key)
+    return key === 'valid' ? identity : null
+  }
+  const keys = new KnownKeys({ apiKeys: { authenticate } } as unknown as Engine)
+  await keys.authenticate('valid')
+  for (let number = 0; number < 20_000; number++) await keys.authenticate(`unknown ${number}`)
+  expect(await keys.authenticate('valid')).toMatchObject({ keyId: 'k', namespace: '*' })
+  expect(lookups.filter((key) => key === 'valid')).toHaveLength(1)
+})
+
+test('a key that is looked up many times at once is looked up once', async () => {
+  let lookups = 0
+  const authenticate = async () => {
+    lookups += 1
+    return null
+  }
+  const keys = new KnownKeys({ apiKeys: { authenticate } } as unknown as Engine)
+  await Promise.all(Array.from({ length: 50 }, () => keys.authenticate('the same')))
+  expect(lookups).toBe(1)
 })

@@ -161,7 +161,10 @@ export const waitpointShapes = {
   link: {
     request: request({
       waitpointId,
-      base: z.string().describe('Where the page is that opens it.'),
+      base: z
+        .string()
+        .optional()
+        .describe('The URL of the page that opens it; of a server that knows its public URL, by default its own.'),
       action: z.string().describe('The name of the signal that it sends.'),
       refusal: z.string().optional().describe('The name of the signal of the opposite answer.'),
       for: z.string().optional().describe('The person whom it is issued for: the source of its answer.'),

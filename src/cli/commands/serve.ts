@@ -3,8 +3,9 @@ import type { RunningServer, ServeOptions } from '../../server/serve.ts'
 import type { ConnectOptions } from '../../connect/connect.ts'
 import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError } from '../../model/errors.ts'
-import { list, port as portNumber, wholeNumber } from '../arguments.ts'
+import { commaList, list, port as portNumber, wholeNumber } from '../arguments.ts'
 import type { Cli } from '../cli.ts'
+import { fromEnvironment } from '../environment.ts'
 import { examples } from '../examples.ts'
 import { lineLogger, untilInterrupted } from '../logging.ts'
 
@@ -12,7 +13,10 @@ interface ServeCommandOptions {
   readonly port?: number
   readonly host?: string
   readonly cors?: readonly string[]
-  readonly keys: boolean
+  readonly keys?: boolean
+  readonly hosts?: readonly string[]
+  readonly publicUrl?: string
+  readonly trustProxy?: readonly string[]
   readonly reconcilers: boolean
   readonly migrate: boolean
   readonly listenUrl?: string
@@ -29,7 +33,11 @@ export function addServe(program: Command, cli: Cli): void {
     .option('--port <n>', 'where it listens; 0 is any that is free (default: 7070)', portNumber)
     .option('--host <address>', 'beyond 127.0.0.1, the default, there must be an API key')
     .option('--cors <origin>', 'whose pages may read answers; may be given several times', list)
-    .option('--no-keys', 'ask for no API key; on loopback alone')
+    .option('--keys', 'every request needs an API key, also while none exists (default on loopback: once one exists)')
+    .option('--no-keys', 'no request needs an API key, unless it came through a proxy; on loopback alone')
+    .option('--hosts <names>', 'further names that it answers to, separated by commas', commaList)
+    .option('--public-url <url>', 'where people reach it through your proxy: its pages may ask, and links lead there')
+    .option('--trust-proxy <networks>', 'proxies whose X-Forwarded-For is believed: 127.0.0.1,10.0.0.0/8', commaList)
     .option('--no-reconcilers', 'somebody else does the background duties')
     .option('--no-migrate', 'refuse to start when the schema is not up to date, instead of bringing it there')
     .option('--listen-url <url>', 'a direct way to Postgres for hints, where the URL leads to a pooler')
@@ -39,7 +47,8 @@ export function addServe(program: Command, cli: Cli): void {
     .option('--drain <duration>', 'when told to stop, serve on for so long while /readyz says that it leaves', '0s')
     .addHelpText('after', examples('serve --url postgres://me@host/app --host 0.0.0.0 --port 8080', 'serve'))
   cli.does(command, async (options: ServeCommandOptions) => {
-    const { port, host, cors, keys, migrate } = options
+    const { port, host, cors, keys, hosts, trustProxy, migrate } = options
+    const publicUrl = options.publicUrl ?? fromEnvironment(cli.env, 'FLOWFABRIC_PUBLIC_URL')
     cli.refuseServer('serve')
     const reconcilers = supervised(options)
     const drainMs = parseDuration('--drain', options.drain)
@@ -54,10 +63,13 @@ export function addServe(program: Command, cli: Cli): void {
           ...(port !== undefined && { port }),
           ...(host !== undefined && { host }),
           ...(cors !== undefined && { cors }),
-          ...(!keys && { keys: false }),
+          ...(keys !== undefined && { keys }),
+          ...(hosts !== undefined && { hosts }),
+          ...(publicUrl !== undefined && { publicUrl }),
+          ...(trustProxy !== undefined && { trustProxy }),
         })
         await ff.announce(server.url)
-        tellListening(cli, server)
+        tellListening(cli, server, keys)
         await interrupted
         if (drainMs > 0) await server.drain(drainMs)
         const { cut } = await server.stop()
@@ -121,8 +133,9 @@ function isOfSystem(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error
 }
 
-function tellListening(cli: Cli, { url, asksForKeys }: RunningServer): void {
+function tellListening(cli: Cli, { url, asksForKeys }: RunningServer, keys: boolean | undefined): void {
   if (cli.json) return cli.out.line(JSON.stringify({ kind: 'listening', url, asksForKeys }))
-  const asks = asksForKeys ? 'it asks for an API key' : 'it asks for no key, and can be reached from this machine alone'
+  const open = `requests from this machine need no API key${keys === false ? '' : ' until one exists'}`
+  const asks = asksForKeys ? 'requests need an API key' : open
   cli.out.line(`Listening on ${cli.out.colours.cyan(url)}; ${asks}. Ctrl-C ends it.`)
 }

@@ -9,6 +9,7 @@ import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import { untilSent } from '../resend.ts'
 import { namespaceOf, scopeFor } from '../signing-key/scope.ts'
+import { keyWasMade } from './made.ts'
 
 export interface CreateApiKeyRequest {
   /** Who acts with it, as the log tells. */
@@ -75,6 +76,7 @@ export async function createApiKey(sql: Sql, caller: Caller, request: CreateApiK
     actor: caller.actor,
   }
   await untilSent(sql, { again: false }, () => sql.query(createStatement, values))
+  keyWasMade()
   return { kind: 'created', keyId, key, namespace: namespaceOf(scope), name, scopes }
 }
 

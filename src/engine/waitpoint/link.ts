@@ -19,8 +19,8 @@ import { tellCall } from './told.ts'
 
 export interface LinkRequest {
   readonly waitpointId: WaitpointId
-  /** Where the page is that opens it. */
-  readonly base: string
+  /** The URL of the page that opens it. May be left out over HTTP where the server knows its public URL: then it is its page. */
+  readonly base?: string
   /** The name of the signal that it sends: `approved`, `rejected`. */
   readonly action: string
   /** The name of the signal of the opposite answer, where the link may give that as well; it gives one of them, once. */
@@ -99,5 +99,9 @@ function checkOther(action: string, refusal: unknown): string {
 function checkBase(base: unknown): URL {
   const url = typeof base === 'string' && URL.canParse(base) ? new URL(base) : null
   if (url !== null && ['http:', 'https:'].includes(url.protocol)) return url
+  if (base === undefined) {
+    const sentence = 'the link needs base, the URL of the page that opens it; a server with a public URL has its own'
+    throw new EngineError('invalid_input', sentence, { field: 'base' })
+  }
   throw refusal('invalid_input', 'base', show(base), 'an http:// or https:// URL')
 }

@@ -1,0 +1,51 @@
+// Whether requests need an API key. A server on loopback needs none until the first key exists; from then on it does, until it
+// stops. A key that this process creates counts at once, one of another process within ten seconds.
+import { madeKeyCount } from '../engine/api-key/made.ts'
+import type { Engine } from '../engine/contract.ts'
+
+const checkEveryMs = 10_000
+
+export class KeyRequirement {
+  readonly #engine: Engine
+  readonly #now: () => number
+  #isRequired: boolean
+  #checkedAt = -Infinity
+  #madeKeyCount = -1
+  #checking: Promise<void> | null = null
+
+  constructor(engine: Engine, isRequired: boolean, now: () => number = () => performance.now()) {
+    this.#engine = engine
+    this.#isRequired = isRequired
+    this.#now = now
+  }
+
+  /** As last seen. */
+  get isRequired(): boolean {
+    return this.#isRequired
+  }
+
+  async check(): Promise<boolean> {
+    if (this.#isRequired) return true
+    const isRecent = this.#now() - this.#checkedAt < checkEveryMs && this.#madeKeyCount === madeKeyCount()
+    if (!isRecent) await (this.#checking ??= this.#look().finally(() => (this.#checking = null)))
+    return this.#isRequired
+  }
+
+  async #look(): Promise<void> {
+    const [now, made] = [this.#now(), madeKeyCount()]
+    const hasKey = await hasLiveKey(this.#engine)
+    this.#isRequired ||= hasKey
+    this.#checkedAt = now
+    this.#madeKeyCount = made
+  }
+}
+
+async function hasLiveKey(engine: Engine): Promise<boolean> {
+  let cursor: string | null | undefined
+  while (cursor !== null) {
+    const page = await engine.apiKeys.list({ limit: 1000, ...(cursor !== undefined && { cursor }) })
+    if (page.apiKeys.some((key) => key.revokedAt === null)) return true
+    cursor = page.nextCursor
+  }
+  return false
+}

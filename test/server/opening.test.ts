@@ -1,0 +1,174 @@
+// When a server on loopback is open to requests without a key, and when no longer.
+import { connect as connectSocket } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { KeyRequirement } from '../../src/server/key-requirement.ts'
+import { serve, type RunningServer, type ServeOptions } from '../../src/server/serve.ts'
+import { rows } from '../support/raw.ts'
+import { refusal } from '../support/refusal.ts'
+import { setup, type Fixture } from '../support/setup.ts'
+import { linkTo, waitingFor } from './suspended.ts'
+
+async function serving(options: Partial<ServeOptions> = {}): Promise<Fixture & { readonly server: RunningServer }> {
+  const fixture = await setup()
+  const ff = { engine: fixture.engine, supervise: () => expect.unreachable(), close: async () => {} }
+  const server = await serve({ ff, port: 0, reconcilers: false, ...options })
+  onTestFinished(async () => void (await server.stop(1000)))
+  return { ...fixture, server }
+}
+
+async function status(server: RunningServer, headers: Record<string, string> = {}): Promise<number> {
+  return (await fetch(`${server.url}/v1/executions`, { headers })).status
+}
+
+const admin = { name: 'ops', scopes: ['admin'] } as const
+
+test('a key that this process creates is needed at once, and an open server has then no way in', async () => {
+  const { server, engine } = await serving()
+  expect([server.asksForKeys, await status(server)]).toEqual([false, 200])
+  const { key } = await engine.apiKeys.create(admin)
+  expect(await status(server)).toBe(401)
+  expect(server.asksForKeys).toBe(true)
+  expect(await status(server, { authorization: `Bearer ${key}` })).toBe(200)
+  const create = await fetch(`${server.url}/v1/api-keys`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'evil', scopes: ['admin'] }),
+  })
+  expect(create.status).toBe(401)
+})
+
+test('the first key may be made over HTTP without one, and the next may not', async () => {
+  const { server } = await serving()
+  const create = () =>
+    fetch(`${server.url}/v1/api-keys`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(admin),
+    })
+  expect((await create()).status).toBe(201)
+  expect((await create()).status).toBe(401)
+})
+
+test('a key that another process creates is needed within ten seconds, and for good', async () => {
+  const { engine, sql } = await setup()
+  await engine.apiKeys.create(admin)
+  const [stored] = await rows(sql, 'delete from flowfabric.ff_api_key k returning to_jsonb(k)::text as key')
+  let now = 0
+  const requirement = new KeyRequirement(engine, false, () => now)
+  expect(await requirement.check()).toBe(false)
+  await rows(
+    sql,
+    `insert into flowfabric.ff_api_key
+     select * from jsonb_populate_record(null::flowfabric.ff_api_key, '${stored!['key'] as string}')`,
+  )
+  now = 9_999
+  expect(await requirement.check()).toBe(false)
+  now = 10_000
+  expect(await Promise.all([requirement.check(), requirement.check()])).toEqual([true, true])
+  await rows(sql, 'delete from flowfabric.ff_api_key')
+  now = 60_000
+  expect(await requirement.check()).toBe(true)
+})
+
+test('keys: true needs a key although none exists, and keys: false needs none although one exists', async () => {
+  const { server: closed, engine } = await serving({ keys: true })
+  expect([closed.asksForKeys, await status(closed)]).toEqual([true, 401])
+  const ff = { engine, supervise: () => expect.unreachable(), close: async () => {} }
+  const open = await serve({ ff, port: 0, reconcilers: false, keys: false })
+  onTestFinished(async () => void (await open.stop(1000)))
+  await engine.apiKeys.create(admin)
+  expect([open.asksForKeys, await status(open)]).toEqual([false, 200])
+})
+
+test.each([{}, { keys: false }])('a request through a proxy needs a key on an open server %j', async (options) => {
+  const { server, engine } = await serving(options)
+  const forwarded = { 'x-forwarded-for': '203.0.113.9' }
+  expect(await status(server)).toBe(200)
+  for (const headers of [
+    forwarded,
+    { forwarded: 'for=1.2.3.4' },
+    { via: '1.1 nginx' },
+    { 'x-forwarded-proto': 'https' },
+  ]) {
+    expect([headers, await status(server, headers as Record<string, string>)]).toEqual([headers, 401])
+  }
+  const refused = await fetch(`${server.url}/v1/executions`, { headers: forwarded })
+  expect(((await refused.json()) as { detail: string }).detail).toContain('came through a proxy (x-forwarded-for)')
+  expect(await spokenAs(server.port, 'HTTP/1.0')).toContain('401')
+  expect(await spokenAs(server.port, 'HTTP/1.1')).toContain('200')
+  expect((await fetch(`${server.url}/livez`, { headers: forwarded })).status).toBe(200)
+  const { waitpointId } = await waitingFor(engine, 'door')
+  const answered = await fetch(`${server.url}/v1/waitpoints/${encodeURIComponent(waitpointId)}/signals`, {
+    method: 'POST',
+    headers: { ...forwarded, 'content-type': 'application/json' },
+    body: JSON.stringify({ token: 'wrong', name: 'yes' }),
+  })
+  expect(answered.status).toBe(400)
+  const { key } = await engine.apiKeys.create(admin)
+  expect(await status(server, { ...forwarded, authorization: `Bearer ${key}` })).toBe(200)
+})
+
+test('it answers to the names that were given and to that of its public URL, in any letters', async () => {
+  const { server } = await serving({ hosts: ['a.example'], publicUrl: 'https://ff.example.com/' })
+  for (const host of ['a.example', 'A.Example:80', 'ff.example.com', 'LOCALHOST', `127.0.0.1:${server.port}`]) {
+    expect([host, await spokenAs(server.port, 'HTTP/1.1', { host })]).toEqual([host, expect.stringContaining('200')])
+  }
+  expect(await spokenAs(server.port, 'HTTP/1.1', { host: 'evil.example' })).toContain('403')
+})
+
+test('an answer from the page at the public URL is taken, whatever Host the proxy sends; from elsewhere it is not', async () => {
+  const { server, engine } = await serving({ keys: true, publicUrl: 'https://ff.example.com' })
+  const waiting = await waitingFor(engine, 'door')
+  const { searchParams } = await linkTo(engine, waiting, { base: 'https://ff.example.com/approve' })
+  const link = searchParams.get('link')!
+  const answer = (origin: string) =>
+    fetch(`${server.url}/approve`, {
+      method: 'POST',
+      headers: { origin, 'x-forwarded-for': '203.0.113.9', 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ link }),
+    })
+  expect((await answer('https://evil.example')).status).toBe(403)
+  expect((await answer('http://ff.example.com')).status).toBe(403)
+  const taken = await answer('https://ff.example.com')
+  expect([taken.status, await taken.text()]).toEqual([200, expect.stringContaining('Thank you')])
+})
+
+test('a link that names no base leads to the public URL', async () => {
+  const { server, engine } = await serving({ publicUrl: 'https://ff.example.com/flows/' })
+  const { waitpointId } = await waitingFor(engine, 'door')
+  const asked = await fetch(`${server.url}/v1/waitpoints/${encodeURIComponent(waitpointId)}/link`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ action: 'approved', expiresIn: '1h' }),
+  })
+  expect(((await asked.json()) as { url: string }).url).toMatch(/^https:\/\/ff\.example\.com\/flows\/approve\?link=/)
+  const missing = engine.waitpoints.link({ waitpointId, action: 'approved', expiresIn: '1h' })
+  expect((await refusal('invalid_input', missing)).message).toContain('the link needs base')
+})
+
+test.each(['ff.example.com', 'ftp://a', 'https://u@a', 'https://a/?b', 'https://a/#b', 7])(
+  'the public URL %j is refused',
+  async (publicUrl) => {
+    await refusal('invalid_input', serving({ publicUrl: publicUrl as string }))
+  },
+)
+
+test('clients behind a trusted proxy have limits of their own', async () => {
+  const { server } = await serving({ keys: true, trustProxy: ['127.0.0.1'], rateLimit: { perAddress: 2 } })
+  const as = (client: string) => status(server, { 'x-forwarded-for': client })
+  const flood = await Promise.all(Array.from({ length: 20 }, () => as('203.0.113.9')))
+  expect(flood).toContain(429)
+  expect(await as('198.51.100.7')).toBe(401)
+})
+
+function spokenAs(port: number, version: string, headers: Record<string, string> = {}): Promise<string> {
+  const lines = Object.entries({ host: `127.0.0.1:${port}`, connection: 'close', ...headers })
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  return new Promise((resolve, reject) => {
+    let answer = ''
+    const socket = connectSocket(port, '127.0.0.1', () => socket.write(`GET /v1/executions ${version}\r\n${head}\r\n`))
+    socket.on('data', (data) => (answer += data.toString()))
+    socket.on('close', () => resolve(answer.split('\r\n')[0]!))
+    socket.on('error', reject)
+  })
+}
