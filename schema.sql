@@ -437,6 +437,7 @@ create table flowfabric.ff_duty (
   next_at_ms bigint not null default 0,
   taken_until_ms bigint,
   taken_by text,
+  last_run_at_ms bigint,
   last_report jsonb,
   constraint ff_duty_pkey PRIMARY KEY (duty, filter)
 )

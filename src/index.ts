@@ -86,7 +86,7 @@ export type { Suspended, SuspendResult, TrySuspendResult } from './engine/execut
 export type { CheckHealthRequest, HealthReport } from './engine/health/check.ts'
 export type { Finding, Verdict } from './engine/health/finding.ts'
 export type { Repair } from './engine/health/repair.ts'
-export type { DutyReport, DutyTurn } from './engine/reconcilers/duty-loop.ts'
+export type { DutyReport, DutyTurn } from './engine/reconcilers/duty-turn.ts'
 export type { SuperviseOptions, Supervisor } from './engine/reconcilers/supervisor.ts'
 export type { LaneMeasure, LaneMeasures, MeasureLanesRequest } from './engine/lane/measure.ts'
 export type { LaneEndings, Spans } from './engine/lane/measure-endings.ts'

@@ -21,6 +21,8 @@ import { flowFan } from './scenarios/flow-fan.ts'
 import { flowHop } from './scenarios/flow-hop.ts'
 import { flowSets } from './scenarios/flow-sets.ts'
 import { history } from './scenarios/history.ts'
+import { idle } from './scenarios/idle.ts'
+import { killedDuties } from './scenarios/killed-duties.ts'
 import { largeBodies } from './scenarios/large-bodies.ts'
 import { latency } from './scenarios/latency.ts'
 import { lists } from './scenarios/lists.ts'
@@ -61,6 +63,8 @@ const scenarios: readonly Scenario[] = [
   size,
   memory,
   silence,
+  idle,
+  killedDuties,
   serverLoad,
   largeBodies,
   lists,

@@ -8,7 +8,7 @@ import { statement } from '../sql/statement.ts'
 const leftOut = ['retention', 'worker-expiry', 'log-blocks', 'embedded-upkeep']
 
 const duties = allDuties('embedded').filter((duty) => !leftOut.includes(duty.name))
-const timers = duties.flatMap((duty) => duty.timers)
+const timers = duties.flatMap(({ watch }) => watch?.column ?? [])
 
 const readTimers = statement({
   name: 'testing.timers',
@@ -32,8 +32,7 @@ export async function doWhatIsDue(sql: Sql, now: number): Promise<number> {
   const isDue = new Map(rows.map((row) => [row.timer, row.is_due]))
   let count = 0
   for (const duty of duties) {
-    const isOnDemand = duty.timers.length === 0
-    if (isOnDemand || duty.timers.some((timer) => isDue.get(timer))) count += await sweep(duty, sql)
+    if (duty.watch !== undefined && isDue.get(duty.watch.column) === true) count += await sweep(duty, sql)
   }
   return count
 }

@@ -2,8 +2,9 @@
 // long lives, grants and keys. Written by SQL alone.
 import pg from 'pg'
 import { fill } from '../../bench/src/pages/load.ts'
+import { supervisorRow } from '../../src/engine/reconcilers/poll-duties.ts'
 import { attached } from '../../src/model/attached.ts'
-import { sampleSize } from './plan-sample.ts'
+import { polledDuties, sampleSize } from './plan-sample.ts'
 
 export async function fillForPlans(url: string, rows: number): Promise<void> {
   await fill(url, { ...filling, rows })
@@ -20,8 +21,10 @@ const filling = {
   rareStates: ['resumable', 'waiting_children', 'rate_limited', 'expired', 'skipped'],
 }
 
-// Half of all timers are due.
+// Half of all timers are due. Every duty has run and may run again.
 const timers = [
+  `insert into flowfabric.ff_duty (duty, last_run_at_ms, last_report)
+    select unnest(array['${[supervisorRow, ...polledDuties].join("', '")}']), 0, '{}'`,
   `update flowfabric.ff_lease set worker_instance_id = 'worker-' || get_byte(uuid_send(execution_id), 14),
       expires_at_ms = expires_at_ms - case when get_byte(uuid_send(execution_id), 15) < 128 then 172800000 else 0 end`,
   `update flowfabric.ff_exec_core set delay_until_ms = flowfabric.ff_now_ms() - 60000

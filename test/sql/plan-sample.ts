@@ -2,11 +2,15 @@
 // of the parameter, else by its type.
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
+import { allDuties } from '../../src/engine/reconcilers/all.ts'
 import { encode } from '../../src/sql/encode.ts'
 import type { Statement } from '../../src/sql/statement.ts'
 
 /** The size of a set, and of a page. */
 export const sampleSize = 10
+
+/** A poll asks for all of them. */
+export const polledDuties = allDuties('embedded').map((duty) => duty.name)
 
 type Sample = Readonly<Record<string, unknown>>
 
@@ -149,6 +153,15 @@ export function sampleOf({ name, params }: Statement, facts: Facts): Sample {
     to: Number(shared['event_id']) + 1000,
     ...(name === 'step.record' && { kinds: rows.map(() => 'step'), indexes: rows.map((_, index) => index) }),
     ...(name === 'step.list' && { after: 0 }),
+    ...(name === 'duty.poll' && {
+      duties: polledDuties,
+      filters: polledDuties.map(() => ''),
+      supervisor_filter: '',
+      intervals_ms: polledDuties.map(() => 1000),
+      are_hinted: polledDuties.map(() => false),
+      horizon_ms: 1000,
+      term_ms: 1000,
+    }),
     ...(ofOneSuspended.includes(name) && rows[0]),
     ...(name.startsWith('signal.') && { idempotency_keys: rows.map((_, index) => `key-${index}`) }),
     ...(ofNewSignals.includes(name) && { signal_nos: rows.map((_, index) => 1e9 + index) }),

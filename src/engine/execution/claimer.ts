@@ -100,6 +100,8 @@ export class Claimer {
   readonly #hints: Hints
   /** How many others claim from the same queues at the same time, as far as it was met by their rows. */
   #others = 0
+  /** The last claim that waited did so to its end, and found nothing. */
+  #isQuiet = false
 
   constructor(sql: Sql, matcher: QueueMatcher, heads: QueueHeads, hints: Hints) {
     this.#sql = sql
@@ -120,13 +122,18 @@ export class Claimer {
     const watch = this.#hints.watch((queueId) => this.#matcher.mayMatch(checked.filter, queueId))
     try {
       let isHinted = false
-      for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 2, longestPollMs)) {
-        const result = await this.#claimNow(checked, isHinted)
+      let result = await this.#claimNow(checked)
+      // Right after a wait that found nothing, the next one need not begin with short pauses.
+      const startMs = this.#isQuiet ? longestPollMs : firstPollMs
+      for (let pollMs = startMs; ; pollMs = Math.min(pollMs * 2, longestPollMs)) {
         const leftMs = waitUntil - performance.now()
+        this.#isQuiet = result.claims.length === 0 && leftMs <= 0
         if (result.claims.length > 0 || leftMs <= 0 || signal?.aborted === true) return result
         // The lock may go without another hint.
         if (isHinted && result.isHeldUp) pollMs = firstPollMs
         isHinted = await watch.next(Math.min(leftMs, pollMs), signal, Math.min(leftMs, checked.spreadMs))
+        // An idle worker costs this one statement.
+        if (isHinted || (await this.#matcher.mayFind(checked.filter))) result = await this.#claimNow(checked, isHinted)
       }
     } finally {
       watch.end()

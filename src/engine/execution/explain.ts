@@ -41,7 +41,7 @@ select c.now_ms, e.parked_at_ms, e.cancel_deadline_at_ms, a.failure_reason as la
   g.worker_instance_id as grant_instance_id, g.expires_at_ms as grant_expires_at_ms,
   d.duty as aside_duty, d.failure_count as aside_failure_count, d.retry_at_ms as aside_retry_at_ms, d.error as aside_error,
   h.ahead_count, w.alive_count, w.lane_count, w.kind_count, w.version_count, w.able_count,
-  (select max((u.last_report ->> 'finishedAt')::int8) from flowfabric.ff_duty u) as supervised_at_ms
+  (select max(u.last_run_at_ms) from flowfabric.ff_duty u) as supervised_at_ms
 from (select flowfabric.ff_now_ms() as now_ms offset 0) c
 cross join flowfabric.ff_exec_core e
 join flowfabric.ff_queue q on q.queue_id = any (array[e.queue_id])

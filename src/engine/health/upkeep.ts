@@ -2,18 +2,25 @@
 import { formatExecutionId } from '../../model/id.ts'
 import { statement } from '../../sql/statement.ts'
 import { allDuties } from '../reconcilers/all.ts'
+import { supervisorRow } from '../reconcilers/poll-duties.ts'
 import { counted, finding, lasting, type Finding } from './finding.ts'
 import { look, type Looking } from './look.ts'
 
+// A duty runs only when something is due. It is late when no process has asked what is due, for its filter or for all.
 const readDuties = statement({
   name: 'health.duties',
-  params: {},
-  row: { duty: 'text', filter: 'text', late_ms: 'int8', finished_ms_ago: 'int8?' },
+  params: { supervisor: 'text' },
+  row: { duty: 'text', filter: 'text', late_ms: 'int8' },
   text: `
 select d.duty, d.filter,
-  flowfabric.ff_now_ms() - greatest(d.next_at_ms, coalesce(d.taken_until_ms, 0), (d.last_report ->> 'finishedAt')::int8) as late_ms,
-  flowfabric.ff_now_ms() - (d.last_report ->> 'finishedAt')::int8 as finished_ms_ago
+  flowfabric.ff_now_ms() - greatest(d.last_run_at_ms, d.taken_until_ms, s.last_run_at_ms, s.taken_until_ms, 0) as late_ms
 from flowfabric.ff_duty d
+left join lateral (
+  select max(last_run_at_ms) as last_run_at_ms, max(taken_until_ms) as taken_until_ms
+  from flowfabric.ff_duty
+  where duty = $1 and (filter = d.filter or d.filter = '')
+) s on true
+where d.duty <> $1 and d.last_report is not null
 order by d.duty, d.filter
 limit 1000`,
 })
@@ -29,7 +36,7 @@ export const lateMs = 60_000
 
 /** By name, the longest first. */
 export async function readLateDuties(looking: Looking) {
-  const rows = await look(looking, (tx) => tx.query(readDuties, {}))
+  const rows = await look(looking, (tx) => tx.query(readDuties, { supervisor: supervisorRow }))
   const late = rows.filter((row) => row.late_ms > lateMs).toSorted((a, b) => b.late_ms - a.late_ms)
   const known = new Set(rows.map((row) => row.duty))
   const never = allDuties(looking.sql.kind).filter((duty) => !known.has(duty.name))

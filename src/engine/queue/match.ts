@@ -2,7 +2,7 @@
 // Queues are only ever added, and seldom, so the answer is remembered for a second; a queue of which this process hears for
 // the first time makes it look again at once.
 import type { Sql } from '../../sql/sql.ts'
-import { statement, type RowOf } from '../../sql/statement.ts'
+import { statement, type RowOf, type ValuesOf } from '../../sql/statement.ts'
 
 /** What all executions of a queue have in common. */
 export interface Queue {
@@ -30,28 +30,51 @@ export const queueRow = {
   task_version: 'text',
 } as const
 
+const filterParams = {
+  namespaces: 'text[]',
+  any_namespace: 'bool',
+  lanes: 'text[]',
+  kinds: 'text[]',
+  any_kind: 'bool',
+  versions: 'text[]',
+  capabilities: 'text[]',
+} as const
+
+const matches = `($2 or q.namespace = any ($1::text[]))
+  and q.lane_id = any ($3::text[])
+  and ($5 or q.execution_kind = any ($4::text[]))
+  and (q.task_version = '' or q.task_version = any ($6::text[]))
+  and q.required_capabilities <@ $7::text[]`
+
 // Paused, draining and disabled lanes are read too: nothing pauses a lane yet, and a claim does not decide it.
 const matchStatement = statement({
   name: 'queue.match',
-  params: {
-    namespaces: 'text[]',
-    any_namespace: 'bool',
-    lanes: 'text[]',
-    kinds: 'text[]',
-    any_kind: 'bool',
-    versions: 'text[]',
-    capabilities: 'text[]',
-  },
+  params: filterParams,
   row: queueRow,
   text: `
 select q.queue_id, q.namespace, q.lane_id, q.execution_kind, q.task_version
 from flowfabric.ff_queue q
-where ($2 or q.namespace = any ($1::text[]))
-  and q.lane_id = any ($3::text[])
-  and ($5 or q.execution_kind = any ($4::text[]))
-  and (q.task_version = '' or q.task_version = any ($6::text[]))
-  and q.required_capabilities <@ $7::text[]
+where ${matches}
 order by q.queue_id`,
+})
+
+// What a waiting claim asks from time to time, in one statement: whether one of its queues has a row, and whether there are
+// other queues than it knows.
+const peekStatement = statement({
+  name: 'queue.peek',
+  params: { ...filterParams, queue_ids: 'int4[]' },
+  row: { has_ready: 'bool', queue_count: 'int8' },
+  text: `
+select exists (
+    select
+    from unnest($8::int4[]) as k (queue_id)
+    cross join lateral (
+      select
+      from flowfabric.ff_ready r
+      where r.queue_id = k.queue_id
+      limit 1
+    ) ready) as has_ready,
+  (select count(*) from flowfabric.ff_queue q where ${matches}) as queue_count`,
 })
 
 const rememberedMs = 1000
@@ -91,18 +114,22 @@ export class QueueMatcher {
     return queues.size > known.size
   }
 
+  /** Whether a claim may find something: a row in a queue that is known, or a queue that is not. */
+  async mayFind(filter: QueueFilter): Promise<boolean> {
+    const known = this.#remembered.get(keyOf(filter))
+    if (known === undefined) return true
+    const at = performance.now()
+    const queueIds = [...known.queues.keys()]
+    const [found] = await this.#sql.query(peekStatement, { ...valuesOf(filter), queue_ids: queueIds })
+    if (found!.queue_count !== queueIds.length) return true
+    known.at = Math.max(known.at, at)
+    return found!.has_ready
+  }
+
   async #look(filter: QueueFilter): Promise<ReadonlyMap<number, Queue>> {
     const at = performance.now()
     const newsBefore = this.#newsCount
-    const rows = await this.#sql.query(matchStatement, {
-      namespaces: filter.namespaces ?? [],
-      any_namespace: filter.namespaces === null,
-      lanes: filter.lanes,
-      kinds: filter.kinds ?? [],
-      any_kind: filter.kinds === null,
-      versions: filter.versions,
-      capabilities: filter.capabilities,
-    })
+    const rows = await this.#sql.query(matchStatement, valuesOf(filter))
     const queues = new Map(rows.map((row) => [row.queue_id, decodeQueue(row)]))
     if (newsBefore === this.#newsCount) this.#remember(keyOf(filter), { queues, at })
     return queues
@@ -142,6 +169,18 @@ export function decodeQueue(row: RowOf<typeof queueRow>): Queue {
     lane: row.lane_id,
     kind: row.execution_kind,
     version: row.task_version === '' ? null : row.task_version,
+  }
+}
+
+function valuesOf(filter: QueueFilter): ValuesOf<typeof filterParams> {
+  return {
+    namespaces: filter.namespaces ?? [],
+    any_namespace: filter.namespaces === null,
+    lanes: filter.lanes,
+    kinds: filter.kinds ?? [],
+    any_kind: filter.kinds === null,
+    versions: filter.versions,
+    capabilities: filter.capabilities,
   }
 }
 

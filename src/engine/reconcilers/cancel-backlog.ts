@@ -7,7 +7,7 @@ const steps = sweepSteps(cancelBacklogDuty, dueCancels, cancelBacklogged)
 
 export const cancelBacklog: Duty = {
   name: cancelBacklogDuty,
-  timers: [],
+  watch: { column: 'ff_cancel_backlog.created_at_ms', isPrompt: false },
   intervalMs: 1000,
   runOnce: (sql, options) => sweep(sql, cancelBacklogDuty, steps(sql), options),
 }

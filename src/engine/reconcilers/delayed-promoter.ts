@@ -42,7 +42,7 @@ ${swept('promoted', 'promoted')}`,
 export const delayedPromoter = sweepingDuty({
   name,
   timer: 'ff_exec_core.delay_until_ms',
-  intervalMs: 750,
+  intervalMs: 1000,
   due,
   act: promote,
 })

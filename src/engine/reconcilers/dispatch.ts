@@ -9,7 +9,8 @@ import { sweep } from './sweep.ts'
 
 export const dispatch: Duty = {
   name: dispatchDuty,
-  timers: [],
+  // The process that wrote an ending resolves it within milliseconds.
+  watch: { column: 'ff_dispatch.created_at_ms', isPrompt: false },
   intervalMs: 1000,
   async runOnce(sql, options = {}) {
     const batch = Math.min(scopeOf(options).batch, mostJudged)

@@ -45,15 +45,21 @@ export function together(one: Run, other: Run): Run {
 
 export interface Duty {
   readonly name: string
-  /** The columns, as `table.column`, whose time it watches. */
-  readonly timers: readonly string[]
+  /** The rows that it processes. Left out: it runs once an interval, whatever there is. */
+  readonly watch?: Watch
+  /** How long after a run that left due rows behind the next one follows; and how long rows wait that are not prompt. */
   readonly intervalMs: number
   /** Of the database and not of executions: done once, whatever the filters of those who do it. */
   readonly isOfDatabase?: boolean
   runOnce(sql: Sql, options?: RunOptions): Promise<Run>
-  /**
-   * How long until the first of its timers after a time goes off: it may come before the interval is over. Not above zero
-   * when that is past; null when none is set.
-   */
-  nextInMs?(sql: Sql, after: number): Promise<number | null>
+}
+
+/** The rows that a duty processes: it runs only when one of them is due. */
+export interface Watch {
+  /** When a row is due, as `table.column`; the column leads an index. */
+  readonly column: string
+  /** The condition of that index, where it has more than that the column is set. */
+  readonly where?: string
+  /** Due rows are processed at once. Otherwise they wait until the interval since the last run is over. */
+  readonly isPrompt: boolean
 }

@@ -36,26 +36,38 @@ order by age(c.relfrozenxid) > 200000000 desc, pg_stat_get_dead_tuples(c.oid) de
 limit 2`,
 })
 
-// Since the last checkpoint. Of what is behind it, the server keeps 80 MB of files to use again.
+// Of what is behind the last checkpoint, the server keeps 80 MB of files to use again.
 const readWritten = statement({
   name: 'upkeep.written',
   params: {},
-  row: { bytes: 'int8' },
-  text: `select (pg_current_wal_lsn() - redo_lsn)::int8 as bytes from pg_control_checkpoint()`,
+  row: { position: 'int8', since_checkpoint: 'int8' },
+  text: `
+select (pg_current_wal_lsn() - '0/0')::int8 as position, (pg_current_wal_lsn() - redo_lsn)::int8 as since_checkpoint
+from pg_control_checkpoint()`,
 })
 
 const checkpointBytes = 32 * 1024 * 1024
 
+// A database that has written less than this since the last run has nothing to vacuum.
+const idleBytes = 256 * 1024
+
+/** Where the log was at the last run. */
+const positions = new WeakMap<Sql, number>()
+
 export const embeddedUpkeep: Duty = {
   name: 'embedded-upkeep',
-  timers: [],
   intervalMs: 2000,
   isOfDatabase: true,
   async runOnce(sql, options = {}) {
     scopeOf(options)
     try {
+      const written = await readPosition(sql)
+      const isIdle = Math.abs(written.position - (positions.get(sql) ?? 0)) < idleBytes
+      if (isIdle) return { processed: 0, errors: 0, isFull: false, readyQueueIds: [] }
       const { vacuumed, isFull } = await vacuumOne(sql)
-      const isCut = await checkpoint(sql)
+      const isCut = written.since_checkpoint >= checkpointBytes
+      if (isCut) await sql.script('checkpoint')
+      if (!isFull) positions.set(sql, written.position)
       return { processed: Number(vacuumed) + Number(isCut), errors: 0, isFull, readyQueueIds: [] }
     } catch (error) {
       throw asEngineError(error)
@@ -71,9 +83,7 @@ async function vacuumOne(sql: Sql): Promise<{ vacuumed: boolean; isFull: boolean
   return { vacuumed: true, isFull: others.length > 0 }
 }
 
-async function checkpoint(sql: Sql): Promise<boolean> {
-  const [written] = await sql.query(readWritten, {})
-  if (written!.bytes < checkpointBytes) return false
-  await sql.script('checkpoint')
-  return true
+async function readPosition(sql: Sql) {
+  const [row] = await sql.query(readWritten, {})
+  return row!
 }

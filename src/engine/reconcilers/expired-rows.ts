@@ -8,7 +8,7 @@ import { scopeOf, type scopeParams } from './scope.ts'
 export const expiredRow = { cleared_count: 'int8' } as const
 
 export function clearingDuty(
-  duty: Pick<Duty, 'name' | 'timers' | 'intervalMs'> & {
+  duty: Pick<Duty, 'name' | 'watch' | 'intervalMs'> & {
     readonly act: Statement<typeof scopeParams, typeof expiredRow>
   },
 ): Duty {

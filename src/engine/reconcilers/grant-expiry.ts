@@ -35,7 +35,7 @@ from deleted`,
 
 export const grantExpiry = clearingDuty({
   name: 'grant-expiry',
-  timers: ['ff_grant.expires_at_ms'],
+  watch: { column: 'ff_grant.expires_at_ms', isPrompt: false },
   intervalMs: 30_000,
   act: forget,
 })

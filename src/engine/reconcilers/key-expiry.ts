@@ -32,7 +32,7 @@ from deleted`,
 
 export const keyExpiry = clearingDuty({
   name: 'key-expiry',
-  timers: ['ff_idempotency_key.expires_at_ms'],
+  watch: { column: 'ff_idempotency_key.expires_at_ms', isPrompt: false },
   intervalMs: 60_000,
   act: forget,
 })

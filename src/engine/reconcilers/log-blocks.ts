@@ -27,7 +27,6 @@ const lockTimeoutMs = 100
 export function logBlocks({ keptForMs, blockSize = defaultBlockSize }: LogBlocksOptions): Duty {
   return {
     name,
-    timers: [],
     intervalMs: 60_000,
     isOfDatabase: true,
     async runOnce(sql, options = {}) {

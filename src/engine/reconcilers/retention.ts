@@ -171,7 +171,6 @@ ${swept('past')}`,
 export function retention(keptForMs: number): Duty {
   return {
     name,
-    timers: [],
     intervalMs,
     async runOnce(sql, options = {}) {
       const flows = await retireFlows(sql, scopeOf(options), keptForMs)

@@ -6,7 +6,6 @@ import { calledOffAmong, firingAt, firingWrites, owedBy, readyQueuesOf, type Dec
 import { firingReads, lockedSchedules, type LockedSchedule } from '../schedule/locked.ts'
 import { takenUpCall, type sweepRow } from './candidate.ts'
 import type { Duty } from './duty.ts'
-import { nextTimer } from './next-timer.ts'
 import { scopeOf, scopeParams } from './scope.ts'
 import { RowFault, sweep, type Steps } from './sweep.ts'
 
@@ -65,7 +64,7 @@ from delayed`,
 
 export const scheduleFire: Duty = {
   name,
-  timers: [timer],
+  watch: { column: timer, isPrompt: true },
   intervalMs: 1000,
   runOnce(sql, options = {}) {
     const steps: Steps = {
@@ -87,7 +86,6 @@ export const scheduleFire: Duty = {
     const batch = Math.min(scopeOf(options).batch, mostSchedules)
     return sweep(sql, name, steps, { ...options, batch })
   },
-  nextInMs: nextTimer(name, timer),
 }
 
 async function fireDue(sql: Sql, uuids: readonly string[]): Promise<RowOf<typeof sweepRow>> {

@@ -31,7 +31,7 @@ from wiped`,
 
 export const signingKeyExpiry: Duty = {
   name: 'signing-key-expiry',
-  timers: ['ff_waitpoint_hmac.expires_at_ms'],
+  watch: { column: 'ff_waitpoint_hmac.expires_at_ms', where: 'secret is not null', isPrompt: false },
   intervalMs: 60_000,
   isOfDatabase: true,
   async runOnce(sql, options = {}) {

@@ -12,7 +12,6 @@ import { childLeaves, uuidOfLeaf } from '../suspension/facts.ts'
 import { candidates, inScope, sweepParams, sweepRow, sweptEndings, takenUp } from './candidate.ts'
 import { together, type Duty } from './duty.ts'
 import { judgedSweep } from './judged-sweep.ts'
-import { nextTimer } from './next-timer.ts'
 import { scopeOf } from './scope.ts'
 import { sweep, sweepSteps } from './sweep.ts'
 
@@ -126,7 +125,7 @@ const sweepJudged = judgedSweep(name, `duty.${name}.due-judged`, dueWhere(isJudg
 
 export const suspensionTimeout: Duty = {
   name,
-  timers: [timer],
+  watch: { column: timer, isPrompt: true },
   intervalMs: 2000,
   async runOnce(sql, options = {}) {
     const { batch } = scopeOf(options)
@@ -135,5 +134,4 @@ export const suspensionTimeout: Duty = {
     if (left <= 0) return ended
     return together(ended, await sweepJudged(sql, { ...options, batch: left }))
   },
-  nextInMs: nextTimer(name, timer),
 }

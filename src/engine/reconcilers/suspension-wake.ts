@@ -3,7 +3,6 @@
 import { inScope } from './candidate.ts'
 import type { Duty } from './duty.ts'
 import { judgedSweep } from './judged-sweep.ts'
-import { nextTimer } from './next-timer.ts'
 
 const name = 'suspension-wake'
 const timer = 'ff_suspension_current.wake_at_ms'
@@ -19,8 +18,7 @@ limit $1`
 
 export const suspensionWake: Duty = {
   name,
-  timers: [timer],
-  intervalMs: 750,
+  watch: { column: timer, isPrompt: true },
+  intervalMs: 1000,
   runOnce: judgedSweep(name, `duty.${name}.due`, due),
-  nextInMs: nextTimer(name, timer),
 }

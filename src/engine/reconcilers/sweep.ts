@@ -11,7 +11,6 @@ import { asEngineError } from '../failure.ts'
 import { untilSent } from '../resend.ts'
 import { sweepParams, type sweepRow } from './candidate.ts'
 import type { Duty, Run, RunOptions } from './duty.ts'
-import { nextTimer } from './next-timer.ts'
 import { scopeOf, type Scope } from './scope.ts'
 
 /** A duty that sweeps executions when a timer goes off: `due` is the query for them, `act` the statement that it begins. */
@@ -26,10 +25,9 @@ export function sweepingDuty(
   const steps = sweepSteps(name, due, act)
   return {
     name,
-    timers: [timer],
+    watch: { column: timer, isPrompt: true },
     intervalMs,
     runOnce: (sql, options) => sweep(sql, name, steps(sql), options),
-    nextInMs: nextTimer(name, timer),
   }
 }
 

@@ -35,7 +35,7 @@ from closed`,
 
 export const waitpointExpiry = clearingDuty({
   name: 'waitpoint-expiry',
-  timers: ['ff_waitpoint_pending.expires_at_ms'],
+  watch: { column: 'ff_waitpoint_pending.expires_at_ms', isPrompt: false },
   intervalMs: 5000,
   act: close,
 })

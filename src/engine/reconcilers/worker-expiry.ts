@@ -41,7 +41,7 @@ from swept`,
 
 export const workerExpiry: Duty = {
   name,
-  timers: ['ff_worker.expires_at_ms'],
+  watch: { column: 'ff_worker.expires_at_ms', isPrompt: false },
   intervalMs: 30_000,
   isOfDatabase: true,
   async runOnce(sql, options = {}) {

@@ -749,9 +749,12 @@ create index ff_dispatch_flow on flowfabric.ff_dispatch (flow_id) where flow_id 
 create table flowfabric.ff_duty (
   duty text not null,
   filter text not null default '',
+  -- When the interval since its last run is over.
   next_at_ms bigint not null default 0,
   taken_until_ms bigint,
   taken_by text,
+  -- When the last run that ended began. Of the row 'supervisor': when its process last asked for due duties.
+  last_run_at_ms bigint,
   last_report jsonb,
   primary key (duty, filter)
 ) with (fillfactor = 50);

@@ -250,7 +250,7 @@ test.each(changed)('%s', async (_, make, change, sentence) => {
 test('what is due while somebody supervises happens in a moment; if nobody has for long, that is told', async () => {
   const { engine, sql, clock, given } = await atNoon()
   const id = await given.delayed({ until: now })
-  await insert(sql, 'ff_duty', { duty: 'delayed-promoter', last_report: { finishedAt: now } })
+  await insert(sql, 'ff_duty', { duty: 'supervisor', last_run_at_ms: now })
   const start = `Is not to start before ${noon}. That is past,`
   expect(await sentenceOf(engine, id)).toBe(`${start} and whoever supervises acts in a moment.`)
   await clock.advance('2m')

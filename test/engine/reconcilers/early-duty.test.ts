@@ -2,7 +2,6 @@
 // have brought it.
 import { expect, onTestFinished, test } from 'vitest'
 import { openEngine } from '../../../src/engine/engine.ts'
-import { leaseExpiry } from '../../../src/engine/reconcilers/lease-expiry.ts'
 import type { SuperviseOptions } from '../../../src/engine/reconcilers/supervisor.ts'
 import type { ExecutionId } from '../../../src/model/id.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
@@ -95,20 +94,6 @@ test('a sweep leaves word when the next timer goes off', async () => {
     .poll(() => Promise.all([first, second, held].map(state)), until)
     .toEqual(['waiting', 'waiting', 'waiting'])
   await running.stop()
-})
-
-test('what is due and cannot be processed does not bring the duty back at once', async () => {
-  const { sql, clock } = await setup()
-  const given = factory(sql)
-  await clock.freeze()
-  const now = await clock.now()
-  await given.active({ expiresAt: now - 1 })
-  expect(await leaseExpiry.nextInMs?.(sql, now)).toBeNull()
-  await given.active({ expiresAt: now + 5000 })
-  await given.active({ expiresAt: now + 7000 })
-  expect(await leaseExpiry.nextInMs?.(sql, now)).toBe(5000)
-  // What went off since the sweep began was perhaps not met by it.
-  expect(await leaseExpiry.nextInMs?.(sql, now - 10)).toBe(-1)
 })
 
 test('many short delays in a row tell of the first, and what comes later is found by then', async () => {

@@ -16,8 +16,6 @@ const watchedByNobody = new Set([
   'ff_exec_input.created_at_ms',
   'ff_flow_core.created_at_ms',
   'ff_flow_core.ended_at_ms',
-  'ff_dispatch.created_at_ms',
-  'ff_cancel_backlog.created_at_ms',
 ])
 
 const timers = [
@@ -39,7 +37,7 @@ const timers = [
 test('every timer of the schema has a duty, and every duty a timer of the schema', async () => {
   const { sql } = await setup()
   const found = (await rows(sql, leadingTimes)).map((row) => row['name'] as string)
-  const watched = allDuties(inject('backend')).flatMap((duty) => duty.timers)
+  const watched = allDuties(inject('backend')).flatMap(({ watch }) => watch?.column ?? [])
   expect(found.filter((name) => !watchedByNobody.has(name)).toSorted()).toEqual([...new Set(watched)].toSorted())
   expect(watched).toEqual(expect.arrayContaining(timers))
 })
