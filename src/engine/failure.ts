@@ -16,14 +16,18 @@ const codeOf: Readonly<Record<DatabaseReason, ErrorCode>> = {
   closed: 'engine_closed',
   schema_missing: 'schema_missing',
   schema_outdated: 'schema_outdated',
-  schema_differs: 'schema_outdated',
+  schema_differs: 'schema_differs',
   code_too_old: 'code_too_old',
+  migration_blocked: 'migration_blocked',
   connection_lost: 'database_unreachable',
   rolled_back: 'database_error',
 }
 
 // Serialisation failure, deadlock, lock timeout: nothing was changed, and the same call may succeed.
 const contention: readonly (string | undefined)[] = ['40001', '40P01', '55P03']
+
+const transactionTimeout =
+  'transaction_timeout of the role or the database is too short for it: alter role ... set transaction_timeout = 0'
 
 export function asEngineError(error: unknown): EngineError {
   if (EngineError.is(error)) return error
@@ -33,7 +37,8 @@ export function asEngineError(error: unknown): EngineError {
   const message = error instanceof Error ? error.message : String(error)
   if (contention.includes(sqlState(error))) return contended(error)
   if (isConnectionLost(error)) {
-    const sentence = `the connection to the database was lost: ${message}; try again`
+    const next = sqlState(error) === '25P04' ? transactionTimeout : 'try again'
+    const sentence = `the connection to the database was lost: ${message}; ${next}`
     return new EngineError('database_unreachable', sentence, {}, { cause: error })
   }
   const state = sqlState(error)

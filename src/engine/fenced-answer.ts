@@ -1,14 +1,20 @@
 // What a fenced statement answers: for each item that its write went through, or what was found instead, from which the error
 // is made.
-import { EngineError } from '../model/errors.ts'
-import { isEnded, type AttemptState, type Interruption, type PublicState } from '../model/state.ts'
+import { EngineError, type DetailsOf } from '../model/errors.ts'
+import {
+  isEnded,
+  outcomeOfPublicState,
+  type AttemptState,
+  type Interruption,
+  type PublicState,
+} from '../model/state.ts'
 import { oneOf, statement, type RowOf } from '../sql/statement.ts'
 import { owedBySql } from './dispatch/owed.ts'
 import { hasMoreToClose } from './execution/ending.ts'
 import { isHeldSql, type Held } from './fence.ts'
 
 const answerColumns = `v.ordinal, v.is_held, v.has_more, v.is_last_holder, v.lease_epoch, v.public_state,
-  v.attempt_state, v.interruption, v.delay_until_ms, ${owedBySql('v.attached')} as owes`
+  v.found_attempt, v.attempt_state, v.interruption, v.delay_until_ms, ${owedBySql('v.attached')} as owes`
 
 /** What anybody needs to know who looks whether a lease still holds. */
 export const fenceRow = {
@@ -18,6 +24,7 @@ export const fenceRow = {
   lease_epoch: 'int8',
   /** As it was found. */
   public_state: oneOf<PublicState>(),
+  found_attempt: 'int4',
   interruption: oneOf<Interruption>(),
 } as const
 
@@ -53,7 +60,7 @@ const written = `, written as materialized (
 const answerForAll = `
 select ${wholeSet}::int8 as ordinal, true as is_held, false as has_more, true as is_last_holder,
   null::int8 as lease_epoch,
-  null::flowfabric.ff_public_state as public_state, null::flowfabric.ff_attempt_state as attempt_state,
+  null::flowfabric.ff_public_state as public_state, null::int4 as found_attempt, null::flowfabric.ff_attempt_state as attempt_state,
   null::flowfabric.ff_interruption as interruption, null::int8 as delay_until_ms, owes
 from written
 where is_whole
@@ -106,11 +113,14 @@ join flowfabric.ff_exec_core e
 export function lostLease({ executionId, leaseId, leaseEpoch }: Held, row: RowOf<typeof fenceRow>): EngineError {
   const details = { executionId, publicState: row.public_state, leaseEpoch, currentLeaseEpoch: row.lease_epoch }
   if (isEnded(row.public_state)) {
-    return new EngineError(
-      'execution_not_active',
-      `execution ${executionId} is ${row.public_state}; drop the work`,
-      details,
-    )
+    const sentence = `execution ${executionId} is ${row.public_state}; drop the work`
+    const ending: DetailsOf<'execution_not_active'> = {
+      ...details,
+      lifecyclePhase: 'terminal',
+      terminalOutcome: outcomeOfPublicState(row.public_state),
+      attemptIndex: row.found_attempt,
+    }
+    return new EngineError('execution_not_active', sentence, ending)
   }
   if (row.is_last_holder) {
     if (row.interruption === 'revoked') {

@@ -2,6 +2,8 @@
 // code is added here and nowhere else. `retryable` means: the same call, sent again unchanged, may succeed. `permanent` means:
 // the request itself is wrong, and not the state of the world, so that durable code that meets it would meet it in every
 // further attempt, and has none. What is neither is final for the call, and a later attempt may do better.
+import type { ExecutionId } from './id.ts'
+import type { LifecyclePhase, PublicState, TerminalOutcome } from './state.ts'
 
 export interface ErrorEntry {
   readonly status: number
@@ -88,7 +90,10 @@ export const errorTable = {
   execution_id_taken: final(409, 'Another execution already has this id.'),
   idempotency_conflict: final(409, 'The idempotency key was used before, for a different request.'),
   execution_not_cancellable: final(409, 'The execution has ended in another way than cancelled.'),
-  execution_not_active: final(409, 'The execution is not running; the details tell its phase and ending.'),
+  execution_not_active: final(
+    409,
+    'The execution has ended; the details have its phase, its outcome and its last attempt.',
+  ),
   execution_not_runnable: final(409, 'The operation needs an execution that waits to be claimed.'),
   execution_not_suspended: final(409, 'The operation needs a suspended execution.'),
   execution_not_terminal: final(409, 'The operation needs an execution that has ended.'),
@@ -166,6 +171,8 @@ export const errorTable = {
   directory_locked: final(503, 'Another process has the embedded database open.'),
   schema_missing: final(503, 'The schema has not been installed and the engine was told not to install it.'),
   schema_outdated: final(503, 'Migrations are pending and the engine was told not to run them.'),
+  schema_differs: final(503, 'A migration of the schema is not the one that this version of the code has.'),
+  migration_blocked: retryable(503, 'A migration waits for a lock of another transaction, which the message names.'),
   code_too_old: final(503, 'The database has been migrated beyond what this version of the code can work with.'),
   engine_closed: final(503, 'The engine has been closed.'),
   server_stopping: retryable(503, 'The server is about to stop; another may answer.'),
@@ -194,6 +201,26 @@ export function isOutage(error: unknown): boolean {
 
 export type ErrorDetails = Readonly<Record<string, unknown>>
 
+/** Of the codes whose details a program may rely on. The abort reason of a step whose run is over has the id alone. */
+interface TypedDetails {
+  readonly execution_not_active: {
+    readonly executionId: ExecutionId
+    readonly publicState?: PublicState
+    readonly lifecyclePhase?: LifecyclePhase
+    readonly terminalOutcome?: TerminalOutcome
+    /** The last attempt. */
+    readonly attemptIndex?: number
+    /** Of the write that was refused. */
+    readonly leaseEpoch?: number
+    readonly currentLeaseEpoch?: number
+  }
+}
+
+/** `if (EngineError.is(error, 'execution_not_active')) error.details.terminalOutcome` */
+export type DetailsOf<Code extends ErrorCode> = Code extends keyof TypedDetails
+  ? ErrorDetails & TypedDetails[Code]
+  : ErrorDetails
+
 // Registered, so that two copies of the package in one process recognise each other's errors.
 const brand = Symbol.for('flowfabric.EngineError')
 
@@ -216,7 +243,12 @@ export class EngineError extends Error {
     Object.defineProperty(this.prototype, brand, { value: true })
   }
 
-  static is(value: unknown, code?: ErrorCode): value is EngineError {
+  static is(value: unknown): value is EngineError
+  static is<Code extends ErrorCode>(
+    value: unknown,
+    code: Code,
+  ): value is EngineError & { readonly code: Code; readonly details: DetailsOf<Code> }
+  static is(value: unknown, code?: ErrorCode): boolean {
     if (typeof value !== 'object' || value === null || !(brand in value)) return false
     return code === undefined || ('code' in value && value.code === code)
   }

@@ -173,6 +173,12 @@ export function publicState(vector: StateVector): PublicState {
   }
 }
 
+/** The outcome of an ended execution; `none` of any other. */
+export function outcomeOfPublicState(state: PublicState): TerminalOutcome {
+  if (state === 'completed') return 'success'
+  return isEnded(state) ? (state as TerminalOutcome) : 'none'
+}
+
 const publicStateOfOutcome: Readonly<Record<TerminalOutcome, PublicState>> = {
   none: 'failed',
   success: 'completed',

@@ -3,7 +3,7 @@
 // may be sent again. Locks are waited for as long as their settings say.
 import { borrowClient, type BorrowedClient, type TransactionClient } from './borrowed-client.ts'
 import { encode } from './encode.ts'
-import { DatabaseError, sqlState } from './errors.ts'
+import { DatabaseError, isConnectionLost, sqlState } from './errors.ts'
 import { Mutex } from './mutex.ts'
 import { qualifier } from './qualify.ts'
 import { call, type Aside, type Call, type Sql } from './sql.ts'
@@ -13,7 +13,7 @@ import type { Statement } from './statement.ts'
 const turns = new WeakMap<object, Mutex>()
 
 export function borrow(given: TransactionClient, schema: string): Sql {
-  const client = borrowClient(given)
+  const client = tellingLost(borrowClient(given))
   const textOf = qualifier(schema)
   const turn = turns.get(client.identity) ?? new Mutex()
   turns.set(client.identity, turn)
@@ -39,6 +39,28 @@ export function borrow(given: TransactionClient, schema: string): Sql {
     listen: () => refuse('a subscription'),
     close: async () => {},
   }
+}
+
+/** Your transaction ended with its connection, so nothing of it happened. */
+function tellingLost(client: BorrowedClient): BorrowedClient {
+  const orLost = (error: unknown): never => {
+    if (!isClientLost(error)) throw error
+    const sentence = `The connection of your transaction was lost: ${(error as Error).message}`
+    const hint = 'Nothing of the transaction happened; begin it again on another connection.'
+    throw new DatabaseError('connection_lost', sentence, hint, error)
+  }
+  return { identity: client.identity, ask: (...given) => client.ask(...given).catch(orLost) }
+}
+
+const systemCodes = ['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'ENOTCONN', 'ERR_STREAM_DESTROYED']
+
+/** As `pg` says it, of which some has no code. */
+function isClientLost(error: unknown): boolean {
+  if (!(error instanceof Error) || error instanceof DatabaseError) return false
+  if (sqlState(error) !== undefined) return isConnectionLost(error)
+  const { code } = error as { code?: unknown }
+  if (typeof code === 'string' && systemCodes.includes(code)) return true
+  return /connection terminated|not queryable|client was closed|connection ended/i.test(error.message)
 }
 
 function send(client: BorrowedClient, textOf: (statement: Statement) => string, { statement, values }: Call) {

@@ -15,6 +15,7 @@ export type DatabaseReason =
   | 'schema_outdated'
   | 'schema_differs'
   | 'code_too_old'
+  | 'migration_blocked'
   | 'connection_lost'
   | 'rolled_back'
 

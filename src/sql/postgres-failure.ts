@@ -31,6 +31,8 @@ const byState: ReadonlyMap<string, [DatabaseReason, string]> = new Map([
   ['3D000', ['unknown_database', 'Create the database, or correct its name in the URL.']],
   ['42501', ['missing_right', 'Grant the role the right to connect: grant connect on database ... to ...;']],
   ['53300', ['unreachable', 'The server has no connection left: raise max_connections, or use smaller pools.']],
+  ['57P01', ['unreachable', 'The server is stopping; try again in a moment.']],
+  ['57P02', ['unreachable', 'The server has crashed and starts again; try again in a moment.']],
   ['57P03', ['unreachable', 'The server is starting or stopping; try again in a moment.']],
 ])
 

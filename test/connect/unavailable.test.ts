@@ -1,6 +1,8 @@
 // A database that answers, and cannot do it now: whoever called may try again, and a worker does.
 import { expect, test } from 'vitest'
+import { asConnectError } from '../../src/connect/connect-error.ts'
 import { asEngineError } from '../../src/engine/failure.ts'
+import { connectFailure } from '../../src/sql/postgres-failure.ts'
 import { hold } from '../support/barrier.ts'
 import { refusal } from '../support/refusal.ts'
 import { emptyDatabase, open, run } from './empty-database.ts'
@@ -37,4 +39,18 @@ test.each([
   const error = asEngineError(refused)
   expect(error).toMatchObject({ code: 'database_unavailable', status: 503, retryable: true })
   expect(error.message).toBe(`the database cannot do it now, because ${why}: no more; try again`)
+})
+
+function answer(code: string): Error {
+  return Object.assign(new Error('no more'), { code, severity: 'FATAL' })
+}
+
+test.each(['57P01', '57P02', '57P03'])('a connect during a restart (%s) is database_unreachable', (code) => {
+  for (const failure of [answer(code), connectFailure(answer(code), 'postgres://host/database')]) {
+    expect(asConnectError(failure)).toMatchObject({ code: 'database_unreachable', retryable: true })
+  }
+})
+
+test('a connect that a transaction_timeout ends names the setting', async () => {
+  expect(asConnectError(answer('25P04')).message).toContain('alter role ... set transaction_timeout = 0')
 })

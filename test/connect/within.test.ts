@@ -131,3 +131,23 @@ test('a client without a transaction, or with one that has failed, is refused wi
   expect((await refusal('no_transaction', submit())).message).toMatch(/^The transaction has failed already/)
   await client.query('rollback')
 })
+
+test.each(['ended by its own side', 'ended by the server'] as const)(
+  'a client whose connection was %s is database_unreachable, and may be tried again with another',
+  async (how) => {
+    const client = new pg.Client(url)
+    client.on('error', () => {})
+    await client.connect()
+    await client.query('begin')
+    if (how === 'ended by its own side') await client.end()
+    else {
+      const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+      const ended = new Promise((resolve) => client.once('end', resolve))
+      await pool.query('select pg_terminate_backend($1)', [rows[0]!.pid])
+      await ended
+    }
+    const error = await refusal('database_unreachable', ff.within(client).submit({ kind: 'ship' }))
+    expect(error.retryable).toBe(true)
+    expect(error.message).toContain('Nothing of the transaction happened')
+  },
+)

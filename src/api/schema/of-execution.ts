@@ -36,7 +36,14 @@ export const leaseShapes = {
       answer({
         kind: z.literal('not_held'),
         executionId,
-        why: z.enum(['no_active_lease', 'different_worker_instance_id', 'lease_id_mismatch']),
+        why: z.enum([
+          'already_revoked',
+          'ended',
+          'never_claimed',
+          'no_active_lease',
+          'different_worker_instance_id',
+          'lease_id_mismatch',
+        ]),
       }),
     ]),
   },

@@ -111,7 +111,7 @@ const lookAgain = statement({
   text: `
 select i.ordinal, coalesce(l.expires_at_ms > flowfabric.ff_now_ms(), false) as is_held,
   coalesce(e.lease_id = i.given_lease_id and e.lease_epoch = i.given_epoch, false) as is_last_holder, e.lease_epoch,
-  e.public_state, e.interruption, l.expires_at_ms,
+  e.public_state, e.attempt_index as found_attempt, e.interruption, l.expires_at_ms,
   e.cancel_requested_at_ms is not null as cancel_requested
 from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[])
   with ordinality as i (execution_id, partition_key, namespace, given_lease_id, given_epoch, actor, ordinal)

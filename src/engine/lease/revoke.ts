@@ -3,9 +3,10 @@
 import type { ExecutionId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
+import { isEnded, type Interruption, type PublicState } from '../../model/state.ts'
 import { checkText } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
-import { statement } from '../../sql/statement.ts'
+import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import { clockAfter } from '../clock/after-lock.ts'
 import {
@@ -43,8 +44,20 @@ export type RevokeResult =
   | {
       readonly kind: 'not_held'
       readonly executionId: ExecutionId
-      readonly why: 'no_active_lease' | 'different_worker_instance_id' | 'lease_id_mismatch'
+      readonly why: NotHeld
     }
+
+/**
+ * `already_revoked`: the last lease was revoked, and no worker has claimed since. `ended`: the execution has. `never_claimed`: no
+ * worker ever held it. `no_active_lease`: the holder gave it back, lost it, or waits in a suspension or delay.
+ */
+export type NotHeld =
+  | 'already_revoked'
+  | 'ended'
+  | 'never_claimed'
+  | 'no_active_lease'
+  | 'different_worker_instance_id'
+  | 'lease_id_mismatch'
 
 export interface Revocation extends Target {
   readonly workerInstanceId: string | null
@@ -66,6 +79,8 @@ export function checkRevokeRequest(caller: Caller, request: RevokeRequest): Revo
 
 const own = {
   is_active: 'bool',
+  public_state: 'flowfabric.ff_public_state',
+  interruption: 'flowfabric.ff_interruption',
   lease_id: 'uuid',
   lease_epoch: 'int8',
   holder: 'text',
@@ -77,6 +92,8 @@ const row = {
   is_locked: 'bool',
   queue_id: 'int4',
   is_active: 'bool?',
+  public_state: oneOf<PublicState | null>(),
+  interruption: oneOf<Interruption | null>(),
   lease_id: 'uuid?',
   lease_epoch: 'int8?',
   holder: 'text?',
@@ -126,6 +143,13 @@ ${leaveHolderWhole}
 ${targetAnswer('judged', own)}`,
 })
 
+function whyNotActive({ leaseId }: Revocation, found: RowOf<typeof row>): NotHeld {
+  if (found.lease_id === null || found.lease_epoch === 0) return 'never_claimed'
+  if (leaseId !== null && leaseId !== found.lease_id) return 'lease_id_mismatch'
+  if (isEnded(found.public_state!)) return 'ended'
+  return found.interruption === 'revoked' ? 'already_revoked' : 'no_active_lease'
+}
+
 export function revokeOperation(
   sql: Sql,
   onReady: (queueIds: Iterable<number>) => void,
@@ -143,7 +167,7 @@ export function revokeOperation(
       }),
     (item, found) => {
       const { executionId, workerInstanceId, leaseId } = item
-      if (found.is_active !== true) return { kind: 'not_held', executionId, why: 'no_active_lease' }
+      if (found.is_active !== true) return { kind: 'not_held', executionId, why: whyNotActive(item, found) }
       if (workerInstanceId !== null && workerInstanceId !== '' && workerInstanceId !== found.holder) {
         return { kind: 'not_held', executionId, why: 'different_worker_instance_id' }
       }

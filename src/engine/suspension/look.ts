@@ -41,7 +41,7 @@ with input as materialized (
 select i.ordinal,
   coalesce(${isHeldSql('e', 'i')}, false) as is_held,
   coalesce(e.lease_id = i.given_lease_id and e.lease_epoch = i.given_epoch, false) as is_last_holder,
-  e.lease_epoch, e.public_state, e.interruption, e.namespace, e.queue_id,
+  e.lease_epoch, e.public_state, e.attempt_index as found_attempt, e.interruption, e.namespace, e.queue_id,
   e.cancel_requested_at_ms is not null as is_asked_to_stop, k.now_ms, signing.*,
   s.suspension_id as last_suspension_id, s.idempotency_key as last_key,
   coalesce(s.lease_id = i.given_lease_id and s.lease_epoch = i.given_epoch, false) as last_is_ours,

@@ -174,7 +174,12 @@ test.each(['failed', 'cancelled', 'expired', 'skipped'] as const)(
     const { engine, sql } = await setup()
     const fence = await lastFence(sql, await factory(sql)[state]())
     const error = await withoutWriting(sql, () => refusal('execution_not_active', engine.executions.complete(fence)))
-    expect(error.details).toMatchObject({ publicState: state })
+    expect(error.details).toMatchObject({
+      publicState: state,
+      lifecyclePhase: 'terminal',
+      terminalOutcome: state,
+      attemptIndex: 0,
+    })
   },
 )
 

@@ -41,7 +41,7 @@ test('LEASE-26 where there is nothing to revoke the answer says why, and nothing
   const held = await given.active({ workerInstance: 'wx', leaseId })
   const { leases } = engine
   await withoutWriting(sql, async () => {
-    expect(await leases.revoke({ executionId: waiting })).toMatchObject({ kind: 'not_held', why: 'no_active_lease' })
+    expect(await leases.revoke({ executionId: waiting })).toMatchObject({ kind: 'not_held', why: 'never_claimed' })
     expect(await leases.revoke({ executionId: held, workerInstanceId: 'wy' })).toMatchObject({
       why: 'different_worker_instance_id',
     })
@@ -52,6 +52,32 @@ test('LEASE-26 where there is nothing to revoke the answer says why, and nothing
     await refusal('execution_not_found', leases.revoke({ executionId: '{fp:7}:01900000-0000-7000-8000-000000000000' }))
   })
   expect(await leases.revoke({ executionId: held, workerInstanceId: '' })).toMatchObject({ kind: 'revoked' })
+})
+
+test('a revoke tells a lease that is revoked, an execution that ended and one that gave its lease back apart', async () => {
+  const { engine, sql } = await setup()
+  const given = factory(sql)
+  const { leases } = engine
+  const revoked = await given.active({ leaseId })
+  await leases.revoke({ executionId: revoked })
+  const released = await given.active({ leaseId, leaseEpoch: 3 })
+  await engine.executions.release({ executionId: released, leaseId, leaseEpoch: 3 })
+  const ended = await given.active({ leaseId, leaseEpoch: 3 })
+  await engine.executions.complete({ executionId: ended, leaseId, leaseEpoch: 3 })
+  const leaseIdOfAnother = '01900000-0000-7000-8000-00000000000b'
+  await withoutWriting(sql, async () => {
+    for (const [executionId, why] of [
+      [revoked, 'already_revoked'],
+      [released, 'no_active_lease'],
+      [ended, 'ended'],
+    ] as const) {
+      expect(await leases.revoke({ executionId })).toEqual({ kind: 'not_held', executionId, why })
+    }
+    expect(await leases.revoke({ executionId: revoked, leaseId })).toMatchObject({ why: 'already_revoked' })
+    expect(await leases.revoke({ executionId: revoked, leaseId: leaseIdOfAnother })).toMatchObject({
+      why: 'lease_id_mismatch',
+    })
+  })
 })
 
 test('expired leases are listed by when they ran out, page by page, until they are swept', async () => {
