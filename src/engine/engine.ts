@@ -7,7 +7,7 @@ import { revokeApiKey } from './api-key/revoke.ts'
 import { listAttempts } from './attempt/list.ts'
 import { bindAdmitted } from '../model/caller.ts'
 import { localCaller, type Caller } from './caller.ts'
-import { serverTime } from './clock/server-time.ts'
+import { guardedServerTime } from './clock/server-time.ts'
 import type { Engine } from './contract.ts'
 import { eachInPlace } from './each-in-place.ts'
 import { timeline } from './event/timeline.ts'
@@ -131,11 +131,14 @@ function engineFor(engine: Shared, caller: Caller): Engine {
   const send = inSets(checkSendRequest, () => engine.signal)
   return {
     as: (options) => engineFor(engine, bindAdmitted(caller, options)),
-    serverTime: () => serverTime(sql),
+    serverTime: () => guardedServerTime(sql, engine.schemaGuard),
     executions: {
       create: create.one,
       createMany: create.many,
-      claim: (request) => engine.claimer.claim(caller, request).catch(throwInOurWords),
+      claim: async (request) => {
+        engine.schemaGuard.check()
+        return engine.claimer.claim(caller, request).catch(throwInOurWords)
+      },
       renew: (request) => renew(engine.raw, caller, request).catch(throwInOurWords),
       complete: complete.one,
       completeMany: complete.many,

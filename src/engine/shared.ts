@@ -28,6 +28,7 @@ import { Merger } from './merge.ts'
 import { QueueHeads } from './queue/head.ts'
 import { QueueRegistry } from './queue/intern.ts'
 import { QueueMatcher } from './queue/match.ts'
+import { SchemaGuard } from './schema-guard.ts'
 import { receiveOperation } from './signal/receive.ts'
 import { SigningKeys, type SigningKeysOptions } from './signing-key/keys.ts'
 import { recordStepOperation } from './step/record.ts'
@@ -66,6 +67,7 @@ export function shared(sql: Sql, options: EngineOptions) {
   })
   const onOwed = options.dispatch === false ? () => {} : (owes: number): void => dispatcher.kick(owes)
   const opened = new OpenedWaitpoints()
+  const schemaGuard = new SchemaGuard(sql.schema)
   const suspending = { sql: telling, keys: signingKeys, opened, hints, onOwed }
   const sets = {
     createUnkeyed: new Merger(sql, createUnkeyed(sql, queues, hints)),
@@ -89,7 +91,10 @@ export function shared(sql: Sql, options: EngineOptions) {
     replay: new Merger(sql, replayOperation(telling, onReady)),
     changePriority: new Merger(sql, changePriorityOperation(telling, onReady)),
     revoke: new Merger(sql, revokeOperation(telling, onReady, onOwed, onCalledOff)),
-    heartbeat: new Merger(sql, heartbeatOperation(sql)),
+    heartbeat: new Merger(
+      sql,
+      heartbeatOperation(sql, (ledger) => schemaGuard.notice(ledger)),
+    ),
     signal: new Merger(sql, receiveOperation(telling, signingKeys, opened, hints)),
   }
   const closing = new Closing([...Object.values(sets), dispatcher, endings], hints)
@@ -109,6 +114,7 @@ export function shared(sql: Sql, options: EngineOptions) {
     subscriptions,
     endings,
     signingKeys,
+    schemaGuard,
     claimer: new Claimer(raw, matcher, heads, hints),
     closing,
   }

@@ -1,6 +1,7 @@
 // For whoever starts, watches and routes to servers: whether the process lives, and whether it can work now.
 import { within } from '../engine/closing.ts'
 import type { Engine } from '../engine/contract.ts'
+import { EngineError } from '../model/errors.ts'
 import type { Router } from './router.ts'
 
 const longestMs = 2000
@@ -15,12 +16,14 @@ export function addHealth(app: Router, engine: Engine, stopping: AbortSignal): v
   })
 }
 
-async function statusOf(engine: Engine): Promise<'ok' | 'database_unreachable'> {
-  let isThere = false
+async function statusOf(engine: Engine): Promise<'ok' | 'database_unreachable' | 'code_too_old'> {
+  let status: Awaited<ReturnType<typeof statusOf>> = 'database_unreachable'
   const asked = engine.serverTime().then(
-    () => (isThere = true),
-    () => {},
+    () => (status = 'ok'),
+    (error: unknown) => {
+      if (EngineError.is(error, 'code_too_old')) status = error.code
+    },
   )
   await within(longestMs, asked)
-  return isThere ? 'ok' : 'database_unreachable'
+  return status
 }

@@ -14,7 +14,7 @@ const ledgerExistsStatement = statement({
   text: `select to_regclass('flowfabric.ff_migration') is not null as found`,
 })
 
-const readLedgerStatement = statement({
+export const readLedgerStatement = statement({
   name: 'migration.read_ledger',
   params: {},
   row: { version: 'int4', name: 'text', checksum: 'text', oldest_code: 'text' },
@@ -50,10 +50,10 @@ create table flowfabric.ff_migration (
   applied_at_ms bigint not null
 )`
 
-type Entry = RowOf<typeof readLedgerStatement.row>
+export type LedgerEntry = RowOf<typeof readLedgerStatement.row>
 
 /** Null: there is no schema of ours yet. */
-export async function readLedger(sql: Queries): Promise<readonly Entry[] | null> {
+export async function readLedger(sql: Queries): Promise<readonly LedgerEntry[] | null> {
   const [ledger] = await sql.query(ledgerExistsStatement, {})
   return ledger?.found === true ? sql.query(readLedgerStatement, {}) : null
 }
@@ -85,13 +85,12 @@ export async function record(sql: Queries, migration: Migration): Promise<void> 
  * our version; so a deploy may migrate first and restart its processes one by one.
  */
 export function pendingIn(
-  ledger: readonly Entry[],
+  ledger: readonly LedgerEntry[],
   migrations: readonly Migration[],
   schema: string,
   codeVersion: string,
 ): Migration[] {
-  const tooNew = ledger.find((entry) => compareVersions(codeVersion, entry.oldest_code) < 0)
-  if (tooNew !== undefined) throw codeTooOld(tooNew, schema, codeVersion)
+  refuseOldCode(ledger, schema, codeVersion)
   const applied = new Map(ledger.map((entry) => [entry.version, entry]))
   for (const migration of migrations) {
     const entry = applied.get(migration.version)
@@ -100,11 +99,16 @@ export function pendingIn(
   return migrations.filter((migration) => !applied.has(migration.version))
 }
 
+export function refuseOldCode(ledger: readonly LedgerEntry[], schema: string, codeVersion: string): void {
+  const tooNew = ledger.find((entry) => compareVersions(codeVersion, entry.oldest_code) < 0)
+  if (tooNew !== undefined) throw codeTooOld(tooNew, schema, codeVersion)
+}
+
 function checksumOf(migration: Migration): string {
   return createHash('sha256').update(migration.text).digest('hex')
 }
 
-function codeTooOld(entry: Entry, schema: string, codeVersion: string): DatabaseError {
+function codeTooOld(entry: LedgerEntry, schema: string, codeVersion: string): DatabaseError {
   return new DatabaseError(
     'code_too_old',
     `Schema ${schema} has migration ${entry.version} (${entry.name}), which needs flowfabric ${entry.oldest_code} or newer; this is ${codeVersion}`,
@@ -112,7 +116,7 @@ function codeTooOld(entry: Entry, schema: string, codeVersion: string): Database
   )
 }
 
-function differs(entry: Entry, schema: string): DatabaseError {
+function differs(entry: LedgerEntry, schema: string): DatabaseError {
   const sentence = `Migration ${entry.version} (${entry.name}) of schema ${schema} is not the one that this code has`
   if (released) {
     return new DatabaseError(

@@ -1,5 +1,9 @@
 // Brings a schema up to date, also when ten processes start at once.
 //
+// A migration waits for its locks for a second at most and then tries again: while it waits for a table, all who use that table
+// wait behind it, so that one long reader would stop the fleet. When it has not got them for two minutes, it refuses and names the
+// transactions in its way.
+//
 // Each migration is a transaction that holds an advisory lock, does the work and writes it into the ledger. The lock is
 // tried, not waited for: a process that waits inside a statement keeps a snapshot, and an index that is built concurrently
 // waits for every older snapshot to go.
@@ -11,6 +15,8 @@
 // connection, and needs no lock.
 import { AsyncResource } from 'node:async_hooks'
 import { setTimeout } from 'node:timers/promises'
+import { timeoutOf } from './begin.ts'
+import { migrationBlocked } from './blockers.ts'
 import { DatabaseError, sqlState } from './errors.ts'
 import { ensureLedger, pendingIn, readLedger, record, schemaExists } from './ledger.ts'
 import { silent, type Logger } from './logger.ts'
@@ -25,6 +31,10 @@ export interface MigrateOptions {
   readonly mode: true | 'check' | false
   readonly codeVersion: string
   readonly logger?: Logger
+  /** How long one try waits for a lock; defaults to a second. */
+  readonly lockTimeoutMs?: number
+  /** For how long it is tried; defaults to two minutes. */
+  readonly lockPatienceMs?: number
 }
 
 export async function migrate(sql: Sql, migrations: readonly Migration[], options: MigrateOptions): Promise<void> {
@@ -51,6 +61,9 @@ async function check(sql: Sql, migrations: readonly Migration[], { codeVersion }
   )
 }
 
+/** A table may be large. */
+const asLongAsItTakes = { statementTimeoutMs: Infinity } as const
+
 const retryMs = 100
 const sayEveryMs = 10_000
 
@@ -61,35 +74,57 @@ async function apply(sql: Sql, migrations: readonly Migration[], options: Migrat
     const [next] = pendingIn(ledger ?? [], migrations, sql.schema, options.codeVersion)
     return next
   }
-  let saidAt = Date.now()
+  const { lockTimeoutMs = 1000, lockPatienceMs = 120_000 } = options
+  const say = everySoOften(logger)
+  let patientUntil = Infinity
   for (;;) {
     // Read without the lock first: a role that may only use the schema can start when there is nothing to do.
     const next = await pendingFor(sql)
     if (next === undefined) return
-    const hadLock = await (next.transactional ? applyInside(sql, pendingFor) : applyOutside(sql, next, pendingFor))
-    if (hadLock) continue
-    if (Date.now() - saidAt > sayEveryMs) {
-      logger.info(`another process migrates schema ${sql.schema}; waiting for it`)
-      saidAt = Date.now()
+    try {
+      const hadLock = await (next.transactional
+        ? applyInside(sql, pendingFor, lockTimeoutMs)
+        : applyOutside(sql, next, pendingFor))
+      patientUntil = Infinity
+      if (hadLock) continue
+      say(`another process migrates schema ${sql.schema}; waiting for it`)
+      await setTimeout(retryMs * (0.5 + Math.random()))
+    } catch (error) {
+      if (sqlState(error) !== '55P03') throw error
+      patientUntil = Math.min(patientUntil, performance.now() + lockPatienceMs)
+      const blocked = await migrationBlocked(sql, next, error)
+      if (performance.now() >= patientUntil) throw blocked
+      say(blocked.message)
+      // Those who queued behind it go first.
+      await setTimeout(lockTimeoutMs * (1 + Math.random()))
     }
-    await setTimeout(retryMs * (0.5 + Math.random()))
+  }
+}
+
+function everySoOften(logger: Logger): (message: string) => void {
+  let saidAt = performance.now()
+  return (message) => {
+    if (performance.now() - saidAt <= sayEveryMs) return
+    logger.info(message)
+    saidAt = performance.now()
   }
 }
 
 type PendingFor = (queries: Queries) => Promise<Migration | undefined>
 
 /** False: another process has the lock. */
-async function applyInside(sql: Sql, pendingFor: PendingFor): Promise<boolean> {
+async function applyInside(sql: Sql, pendingFor: PendingFor, lockTimeoutMs: number): Promise<boolean> {
   return sql.transaction(async (tx) => {
     if (!(await tryLock(tx, sql.schema))) return false
     await ensureLedger(tx, sql.schema)
     // Read again under the lock: what was pending a moment ago may be done.
     const next = await pendingFor(tx)
     if (next?.transactional !== true) return true
+    await tx.script(`set local lock_timeout = ${timeoutOf(lockTimeoutMs)}`)
     await tx.script(next.text)
     await record(tx, next)
     return true
-  })
+  }, asLongAsItTakes)
 }
 
 /** False: another process has the lock. */
@@ -111,7 +146,7 @@ async function applyOutside(sql: Sql, migration: Migration, pendingFor: PendingF
     await runStatements()
     await record(tx, migration)
     return true
-  })
+  }, asLongAsItTakes)
 }
 
 async function ensureLedgerAlone(sql: Sql): Promise<boolean> {
@@ -141,9 +176,11 @@ select c.relname::text as name
 // A script of several statements is a transaction to the server, so each is sent by itself.
 async function runOneByOne(sql: Sql, migration: Migration): Promise<void> {
   for (const { name } of await sql.query(invalidIndexesStatement, { schema: sql.schema })) {
-    await sql.script(`drop index concurrently if exists ${quoteIdentifier(sql.schema)}.${quoteIdentifier(name)}`)
+    const index = `${quoteIdentifier(sql.schema)}.${quoteIdentifier(name)}`
+    await sql.script(`drop index concurrently if exists ${index}`, asLongAsItTakes)
   }
-  for (const text of splitStatements(migration.text)) await sql.script(text)
+  // Built concurrently, so that it holds up nobody while it waits.
+  for (const text of splitStatements(migration.text)) await sql.script(text, asLongAsItTakes)
 }
 
 const tryLockStatement = statement({

@@ -25,6 +25,7 @@ export class Poll {
   readonly #lost: LostClaims
   readonly #stopping = new AbortController()
   #loops: Promise<unknown> | null = null
+  #isTooOld = false
 
   constructor(engine: Engine, settings: Settings, runs: Runs, registration: Registration, leases: Leases) {
     this.#engine = engine
@@ -88,12 +89,24 @@ export class Poll {
         if (count === 0 && performance.now() - sentAt >= longestClaimWaitMs) this.#lost.suspect()
       } catch (error) {
         if (EngineError.is(error, 'engine_closed')) return
-        const why = error instanceof Error ? error.message : String(error)
-        this.#settings.logger.warn(`claiming failed, and is tried again in ${pauseMs} ms: ${why}`)
+        if (EngineError.is(error, 'code_too_old')) {
+          this.#sayTooOld(error)
+          pauseMs = longestPauseMs
+        } else {
+          const why = error instanceof Error ? error.message : String(error)
+          this.#settings.logger.warn(`claiming failed, and is tried again in ${pauseMs} ms: ${why}`)
+        }
         await sleep(pauseMs, undefined, { signal }).catch(() => {})
         pauseMs = Math.min(pauseMs * 2, longestPauseMs)
       }
     }
+  }
+
+  // Once: the deploy that migrated the schema replaces this process, or a person does.
+  #sayTooOld({ message }: EngineError): void {
+    if (this.#isTooOld) return
+    this.#isTooOld = true
+    this.#settings.logger.error(`the worker claims no more work: ${message}`)
   }
 
   async #claim(request: Pick<ClaimRequest, 'kinds' | 'versions' | 'max' | 'wait' | 'spread'>): Promise<number> {

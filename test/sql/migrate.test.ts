@@ -7,6 +7,7 @@ import type { Migration } from '../../src/sql/migrations/migration.ts'
 import { openEmbedded } from '../../src/sql/pglite.ts'
 import type { Sql } from '../../src/sql/sql.ts'
 import { statement } from '../../src/sql/statement.ts'
+import { hold } from '../support/barrier.ts'
 import { startChild } from '../support/child.ts'
 import { blankDatabase, until } from './fixture.ts'
 import { first, second, withIndex } from './migrations.ts'
@@ -230,4 +231,41 @@ test('a role without the right to create is told which grant it needs; with noth
     grant select, insert, update, delete on all tables in schema flowfabric to ${role}`)
   await up(limited, [first])
   await migrate(limited, [first], { mode: 'check', codeVersion: '1.0.0' })
+})
+
+test('a migration lets go of its place between tries, so that a long reader holds nobody else up, and is done after it', async () => {
+  const database = await blankDatabase()
+  const sql = await database.open()
+  const other = await database.open()
+  await up(sql, [first])
+  const reader = await hold(database.url, 'select from flowfabric.ff_item')
+  const migrating = migrate(sql, [first, second], { mode: true, codeVersion: '1.2.0', lockTimeoutMs: 50 })
+  await reader.waiters(1)
+  // It waits behind the migration until that gives up its try.
+  expect(await other.query(ITEMS, {})).toEqual([{ count: 100 }])
+  await reader.waiters(1)
+  await reader.release()
+  await migrating
+  expect(await sql.query(LEDGER, {})).toHaveLength(2)
+})
+
+test('a migration whose lock never comes is refused, and names the process in its way', async () => {
+  const database = await blankDatabase()
+  const sql = await database.open()
+  await up(sql, [first])
+  await hold(database.url, 'select from flowfabric.ff_item')
+  const options = { mode: true, codeVersion: '1.2.0', lockTimeoutMs: 50, lockPatienceMs: 200 } as const
+  const refusal = await failureOf(migrate(sql, [first, second], options))
+  expect(refusal).toMatchObject({ reason: 'migration_blocked', sqlState: '55P03' })
+  expect(String(refusal)).toMatch(
+    /Migration 2 \(second\) .* held by pid \d+ \(test hold\) on ff_item, idle in transaction for \d+ s/,
+  )
+  expect(await sql.query(LEDGER, {})).toHaveLength(1)
+})
+
+test('a migration may take longer than a statement of the connection may', async () => {
+  const sql = await (await blankDatabase()).open({ answerWithinMs: 400 })
+  const slow = { ...first, text: `${first.text} select pg_sleep(1);` }
+  await up(sql, [slow])
+  expect(await sql.query(LEDGER, {})).toHaveLength(1)
 })

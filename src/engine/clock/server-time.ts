@@ -1,5 +1,7 @@
-import type { Sql } from '../../sql/sql.ts'
+import { readLedgerStatement } from '../../sql/ledger.ts'
+import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
+import type { SchemaGuard } from '../schema-guard.ts'
 
 const readClock = statement({
   name: 'server-time',
@@ -11,5 +13,13 @@ const readClock = statement({
 /** The one clock that decides: the database's. */
 export async function serverTime(sql: Sql): Promise<number> {
   const [row] = await sql.query(readClock, {})
+  return row!.now_ms
+}
+
+/** The same for callers and probes: refuses when the schema has gone beyond this code. */
+export async function guardedServerTime(sql: Sql, guard: SchemaGuard): Promise<number> {
+  const [[row], ledger] = await sql.pipeline([call(readClock, {}), call(readLedgerStatement, {})])
+  guard.notice(ledger)
+  guard.check()
   return row!.now_ms
 }

@@ -1,6 +1,7 @@
 // A heartbeat moves the time at which its worker is taken for gone, and writes nothing else: a fleet that is idle fills no
 // log. One that comes too late revives nobody; the worker registers again.
 import { refuseUnknownFields } from '../../model/shape.ts'
+import { readLedgerStatement, type LedgerEntry } from '../../sql/ledger.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
@@ -88,11 +89,18 @@ where namespace = $1 and worker_instance_id = $2
 for no key update`,
 })
 
-export function heartbeatOperation(sql: Sql): SetOperation<Instance, HeartbeatResult> {
+/** `onLedger` is given the schema's migrations with each set: a worker that runs on notices when they go beyond its code. */
+export function heartbeatOperation(
+  sql: Sql,
+  onLedger: (ledger: readonly LedgerEntry[]) => void,
+): SetOperation<Instance, HeartbeatResult> {
   return {
     keyOf: ({ scope, workerInstanceId }) => `${scope}\0${workerInstanceId}`,
     async send(items) {
-      return decode(items, await sql.aside.query(heartbeat, columnsOf(items)))
+      const calls = [call(heartbeat, columnsOf(items)), call(readLedgerStatement, {})] as const
+      const [rows, ledger] = await sql.aside.pipeline(calls)
+      onLedger(ledger)
+      return decode(items, rows)
     },
     async sendAlone(item, _again, lockTimeoutMs) {
       const lock = call(lockOne, { namespace: item.scope, worker_instance_id: item.workerInstanceId })
