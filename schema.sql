@@ -362,6 +362,7 @@ create table flowfabric.ff_api_key (
   created_at_ms bigint not null,
   last_used_at_ms bigint,
   revoked_at_ms bigint,
+  expires_at_ms bigint,
   requests_per_second integer,
   name text not null,
   created_by text not null,
@@ -1001,7 +1002,9 @@ SELECT event_id,
     outcome,
     reason,
     namespace,
-    actor,
+    split_part(actor, chr(31), 1) AS actor,
+    NULLIF(split_part(actor, chr(31), 2), ''::text) AS key_id,
+    NULLIF(split_part(actor, chr(31), 3), ''::text) AS on_behalf_of,
     occurred_at_ms
    FROM flowfabric.ff_event
   WHERE (event_type = 'ended'::flowfabric.ff_event_type);
@@ -1021,7 +1024,9 @@ SELECT event_id,
             ELSE NULL::text
         END) AS reason,
     namespace,
-    actor,
+    split_part(actor, chr(31), 1) AS actor,
+    NULLIF(split_part(actor, chr(31), 2), ''::text) AS key_id,
+    NULLIF(split_part(actor, chr(31), 3), ''::text) AS on_behalf_of,
     occurred_at_ms
    FROM flowfabric.ff_event
   WHERE (lease_effect IS NOT NULL);
@@ -1033,7 +1038,9 @@ SELECT event_id,
     reason,
     details,
     namespace,
-    actor,
+    split_part(actor, chr(31), 1) AS actor,
+    NULLIF(split_part(actor, chr(31), 2), ''::text) AS key_id,
+    NULLIF(split_part(actor, chr(31), 3), ''::text) AS on_behalf_of,
     occurred_at_ms
    FROM flowfabric.ff_event
   WHERE (event_type = 'signalled'::flowfabric.ff_event_type);

@@ -1,3 +1,4 @@
+import { parseActor } from '../model/actor.ts'
 import type { Caller } from '../model/caller.ts'
 import { EngineError } from '../model/errors.ts'
 import { checkNamespace } from '../model/name.ts'
@@ -8,6 +9,12 @@ export type { Caller, CallerOptions } from '../model/caller.ts'
 export type Acting = Pick<Caller, 'namespace' | 'actor'>
 
 export const localCaller: Caller = { namespace: null, actor: 'local', keyId: null }
+
+/** Who created something, when the request does not say. */
+export function creatorOf({ actor }: Acting): string {
+  const { name, onBehalfOf } = parseActor(actor)
+  return onBehalfOf ?? name
+}
 
 /** The namespace that something new belongs to: the one asked for, else the caller's, else `default`. */
 export function namespaceFor(caller: Acting, wanted: string | undefined): string {

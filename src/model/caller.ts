@@ -1,3 +1,4 @@
+import { formatActor, parseActor } from './actor.ts'
 import { EngineError } from './errors.ts'
 import { limits } from './limits.ts'
 import { checkNamespace } from './name.ts'
@@ -7,6 +8,7 @@ import { checkText } from './text.ts'
 /** For whom an operation runs. The namespace is a predicate of each statement; `null` sees all of them. */
 export interface Caller {
   readonly namespace: string | null
+  /** As `model/actor.ts` writes it. */
   readonly actor: string
   /** Of the API key that admitted the caller; null in this process, and where a server asks for none. */
   readonly keyId: string | null
@@ -20,8 +22,14 @@ export interface CallerOptions {
   readonly keyId?: string | null
 }
 
-export function bindAdmitted(from: Caller, { keyId, ...options }: CallerOptions): Caller {
-  return { ...bindCaller(from, options), keyId: keyId ?? from.keyId }
+/** A caller with a key stays the one that acts: an actor that is named later is the one in whose name. */
+export function bindAdmitted(from: Caller, { keyId: given, ...options }: CallerOptions): Caller {
+  const { namespace, actor } = bindCaller(from, options)
+  const keyId = given ?? from.keyId
+  if (keyId === null || options.actor === undefined) return { namespace, actor, keyId }
+  if (given !== undefined) return { namespace, keyId, actor: formatActor({ name: actor, keyId, onBehalfOf: null }) }
+  const { name } = parseActor(from.actor)
+  return { namespace, keyId, actor: formatActor({ name, keyId, onBehalfOf: actor }) }
 }
 
 /** Over HTTP nobody is named until somebody is: the server knows who a key belongs to. */
@@ -35,7 +43,7 @@ export function bindCaller<Actor extends string | null>(
     actor:
       options.actor === undefined
         ? from.actor
-        : checkText('actor', options.actor, { minBytes: 1, maxBytes: limits.actorBytes }),
+        : checkText('actor', options.actor, { minBytes: 1, maxBytes: limits.actorBytes, refuseControls: true }),
   }
 }
 

@@ -3,6 +3,7 @@ import type { Scope } from '../../src/model/api-key.ts'
 import type { Engine } from '../../src/engine/contract.ts'
 import { createApp } from '../../src/server/app.ts'
 import { KnownKeys } from '../../src/server/known-keys.ts'
+import { refusal } from '../support/refusal.ts'
 import { setup } from '../support/setup.ts'
 import { asking } from './app-setup.ts'
 import { waitingFor } from './suspended.ts'
@@ -84,7 +85,7 @@ test('a revoked key is refused at once by the server that revoked it', async () 
   expect((await ask('GET', '/v1/lanes', undefined, one.headers)).status).toBe(401)
 })
 
-test('who acts is the name of the key, and only an admin may name another', async () => {
+test('who acts is the key, and only an admin may act in the name of another', async () => {
   const { ask, bearer, engine } = await keyed()
   const [one, admin] = [await bearer('submit', 'operate'), await bearer('admin')]
   const { executionId } = (await ask('POST', '/v1/executions', { kind: 'a' }, one.headers)).body
@@ -94,8 +95,47 @@ test('who acts is the name of the key, and only an admin may name another', asyn
   expect((await ask('POST', path, {}, { ...one.headers, ...asAnn })).status).toBe(403)
   expect((await ask('POST', path, {}, { ...admin.headers, ...asAnn })).status).toBe(200)
   const { events } = await engine.events.timeline(executionId)
-  expect(events.at(-1)).toMatchObject({ kind: 'ended', actor: 'Ann Müller' })
+  const { keyId } = admin
+  expect(events.at(-1)).toMatchObject({ kind: 'ended', actor: 'tester', keyId, onBehalfOf: 'Ann Müller' })
+  expect((await engine.executions.describe(executionId))?.cancelledBy).toBe('tester for Ann Müller')
   expect((await ask('GET', '/v1/time', undefined, { ...admin.headers, 'flowfabric-actor': '%' })).status).toBe(400)
+})
+
+test('events tell keys of one name apart', async () => {
+  const { ask, engine } = await keyed()
+  const keys = [await bearerOf(engine, { scopes: ['operate'] }), await bearerOf(engine, { scopes: ['operate'] })]
+  for (const { headers, keyId } of keys) {
+    const { executionId } = await engine.executions.create({ kind: 'a' })
+    await ask('POST', `/v1/executions/${encodeURIComponent(executionId)}/cancel`, {}, headers)
+    const { events } = await engine.events.timeline(executionId)
+    expect(events).toMatchObject([{ kind: 'ended', actor: 'tester', keyId, onBehalfOf: null }])
+  }
+})
+
+test.each(['ceo%0d%0aroot', 'a%1fb', '%00'])('an admin may not act in the name of %s', async (actor) => {
+  const { ask, bearer } = await keyed()
+  const { headers } = await bearer('admin')
+  const refused = await ask('GET', '/v1/time', undefined, { ...headers, 'flowfabric-actor': actor })
+  expect(refused).toMatchObject({ status: 400, body: { code: 'invalid_input' } })
+})
+
+test("a key is refused after its expiry, by the database's clock", async () => {
+  const { engine, clock } = await keyed()
+  await clock.freeze()
+  const expiresAt = (await clock.now()) + 60_000
+  const made = await engine.apiKeys.create({ name: 'short', scopes: ['read'], expiresAt })
+  const ask = asking(createApp(engine))
+  const asked = async () => (await asking(createApp(engine))('GET', '/v1/lanes', undefined, headers)).status
+  const headers = { authorization: `Bearer ${made.key}` }
+  expect(made.expiresAt).toBe(expiresAt)
+  expect((await ask('GET', '/v1/lanes', undefined, headers)).status).toBe(200)
+  await clock.advance(60_000)
+  expect(await asked()).toBe(200)
+  await clock.advance(1)
+  expect(await asked()).toBe(401)
+  expect((await engine.apiKeys.list()).apiKeys).toMatchObject([{ name: 'short', expiresAt }])
+  await refusal('invalid_input', engine.apiKeys.create({ name: 'late', scopes: ['read'], expiresAt }))
+  expect((await engine.apiKeys.list()).apiKeys).toHaveLength(1)
 })
 
 test('a key is one source of approvals, whatever actor it names, and two keys of one name are two', async () => {

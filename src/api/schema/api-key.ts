@@ -18,6 +18,7 @@ const apiKey = named(
     createdBy: z.string(),
     lastUsedAt: time.nullable().describe('To the minute.'),
     revokedAt: time.nullable(),
+    expiresAt: time.nullable().describe('Its last millisecond; null: it does not expire.'),
   }),
 )
 
@@ -28,6 +29,7 @@ export const apiKeyShapes = {
       scopes: scopeList,
       namespace: z.string().optional(),
       requestsPerSecond: z.int().optional(),
+      expiresAt: time.optional().describe('The last millisecond in which it admits anybody.'),
     }),
     answer: answer({
       kind: z.literal('created'),
@@ -36,6 +38,7 @@ export const apiKeyShapes = {
       namespace,
       name: z.string(),
       scopes: scopeList,
+      expiresAt: time.nullable(),
     }),
   },
   list: {

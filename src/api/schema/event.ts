@@ -11,6 +11,8 @@ export const event = named(
     flowId: flowId.nullable(),
     namespace: z.string(),
     actor: z.string(),
+    keyId: z.string().nullable().describe('The id of the API key that acted.'),
+    onBehalfOf: z.string().nullable().describe('In whose name an admin key acted, as it said.'),
     occurredAt: time,
     generation: z.int().nullable(),
     attemptIndex: z.int().nullable(),

@@ -1,7 +1,9 @@
 import { Option, type Command } from 'commander'
+import type { Engine } from '../../engine/contract.ts'
 import type { ApiKey } from '../../engine/api-key/api-key.ts'
 import { scopes, type Scope } from '../../model/api-key.ts'
-import { list, wholeNumber } from '../arguments.ts'
+import { parseDuration } from '../../model/duration.ts'
+import { list, pointInTime, wholeNumber } from '../arguments.ts'
 import type { Cli } from '../cli.ts'
 import { examples } from '../examples.ts'
 import type { Column } from '../print.ts'
@@ -18,6 +20,7 @@ export function addApiKey(program: Command, cli: Cli): void {
 interface CreateOptions {
   readonly scope: readonly Scope[]
   readonly rate?: number
+  readonly expires?: string
 }
 
 function addCreate(apiKey: Command, cli: Cli): void {
@@ -27,18 +30,23 @@ function addCreate(apiKey: Command, cli: Cli): void {
     .description('make a key; it is shown now and never again')
     .argument('<name>', 'who acts with it, as the log tells')
     .addOption(scope.argParser(list).makeOptionMandatory())
+    .option(
+      '--expires <when>',
+      'how long it is valid, such as 90d, or until when, such as 2027-12-31 (default: for ever)',
+    )
     .option('--rate <n>', 'requests a second (default: what the server allows a key)', wholeNumber)
     .addHelpText(
       'after',
       examples(
         'api-key create checkout --scope submit --scope read --namespace shop',
-        'api-key create ops --scope admin',
+        'api-key create ops --scope admin --expires 90d',
       ),
     )
-  cli.does(command, ({ scope: given, rate }: CreateOptions, name: string) =>
+  cli.does(command, ({ scope: given, rate, expires }: CreateOptions, name: string) =>
     cli.connected(async ({ engine }) => {
       const requestsPerSecond = rate === undefined ? {} : { requestsPerSecond: rate }
-      const created = await engine.apiKeys.create({ name, scopes: given, ...requestsPerSecond })
+      const until = expires === undefined ? {} : { expiresAt: await expiryOf(expires, engine) }
+      const created = await engine.apiKeys.create({ name, scopes: given, ...requestsPerSecond, ...until })
       if (cli.json) return cli.out.json(created)
       cli.out.line(created.key)
       const where = created.namespace === null ? 'all namespaces' : `namespace ${created.namespace}`
@@ -46,6 +54,12 @@ function addCreate(apiKey: Command, cli: Cli): void {
         cli.err.line(cli.err.colours.dim(`${created.scopes.join(', ')} in ${where}; it is not shown again`))
     }),
   )
+}
+
+async function expiryOf(typed: string, engine: Engine): Promise<number> {
+  // A date begins with its year and has no unit behind it.
+  if (/^\d{4}-/.test(typed)) return pointInTime(typed)
+  return (await engine.serverTime()) + parseDuration('--expires', typed)
 }
 
 function addList(apiKey: Command, cli: Cli): void {
@@ -76,6 +90,7 @@ function columns(time: (at: number | null) => string): Column<ApiKey>[] {
     { title: 'SCOPES', of: (row) => row.scopes.join(','), gives: true },
     { title: 'MADE', of: (row) => time(row.createdAt), align: 'right' },
     { title: 'USED', of: (row) => time(row.lastUsedAt), align: 'right' },
+    { title: 'EXPIRES', of: (row) => time(row.expiresAt), align: 'right' },
     { title: 'REVOKED', of: (row) => time(row.revokedAt), align: 'right' },
   ]
 }

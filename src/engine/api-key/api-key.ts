@@ -1,4 +1,5 @@
 // An API key as everybody may see it; never its secret.
+import { describeActor } from '../../model/actor.ts'
 import type { Scope } from '../../model/api-key.ts'
 import type { RowOf } from '../../sql/statement.ts'
 import { namespaceOf } from '../signing-key/scope.ts'
@@ -17,6 +18,8 @@ export interface ApiKey {
   /** To the minute. */
   readonly lastUsedAt: number | null
   readonly revokedAt: number | null
+  /** Its last millisecond; null: it does not expire. */
+  readonly expiresAt: number | null
 }
 
 export const apiKeyRow = {
@@ -29,10 +32,11 @@ export const apiKeyRow = {
   created_by: 'text',
   last_used_at_ms: 'int8?',
   revoked_at_ms: 'int8?',
+  expires_at_ms: 'int8?',
 } as const
 
 export const apiKeyColumns = `k.key_id, k.namespace, k.name, k.scopes, k.requests_per_second, k.created_at_ms, k.created_by,
-  k.last_used_at_ms, k.revoked_at_ms`
+  k.last_used_at_ms, k.revoked_at_ms, k.expires_at_ms`
 
 export function decodeApiKey(row: RowOf<typeof apiKeyRow>): ApiKey {
   return {
@@ -42,8 +46,9 @@ export function decodeApiKey(row: RowOf<typeof apiKeyRow>): ApiKey {
     scopes: row.scopes as readonly Scope[],
     requestsPerSecond: row.requests_per_second,
     createdAt: row.created_at_ms,
-    createdBy: row.created_by,
+    createdBy: describeActor(row.created_by),
     lastUsedAt: row.last_used_at_ms,
     revokedAt: row.revoked_at_ms,
+    expiresAt: row.expires_at_ms,
   }
 }

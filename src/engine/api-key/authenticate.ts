@@ -1,4 +1,4 @@
-// What a key allows, if it is one. Whether it is unknown, revoked or wrong is not told. That it was used is noted once a minute.
+// What a key allows, if it is one. Whether it is unknown, revoked, expired or wrong is not told. That it was used is noted once a minute.
 import { isSameSecret, parseApiKey } from '../../model/api-key.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
@@ -10,6 +10,8 @@ export interface AuthenticateRequest {
   readonly key: string
 }
 
+const isLive = '(k.revoked_at_ms is null and coalesce(k.expires_at_ms >= flowfabric.ff_now_ms(), true))'
+
 const authenticateStatement = statement({
   name: 'api-key.authenticate',
   params: { key_id: 'text', secret_hash: 'bytea', namespace: 'text?' },
@@ -20,13 +22,13 @@ with used as (
   set last_used_at_ms = flowfabric.ff_now_ms()
   where k.key_id = $1
     and k.secret_hash = $2
-    and k.revoked_at_ms is null
+    and ${isLive}
     and ($3::text is null or k.namespace = $3)
     and coalesce(k.last_used_at_ms, 0) < flowfabric.ff_now_ms() - 60000
 )
 select ${apiKeyColumns}, k.secret_hash
 from flowfabric.ff_api_key k
-where k.key_id = $1 and k.revoked_at_ms is null and ($3::text is null or k.namespace = $3)`,
+where k.key_id = $1 and ${isLive} and ($3::text is null or k.namespace = $3)`,
 })
 
 export async function authenticate(sql: Sql, caller: Caller, request: AuthenticateRequest): Promise<ApiKey | null> {

@@ -8,6 +8,7 @@ import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import { untilSent } from '../resend.ts'
+import { checkTime } from '../execution/time.ts'
 import { namespaceOf, scopeFor } from '../signing-key/scope.ts'
 import { keyWasMade } from './made.ts'
 
@@ -19,6 +20,8 @@ export interface CreateApiKeyRequest {
   readonly namespace?: string
   /** Left out: as many as the server allows a key. */
   readonly requestsPerSecond?: number
+  /** The last millisecond in which it admits anybody; left out: it does not expire. */
+  readonly expiresAt?: number
 }
 
 export interface ApiKeyCreated {
@@ -30,6 +33,7 @@ export interface ApiKeyCreated {
   readonly namespace: string | null
   readonly name: string
   readonly scopes: readonly Scope[]
+  readonly expiresAt: number | null
 }
 
 // Sent again after a lost reply it finds its own row, by the id that was minted before.
@@ -43,28 +47,34 @@ const createStatement = statement({
     secret_hash: 'bytea',
     requests_per_second: 'int4?',
     actor: 'text',
+    expires_at_ms: 'int8?',
   },
-  row: {},
+  row: { now_ms: 'int8' },
   text: `
 with created as (
   insert into flowfabric.ff_api_key (key_id, namespace, name, scopes, secret_hash, requests_per_second, created_at_ms,
-    created_by)
-  values ($1, $2, $3, $4, $5, $6, flowfabric.ff_now_ms(), $7)
+    created_by, expires_at_ms)
+  select $1, $2, $3, $4, $5, $6, flowfabric.ff_now_ms(), $7, $8
+  where coalesce($8 >= flowfabric.ff_now_ms(), true)
   on conflict do nothing
   returning key_id, namespace, name, scopes, created_at_ms
+),
+told as (
+  insert into flowfabric.ff_event (occurred_at_ms, event_type, partition_key, namespace, actor, details)
+  select created_at_ms, 'api_key_created', 0, namespace, $7,
+    jsonb_build_object('keyId', key_id, 'name', name, 'scopes', scopes)
+  from created
 )
-insert into flowfabric.ff_event (occurred_at_ms, event_type, partition_key, namespace, actor, details)
-select created_at_ms, 'api_key_created', 0, namespace, $7,
-  jsonb_build_object('keyId', key_id, 'name', name, 'scopes', scopes)
-from created`,
+select flowfabric.ff_now_ms() as now_ms`,
 })
 
 export async function createApiKey(sql: Sql, caller: Caller, request: CreateApiKeyRequest): Promise<ApiKeyCreated> {
-  refuseUnknownFields('apiKeys.create', request, ['name', 'scopes', 'namespace', 'requestsPerSecond'])
+  refuseUnknownFields('apiKeys.create', request, ['name', 'scopes', 'namespace', 'requestsPerSecond', 'expiresAt'])
   const name = checkText('name', request.name, { minBytes: 1, maxBytes: limits.apiKeyNameBytes, refuseControls: true })
   const scopes = checkScopes(request.scopes)
   const scope = scopeFor(caller, request.namespace)
   const rate = checkRate(request.requestsPerSecond)
+  const expiresAt = request.expiresAt === undefined ? null : checkTime('expiresAt', request.expiresAt)
   const { key, keyId, secretHash } = mintApiKey()
   const values = {
     key_id: keyId,
@@ -74,10 +84,14 @@ export async function createApiKey(sql: Sql, caller: Caller, request: CreateApiK
     secret_hash: secretHash,
     requests_per_second: rate,
     actor: caller.actor,
+    expires_at_ms: expiresAt,
   }
-  await untilSent(sql, { again: false }, () => sql.query(createStatement, values))
+  const [row] = await untilSent(sql, { again: false }, () => sql.query(createStatement, values))
+  if (expiresAt !== null && expiresAt < row!.now_ms) {
+    throw refusal('invalid_input', 'expiresAt', new Date(expiresAt).toISOString(), 'a time to come')
+  }
   keyWasMade()
-  return { kind: 'created', keyId, key, namespace: namespaceOf(scope), name, scopes }
+  return { kind: 'created', keyId, key, namespace: namespaceOf(scope), name, scopes, expiresAt }
 }
 
 function checkRate(rate: unknown): number | null {

@@ -1,4 +1,5 @@
 // An event as users see it, and as the log's readers select it.
+import { parseActor } from '../../model/actor.ts'
 import { formatExecutionId, formatFlowId, type ExecutionId, type FlowId } from '../../model/id.ts'
 import type { TerminalOutcome } from '../../model/state.ts'
 import { oneOf, type RowOf } from '../../sql/statement.ts'
@@ -54,7 +55,12 @@ export interface LogEvent {
   readonly executionId: ExecutionId | null
   readonly flowId: FlowId | null
   readonly namespace: string
+  /** Who acted: over HTTP, the name of the API key. */
   readonly actor: string
+  /** The id of that key; names are not unique. Null where there was none. */
+  readonly keyId: string | null
+  /** In whose name an admin key acted, as it said. */
+  readonly onBehalfOf: string | null
   readonly occurredAt: number
   readonly generation: number | null
   readonly attemptIndex: number | null
@@ -103,13 +109,16 @@ export function isKnownKind(kind: string): kind is EventKind {
 }
 
 export function decodeEvent(row: EventRow): LogEvent {
+  const { name, keyId, onBehalfOf } = parseActor(row.actor)
   return {
     cursor: encodeEventCursor(row.event_id),
     kind: row.event_type as EventKind,
     executionId: row.execution_id === null ? null : formatExecutionId(row.partition_key, row.execution_id),
     flowId: row.flow_id === null ? null : formatFlowId(row.partition_key, row.flow_id),
     namespace: row.namespace,
-    actor: row.actor,
+    actor: name,
+    keyId,
+    onBehalfOf,
     occurredAt: row.occurred_at_ms,
     generation: row.generation,
     attemptIndex: row.attempt_index,

@@ -1,7 +1,7 @@
 // What a caller may ask of `create`, checked whole before anything is sent. A field that we do not honour is refused, not
 // ignored: work that silently ran without its deadline is worse than work that was never accepted.
 import { createHash, type Hash } from 'node:crypto'
-import { namespaceFor, type Acting } from '../caller.ts'
+import { creatorOf, namespaceFor, type Acting } from '../caller.ts'
 import { parseCapabilities } from '../../model/capability.ts'
 import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
@@ -150,7 +150,7 @@ export function checkCreateRequest(caller: Acting, request: CreateRequest, flowI
     throw refusal('invalid_input', 'parentId', 'given', 'left out: a member of a flow has no parent')
   }
   return Object.assign(asked, checkIdentity(request, asked, flowId), {
-    creator: request.creator === undefined ? caller.actor : checkText('creator', request.creator, creatorRule),
+    creator: request.creator === undefined ? creatorOf(caller) : checkText('creator', request.creator, creatorRule),
     ...(request.idempotencyKey === undefined ? noKey : checkKey(request, asked)),
   })
 }

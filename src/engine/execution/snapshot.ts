@@ -1,5 +1,6 @@
 // An execution as a reader sees it. `describe` and every list select the same columns from the same joins, so that one
 // decoder serves them all.
+import { describeActor } from '../../model/actor.ts'
 import { formatExecutionId, formatFlowId, type ExecutionId, type FlowId } from '../../model/id.ts'
 import type { ExecutionPolicy } from '../../model/policy.ts'
 import {
@@ -215,7 +216,7 @@ export function decodeExecution(row: ExecutionRow): Execution {
     leaseReclaimCount: row.lease_reclaim_count,
     failureReason: row.failure_reason,
     cancellationReason: row.cancellation_reason,
-    cancelledBy: row.cancelled_by,
+    cancelledBy: row.cancelled_by === null ? null : describeActor(row.cancelled_by),
   }
 }
 

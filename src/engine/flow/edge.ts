@@ -1,4 +1,5 @@
 // An edge as a reader sees it: the columns that every read of edges selects, and their decoder.
+import { describeActor } from '../../model/actor.ts'
 import type { EdgeResolution, StoredEdgeKind } from '../../model/edge-group.ts'
 import { formatExecutionId, formatFlowId, type ExecutionId, type FlowId } from '../../model/id.ts'
 import { oneOf, type RowOf } from '../../sql/statement.ts'
@@ -50,6 +51,6 @@ export function decodeEdge(partition: number, row: EdgeRow): Edge {
     resolvedGeneration: row.resolved_generation,
     dataRef: row.data_ref,
     createdAt: row.created_at_ms,
-    createdBy: row.created_by,
+    createdBy: describeActor(row.created_by),
   }
 }

@@ -4,7 +4,7 @@ import { limits } from '../../model/limits.ts'
 import { checkKind } from '../../model/name.ts'
 import { parseTags } from '../../model/tag.ts'
 import { checkText } from '../../model/text.ts'
-import { namespaceFor, type Acting } from '../caller.ts'
+import { creatorOf, namespaceFor, type Acting } from '../caller.ts'
 
 export interface FlowRequest {
   /** Minted when left out. The same request again answers `duplicate`. */
@@ -54,7 +54,7 @@ export function checkFlowRequest(caller: Acting, request: FlowRequest): NewFlow 
     kind: checkKind(request.kind),
     creator:
       request.creator === undefined
-        ? caller.actor
+        ? creatorOf(caller)
         : checkText('creator', request.creator, { maxBytes: limits.creatorBytes }),
     actor: caller.actor,
     tags: parseTags(request.tags),

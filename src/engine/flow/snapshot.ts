@@ -3,6 +3,7 @@
 // The resolver counts the endings that it has met, and what has ended since then has a row in `ff_dispatch`. Both are read
 // in one statement, so that the sum is exact at every moment. A row may also be of an ending that is counted already, for
 // an edge that came later.
+import { describeActor } from '../../model/actor.ts'
 import { attached } from '../../model/attached.ts'
 import { formatExecutionId, formatFlowId, type ExecutionId, type FlowId } from '../../model/id.ts'
 import { sortedTags } from '../../model/tag.ts'
@@ -179,5 +180,10 @@ export function decodeFlow(row: FlowRow): Flow {
 
 function decodeCancellation(row: FlowRow): FlowCancellation | null {
   if (row.cancelled_at_ms === null) return null
-  return { policy: row.cancel_policy!, reason: row.cancel_reason, by: row.cancelled_by, at: row.cancelled_at_ms }
+  return {
+    policy: row.cancel_policy!,
+    reason: row.cancel_reason,
+    by: row.cancelled_by === null ? null : describeActor(row.cancelled_by),
+    at: row.cancelled_at_ms,
+  }
 }

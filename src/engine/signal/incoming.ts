@@ -1,4 +1,5 @@
 // A signal on its way in: what it says, to whom, and by which right it may come in.
+import { parseActor } from '../../model/actor.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
 import type { ExecutionId, IdParts } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
@@ -89,7 +90,7 @@ export function incoming(
 
 /** What a caller with the right to act proves: the key by which it was admitted, whatever actor it names. */
 export function provedByRight(type: 'operator' | 'caller', { keyId, actor }: Caller): SignalSource {
-  return { type, identity: keyId ?? actor }
+  return { type, identity: keyId ?? parseActor(actor).name }
 }
 
 export interface CheckedContent {

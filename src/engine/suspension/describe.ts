@@ -1,4 +1,5 @@
 // The suspension that an execution is in, or the last one of its generation and how that ended.
+import { describeActor } from '../../model/actor.ts'
 import type { Verdict } from '../../model/condition-evaluate.ts'
 import type { Condition } from '../../model/condition.ts'
 import { formatExecutionId, parseExecutionId, type ExecutionId } from '../../model/id.ts'
@@ -67,7 +68,7 @@ export async function describeSuspension(
     executionId: formatExecutionId(row.partition_key, row.execution_id),
     attemptIndex: row.attempt_index,
     condition: row.condition as Condition,
-    requestedBy: row.requested_by,
+    requestedBy: describeActor(row.requested_by),
     idempotencyKey: row.idempotency_key,
     resumeDelayMs: row.resume_delay_ms,
     wakeAt: row.wake_at_ms,

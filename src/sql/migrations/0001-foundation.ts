@@ -799,6 +799,8 @@ create table flowfabric.ff_api_key (
   created_at_ms bigint not null,
   last_used_at_ms bigint,
   revoked_at_ms bigint,
+  -- The last millisecond in which it admits anybody; no duty, because it is compared when the key is used.
+  expires_at_ms bigint,
   requests_per_second integer,
   name text not null,
   created_by text not null,
@@ -877,6 +879,7 @@ create table flowfabric.ff_event (
   outcome flowfabric.ff_terminal_outcome,
   partition_key smallint not null,
   namespace text collate "C" not null,
+  -- The name, and behind U+001F the id of the API key and in whose name it acted: as the actor travels through other rows.
   actor text not null,
   worker_instance_id text,
   reason text,
@@ -893,15 +896,20 @@ create table flowfabric.ff_event_1 partition of flowfabric.ff_event for values f
 create view flowfabric.ff_lease_event as
   select event_id, partition_key, execution_id, attempt_index, lease_id, lease_epoch, worker_instance_id,
     lease_effect as event_type, coalesce(reason, case when event_type = 'ended' then outcome::text end) as reason,
-    namespace, actor, occurred_at_ms
+    namespace, split_part(actor, chr(31), 1) as actor, nullif(split_part(actor, chr(31), 2), '') as key_id,
+    nullif(split_part(actor, chr(31), 3), '') as on_behalf_of, occurred_at_ms
   from flowfabric.ff_event
   where lease_effect is not null;
 create view flowfabric.ff_completion_event as
-  select event_id, partition_key, execution_id, flow_id, generation, outcome, reason, namespace, actor, occurred_at_ms
+  select event_id, partition_key, execution_id, flow_id, generation, outcome, reason, namespace,
+    split_part(actor, chr(31), 1) as actor, nullif(split_part(actor, chr(31), 2), '') as key_id,
+    nullif(split_part(actor, chr(31), 3), '') as on_behalf_of, occurred_at_ms
   from flowfabric.ff_event
   where event_type = 'ended';
 create view flowfabric.ff_signal_event as
-  select event_id, partition_key, execution_id, reason, details, namespace, actor, occurred_at_ms
+  select event_id, partition_key, execution_id, reason, details, namespace,
+    split_part(actor, chr(31), 1) as actor, nullif(split_part(actor, chr(31), 2), '') as key_id,
+    nullif(split_part(actor, chr(31), 3), '') as on_behalf_of, occurred_at_ms
   from flowfabric.ff_event
   where event_type = 'signalled';
 `,
