@@ -79,6 +79,8 @@ export class Code implements Acts {
 
   // What a handler that is no async function throws is a rejection like any other.
   #handle(input: unknown): Promise<unknown> {
+    // Middleware may have taken long. The layers have been left when the lease is lost.
+    if (!this.#holder.lease.holds()) return new Promise(() => {})
     const handler = this.#task.handler as unknown as (ctx: Context, input: unknown) => unknown
     try {
       return Promise.resolve(handler(this.context, input))

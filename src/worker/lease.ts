@@ -8,19 +8,37 @@ export class Lease {
   readonly fence: Fence
   /** In this process's own clock. */
   expiresAt: number
+  /** Its answer was read so late that it may have expired before: nothing begins under it until a renewal has confirmed it. */
+  isDoubtful = false
   /** Where it stands among those that are held; negative when it is not. */
   place = -1
   #lost: Ending | null = null
   #stop: Ending | null = null
   #onLost: (() => void) | null = null
+  readonly #onExpired: (lease: Lease) => void
 
-  constructor({ executionId, leaseId, leaseEpoch }: Claim, expiresAt: number) {
+  /** `onExpired` loses it. */
+  constructor(
+    { executionId, leaseId, leaseEpoch }: Claim,
+    expiresAt: number,
+    onExpired: (lease: Lease) => void = () => {},
+  ) {
     this.fence = { executionId, leaseId, leaseEpoch }
     this.expiresAt = expiresAt
+    this.#onExpired = onExpired
   }
 
   get isLost(): boolean {
     return this.#lost?.error !== undefined
+  }
+
+  /**
+   * Whether code may begin under it. It is lost when its time is over by this process's clock: the timer that loses it runs
+   * late after a freeze, and behind code that blocks the event loop.
+   */
+  holds(): boolean {
+    if (!this.isLost && performance.now() >= this.expiresAt) this.#onExpired(this)
+    return !this.isLost
   }
 
   throwIfLost(): void {

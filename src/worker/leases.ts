@@ -8,6 +8,7 @@ import type { Fence } from '../engine/fence.ts'
 import { EngineError } from '../model/errors.ts'
 import { bySets } from '../model/sets.ts'
 import type { Logger } from '../sql/logger.ts'
+import { DatabaseClock } from './database-clock.ts'
 import { Lease } from './lease.ts'
 
 // How soon a cancel reaches the code that runs.
@@ -37,6 +38,7 @@ export interface LeasesOptions {
 export class Leases {
   readonly #options: LeasesOptions
   readonly #held: Lease[] = []
+  readonly #clock = new DatabaseClock()
   readonly #pulseMs: number
   #timer: NodeJS.Timeout | undefined
   #nextPulseAt = 0
@@ -60,19 +62,45 @@ export class Leases {
     return { isHealthy: this.#failureCount < unhealthyAfter, failureCount: this.#failureCount }
   }
 
-  hold(claim: Claim): Lease {
+  /** Reads the database's clock, so that an answer to a claim that is read late is known to be late. */
+  async readClock(): Promise<void> {
+    const sentAt = performance.now()
+    this.#clock.observe(await this.#options.engine.serverTime(), sentAt, performance.now())
+  }
+
+  /** `sentAt`: when the claim was sent, by this process's clock. */
+  hold(claim: Claim, sentAt: number): Lease {
     // The failures were those of leases that are gone, and a claim was answered.
     if (this.#held.length === 0) this.#failureCount = 0
     this.#claimCount += 1
     const now = performance.now()
-    const lease = new Lease(claim, now + this.#options.leaseTtlMs)
+    const { leaseTtlMs } = this.#options
+    this.#clock.observe(claim.leaseExpiresAt - leaseTtlMs, sentAt, now)
+    const expiresAt = Math.min(this.#clock.earliest(claim.leaseExpiresAt, now), now + leaseTtlMs)
+    const isDoubtful = expiresAt <= now
+    const lease = new Lease(claim, isDoubtful ? now + leaseTtlMs : expiresAt, (expired) => this.#expire(expired))
+    lease.isDoubtful = isDoubtful
     lease.place = this.#held.push(lease) - 1
     this.#endHearing ??= this.#options.onCalledOff?.((executionId) => this.#calledOff(executionId))
     if (this.#timer === undefined) {
-      this.#nextRenewalAt = now + this.#options.leaseTtlMs / 3
+      this.#nextRenewalAt = now + leaseTtlMs / 3
       this.#schedule()
     }
     return lease
+  }
+
+  /** A doubtful lease is renewed. Then it is no longer doubtful, or it is lost. */
+  async confirm(lease: Lease): Promise<void> {
+    const { engine, workerInstanceId, leaseTtlMs } = this.#options
+    const sentAt = performance.now()
+    try {
+      const request = { workerInstanceId, leases: [lease.fence], leaseTtl: leaseTtlMs }
+      const { leases } = await engine.executions.renew(request)
+      this.#hear(lease, leases[0]!, sentAt)
+      lease.isDoubtful = false
+    } catch {
+      this.#expire(lease)
+    }
   }
 
   drop(lease: Lease): void {
@@ -110,6 +138,7 @@ export class Leases {
     const leases = this.#held.map(({ fence }) => fence)
     const { unnamed } = await engine.executions.renew({ workerInstanceId, leases, leaseTtl: leaseTtlMs })
     await this.#giveBack(unnamed)
+    await this.readClock()
   }
 
   // It goes on once when nothing is held any more: a worker of short runs would set and clear it for each of them.
@@ -163,7 +192,11 @@ export class Leases {
     const now = performance.now()
     const expired = this.#held.filter((lease) => now >= lease.expiresAt)
     if (expired.length > 0) this.#failureCount += 1
-    for (const lease of expired) this.#lose(lease, notRenewed(lease))
+    for (const lease of expired) this.#expire(lease)
+  }
+
+  #expire(lease: Lease): void {
+    if (!lease.isLost) this.#lose(lease, notRenewed(lease))
   }
 
   async #renew(): Promise<void> {
@@ -179,7 +212,7 @@ export class Leases {
       })
       this.#failureCount = 0
       this.#nextRenewalAt = sentAt + leaseTtlMs / 3
-      leases.forEach((lease, index) => this.#hear(lease, answer.leases[index]!, sentAt + leaseTtlMs))
+      leases.forEach((lease, index) => this.#hear(lease, answer.leases[index]!, sentAt))
       if (claimsBefore === this.#claimCount && !isClaiming()) await this.#giveBack(answer.unnamed)
       else if (answer.unnamed.length > 0) onUnknown()
     } catch (error) {
@@ -199,10 +232,15 @@ export class Leases {
     }
   }
 
-  #hear(lease: Lease, answer: LeaseAnswer, expiresAt: number | null): void {
+  /** `renewedAt`: when the renewal was sent; null when nothing was renewed. */
+  #hear(lease: Lease, answer: LeaseAnswer, renewedAt: number | null): void {
     if (lease.place < 0) return
     if (answer.kind === 'lost') return this.#lose(lease, answer.error)
-    if (expiresAt !== null) lease.expiresAt = expiresAt
+    if (renewedAt !== null) {
+      const { leaseTtlMs } = this.#options
+      lease.expiresAt = renewedAt + leaseTtlMs
+      this.#clock.observe(answer.expiresAt - leaseTtlMs, renewedAt, performance.now())
+    }
     if (answer.cancelRequested) lease.askToStop(askedToStop(lease))
   }
 

@@ -22,6 +22,7 @@ export class Poll {
   readonly #settings: Settings
   readonly #runs: Runs
   readonly #registration: Registration
+  readonly #leases: Leases
   readonly #lost: LostClaims
   readonly #stopping = new AbortController()
   #loops: Promise<unknown> | null = null
@@ -32,6 +33,7 @@ export class Poll {
     this.#settings = settings
     this.#runs = runs
     this.#registration = registration
+    this.#leases = leases
     this.#lost = new LostClaims(() => leases.giveBackLost())
   }
 
@@ -44,7 +46,7 @@ export class Poll {
   }
 
   start(): void {
-    this.#loops ??= Promise.all(this.#settings.served.groups.map((group) => this.#loop(group)))
+    this.#loops ??= this.#run()
   }
 
   /** Resolves when the last claim is answered. */
@@ -67,6 +69,12 @@ export class Poll {
       if (this.#runs.free > 0) count += await this.#claim({ ...group, max: this.#runs.free })
     }
     return count
+  }
+
+  async #run(): Promise<void> {
+    // When it fails, so do the claims, and they report it.
+    await this.#leases.readClock().catch(() => {})
+    await Promise.all(this.#settings.served.groups.map((group) => this.#loop(group)))
   }
 
   async #loop(group: Group): Promise<void> {
@@ -112,8 +120,9 @@ export class Poll {
   async #claim(request: Pick<ClaimRequest, 'kinds' | 'versions' | 'max' | 'wait' | 'spread'>): Promise<number> {
     const { identity } = this.#settings
     return this.#lost.claim(async (signal) => {
+      const sentAt = performance.now()
       const { claims } = await this.#engine.executions.claim({ ...identity, ...request, signal })
-      for (const claim of claims) this.#runs.begin(claim)
+      for (const claim of claims) this.#runs.begin(claim, sentAt)
       return claims.length
     })
   }

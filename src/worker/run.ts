@@ -53,7 +53,8 @@ async function runAfter(
   holder: Holder,
   task: Task,
 ): Promise<Outcome> {
-  const { claim } = holder
+  const { claim, lease } = holder
+  if (!lease.holds()) return { kind: 'left' }
   const history = new History(steps, claim.attemptIndex, task.strict)
   const claimedAt = claim.leaseExpiresAt - leaseTtlMs
   const code = new Code(holder, task, history, factsAt(claimedAt, resumption, steps))

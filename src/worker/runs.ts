@@ -91,10 +91,25 @@ export class Runs {
     if (this.#isIdle) for (const hear of this.#onIdle.splice(0)) hear()
   }
 
-  begin(claim: Claim): void {
-    const { leases, settings } = this.#options
-    const lease = leases.hold(claim)
+  /** `sentAt`: when the claim was sent, by this process's clock. */
+  begin(claim: Claim, sentAt: number): void {
+    const lease = this.#options.leases.hold(claim, sentAt)
     this.#ahead.claimed(claim.payload?.byteLength ?? 0)
+    if (lease.isDoubtful) void this.#beginConfirmed(claim, lease)
+    else this.#beginHeld(claim, lease)
+  }
+
+  async #beginConfirmed(claim: Claim, lease: Lease): Promise<void> {
+    this.#telling += 1
+    await this.#options.leases.confirm(lease)
+    this.#telling -= 1
+    if (!lease.isLost) this.#beginHeld(claim, lease)
+    this.#tellChange()
+    this.#tellIdle()
+  }
+
+  #beginHeld(claim: Claim, lease: Lease): void {
+    const { settings } = this.#options
     // Claimed while it was about to stop: whoever goes on should have it at once.
     if (this.#isStopping) return void this.#giveBack([lease], 'the worker stops')
     if (this.#running < settings.concurrency) this.#run(claim, lease)
@@ -109,7 +124,7 @@ export class Runs {
     const running =
       task.thread === null
         ? run(this.#around, task, claim, lease)
-        : this.#threads.run(task, claim, (threaded) => run(this.#around, threaded, claim, lease))
+        : this.#threads.run(task, claim, lease, (threaded) => run(this.#around, threaded, claim, lease))
     void running.then((outcome) => this.#ended(lease, outcome, startedAt))
   }
 
@@ -138,7 +153,7 @@ export class Runs {
     const next = this.#waiting.shift()
     if (next === undefined) return
     const [claim, lease] = next
-    if (lease.isLost) return this.#runNext()
+    if (!lease.holds()) return this.#runNext()
     this.#run(claim, lease)
   }
 

@@ -118,6 +118,8 @@ export class Steps {
   }
 
   async #try(met: Met, work: Work, tryCount: number, options: CheckedOptions): Promise<Tried> {
+    // The run is over when the lease is lost, and nothing of it continues.
+    if (!this.#holder.lease.holds()) return new Promise(() => {})
     const startedAt = performance.now()
     const told = (): { tryCount: number; durationMs: number } => {
       return { tryCount, durationMs: Math.round(performance.now() - startedAt) }

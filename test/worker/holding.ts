@@ -50,7 +50,7 @@ export async function holding(
   const identity = { workerId: 'holder', workerInstanceId: 'holder', lanes: ['default'], leaseTtl: 60_000 }
   const { claims } = await open.engine.executions.claim({ ...identity, max: count })
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-  const held = claims.map((claim) => leases.hold(claim))
+  const held = claims.map((claim) => leases.hold(claim, performance.now()))
   vi.useRealTimers()
   return { open, looks, held, ids: held.map(({ fence }) => fence.executionId) }
 }

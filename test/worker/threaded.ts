@@ -1,4 +1,5 @@
 // Tasks that run in threads: the thread imports this file.
+import { writeFileSync } from 'node:fs'
 import { threadId } from 'node:worker_threads'
 import { PermanentError, StepError } from '../../src/worker/errors.ts'
 import { task } from '../../src/worker/task.ts'
@@ -10,6 +11,10 @@ function spin(ms: number): void {
 }
 
 const once = { retry: { attempts: 1 } } as const
+
+export const leavesFile = task('leaves-file', { thread: true, ...once }, (_ctx, path: string) =>
+  writeFileSync(path, ''),
+)
 
 export const where = task('where', { thread: true }, () => threadId)
 

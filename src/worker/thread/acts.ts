@@ -61,8 +61,9 @@ export class ThreadActs implements Acts {
     },
   }
 
-  #work(step: OpenStep, { idempotencyKey, tryCount }: Omit<StepTry, 'signal'>): unknown {
+  async #work(step: OpenStep, { idempotencyKey, tryCount }: Omit<StepTry, 'signal'>): Promise<unknown> {
     step.tooLate = new AbortController()
+    await this.#line.ask('held')
     const signal = AbortSignal.any([this.#abort.signal, step.tooLate.signal])
     return enterStep(this, step.name, { idempotencyKey }, () => step.work({ signal, idempotencyKey, tryCount }))
   }

@@ -26,18 +26,19 @@ parentPort!.on('message', (port: MessagePort) => {
   const verbs = {
     handler: (asked: Asked) => {
       acts = new ThreadActs(asked.claim, line)
-      return run(acts, asked)
+      return run(acts, asked, line)
     },
     stop: (...args: never[]) => acts?.verbs['stop']!(...args),
     work: (...args: never[]) => acts!.verbs['work']!(...args),
     giveUp: (...args: never[]) => acts!.verbs['giveUp']!(...args),
     check: (...args: never[]) => acts!.verbs['check']!(...args),
   }
-  const line = new Line(port, verbs)
+  const line: Line = new Line(port, verbs)
 })
 
-async function run(acts: ThreadActs, { module, name, version, input }: Asked): Promise<Given> {
+async function run(acts: ThreadActs, { module, name, version, input }: Asked, line: Line): Promise<Given> {
   const task = await findTask(module, name, version)
+  await line.ask('held')
   const handler = task.handler as unknown as (ctx: Context, input: unknown) => unknown
   try {
     const value = await handler(new RunContext(acts), input)

@@ -4,6 +4,7 @@ import type { Claim } from '../../engine/execution/claim.ts'
 import type { Logger } from '../../sql/logger.ts'
 import { typeScriptLoader } from '../typescript.ts'
 import type { Context, StepOptions, StepTry } from '../context.ts'
+import type { Lease } from '../lease.ts'
 import type { Task } from '../task.ts'
 import { crossing } from './crossed-error.ts'
 import type { Asked, Given } from './entry.ts'
@@ -51,11 +52,11 @@ export class Thread {
   }
 
   /** What the handler gives in there; one at a time. */
-  async run(task: Task, claim: Claim, ctx: Context, input: unknown): Promise<unknown> {
+  async run(task: Task, claim: Claim, lease: Lease, ctx: Context, input: unknown): Promise<unknown> {
     const { port1, port2 } = new MessageChannel()
     const line: Line = new Line(
       port1,
-      verbsOf(ctx, () => line),
+      verbsOf(ctx, lease, () => line),
     )
     const stop = (): void => void line.ask('stop', crossing(ctx.abort.reason))
     this.#node.ref()
@@ -85,8 +86,10 @@ export class Thread {
 }
 
 /** What the run may ask for. */
-function verbsOf(ctx: Context, line: () => Line): Verbs {
+function verbsOf(ctx: Context, lease: Lease, line: () => Line): Verbs {
   return {
+    // The thread may come to its code late. A run whose lease is lost is never answered: it ends with its thread.
+    held: () => (lease.holds() ? null : new Promise(() => {})),
     log: (level: keyof Logger, message: string) => ctx.logger[level](message),
     progress: (percent: number, message: string | undefined) => ctx.progress(percent, message),
     now: () => ctx.now(),

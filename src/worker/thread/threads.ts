@@ -2,6 +2,7 @@
 // because its lease is lost or it was cancelled, takes its thread with it.
 import type { Claim } from '../../engine/execution/claim.ts'
 import type { Context } from '../context.ts'
+import type { Lease } from '../lease.ts'
 import type { Outcome } from '../outcome.ts'
 import type { Task } from '../task.ts'
 import { Thread } from './thread.ts'
@@ -14,14 +15,14 @@ export class Threads {
   readonly #ending = new Set<Promise<void>>()
 
   /** Does the work with the same task, whose code runs in a thread. */
-  async run(task: Task, claim: Claim, work: (threaded: Task) => Promise<Outcome>): Promise<Outcome> {
+  async run(task: Task, claim: Claim, lease: Lease, work: (threaded: Task) => Promise<Outcome>): Promise<Outcome> {
     let thread: Thread | null = null
     let isRunning = false
     const handler = async (ctx: Context, input: unknown): Promise<unknown> => {
       thread = this.#take()
       isRunning = true
       try {
-        return await thread.run(task, claim, ctx, input)
+        return await thread.run(task, claim, lease, ctx, input)
       } finally {
         isRunning = false
       }
