@@ -883,6 +883,7 @@ create table flowfabric.ff_step (
   step_index integer not null,
   try_count integer not null,
   duration_ms bigint,
+  made_no integer,
   kind flowfabric.ff_step_kind not null,
   state flowfabric.ff_step_state not null,
   step_name text collate "C" not null,

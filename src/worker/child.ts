@@ -1,6 +1,7 @@
 // A child: an execution of its own, made by a step of its parent's code. It is made once for each parent, generation and step,
 // and the wait for it is a leaf like any other. How it ended is written down when it is met. A new attempt of the parent forgets
 // that one has failed, as it does of a step, and makes another.
+import type { Step } from '../engine/step/step.ts'
 import type { ExecutionResult } from '../engine/execution/result.ts'
 import { encodeValue } from '../model/codec.ts'
 import type { Condition } from '../model/condition.ts'
@@ -19,21 +20,28 @@ import { Leaf, type Facts, type Meeting } from './waits.ts'
 // For the moment between the creation and its record; after that the record knows.
 const keyTtl = '30d'
 
+interface ChildSurroundings extends Surroundings {
+  /** Resolves when its turn in the order of the records has come. */
+  readonly inTurn: (step: Step) => Promise<void>
+}
+
 type Ended = Exclude<ExecutionResult, { kind: 'pending' }>
 
 export class Child extends Leaf {
   readonly #met: Met
   readonly #around: Surroundings
   readonly #made: Promise<ExecutionId>
+  readonly #inTurn: (step: Step) => Promise<void>
   #id: ExecutionId | null = null
   #ended: Ended | null = null
   #hasBegun = false
 
   /** Made at once, whoever waits for it. */
-  constructor(met: Met, task: Task, input: unknown, options: ChildOptions, around: Surroundings) {
+  constructor(met: Met, task: Task, input: unknown, options: ChildOptions, around: ChildSurroundings) {
     super((wait) => around.rest.await(wait))
     this.#met = met
     this.#around = around
+    this.#inTurn = around.inTurn
     this.#made = this.#make(task, input, options)
     this.#made.catch((error: unknown) => this.refuse(error))
   }
@@ -42,8 +50,9 @@ export class Child extends Leaf {
     return this.#met.name
   }
 
-  /** Resolves when it exists and the parent has written that down. */
-  get made(): Promise<ExecutionId> {
+  /** Resolves when it exists and the parent has recorded that; in a later run, in the order of that record. */
+  async made(): Promise<ExecutionId> {
+    if (this.#met.made !== null) await this.#inTurn(this.#met.made)
     return this.#made
   }
 

@@ -1,4 +1,5 @@
 // One run of a handler: the context that it is given, and how it came to an end.
+import type { Step } from '../engine/step/step.ts'
 import { checkSize, encodeValue } from '../model/codec.ts'
 import type { Duration } from '../model/duration.ts'
 import { refusal } from '../model/errors.ts'
@@ -179,7 +180,10 @@ export class Code implements Acts {
     this.#steps.refuseInside(`the child ${show(task.name)}`)
     const met = this.#history.meet('child', options.name ?? task.name)
     const delivered = (): void => this.#delivered(met.recorded)
-    return new Child(met, task, input, options, { holder: this.#holder, rest: this.#rest, delivered })
+    // The making of a child that is only awaited gives the code nothing.
+    if (verb === 'run' && met.made !== null) this.#history.delivered(met.made)
+    const inTurn = (step: Step): Promise<void> => this.#steps.inTurn(step)
+    return new Child(met, task, input, options, { holder: this.#holder, rest: this.#rest, delivered, inTurn })
   }
 
   #delivered(recorded: Parameters<History['delivered']>[0] | null): void {

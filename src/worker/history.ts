@@ -13,6 +13,8 @@ export interface Met {
   /** How many it had met before. */
   readonly place: number
   readonly recorded: Step | null
+  /** Of a recorded child: its making, which has a place of its own in the order of the records. */
+  readonly made: Step | null
   /** The attempt whose failure was recorded here, and is forgotten in this one. */
   readonly failedIn: number | null
 }
@@ -29,8 +31,9 @@ export class History {
   #counts: Map<string, number> | null = null
   #place = 0
   readonly #unmet: Set<Step> = noneOf
-  /** What was over in an earlier run, in the order in which it was recorded then. */
+  /** What was over in an earlier run, in the order in which it was recorded then; children twice, with their making. */
   readonly #over: readonly Step[] = noSteps
+  readonly #making: ReadonlyMap<Step, Step> = none as ReadonlyMap<never, Step>
   /** The first of them that was not given to this run yet, by its place in the list. */
   #first = 0
   /** Those behind it that were given all the same, because it is not met any more or late. */
@@ -47,7 +50,12 @@ export class History {
     const failed = steps.filter((step) => step.state === 'failed' && isForgotten(step, attemptIndex))
     if (failed.length > 0) this.#forgotten = new Map(failed.map((step) => [keyOf(step), step]))
     this.#unmet = new Set(known)
+    const children = known.filter(({ madeNumber }) => madeNumber !== null)
     this.#over = known.filter(({ state }) => state !== 'pending')
+    if (children.length > 0) {
+      this.#making = new Map(children.map((step) => [step, { ...step, number: step.madeNumber! }]))
+      this.#over = [...this.#over, ...this.#making.values()].toSorted((one, other) => one.number - other.number)
+    }
     this.#byPlace = new Map(isStrict ? known.map((step) => [step.place, step]) : [])
   }
 
@@ -66,7 +74,8 @@ export class History {
     }
     if (recorded !== null) this.#unmet.delete(recorded)
     const failedIn = this.#forgotten.get(key)?.attemptIndex ?? null
-    return { kind, name, index, place, recorded, failedIn }
+    const made = recorded === null ? null : (this.#making.get(recorded) ?? null)
+    return { kind, name, index, place, recorded, made, failedIn }
   }
 
   delivered(step: Step): void {

@@ -18,7 +18,7 @@ import type {
 } from './context.ts'
 import type { Departure } from './departure.ts'
 import { heard } from './rest.ts'
-import type { Task } from './task.ts'
+import { isTask, type Task } from './task.ts'
 
 /** What the code behind a context can do. */
 export interface Acts {
@@ -136,14 +136,14 @@ export class RunContext implements Context {
     const acts = this.#acts
     const spawn = async (task: Task, input: unknown, options?: ChildOptions) => {
       const child = acts.child(task, input, options, 'spawn')
-      return { id: await child.made, result: () => child }
+      return { id: await child.made(), result: () => child }
     }
     return ((task: Task, input: unknown, options?: ChildOptions) => heard(spawn(task, input, options))) as never
   }
 
   get upstream(): Context['upstream'] {
     const acts = this.#acts
-    return ((what: Task | string) => acts.upstream(typeof what === 'string' ? what : what.name)) as never
+    return ((what: Task | string) => acts.upstream(isTask(what) ? what.name : what)) as never
   }
 
   get upstreams(): Context['upstreams'] {

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { EngineError } from '../../src/model/errors.ts'
 import type { Context } from '../../src/worker/context.ts'
 import { PermanentError, StepError } from '../../src/worker/errors.ts'
-import { task } from '../../src/worker/task.ts'
+import type { SubmitOptions } from '../../src/worker/submission.ts'
+import { task, type Task } from '../../src/worker/task.ts'
 import { count, fields, text } from './schemas.ts'
 import { working } from './working.ts'
 
@@ -18,6 +19,13 @@ const checked = task('checked', { input: text }, (_, said) => said)
 const never: Readonly<Record<string, (ctx: Context) => unknown>> = {
   'a bad step name': (ctx) => ctx.step('', () => 1),
   'a bad policy of a step': (ctx) => ctx.step('work', () => 1, { retry: { attempts: 0 } }),
+  'a bad option of a child': (ctx) => ctx.spawn(checked, 'a', { colour: 'red' } as never),
+  'a bad priority of a child': (ctx) => ctx.spawn(checked, 'a', { priority: 1.5 }),
+  'a bad lane of a child that is awaited': (ctx) => ctx.run(checked, 'a', { lane: '' }),
+  'a bad delay of a sleep': (ctx) => ctx.sleep('nap', 'soon' as never),
+  'a bad timeout of a wait': (ctx) => ctx.waitFor('go', { timeout: 'soon' as never }),
+  'an upstream that is neither a name nor a task': (ctx) => ctx.upstream(null as never),
+  'a bad percentage': (ctx) => ctx.progress(101),
   'an input that a child refuses': (ctx) => ctx.run(checked, 5 as never),
   'an input too large for a child': (ctx) => ctx.run(checked, 'x'.repeat(2 ** 20)),
   'more waitpoints that were handed out than a suspension takes': async (ctx) => {
@@ -50,6 +58,22 @@ test.each(Object.entries(never))('%s ends the execution at once', async (_, hand
   const doomed = task('doomed', { retry: atOnce(5) }, async (ctx) => {
     runs += 1
     await handler(ctx)
+  })
+  const { submit, runAll, engine } = await working([doomed, checked])
+  const run = await submit(doomed)
+  await runAll()
+  expect(runs).toBe(1)
+  expect((await engine.attempts.list(run.id)).attempts).toMatchObject([{ failureCategory: 'permanent' }])
+})
+
+test.each<[string, SubmitOptions]>([
+  ['a bad priority', { priority: 1.5 }],
+  ['an unknown option', { colour: 'red' } as never],
+])('a submit with %s, by the code itself, ends the execution at once', async (_, options) => {
+  let runs = 0
+  const doomed: Task = task('doomed', { retry: atOnce(5) }, async () => {
+    runs += 1
+    await submit(checked, 'a', options)
   })
   const { submit, runAll, engine } = await working([doomed, checked])
   const run = await submit(doomed)

@@ -120,6 +120,7 @@ const step = named(
     dueAt: time.nullable(),
     durationMs: milliseconds.nullable(),
     originId: z.string().nullable(),
+    madeNumber: z.number().int().nullable(),
     result: bytes.nullable(),
     resultEncoding: z.string().nullable(),
   }),

@@ -80,10 +80,10 @@ ${reopenExecutions},
 kept_steps as (
   insert into flowfabric.ff_step (execution_id, generation, step_name, step_index, step_no, place, kind, state, try_count,
     attempt_index, lease_epoch, recorded_at_ms, due_at_ms, duration_ms, origin_id, total_bytes, total_count, result,
-    result_encoding)
+    result_encoding, made_no)
   select r.execution_id, r.generation + 1, s.step_name, s.step_index, s.step_no + ${beforeFirst('1')}, s.place, s.kind,
     s.state, s.try_count, s.attempt_index, s.lease_epoch, s.recorded_at_ms, s.due_at_ms, s.duration_ms, s.origin_id,
-    s.kept_bytes, s.kept_count, s.result, s.result_encoding
+    s.kept_bytes, s.kept_count, s.result, s.result_encoding, s.made_no
   from reopening r
   cross join lateral (
     select f.*, sum(coalesce(octet_length(f.result), 0)) over earlier as kept_bytes, count(*) over earlier as kept_count

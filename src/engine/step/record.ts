@@ -219,10 +219,11 @@ judged as materialized (
 recorded as (
   insert into flowfabric.ff_step as s (execution_id, generation, step_name, step_index, step_no, place, kind, state, try_count,
     attempt_index, lease_epoch, recorded_at_ms, due_at_ms, duration_ms, origin_id, total_bytes, total_count, result,
-    result_encoding)
+    result_encoding, made_no)
   select execution_id, generation, step_name, step_index, step_no, place, kind::flowfabric.ff_step_kind,
     state::flowfabric.ff_step_state, try_count, attempt_index, lease_epoch, now_ms, due_at_ms, duration_ms, origin_id,
-    total_bytes, total_count, result, result_encoding
+    total_bytes, total_count, result, result_encoding,
+    case when kind = 'child' then (step_no - ${beforeFirst('generation')})::int4 end
   from judged
   where is_held and not is_over and coalesce(known_kind::text = kind, true)
   on conflict (execution_id, generation, step_name, step_index) do update
@@ -230,7 +231,9 @@ recorded as (
     attempt_index = excluded.attempt_index, lease_epoch = excluded.lease_epoch,
     recorded_at_ms = excluded.recorded_at_ms, due_at_ms = excluded.due_at_ms, duration_ms = excluded.duration_ms,
     origin_id = excluded.origin_id, total_bytes = excluded.total_bytes, total_count = excluded.total_count,
-    result = excluded.result, result_encoding = excluded.result_encoding
+    result = excluded.result, result_encoding = excluded.result_encoding,
+    -- A new attempt makes another child in place of one that has failed.
+    made_no = case when s.state = 'failed' then excluded.made_no else s.made_no end
   where s.state in ('pending', 'failed')
 )
 ${fencedAnswer('judged', 'is_over', 'known_kind', 'due_at_ms', 'now_ms')}`,

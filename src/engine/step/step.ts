@@ -23,6 +23,8 @@ export interface Step {
   readonly durationMs: number | null
   /** The uuid of the signal, or of the child, that it came from. */
   readonly originId: string | null
+  /** Of a child: the number of the record that it was made by. `number` is that of its ending once it has one. */
+  readonly madeNumber: number | null
   /** What it gave, or of a failure the error. */
   readonly result: Uint8Array | null
   readonly resultEncoding: string | null
@@ -42,6 +44,7 @@ export const stepRow = {
   due_at_ms: 'int8?',
   duration_ms: 'int8?',
   origin_id: 'uuid?',
+  made_no: 'int4?',
   result: 'bytea?',
   result_encoding: 'text?',
 } as const
@@ -73,6 +76,7 @@ export function decodeStep(row: RowOf<typeof stepRow>): Step {
     dueAt: row.due_at_ms,
     durationMs: row.duration_ms,
     originId: row.origin_id,
+    madeNumber: row.made_no,
     result: row.result,
     resultEncoding: row.result_encoding,
   }

@@ -577,6 +577,8 @@ create table flowfabric.ff_step (
   try_count integer not null,
   -- How long the last try took.
   duration_ms bigint,
+  -- Of a child: the number of the record that it was made by; step_no is that of its ending once it has one.
+  made_no integer,
   kind flowfabric.ff_step_kind not null,
   state flowfabric.ff_step_state not null,
   step_name text collate "C" not null,
