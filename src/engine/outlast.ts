@@ -1,30 +1,13 @@
-// Waits outlast a short loss of the database, or of the server before it: a read is repeated, less and less often, until it is
-// answered or the caller's time is over. A wait without a limit gives up after five minutes without an answer.
+// The rule is `model/outlast.ts`, on this process's monotonic clock.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isOutage } from '../model/errors.ts'
-import { asEngineError } from './failure.ts'
+import { outlastBy, type Outlast, type Time } from '../model/outlast.ts'
+import { throwInOurWords } from './failure.ts'
 
-const firstPauseMs = 50
-const longestPauseMs = 1000
-const longestOutageMs = 300_000
-
-export interface Outlast {
-  /** On this process's monotonic clock; Infinity: the caller set no limit. */
-  readonly until: number
-  readonly signal?: AbortSignal | undefined
+const time: Time = {
+  now: () => performance.now(),
+  sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {}),
 }
 
-export async function outlast<T>({ until, signal }: Outlast, read: () => Promise<T>): Promise<T> {
-  const giveUpAt = until === Infinity ? performance.now() + longestOutageMs : until
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-    try {
-      return await read()
-    } catch (error) {
-      const failure = asEngineError(error)
-      // Half of it at random, so that those who wait do not come back at one moment.
-      const pause = pauseMs * (0.5 + Math.random() / 2)
-      if (!isOutage(failure) || performance.now() + pause > giveUpAt) throw failure
-      await sleep(pause, undefined, { signal }).catch(() => signal!.throwIfAborted())
-    }
-  }
+export function outlast<T>(limit: Outlast, read: () => Promise<T>): Promise<T> {
+  return outlastBy(time, limit, () => read().catch(throwInOurWords))
 }

@@ -1,6 +1,6 @@
-import { expect, test, vi, onTestFinished } from 'vitest'
-import { outlast } from '../../src/engine/outlast.ts'
+import { expect, test } from 'vitest'
 import { EngineError } from '../../src/model/errors.ts'
+import { outlastBy, type Outlast, type Time } from '../../src/model/outlast.ts'
 import { refusal } from '../support/refusal.ts'
 
 const away = (): EngineError => new EngineError('database_unreachable', 'away')
@@ -16,10 +16,16 @@ function failing(times: number, error: () => EngineError = away) {
 }
 
 /** Time passes as fast as it is asked for. */
-function fastTime(): void {
-  vi.useFakeTimers({ toFake: ['performance'] })
-  onTestFinished(() => void vi.useRealTimers())
+function fast() {
+  let now = 0
+  const time: Time = {
+    now: () => now,
+    sleep: async (ms) => void (now += ms),
+  }
+  return { time, pass: (ms: number) => void (now += ms) }
 }
+
+const outlast = <T>(limit: Outlast, read: () => Promise<T>): Promise<T> => outlastBy(fast().time, limit, read)
 
 test.each(['database_unreachable', 'database_unavailable', 'server_unreachable', 'server_stopping'] as const)(
   'a read that fails with %s is repeated until it is answered',
@@ -38,17 +44,17 @@ test('any other refusal is thrown at once', async () => {
 
 test('a caller whose time is over receives the outage', async () => {
   const { read, tries } = failing(Infinity)
-  await refusal('database_unreachable', outlast({ until: performance.now() }, read))
+  await refusal('database_unreachable', outlast({ until: 0 }, read))
   expect(tries()).toBe(1)
 })
 
 test('a wait without a limit gives up after five minutes', async () => {
-  fastTime()
+  const { time, pass } = fast()
   const { read, tries } = failing(Infinity, () => {
-    vi.advanceTimersByTime(100_000)
+    pass(100_000)
     return away()
   })
-  await refusal('database_unreachable', outlast({ until: Infinity }, read))
+  await refusal('database_unreachable', outlastBy(time, { until: Infinity }, read))
   expect(tries()).toBe(3)
 })
 
