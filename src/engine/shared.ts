@@ -33,6 +33,7 @@ import { receiveOperation } from './signal/receive.ts'
 import { SigningKeys, type SigningKeysOptions } from './signing-key/keys.ts'
 import { recordStepOperation } from './step/record.ts'
 import { createWaitpointOperation } from './waitpoint/create.ts'
+import { MoreToClose } from './execution/more-to-close.ts'
 import { OpenedWaitpoints } from './waitpoint/opened.ts'
 import { heartbeatOperation } from './worker/heartbeat.ts'
 
@@ -67,13 +68,14 @@ export function shared(sql: Sql, options: EngineOptions) {
   })
   const onOwed = options.dispatch === false ? () => {} : (owes: number): void => dispatcher.kick(owes)
   const opened = new OpenedWaitpoints()
+  const more = new MoreToClose()
   const schemaGuard = new SchemaGuard(sql.schema)
   const suspending = { sql: telling, keys: signingKeys, opened, hints, onOwed }
   const sets = {
     createUnkeyed: new Merger(sql, createUnkeyed(sql, queues, hints)),
     createKeyed: new Merger(sql, createKeyed(sql, queues, onReady, onDelay)),
     createChildren: new Merger(sql, createChildren(sql, queues, onReady, onDelay)),
-    complete: new Merger(sql, completeOperation(telling, onOwed)),
+    complete: new Merger(sql, completeOperation(telling, more, onOwed)),
     fail: new Merger(sql, failOperation(telling, onReady, onDelay, onOwed)),
     delay: new Merger(sql, delayOperation(telling, onReady, onDelay, onOwed)),
     release: new Merger(sql, releaseOperation(telling, onReady, onOwed)),
@@ -82,7 +84,7 @@ export function shared(sql: Sql, options: EngineOptions) {
     suspend: new Merger(sql, suspendOperation(suspending)),
     trySuspend: new Merger(sql, trySuspendOperation(suspending)),
     resume: new Merger(sql, resumeOperation(telling, onReady, onDelay)),
-    createWaitpoint: new Merger(sql, createWaitpointOperation(sql, signingKeys)),
+    createWaitpoint: new Merger(sql, createWaitpointOperation(sql, signingKeys, opened, more)),
     grant: new Merger(sql, grantOperation(sql)),
     progress: new Merger(sql, progressOperation(sql)),
     recordStep: new Merger(sql, recordStepOperation(sql)),
@@ -115,7 +117,7 @@ export function shared(sql: Sql, options: EngineOptions) {
     endings,
     signingKeys,
     schemaGuard,
-    claimer: new Claimer(raw, matcher, heads, hints),
+    claimer: new Claimer(raw, matcher, heads, hints, more),
     closing,
   }
 }

@@ -12,10 +12,17 @@ const times = 25
 // Now and then it is the reply to a hint that is lost, which travels the same way.
 const mostly = times / 2
 
+/** Part of it came before, so that the facts are read. */
+const afterEarly = {
+  kind: 'allOf',
+  members: [{ kind: 'signal', name: 'early' }, answered],
+} as const
+
 test.each([
   ['a suspend', 'was committed at once', answered, 0],
-  ['a suspend that is judged', 'was read', metByAnything, 0],
-  ['a suspend that is judged', 'was committed', metByAnything, 1],
+  ['a suspend that is judged', 'was passed over', afterEarly, 0],
+  ['a suspend that is judged', 'was read', afterEarly, 1],
+  ['a suspend that is judged', 'was committed', afterEarly, 2],
 ] as const)(
   '%s: when the answer to what %s is lost, it is there once, and its token counts',
   async (_, __, condition, after) => {
@@ -25,6 +32,7 @@ test.each([
     await suspended(lossy, 1)
     for (let round = 1; round <= times; round += 1) {
       const fence = fenceOf(await held(engine))
+      if (condition === afterEarly) await engine.signals.send({ executionId: fence.executionId, name: 'early' })
       const idempotencyKey = round % 2 === 0 ? { idempotencyKey: `wait ${round}` } : {}
       proxy.loseNextReply(after)
       const answer = await lossy.executions.suspend({ ...fence, condition, ...idempotencyKey })

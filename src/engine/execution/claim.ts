@@ -10,6 +10,7 @@ import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import { clockAfter } from '../clock/after-lock.ts'
 import { goesWithFlowSql } from '../flow/cancelled.ts'
 import type { Queue } from '../queue/match.ts'
+import { hasMoreToClose } from './ending.ts'
 import { decodeResumption, resumptionOf, type Resumption } from '../suspension/resumption.ts'
 
 /** An execution that a worker holds. */
@@ -65,6 +66,7 @@ export const claimRow = {
   flow_id: 'uuid?',
   parent_id: 'uuid?',
   resumption: 'text?',
+  has_more_to_close: 'bool',
 } as const
 
 export type ClaimRow = RowOf<typeof claimRow>
@@ -162,7 +164,8 @@ export const claimColumns = `
     where t.execution_id = c.execution_id
   ) end as tags,
   n.policy, c.retry_count, c.created_at_ms, c.deadline_at_ms, c.attempt_deadline_at_ms, c.flow_id, c.parent_id,
-  case when ${mayHaveResumed} then ${resumptionOf('c')} end as resumption`
+  case when ${mayHaveResumed} then ${resumptionOf('c')} end as resumption,
+  c.attached & ${hasMoreToClose} <> 0 as has_more_to_close`
 
 export const claimInput = `join flowfabric.ff_exec_input n
   on n.partition_key = any (array[c.partition_key]) and n.execution_id = any (array[c.execution_id])`

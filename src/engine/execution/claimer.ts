@@ -13,6 +13,7 @@ import type { QueueHeads } from '../queue/head.ts'
 import type { QueueFilter, QueueMatcher } from '../queue/match.ts'
 import { untilSent } from '../resend.ts'
 import { claimReady, countReady, decodeClaim, type Claim, type ClaimRow } from './claim.ts'
+import type { MoreToClose } from './more-to-close.ts'
 import { checkLeaseTtl, checkWorker } from './renew.ts'
 
 export interface ClaimRequest {
@@ -98,16 +99,18 @@ export class Claimer {
   readonly #matcher: QueueMatcher
   readonly #heads: QueueHeads
   readonly #hints: Hints
+  readonly #moreToClose: MoreToClose
   /** How many others claim from the same queues at the same time, as far as it was met by their rows. */
   #others = 0
   /** The last claim that waited did so to its end, and found nothing. */
   #isQuiet = false
 
-  constructor(sql: Sql, matcher: QueueMatcher, heads: QueueHeads, hints: Hints) {
+  constructor(sql: Sql, matcher: QueueMatcher, heads: QueueHeads, hints: Hints, moreToClose: MoreToClose) {
     this.#sql = sql
     this.#matcher = matcher
     this.#heads = heads
     this.#hints = hints
+    this.#moreToClose = moreToClose
   }
 
   async claim(caller: Caller, request: ClaimRequest): Promise<ClaimResult> {
@@ -181,6 +184,7 @@ export class Claimer {
       const { rows, isWindowFull } = await this.#claimOnce(checked, queueIds, candidates)
       if (rows.length > 0) {
         this.#others = othersAfter(this.#others, isWindowFull && rows.length < checked.max)
+        for (const row of rows) if (row.has_more_to_close) this.#moreToClose.add(row.execution_id)
         const claims = rows.map((row) => decodeClaim(row, queues.get(row.queue_id)!))
         return { claims, more: isWindowFull, isHeldUp: false }
       }

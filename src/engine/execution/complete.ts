@@ -21,6 +21,7 @@ import { fencedRow, releasedAnswer, writtenAnswer, type FencedRow } from '../fen
 import type { SetOperation } from '../merge.ts'
 import { endExecutionsWhole, endReleased } from './ending.ts'
 import { fencedSet } from './fenced-operation.ts'
+import type { MoreToClose } from './more-to-close.ts'
 
 export interface CompleteRequest extends Fence {
   readonly result?: Uint8Array
@@ -128,12 +129,17 @@ ${answer}`,
   })
 }
 
-export function completeOperation(sql: Sql, onOwed: (owes: number) => void): SetOperation<Completion, Completed> {
+export function completeOperation(
+  sql: Sql,
+  more: MoreToClose,
+  onOwed: (owes: number) => void,
+): SetOperation<Completion, Completed> {
   const completed = ({ executionId }: Held): Completed => ({ kind: 'completed', executionId })
   return {
     ...fencedSet<Completion, FencedRow, Completed>(sql, {
       callOf: (items) => call(completePlain, valuesOf(items)),
       wholeCallOf: (items) => call(completeWhole, valuesOf(items)),
+      more,
       hasEnded: () => true,
       onOwed,
       answer: completed,

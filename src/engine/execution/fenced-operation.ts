@@ -6,11 +6,14 @@ import { statement, type RowOf } from '../../sql/statement.ts'
 import { lockHeld, type Held } from '../fence.ts'
 import { findPassedOver, lostLease, wholeSet, type FencedRow } from '../fenced-answer.ts'
 import { held, type Outcome, type SetOperation } from '../merge.ts'
+import type { MoreToClose } from './more-to-close.ts'
 
 export interface FencedOperation<Item extends Held, Row extends FencedRow, Answer> {
   callOf(items: readonly Item[]): Call
   /** The form that also closes what an execution may have besides itself, where the first leaves that out. */
   wholeCallOf?(items: readonly Item[]): Call
+  /** Those known to need it, which are not sent through the first form. */
+  readonly more?: MoreToClose
   /** The write went through. */
   answer(item: Item, row: Row): Answer
   /** What the same holder's earlier write answered, from the record that it left; null when it left something else. */
@@ -66,8 +69,11 @@ export function fencedSet<Item extends Held, Row extends FencedRow, Answer>(
   return {
     keyOf: (item) => item.uuid,
     async send(items) {
-      const [rows] = await sql.pipeline([operation.callOf(items)])
-      return judge(sql, operation, items, await closeMore(sql, operation, items, rows as unknown as Row[]), false)
+      const whole = items.flatMap(({ uuid }, index) => (operation.more?.take(uuid) === true ? [index + 1] : []))
+      const rows = await (whole.length === 0
+        ? sendPlain(sql, operation, items)
+        : sendBoth(sql, operation, items, whole))
+      return judge(sql, operation, items, await closeMore(sql, operation, items, rows), false)
     },
     async sendAlone(item, _again, lockTimeoutMs) {
       const write = operation.wholeCallOf?.([item]) ?? operation.callOf([item])
@@ -76,6 +82,30 @@ export function fencedSet<Item extends Held, Row extends FencedRow, Answer>(
       return (await judge(sql, operation, [item], rows as unknown as Row[], true))[0]!
     },
   }
+}
+
+async function sendPlain<Item extends Held, Row extends FencedRow, Answer>(
+  sql: Sql,
+  operation: FencedOperation<Item, Row, Answer>,
+  items: readonly Item[],
+): Promise<readonly Row[]> {
+  const [rows] = await sql.pipeline([operation.callOf(items)])
+  return rows as unknown as readonly Row[]
+}
+
+/** Items at the ordinals `whole` go through the whole form, in the same round trip as the others through the first. */
+async function sendBoth<Item extends Held, Row extends FencedRow, Answer>(
+  sql: Sql,
+  operation: FencedOperation<Item, Row, Answer>,
+  items: readonly Item[],
+  whole: readonly number[],
+): Promise<readonly Row[]> {
+  const isWhole = new Set(whole)
+  const plain = items.flatMap((_, index) => (isWhole.has(index + 1) ? [] : [index + 1]))
+  const closing = operation.wholeCallOf!(itemsAt(items, whole))
+  const calls = plain.length === 0 ? [closing] : [closing, operation.callOf(itemsAt(items, plain))]
+  const [closed, others = []] = (await sql.pipeline(calls)) as unknown as (readonly Row[])[]
+  return [...inPlace(closed!, whole), ...inPlace(others, plain)]
 }
 
 /** Those that the first form has left out go through the whole one, and their answers take the places of the first. */
@@ -87,14 +117,19 @@ async function closeMore<Item extends Held, Row extends FencedRow, Answer>(
 ): Promise<readonly Row[]> {
   const ordinals = rows.flatMap((row) => (row.has_more ? [row.ordinal] : []))
   if (ordinals.length === 0) return rows
-  const [answered] = await sql.pipeline([operation.wholeCallOf!(ordinals.map((ordinal) => items[ordinal - 1]!))])
-  const closed = answered as unknown as readonly Row[]
-  const forAll = closed.find((row) => row.ordinal === wholeSet)
-  const inPlace =
-    forAll === undefined
-      ? closed.map((row) => ({ ...row, ordinal: ordinals[row.ordinal - 1]! }))
-      : ordinals.map((ordinal) => ({ ...forAll, ordinal }))
-  return [...rows.filter((row) => !row.has_more), ...inPlace]
+  const [closed] = await sql.pipeline([operation.wholeCallOf!(itemsAt(items, ordinals))])
+  return [...rows.filter((row) => !row.has_more), ...inPlace(closed as unknown as readonly Row[], ordinals)]
+}
+
+function itemsAt<Item>(items: readonly Item[], ordinals: readonly number[]): Item[] {
+  return ordinals.map((ordinal) => items[ordinal - 1]!)
+}
+
+/** Answers to the items at `ordinals` of a set. */
+function inPlace<Row extends FencedRow>(rows: readonly Row[], ordinals: readonly number[]): readonly Row[] {
+  const forAll = rows.find((row) => row.ordinal === wholeSet)
+  if (forAll !== undefined) return ordinals.map((ordinal) => ({ ...forAll, ordinal }))
+  return rows.map((row) => ({ ...row, ordinal: ordinals[row.ordinal - 1]! }))
 }
 
 async function judge<Item extends Held, Row extends FencedRow, Answer>(

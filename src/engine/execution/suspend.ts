@@ -17,7 +17,7 @@ import { judge, type Decision, type Judged, type Repeated } from '../suspension/
 import { lookCalls, lookedIn } from '../suspension/look.ts'
 import type { CheckedBinding, NewSuspension } from '../suspension/request.ts'
 import { readResumptions, type Resumption } from '../suspension/resumption.ts'
-import { isUnmet, parkUnmet, type ParkedUnmet } from '../suspension/unmet.ts'
+import { parkUnmet, unmetOf, type ParkedUnmet } from '../suspension/unmet.ts'
 import { isKind, writesOf } from '../suspension/write.ts'
 import { readWaitpoints } from '../waitpoint/of-suspension.ts'
 import type { OpenedWaitpoints } from '../waitpoint/opened.ts'
@@ -80,7 +80,8 @@ function suspending(around: Surroundings, keepsLease: boolean): SetOperation<New
     async send(items) {
       const keyless = items.some(opensDoors) ? await keys.ready().catch(asOwnAnswer) : undefined
       const able = keyless === undefined ? items : items.filter((item) => !opensDoors(item))
-      const parked = await parkUnmet(sql, keys, able.filter(isUnmet))
+      const unmet = able.flatMap((item) => unmetOf(item, opened) ?? [])
+      const parked = await parkUnmet(sql, keys, unmet)
       for (const one of parked.values()) opened.remember(one)
       const others = able.filter((item) => !parked.has(item))
       const judged = await judgeAll(others, [], {})
@@ -128,7 +129,11 @@ function isPassed(decision: Decision | ParkedUnmet): decision is Judged | Repeat
 function tell({ hints }: Surroundings, decisions: readonly (Decision | ParkedUnmet)[]): void {
   const queueIds = new Set<number>()
   for (const decision of decisions) {
-    if (isKind(decision, 'parked')) tellTimeout(hints, decision.row.timeout_at_ms, decision.row.parked_at_ms)
+    if (isKind(decision, 'parked')) {
+      const { row, wakeAt } = decision
+      tellTimeout(hints, row.timeout_at_ms, row.parked_at_ms)
+      if (wakeAt !== null) hints.due('wake', wakeAt - row.parked_at_ms)
+    }
     if (!isKind(decision, 'suspend') || decision.isAtOnce) continue
     const { item, row, verdict, timeoutAt } = decision
     const delayMs = item.resumeDelayMs ?? 0

@@ -14,7 +14,7 @@ import { call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
 import type { SigningKeys } from '../signing-key/keys.ts'
 import { keyByKid, storedKeyRow } from '../signing-key/stored-key.ts'
-import type { OpenedWaitpoint, OpenedWaitpoints } from '../waitpoint/opened.ts'
+import type { OpenedSuspension, OpenedWaitpoint, OpenedWaitpoints } from '../waitpoint/opened.ts'
 import { proofOf, ProvedTokens, refusalOf } from './admit.ts'
 import { factOf } from './fact.ts'
 import { claimedKid, type Incoming } from './incoming.ts'
@@ -146,7 +146,7 @@ export class Answers {
       const wait = candidates.has(item) ? this.#openedHere(item) : null
       if (wait !== null) {
         looked.set(item, wait)
-        provedHere.add(proof!)
+        if (proof !== null) provedHere.add(proof)
         continue
       }
       const isProved = proof === null || provedHere.has(proof) || this.#proved.has(proof)
@@ -165,8 +165,13 @@ export class Answers {
     return new Set([...first.values()].filter((item) => mayAnswer(item, again) && !this.#others.has(item.target.uuid)))
   }
 
-  /** By the right token, of the key that signed it: any other is read. */
+  /** By name, or by the right token, of the key that signed it: any other is read. */
   #openedHere({ door, target: { partition, uuid }, namespace }: Incoming): Wait | null {
+    if (door.by === 'name') {
+      const opened = this.#opened.takeByExecution(uuid)
+      if (opened === undefined || opened.partition !== partition) return null
+      return namespace === null || namespace === opened.namespace ? waitByName(opened) : null
+    }
     if (door.by !== 'token') return null
     const opened = this.#opened.take(uuid)
     if (opened === undefined || opened.partition !== partition || opened.kid !== claimedKid(door)) return null
@@ -223,8 +228,13 @@ function mayAnswer({ door }: Incoming, again: boolean): boolean {
   return door.by === 'token' || (door.by === 'name' && !again)
 }
 
-function waitOfOpened({ uuid, suspensionId, condition, key, keyScope, kid, createdAt }: OpenedWaitpoint): Wait {
-  return { uuid, suspensionId, condition, waitpointKey: key, keyScope, kid, now: createdAt }
+function waitOfOpened(opened: OpenedWaitpoint): Wait {
+  const { key: waitpointKey, keyScope, kid } = opened
+  return { ...waitByName(opened), waitpointKey, keyScope, kid }
+}
+
+function waitByName({ uuid, suspensionId, condition, openedAt }: OpenedSuspension): Wait {
+  return { uuid, suspensionId, condition, waitpointKey: null, keyScope: null, kid: null, now: openedAt }
 }
 
 function waitOfRow(row: ReadRow | undefined): Wait | null {

@@ -93,11 +93,17 @@ told as (
   insert into flowfabric.ff_event (${waitEventColumns})${signalledEvents}
 ),
 -- Some wait for a condition that names them: their execution's ending says how many were never taken, and its restart takes
--- them along. The row is written each time, so that neither goes by a snapshot from before the signal.
+-- them along. Others wait in a pending waitpoint for the suspension that uses it. The row is written each time, so that no ending,
+-- restart or suspension goes by a snapshot from before the signal.
 kept as (
   update flowfabric.ff_exec_core e
-  set attached = e.attached | ${attached.signals}
-  from (select distinct execution_id from received where effect = 'kept_for_condition' and not is_taken) i
+  set attached = e.attached | case when i.is_by_name then ${attached.signals} else 0 end
+  from (
+    select execution_id, bool_or(effect = 'kept_for_condition') as is_by_name
+    from received
+    where effect in ('kept_for_condition', 'buffered_for_pending_waitpoint') and not is_taken
+    group by execution_id
+  ) i
   where e.execution_id = any (array[i.execution_id])
 )
 select`,

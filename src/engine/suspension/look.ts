@@ -161,7 +161,7 @@ function factCalls(items: readonly NewSuspension[]) {
 }
 
 /** Something that came before may count. */
-export function asksForFacts(item: NewSuspension): boolean {
+function asksForFacts(item: NewSuspension): boolean {
   return asksForSignals(item) || childrenOf(item.condition).length > 0
 }
 

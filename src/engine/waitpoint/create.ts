@@ -12,12 +12,14 @@ import { call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import { fencedSet } from '../execution/fenced-operation.ts'
+import type { MoreToClose } from '../execution/more-to-close.ts'
 import { checkFence, fenced, fenceInput, fenceParams, fenceValues, type Fence, type Held } from '../fence.ts'
 import { fencedAnswer, fencedRow } from '../fenced-answer.ts'
 import { asOwnAnswer } from '../failure.ts'
 import { held, type Outcome, type SetOperation } from '../merge.ts'
 import type { SigningKeys } from '../signing-key/keys.ts'
 import { isStored, keyNameSql, signingKeyOf, storedKeyRow } from '../signing-key/stored-key.ts'
+import type { OpenedWaitpoints } from './opened.ts'
 import { withToken } from './tokens.ts'
 
 export interface CreateWaitpointRequest extends Fence {
@@ -133,7 +135,12 @@ interface Made extends CreateRow {
   readonly item: NewWaitpoint
 }
 
-export function createWaitpointOperation(sql: Sql, keys: SigningKeys): SetOperation<NewWaitpoint, WaitpointCreated> {
+export function createWaitpointOperation(
+  sql: Sql,
+  keys: SigningKeys,
+  opened: OpenedWaitpoints,
+  more: MoreToClose,
+): SetOperation<NewWaitpoint, WaitpointCreated> {
   const set = fencedSet<NewWaitpoint, CreateRow, Made>(sql, {
     callOf: (items) =>
       call(createStatement, {
@@ -143,7 +150,10 @@ export function createWaitpointOperation(sql: Sql, keys: SigningKeys): SetOperat
         expires_ins_ms: items.map((item) => item.expiresInMs),
         opened_keys: keys.openedNames(),
       }),
-    answer: (item, row) => ({ ...row, item }),
+    answer(item, row) {
+      more.add(item.uuid)
+      return { ...row, item }
+    },
     // One that was created stays, but who has lost the lease has no use for it.
     repeat: () => null,
   })
@@ -154,17 +164,21 @@ export function createWaitpointOperation(sql: Sql, keys: SigningKeys): SetOperat
     async send(items, again, isHalf) {
       await keys.ready()
       return Promise.all(
-        (await set.send(items, again, isHalf)).map((outcome) => signed(keys, outcome).catch(asOwnAnswer)),
+        (await set.send(items, again, isHalf)).map((outcome) => signed(keys, opened, outcome).catch(asOwnAnswer)),
       )
     },
     async sendAlone(item, again, lockTimeoutMs) {
       await keys.ready()
-      return signed(keys, await set.sendAlone(item, again, lockTimeoutMs)).catch(asOwnAnswer)
+      return signed(keys, opened, await set.sendAlone(item, again, lockTimeoutMs)).catch(asOwnAnswer)
     },
   }
 }
 
-async function signed(keys: SigningKeys, outcome: Outcome<Made>): Promise<Outcome<WaitpointCreated>> {
+async function signed(
+  keys: SigningKeys,
+  opened: OpenedWaitpoints,
+  outcome: Outcome<Made>,
+): Promise<Outcome<WaitpointCreated>> {
   if (outcome === held || EngineError.is(outcome)) return outcome
   const { item } = outcome
   if (outcome.has_room === false && outcome.is_made === false) return tooMany(item)
@@ -176,7 +190,10 @@ async function signed(keys: SigningKeys, outcome: Outcome<Made>): Promise<Outcom
   const unsigned = { uuid: item.waitpointUuid, key: item.key, kid: outcome.kid!, createdAt: outcome.made_at_ms! }
   await keys.openAll(outcome.owner_namespace!, [unsigned.kid])
   const { waitpointId, key, token } = withToken(keys, outcome.owner_namespace!, item, unsigned)
-  const { executionId } = item
+  const { executionId, uuid: executionUuid } = item
+  const { key_scope: keyScope, key_kid: activeKid } = outcome
+  // One whose reply was lost may be signed by another key than the one that signs now.
+  if (keyScope !== null && activeKid === unsigned.kid) opened.rememberMade({ ...unsigned, executionUuid, keyScope })
   return { kind: 'waitpoint_created', executionId, waitpointId, key, token: token!, expiresAt: outcome.expires_at_ms }
 }
 

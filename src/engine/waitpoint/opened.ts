@@ -1,17 +1,31 @@
-// The waitpoints that this process has opened itself. What a token is bound to, and the condition that an answer is judged by,
-// never change: so an answer that comes to the same process is checked without reading them again, which is the shorter by a
-// round trip. Whether the wait is still open is asked by the statement that ends it.
-import { isMetByOne } from '../../model/condition-waits.ts'
+// What this process knows of waits without reading: the waitpoints that it made, and the suspensions that it opened. What a token
+// is bound to, and the condition that an answer is evaluated by, never change. So a suspension that uses a waitpoint of this process,
+// and a signal that answers a suspension of it, are shorter by a round trip. The statements that write check everything else: that
+// the waitpoint is pending, that the suspension is open.
+import { isMetByOne, namesTakenBy } from '../../model/condition-waits.ts'
 import type { Condition } from '../../model/condition.ts'
 import type { ParkedUnmet } from '../suspension/unmet.ts'
+import type { UnsignedWaitpoint } from './tokens.ts'
 
-export interface OpenedWaitpoint {
+/** A waitpoint that was made ahead. */
+export interface MadeWaitpoint extends UnsignedWaitpoint {
+  readonly executionUuid: string
+  /** Of the key that signed it. */
+  readonly keyScope: string
+}
+
+/** A suspension that the first signal that fits it ends. */
+export interface OpenedSuspension {
   /** The execution's. */
   readonly uuid: string
   readonly namespace: string
   readonly partition: number
   readonly suspensionId: string
   readonly condition: Condition
+  readonly openedAt: number
+}
+
+export interface OpenedWaitpoint extends OpenedSuspension {
   readonly key: string
   readonly createdAt: number
   /** Of the key that signed it. */
@@ -23,30 +37,54 @@ const mostRemembered = 10_000
 const longestCondition = 2048
 
 export class OpenedWaitpoints {
-  readonly #byUuid = new Map<string, OpenedWaitpoint>()
+  readonly #made = new Map<string, MadeWaitpoint>()
+  readonly #byWaitpoint = new Map<string, OpenedWaitpoint>()
+  readonly #byExecution = new Map<string, OpenedSuspension>()
 
-  /** Only where the first signal that fits ends the wait: all others are judged by what came before, too. */
+  rememberMade(made: MadeWaitpoint): void {
+    this.#made.set(made.uuid, made)
+    forgetOldest(this.#made)
+  }
+
+  /** It may be used by several suspensions, one after the other. */
+  made(waitpoint: string): MadeWaitpoint | undefined {
+    return this.#made.get(waitpoint)
+  }
+
+  /** Only where the first signal that fits ends the wait: all others are evaluated with what came before, too. */
   remember({ item, row, doors }: ParkedUnmet): void {
     const { uuid, partition, suspensionId, condition } = item
     if (item.conditionLength > longestCondition || !isMetByOne(condition)) return
-    const of = { uuid, partition, suspensionId, condition, namespace: row.namespace, keyScope: row.key_scope! }
-    for (const { uuid: waitpoint, key, kid, createdAt } of doors) {
-      this.#byUuid.set(waitpoint, { ...of, key, kid, createdAt })
+    const of = { uuid, partition, suspensionId, condition, namespace: row.namespace, openedAt: row.parked_at_ms }
+    for (const { uuid: waitpoint, key, kid, createdAt, keyScope } of doors) {
+      this.#byWaitpoint.set(waitpoint, { ...of, key, kid, createdAt, keyScope })
     }
-    this.#forgetOldest()
+    forgetOldest(this.#byWaitpoint)
+    if (namesTakenBy(condition).length === 0) return
+    this.#byExecution.set(uuid, of)
+    forgetOldest(this.#byExecution)
   }
 
-  /** Once: whoever is not the answer leaves the next to be read. */
+  /** Once: a signal that is not the answer leaves the next to be read. */
   take(waitpoint: string): OpenedWaitpoint | undefined {
-    const opened = this.#byUuid.get(waitpoint)
-    this.#byUuid.delete(waitpoint)
-    return opened
+    return takeFrom(this.#byWaitpoint, waitpoint)
   }
 
-  #forgetOldest(): void {
-    for (const waitpoint of this.#byUuid.keys()) {
-      if (this.#byUuid.size <= mostRemembered) return
-      this.#byUuid.delete(waitpoint)
-    }
+  /** For a signal by name. Once, too. */
+  takeByExecution(execution: string): OpenedSuspension | undefined {
+    return takeFrom(this.#byExecution, execution)
+  }
+}
+
+function takeFrom<Value>(from: Map<string, Value>, uuid: string): Value | undefined {
+  const found = from.get(uuid)
+  from.delete(uuid)
+  return found
+}
+
+function forgetOldest(from: Map<string, unknown>): void {
+  for (const uuid of from.keys()) {
+    if (from.size <= mostRemembered) return
+    from.delete(uuid)
   }
 }

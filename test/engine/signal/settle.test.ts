@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { createEngine } from '../../../src/engine/engine.ts'
 import type { Condition } from '../../../src/model/condition.ts'
 import { around } from '../../../src/sql/around.ts'
+import type { Sql } from '../../../src/sql/sql.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { fenceOf, take } from '../execution/holder.ts'
@@ -20,16 +21,16 @@ async function counting() {
     return ask()
   }
   // A hint goes by itself behind a commit, whenever it likes: `query` is not counted.
-  const engine = createEngine({
+  const counting = {
     ...around(sql, (ask) => ask()),
     pipeline: (calls, options) => count(() => sql.pipeline(calls, options)),
     decide: (reads, decide, options) => count(() => sql.decide(reads, decide, options)),
-  })
-  return { ...rest, sql, engine, counted }
+  } satisfies Sql
+  return { ...rest, sql, engine: createEngine(counting), other: createEngine(counting), counted }
 }
 
 test('a signal that ends a wait is read and settled, by its token or by name; any other is judged', async () => {
-  const { engine, counted } = await counting()
+  const { engine, other, counted } = await counting()
   const sentBy = async (act: () => Promise<unknown>): Promise<number> => {
     counted.sent = 0
     await act()
@@ -38,15 +39,15 @@ test('a signal that ends a wait is read and settled, by its token or by name; an
   const first = await parked(engine, either)
   const { executionId } = await parked(engine, either)
   const busy = await parked(engine, { kind: 'count', n: 2, distinct: 'signals', waitpoints: ['door'] })
-  expect(await sentBy(() => engine.signals.deliver({ ...first.doors['door']!, name: 'yes' }))).toBe(2)
+  expect(await sentBy(() => other.signals.deliver({ ...first.doors['door']!, name: 'yes' }))).toBe(2)
   expect(await stateOf(engine, first.executionId)).toBe('resumable')
-  expect(await sentBy(() => engine.signals.send({ executionId, name: 'go' }))).toBe(2)
+  expect(await sentBy(() => other.signals.send({ executionId, name: 'go' }))).toBe(2)
   expect(await sentBy(() => engine.signals.deliver({ ...busy.doors['door']!, name: 'a' }))).toBe(2)
   expect(await sentBy(() => engine.signals.deliver({ ...busy.doors['door']!, name: 'b' }))).toBe(1)
   expect(await stateOf(engine, busy.executionId)).toBe('resumable')
 })
 
-test('what this process opened is not read again, and a wrong token takes as long as a waitpoint that does not exist', async () => {
+test('what this process opened is not read again, by its token or by name, and a wrong token takes as long as a waitpoint that does not exist', async () => {
   const { engine, sql, counted } = await counting()
   const sentBy = async (act: () => Promise<unknown>): Promise<number> => {
     counted.sent = 0
@@ -54,9 +55,12 @@ test('what this process opened is not read again, and a wrong token takes as lon
     return counted.sent
   }
   const door = async () => (await parked(engine, leaf('door'))).doors['door']!
+  const named = await parked(engine, byName)
   const [own, second, guessed, foreign] = [await door(), await door(), await door(), await door()]
   expect(await sentBy(() => engine.signals.deliver({ ...own, name: 'yes' }))).toBe(1)
   await refusal('waitpoint_closed', engine.signals.deliver({ ...own, name: 'yes' }))
+  expect(await sentBy(() => engine.signals.send({ executionId: named.executionId, name: 'go' }))).toBe(1)
+  expect(await stateOf(engine, named.executionId)).toBe('resumable')
 
   const wrong = sentBy(() =>
     refusal('invalid_token', engine.signals.deliver({ ...guessed, token: own.token, name: 'a' })),

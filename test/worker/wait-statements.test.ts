@@ -1,0 +1,114 @@
+// The statements that a wait of durable code takes, in their order; a claim, which is no part of a set, is not noted.
+import { expect, onTestFinished, test } from 'vitest'
+import { submit } from '../../src/connect/submit.ts'
+import { createEngine } from '../../src/engine/engine.ts'
+import { jsonCodec } from '../../src/model/codec.ts'
+import { around } from '../../src/sql/around.ts'
+import type { Call } from '../../src/sql/sql.ts'
+import { task, type Task } from '../../src/worker/task.ts'
+import { Worker } from '../../src/worker/worker.ts'
+import { setup } from '../support/setup.ts'
+
+/** A worker on an engine whose statements are written down, also those of the test itself. */
+async function watched<In, Out>(code: Task<In, Out>) {
+  const { sql, ...rest } = await setup()
+  const sent: string[] = []
+  const note = (calls: readonly Call[]): void => void sent.push(...calls.map(({ statement }) => statement.name))
+  const engine = createEngine({
+    ...around(sql, (ask) => ask()),
+    pipeline: (calls, options) => {
+      note(calls)
+      return sql.pipeline(calls, options)
+    },
+    decide: (reads, decide, options) => {
+      note(reads)
+      return sql.decide(
+        reads,
+        (rows) => {
+          const writes = decide(rows)
+          note(writes)
+          return writes
+        },
+        options,
+      )
+    },
+  })
+  const worker = new Worker({ tasks: [code], leaseTtl: '1m', handleSignals: false }, { engine, codec: jsonCodec })
+  onTestFinished(() => worker.stop({ grace: 0 }))
+  const run = await submit(engine, jsonCodec, code as Task, undefined, {})
+  await worker.tick()
+  /** What was sent since the last time. */
+  const takeSent = (): string[] => sent.splice(0)
+  const sentBy = async (act: () => Promise<unknown>): Promise<string[]> => {
+    takeSent()
+    await act()
+    return takeSent()
+  }
+  return { ...rest, sql, engine, worker, run, takeSent, sentBy }
+}
+
+const resumes = ['step.record', 'execution.complete.whole']
+
+test('a wait by name takes one statement to suspend, one to signal, and completes in one', async () => {
+  const ask = task('ask', (ctx) => ctx.waitFor('answer'))
+  const { run, worker, takeSent, sentBy } = await watched(ask)
+  expect(takeSent().at(-1)).toBe('suspension.park-unmet')
+  expect(await sentBy(() => run.signal('answer', 'yes'))).toEqual(['signal.settle'])
+  expect(await sentBy(() => worker.tick())).toEqual(resumes)
+  expect(await run.result()).toBe('yes')
+})
+
+test('so does a wait with a timeout, and a waitpoint that was made ahead and is answered by its token', async () => {
+  const tokens: string[] = []
+  const ask = task('ask', async (ctx) => {
+    const approval = await ctx.waitpoint('approval')
+    await ctx.step('mail', async () => tokens.push(await approval.token()))
+    return ctx.waitFor(approval, { timeout: '1d' })
+  })
+  const { run, engine, worker, takeSent, sentBy } = await watched(ask)
+  expect(takeSent().at(-1)).toBe('suspension.park-unmet')
+  const [waitpoint] = (await engine.waitpoints.list(run.id)).waitpoints
+  const { bytes } = jsonCodec.encode('yes')
+  const answer = { waitpointId: waitpoint!.waitpointId, token: tokens[0]!, name: 'answer', payload: bytes }
+  expect(await sentBy(() => engine.signals.deliver(answer))).toEqual(['signal.settle'])
+  expect(await sentBy(() => worker.tick())).toEqual(resumes)
+  expect(await run.result()).toBe('yes')
+})
+
+test('the second wait of a run closes the waitpoint that the first has left, in its one statement', async () => {
+  const ask = task('ask', async (ctx) => [await ctx.waitFor('first'), await ctx.waitFor('second')])
+  const { run, engine, worker, sentBy } = await watched(ask)
+  await run.signal('first', 1)
+  expect((await engine.waitpoints.list(run.id)).waitpoints).toMatchObject([{ key: 'first', state: 'pending' }])
+  expect((await sentBy(() => worker.tick())).at(-1)).toBe('suspension.park-unmet')
+  expect((await engine.waitpoints.list(run.id)).waitpoints).toMatchObject([{ key: 'second', state: 'active' }])
+  await run.signal('second', 2)
+  await worker.tick()
+  expect(await run.result()).toEqual([1, 2])
+})
+
+test('where something came before, the facts are read: an early signal, one in a waitpoint, a waitpoint that was kept', async () => {
+  const tokens: string[] = []
+  const ask = task('ask', async (ctx) => {
+    const door = await ctx.waitpoint('door')
+    await ctx.step('mail', async () => tokens.push(await door.token()))
+    const late = ctx.waitFor('late')
+    const first = await Promise.race([late, ctx.waitFor('go')])
+    return [first, await late, await ctx.waitFor(door), await ctx.waitFor('early')]
+  })
+  const { run, engine, worker, sentBy } = await watched(ask)
+  await run.signal('go', 'gone')
+  // The waitpoint of `late` is kept, and taken up by its key.
+  const again = await sentBy(() => worker.tick())
+  expect(again).toContain('suspension.look')
+  const { waitpoints } = await engine.waitpoints.list(run.id)
+  const { waitpointId } = waitpoints.find(({ key }) => key === 'door')!
+  const { bytes } = jsonCodec.encode('inside')
+  await engine.signals.deliver({ waitpointId, token: tokens[0]!, name: 'answer', payload: bytes })
+  await run.signal('early', 'bird')
+  await run.signal('late', 'still')
+  const last = await sentBy(() => worker.tick())
+  expect(last.filter((name) => name === 'suspension.look')).toHaveLength(2)
+  expect(last.at(-1)).toBe('execution.complete.whole')
+  expect(await run.result()).toEqual(['gone', 'still', 'inside', 'bird'])
+})
