@@ -147,7 +147,10 @@ export interface Executions {
   /** Gives it back at once, without burning an attempt. */
   release(request: ReleaseRequest): Promise<ReleaseResult>
   releaseMany(requests: readonly ReleaseRequest[]): Promise<(ReleaseResult | Refused)[]>
-  /** Parks it, without a lease, until the condition is met; when that is so already, it is back in its queue at once. */
+  /**
+   * Parks it, without a lease, until the condition is met; when that is so already, it is back in its queue at once. With the
+   * idempotency key of a `trySuspend` that was satisfied, it answers as that did, and the holder keeps its lease.
+   */
   suspend(request: SuspendRequest): Promise<SuspendResult>
   suspendMany(requests: readonly SuspendRequest[]): Promise<(SuspendResult | Refused)[]>
   /** The same, but when the condition is met already, the holder goes on under its lease. */

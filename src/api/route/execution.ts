@@ -39,8 +39,11 @@ export const executionRoutes = {
   releaseMany: many('releaseExecutions', '/v1/executions/release', 'worker', 'Give many back at once', holder),
   suspend: post('suspendExecution', `${one}/suspend`, 'worker', 'Park it until a condition is met', {
     body: 'payload',
+    bytes: ['resumption.signals.*.payload'],
   }),
-  suspendMany: many('suspendExecutions', '/v1/executions/suspend', 'worker', 'Park many until a condition is met'),
+  suspendMany: many('suspendExecutions', '/v1/executions/suspend', 'worker', 'Park many until a condition is met', {
+    bytes: ['items.*.resumption.signals.*.payload'],
+  }),
   trySuspend: post('trySuspendExecution', `${one}/try-suspend`, 'worker', 'Park it, unless its condition is met', {
     body: 'payload',
     bytes: ['resumption.signals.*.payload'],

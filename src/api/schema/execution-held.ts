@@ -66,6 +66,7 @@ const suspended = named(
       waitpoints: z.array(named('BoundWaitpoint', waitpoint)),
     }),
     cancelled,
+    answer({ kind: z.literal('already_satisfied'), executionId, resumption }),
   ]),
 )
 
@@ -97,10 +98,7 @@ export const heldShapes = {
   releaseMany: { request: set(release), answer: setAnswer(released) },
   suspend: { request: suspendRequest, answer: suspended },
   suspendMany: { request: set(suspendRequest), answer: setAnswer(suspended) },
-  trySuspend: {
-    request: suspendRequest,
-    answer: z.union([suspended, answer({ kind: z.literal('already_satisfied'), executionId, resumption })]),
-  },
+  trySuspend: { request: suspendRequest, answer: suspended },
   progress: {
     request: request({ ...fence, percent: z.number().optional(), message: z.string().optional() }),
     answer: answer({ kind: z.literal('progress_recorded'), executionId }),

@@ -32,15 +32,15 @@ export interface Suspended {
   readonly waitpoints: readonly BoundWaitpoint[]
 }
 
-export type SuspendResult =
+export type TrySuspendResult =
   | Suspended
   /** A cancel was asked for while it ran, so that it does not come back. */
   | { readonly kind: 'cancelled'; readonly executionId: ExecutionId }
-
-export type TrySuspendResult =
-  | SuspendResult
   /** The lease is kept. */
   | { readonly kind: 'already_satisfied'; readonly executionId: ExecutionId; readonly resumption: Resumption }
+
+/** `already_satisfied` only where it repeats, by its key, a `trySuspend` that was. */
+export type SuspendResult = TrySuspendResult
 
 interface Surroundings {
   readonly sql: Sql
@@ -51,8 +51,7 @@ interface Surroundings {
 }
 
 export function suspendOperation(around: Surroundings): SetOperation<NewSuspension, SuspendResult> {
-  // It parks whatever the condition says, and so is never satisfied instead.
-  return suspending(around, false) as SetOperation<NewSuspension, SuspendResult>
+  return suspending(around, false)
 }
 
 export function trySuspendOperation(around: Surroundings): SetOperation<NewSuspension, TrySuspendResult> {

@@ -92,7 +92,7 @@ export function judge(
     }
     if (!looked.locked.has(uuid)) return held
     const isAtOnce = row.last_was_at_once
-    if (isRepeat(item, row) && (keepsLease || !isAtOnce)) return { kind: 'repeat', item, row, isAtOnce }
+    if (isRepeat(item, row)) return { kind: 'repeat', item, row, isAtOnce }
     // The lease seems to have run out; a renewal may be under way.
     if (!row.is_held && row.is_last_holder && row.public_state === 'active' && !isAlone) return held
     if (!row.is_held) return refused(item, row)

@@ -34,13 +34,13 @@ const usableAhead = `(
       select count(*)
       from jsonb_to_recordset(t.doors) as d (id uuid, key text, is_ahead bool)
       cross join lateral (
-        select p.waitpoint_id, p.execution_id
+        select p.waitpoint_id, p.execution_id, p.waitpoint_key, p.expires_at_ms
         from flowfabric.ff_waitpoint_pending p
-        where p.waitpoint_id = d.id and p.execution_id = t.execution_id and p.state = 'pending' and p.is_made_ahead
-          and p.waitpoint_key = d.key and (p.expires_at_ms is null or p.expires_at_ms > k.now_ms)
+        where p.waitpoint_id = d.id and p.state = 'pending' and p.is_made_ahead
         offset 0
       ) p
-      where d.is_ahead and not exists (${waitingAt('p')}))`
+      where d.is_ahead and p.execution_id = t.execution_id and p.waitpoint_key = d.key
+        and (p.expires_at_ms is null or p.expires_at_ms > k.now_ms) and not exists (${waitingAt('p')}))`
 
 /** For a lateral join: the waitpoints of an execution that an earlier suspension made and kept. */
 const keptOf = (execution: string): string => `

@@ -58,6 +58,24 @@ test('an early signal satisfies a try at once, and the lease is kept', async () 
   expect(await engine.executions.complete(fenceOf(claim))).toMatchObject({ kind: 'completed' })
 })
 
+test('a suspend with the key of a try that was satisfied answers as the try did, and keeps the lease', async () => {
+  const { engine, sql } = await setup()
+  const { claim, waitpoint, request } = await ahead(engine)
+  await answer(engine, waitpoint)
+  const tried = await engine.executions.trySuspend(request({ idempotencyKey: 'k' }))
+  expect(tried).toMatchObject({ kind: 'already_satisfied' })
+  const again = request({ idempotencyKey: 'k' })
+  expect(await withoutWriting(sql, () => engine.executions.suspend(again))).toEqual(tried)
+  expect(await withoutWriting(sql, () => engine.executions.suspendMany([again]))).toEqual([tried])
+  expect(await engine.executions.describe(claim.executionId)).toMatchObject({ publicState: 'active' })
+  const other = {
+    ...fenceOf(claim),
+    condition: { kind: 'signal', waitpoint: 'more' },
+    idempotencyKey: 'other',
+  } as const
+  expect(await engine.executions.suspend(other)).toMatchObject({ kind: 'suspended' })
+})
+
 function fenceLease({ leaseId, leaseEpoch }: Claim) {
   return { leaseId, leaseEpoch }
 }
