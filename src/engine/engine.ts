@@ -1,10 +1,11 @@
-// The engine on one database: what all its callers share, and the operations bound to one of them.
+// The engine on one database: what all its callers share, the operations, and what binds them to a caller.
 import type { Sql } from '../sql/sql.ts'
 import { authenticate } from './api-key/authenticate.ts'
 import { createApiKey } from './api-key/create.ts'
 import { listApiKeys } from './api-key/list.ts'
 import { revokeApiKey } from './api-key/revoke.ts'
 import { listAttempts } from './attempt/list.ts'
+import { bindAll, Binding, type ForCaller } from './bound.ts'
 import { bindAdmitted } from '../model/caller.ts'
 import { localCaller, type Caller } from './caller.ts'
 import { guardedServerTime } from './clock/server-time.ts'
@@ -36,7 +37,7 @@ import { checkResumeRequest } from './execution/resume.ts'
 import { setTag } from './execution/set-tag.ts'
 import { checkWarnRequest } from './execution/warn.ts'
 import { throwInOurWords } from './failure.ts'
-import { flowsFor } from './flow/flows.ts'
+import { flowOperations } from './flow/flows.ts'
 import { checkLeases } from './lease/check.ts'
 import { listExpiredLeases } from './lease/list-expired.ts'
 import { checkRevokeRequest } from './lease/revoke.ts'
@@ -65,7 +66,7 @@ import { checkHeartbeatRequest } from './worker/heartbeat.ts'
 import { listWorkers } from './worker/list.ts'
 import { markDead } from './worker/mark-dead.ts'
 import { register } from './worker/register.ts'
-import { schedulesFor } from './schedule/schedules.ts'
+import { scheduleOperations } from './schedule/schedules.ts'
 import { withinTransaction, type Within } from './within.ts'
 import { Supervisor, type SuperviseOptions } from './reconcilers/supervisor.ts'
 import { shared, type EngineOptions, type Shared } from './shared.ts'
@@ -112,7 +113,49 @@ export function createEngine(sql: Sql, options: EngineOptions = {}): Engine {
   return openEngine(sql, options).engine
 }
 
+/** Plain objects for the caller who stays, views for those who come and go. */
 function engineFor(engine: Shared, caller: Caller): Engine {
+  const operations = operationsOf(engine)
+  const as = (from: Caller): Engine['as'] => {
+    return (options) => {
+      const to = bindAdmitted(from, options)
+      const binding = new Binding(to)
+      return engineOf(engine, operations, as(to), (verbs) => binding.view(verbs))
+    }
+  }
+  return engineOf(engine, operations, as(caller), (verbs) => bindAll(caller, verbs))
+}
+
+function engineOf(
+  { sql, schemaGuard }: Shared,
+  operations: Operations,
+  as: Engine['as'],
+  bind: <Noun extends object>(verbs: ForCaller<Noun>) => Noun,
+): Engine {
+  return {
+    as,
+    serverTime: () => guardedServerTime(sql, schemaGuard),
+    executions: bind<Engine['executions']>(operations.executions),
+    flows: bind<Engine['flows']>(operations.flows),
+    leases: bind<Engine['leases']>(operations.leases),
+    suspensions: bind<Engine['suspensions']>(operations.suspensions),
+    signals: bind<Engine['signals']>(operations.signals),
+    signingKeys: bind<Engine['signingKeys']>(operations.signingKeys),
+    waitpoints: bind<Engine['waitpoints']>(operations.waitpoints),
+    events: bind<Engine['events']>(operations.events),
+    steps: bind<Engine['steps']>(operations.steps),
+    attempts: bind<Engine['attempts']>(operations.attempts),
+    lanes: bind<Engine['lanes']>(operations.lanes),
+    workers: bind<Engine['workers']>(operations.workers),
+    schedules: bind<Engine['schedules']>(operations.schedules),
+    apiKeys: bind<Engine['apiKeys']>(operations.apiKeys),
+  }
+}
+
+type Nouns = Omit<Engine, 'as' | 'serverTime'>
+type Operations = { readonly [Noun in keyof Nouns]: ForCaller<Nouns[Noun]> }
+
+function operationsOf(engine: Shared): Operations {
   const { sql, signingKeys } = engine
   const create = inSets(checkCreateRequest, (item) => {
     if (item.parent !== null) return engine.createChildren
@@ -130,16 +173,14 @@ function engineFor(engine: Shared, caller: Caller): Engine {
   const deliver = inSets(checkDeliverRequest, () => engine.signal)
   const send = inSets(checkSendRequest, () => engine.signal)
   return {
-    as: (options) => engineFor(engine, bindAdmitted(caller, options)),
-    serverTime: () => guardedServerTime(sql, engine.schemaGuard),
     executions: {
       create: create.one,
       createMany: create.many,
-      claim: async (request) => {
+      claim: async (caller, request) => {
         engine.schemaGuard.check()
         return engine.claimer.claim(caller, request).catch(throwInOurWords)
       },
-      renew: (request) => renew(engine.raw, caller, request).catch(throwInOurWords),
+      renew: (caller, request) => renew(engine.raw, caller, request).catch(throwInOurWords),
       complete: complete.one,
       completeMany: complete.many,
       fail: fail.one,
@@ -158,31 +199,31 @@ function engineFor(engine: Shared, caller: Caller): Engine {
       replay: replay.one,
       replayMany: replay.many,
       grant: inSets(checkGrantRequest, () => engine.grant).one,
-      claimById: (request) => claimById(engine.raw, caller, request).catch(throwInOurWords),
+      claimById: (caller, request) => claimById(engine.raw, caller, request).catch(throwInOurWords),
       progress: inSets(checkProgressRequest, () => engine.progress).one,
       restart: inSets(checkRestartRequest, () => engine.restart).one,
       warn: inSets(checkWarnRequest, () => engine.warn).one,
       changePriority: inSets(checkChangePriorityRequest, () => engine.changePriority).one,
-      describe: (executionId) => describe(sql, caller, executionId),
-      explain: (executionId) => explainExecution(sql, caller, executionId),
-      result: (executionId, request = {}) => result(sql, engine.endings, caller, executionId, request),
-      input: (executionId) => input(sql, caller, executionId),
-      list: (request = {}) => list(sql, caller, request),
-      countByState: (request = {}) => countByState(sql, caller, request),
-      resolveFlowId: (executionId) => resolveFlowId(sql, caller, executionId),
-      getNamespace: (executionId) => getNamespace(sql, caller, executionId),
-      setTag: (executionId, key, value) => setTag(sql, caller, executionId, key, value),
-      getTag: (executionId, key) => getTag(sql, caller, executionId, key),
+      describe: (caller, executionId) => describe(sql, caller, executionId),
+      explain: (caller, executionId) => explainExecution(sql, caller, executionId),
+      result: (caller, executionId, request = {}) => result(sql, engine.endings, caller, executionId, request),
+      input: (caller, executionId) => input(sql, caller, executionId),
+      list: (caller, request = {}) => list(sql, caller, request),
+      countByState: (caller, request = {}) => countByState(sql, caller, request),
+      resolveFlowId: (caller, executionId) => resolveFlowId(sql, caller, executionId),
+      getNamespace: (caller, executionId) => getNamespace(sql, caller, executionId),
+      setTag: (caller, executionId, key, value) => setTag(sql, caller, executionId, key, value),
+      getTag: (caller, executionId, key) => getTag(sql, caller, executionId, key),
     },
-    flows: flowsFor(engine, caller),
+    flows: flowOperations(engine),
     leases: {
       revoke: inSets(checkRevokeRequest, () => engine.revoke).one,
-      check: (request) => checkLeases(sql, caller, request),
-      listExpired: (request = {}) => listExpiredLeases(sql, caller, request),
+      check: (caller, request) => checkLeases(sql, caller, request),
+      listExpired: (caller, request = {}) => listExpiredLeases(sql, caller, request),
     },
     suspensions: {
-      list: (request = {}) => listSuspensions(sql, caller, request),
-      describe: (executionId) => describeSuspension(sql, caller, executionId),
+      list: (caller, request = {}) => listSuspensions(sql, caller, request),
+      describe: (caller, executionId) => describeSuspension(sql, caller, executionId),
     },
     signals: {
       deliver: deliver.one,
@@ -191,48 +232,49 @@ function engineFor(engine: Shared, caller: Caller): Engine {
       sendMany: send.many,
       approve: inSets(checkApproveRequest, () => engine.signal).one,
       redeem: inSets(checkRedeemRequest, () => engine.signal).one,
-      list: (executionId, request = {}) => listSignals(sql, caller, executionId, request),
+      list: (caller, executionId, request = {}) => listSignals(sql, caller, executionId, request),
     },
     signingKeys: {
-      rotate: (request = {}) => rotate(engine.raw, signingKeys, caller, request).catch(throwInOurWords),
-      seed: (request) => seed(engine.raw, signingKeys, caller, request).catch(throwInOurWords),
-      list: (request = {}) => listSigningKeys(sql, caller, request),
+      rotate: (caller, request = {}) => rotate(engine.raw, signingKeys, caller, request).catch(throwInOurWords),
+      seed: (caller, request) => seed(engine.raw, signingKeys, caller, request).catch(throwInOurWords),
+      list: (caller, request = {}) => listSigningKeys(sql, caller, request),
     },
     waitpoints: {
       create: inSets(checkCreateWaitpointRequest, () => engine.createWaitpoint).one,
-      list: (executionId, request = {}) => listWaitpoints(sql, signingKeys, caller, executionId, request),
-      readToken: (waitpointId) => readToken(engine.raw, signingKeys, caller, waitpointId).catch(throwInOurWords),
-      link: (request) => link(engine.raw, signingKeys, caller, request).catch(throwInOurWords),
-      describeLink: (request) => describeLink(sql, signingKeys, caller, request),
+      list: (caller, executionId, request = {}) => listWaitpoints(sql, signingKeys, caller, executionId, request),
+      readToken: (caller, waitpointId) =>
+        readToken(engine.raw, signingKeys, caller, waitpointId).catch(throwInOurWords),
+      link: (caller, request) => link(engine.raw, signingKeys, caller, request).catch(throwInOurWords),
+      describeLink: (caller, request) => describeLink(sql, signingKeys, caller, request),
     },
     events: {
-      subscribe: (request = {}) => engine.subscriptions.subscribe(caller, request),
-      timeline: (executionId, request = {}) => timeline(sql, caller, executionId, request),
+      subscribe: (caller, request = {}) => engine.subscriptions.subscribe(caller, request),
+      timeline: (caller, executionId, request = {}) => timeline(sql, caller, executionId, request),
     },
     steps: {
       record: recordStep.one,
       recordMany: recordStep.many,
-      list: (executionId, request = {}) => listSteps(sql, caller, executionId, request),
+      list: (caller, executionId, request = {}) => listSteps(sql, caller, executionId, request),
     },
     attempts: {
-      list: (executionId, request = {}) => listAttempts(sql, caller, executionId, request),
+      list: (caller, executionId, request = {}) => listAttempts(sql, caller, executionId, request),
     },
     lanes: {
-      list: (request = {}) => listLanes(sql, caller, request),
-      measure: (request = {}) => measureLanes(sql, caller, request),
+      list: (caller, request = {}) => listLanes(sql, caller, request),
+      measure: (caller, request = {}) => measureLanes(sql, caller, request),
     },
     workers: {
-      register: (request) => register(engine.raw, caller, request).catch(throwInOurWords),
+      register: (caller, request) => register(engine.raw, caller, request).catch(throwInOurWords),
       heartbeat: inSets(checkHeartbeatRequest, () => engine.heartbeat).one,
-      markDead: (request) => markDead(engine.raw, caller, request).catch(throwInOurWords),
-      list: (request = {}) => listWorkers(sql, caller, request),
+      markDead: (caller, request) => markDead(engine.raw, caller, request).catch(throwInOurWords),
+      list: (caller, request = {}) => listWorkers(sql, caller, request),
     },
-    schedules: schedulesFor(engine, caller),
+    schedules: scheduleOperations(engine),
     apiKeys: {
-      create: (request) => createApiKey(engine.raw, caller, request).catch(throwInOurWords),
-      list: (request = {}) => listApiKeys(sql, caller, request),
-      revoke: (request) => revokeApiKey(engine.raw, caller, request).catch(throwInOurWords),
-      authenticate: (request) => authenticate(sql, caller, request),
+      create: (caller, request) => createApiKey(engine.raw, caller, request).catch(throwInOurWords),
+      list: (caller, request = {}) => listApiKeys(sql, caller, request),
+      revoke: (caller, request) => revokeApiKey(engine.raw, caller, request).catch(throwInOurWords),
+      authenticate: (caller, request) => authenticate(sql, caller, request),
     },
   }
 
@@ -243,7 +285,7 @@ function engineFor(engine: Shared, caller: Caller): Engine {
   ) {
     return {
       // One promise for each call: an async function would make another.
-      one: (request: Request): Promise<Answer> => {
+      one: (caller: Caller, request: Request): Promise<Answer> => {
         try {
           const item = check(caller, request)
           return mergerOf(item).one(item)
@@ -251,7 +293,7 @@ function engineFor(engine: Shared, caller: Caller): Engine {
           return Promise.reject(error)
         }
       },
-      many: (requests: readonly Request[]) =>
+      many: (caller: Caller, requests: readonly Request[]) =>
         eachInPlace(
           requests,
           (request) => check(caller, request),

@@ -1,6 +1,6 @@
-// The operations on flows, bound to a caller.
+// The operations on flows, each for the caller that it is given.
 import type { Sql } from '../../sql/sql.ts'
-import type { Caller } from '../caller.ts'
+import type { ForCaller } from '../bound.ts'
 import type { Flows } from '../contract.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { owed } from '../dispatch/owed.ts'
@@ -38,26 +38,27 @@ interface Shared {
   readonly onOwed: (owes: number) => void
 }
 
-export function flowsFor({ sql, raw, queues, hints, turns, dispatcher, onOwed }: Shared, caller: Caller): Flows {
+export function flowOperations({ sql, raw, queues, hints, turns, dispatcher, onOwed }: Shared): ForCaller<Flows> {
   const means = { sql: raw, queues, hints, turns, onOwed: () => onOwed(owed.flow) }
   return {
-    create: (request) => createFlow(means, caller, request).catch(throwInOurWords),
-    addMember: (request) => addMember(means, caller, request).catch(throwInOurWords),
-    connect: (request) => connect(means, caller, request).catch(throwInOurWords),
-    seal: (request) => seal(means, caller, request).catch(throwInOurWords),
-    close: (request) => closeFlow(means, caller, request).catch(throwInOurWords),
-    submitGraph: (request) => submitGraph(means, caller, request).catch(throwInOurWords),
-    describe: (flowId) => describeFlow(sql, caller, flowId),
-    list: (request = {}) => listFlows(sql, caller, request),
-    graph: (flowId, request = {}) => flowGraph(sql, caller, flowId, request),
-    edges: (flowId, request = {}) => listEdges(sql, caller, flowId, request),
-    describeEdge: (flowId, edgeId) => describeEdge(sql, caller, flowId, edgeId),
-    upstreamResults: (executionId, request = {}) => upstreamResults(sql, caller, executionId, request),
-    eligibility: (executionId) => eligibility(sql, caller, executionId),
-    wait: (flowId, request = {}) => waitForFlow(sql, hints, caller, flowId, request),
-    timeline: (flowId, request = {}) => flowTimeline(sql, caller, flowId, request),
-    setTag: (flowId, key, value) => setFlowTag(sql, caller, flowId, key, value),
-    getTag: (flowId, key) => getFlowTag(sql, caller, flowId, key),
-    cancel: (request) => cancelFlow({ sql: raw, dispatcher, hints, onOwed }, caller, request).catch(throwInOurWords),
+    create: (caller, request) => createFlow(means, caller, request).catch(throwInOurWords),
+    addMember: (caller, request) => addMember(means, caller, request).catch(throwInOurWords),
+    connect: (caller, request) => connect(means, caller, request).catch(throwInOurWords),
+    seal: (caller, request) => seal(means, caller, request).catch(throwInOurWords),
+    close: (caller, request) => closeFlow(means, caller, request).catch(throwInOurWords),
+    submitGraph: (caller, request) => submitGraph(means, caller, request).catch(throwInOurWords),
+    describe: (caller, flowId) => describeFlow(sql, caller, flowId),
+    list: (caller, request = {}) => listFlows(sql, caller, request),
+    graph: (caller, flowId, request = {}) => flowGraph(sql, caller, flowId, request),
+    edges: (caller, flowId, request = {}) => listEdges(sql, caller, flowId, request),
+    describeEdge: (caller, flowId, edgeId) => describeEdge(sql, caller, flowId, edgeId),
+    upstreamResults: (caller, executionId, request = {}) => upstreamResults(sql, caller, executionId, request),
+    eligibility: (caller, executionId) => eligibility(sql, caller, executionId),
+    wait: (caller, flowId, request = {}) => waitForFlow(sql, hints, caller, flowId, request),
+    timeline: (caller, flowId, request = {}) => flowTimeline(sql, caller, flowId, request),
+    setTag: (caller, flowId, key, value) => setFlowTag(sql, caller, flowId, key, value),
+    getTag: (caller, flowId, key) => getFlowTag(sql, caller, flowId, key),
+    cancel: (caller, request) =>
+      cancelFlow({ sql: raw, dispatcher, hints, onOwed }, caller, request).catch(throwInOurWords),
   }
 }

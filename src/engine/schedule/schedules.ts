@@ -1,6 +1,6 @@
-// The operations on schedules, for one caller.
+// The operations on schedules, each for the caller that it is given.
 import type { Sql } from '../../sql/sql.ts'
-import type { Caller } from '../caller.ts'
+import type { ForCaller } from '../bound.ts'
 import type { Schedules } from '../contract.ts'
 import { throwInOurWords } from '../failure.ts'
 import type { QueueRegistry } from '../queue/intern.ts'
@@ -19,14 +19,14 @@ interface Parts extends Telling {
   readonly queues: QueueRegistry
 }
 
-export function schedulesFor({ sql, raw, queues, ...telling }: Parts, caller: Caller): Schedules {
+export function scheduleOperations({ sql, raw, queues, ...telling }: Parts): ForCaller<Schedules> {
   return {
-    put: (request) => putSchedule(raw, queues, caller, request).catch(throwInOurWords),
-    pause: (request) => pauseSchedule(raw, caller, request).catch(throwInOurWords),
-    resume: (request) => resumeSchedule(raw, caller, request).catch(throwInOurWords),
-    trigger: (request) => triggerSchedule(raw, caller, request, telling).catch(throwInOurWords),
-    describe: (request) => describeSchedule(sql, caller, request),
-    list: (request = {}) => listSchedules(sql, caller, request),
-    delete: (request) => deleteSchedule(raw, caller, request).catch(throwInOurWords),
+    put: (caller, request) => putSchedule(raw, queues, caller, request).catch(throwInOurWords),
+    pause: (caller, request) => pauseSchedule(raw, caller, request).catch(throwInOurWords),
+    resume: (caller, request) => resumeSchedule(raw, caller, request).catch(throwInOurWords),
+    trigger: (caller, request) => triggerSchedule(raw, caller, request, telling).catch(throwInOurWords),
+    describe: (caller, request) => describeSchedule(sql, caller, request),
+    list: (caller, request = {}) => listSchedules(sql, caller, request),
+    delete: (caller, request) => deleteSchedule(raw, caller, request).catch(throwInOurWords),
   }
 }
