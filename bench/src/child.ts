@@ -10,6 +10,7 @@ import { compiled } from './compile.ts'
 const quiet = ['--disable-warning=DeprecationWarning']
 
 export interface Child<Output, Order> {
+  readonly pid: number
   tell(order: Order): Promise<Output>
   end(): Promise<void>
 }
@@ -35,6 +36,7 @@ export async function startChild<Output, Order = 'go'>(
 
   await next()
   return {
+    pid: child.pid!,
     async tell(order) {
       child.send({ order })
       return (await next()) as Output

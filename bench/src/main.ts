@@ -31,6 +31,7 @@ import { serverLoad } from './scenarios/server-load.ts'
 import { silence } from './scenarios/silence.ts'
 import { size } from './scenarios/size.ts'
 import { sleeping } from './scenarios/sleeping.ts'
+import { soak } from './scenarios/soak.ts'
 import { suspendLatency } from './scenarios/suspend-latency.ts'
 import { suspend } from './scenarios/suspend.ts'
 import { sustained } from './scenarios/sustained.ts'
@@ -51,6 +52,7 @@ const scenarios: readonly Scenario[] = [
   createBatch,
   latency,
   sustained,
+  soak,
   suspendLatency,
   suspend,
   flowChains,
@@ -75,6 +77,7 @@ const chosen = choose(words.filter((word) => !word.includes('=')))
 const settings: Settings = {
   rounds: setting('rounds', 3, 1),
   rows: setting('rows', 1_000_000, 200_000),
+  seconds: setting('seconds', 250, 50),
   only: words.filter((word) => word.startsWith('only=')).flatMap((word) => word.slice(5).split(',')),
 }
 

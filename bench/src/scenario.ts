@@ -26,11 +26,13 @@ export interface Settings {
   readonly rounds: number
   /** Executions in a large table; half as many go through one. */
   readonly rows: number
+  /** How long a scenario of endurance takes. */
+  readonly seconds: number
   /** Beginnings of the names of those who take part beside raw and FlowFabric; none: all of them. */
   readonly only: readonly string[]
 }
 
-export type Unit = '/s' | 'ms' | 'MB' | 'bytes'
+export type Unit = '/s' | 'ms' | 'us' | 'MB' | 'bytes'
 
 export interface Report {
   readonly name: string
