@@ -113,6 +113,7 @@ export const errorTable = {
   lease_expired: final(409, 'The lease ran out before the write arrived.'),
   lease_revoked: final(409, 'An operator took the lease away.'),
   lease_not_held: final(409, 'Nobody holds a lease on the execution.'),
+  capability_mismatch: final(409, 'The worker does not serve the kind, version or capabilities of the execution.'),
   grant_exists: final(409, 'The execution already has a live grant.'),
   grant_expired: final(409, 'The grant ran out before it was redeemed.'),
 

@@ -22,11 +22,11 @@ await serve<number, ProducerOrder>(async (input) => {
   const sendEmail = task('send-email', async (_, payload: Payload) => payload.sequence)
   let submitted = 0
   let handled = 0
-  let isStopped = false
+  const stopped = new AbortController()
   let producing: Promise<void> | null = null
 
   async function produce(): Promise<void> {
-    while (!isStopped) {
+    while (!stopped.signal.aborted) {
       if (submitted - handled > mostOpen - setSize) {
         await setTimeout(5)
         continue
@@ -44,7 +44,7 @@ await serve<number, ProducerOrder>(async (input) => {
         handled = order.handled
         producing ??= produce()
       } else {
-        isStopped = true
+        stopped.abort()
         await producing
       }
       return submitted

@@ -108,6 +108,11 @@ const replayed = named(
 
 const filter = { namespace: z.string().optional(), lane: z.string().optional(), kind: z.string().optional() }
 const worker = { workerId: z.string(), workerInstanceId: z.string() }
+const served = {
+  kinds: z.array(z.string()).optional().describe('Left out: any kind.'),
+  versions: z.array(z.string()).optional().describe('Besides executions that need none. Left out: only those.'),
+  capabilities: z.array(z.string()).optional().describe('Left out: none.'),
+}
 const byId = request({ executionId })
 export const stateCount = named('StateCount', answer({ count, orMore: z.boolean() }), 'So many, or so many or more.')
 
@@ -119,9 +124,7 @@ export const executionShapes = {
       ...worker,
       lanes: z.array(z.string()),
       namespaces: z.array(z.string()).optional(),
-      kinds: z.array(z.string()).optional(),
-      versions: z.array(z.string()).optional(),
-      capabilities: z.array(z.string()).optional(),
+      ...served,
       max: z.int().optional().describe('1 to 10,000; defaults to 1.'),
       leaseTtl: duration.optional(),
       wait: duration.optional().describe('How long to wait when there is nothing, a minute at most.'),
@@ -130,11 +133,11 @@ export const executionShapes = {
     answer: answer({ claims: z.array(claim), more: z.boolean() }),
   },
   grant: {
-    request: request({ executionId, ...worker, ttl: duration.optional() }),
+    request: request({ executionId, ...worker, ...served, ttl: duration.optional() }),
     answer: answer({ kind: z.literal('granted'), executionId, grantId: z.string(), expiresAt: time }),
   },
   claimById: {
-    request: request({ executionId, grantId: z.string(), ...worker, leaseTtl: duration.optional() }),
+    request: request({ executionId, grantId: z.string(), ...worker, ...served, leaseTtl: duration.optional() }),
     answer: claim,
   },
   ...heldShapes,

@@ -3,18 +3,27 @@ import { attached } from '../../model/attached.ts'
 import type { Duration } from '../../model/duration.ts'
 import { EngineError } from '../../model/errors.ts'
 import { parseExecutionId, type ExecutionId } from '../../model/id.ts'
+import type { Served } from '../../model/served.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { PublicState } from '../../model/state.ts'
 import { checkText } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
-import { oneOf, statement } from '../../sql/statement.ts'
+import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import { decodeQueue, queueRow } from '../queue/match.ts'
+import {
+  checkServed,
+  isServedSql,
+  neededColumns,
+  servedFields,
+  unservedError,
+  type ServedRequest,
+} from '../queue/served.ts'
 import { untilSent } from '../resend.ts'
 import { claimColumns, claimInput, claimRow, decodeClaim, holdTaken, isOfCancelledFlow, type Claim } from './claim.ts'
 import { checkLeaseTtl, checkWorker } from './renew.ts'
 
-export interface ClaimByIdRequest {
+export interface ClaimByIdRequest extends ServedRequest {
   readonly executionId: ExecutionId
   readonly grantId: string
   readonly workerId: string
@@ -44,6 +53,10 @@ const claimStatement = statement({
     partition_key: 'int2',
     namespace: 'text?',
     grant_id: 'text',
+    any_kind: 'bool',
+    kinds: 'text[]',
+    versions: 'text[]',
+    capabilities: 'text[]',
   },
   row: { ...claimRow, ...queueRow },
   text: `
@@ -62,6 +75,10 @@ with taken as materialized (
       select from flowfabric.ff_grant g
       where g.execution_id = any (array[e.execution_id]) and g.grant_id::text = $8 and g.worker_id = $1
         and g.worker_instance_id = $2 and g.expires_at_ms > flowfabric.ff_now_ms())
+    and exists (
+      select from flowfabric.ff_queue q
+      where q.queue_id = any (array[e.queue_id])
+        and ${isServedSql({ anyKind: '$9', kinds: '$10::text[]', versions: '$11::text[]', capabilities: '$12::text[]' })})
     and not ${isOfCancelledFlow}
   for no key update of e
 ),
@@ -80,22 +97,29 @@ const lookStatement = statement({
     is_eligible: 'bool',
     is_this_grant: 'bool',
     is_expired: 'bool',
+    needed_kind: 'text',
+    needed_version: 'text',
+    needed_capabilities: 'text[]',
   },
   text: `
 select e.public_state, e.eligibility_state = 'eligible_now' as is_eligible,
   coalesce(g.grant_id::text = $4, false) as is_this_grant,
-  coalesce(g.expires_at_ms <= flowfabric.ff_now_ms(), false) as is_expired
+  coalesce(g.expires_at_ms <= flowfabric.ff_now_ms(), false) as is_expired, ${neededColumns}
 from flowfabric.ff_exec_core e
+join flowfabric.ff_queue q on q.queue_id = any (array[e.queue_id])
 left join flowfabric.ff_grant g on g.execution_id = any (array[e.execution_id])
 where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.namespace = $3)`,
 })
 
 const lockTimeoutMs = 2000
 
+const fields = ['executionId', 'grantId', 'workerId', 'workerInstanceId', 'leaseTtl', ...servedFields] as const
+
 export async function claimById(sql: Sql, caller: Caller, request: ClaimByIdRequest): Promise<Claim> {
-  refuseUnknownFields('claimById', request, ['executionId', 'grantId', 'workerId', 'workerInstanceId', 'leaseTtl'])
+  refuseUnknownFields('claimById', request, fields)
   const { executionId } = request
   const { partition, uuid } = parseExecutionId(executionId)
+  const served = checkServed(request)
   const target = { execution_id: uuid, partition_key: partition, namespace: caller.namespace }
   const values = {
     worker_id: checkWorker('workerId', request.workerId),
@@ -104,6 +128,10 @@ export async function claimById(sql: Sql, caller: Caller, request: ClaimByIdRequ
     actor: caller.actor,
     ...target,
     grant_id: checkText('grantId', request.grantId, { minBytes: 1, maxBytes: 64 }),
+    any_kind: served.kinds === null,
+    kinds: served.kinds ?? [],
+    versions: served.versions,
+    capabilities: served.capabilities,
   }
   const [, rows] = await untilSent(sql, { again: false, onlyOnce: true }, () =>
     sql.pipeline([call(lockStatement, target), call(claimStatement, values)], { lockTimeoutMs }),
@@ -113,17 +141,10 @@ export async function claimById(sql: Sql, caller: Caller, request: ClaimByIdRequ
   if (found === undefined) {
     throw new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
   }
-  throw refusalOf(executionId, found)
+  throw refusalOf(executionId, served, found)
 }
 
-interface Found {
-  readonly public_state: PublicState
-  readonly is_eligible: boolean
-  readonly is_this_grant: boolean
-  readonly is_expired: boolean
-}
-
-function refusalOf(executionId: ExecutionId, found: Found): EngineError {
+function refusalOf(executionId: ExecutionId, served: Served, found: RowOf<typeof lookStatement.row>): EngineError {
   if (found.is_this_grant && found.is_expired) {
     return new EngineError('grant_expired', `the grant for ${executionId} has run out; ask for another`, {
       executionId,
@@ -133,6 +154,8 @@ function refusalOf(executionId: ExecutionId, found: Found): EngineError {
     const sentence = `execution ${executionId} is ${found.public_state}; only one that waits can be claimed`
     return new EngineError('execution_not_runnable', sentence, { executionId, publicState: found.public_state })
   }
+  const unserved = found.is_this_grant ? unservedError(executionId, served, found) : null
+  if (unserved !== null) return unserved
   const sentence = `no live grant for ${executionId} answers to this id, worker and instance; ask for one`
   return new EngineError('grant_not_found', sentence, { executionId })
 }

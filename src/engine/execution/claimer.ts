@@ -1,8 +1,7 @@
 // The claims of one process: which queues to read, where each begins, how many rows to look at, and when to look again.
-import { parseCapabilities } from '../../model/capability.ts'
 import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
-import { checkKind, checkLane, checkNamespace, checkVersion } from '../../model/name.ts'
+import { checkLane, checkNamespace } from '../../model/name.ts'
 import { checkAbortSignal, refuseUnknownFields } from '../../model/shape.ts'
 import { show } from '../../model/text.ts'
 import type { Sql } from '../../sql/sql.ts'
@@ -11,22 +10,18 @@ import type { Caller } from '../caller.ts'
 import type { Hints } from '../hint.ts'
 import type { QueueHeads } from '../queue/head.ts'
 import type { QueueFilter, QueueMatcher } from '../queue/match.ts'
+import { checkServed, servedFields, someOf, type ServedRequest } from '../queue/served.ts'
 import { untilSent } from '../resend.ts'
 import { claimReady, countReady, decodeClaim, type Claim, type ClaimRow } from './claim.ts'
 import type { MoreToClose } from './more-to-close.ts'
 import { checkLeaseTtl, checkWorker } from './renew.ts'
 
-export interface ClaimRequest {
+export interface ClaimRequest extends ServedRequest {
   readonly workerId: string
   readonly workerInstanceId: string
   readonly lanes: readonly string[]
   /** Left out: all that the caller sees. */
   readonly namespaces?: readonly string[]
-  /** Left out: any kind. */
-  readonly kinds?: readonly string[]
-  /** Versions that this worker serves, besides executions that ask for none. */
-  readonly versions?: readonly string[]
-  readonly capabilities?: readonly string[]
   /** 1 to 10,000; defaults to 1. */
   readonly max?: number
   readonly leaseTtl?: Duration
@@ -61,9 +56,7 @@ const fields = [
   'workerInstanceId',
   'lanes',
   'namespaces',
-  'kinds',
-  'versions',
-  'capabilities',
+  ...servedFields,
   'max',
   'leaseTtl',
   'wait',
@@ -155,9 +148,7 @@ export class Claimer {
       filter: {
         namespaces: namespacesOf(caller, request.namespaces),
         lanes: lanes.map(checkLane),
-        kinds: someOf('kinds', request.kinds)?.map(checkKind) ?? null,
-        versions: listOf('versions', request.versions)?.map(checkVersion) ?? [],
-        capabilities: parseCapabilities(request.capabilities),
+        ...checkServed(request),
       },
       workerId: checkWorker('workerId', request.workerId),
       workerInstanceId: checkWorker('workerInstanceId', request.workerInstanceId),
@@ -272,18 +263,6 @@ function inClaimOrder(a: ClaimRow, b: ClaimRow): number {
 function othersAfter(others: number, metOthers: boolean): number {
   if (metOthers) return Math.min(others * 2 + 3, mostOthers)
   return others < 0.5 ? 0 : others * 0.9
-}
-
-function listOf(field: string, value: unknown): readonly string[] | undefined {
-  if (value === undefined || Array.isArray(value)) return value
-  throw refusal('invalid_input', field, show(value), 'an array, or left out')
-}
-
-/** None of them would be nothing at all, which nobody waits for. */
-function someOf(field: string, value: unknown): readonly string[] | undefined {
-  const list = listOf(field, value)
-  if (list?.length === 0) throw refusal('invalid_input', field, 'empty', 'one or more, or left out')
-  return list
 }
 
 function namespacesOf(caller: Caller, wanted: readonly string[] | undefined): readonly string[] | null {

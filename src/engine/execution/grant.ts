@@ -1,10 +1,12 @@
 // Grant: the right of one worker instance to claim one execution, once, for a short time. It moves nothing: the execution
-// stays where it is in its queue, and other claims pass over it while the grant lives.
+// stays where it is in its queue, and other claims pass over it while the grant lives. A worker that a claim would not give
+// the execution to gets no grant for it either.
 import { randomUUID } from 'node:crypto'
 import { attached } from '../../model/attached.ts'
 import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
 import type { ExecutionId } from '../../model/id.ts'
+import type { Served } from '../../model/served.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { PublicState } from '../../model/state.ts'
 import { call, type Sql } from '../../sql/sql.ts'
@@ -12,6 +14,14 @@ import { oneOf, statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import { clockAfter } from '../clock/after-lock.ts'
 import type { SetOperation } from '../merge.ts'
+import {
+  checkServed,
+  isServedSql,
+  neededColumns,
+  servedFields,
+  unservedError,
+  type ServedRequest,
+} from '../queue/served.ts'
 import {
   checkTarget,
   lockedTarget,
@@ -24,7 +34,7 @@ import {
 } from './operator-set.ts'
 import { checkWorker } from './renew.ts'
 
-export interface GrantRequest {
+export interface GrantRequest extends ServedRequest {
   readonly executionId: ExecutionId
   readonly workerId: string
   readonly workerInstanceId: string
@@ -43,13 +53,14 @@ export interface NewGrant extends Target {
   readonly grantId: string
   readonly workerId: string
   readonly workerInstanceId: string
+  readonly served: Served
   readonly ttlMs: number
 }
 
 const longestTtlMs = 60_000
 
 export function checkGrantRequest(caller: Caller, request: GrantRequest): NewGrant {
-  refuseUnknownFields('grant', request, ['executionId', 'workerId', 'workerInstanceId', 'ttl'])
+  refuseUnknownFields('grant', request, ['executionId', 'workerId', 'workerInstanceId', 'ttl', ...servedFields])
   const ttlMs = parseDuration('ttl', request.ttl ?? 5000)
   if (ttlMs < 1 || ttlMs > longestTtlMs) throw refusal('invalid_input', 'ttl', `${ttlMs} ms`, `1 to ${longestTtlMs} ms`)
   return {
@@ -57,6 +68,7 @@ export function checkGrantRequest(caller: Caller, request: GrantRequest): NewGra
     grantId: randomUUID(),
     workerId: checkWorker('workerId', request.workerId),
     workerInstanceId: checkWorker('workerInstanceId', request.workerInstanceId),
+    served: checkServed(request),
     ttlMs,
   }
 }
@@ -66,6 +78,9 @@ const own = {
   is_eligible: 'bool',
   is_granted: 'bool',
   granted_until_ms: 'int8',
+  needed_kind: 'text',
+  needed_version: 'text',
+  needed_capabilities: 'text[]',
 } as const
 const row = {
   ordinal: 'int8',
@@ -75,7 +90,21 @@ const row = {
   is_eligible: 'bool?',
   is_granted: 'bool?',
   granted_until_ms: 'int8?',
+  needed_kind: 'text?',
+  needed_version: 'text?',
+  needed_capabilities: 'text[]',
 } as const
+
+const isServed = isServedSql({
+  anyKind: `t.served -> 'kinds' = 'null'`,
+  kinds: textsOf('kinds'),
+  versions: textsOf('versions'),
+  capabilities: textsOf('capabilities'),
+})
+
+function textsOf(field: keyof Served): string {
+  return `array(select jsonb_array_elements_text(nullif(t.served -> '${field}', 'null')))`
+}
 
 // A grant is written and deleted under the execution's lock, so its row needs no lock of its own to be read. One with the
 // given id is there when the reply to the first send was lost, and answers as that did.
@@ -87,23 +116,27 @@ const grantStatement = statement({
     worker_ids: 'text[]',
     worker_instance_ids: 'text[]',
     ttls_ms: 'int8[]',
+    served: 'jsonb[]',
   },
   row,
   text: `
 with input as materialized (
   select *
-  from unnest($1::uuid[], $2::int2[], $3::text[], $4::text[], $5::uuid[], $6::text[], $7::text[], $8::int8[])
-    with ordinality as i (${targetInput}, new_grant_id, worker_id, worker_instance_id, ttl_ms, ordinal)
+  from unnest($1::uuid[], $2::int2[], $3::text[], $4::text[], $5::uuid[], $6::text[], $7::text[], $8::int8[],
+    $9::jsonb[])
+    with ordinality as i (${targetInput}, new_grant_id, worker_id, worker_instance_id, ttl_ms, served, ordinal)
 ),
-${lockedTarget('new_grant_id', 'worker_id', 'worker_instance_id', 'ttl_ms')},
+${lockedTarget('new_grant_id', 'worker_id', 'worker_instance_id', 'ttl_ms', 'served')},
 ${clockAfter('target')},
 judged as materialized (
   select t.*, c.now_ms, t.eligibility_state = 'eligible_now' as is_eligible,
     coalesce(g.expires_at_ms > c.now_ms and g.grant_id <> t.new_grant_id, false) as is_granted,
     coalesce(g.grant_id = t.new_grant_id, false) as is_given,
-    case when g.grant_id = t.new_grant_id then g.expires_at_ms else c.now_ms + t.ttl_ms end as granted_until_ms
+    case when g.grant_id = t.new_grant_id then g.expires_at_ms else c.now_ms + t.ttl_ms end as granted_until_ms,
+    ${isServed} as is_served, ${neededColumns}
   from target t
   cross join clock c
+  join flowfabric.ff_queue q on q.queue_id = any (array[t.queue_id])
   left join flowfabric.ff_grant g on g.execution_id = any (array[t.execution_id])
 ),
 granted as (
@@ -111,7 +144,7 @@ granted as (
     (execution_id, grant_id, granted_at_ms, expires_at_ms, worker_id, worker_instance_id)
   select execution_id, new_grant_id, now_ms, granted_until_ms, worker_id, worker_instance_id
   from judged
-  where is_eligible and not is_granted and not is_given
+  where is_eligible and is_served and not is_granted and not is_given
   on conflict (execution_id) do update
   set grant_id = excluded.grant_id, granted_at_ms = excluded.granted_at_ms, expires_at_ms = excluded.expires_at_ms,
     worker_id = excluded.worker_id, worker_instance_id = excluded.worker_instance_id
@@ -136,12 +169,15 @@ export function grantOperation(sql: Sql): SetOperation<NewGrant, Granted> {
         worker_ids: items.map((item) => item.workerId),
         worker_instance_ids: items.map((item) => item.workerInstanceId),
         ttls_ms: items.map((item) => item.ttlMs),
+        served: items.map((item) => item.served),
       }),
-    ({ executionId, grantId }, found) => {
+    ({ executionId, grantId, served }, found) => {
       if (found.is_eligible !== true) {
         const sentence = `execution ${executionId} is ${found.public_state}; a grant needs one that can be claimed now`
         return new EngineError('execution_not_runnable', sentence, { executionId, publicState: found.public_state })
       }
+      const unserved = unservedError(executionId, served, found)
+      if (unserved !== null) return unserved
       if (found.is_granted === true) {
         return new EngineError('grant_exists', `execution ${executionId} has a live grant; wait until it ends`, {
           executionId,

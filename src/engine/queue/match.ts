@@ -1,8 +1,10 @@
 // Which queues a claim may read: those of its namespaces, lanes, kinds and versions whose required capabilities it has.
 // Queues are only ever added, and seldom, so the answer is remembered for a second; a queue of which this process hears for
 // the first time makes it look again at once.
+import type { Served } from '../../model/served.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement, type RowOf, type ValuesOf } from '../../sql/statement.ts'
+import { isServedSql } from './served.ts'
 
 /** What all executions of a queue have in common. */
 export interface Queue {
@@ -13,13 +15,10 @@ export interface Queue {
   readonly version: string | null
 }
 
-export interface QueueFilter {
+export interface QueueFilter extends Served {
   /** Null: all of them. */
   readonly namespaces: readonly string[] | null
   readonly lanes: readonly string[]
-  readonly kinds: readonly string[] | null
-  readonly versions: readonly string[]
-  readonly capabilities: readonly string[]
 }
 
 export const queueRow = {
@@ -42,9 +41,7 @@ const filterParams = {
 
 const matches = `($2 or q.namespace = any ($1::text[]))
   and q.lane_id = any ($3::text[])
-  and ($5 or q.execution_kind = any ($4::text[]))
-  and (q.task_version = '' or q.task_version = any ($6::text[]))
-  and q.required_capabilities <@ $7::text[]`
+  and ${isServedSql({ anyKind: '$5', kinds: '$4::text[]', versions: '$6::text[]', capabilities: '$7::text[]' })}`
 
 // Paused, draining and disabled lanes are read too: nothing pauses a lane yet, and a claim does not decide it.
 const matchStatement = statement({

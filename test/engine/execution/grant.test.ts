@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Engine } from '../../../src/engine/contract.ts'
 import type { ClaimByIdRequest } from '../../../src/engine/execution/claim-by-id.ts'
+import type { GrantRequest } from '../../../src/engine/execution/grant.ts'
 import type { ErrorCode } from '../../../src/model/errors.ts'
 import type { Clock } from '../../support/clock.ts'
 import { factory, type Factory } from '../../support/factory.ts'
@@ -113,6 +114,89 @@ test('only what can be claimed now is granted', async () => {
     )
   }
   await refusal('invalid_input', engine.executions.grant({ executionId: await given.waiting(), ...holder, ttl: '2m' }))
+})
+
+// Each needs all of kind, version and capabilities; a field that is left out means what it means for a claim.
+const needed = {
+  kind: 'render',
+  version: '2',
+  requiredCapabilities: ['gpu', 'large'],
+} as const
+const able = { kinds: ['encode', 'render'], versions: ['1', '2'], capabilities: ['large', 'gpu', 'eu'] }
+const unable: Readonly<Record<string, [served: Partial<typeof able>, details: object]>> = {
+  'lacks a capability': [{ ...able, capabilities: ['large'] }, { missing: ['gpu'] }],
+  'names no capabilities': [{ kinds: able.kinds, versions: able.versions }, { missing: ['gpu', 'large'] }],
+  'serves other kinds': [{ ...able, kinds: ['encode'] }, { kind: 'render' }],
+  'serves other versions': [{ ...able, versions: ['1'] }, { version: '2' }],
+  'names no versions': [{ kinds: able.kinds, capabilities: able.capabilities }, { version: '2' }],
+}
+
+test.each(Object.entries(unable))(
+  'LEASE-24 a worker that %s gets no grant and cannot claim by one; others still can',
+  async (_, [served, details]) => {
+    const { engine, sql } = await setup()
+    const { executionId } = await engine.executions.create(needed)
+    await withoutWriting(sql, async () => {
+      const error = await refusal('capability_mismatch', engine.executions.grant({ executionId, ...holder, ...served }))
+      expect(error.details).toMatchObject({ executionId, ...details })
+    })
+    expect((await engine.executions.claim({ ...anyone, ...served })).claims).toEqual([])
+    const { grantId } = await engine.executions.grant({ executionId, ...holder, ...able })
+    await withoutWriting(sql, async () => {
+      const request = { executionId, grantId, ...holder, ...served }
+      const error = await refusal('capability_mismatch', engine.executions.claimById(request))
+      expect(error.details).toMatchObject({ executionId, ...details })
+    })
+    expect(await engine.executions.claimById({ executionId, grantId, ...holder, ...able })).toMatchObject({
+      executionId,
+    })
+  },
+)
+
+test('an execution that needs nothing is granted to a worker that names nothing, and to any kind where none is named', async () => {
+  const { engine } = await setup()
+  for (const served of [{}, { versions: ['9'], capabilities: ['gpu'] }, { kinds: ['k'] }]) {
+    const { executionId } = await engine.executions.create({ kind: 'k' })
+    const { grantId } = await engine.executions.grant({ executionId, ...holder, ...served })
+    expect(await engine.executions.claimById({ executionId, grantId, ...holder, ...served })).toMatchObject({
+      executionId,
+    })
+  }
+})
+
+test('one grant of a set is refused for a mismatch and its neighbours are not', async () => {
+  const { engine } = await setup()
+  const ids = await Promise.all(
+    [{ kind: 'k' }, needed, { kind: 'k' }].map(
+      async (request) => (await engine.executions.create(request)).executionId,
+    ),
+  )
+  const answers = await Promise.allSettled(
+    ids.map((executionId) => engine.executions.grant({ executionId, ...holder })),
+  )
+  expect(answers.map((answer) => answer.status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+})
+
+test.each([
+  ['kinds', 'k', 'invalid_input'],
+  ['kinds', [], 'invalid_input'],
+  ['kinds', [''], 'invalid_input'],
+  ['versions', 7, 'invalid_input'],
+  ['versions', [''], 'invalid_input'],
+  ['capabilities', 'gpu', 'invalid_capabilities'],
+  ['capabilities', ['a b'], 'invalid_capabilities'],
+] as const)('a grant, and a claim by one, refuse %s = %j', async (field, value, code) => {
+  const { engine, sql } = await setup()
+  const executionId = await factory(sql).waiting()
+  const grant = { executionId, ...holder, [field]: value } as GrantRequest
+  for (const asking of [
+    engine.executions.grant(grant),
+    engine.executions.claimById({ ...grant, grantId: randomUUID() }),
+  ]) {
+    expect((await refusal(code, asking)).details).toMatchObject({
+      field: expect.stringMatching(`^${field.slice(0, -1)}`),
+    })
+  }
 })
 
 test('ATT-19 progress keeps what is left out, outlives the attempt, and ATT-20 is fenced', async () => {

@@ -1,0 +1,36 @@
+// What a worker serves, against what an execution needs. The queues that a claim reads are chosen by the same rule in SQL
+// (`engine/queue/served.ts`).
+
+export interface Served {
+  /** Null: any kind. */
+  readonly kinds: readonly string[] | null
+  /** Besides executions that need no version. */
+  readonly versions: readonly string[]
+  readonly capabilities: readonly string[]
+}
+
+export interface Needed {
+  readonly kind: string
+  /** Null: any worker. */
+  readonly version: string | null
+  readonly capabilities: readonly string[]
+}
+
+/** The first thing that is missing, as it completes `it ...`, with details; null where the worker serves the execution. */
+export interface Mismatch {
+  readonly sentence: string
+  readonly details: Readonly<Record<string, unknown>>
+}
+
+export function mismatchOf(served: Served, needed: Needed): Mismatch | null {
+  const { kind, version } = needed
+  if (served.kinds !== null && !served.kinds.includes(kind)) {
+    return { sentence: `is of kind '${kind}', which is not among the kinds given`, details: { kind } }
+  }
+  if (version !== null && !served.versions.includes(version)) {
+    return { sentence: `needs version '${version}', which is not among the versions given`, details: { version } }
+  }
+  const missing = needed.capabilities.filter((one) => !served.capabilities.includes(one))
+  if (missing.length === 0) return null
+  return { sentence: `needs ${missing.join(', ')}, not among the capabilities given`, details: { missing } }
+}
