@@ -114,7 +114,9 @@ function forgottenWhenStopped(supervisor: Supervisor, running: Set<Supervisor>):
 }
 
 async function announce(sql: Sql, url: string | null): Promise<void> {
-  if (sql.kind === 'embedded') await (sql as EmbeddedSql).setUrl(url)
+  // A server that listens everywhere is reached from here by loopback, and others follow a lock to nowhere else.
+  const here = url?.replace('//0.0.0.0', '//127.0.0.1').replace('//[::]', '//[::1]') ?? null
+  if (sql.kind === 'embedded') await (sql as EmbeddedSql).setUrl(here)
 }
 
 function noTransactionsOfYours(): EngineError {

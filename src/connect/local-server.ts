@@ -2,6 +2,7 @@
 // lies in the folder for whoever may read it.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isLoopback } from '../model/loopback.ts'
 import { urlOfHolder } from '../sql/lock.ts'
 
 export interface LocalServer {
@@ -13,10 +14,14 @@ export function localKeyPath(directory: string): string {
   return join(directory, 'local-key')
 }
 
-/** Null: its holder does not serve. */
+/** Null: its holder does not serve on this machine. The key is sent nowhere else: a lock may have come with a copied folder. */
 export async function localServer(directory: string): Promise<LocalServer | null> {
   const url = await urlOfHolder(directory)
-  if (url === null) return null
+  if (url === null || !isHere(url)) return null
   const token = (await readFile(localKeyPath(directory), 'utf8').catch(() => '')).trim()
   return token === '' ? { url } : { url, token }
+}
+
+function isHere(url: string): boolean {
+  return URL.canParse(url) && new URL(url).protocol === 'http:' && isLoopback(new URL(url).hostname)
 }

@@ -59,3 +59,7 @@ function wrappingKey(secret: string): Uint8Array {
 function associated({ namespace, kid }: KeyOwner): Buffer {
   return frame([label, namespace, kid])
 }
+
+/** For a server that others reach and that was given no wrapping secret. */
+export const unwrappedWarning =
+  'signing keys are stored unwrapped, so a reader of the database can sign tokens and links; give every process a wrapping secret (FLOWFABRIC_WRAPPING_SECRET), then rotate the keys with `flowfabric signing-key rotate`'

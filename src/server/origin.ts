@@ -5,10 +5,6 @@ import { show } from '../model/text.ts'
 
 export const loopbackHosts = ['localhost', '127.0.0.1', '[::1]'] as const
 
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host)
-}
-
 /** `hosts` without ports; null: any, from any page. */
 export function refuseOtherHosts(hosts: readonly string[] | null, origins: readonly string[], headers: Headers): void {
   if (hosts === null) return

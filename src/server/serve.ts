@@ -10,13 +10,15 @@ import type { Engine } from '../engine/contract.ts'
 import type { DutyTurn } from '../engine/reconcilers/duty-turn.ts'
 import type { SuperviseOptions, Supervisor } from '../engine/reconcilers/supervisor.ts'
 import { EngineError } from '../model/errors.ts'
+import { isLoopback } from '../model/loopback.ts'
+import { unwrappedWarning } from '../model/wrapped-secret.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import { silent } from '../sql/logger.ts'
 import { appWith, type AppOptions } from './app.ts'
 import { answerBrokenRequests, slowRequests } from './broken-request.ts'
 import { Metrics } from './metrics.ts'
 import { KeyRequirement } from './key-requirement.ts'
-import { checkPublicUrl, isLoopback, loopbackHosts } from './origin.ts'
+import { checkPublicUrl, loopbackHosts } from './origin.ts'
 
 /** What `connect` gives, as far as a server needs it. */
 export interface Served {
@@ -75,6 +77,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const ff = given ?? (await open(url, rest.logger))
   let server: Server | undefined
   try {
+    // What was opened here has no wrapping secret.
+    if (given === undefined && !isLoopback(host)) rest.logger?.warn(unwrappedWarning)
     const requirement = await keyRequirement(ff.engine, host, keys)
     const opening = { isOpen: async () => keys === false || !(await requirement.check()), admitsProxied: false }
     const metrics = new Metrics(ff.engine)
@@ -147,6 +151,7 @@ const optionNames = [
   'hosts',
   'publicUrl',
   'trustProxy',
+  'readsAtOnce',
   'logger',
   'metrics',
   'heartbeatMs',

@@ -65,10 +65,19 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   }
 }
 
-/** Where the holder of a directory serves; null when there is none, or it does not. */
+/** Where the holder of a directory serves; null when it does not, or when nothing proves that it lives here: a file may be copied. */
 export async function urlOfHolder(directory: string): Promise<string | null> {
   const holder = await read(join(directory, lockFile))
-  return typeof holder?.url === 'string' ? holder.url : null
+  if (typeof holder?.url !== 'string') return null
+  return (await isProvedAlive(directory, holder)) ? holder.url : null
+}
+
+/** Stricter than `mayHold`: a doubt is a no. */
+async function isProvedAlive(directory: string, holder: Holder): Promise<boolean> {
+  const { boot } = await thisProcess()
+  if (holder.boot !== boot) return false
+  if (typeof holder.socket === 'string') return isAlive(directory, basename(holder.socket))
+  return holder.hostname === hostname() && (await mayBeAlive(holder, new Date(holder.since)))
 }
 
 async function takeInTime(directory: string, holder: Holder): Promise<void> {

@@ -63,7 +63,7 @@ test('beyond loopback it does not listen without a key', async () => {
   const taken = await flowfabric.run(isEmbedded ? 'memory:' : url, 'serve', '--port', new URL(at).port)
   expect(taken.code).toBe(1)
   expect(taken.stderr).toMatch(/port \d+ of 127\.0\.0\.1 is taken; choose another with --port/)
-  await serving.interrupt()
+  expect((await serving.interrupt()).stderr.match(/signing keys are stored unwrapped/g)).toHaveLength(1)
 }, 120_000)
 
 test('dev runs the tasks of a file, loads them again when anything of it changes, and ends cleanly', async () => {

@@ -3,11 +3,13 @@ import type { RunningServer, ServeOptions } from '../../server/serve.ts'
 import type { ConnectOptions } from '../../connect/connect.ts'
 import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError } from '../../model/errors.ts'
+import { isLoopback } from '../../model/loopback.ts'
+import { unwrappedWarning } from '../../model/wrapped-secret.ts'
 import { commaList, list, port as portNumber, wholeNumber } from '../arguments.ts'
 import type { Cli } from '../cli.ts'
 import { fromEnvironment } from '../environment.ts'
 import { examples } from '../examples.ts'
-import { lineLogger, untilInterrupted } from '../logging.ts'
+import { lineLogger, untilInterrupted, type LineLogger } from '../logging.ts'
 
 interface ServeCommandOptions {
   readonly port?: number
@@ -17,6 +19,7 @@ interface ServeCommandOptions {
   readonly hosts?: readonly string[]
   readonly publicUrl?: string
   readonly trustProxy?: readonly string[]
+  readonly readsPerKey?: number
   readonly reconcilers: boolean
   readonly migrate: boolean
   readonly listenUrl?: string
@@ -38,6 +41,11 @@ export function addServe(program: Command, cli: Cli): void {
     .option('--hosts <names>', 'further names that it answers to, separated by commas', commaList)
     .option('--public-url <url>', 'where people reach it through your proxy: its pages may ask, and links lead there')
     .option('--trust-proxy <networks>', 'proxies whose X-Forwarded-For is believed: 127.0.0.1,10.0.0.0/8', commaList)
+    .option(
+      '--reads-per-key <n>',
+      'reads of one key that run at a time; others wait (default: a quarter of the pool, 2 at least)',
+      wholeNumber,
+    )
     .option('--no-reconcilers', 'somebody else does the background duties')
     .option('--no-migrate', 'refuse to start when the schema is not up to date, instead of bringing it there')
     .option('--listen-url <url>', 'a direct way to Postgres for hints, where the URL leads to a pooler')
@@ -67,7 +75,9 @@ export function addServe(program: Command, cli: Cli): void {
           ...(hosts !== undefined && { hosts }),
           ...(publicUrl !== undefined && { publicUrl }),
           ...(trustProxy !== undefined && { trustProxy }),
+          readsAtOnce: { perKey: options.readsPerKey ?? Math.max(2, Math.floor((options.poolSize ?? 0) / 4)) },
         })
+        warnOfUnwrappedKeys(cli, host, logger)
         await ff.announce(server.url)
         tellListening(cli, server, keys)
         await interrupted
@@ -99,6 +109,13 @@ function supervised({
   const sentence =
     '--keep-endings and --keep-log are for whoever does the background duties, and --no-reconcilers leaves those to others; leave --no-reconcilers out, or those two'
   throw new EngineError('invalid_input', sentence, { field: 'reconcilers' })
+}
+
+/** A server that others reach signs their links and tokens; with an unwrapped key, a reader of the database can sign them too. */
+function warnOfUnwrappedKeys(cli: Cli, host: string | undefined, logger: LineLogger): void {
+  if (host === undefined || isLoopback(host) || fromEnvironment(cli.env, 'FLOWFABRIC_WRAPPING_SECRET') !== undefined)
+    return
+  logger.warn(unwrappedWarning)
 }
 
 export async function listen(options: ServeOptions): Promise<RunningServer> {
