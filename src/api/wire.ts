@@ -3,12 +3,17 @@
 import { EngineError, errorTable, type ErrorCode, type ErrorDetails } from '../model/errors.ts'
 import type { Route } from './route.ts'
 
-export function toWire(value: unknown): unknown {
+/** `told` gives what is told of an error; left out, it tells all of itself. */
+export function toWire(value: unknown, told: (error: EngineError) => EngineError = itself): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (value instanceof Uint8Array) return encodeBytes(value)
-  if (Array.isArray(value)) return value.map(toWire)
-  if (EngineError.is(value)) return toWire(value.toJSON())
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, toWire(field)]))
+  if (Array.isArray(value)) return value.map((item) => toWire(item, told))
+  if (EngineError.is(value)) return toWire(told(value).toJSON(), told)
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, toWire(field, told)]))
+}
+
+function itself(error: EngineError): EngineError {
+  return error
 }
 
 /** The answer of an operation, as it came. Changes what it is given. */

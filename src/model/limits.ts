@@ -23,6 +23,12 @@ export const limits = {
   bodiesPerAddressBytes: 4 * MiB,
   bodiesOfAddressesBytes: 32 * MiB,
 
+  // Of one key, under way at once: requests, and apart from them waits and streams.
+  callsPerKey: 1000,
+  waitsPerKey: 10_000,
+  // Answers that a server keeps for requests that are sent again.
+  rememberedBytes: 32 * MiB,
+
   // Items of one call.
   setItems: 500,
   // Leases of one renewal or check. A worker names all of them at once, so that the answer lists those that it does not know.

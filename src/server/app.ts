@@ -1,6 +1,6 @@
 // The engine over HTTP. A plain function from request to answer, to be mounted anywhere or listened with (`serve.ts`).
+import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
-import { inspect } from 'node:util'
 import { cors } from 'hono/cors'
 import type { Fields } from '../api/call.ts'
 import { headers } from '../api/headers.ts'
@@ -16,12 +16,13 @@ import { BodyBudgets, type TakenBytes } from './body-budget.ts'
 import { claimOrGiveBack } from './claim.ts'
 import { emptyStream, eventStream } from './event-stream.ts'
 import { addApprovalPage, approvalPath, refusedPage } from './approval-page.ts'
+import { FaultLog } from './fault-log.ts'
 import { Gate, type Authenticate, type Opening } from './gate.ts'
 import { addHealth } from './health.ts'
 import type { Identity } from './identity.ts'
 import { KeyWatch, type Watched } from './key-watch.ts'
 import { KnownKeys } from './known-keys.ts'
-import { answerOf, perform, readFields, waiting } from './operation.ts'
+import { answerOf, perform, readFields, waiting, type Told } from './operation.ts'
 import { addMetrics, Metrics } from './metrics.ts'
 import { openApiDocument } from './openapi.ts'
 import { checkOrigins, checkPublicUrl, refuseOtherHosts } from './origin.ts'
@@ -31,6 +32,7 @@ import { TrustedProxies } from './proxy.ts'
 import { Remembered, type Answer } from './remembered.ts'
 import { askingOf, newRouter, type AppContext } from './router.ts'
 import { sourceOf } from './source.ts'
+import { Work, type ReadLimits } from './work.ts'
 
 export interface AppOptions {
   /** How a key is known. Left out: by the engine's API keys. Null: requests need none and may do everything. */
@@ -47,6 +49,8 @@ export interface AppOptions {
   readonly publicUrl?: string
   /** Addresses or networks of proxies whose `X-Forwarded-For` is believed, for limits by address. Left out: none. */
   readonly trustProxy?: readonly string[]
+  /** Reads of one key, and of one namespace, that run at a time; the others wait for their turn. False: any number. */
+  readonly readsAtOnce?: ReadLimits | false
   readonly logger?: Logger
   /** `/metrics` needs a key of all namespaces that may read, unless it is `'open'`; false: there is none. */
   readonly metrics?: boolean | 'open'
@@ -62,6 +66,7 @@ const optionNames = [
   'hosts',
   'publicUrl',
   'trustProxy',
+  'readsAtOnce',
   'logger',
   'metrics',
   'heartbeatMs',
@@ -99,6 +104,8 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics, o
   const gate = new Gate(engine, authenticate, opening, options.rateLimit)
   const remembered = new Remembered()
   const bodies = new BodyBudgets()
+  const work = new Work(options.readsAtOnce)
+  const faults = new FaultLog(logger)
   const watching = new KeyWatch(heartbeatMs)
   const draining = new AbortController()
   const stopping = new AbortController()
@@ -129,7 +136,7 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics, o
   }
   addApprovalPage(app, engine, admitToPage, publicUrl?.origin ?? null)
   if (options.metrics !== false) addMetrics(app, metrics, options.metrics === 'open' ? null : gate)
-  app.get('/openapi.json', (context) => context.json(openApi()))
+  app.get('/openapi.json', (context) => openApiResponse(context.req.header('if-none-match')))
   for (const operation of inOrder(operations)) {
     app.on(operation.route.method, honoPath(operation.route.path), (context) => answer(operation, context))
   }
@@ -162,37 +169,76 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics, o
     const fields = await readFields(operation, context, taken)
     if (route.streams === 'only' || (route.streams === 'also' && wantsEvents(context))) {
       if (isHead(context)) return emptyStream()
-      const source = await sourceOf(operation, engine, fields, context.req.header('last-event-id'))
-      const { signal, release } = watch(context, identity)
-      return eventStream(source, {
-        until: [stopping.signal, signal],
-        onEnd: release,
-        heartbeatMs,
-        refusalOf: (error) => told(context, error),
-      })
+      return stream(operation, context, engine, fields, identity)
     }
     if (route.waits !== undefined) {
       // It may wait for a minute, and its body is not needed for that.
       taken.release()
-      if (isHead(context)) return respond(await perform(operation, engine, { ...fields, [route.waits]: 0 }, metrics))
+      if (isHead(context)) return respond(await act(operation, context, engine, { ...fields, [route.waits]: 0 }))
+      const endWork = await work.beginWait(identity)
       const watched = watch(context, identity)
       try {
         return respond(await waitFor(operation, context, engine, fields, watched.signal))
       } finally {
         watched.release()
+        endWork()
       }
     }
-    const act = (): Promise<Answer> => perform(operation, engine, withBase(route, fields), metrics)
+    const endWork = await work.begin(route, identity, namespaceOf(context, identity))
+    try {
+      return respond(await answerOnce(operation, context, engine, identity, fields))
+    } finally {
+      endWork()
+    }
+  }
+
+  async function answerOnce(
+    operation: Operation,
+    context: AppContext,
+    engine: Engine,
+    identity: Identity,
+    fields: Fields,
+  ): Promise<Answer> {
+    const { route } = operation
+    const perform = (): Promise<Answer> => act(operation, context, engine, withBase(route, fields))
     const sentAs = context.req.header(headers.requestId)
     if (route.remembers === true && sentAs !== undefined) {
-      return respond(await remembered.once([identity.keyId, sentAs, route.operationId, toWire(fields)], act))
+      const caller = [identity.keyId, context.req.header(headers.namespace), context.req.header(headers.actor)]
+      return remembered.once([caller, sentAs, route.operationId, toWire(fields)], perform)
     }
-    const given = await act()
+    const given = await perform()
     if (route.operationId === 'revokeApiKey') {
       keys.forget()
       watching.end(fields['keyId'] as string)
     }
-    return respond(given)
+    return given
+  }
+
+  function act(operation: Operation, context: AppContext, engine: Engine, fields: Fields): Promise<Answer> {
+    return perform(operation, engine, fields, metrics, tellingOnce(context))
+  }
+
+  async function stream(
+    operation: Operation,
+    context: AppContext,
+    engine: Engine,
+    fields: Fields,
+    identity: Identity,
+  ): Promise<Response> {
+    const endWork = await work.beginWait(identity)
+    try {
+      const source = await sourceOf(operation, engine, fields, context.req.header('last-event-id'))
+      const { signal, release } = watch(context, identity)
+      const onEnd = (): void => {
+        release()
+        endWork()
+      }
+      const refusalOf = (error: unknown): EngineError => told(context, error)
+      return eventStream(source, { until: [stopping.signal, signal], onEnd, heartbeatMs, refusalOf })
+    } catch (error) {
+      endWork()
+      throw error
+    }
   }
 
   function watch(context: AppContext, identity: Identity): Watched {
@@ -212,8 +258,8 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics, o
     const asked = waiting(route, fields, AbortSignal.any([gone, stopping.signal]))
     const answer =
       verb === 'claim'
-        ? answerOf(route, await claimOrGiveBack(engine, asked, gone), fields)
-        : await perform(operation, engine, asked, metrics)
+        ? answerOf(route, await claimOrGiveBack(engine, asked, gone), fields, tellingOnce(context))
+        : await act(operation, context, engine, asked)
     revoked.throwIfAborted()
     return answer
   }
@@ -224,11 +270,18 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics, o
     return { ...fields, base: `${publicUrl.href.replace(/\/$/, '')}${basePath}${approvalPath}` }
   }
 
+  /** The items of a set that failed as a whole share one error, which is logged once. */
+  function tellingOnce(context: AppContext): Told {
+    const known = new Map<EngineError, EngineError>()
+    return (error) => {
+      const refusal = known.get(error) ?? told(context, error)
+      known.set(error, refusal)
+      return refusal
+    }
+  }
+
   function told(context: AppContext, error: unknown): EngineError {
-    const { method, path } = context.req
-    const refusal = asRefusal(error, (fault) =>
-      logger.error(`${method} ${path} (${context.get('requestId')}): ${inspect(fault)}`),
-    )
+    const refusal = asRefusal(error, (fault) => faults.log(context, fault))
     if (refusal.status >= 500) metrics.fault(context.get('path') ?? 'unknown', refusal.code)
     return refusal
   }
@@ -255,10 +308,27 @@ function serverStopping(): EngineError {
 }
 
 // Made when it is first asked for, and once.
-let document: ReturnType<typeof openApiDocument> | undefined
+let document: { readonly text: string; readonly tag: string } | undefined
 
 function openApi(): NonNullable<typeof document> {
-  return (document ??= openApiDocument(codeVersion))
+  if (document !== undefined) return document
+  const text = JSON.stringify(openApiDocument(codeVersion))
+  return (document = { text, tag: `"${createHash('sha256').update(text).digest('base64url')}"` })
+}
+
+/** A client that has the document already is told so in a few bytes. */
+function openApiResponse(known: string | undefined): Response {
+  const { text, tag } = openApi()
+  const headers = { etag: tag, 'cache-control': 'no-cache' }
+  const isKnown = known?.split(',').some((one) => one.trim().replace(/^W\//, '') === tag) === true
+  if (isKnown) return new Response(null, { status: 304, headers })
+  return new Response(text, { headers: { ...headers, 'content-type': 'application/json' } })
+}
+
+/** The namespace that a request is bound to; null for all of them. */
+function namespaceOf(context: AppContext, { namespace }: Identity): string | null {
+  const bound = context.req.header(headers.namespace) ?? namespace
+  return bound === '*' ? null : bound
 }
 
 const publicRoute = { operationId: 'approval', scopes: [] } as const

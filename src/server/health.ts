@@ -1,23 +1,47 @@
-// For whoever starts, watches and routes to servers: whether the process lives, and whether it can work now.
+// For programs that start, watch and route to servers: whether the process lives, and whether it can work now.
 import { within } from '../engine/closing.ts'
 import type { Engine } from '../engine/contract.ts'
 import { EngineError } from '../model/errors.ts'
 import type { Router } from './router.ts'
 
 const longestMs = 2000
+const keptMs = 1000
 
 export function addHealth(app: Router, engine: Engine, stopping: AbortSignal): void {
+  const readiness = new Readiness(engine)
   app.get('/livez', (context) => context.json({ status: 'ok' }))
-  // The same by the name that FlowFabric's other servers have for it, for whoever watches those too (HTTP-01).
+  // The same by the name that FlowFabric's other servers have for it, for programs that watch those too (HTTP-01).
   app.get('/healthz', (context) => context.json({ status: 'ok' }))
   app.get('/readyz', async (context) => {
-    const status = stopping.aborted ? 'stopping' : await statusOf(engine)
+    const status = stopping.aborted ? 'stopping' : await readiness.status()
     return context.json({ status }, status === 'ok' ? 200 : 503)
   })
 }
 
-async function statusOf(engine: Engine): Promise<'ok' | 'database_unreachable' | 'code_too_old'> {
-  let status: Awaited<ReturnType<typeof statusOf>> = 'database_unreachable'
+type Status = 'ok' | 'database_unreachable' | 'code_too_old'
+
+/** Asks the database once a second at most, however many requests ask: they need no key, and are not limited. */
+export class Readiness {
+  readonly #engine: Engine
+  readonly #now: () => number
+  #status: Promise<Status> | null = null
+  #until = 0
+
+  constructor(engine: Engine, now: () => number = () => performance.now()) {
+    this.#engine = engine
+    this.#now = now
+  }
+
+  status(): Promise<Status> {
+    if (this.#status !== null && this.#now() < this.#until) return this.#status
+    this.#until = Infinity
+    this.#status = statusOf(this.#engine).finally(() => (this.#until = this.#now() + keptMs))
+    return this.#status
+  }
+}
+
+async function statusOf(engine: Engine): Promise<Status> {
+  let status: Status = 'database_unreachable'
   const asked = engine.serverTime().then(
     () => (status = 'ok'),
     (error: unknown) => {

@@ -38,20 +38,29 @@ export async function readFields(
   return decodeBytes(shape, fields) as Fields
 }
 
-export async function perform(operation: Operation, engine: Engine, fields: Fields, metrics: Metrics): Promise<Answer> {
+/** `told` gives what the caller is told of an error. */
+export type Told = (error: EngineError) => EngineError
+
+export async function perform(
+  operation: Operation,
+  engine: Engine,
+  fields: Fields,
+  metrics: Metrics,
+  told: Told,
+): Promise<Answer> {
   const { noun, verb, route } = operation
   const nouns = engine as unknown as Record<string, Record<string, (...args: unknown[]) => Promise<unknown>>>
   const holder = noun === null ? (nouns as unknown as (typeof nouns)[string]) : nouns[noun]!
   const began = performance.now()
   const answer = await holder[verb]!(...argsOf(route, fields))
   metrics.answered(operation, fields, answer, performance.now() - began)
-  return answerOf(route, answer, fields)
+  return answerOf(route, answer, fields, told)
 }
 
-export function answerOf(route: Route, answer: unknown, fields: Fields): Answer {
+export function answerOf(route: Route, answer: unknown, fields: Fields, told: Told): Answer {
   if (answer === undefined) return { status: 204, text: '' }
   if (answer === null && route.absent !== undefined) throw absentError(route, fields)
-  const wired = toWire(route.wrap === undefined ? answer : { [route.wrap]: answer })
+  const wired = toWire(route.wrap === undefined ? answer : { [route.wrap]: answer }, told)
   const isNew = route.created !== undefined && (answer as { kind?: unknown }).kind === route.created
   return { status: isNew ? 201 : 200, text: JSON.stringify(wired) }
 }

@@ -1,5 +1,5 @@
 // A refusal as `application/problem+json` (RFC 9457), from the one table of errors and nothing else.
-import { EngineError, errorTable } from '../model/errors.ts'
+import { EngineError, errorTable, type ErrorCode } from '../model/errors.ts'
 
 export interface Problem {
   readonly type: string
@@ -41,13 +41,30 @@ export function headersFor({ code, details }: EngineError): Record<string, strin
   return {}
 }
 
-/** Whatever was thrown, as one of ours. A fault of our own says nothing of itself; `onFault` hears of it. */
+/**
+ * The error as a caller may see it. An error of the database, or a fault of our own, names users, hosts and statements: its sentence
+ * comes from the table, and `onFault` receives the whole of it.
+ */
 export function asRefusal(error: unknown, onFault: (error: unknown) => void): EngineError {
-  if (EngineError.is(error)) {
-    if (error.status >= 500 && !error.retryable) onFault(error)
-    return error
-  }
+  const code = EngineError.is(error) ? error.code : 'internal_error'
+  if (EngineError.is(error) && !isInside(code)) return error
   onFault(error)
-  const sentence = 'the server met a fault of its own; look for the request id in its log, which has what happened'
-  return new EngineError('internal_error', sentence, {})
+  const meaning = errorTable[code].meaning.replace(/\.$/, '')
+  const next = errorTable[code].retryable ? 'try again' : "look for the request id in the server's log"
+  return new EngineError(code, `${meaning}; ${next}`)
 }
+
+/** Whether the error tells of what is behind the server. */
+function isInside(code: ErrorCode): boolean {
+  return code.startsWith('database_') || code.startsWith('schema_') || insideCodes.includes(code)
+}
+
+const insideCodes: readonly ErrorCode[] = [
+  'directory_locked',
+  'code_too_old',
+  'nested_query',
+  'no_transaction',
+  'wrong_wrapping_secret',
+  'corruption',
+  'internal_error',
+]

@@ -1,19 +1,33 @@
 // What our client sends again after a lost reply carries the same request id, and is answered as the first was: the same key,
-// request id, path and body, within a minute and this process. On another server it hears `duplicate` for the id that it has
-// minted, and knows what that means (`client/mint.ts`).
+// namespace, actor, request id, path and body, within a minute and this process. On another server the answer is `duplicate` for the
+// id that the client has minted, and it knows what that means (`client/mint.ts`).
 import { createHash } from 'node:crypto'
+import { limits } from '../model/limits.ts'
 
 const keptMs = 60_000
 const mostEntries = 10_000
-const mostBytes = 64 * 1024
+const mostBytesOfOne = 64 * 1024
+// The entry itself: its key, its promise and its places in the map.
+const bytesAround = 500
 
 export interface Answer {
   readonly status: number
   readonly text: string
 }
 
+interface Entry {
+  readonly answer: Promise<Answer>
+  readonly until: number
+  bytes: number
+}
+
 export class Remembered {
-  readonly #answers = new Map<string, { readonly answer: Promise<Answer>; readonly until: number }>()
+  readonly #answers = new Map<string, Entry>()
+  #bytes = 0
+
+  get bytes(): number {
+    return this.#bytes
+  }
 
   /** A refusal is not kept: the next try may go better. */
   async once(parts: readonly unknown[], act: () => Promise<Answer>): Promise<Answer> {
@@ -22,23 +36,39 @@ export class Remembered {
     const key = createHash('sha256').update(JSON.stringify(parts)).digest('base64')
     const before = this.#answers.get(key)
     if (before !== undefined) return before.answer
-    const answer = act()
-    this.#answers.set(key, { answer, until: now + keptMs })
+    const entry = { answer: act(), until: now + keptMs, bytes: bytesAround }
+    this.#answers.set(key, entry)
+    this.#bytes += entry.bytes
     try {
-      const given = await answer
-      if (given.text.length > mostBytes) this.#answers.delete(key)
+      const given = await entry.answer
+      if (given.text.length > mostBytesOfOne) this.#delete(key, entry)
+      else this.#grow(key, entry, given.text.length * 2)
       return given
     } catch (error) {
-      this.#answers.delete(key)
+      this.#delete(key, entry)
       throw error
     }
   }
 
+  #grow(key: string, entry: Entry, bytes: number): void {
+    if (this.#answers.get(key) !== entry) return
+    entry.bytes += bytes
+    this.#bytes += bytes
+    this.#forget(performance.now())
+  }
+
+  #delete(key: string, entry: Entry): void {
+    if (this.#answers.get(key) !== entry) return
+    this.#answers.delete(key)
+    this.#bytes -= entry.bytes
+  }
+
   // In the order in which they came, so the oldest is the first.
   #forget(now: number): void {
-    for (const [key, { until }] of this.#answers) {
-      if (until > now && this.#answers.size < mostEntries) return
-      this.#answers.delete(key)
+    for (const [key, entry] of this.#answers) {
+      const isRoom = this.#answers.size < mostEntries && this.#bytes <= limits.rememberedBytes
+      if (entry.until > now && isRoom) return
+      this.#delete(key, entry)
     }
   }
 }

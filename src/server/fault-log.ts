@@ -1,0 +1,30 @@
+// What callers are not told, for the log, under the id of the request.
+import { inspect } from 'node:util'
+import { EngineError } from '../model/errors.ts'
+import type { Logger } from '../sql/logger.ts'
+import type { AppContext } from './router.ts'
+
+const pauseMs = 1000
+
+export class FaultLog {
+  readonly #logger: Logger
+  readonly #now: () => number
+  /** When an outage was last logged, by code. */
+  readonly #loggedAt = new Map<string, number>()
+
+  constructor(logger: Logger, now: () => number = () => performance.now()) {
+    this.#logger = logger
+    this.#now = now
+  }
+
+  /** A fault is logged each time. While the database is away every request fails alike: a line a second, the others at debug. */
+  log(context: Pick<AppContext, 'req' | 'get'>, fault: unknown): void {
+    const { method, path } = context.req
+    const request = `${method} ${path} (${context.get('requestId')})`
+    if (!EngineError.is(fault) || !fault.retryable) return this.#logger.error(`${request}: ${inspect(fault)}`)
+    const line = `${request}: ${fault.code}: ${fault.message}`
+    if (this.#now() - (this.#loggedAt.get(fault.code) ?? -Infinity) < pauseMs) return this.#logger.debug(line)
+    this.#loggedAt.set(fault.code, this.#now())
+    this.#logger.warn(line)
+  }
+}

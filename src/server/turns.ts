@@ -1,0 +1,45 @@
+// How much one key, or one namespace, may have under way at once. What goes beyond that waits for its turn, in order, so that many
+// costly requests of one caller leave the database and this process to the others.
+import { EngineError } from '../model/errors.ts'
+
+interface Line {
+  running: number
+  readonly waiting: (() => void)[]
+}
+
+export class Turns {
+  readonly #most: number
+  readonly #mostWaiting: number
+  readonly #lines = new Map<string, Line>()
+
+  constructor(most: number, mostWaiting: number) {
+    this.#most = most
+    this.#mostWaiting = mostWaiting
+  }
+
+  /** Resolves when it is its turn; refuses when too many wait already. Each one that resolved is released once. */
+  async take(who: string, what: string): Promise<void> {
+    const line = this.#lines.get(who) ?? { running: 0, waiting: [] }
+    this.#lines.set(who, line)
+    if (line.running < this.#most) {
+      line.running += 1
+      return
+    }
+    if (line.waiting.length >= this.#mostWaiting) throw this.#tooMany(who, what)
+    await new Promise<void>((resolve) => line.waiting.push(resolve))
+  }
+
+  release(who: string): void {
+    const line = this.#lines.get(who)!
+    const next = line.waiting.shift()
+    if (next !== undefined) return next()
+    line.running -= 1
+    if (line.running === 0) this.#lines.delete(who)
+  }
+
+  #tooMany(who: string, what: string): EngineError {
+    const limit = this.#most + this.#mostWaiting
+    const sentence = `${who} has ${limit} ${what} under way, which is as many as it may; try again when some have ended`
+    return new EngineError('concurrency_limited', sentence, { limit })
+  }
+}

@@ -1,0 +1,72 @@
+// What requests of one key, and of one namespace, may have under way at once. Writes are merged into sets, so many of them cost
+// little; a read has a connection to itself, so few run at a time. Waits and streams cost memory alone, and are counted apart.
+import type { Route } from '../api/route.ts'
+import { refusal } from '../model/errors.ts'
+import { limits } from '../model/limits.ts'
+import { refuseUnknownFields } from '../model/shape.ts'
+import { show } from '../model/text.ts'
+import type { Identity } from './identity.ts'
+import { Turns } from './turns.ts'
+
+export interface ReadLimits {
+  /** Reads of one key that run at a time; defaults to 2. */
+  readonly perKey?: number
+  /** Reads of all keys in one namespace that run at a time; defaults to twice as many. */
+  readonly perNamespace?: number
+}
+
+type Release = () => void
+const nothing: Release = () => {}
+
+export class Work {
+  readonly #readsOfKeys: Turns | null
+  readonly #readsOfNamespaces: Turns | null
+  readonly #calls = new Turns(limits.callsPerKey, 0)
+  readonly #waits = new Turns(limits.waitsPerKey, 0)
+
+  constructor(reads: ReadLimits | false = {}) {
+    if (reads !== false) refuseUnknownFields('readsAtOnce', reads, ['perKey', 'perNamespace'])
+    const perKey = reads === false ? 0 : checkCount('readsAtOnce.perKey', reads.perKey ?? 2)
+    const perNamespace = reads === false ? 0 : checkCount('readsAtOnce.perNamespace', reads.perNamespace ?? perKey * 2)
+    this.#readsOfKeys = reads === false ? null : new Turns(perKey, limits.callsPerKey)
+    this.#readsOfNamespaces = reads === false ? null : new Turns(perNamespace, limits.callsPerKey)
+  }
+
+  /** Of a wait or a stream, until it ends. */
+  async beginWait({ keyId }: Identity): Promise<Release> {
+    if (keyId === null) return nothing
+    await this.#waits.take(`key ${keyId}`, 'waits and streams')
+    return () => this.#waits.release(`key ${keyId}`)
+  }
+
+  /** Of any other request, until it is answered. `namespace` is null for all of them. */
+  async begin(route: Route, { keyId }: Identity, namespace: string | null): Promise<Release> {
+    // Without keys there is nobody to be fair to.
+    if (keyId === null) return nothing
+    const key = `key ${keyId}`
+    await this.#calls.take(key, 'requests')
+    const releases: Release[] = [() => this.#calls.release(key)]
+    const releaseAll = (): void => releases.forEach((release) => release())
+    if (route.method !== 'GET') return releaseAll
+    try {
+      // In this order always, so that no two wait for each other.
+      await this.#takeRead(this.#readsOfKeys, key, releases)
+      if (namespace !== null) await this.#takeRead(this.#readsOfNamespaces, `namespace ${namespace}`, releases)
+    } catch (error) {
+      releaseAll()
+      throw error
+    }
+    return releaseAll
+  }
+
+  async #takeRead(turns: Turns | null, who: string, releases: Release[]): Promise<void> {
+    if (turns === null) return
+    await turns.take(who, 'reads')
+    releases.push(() => turns.release(who))
+  }
+}
+
+function checkCount(field: string, count: unknown): number {
+  if (Number.isInteger(count) && (count as number) >= 1 && (count as number) <= 10_000) return count as number
+  throw refusal('invalid_input', field, show(count), 'a whole number from 1 to 10000')
+}

@@ -1,0 +1,128 @@
+// What requests of one key and one namespace may have under way, and what requests without a key may cost.
+import { expect, onTestFinished, test } from 'vitest'
+import type { Engine } from '../../src/engine/contract.ts'
+import { createApp, type AppOptions } from '../../src/server/app.ts'
+import { Readiness } from '../../src/server/health.ts'
+import { Turns } from '../../src/server/turns.ts'
+import { refusal } from '../support/refusal.ts'
+import { setup } from '../support/setup.ts'
+import { appSetup, asking } from './app-setup.ts'
+
+/** An app whose lists of executions wait until they are let go. */
+async function heldLists(options: Partial<AppOptions> = {}) {
+  const { engine } = await setup()
+  const running: string[] = []
+  const waiting: (() => void)[] = []
+  let isHeld = true
+  let most = 0
+  const held = (bound: Engine, namespace = '*'): Engine => ({
+    ...bound,
+    as: (caller) => held(bound.as(caller), caller.namespace ?? namespace),
+    executions: {
+      ...bound.executions,
+      list: async (request) => {
+        running.push(namespace)
+        most = Math.max(most, running.length)
+        if (isHeld) await new Promise<void>((resolve) => waiting.push(resolve))
+        running.splice(running.indexOf(namespace), 1)
+        return bound.executions.list(request)
+      },
+    },
+  })
+  const app = createApp(held(engine), options)
+  onTestFinished(() => app.stop())
+  const ask = asking(app)
+  const keyOf = async (namespace: string) => {
+    const { key } = await engine.apiKeys.create({ name: namespace, scopes: ['read', 'submit'], namespace })
+    return { authorization: `Bearer ${key}` }
+  }
+  const letGo = (): void => {
+    isHeld = false
+    for (const resolve of waiting.splice(0)) resolve()
+  }
+  return { ask, keyOf, running, letGo, most: () => most }
+}
+
+test('reads of one key run a few at a time, the others wait, and nobody else does', async () => {
+  const { ask, keyOf, running, letGo, most } = await heldLists()
+  const [alpha, beta] = [await keyOf('alpha'), await keyOf('beta')]
+  const reads = Array.from({ length: 16 }, () => ask('GET', '/v1/executions', undefined, alpha))
+  await expect.poll(() => running).toEqual(['alpha', 'alpha'])
+  // Writes of the same key, and reads of another, go on.
+  expect((await ask('POST', '/v1/executions', { kind: 'k' }, alpha)).status).toBe(201)
+  const other = ask('GET', '/v1/executions', undefined, beta)
+  await expect.poll(() => running.length).toBe(3)
+  expect(most()).toBe(3)
+  letGo()
+  expect((await Promise.all([...reads, other])).map(({ status }) => status)).toEqual(
+    Array.from({ length: 17 }, () => 200),
+  )
+})
+
+test('reads of all keys in one namespace have a limit together', async () => {
+  const { ask, keyOf, running, letGo } = await heldLists({ readsAtOnce: { perKey: 2, perNamespace: 3 } })
+  const keys = [await keyOf('alpha'), await keyOf('alpha'), await keyOf('alpha')]
+  const reads = keys.flatMap((key) => [0, 1].map(() => ask('GET', '/v1/executions', undefined, key)))
+  await expect.poll(() => running.length).toBe(3)
+  const other = ask('GET', '/v1/executions', undefined, await keyOf('beta'))
+  await expect.poll(() => running).toEqual(['alpha', 'alpha', 'alpha', 'beta'])
+  letGo()
+  await Promise.all([...reads, other])
+})
+
+test('turns are given in order, and those that nobody may wait for are refused', async () => {
+  const turns = new Turns(1, 2)
+  const order: string[] = []
+  const take = (name: string): Promise<void> => turns.take('key a', 'reads').then(() => void order.push(name))
+  await take('first')
+  const [second, third] = [take('second'), take('third')]
+  await refusal('concurrency_limited', turns.take('key a', 'reads'))
+  await turns.take('key b', 'reads')
+  turns.release('key a')
+  await second
+  expect(order).toEqual(['first', 'second'])
+  turns.release('key a')
+  await third
+  turns.release('key a')
+  await take('fourth')
+  expect(order).toEqual(['first', 'second', 'third', 'fourth'])
+})
+
+test.each([{ perKey: 0 }, { perKey: 1.5 }, { perNamespace: 'a' }, { perkey: 2 }])(
+  'readsAtOnce %j is refused',
+  async (given) => {
+    const { engine } = await setup()
+    await refusal('invalid_input', (async () => createApp(engine, { readsAtOnce: given as never }))())
+  },
+)
+
+test('however many ask whether it is ready, the database is asked once a second', async () => {
+  const { engine } = await setup()
+  let [now, asked] = [0, 0]
+  const serverTime = (): Promise<number> => {
+    asked += 1
+    return engine.serverTime()
+  }
+  const readiness = new Readiness({ ...engine, serverTime }, () => now)
+  expect(new Set(await Promise.all(Array.from({ length: 500 }, () => readiness.status())))).toEqual(new Set(['ok']))
+  now = 999
+  await readiness.status()
+  expect(asked).toBe(1)
+  now = 1000
+  await readiness.status()
+  expect(asked).toBe(2)
+})
+
+test('the document of the API has a tag, and is not sent again to a client that has it', async () => {
+  const { app } = await appSetup()
+  const get = (headers: Record<string, string> = {}) =>
+    app.fetch(new Request('http://localhost/openapi.json', { headers }))
+  const first = await get()
+  const tag = first.headers.get('etag')!
+  expect(await first.json()).toMatchObject({ openapi: '3.1.1' })
+  for (const known of [tag, `W/${tag}`, `"other", ${tag}`]) {
+    const again = await get({ 'if-none-match': known })
+    expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', tag])
+  }
+  expect((await get({ 'if-none-match': '"other"' })).status).toBe(200)
+})
