@@ -26,6 +26,7 @@ import { killedDuties } from './scenarios/killed-duties.ts'
 import { largeBodies } from './scenarios/large-bodies.ts'
 import { latency } from './scenarios/latency.ts'
 import { lists } from './scenarios/lists.ts'
+import { lostClaim } from './scenarios/lost-claim.ts'
 import { memory } from './scenarios/memory.ts'
 import { serverLoad } from './scenarios/server-load.ts'
 import { silence } from './scenarios/silence.ts'
@@ -62,6 +63,7 @@ const scenarios: readonly Scenario[] = [
   claimBacklog,
   claimHeld,
   claimRace,
+  lostClaim,
   size,
   memory,
   silence,
