@@ -783,6 +783,14 @@ with (
 );
 CREATE INDEX ff_ready_resumed ON flowfabric.ff_ready USING btree (queue_id, neg_priority, rank, execution_id) WHERE resumed;
 
+create table flowfabric.ff_request (
+  execution_id uuid not null,
+  request_id text collate "C" not null,
+  answer jsonb not null,
+  answered_at_ms bigint not null,
+  constraint ff_request_pkey PRIMARY KEY (execution_id, request_id)
+);
+
 create table flowfabric.ff_schedule (
   schedule_id uuid not null,
   created_at_ms bigint not null,

@@ -110,8 +110,8 @@ function mostBytesOf({ body }: Route): number {
 }
 
 // A create is remembered by its request id, and finds its own id or key wherever it is sent again; so does whatever has a key.
-function mayRepeat({ isRepeatable, remembers }: Route, { idempotencyKey }: Fields): boolean {
-  return isRepeatable || remembers === true || idempotencyKey !== undefined
+function mayRepeat({ isRepeatable, remembers }: Route, { idempotencyKey, requestId }: Fields): boolean {
+  return isRepeatable || remembers === true || idempotencyKey !== undefined || requestId !== undefined
 }
 
 function refuseNoObject({ args, operationId }: Route, given: readonly unknown[]): void {

@@ -1,5 +1,6 @@
 // Ids are minted here, before the first send, so that a create whose answer was lost can be sent again to any server: what it
 // finds under its own id is what the first send has done, whatever the server calls it.
+import { randomUUID } from 'node:crypto'
 import type { Fields } from '../api/call.ts'
 import { mintExecutionId, mintFlowId, type ExecutionId, type FlowId } from '../model/id.ts'
 import { clampPriority } from '../model/policy.ts'
@@ -15,6 +16,9 @@ type Mint = (fields: Fields, namespace: string | null) => Minted
 
 const minted: Readonly<Record<string, Mint>> = {
   createExecution: withExecutionId,
+  revokeLease: withRequestId,
+  resumeExecution: withRequestId,
+  replayExecution: withRequestId,
   createFlow: withFlowId,
   submitFlowGraph: withFlowId,
   addFlowMember: (fields, namespace) => {
@@ -53,6 +57,15 @@ function withFlowId(fields: Fields): Minted {
   if (fields['flowId'] !== undefined) return { fields, id: null }
   const id = mintFlowId()
   return { fields: { ...fields, flowId: id }, id }
+}
+
+/** By which a server, whichever it is, finds what the first send has answered. */
+function withRequestId(fields: Fields): Minted {
+  return { fields: { requestId: randomUUID(), ...defined(fields) }, id: null }
+}
+
+function defined(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
 const foundAgain: readonly unknown[] = ['duplicate', 'already_member']

@@ -216,6 +216,8 @@ from (
   union all
   select execution_id, 'progress' from flowfabric.ff_progress
   union all
+  select execution_id, 'request' from flowfabric.ff_request
+  union all
   select execution_id, 'grant' from flowfabric.ff_grant
   union all
   select execution_id, 'step' from flowfabric.ff_step

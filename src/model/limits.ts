@@ -41,6 +41,7 @@ export const limits = {
   creatorBytes: 256,
   actorBytes: 256,
   reasonBytes: 4 * KiB,
+  requestIdBytes: 128,
   idempotencyKeyBytes: 512,
   cursorBytes: 16 * KiB,
   waitpointKeyBytes: 256,

@@ -113,3 +113,25 @@ test('whoever is asked for more patience than there is hears why at once', async
   const error = await refusal('rate_limited', engine.serverTime())
   expect(error.details).toEqual({ retryAfterMs: 60_000 })
 })
+
+test('a revoke, a resume and a replay are sent again, to any server, and answer as the first did', async () => {
+  const { engine, next, anotherApp, sql } = await front()
+  const other = anotherApp()
+  const loseFirst = (): void => void next.push(lostAnswer, (_, pass) => pass(other))
+  const { executionId } = await engine.executions.create({ kind: 'a' })
+  const { claims } = await engine.executions.claim(worker)
+  loseFirst()
+  const revoked = await engine.leases.revoke({ executionId })
+  expect(revoked).toMatchObject({ kind: 'revoked', leaseId: claims[0]!.leaseId, leaseEpoch: 1 })
+  const again = (await engine.executions.claim(worker)).claims[0]!
+  const fence = { executionId, leaseId: again.leaseId, leaseEpoch: again.leaseEpoch }
+  await engine.executions.suspend({ ...fence, condition: { kind: 'operator' } })
+  loseFirst()
+  expect(await engine.executions.resume({ executionId })).toMatchObject({ kind: 'resumed', delayUntil: null })
+  await engine.executions.cancel({ executionId })
+  loseFirst()
+  expect(await engine.executions.replay({ executionId })).toMatchObject({ kind: 'replayed', generation: 1 })
+  const types = `select event_type from flowfabric.ff_event
+    where event_type in ('revoked', 'resumed', 'replayed') order by event_id`
+  expect(await rows(sql, types)).toEqual(['revoked', 'resumed', 'replayed'].map((event_type) => ({ event_type })))
+})

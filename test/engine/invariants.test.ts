@@ -238,6 +238,12 @@ const breakages: readonly Breakage[] = [
   },
   {
     invariant: orphans,
+    by: 'a request of nobody',
+    given: 'waiting',
+    ...adding('ff_request', 'execution_id, request_id, answer, answered_at_ms', `${nobody}::uuid, 'r', '{}', 0`),
+  },
+  {
+    invariant: orphans,
     by: 'progress of nobody',
     given: 'waiting',
     ...adding('ff_progress', 'execution_id, updated_at_ms', `${nobody}::uuid, 0`),

@@ -161,4 +161,6 @@ const rights = [
     from flowfabric.ff_lease where get_byte(uuid_send(execution_id), 14) < 2`,
   `insert into flowfabric.ff_progress (execution_id, updated_at_ms, percent)
     select execution_id, acquired_at_ms, 50 from flowfabric.ff_lease`,
+  `insert into flowfabric.ff_request (execution_id, request_id, answer, answered_at_ms)
+    select execution_id, execution_id::text, '{}', acquired_at_ms from flowfabric.ff_lease`,
 ]

@@ -83,13 +83,19 @@ const cancelled = named(
   ]),
 )
 
-const resume = request({ executionId, delay: duration.optional(), reason: z.string().optional() })
+const resume = request({
+  executionId,
+  delay: duration.optional(),
+  reason: z.string().optional(),
+  requestId: z.string().optional(),
+})
 const resumed = named('Resumed', answer({ kind: z.literal('resumed'), executionId, delayUntil: time.nullable() }))
 
 const replay = request({
   executionId,
   reason: z.string().optional(),
   from: z.union([z.string(), request({ name: z.string(), index: z.int().optional() })]).optional(),
+  requestId: z.string().optional(),
 })
 
 const replayed = named(

@@ -29,6 +29,7 @@ export const leaseShapes = {
       workerInstanceId: z.string().optional(),
       leaseId: z.string().optional(),
       reason: z.string().optional(),
+      requestId: z.string().optional(),
     }),
     answer: z.union([
       answer({ kind: z.literal('revoked'), executionId, leaseId: z.string(), leaseEpoch: z.int() }),

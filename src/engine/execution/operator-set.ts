@@ -95,7 +95,8 @@ type AnswerColumns = Columns & { readonly ordinal: 'int8'; readonly is_locked: '
 
 export function operatorSet<Item extends Target, R extends AnswerColumns, Answer>(
   sql: Sql,
-  callOf: (items: readonly Item[]) => Call<R>,
+  /** `again`: an earlier reply to these very items was lost. */
+  callOf: (items: readonly Item[], again: boolean) => Call<R>,
   answer: (item: Item, row: RowOf<R>) => Answer | EngineError,
   options: { readonly onReady?: (queueIds: Iterable<number>) => void; readonly onlyOnce?: boolean } = {},
 ): SetOperation<Item, Answer> {
@@ -110,15 +111,15 @@ export function operatorSet<Item extends Target, R extends AnswerColumns, Answer
   return {
     keyOf: (item) => item.uuid,
     onlyOnce,
-    async send(items) {
-      const [rows] = await sql.pipeline([callOf(items)])
+    async send(items, again) {
+      const [rows] = await sql.pipeline([callOf(items, again)])
       onReady(new Set(rows.map((row) => row.queue_id)))
       const found = new Map<number, RowOf<R>>(rows.map((row) => [row.ordinal, row]))
       return items.map((item, index) => outcomeOf(item, found.get(index + 1)))
     },
-    async sendAlone(item, _again, lockTimeoutMs) {
+    async sendAlone(item, again, lockTimeoutMs) {
       const lock = call(lockAlone, { execution_id: item.uuid })
-      const [, rows] = await sql.pipeline([lock, callOf([item])], { lockTimeoutMs })
+      const [, rows] = await sql.pipeline([lock, callOf([item], again)], { lockTimeoutMs })
       onReady(rows.map((row) => row.queue_id))
       return outcomeOf(item, rows[0])
     },

@@ -8,12 +8,15 @@ import { checkStepIndex, checkStepName } from '../../model/step.ts'
 import { checkText } from '../../model/text.ts'
 import type { Caller } from '../caller.ts'
 import { checkTarget, type Target } from './operator-set.ts'
+import { checkRequestId, type Repeatable } from './request-memory.ts'
 
 export interface ReplayRequest {
   readonly executionId: ExecutionId
   readonly reason?: string
   /** The step to go on from: what succeeded before it is kept. By its name, where there are several the first. */
   readonly from?: string | { readonly name: string; readonly index?: number }
+  /** A call with the id of an earlier one answers as that did; left out: each call is one of its own. */
+  readonly requestId?: string
 }
 
 export interface Replayed {
@@ -29,17 +32,18 @@ export interface Replayed {
   readonly reopened?: readonly ExecutionId[]
 }
 
-export interface Replay extends Target {
+export interface Replay extends Target, Repeatable {
   readonly reason: string | null
   readonly fromName: string | null
   readonly fromIndex: number
 }
 
 export function checkReplayRequest(caller: Caller, request: ReplayRequest): Replay {
-  refuseUnknownFields('replay', request, ['executionId', 'reason', 'from'])
-  const { executionId, reason, from } = request
+  refuseUnknownFields('replay', request, ['executionId', 'reason', 'from', 'requestId'])
+  const { executionId, reason, from, requestId } = request
   return {
     ...checkTarget(caller, executionId),
+    ...checkRequestId(requestId),
     reason: reason === undefined ? null : checkText('reason', reason, { maxBytes: limits.reasonBytes }),
     ...checkFrom(from),
   }
@@ -76,4 +80,9 @@ export function replayedAs(found: Replayable): Replayed {
   const { executionId, from, deadlineAt, deadlineDropped } = found
   const [generation, replayCount] = [found.generation + 1, found.replayCount + 1]
   return { kind: 'replayed', executionId, generation, replayCount, from, deadlineAt, deadlineDropped }
+}
+
+/** What an earlier call with the same request id answered. */
+export function repeatedReplay(executionId: ExecutionId, kept: unknown): Replayed {
+  return { kind: 'replayed', executionId, ...(kept as Omit<Replayed, 'kind' | 'executionId'>) }
 }

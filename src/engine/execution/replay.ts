@@ -15,7 +15,15 @@ import type { Outcome, SetOperation } from '../merge.ts'
 import { beforeFirst } from '../step/step.ts'
 import { lockedTarget, operatorSet, targetAnswer, targetInput, targetParams, targetValues } from './operator-set.ts'
 import { nextDeadlineSql, reopenExecutions } from './reopen.ts'
-import { refusalOf, replayedAs, type Replay, type Replayed } from './replay-request.ts'
+import { refusalOf, repeatedReplay, replayedAs, type Replay, type Replayed } from './replay-request.ts'
+import {
+  rememberRequests,
+  repeatedAnswer,
+  repeatedRequests,
+  requestInput,
+  requestParams,
+  requestValues,
+} from './request-memory.ts'
 
 const own = {
   public_state: 'flowfabric.ff_public_state',
@@ -26,6 +34,7 @@ const own = {
   deadline_dropped: 'bool',
   is_member: 'bool',
   is_from_known: 'bool',
+  repeated: 'jsonb',
 } as const
 const row = {
   ordinal: 'int8',
@@ -39,26 +48,29 @@ const row = {
   deadline_dropped: 'bool?',
   is_member: 'bool?',
   is_from_known: 'bool?',
+  repeated: 'jsonb?',
 } as const
 
 const replayStatement = statement({
   name: 'execution.replay',
-  params: { ...targetParams, reasons: 'text?[]', from_names: 'text?[]', from_indexes: 'int4[]' },
+  params: { ...targetParams, reasons: 'text?[]', from_names: 'text?[]', from_indexes: 'int4[]', ...requestParams },
   row,
   text: `
 with input as materialized (
   select *
-  from unnest($1::uuid[], $2::int2[], $3::text[], $4::text[], $5::text[], $6::text[], $7::int4[])
-    with ordinality as i (${targetInput}, reason, from_name, from_index, ordinal)
+  from unnest($1::uuid[], $2::int2[], $3::text[], $4::text[], $5::text[], $6::text[], $7::int4[], $8::text[], $9::bool[])
+    with ordinality as i (${targetInput}, reason, from_name, from_index, ${requestInput.join(', ')}, ordinal)
 ),
-${lockedTarget('reason', 'from_name', 'from_index')},
+${lockedTarget('reason', 'from_name', 'from_index', ...requestInput)},
+${repeatedRequests},
 ${clockAfter('target')},
 judged as materialized (
   select t.*, c.now_ms, t.flow_id is not null as is_member,
     coalesce((n.policy ->> 'maxReplayCount')::int4, ${limits.defaultReplayCount}) as most_replays,
     ${nextDeadlineSql('c.now_ms')} as next_deadline_ms,
     coalesce(n.deadline_at_ms <= c.now_ms, false) as deadline_dropped,
-    s.step_no as from_no, t.from_name is null or s.step_no is not null as is_from_known
+    s.step_no as from_no, t.from_name is null or s.step_no is not null as is_from_known,
+    ${repeatedAnswer}
   from target t
   cross join clock c
   join flowfabric.ff_exec_input n on n.partition_key = any (array[t.partition_key]) and n.execution_id = any (array[t.execution_id])
@@ -74,9 +86,15 @@ reopening as materialized (
   select j.*, false as is_blocked, true as is_asked, j.actor as reopening_actor, j.reason as reopening_reason
   from judged j
   where j.lifecycle_phase = 'terminal' and j.replay_count < j.most_replays and not j.is_member
-    and j.is_from_known
+    and j.is_from_known and j.repeated is null
 ),
 ${reopenExecutions},
+${rememberRequests(
+  'reopening t',
+  `jsonb_build_object('generation', t.generation + 1, 'replayCount', t.replay_count + 1, 'from', t.public_state,
+    'deadlineAt', t.next_deadline_ms, 'deadlineDropped', t.deadline_dropped)`,
+  't.now_ms',
+)},
 kept_steps as (
   insert into flowfabric.ff_step (execution_id, generation, step_name, step_index, step_no, place, kind, state, try_count,
     attempt_index, lease_epoch, recorded_at_ms, due_at_ms, duration_ms, origin_id, total_bytes, total_count, result,
@@ -103,14 +121,16 @@ export function replayOperation(
 ): SetOperation<Replay, Replayed> {
   const alone = operatorSet<Replay, typeof row, Replayed | typeof isMember>(
     sql,
-    (items) =>
+    (items, again) =>
       call(replayStatement, {
         ...targetValues(items),
         reasons: items.map((item) => item.reason),
         from_names: items.map((item) => item.fromName),
         from_indexes: items.map((item) => item.fromIndex),
+        ...requestValues(items, again),
       }),
     ({ executionId, fromName }, found) => {
+      if (found.repeated !== null) return repeatedReplay(executionId, found.repeated)
       const from = found.public_state!
       const replayable = {
         executionId,
@@ -127,8 +147,7 @@ export function replayOperation(
       const sentence = `execution ${executionId} has recorded no step ${show(fromName)}; steps.list tells those it has`
       return new EngineError('step_not_found', sentence, { executionId, step: fromName })
     },
-    // It may have run and ended since: a second replay would be one more.
-    { onReady, onlyOnce: true },
+    { onReady },
   )
   const asMember = (item: Replay, outcome: Outcome<Replayed | typeof isMember>) =>
     outcome === isMember ? replayMember(sql, item, onReady) : outcome

@@ -23,12 +23,25 @@ import {
   targetValues,
   type Target,
 } from './operator-set.ts'
+import {
+  checkRequestId,
+  isRepeated,
+  rememberRequests,
+  repeatedAnswer,
+  repeatedRequests,
+  requestInput,
+  requestParams,
+  requestValues,
+  type Repeatable,
+} from './request-memory.ts'
 
 export interface ResumeRequest {
   readonly executionId: ExecutionId
   /** How long it is not claimable; left out: not at all. */
   readonly delay?: Duration
   readonly reason?: string
+  /** A call with the id of an earlier one answers as that did; left out: each call is one of its own. */
+  readonly requestId?: string
 }
 
 export interface Resumed {
@@ -39,16 +52,17 @@ export interface Resumed {
 }
 
 /** A checked request, as the statement takes it. */
-export interface OperatorResume extends Target {
+export interface OperatorResume extends Target, Repeatable {
   readonly delayMs: number
   readonly reason: string | null
 }
 
 export function checkResumeRequest(caller: Caller, request: ResumeRequest): OperatorResume {
-  refuseUnknownFields('resume', request, ['executionId', 'delay', 'reason'])
-  const { executionId, delay, reason } = request
+  refuseUnknownFields('resume', request, ['executionId', 'delay', 'reason', 'requestId'])
+  const { executionId, delay, reason, requestId } = request
   return {
     ...checkTarget(caller, executionId),
+    ...checkRequestId(requestId),
     delayMs: delay === undefined ? 0 : parseDuration('delay', delay),
     reason: reason === undefined ? null : checkText('reason', reason, { maxBytes: limits.reasonBytes }),
   }
@@ -56,21 +70,23 @@ export function checkResumeRequest(caller: Caller, request: ResumeRequest): Oper
 
 const resumeStatement = statement({
   name: 'execution.resume',
-  params: { ...targetParams, delays_ms: 'int8[]', reasons: 'text?[]' },
+  params: { ...targetParams, delays_ms: 'int8[]', reasons: 'text?[]', ...requestParams },
   row: {
     ordinal: 'int8',
     is_locked: 'bool',
     queue_id: 'int4',
     public_state: oneOf<PublicState | null>(),
     delay_until_ms: 'int8?',
+    repeated: 'jsonb?',
   },
   text: `
 with input as materialized (
   select *
-  from unnest($1::uuid[], $2::int2[], $3::text[], $4::text[], $5::int8[], $6::text[])
-    with ordinality as i (${targetInput}, delay_ms, reason, ordinal)
+  from unnest($1::uuid[], $2::int2[], $3::text[], $4::text[], $5::int8[], $6::text[], $7::text[], $8::bool[])
+    with ordinality as i (${targetInput}, delay_ms, reason, ${requestInput.join(', ')}, ordinal)
 ),
-${lockedTarget('delay_ms', 'reason')},
+${lockedTarget('delay_ms', 'reason', ...requestInput)},
+${repeatedRequests},
 ${clockAfter('target')},
 waking as materialized (
   select t.execution_id, 'signalled'::flowfabric.ff_interruption as wake_interruption, t.delay_ms as wake_delay_ms,
@@ -78,15 +94,23 @@ waking as materialized (
     null::jsonb as wake_outcome, null::jsonb as wake_answered, null::int8[] as wake_signal_nos
   from target t
   cross join clock k
-  where t.lifecycle_phase = 'suspended'
+  where t.lifecycle_phase = 'suspended' and not ${isRepeated}
 ),
 ${wakeSuspended()},
+${rememberRequests(
+  `target t
+  cross join clock k
+  where t.execution_id in (select execution_id from waking)`,
+  `jsonb_build_object('delayUntil', case when t.delay_ms > 0 then k.now_ms + t.delay_ms end)`,
+  'k.now_ms',
+)},
 answered as materialized (
-  select t.ordinal, t.queue_id, t.public_state, case when t.delay_ms > 0 then k.now_ms + t.delay_ms end as delay_until_ms
+  select t.ordinal, t.queue_id, t.public_state, case when t.delay_ms > 0 then k.now_ms + t.delay_ms end as delay_until_ms,
+    ${repeatedAnswer}
   from target t
   cross join clock k
 )
-${targetAnswer('answered', { public_state: 'flowfabric.ff_public_state', delay_until_ms: 'int8' })}`,
+${targetAnswer('answered', { public_state: 'flowfabric.ff_public_state', delay_until_ms: 'int8', repeated: 'jsonb' })}`,
 })
 
 export function resumeOperation(
@@ -96,13 +120,15 @@ export function resumeOperation(
 ): SetOperation<OperatorResume, Resumed> {
   return operatorSet(
     sql,
-    (items: readonly OperatorResume[]) =>
+    (items: readonly OperatorResume[], again) =>
       call(resumeStatement, {
         ...targetValues(items),
         delays_ms: items.map((item) => item.delayMs),
         reasons: items.map((item) => item.reason),
+        ...requestValues(items, again),
       }),
-    ({ executionId, delayMs }, { public_state: found, delay_until_ms: delayUntil }) => {
+    ({ executionId, delayMs }, { public_state: found, delay_until_ms: delayUntil, repeated }) => {
+      if (repeated !== null) return { kind: 'resumed', executionId, ...(repeated as Pick<Resumed, 'delayUntil'>) }
       if (found !== 'suspended') {
         const sentence = `execution ${executionId} is ${found}; resume needs a suspended one`
         return new EngineError('execution_not_suspended', sentence, { executionId, publicState: found })
@@ -110,7 +136,6 @@ export function resumeOperation(
       if (delayMs > 0) onDelay(delayMs)
       return { kind: 'resumed', executionId, delayUntil }
     },
-    // Sent again it could wake a later suspension.
-    { onReady, onlyOnce: true },
+    { onReady },
   )
 }

@@ -8,11 +8,19 @@ import { attached } from '../../model/attached.ts'
 import { EngineError } from '../../model/errors.ts'
 import { formatExecutionId, formatFlowId } from '../../model/id.ts'
 import { reopen, type LostGroup, type Reopening } from '../../model/reopen.ts'
-import { call, type Sql } from '../../sql/sql.ts'
+import { call, type RowsOf, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import { clockAfter } from '../clock/after-lock.ts'
 import { nextDeadlineSql, reopenExecutions } from '../execution/reopen.ts'
-import { refusalOf, replayedAs, type Replay, type Replayable, type Replayed } from '../execution/replay-request.ts'
+import {
+  refusalOf,
+  repeatedReplay,
+  replayedAs,
+  type Replay,
+  type Replayable,
+  type Replayed,
+} from '../execution/replay-request.ts'
+import { readRequest, rememberRequest } from '../execution/request-memory.ts'
 import { asEngineError } from '../failure.ts'
 import { untilSent } from '../resend.ts'
 import { lookCalls, type FoundMember, type LineMember, type LookedRows, type ReachedEdge } from './replay-look.ts'
@@ -137,24 +145,41 @@ export async function replayMember(
   onReady: (queueIds: Iterable<number>) => void,
 ): Promise<Replayed | EngineError> {
   try {
-    const sending = { again: false, onlyOnce: true }
+    const sending = { again: false }
     const { answer, queueIds } = await untilSent(sql, sending, () => replayOnce(sql, item))
     onReady(queueIds)
     return answer
   } catch (error) {
-    return asEngineError(error)
+    return error instanceof Repeated ? error.answer : asEngineError(error)
   }
 }
 
 async function replayOnce(sql: Sql, item: Replay) {
+  const request = { execution_id: item.uuid, request_id: item.requestId }
+  const reads = [...lookCalls(item.uuid), call(readRequest, request)] as const
   let answer!: Replayed
-  const decide = ([root, found, members, edges]: LookedRows) => {
+  const decide = ([root, found, members, edges, [repeated]]: RowsOf<typeof reads>) => {
+    if (repeated !== undefined) throw new Repeated(repeatedReplay(item.executionId, repeated.answer))
     const { replayed, reopening, isBlocked } = decideReplay(item, root, found, members, edges)
+    const { kind: _kind, executionId: _executionId, ...kept } = replayed
     answer = replayed
-    return [call(write, valuesOf(item, root[0]!.flow_id, members, edges, reopening, isBlocked))] as const
+    return [
+      call(write, valuesOf(item, root[0]!.flow_id, members, edges, reopening, isBlocked)),
+      call(rememberRequest, { ...request, answer: kept }),
+    ] as const
   }
-  const [written] = await sql.decide(lookCalls(item.uuid), decide, { lockTimeoutMs: patienceMs })
+  const [written] = await sql.decide(reads, decide, { lockTimeoutMs: patienceMs })
   return { answer, queueIds: written.filter((row) => row.is_ready).map((row) => row.queue_id) }
+}
+
+/** Ends the transaction with what was answered before. */
+class Repeated extends Error {
+  readonly answer: Replayed
+
+  constructor(answer: Replayed) {
+    super('repeated')
+    this.answer = answer
+  }
 }
 
 function decideReplay(

@@ -19,6 +19,17 @@ import {
   targetValues,
   type Target,
 } from '../execution/operator-set.ts'
+import {
+  checkRequestId,
+  isRepeated,
+  rememberRequests,
+  repeatedAnswer,
+  repeatedRequests,
+  requestInput,
+  requestParams,
+  requestValues,
+  type Repeatable,
+} from '../execution/request-memory.ts'
 import { owedBySql } from '../dispatch/owed.ts'
 import { leaveHolderWhole } from '../execution/requeue.ts'
 import type { SetOperation } from '../merge.ts'
@@ -30,6 +41,8 @@ export interface RevokeRequest {
   /** Only this lease. */
   readonly leaseId?: string
   readonly reason?: string
+  /** A call with the id of an earlier one answers as that did; left out: each call is one of its own. */
+  readonly requestId?: string
 }
 
 export type RevokeResult =
@@ -59,17 +72,18 @@ export type NotHeld =
   | 'different_worker_instance_id'
   | 'lease_id_mismatch'
 
-export interface Revocation extends Target {
+export interface Revocation extends Target, Repeatable {
   readonly workerInstanceId: string | null
   readonly leaseId: string | null
   readonly reason: string | null
 }
 
 export function checkRevokeRequest(caller: Caller, request: RevokeRequest): Revocation {
-  refuseUnknownFields('revoke', request, ['executionId', 'workerInstanceId', 'leaseId', 'reason'])
-  const { executionId, workerInstanceId, leaseId, reason } = request
+  refuseUnknownFields('revoke', request, ['executionId', 'workerInstanceId', 'leaseId', 'reason', 'requestId'])
+  const { executionId, workerInstanceId, leaseId, reason, requestId } = request
   return {
     ...checkTarget(caller, executionId),
+    ...checkRequestId(requestId),
     workerInstanceId:
       workerInstanceId === undefined ? null : checkText('workerInstanceId', workerInstanceId, { maxBytes: 256 }),
     leaseId: leaseId === undefined ? null : checkText('leaseId', leaseId, { maxBytes: 64 }),
@@ -86,6 +100,7 @@ const own = {
   holder: 'text',
   is_cancelled: 'bool',
   owes: 'int4',
+  repeated: 'jsonb',
 } as const
 const row = {
   ordinal: 'int8',
@@ -99,20 +114,22 @@ const row = {
   holder: 'text?',
   is_cancelled: 'bool?',
   owes: 'int4?',
+  repeated: 'jsonb?',
 } as const
 
 // The lease's holder never changes while the execution is locked, so its row needs no lock to be read.
 const revokeStatement = statement({
   name: 'lease.revoke',
-  params: { ...targetParams, instances: 'text?[]', lease_ids: 'text?[]', reasons: 'text?[]' },
+  params: { ...targetParams, instances: 'text?[]', lease_ids: 'text?[]', reasons: 'text?[]', ...requestParams },
   row,
   text: `
 with input as materialized (
   select *
-  from unnest($1::uuid[], $2::int2[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
-    with ordinality as i (${targetInput}, only_instance, only_lease, reason, ordinal)
+  from unnest($1::uuid[], $2::int2[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bool[])
+    with ordinality as i (${targetInput}, only_instance, only_lease, reason, ${requestInput.join(', ')}, ordinal)
 ),
-${lockedTarget('only_instance', 'only_lease', 'reason')},
+${lockedTarget('only_instance', 'only_lease', 'reason', ...requestInput)},
+${repeatedRequests},
 ${clockAfter('target')},
 judged as materialized (
   select t.*, t.lifecycle_phase = 'active' as is_active, l.worker_instance_id as holder,
@@ -127,21 +144,32 @@ judged as materialized (
     null::bytea as error,
     null::text as error_encoding,
     'none'::flowfabric.ff_terminal_outcome as forced_outcome,
-    t.cancel_requested_at_ms is not null as is_cancelled, ${owedBySql('t.attached')} as owes
+    t.cancel_requested_at_ms is not null as is_cancelled, ${owedBySql('t.attached')} as owes,
+    ${repeatedAnswer}
   from target t
   cross join clock c
   left join flowfabric.ff_lease l on l.execution_id = any (array[t.execution_id])
 ),
 leaving as materialized (
   select *
-  from judged
-  where is_active
+  from judged t
+  where is_active and not ${isRepeated}
     and (only_instance is null or only_instance = '' or only_instance = holder)
     and (only_lease is null or only_lease = lease_id::text)
 ),
-${leaveHolderWhole}
+${leaveHolderWhole},
+${rememberRequests(
+  'leaving t',
+  `case when t.cancel_requested_at_ms is not null then jsonb_build_object('kind', 'cancelled')
+    else jsonb_build_object('kind', 'revoked', 'leaseId', t.lease_id, 'leaseEpoch', t.lease_epoch) end`,
+  't.left_at_ms',
+)}
 ${targetAnswer('judged', own)}`,
 })
+
+type Kept =
+  | { readonly kind: 'revoked'; readonly leaseId: string; readonly leaseEpoch: number }
+  | { readonly kind: 'cancelled' }
 
 function whyNotActive({ leaseId }: Revocation, found: RowOf<typeof row>): NotHeld {
   if (found.lease_id === null || found.lease_epoch === 0) return 'never_claimed'
@@ -158,15 +186,17 @@ export function revokeOperation(
 ): SetOperation<Revocation, RevokeResult> {
   return operatorSet(
     sql,
-    (items) =>
+    (items, again) =>
       call(revokeStatement, {
         ...targetValues(items),
         instances: items.map((item) => item.workerInstanceId),
         lease_ids: items.map((item) => item.leaseId),
         reasons: items.map((item) => item.reason),
+        ...requestValues(items, again),
       }),
     (item, found) => {
       const { executionId, workerInstanceId, leaseId } = item
+      if (found.repeated !== null) return { ...(found.repeated as Kept), executionId }
       if (found.is_active !== true) return { kind: 'not_held', executionId, why: whyNotActive(item, found) }
       if (workerInstanceId !== null && workerInstanceId !== '' && workerInstanceId !== found.holder) {
         return { kind: 'not_held', executionId, why: 'different_worker_instance_id' }
@@ -180,7 +210,6 @@ export function revokeOperation(
       }
       return { kind: 'revoked', executionId, leaseId: found.lease_id!, leaseEpoch: found.lease_epoch! }
     },
-    // Another may hold it since, whose lease was not meant.
-    { onReady, onlyOnce: true },
+    { onReady },
   )
 }

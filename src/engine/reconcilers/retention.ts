@@ -107,6 +107,11 @@ progress as (
   using past p
   where g.execution_id = any (array[p.execution_id])
 ),
+request as (
+  delete from flowfabric.ff_request r
+  using past p
+  where r.execution_id = any (array[p.execution_id])
+),
 grants as (
   delete from flowfabric.ff_grant g
   using past p

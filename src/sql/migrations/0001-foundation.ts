@@ -409,6 +409,15 @@ create table flowfabric.ff_progress (
   message text
 ) with (fillfactor = 50);
 
+-- What operators' calls have answered, so that one whose reply was lost can be sent again.
+create table flowfabric.ff_request (
+  execution_id uuid not null,
+  request_id text collate "C" not null,
+  answer jsonb not null,
+  answered_at_ms bigint not null,
+  primary key (execution_id, request_id)
+);
+
 -- The right of one worker instance to claim one execution, once. It moves nothing: the ready row stays.
 create table flowfabric.ff_grant (
   execution_id uuid primary key,

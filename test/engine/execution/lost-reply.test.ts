@@ -7,6 +7,7 @@ import { around } from '../../../src/sql/around.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
+import { suspend, waiting } from '../suspension/waiting.ts'
 import { fenceOf, held, take, worker } from './holder.ts'
 
 /** An engine whose first set is done, after which others have their turn; the reply is lost. */
@@ -24,15 +25,27 @@ function losingFirstReply(sql: Sql, meanwhile: () => Promise<unknown> = async ()
   })
 }
 
-test('a revoke whose reply was lost does not take the lease of the next holder', async () => {
+test('a revoke whose reply was lost answers as it did, and does not take the lease of the next holder', async () => {
   const { engine, sql } = await setup()
-  const { executionId } = await held(engine)
+  const { executionId, leaseId } = await held(engine)
   const operator = losingFirstReply(sql, () => take(engine, { workerInstanceId: 'w-2' }))
-  await refusal('database_unreachable', operator.leases.revoke({ executionId }))
+  const answer = await operator.leases.revoke({ executionId })
+  expect(answer).toEqual({ kind: 'revoked', executionId, leaseId, leaseEpoch: 1 })
   expect(await engine.executions.describe(executionId)).toMatchObject({
     publicState: 'active',
     lease: { leaseEpoch: 2, workerInstanceId: 'w-2' },
   })
+})
+
+test('a resume whose reply was lost answers as it did, and does not wake the next suspension', async () => {
+  const { engine, sql } = await setup()
+  const { executionId } = (await waiting(engine, { condition: { kind: 'operator' } })).claim
+  const operator = losingFirstReply(sql, async () => {
+    await suspend(engine, await take(engine), { condition: { kind: 'operator' } })
+  })
+  const answer = await operator.executions.resume({ executionId })
+  expect(answer).toEqual({ kind: 'resumed', executionId, delayUntil: null })
+  expect(await engine.executions.describe(executionId)).toMatchObject({ publicState: 'suspended' })
 })
 
 test('a replay whose reply was lost is one replay, though it has ended since', async () => {
@@ -40,7 +53,15 @@ test('a replay whose reply was lost is one replay, though it has ended since', a
   const claim = await held(engine)
   await engine.executions.complete(fenceOf(claim))
   const operator = losingFirstReply(sql, async () => engine.executions.complete(fenceOf(await take(engine))))
-  await refusal('database_unreachable', operator.executions.replay({ executionId: claim.executionId }))
+  expect(await operator.executions.replay({ executionId: claim.executionId })).toEqual({
+    kind: 'replayed',
+    executionId: claim.executionId,
+    generation: 1,
+    replayCount: 1,
+    from: 'completed',
+    deadlineAt: null,
+    deadlineDropped: false,
+  })
   expect(await engine.executions.describe(claim.executionId)).toMatchObject({
     publicState: 'completed',
     generation: 1,

@@ -1,0 +1,78 @@
+// What an operator's call answered is kept with its execution, under the id of the request: a call that is sent again after a lost
+// reply answers as it did, and acts no second time, on whatever process or server it arrives. It goes with the execution. A call that
+// was refused has changed nothing, so nothing is kept of it.
+//
+// The row is written by the statement that changes the execution. So whoever sees the execution as it is now sees the row, too.
+import { randomUUID } from 'node:crypto'
+import { limits } from '../../model/limits.ts'
+import { checkText } from '../../model/text.ts'
+import { statement } from '../../sql/statement.ts'
+
+/** The part of a checked request by which it is known again. */
+export interface Repeatable {
+  readonly requestId: string
+  /** The caller chose it, and may have sent it before. */
+  readonly isGiven: boolean
+}
+
+export function checkRequestId(requestId: unknown): Repeatable {
+  if (requestId === undefined) return { requestId: randomUUID(), isGiven: false }
+  const bounds = { minBytes: 1, maxBytes: limits.requestIdBytes, refuseControls: true }
+  return { requestId: checkText('requestId', requestId, bounds), isGiven: true }
+}
+
+export const requestParams = { request_ids: 'text[]', may_repeat: 'bool[]' } as const
+
+export function requestValues(items: readonly Repeatable[], again: boolean) {
+  return {
+    request_ids: items.map((item) => item.requestId),
+    may_repeat: items.map((item) => again || item.isGiven),
+  }
+}
+
+/** The columns of the CTE `input` that `requestParams` fill, which `target` has too. */
+export const requestInput = ['request_id', 'may_repeat'] as const
+
+/** Follows `target`. Gives `repeated`: what was answered before, by ordinal. A first call looks nothing up. */
+export const repeatedRequests = `
+repeated as materialized (
+  select t.ordinal, r.answer
+  from target t
+  join flowfabric.ff_request r
+    on r.execution_id = any (array[t.execution_id]) and r.request_id = any (array[t.request_id])
+  where t.may_repeat
+)`
+
+/** Of a row `t` of `target`. */
+export const isRepeated = 't.ordinal in (select ordinal from repeated)'
+export const repeatedAnswer = '(select r.answer from repeated r where r.ordinal = t.ordinal) as repeated'
+
+/** Keeps an answer for each row of `from`, which has execution_id and request_id. */
+export function rememberRequests(from: string, answer: string, atMs: string): string {
+  return `
+remembered as (
+  insert into flowfabric.ff_request (execution_id, request_id, answer, answered_at_ms)
+  select t.execution_id, t.request_id, ${answer}, ${atMs}
+  from ${from}
+)`
+}
+
+/** For a transaction that is decided in this process, under the lock that all such calls take. */
+export const readRequest = statement({
+  name: 'request.read',
+  params: { execution_id: 'uuid', request_id: 'text' },
+  row: { answer: 'jsonb' },
+  text: `
+select answer
+from flowfabric.ff_request
+where execution_id = $1 and request_id = $2`,
+})
+
+export const rememberRequest = statement({
+  name: 'request.remember',
+  params: { execution_id: 'uuid', request_id: 'text', answer: 'jsonb' },
+  row: {},
+  text: `
+insert into flowfabric.ff_request (execution_id, request_id, answer, answered_at_ms)
+values ($1, $2, $3::jsonb, flowfabric.ff_now_ms())`,
+})
