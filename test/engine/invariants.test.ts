@@ -36,6 +36,10 @@ const signalColumns =
 
 const suspensionOfAll = '(select suspension_id from flowfabric.ff_suspension_current)'
 
+function ofNobody(by: string, ...row: Parameters<typeof adding>): Breakage {
+  return { invariant: orphans, by, given: 'waiting', ...adding(...row) }
+}
+
 const breakages: readonly Breakage[] = [
   { invariant: 'nothing is stranded', by: 'a ready row that is gone', given: 'waiting', ...taking('ff_ready') },
   {
@@ -192,78 +196,56 @@ const breakages: readonly Breakage[] = [
       `${nobody}::uuid, ${nobody}::uuid, 0, 1, 'resumed', 1, ${nobody}::uuid, 0, 0, 0, 'manual_pause', 'fail', 'w', '{}'`,
     ),
   },
-  {
-    invariant: orphans,
-    by: 'a waitpoint of nobody',
-    given: 'waiting',
-    ...adding(
-      'ff_waitpoint_pending',
-      `${waitpointColumns}, closed_at_ms, close_reason`,
-      `${nobody}::uuid, 0, ${nobody}::uuid, null, 0, null, 'closed', 'k', 'kid', 1, 'resumed'`,
-    ),
-  },
-  {
-    invariant: orphans,
-    by: 'a signal of nobody',
-    given: 'waiting',
-    ...adding('ff_signal', signalColumns, `${nobody}::uuid, ${nobody}::uuid, 0, 0, 'no_op', 'n', 'c', 'token', 'i'`),
-  },
-  {
-    invariant: orphans,
-    by: 'a tag of nobody',
-    given: 'waiting',
-    ...adding('ff_exec_tag', tagColumns, `${nobody}::uuid, 0, 'default', 'a', 'b'`),
-  },
-  {
-    invariant: orphans,
-    by: 'a result of nobody',
-    given: 'waiting',
-    ...adding('ff_exec_result', 'execution_id, generation, attempt_index, created_at_ms', `${nobody}::uuid, 0, 0, 0`),
-  },
-  {
-    invariant: orphans,
-    by: 'a dispatch row of nobody',
-    given: 'waiting',
-    ...adding('ff_dispatch', 'execution_id, generation, created_at_ms, outcome', `${nobody}::uuid, 0, 0, 'failed'`),
-  },
-  {
-    invariant: orphans,
-    by: 'an attempt of nobody',
-    given: 'waiting',
-    ...adding(
-      'ff_attempt',
-      'execution_id, attempt_index, generation, attempt_type, lease_epoch, started_at_ms, outcome',
-      `${nobody}::uuid, 0, 0, 'initial', 0, 0, 'success'`,
-    ),
-  },
-  {
-    invariant: orphans,
-    by: 'a request of nobody',
-    given: 'waiting',
-    ...adding('ff_request', 'execution_id, request_id, answer, answered_at_ms', `${nobody}::uuid, 'r', '{}', 0`),
-  },
-  {
-    invariant: orphans,
-    by: 'progress of nobody',
-    given: 'waiting',
-    ...adding('ff_progress', 'execution_id, updated_at_ms', `${nobody}::uuid, 0`),
-  },
-  {
-    invariant: orphans,
-    by: 'a grant of nobody',
-    given: 'waiting',
-    ...adding(
-      'ff_grant',
-      'execution_id, grant_id, granted_at_ms, expires_at_ms, worker_id, worker_instance_id',
-      `${nobody}::uuid, ${nobody}::uuid, 0, 0, 'w', 'w'`,
-    ),
-  },
-  {
-    invariant: orphans,
-    by: 'a step of nobody',
-    given: 'waiting',
-    ...adding('ff_step', stepColumns, `${nobody}::uuid, 0, 's', 0, 1, 0, 'step', 'succeeded', 1, 0, 1, 0, 0, 1`),
-  },
+  ofNobody(
+    'a waitpoint of nobody',
+    'ff_waitpoint_pending',
+    `${waitpointColumns}, closed_at_ms, close_reason`,
+    `${nobody}::uuid, 0, ${nobody}::uuid, null, 0, null, 'closed', 'k', 'kid', 1, 'resumed'`,
+  ),
+  ofNobody(
+    'a signal of nobody',
+    'ff_signal',
+    signalColumns,
+    `${nobody}::uuid, ${nobody}::uuid, 0, 0, 'no_op', 'n', 'c', 'token', 'i'`,
+  ),
+  ofNobody('a tag of nobody', 'ff_exec_tag', tagColumns, `${nobody}::uuid, 0, 'default', 'a', 'b'`),
+  ofNobody(
+    'a result of nobody',
+    'ff_exec_result',
+    'execution_id, generation, attempt_index, created_at_ms',
+    `${nobody}::uuid, 0, 0, 0`,
+  ),
+  ofNobody(
+    'a dispatch row of nobody',
+    'ff_dispatch',
+    'execution_id, generation, created_at_ms, outcome',
+    `${nobody}::uuid, 0, 0, 'failed'`,
+  ),
+  ofNobody(
+    'an attempt of nobody',
+    'ff_attempt',
+    'execution_id, attempt_index, generation, attempt_type, lease_epoch, started_at_ms, outcome',
+    `${nobody}::uuid, 0, 0, 'initial', 0, 0, 'success'`,
+  ),
+  ofNobody(
+    'a request of nobody',
+    'ff_request',
+    'execution_id, request_id, answer, answered_at_ms',
+    `${nobody}::uuid, 'r', '{}', 0`,
+  ),
+  ofNobody('progress of nobody', 'ff_progress', 'execution_id, updated_at_ms', `${nobody}::uuid, 0`),
+  ofNobody(
+    'a grant of nobody',
+    'ff_grant',
+    'execution_id, grant_id, granted_at_ms, expires_at_ms, worker_id, worker_instance_id',
+    `${nobody}::uuid, ${nobody}::uuid, 0, 0, 'w', 'w'`,
+  ),
+  ofNobody(
+    'a step of nobody',
+    'ff_step',
+    stepColumns,
+    `${nobody}::uuid, 0, 's', 0, 1, 0, 'step', 'succeeded', 1, 0, 1, 0, 0, 1`,
+  ),
   {
     invariant: step,
     by: 'a step that was not counted',
@@ -276,16 +258,12 @@ const breakages: readonly Breakage[] = [
     given: 'active',
     ...adding('ff_step', stepColumns, `execution_id, 1, 's', 0, 1, 0, 'step', 'succeeded', 1, 0, 1, 0, 0, 1`),
   },
-  {
-    invariant: orphans,
-    by: 'a key of nobody',
-    given: 'waiting',
-    ...adding(
-      'ff_idempotency_key',
-      'namespace, scope_id, idempotency_key, execution_id, expires_at_ms, request_hash',
-      `'default', ${nobody}::uuid, 'key', ${nobody}::uuid, 0, '\\x00'::bytea`,
-    ),
-  },
+  ofNobody(
+    'a key of nobody',
+    'ff_idempotency_key',
+    'namespace, scope_id, idempotency_key, execution_id, expires_at_ms, request_hash',
+    `'default', ${nobody}::uuid, 'key', ${nobody}::uuid, 0, '\\x00'::bytea`,
+  ),
 ]
 
 test.each(breakages)('$invariant: broken by $by', async ({ invariant, given, breaks, repairs }) => {
