@@ -92,19 +92,21 @@ ${recordReceived},
 told as (
   insert into flowfabric.ff_event (${waitEventColumns})${signalledEvents}
 ),
--- Some wait for a condition that names them: their execution's ending says how many were never taken, and its restart takes
--- them along. Others wait in a pending waitpoint for the suspension that uses it. The row is written each time, so that no ending,
--- restart or suspension goes by a snapshot from before the signal.
-kept as (
+-- The execution is written with every signal, so that no statement that checks its row goes by a snapshot from before the signal:
+-- neither an ending, a restart or a suspension, nor the next signal that is counted (signal.settle). What ends a wait is written with
+-- the wake. Signals by name that wait for a condition set a bit: the ending says how many were never taken, and a restart takes
+-- them along.
+marked as (
   update flowfabric.ff_exec_core e
-  set attached = e.attached | case when i.is_by_name then ${attached.signals} else 0 end
+  set attached = e.attached | case when i.has_kept then ${attached.signals} else 0 end
   from (
-    select execution_id, bool_or(effect = 'kept_for_condition') as is_by_name
+    select execution_id, bool_or(effect = 'kept_for_condition' and not is_taken) as has_kept,
+      bool_or(effect = 'resume_condition_satisfied') as ends_a_wait
     from received
-    where effect in ('kept_for_condition', 'buffered_for_pending_waitpoint') and not is_taken
     group by execution_id
   ) i
-  where e.execution_id = any (array[i.execution_id])
+  where e.execution_id = any (array[i.execution_id]) and e.lifecycle_phase <> 'terminal'
+    and (i.has_kept or not i.ends_a_wait)
 )
 select`,
 })

@@ -2,9 +2,8 @@
 // takes only what is still as `answerable.ts` found it: this very suspension open, no point in time come before, the key
 // still good, none with its key before it, room for one more. All else is passed over and goes the general way.
 //
-// An execution that was changed since the statement began is passed over, by its `xmin`: whatever opens or closes a
-// suspension writes the execution too. A signal that ends nothing does not: one with the same key that came in between makes
-// the insert fail, and the next try sees it; any other is missing in the count, which may then be short by one.
+// An execution that was changed since the statement began is passed over, by its `xmin`: whatever opens or closes a suspension,
+// and every other signal, writes the execution too. So the count of signals, which the newest record has, is exact.
 import { formatExecutionId } from '../../model/id.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
