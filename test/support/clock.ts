@@ -41,6 +41,12 @@ export class Clock {
     await this.#replace()
   }
 
+  /** As when somebody sets it, or after a failover to a server whose clock is behind. */
+  async setBack(duration: Duration): Promise<void> {
+    this.#offsetMs -= parseDuration('clock.setBack', duration)
+    await this.#replace()
+  }
+
   /** Stands still until it is advanced, for what happens at the very millisecond. */
   async freeze(): Promise<void> {
     this.#base = `${await this.now()}::bigint`

@@ -9,7 +9,7 @@ import type { Finding } from './finding.ts'
 import { orUnknown, type Looking } from './look.ts'
 import { findMigrations } from './migrations.ts'
 import { findBloat, findServer, findTransactions } from './server.ts'
-import { findDuties, findSetAside, findStuckLeases } from './upkeep.ts'
+import { findClockSteps, findDuties, findSetAside, findStuckLeases } from './upkeep.ts'
 import { findBroken, findStranded, findUnserved } from './work.ts'
 
 export interface CheckHealthRequest {
@@ -29,6 +29,7 @@ export interface HealthReport {
 
 const checks: readonly (readonly [string, (looking: Looking) => Promise<Finding[]>])[] = [
   ['duties', findDuties],
+  ['clock steps', findClockSteps],
   ['set aside', findSetAside],
   ['leases', findStuckLeases],
   ['workers', findUnserved],

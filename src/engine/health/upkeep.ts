@@ -2,6 +2,7 @@
 import { formatExecutionId } from '../../model/id.ts'
 import { statement } from '../../sql/statement.ts'
 import { allDuties } from '../reconcilers/all.ts'
+import { smallestStepMs } from '../reconcilers/clock-set-back.ts'
 import { supervisorRow } from '../reconcilers/poll-duties.ts'
 import { counted, finding, lasting, type Finding } from './finding.ts'
 import { look, type Looking } from './look.ts'
@@ -64,6 +65,35 @@ export async function findDuties(looking: Looking): Promise<Finding[]> {
       ),
     }),
   ]
+}
+
+// The supervisor records a step that it noticed; without one, its last poll lies in the future.
+const readSteps = statement({
+  name: 'health.clock-steps',
+  params: { supervisor: 'text' },
+  row: { ahead_ms: 'int8', set_back_ms: 'int8?', set_back_ms_ago: 'int8?' },
+  text: `
+select d.last_run_at_ms - flowfabric.ff_now_ms() as ahead_ms, (d.last_report ->> 'setBackMs')::int8 as set_back_ms,
+  flowfabric.ff_now_ms() - (d.last_report ->> 'setBackAt')::int8 as set_back_ms_ago
+from flowfabric.ff_duty d
+where d.duty = $1 and d.last_run_at_ms is not null
+order by d.last_run_at_ms desc`,
+})
+
+const stepRememberedMs = 24 * 3_600_000
+
+export async function findClockSteps(looking: Looking): Promise<Finding[]> {
+  const rows = await look(looking, (tx) => tx.query(readSteps, { supervisor: supervisorRow }))
+  const next = 'Let NTP adjust the clock slowly. Executions that were delayed before the step start late by as much.'
+  const ahead = rows.find((row) => row.ahead_ms > smallestStepMs)
+  if (ahead !== undefined) {
+    const sentence = `The database's clock was set back: the last background duties ran ${lasting(ahead.ahead_ms)} from now.`
+    return [finding('clock steps', 'trouble', sentence, { next })]
+  }
+  const recent = rows.find((row) => row.set_back_ms_ago !== null && row.set_back_ms_ago < stepRememberedMs)
+  if (recent === undefined) return [finding('clock steps', 'fine', "The database's clock was not set back.")]
+  const [by, ago] = [lasting(recent.set_back_ms!), lasting(recent.set_back_ms_ago!)]
+  return [finding('clock steps', 'trouble', `The database's clock was set back by ${by}, ${ago} ago.`, { next })]
 }
 
 const mostRows = 1000

@@ -12,6 +12,7 @@ import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import { clockAfter } from '../clock/after-lock.ts'
 import { allDuties } from './all.ts'
+import { smallestStepMs } from './clock-set-back.ts'
 import type { Watch } from './duty.ts'
 
 /** The row of the process that polls, among those of the duties. */
@@ -84,7 +85,12 @@ with supervisor as materialized (
 ${clockAfter('supervisor')},
 term as (
   update flowfabric.ff_duty s
-  set taken_by = $2, taken_until_ms = c.now_ms + $3, last_run_at_ms = c.now_ms
+  set taken_by = $2, taken_until_ms = c.now_ms + $3, last_run_at_ms = c.now_ms,
+    last_report = case
+      when p.last_run_at_ms > c.now_ms + ${smallestStepMs}
+      then jsonb_build_object('setBackAt', c.now_ms, 'setBackMs', p.last_run_at_ms - c.now_ms)
+      else s.last_report
+    end
   from supervisor p
   cross join clock c
   where s.duty = p.duty and s.filter = p.filter

@@ -14,6 +14,7 @@ import { silent, type Logger } from '../../sql/logger.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { Bell } from '../bell.ts'
 import { allDuties, defaultKeptFor, type KeptFor } from './all.ts'
+import { afterSetBack, smallestStepMs } from './clock-set-back.ts'
 import type { Duty } from './duty.ts'
 import { messageOf, takeTurn, type DutyReport, type DutyTurn, type TurnOptions } from './duty-turn.ts'
 import { pollDuties, registerDuties, supervisorRow, type Candidate, type Poller } from './poll-duties.ts'
@@ -203,6 +204,8 @@ export class Supervisor {
       this.#isRegistered = polled.ms > 0
       return Math.max(polled.ms, contendedPauseMs) + Math.random() * jitterMs
     }
+    const setBackMs = -(polled.lastPollMsAgo ?? 0)
+    if (setBackMs > smallestStepMs) await afterSetBack(this.#sql, this.#logger, setBackMs)
     for (const each of idle) {
       if (polled.taken.includes(each.duty.name)) each.turn = this.#takeTurn(each, polled.at, signal)
     }
