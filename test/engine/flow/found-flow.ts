@@ -49,13 +49,13 @@ left join flowfabric.ff_flow_member m on m.execution_id = f.member_id
 where f.root_flow_id = '${root}'`
 
 export const reorder = `
-update flowfabric.ff_dispatch set created_at_ms = floor(random() * 1000);
-update flowfabric.ff_cancel_backlog set created_at_ms = floor(random() * 1000)`
+update flowfabric.ff_dispatch set created_at_ms = 1 + floor(random() * 1000);
+update flowfabric.ff_cancel_backlog set created_at_ms = 1 + floor(random() * 1000)`
 
 /** Some that were told before, of this generation or the last. */
 export const repeatEndings = (root: string) => `
 insert into flowfabric.ff_dispatch (execution_id, generation, flow_id, created_at_ms, outcome, is_counted)
-select e.execution_id, e.generation - g.ago, e.flow_id, 0, case g.ago when 0 then e.terminal_outcome else 'failed' end, true
+select e.execution_id, e.generation - g.ago, e.flow_id, 1, case g.ago when 0 then e.terminal_outcome else 'failed' end, true
 from flowfabric.ff_flow_core f
 join flowfabric.ff_exec_core e on e.flow_id = f.flow_id
 cross join generate_series(0, 1) as g (ago)
