@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './test/support/longest-first.ts'
+import { measureSlowness, slownessVariable } from './test/support/patience.ts'
 
 // The engine's files run on both backends; what needs real connections runs on Postgres alone.
 const engine = [
@@ -32,14 +33,17 @@ const databases = [
 ]
 const connections = ['test/races/**/*.test.ts', 'test/crash/**/*.test.ts', 'test/client/**/*.test.ts']
 const globalSetup = ['test/support/global-setup.ts']
+const slowness = await measureSlowness()
 
 export default defineConfig({
   test: {
     // On two cores a third worker only makes the others slower; Postgres needs its share as well.
     maxWorkers: 2,
-    // Bounds for a hang, not for slowness: a busy machine may take seconds for what takes milliseconds.
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Bounds for a hang, not for slowness: most tests take a second on an idle machine. The tests' own go through `patience`.
+    testTimeout: 150_000 * slowness,
+    hookTimeout: 150_000 * slowness,
+    expect: { poll: { timeout: 30_000 * slowness } },
+    env: { [slownessVariable]: String(slowness) },
     sequence: { sequencer: LongestFirst },
     // A worker keeps its modules and databases from file to file: to load and start them anew takes seconds.
     isolate: false,

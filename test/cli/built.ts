@@ -35,7 +35,7 @@ export function build(): Built {
   let folder = ''
   beforeAll(async () => {
     folder = await compiled()
-  }, 120_000)
+  })
   const begin = (url: string, argv: readonly string[]) =>
     spawn(process.execPath, [join(folder, 'cli/main.js'), ...argv], {
       env: { ...process.env, FLOWFABRIC_URL: url },

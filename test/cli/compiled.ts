@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { patience } from '../support/patience.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 // Inside the project, so that its packages are found.
@@ -34,7 +35,7 @@ async function take(lock: string): Promise<boolean> {
   )
   if (isOurs) return true
   const { mtimeMs } = await stat(lock).catch(() => ({ mtimeMs: Date.now() }))
-  if (Date.now() - mtimeMs > 120_000) await rm(lock, { recursive: true, force: true })
+  if (Date.now() - mtimeMs > patience(120_000)) await rm(lock, { recursive: true, force: true })
   return false
 }
 

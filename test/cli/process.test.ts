@@ -1,6 +1,7 @@
 import { expect, inject, test } from 'vitest'
 import { setup } from '../support/setup.ts'
 import { build, ownDatabase } from './built.ts'
+import { patience } from '../support/patience.ts'
 
 const flowfabric = build()
 
@@ -19,14 +20,14 @@ test('a database is made, and executions submitted, listed and cancelled, each b
   expect(await flowfabric.run(url, 'doctor', '--json')).toMatchObject({
     code: inject('backend') === 'postgres' ? 1 : 0,
   })
-}, 120_000)
+})
 
 test('exit codes tell a wrong usage from a failure', async () => {
   expect(await flowfabric.run('file:/no/such/place', 'list')).toMatchObject({ code: 1 })
   expect(await flowfabric.run('nonsense', 'list')).toMatchObject({ code: 2 })
   expect(await flowfabric.run('memory:', 'lst')).toMatchObject({ code: 2, stdout: '' })
   expect(await flowfabric.run('memory:', '--version')).toMatchObject({ code: 0, stderr: '' })
-}, 60_000)
+})
 
 test.runIf(inject('backend') === 'postgres')(
   'watch ends cleanly on Ctrl-C',
@@ -41,8 +42,8 @@ test.runIf(inject('backend') === 'postgres')(
       await flowfabric.run(url, 'cancel', id)
       return event
     }
-    await expect.poll(submitAndCancel, { timeout: 50_000 }).toMatchObject({ kind: 'ended', outcome: 'cancelled' })
+    await expect.poll(submitAndCancel).toMatchObject({ kind: 'ended', outcome: 'cancelled' })
     expect(await watching.interrupt()).toMatchObject({ code: 0, stderr: '' })
   },
-  60_000,
+  patience(60_000),
 )

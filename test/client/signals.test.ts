@@ -10,7 +10,7 @@ test('calls that wait leave nothing with the signal that could have ended them, 
   for (let count = 0; count < 3; count += 1) await client.engine.executions.claim({ ...claim, wait: 1 })
   expect(getEventListeners(lifelong.signal, 'abort')).toEqual([])
   expect(dependentsOf(lifelong.signal)).toBe(0)
-  const waiting = client.engine.executions.claim({ ...claim, wait: '20s' })
+  const waiting = client.engine.executions.claim({ ...claim, wait: '1m' })
   lifelong.abort(new Error('enough'))
   await expect(waiting).resolves.toMatchObject({ claims: [] })
 })

@@ -56,11 +56,11 @@ test('a wait that a server ends because it stops goes on with the next', async (
   const { flowId } = await engine.flows.submitGraph({ kind: 'g', members: [{ name: 'one', kind: 'a' }] })
   asked.length = 0
   const ended = engine.flows.wait(flowId)
-  await expect.poll(() => asked.length, { timeout: 10_000 }).toBe(1)
+  await expect.poll(() => asked.length).toBe(1)
   const other = anotherApp()
   next.push((_, pass) => pass(other))
   app.stop()
-  await expect.poll(() => asked.length, { timeout: 10_000 }).toBe(2)
+  await expect.poll(() => asked.length).toBe(2)
   next.push((_, pass) => pass(other))
   await engine.flows.cancel({ flowId })
   expect(await ended).toMatchObject({ flowId, state: 'cancelled' })

@@ -17,7 +17,7 @@ async function closeWhileOneHangs(ff: FlowFabric, options: { grace?: string } = 
   const worker = ff.worker({ tasks: [hangs], handleSignals: false, ...(options as object) })
   await worker.start()
   await ff.submit(hangs)
-  await expect.poll(() => isRunning, { timeout: 20_000, interval: 10 }).toBe(true)
+  await expect.poll(() => isRunning, { interval: 10 }).toBe(true)
   const timers = vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
   const endings: string[] = []

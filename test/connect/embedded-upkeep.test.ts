@@ -12,6 +12,7 @@ import { Clock } from '../support/clock.ts'
 import { migrateAll } from '../support/migrate-all.ts'
 import { rows } from '../support/raw.ts'
 import { makeFolder } from '../support/temporary-folder.ts'
+import { patience } from '../support/patience.ts'
 
 const MiB = 1024 * 1024
 
@@ -50,7 +51,7 @@ async function sizeAfterChurn(after: (sql: Sql) => Promise<void>): Promise<numbe
 
 test(
   'with its upkeep an embedded database stays small while thousands of executions go through',
-  { timeout: 240_000 },
+  { timeout: patience(240_000) },
   async () => {
     const neglected = await sizeAfterChurn(async () => {})
     const kept = await sizeAfterChurn(async (sql) => {
@@ -63,7 +64,7 @@ test(
 
 test(
   'it vacuums what has many dead rows, one table a run, and leaves the others alone',
-  { timeout: 60_000 },
+  { timeout: patience(60_000) },
   async () => {
     const sql = await openEmbedded({ directory: null, schema: 'flowfabric' })
     await migrateAll(sql)

@@ -46,7 +46,7 @@ test('whoever supervises fires it, and a worker that waits hears of it', async (
   ff.supervise()
   await ff.schedules.put('tick', { kind: 'tick', lane: 'ticks', every: '1s', input: 1 })
   const worker = { workerId: 'w', workerInstanceId: 'w-1', lanes: ['ticks'] }
-  const { claims } = await ff.engine.executions.claim({ ...worker, wait: '20s' })
+  const { claims } = await ff.engine.executions.claim({ ...worker, wait: '1m' })
   expect(claims).toMatchObject([{ kind: 'tick' }])
 })
 

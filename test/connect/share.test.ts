@@ -35,7 +35,7 @@ test('whoever is given a directory that another process serves talks to that pro
   await refusal('directory_locked', connect(url, { schema: 'another' }))
   await holder.announce(null)
   await refusal('directory_locked', connect(url))
-}, 120_000)
+})
 
 test('share is true or false, and of directories alone', async () => {
   await refusal('invalid_input', connect('memory:', { share: 'yes' as never }))

@@ -12,4 +12,4 @@ test('of two workers in a process that is asked to end, the last that has stoppe
   expect(await child.ended).toBe('SIGTERM')
   const ff = await open(url)
   expect(await ff.engine.executions.countByState()).toMatchObject({ completed: { count: 1 }, active: { count: 0 } })
-}, 60_000)
+})

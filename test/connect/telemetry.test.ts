@@ -10,6 +10,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { connect, task, type FlowFabric } from '../../src/index.ts'
 import { openTelemetry } from '../../src/opentelemetry.ts'
 import { freshPostgres } from '../support/fresh-postgres.ts'
+import { patience } from '../support/patience.ts'
 
 async function databaseUrl(): Promise<string> {
   const database = await freshPostgres()
@@ -56,7 +57,7 @@ test('a trace goes from the submit to the run, its steps, and on to its children
     span.end()
     return handle
   })
-  expect(await run.result({ timeout: '30s' })).toBe('hello 1')
+  expect(await run.result({ timeout: patience(60_000) })).toBe('hello 1')
   const request = named('request')
   const { traceId } = request.spanContext()
   const parentOf = (name: string): string | undefined => named(name).parentSpanContext?.spanId
@@ -79,9 +80,9 @@ test('a run that waits is no error, and one that throws is', async () => {
   await work(ff, waits)
   const run = await ff.submit(waits)
   const runs = () => spans().filter((span) => span.name === 'run waits')
-  await expect.poll(() => runs().length, { timeout: 20_000 }).toBe(1)
+  await expect.poll(() => runs().length).toBe(1)
   await run.signal('go')
-  await expect(run.result({ timeout: '30s' })).rejects.toThrow('it is broken')
+  await expect(run.result({ timeout: patience(60_000) })).rejects.toThrow('it is broken')
   const [left, threw] = runs()
   expect(left).toMatchObject({ status: { code: 0 }, attributes: { 'flowfabric.left': 'suspended' } })
   expect(threw).toMatchObject({ status: { code: 2, message: 'it is broken' } })

@@ -15,7 +15,7 @@ test('whoever waits for work is woken by the commit, in this process and in othe
   ] as const) {
     await ff.engine.executions.create({ kind: 'k', lane })
     await who.engine.executions.claim({ ...worker, lanes: [lane] })
-    const waiting = who.engine.executions.claim({ ...worker, lanes: [lane], wait: '20s' })
+    const waiting = who.engine.executions.claim({ ...worker, lanes: [lane], wait: '1m' })
     await withPg.transaction(nextOrder(), (tx) => ff.within(tx).submit({ kind: 'k', lane }))
     expect((await waiting).claims).toHaveLength(1)
   }

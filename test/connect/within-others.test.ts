@@ -18,9 +18,7 @@ test('a child is submitted with its parent locked, and what a cancel owes others
   await withPg.transaction(nextOrder(), (tx) => ff.within(tx).cancel({ executionId: parentId }))
   const supervisor = ff.supervise()
   onTestFinished(() => supervisor.stop())
-  await expect
-    .poll(async () => (await executions.describe(executionId))?.publicState, { timeout: 20_000 })
-    .toBe('cancelled')
+  await expect.poll(async () => (await executions.describe(executionId))?.publicState).toBe('cancelled')
 })
 
 test('a refusal leaves the transaction as it was', async () => {

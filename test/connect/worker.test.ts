@@ -2,6 +2,7 @@ import { expect, inject, onTestFinished, test } from 'vitest'
 import { connect, EngineError, task, type FlowFabric } from '../../src/index.ts'
 import { refusal } from '../support/refusal.ts'
 import { createDatabase } from '../support/database.ts'
+import { patience } from '../support/patience.ts'
 
 const backends = ['postgres', 'embedded'] as const
 
@@ -31,14 +32,14 @@ test.each(backends)(
     const others = await ff.submitMany(greet, [{ input: { name: 'Bo' } }, { input: { name: 'Cy' } }])
     for (const other of others) if (!EngineError.is(other)) await other.signal('end', '?')
     await run.signal('end', '!')
-    expect(await run.result({ timeout: '30s' })).toBe('hello Ada!')
+    expect(await run.result({ timeout: patience(60_000) })).toBe('hello Ada!')
     expect(
       await Promise.all(others.map(async (other) => (EngineError.is(other) ? other.code : other.result()))),
     ).toEqual(['hello Bo?', 'hello Cy?'])
     expect(await ff.handle(run.id, greet).result()).toBe('hello Ada!')
     expect(await ff.handle(run.id).state()).toBe('completed')
   },
-  120_000,
+  patience(120_000),
 )
 
 test('a close stops its workers first, and gives back what does not end', async () => {
@@ -51,12 +52,12 @@ test('a close stops its workers first, and gives back what does not end', async 
   const worker = ff.worker({ tasks: [hang], grace: 50, reconcilers: false })
   await worker.start()
   await ff.submit(hang)
-  await expect.poll(() => begun.length, { timeout: 20_000 }).toBe(1)
+  await expect.poll(() => begun.length).toBe(1)
   await ff.close()
   expect(worker.running).toBe(0)
   await refusal('engine_closed', ff.submit(hang))
   expect(() => ff.worker({ tasks: [hang] })).toThrow('this FlowFabric is closed')
-}, 60_000)
+})
 
 test('a worker whose supervisor cannot be made has not begun when its start is refused', async () => {
   await using ff = await open('postgres')

@@ -37,7 +37,7 @@ test('an embedded process that is killed leaves everything as it was answered, a
     await leaseExpiry.runOnce(sql)
     return states(held.slice(5))
   }
-  await expect.poll(lapse, { timeout: 60_000 }).toEqual(['waiting', 'waiting', 'waiting'])
+  await expect.poll(lapse).toEqual(['waiting', 'waiting', 'waiting'])
   await refusal('lease_expired', executions.complete(fences[5]!))
   const { claims } = await executions.claim({ ...worker, max: 1000 })
   const reclaimed = claims.filter((claim) => claim.reason === 'reclaim')
@@ -47,4 +47,4 @@ test('an embedded process that is killed leaves everything as it was answered, a
   expect(answers.every((answer) => answer.kind === 'completed')).toBe(true)
   expect(await states([...created, ...held.slice(5)])).toEqual(Array(created.length + 3).fill('completed'))
   expect(await checkInvariants(sql)).toEqual([])
-}, 90_000)
+})

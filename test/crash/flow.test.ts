@@ -6,6 +6,7 @@ import { walk } from '../engine/flow/walk.ts'
 import { hold } from '../support/barrier.ts'
 import { startChild } from '../support/child.ts'
 import { setup } from '../support/setup.ts'
+import { patience } from '../support/patience.ts'
 
 const victim = new URL('./flow.child.ts', import.meta.url)
 
@@ -27,7 +28,7 @@ test('a process that is killed between an ending and its dispatch loses nothing:
     workerId: 'w',
     workerInstanceId: 'survivor',
     lanes: ['default'],
-    wait: '20s',
+    wait: '1m',
   })
   await supervisor.stop()
   expect(claims.map(({ executionId }) => executionId)).toEqual([flow.id('c')])
@@ -43,7 +44,7 @@ test('a canceller that is killed loses nothing either', async () => {
   await engine.flows.cancel({ flowId: flow.flowId })
   const supervisor = new Supervisor(sql, { intervals: { dispatch: 20, 'cancel-backlog': 20 } })
   supervisor.start()
-  await engine.flows.wait(flow.flowId, { timeout: '20s' })
+  await engine.flows.wait(flow.flowId, { timeout: patience(60_000) })
   await supervisor.stop()
   expect(await flow.states()).toEqual({ a: 'cancelled', b: 'cancelled' })
 })

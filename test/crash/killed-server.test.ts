@@ -33,4 +33,4 @@ test('servers that are killed under load lose nothing: their workers go on with 
   await Promise.all(loads.map((load) => load.finish()))
   const all = await expectAllEnded(sql, loads)
   expect(all.size).toBe(loads.reduce((sum, load) => sum + load.created.size, 0))
-}, 180_000)
+})

@@ -24,4 +24,4 @@ test('workers that are killed while they work lose nothing: their leases lapse, 
   await survivor.finish()
   await expectAllEnded(sql, [survivor, ...killed])
   expect(await takenOver()).toBeGreaterThan(0)
-}, 90_000)
+})

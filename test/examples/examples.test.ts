@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { createDatabase } from '../support/database.ts'
+import { patience } from '../support/patience.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const tsx = join(root, 'node_modules/tsx/dist/cli.mjs')
@@ -24,7 +25,7 @@ test('the first look accepts, works, retries, takes over, and finds the work aga
   expect(shown).toMatch(/lapsed +doomed, epoch 1\nacquired +steady, epoch 2\nended +success +steady, epoch 2/)
   expect(shown).toContain('invalid_input: state is "wating"; did you mean waiting?')
   expect(shown).toContain('1 waiting, 1 delayed, 3 completed')
-}, 300_000)
+})
 
 test('a worker that is killed in the middle of each step loses nothing, and each effect is seen once', async () => {
   const shown = await runExample('crash.ts')
@@ -43,9 +44,9 @@ test('a worker that is killed in the middle of each step loses nothing, and each
     expect.stringMatching(/^effect seen( +once){3}$/),
     '',
   ])
-}, 300_000)
+})
 
-test('an agent asks a human before the dangerous tool, and acts once', { timeout: 300_000 }, async () => {
+test('an agent asks a human before the dangerous tool, and acts once', async () => {
   const lines = (await runOnPostgres('agent.ts')).split('\n')
   const waiting = lines.splice(2, 1)[0]
   expect(waiting).toMatch(/^Is suspended since .* waits for .*permission to refund/)
@@ -60,7 +61,7 @@ test('an agent asks a human before the dangerous tool, and acts once', { timeout
 
 test(
   'the first of three providers wins, and the losers are cancelled and told to stop',
-  { timeout: 300_000 },
+  { timeout: patience(300_000) },
   async () => {
     const shown = await runOnPostgres('fastest.ts')
     expect(shown.split('\n').toSorted()).toEqual([
@@ -75,7 +76,7 @@ test(
 
 test(
   'a codec seals what users give, and the database holds nothing that can be read',
-  { timeout: 300_000 },
+  { timeout: patience(300_000) },
   async () => {
     const lines = (await runOnPostgres('encrypted.ts')).split('\n')
     expect(lines[0]).toBe('Ada is well; Grace agrees')
@@ -87,11 +88,11 @@ test(
   },
 )
 
-test('the first program of the README needs nothing but Node', { timeout: 300_000 }, async () => {
+test('the first program of the README needs nothing but Node', async () => {
   expect(await runExample('hello.ts', { FLOWFABRIC_URL: 'memory:' })).toBe('hello, world\n')
 })
 
-test('a customer is onboarded, with a second try where the first fails', { timeout: 300_000 }, async () => {
+test('a customer is onboarded, with a second try where the first fails', async () => {
   const shown = await runOnPostgres('onboarding.ts')
   expect(shown.split('\n').slice(0, 6)).toEqual([
     'welcome, ada@example.com (send welcome:0)',
@@ -112,13 +113,13 @@ const onPostgres = [
   ['server.ts', 'hello, ada\n'],
 ] as const
 
-test.each(onPostgres)('%s prints what it should', { timeout: 300_000 }, async (name, printed) => {
+test.each(onPostgres)('%s prints what it should', async (name, printed) => {
   expect(await runOnPostgres(name)).toBe(printed)
 })
 
 test(
   'of many a bad one is refused in its place, and middleware is around every run',
-  { timeout: 300_000 },
+  { timeout: patience(300_000) },
   async () => {
     const lines = (await runOnPostgres('many.ts')).trimEnd().split('\n')
     const [took, others] = [/^resize took \d+ ms$/, lines.filter((line) => !line.startsWith('resize'))]
@@ -127,13 +128,13 @@ test(
   },
 )
 
-test('a test of durable code passes under node:test', { timeout: 300_000 }, async () => {
+test('a test of durable code passes under node:test', async () => {
   const { stdout } = await node(['--import', 'tsx', '--test', '--test-reporter', 'tap', example('testing.ts')])
   expect(stdout).toContain('ok 1 - a busy service and a killed worker lose nothing')
   expect(stdout).toContain('# fail 0')
 })
 
-test('the spans of a submit, its run and its step are of one trace', { timeout: 300_000 }, async () => {
+test('the spans of a submit, its run and its step are of one trace', async () => {
   // On our sources in place of a build.
   const paths = { flowfabric: [join(root, 'src/index.ts')], 'flowfabric/*': [join(root, 'src/*.ts')] }
   const folder = await temporaryFolder()

@@ -60,4 +60,4 @@ test('init writes a project whose types fit, whose test passes and whose script 
 
   const again = node(flowfabric, 'init', '.')
   await expect(again).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('has package.json, tasks.ts') })
-}, 240_000)
+})

@@ -12,10 +12,11 @@ import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { codeOf, meet } from './meeting.ts'
 import { watchedEngine } from './watched-engine.ts'
+import { patience } from '../support/patience.ts'
 
 const times = 50
 
-test('a child ends while its parent suspends on it: the parent goes on', { timeout: 90_000 }, async () => {
+test('a child ends while its parent suspends on it: the parent goes on', async () => {
   const { url, sql } = await setup()
   const [left, right] = [await watchedEngine(url), await watchedEngine(url)]
   for (let round = 0; round < times; round++) {
@@ -34,7 +35,7 @@ test('a child ends while its parent suspends on it: the parent goes on', { timeo
     expect(answers).toEqual(['suspended', 'completed'])
     await settle(sql)
     // A dispatcher that came too late may still hold the parent's row, which a claim passes over.
-    const resumed = await take(left.engine, { wait: '20s' })
+    const resumed = await take(left.engine, { wait: '1m' })
     expect(resumed).toMatchObject({ executionId: parent.executionId, reason: 'resume' })
     await left.engine.executions.complete(fenceOf(resumed))
     await settle(sql)
@@ -44,7 +45,7 @@ test('a child ends while its parent suspends on it: the parent goes on', { timeo
 
 test(
   'a child is created while its parent ends: it is refused, or goes with the parent',
-  { timeout: 90_000 },
+  { timeout: patience(90_000) },
   async () => {
     const { url, sql } = await setup()
     const [left, right] = [await watchedEngine(url), await watchedEngine(url)]
@@ -78,7 +79,7 @@ test(
 
 test(
   'children of one parent are created and end from two sides at once: each is told of',
-  { timeout: 90_000 },
+  { timeout: patience(90_000) },
   async () => {
     const { url, sql } = await setup()
     const sides = [await watchedEngine(url), await watchedEngine(url)] as const
@@ -101,7 +102,7 @@ test(
         ),
       ])
       await settle(sql)
-      const resumed = await take(sides[0].engine, { wait: '20s' })
+      const resumed = await take(sides[0].engine, { wait: '1m' })
       expect(resumed).toMatchObject({ executionId: parent.executionId, reason: 'resume' })
       await sides[0].engine.executions.complete(fenceOf(resumed))
       await settle(sql)

@@ -85,7 +85,7 @@ test('a create of another engine wakes a claim that waits', async () => {
   // Until they listen, a hint is only a poll late; the claim before sees to it.
   await Promise.all(waiting.map((one) => one.executions.claim({ ...worker, lanes: ['nothing'], wait: 50 })))
   for (let round = 1; round <= 20; round += 1) {
-    const claims = waiting.map((one) => one.executions.claim({ ...worker, wait: '20s' }))
+    const claims = waiting.map((one) => one.executions.claim({ ...worker, wait: '1m' }))
     const made = await engine.executions.createMany(waiting.map(() => ({ kind: `k${round}` })))
     const ids = made.map((answer) => (answer.kind === 'refused' ? expect.unreachable() : answer.executionId))
     const won = (await Promise.all(claims)).flatMap((answer) => answer.claims.map((claim) => claim.executionId))

@@ -11,6 +11,7 @@ import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { flowMoves, type FlowMove, type Members } from './flow-moves.ts'
 import { watchedEngine, type WatchedEngine } from './watched-engine.ts'
+import { patience } from '../support/patience.ts'
 
 const faults = ['database_error', 'internal_error', 'contended']
 
@@ -50,7 +51,7 @@ test.each(flowMoves.map((one, index) => [one.name, one, flowMoves.slice(index)] 
     }
     expect(sides.map((side) => side.deadlockCount())).toEqual([0, 0])
   },
-  120_000,
+  patience(120_000),
 )
 
 async function race(

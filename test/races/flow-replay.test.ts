@@ -8,6 +8,7 @@ import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { codeOf, meet } from './meeting.ts'
 import { watchedEngine } from './watched-engine.ts'
+import { patience } from '../support/patience.ts'
 
 const times = 50
 
@@ -16,7 +17,7 @@ const shape = {
   groups: { d: { kind: 'any_of', onSatisfied: 'let_run' } },
 } as const
 
-test('replay of a member while its ending is resolved', { timeout: 120_000 }, async () => {
+test('replay of a member while its ending is resolved', async () => {
   const fixture = await setup({ dispatch: false })
   const { url, sql } = fixture
   const side = await watchedEngine(url)
@@ -48,7 +49,7 @@ test('replay of a member while its ending is resolved', { timeout: 120_000 }, as
 
 test(
   'two that failed are replayed at once, by two: what both had skipped waits again',
-  { timeout: 120_000 },
+  { timeout: patience(120_000) },
   async () => {
     const fixture = await setup({ dispatch: false })
     const { url, sql } = fixture

@@ -69,7 +69,7 @@ test('a completion beside the cancel of its flow: it is completed or cancelled, 
       url,
       [
         () => codeOf(engine.executions.complete(a)),
-        () => codeOf(other.engine.flows.cancel({ flowId: flow.flowId, wait: '10s' })),
+        () => codeOf(other.engine.flows.cancel({ flowId: flow.flowId, wait: '1m' })),
       ],
       { first },
     )

@@ -15,7 +15,7 @@ import { setup, type Fixture } from '../support/setup.ts'
 import { startLossyProxy, type LossyProxy } from './lossy-proxy.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
-const patient = { timeout: 25_000, interval: 10 }
+const patient = { interval: 10 }
 const payload = 'a reply that is lost'
 // As Postgres sends it, in binary or as text, and as the server does.
 const marks = [payload, Buffer.from(payload).toString('hex'), Buffer.from(`"${payload}"`).toString('base64')]

@@ -18,6 +18,7 @@ import { meet } from './meeting.ts'
 import { movesOfDelayed, movesOfEnded, movesOfHeld, movesOfReady, movesOfSuspended, type Move } from './moves.ts'
 import { metByAnything, suspended } from './suspended.ts'
 import { watchedEngine, type WatchedEngine } from './watched-engine.ts'
+import { patience } from '../support/patience.ts'
 
 const size = 25
 const policy = { retry: { attempts: 3, backoff: { type: 'fixed', delayMs: 0 } } } as const
@@ -77,7 +78,7 @@ test.each(table)(
     }
     expect(sides.map((side) => side.deadlockCount())).toEqual([0, 0])
   },
-  90_000,
+  patience(90_000),
 )
 
 async function race(

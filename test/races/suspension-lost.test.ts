@@ -7,6 +7,7 @@ import { setup } from '../support/setup.ts'
 import { startLossyProxy } from './lossy-proxy.ts'
 import { secondEngine } from './second-engine.ts'
 import { answered, deliver, metByAnything, suspended } from './suspended.ts'
+import { patience } from '../support/patience.ts'
 
 const times = 25
 // Now and then it is the reply to a hint that is lost, which travels the same way.
@@ -48,7 +49,7 @@ test.each([
     expect(await rows(sql, events)).toHaveLength(times + 1)
     expect(await rows(sql, 'select from flowfabric.ff_waitpoint_pending')).toHaveLength(times + 1)
   },
-  60_000,
+  patience(60_000),
 )
 
 test('a suspend that is repeated with its key by who heard nothing answers with the same tokens', async () => {
@@ -62,7 +63,7 @@ test('a suspend that is repeated with its key by who heard nothing answers with 
     expect(await other.executions.suspend(request)).toEqual(first)
     await engine.executions.cancel({ executionId: fence.executionId })
   }
-}, 60_000)
+})
 
 test.each([
   ['was read', 0],
@@ -84,5 +85,5 @@ test.each([
     }
     expect(proxy.lostCount()).toBeGreaterThan(mostly)
   },
-  60_000,
+  patience(60_000),
 )

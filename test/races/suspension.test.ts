@@ -14,6 +14,7 @@ import { setup } from '../support/setup.ts'
 import { codeOf, meet } from './meeting.ts'
 import { engines } from './second-engine.ts'
 import { deliver, itsTimeHasCome, metByAnything, suspended } from './suspended.ts'
+import { patience } from '../support/patience.ts'
 
 const times = 50
 
@@ -42,7 +43,7 @@ test('of twenty signals that want to close one suspension, one does, and as many
     expect(claim.resumption?.signals).toHaveLength(5)
     await engine.executions.complete(fenceOf(claim))
   }
-}, 60_000)
+})
 
 test.each([
   ['fail', 'failed', 'target_not_signalable'],
@@ -77,7 +78,7 @@ test.each([
     }
     expect(wins.size).toBe(2)
   },
-  60_000,
+  patience(60_000),
 )
 
 test('of a signal and a timeout that escalates both count, and it does not escalate after the signal', async () => {
@@ -103,7 +104,7 @@ test('of a signal and a timeout that escalates both count, and it does not escal
     await engine.executions.complete(fenceOf(await take(engine)))
   }
   expect(met.size).toBe(2)
-}, 60_000)
+})
 
 test('of a signal and a cancel the cancel ends it, and a signal that came first has only resumed it', async () => {
   const { engine, sql, url } = await setup()
@@ -120,7 +121,7 @@ test('of a signal and a cancel the cancel ends it, and a signal that came first 
     expect(await openCount(sql)).toBe(0)
     expect(await checkInvariants(sql)).toEqual([])
   }
-}, 60_000)
+})
 
 test('of a signal and a deadline the deadline ends it, at once or after the signal has resumed it', async () => {
   const { engine, sql, url } = await setup()
@@ -138,7 +139,7 @@ test('of a signal and a deadline the deadline ends it, at once or after the sign
     expect(await openCount(sql)).toBe(0)
     expect(await checkInvariants(sql)).toEqual([])
   }
-}, 60_000)
+})
 
 test('a point in time, a timeout and a signal at once wake it once', async () => {
   const { engine, sql, url } = await setup()
@@ -157,7 +158,7 @@ test('a point in time, a timeout and a signal at once wake it once', async () =>
     expect(await checkInvariants(sql)).toEqual([])
     await engine.executions.complete(fenceOf(await take(engine)))
   }
-}, 60_000)
+})
 
 test('a key that is rotated while tokens are made and used: within the grace each of them counts', async () => {
   const { engine, url } = await setup()
@@ -170,7 +171,7 @@ test('a key that is rotated while tokens are made and used: within the grace eac
     expect(effects.slice(0, 4)).toEqual(waiting.map(() => 'resume_condition_satisfied'))
     for (let count = 0; count < 4; count += 1) await engine.executions.complete(fenceOf(await take(engine)))
   }
-}, 60_000)
+})
 
 test('a key that is rotated without grace: its token counts before or not at all', async () => {
   const { engine, sql, url } = await setup()
@@ -184,7 +185,7 @@ test('a key that is rotated without grace: its token counts before or not at all
     await engine.executions.cancel({ executionId: waiting!.executionId })
   }
   expect(await checkInvariants(sql)).toEqual([])
-}, 60_000)
+})
 
 /** Some moments later: so many round trips, or none. */
 async function after(sql: Sql, count: number): Promise<void> {

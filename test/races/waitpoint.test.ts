@@ -11,6 +11,7 @@ import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { codeOf } from './meeting.ts'
 import { engines } from './second-engine.ts'
+import { patience } from '../support/patience.ts'
 
 // Five hundred meet. Where a second create did not write to the execution, some were left open every time.
 const times = 10
@@ -51,7 +52,7 @@ test.each(Object.entries(endings))(
       await endAll(engine)
     }
   },
-  90_000,
+  patience(90_000),
 )
 
 async function heldWithWaitpoint({ executions, waitpoints }: Engine): Promise<Fence[]> {

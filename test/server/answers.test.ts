@@ -151,7 +151,7 @@ test('HTTP-25, HTTP-26 a flow is submitted, grown, read, waited for and cancelle
   expect((await ask('GET', `${path}/tags/team`)).body).toEqual({ value: 'core' })
   expect((await ask('POST', `${path}/close`, {})).body.kind).toBe('closed')
   expect(await ask('GET', `${path}/wait?timeout=1`)).toMatchObject({ status: 504, body: { code: 'wait_timed_out' } })
-  expect((await ask('POST', `${path}/cancel`, { wait: '10s' })).body).toMatchObject({ kind: 'cancelled' })
+  expect((await ask('POST', `${path}/cancel`, { wait: '1m' })).body).toMatchObject({ kind: 'cancelled' })
   expect((await ask('GET', `${path}/wait?timeout=10s`)).body.state).toBe('cancelled')
   expect((await ask('GET', `${path}/timeline`)).body.events.length).toBeGreaterThan(1)
   expect((await ask('GET', '/v1/flows?state=cancelled')).body.flows.length).toBeGreaterThan(0)

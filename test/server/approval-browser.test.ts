@@ -13,7 +13,7 @@ const isOurs = inject('backend') === 'embedded'
 
 beforeAll(async () => {
   if (isOurs) browser = await openChromium()
-}, 60_000)
+})
 afterAll(async () => browser?.close())
 
 interface Opened extends Fixture {

@@ -129,13 +129,13 @@ test('bodies that never end use up the budget of their address, and no more memo
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ items: [], padding: 'x'.repeat(limits.signalBodyBytes - 1000) }),
     })
-  await expect.poll(async () => (await send()).status, { timeout: 20_000 }).toBe(429)
+  await expect.poll(async () => (await send()).status).toBe(429)
   const refused = await send()
   expect(refused.headers.get('retry-after')).toBe('1')
   expect(await refused.json()).toMatchObject({ code: 'concurrency_limited', retryable: true })
   for (const socket of sockets) socket.destroy()
   // It is read again, and refused for its unknown field.
-  await expect.poll(async () => (await send()).status, { timeout: 20_000 }).toBe(400)
+  await expect.poll(async () => (await send()).status).toBe(400)
 })
 
 async function unfinished(port: number): Promise<Socket> {

@@ -6,6 +6,7 @@ import { limits } from '../../src/model/limits.ts'
 import { openApiDocument } from '../../src/server/openapi.ts'
 import { appSetup, type AppFixture } from './app-setup.ts'
 import { brokenBodies, junk, sampleOf, type Schema } from './sample.ts'
+import { patience } from '../support/patience.ts'
 
 type Parameter = { name: string; in: 'path' | 'query' | 'header'; required: boolean; schema: Schema }
 
@@ -25,7 +26,7 @@ const nouns = [...new Set(operations.map(({ noun }) => noun ?? 'server'))]
 // Once is enough: nothing here depends on the database.
 test.skipIf(inject('backend') === 'postgres').each(nouns)(
   '%s: no request makes a fault',
-  { timeout: 240_000 },
+  { timeout: patience(240_000) },
   async (noun) => {
     const { ask, logged } = await faultless()
     for (const operation of operations.filter((each) => (each.noun ?? 'server') === noun)) {

@@ -12,6 +12,7 @@ import { listenWith } from '../support/serve-http.ts'
 import { createApp } from '../../src/server/app.ts'
 import { refusal } from '../support/refusal.ts'
 import { setup } from '../support/setup.ts'
+import { patience } from '../support/patience.ts'
 
 const once = { attempts: 1 } as const
 const broken = task('broken', { retry: once }, () => {
@@ -43,7 +44,7 @@ test('a key that submits hears why its run failed, and a worker with a codec of 
   onTestFinished(() => working.stop({ grace: 0 }))
   await working.start()
   const run = await submitter.submit(parent)
-  const error = await refusal('execution_failed', run.result({ timeout: '20s' }))
+  const error = await refusal('execution_failed', run.result({ timeout: patience(60_000) }))
   expect(error).toMatchObject({
     details: { error: { name: 'ChildError', message: expect.stringMatching('out of order') } },
   })

@@ -7,6 +7,7 @@ import { openApiDocument } from '../../src/server/openapi.ts'
 import { setup } from '../support/setup.ts'
 import { listen } from './event-stream.ts'
 import { sampleOf, type Schema } from './sample.ts'
+import { patience } from '../support/patience.ts'
 
 const document = openApiDocument('1.0.0') as {
   paths: Record<string, Record<string, Described>>
@@ -109,7 +110,7 @@ async function look(engine: Engine, things: Things): Promise<string> {
 
 test(
   'whatever a key of another namespace asks, it hears nothing of theirs and changes nothing',
-  { timeout: 120_000 },
+  { timeout: patience(120_000) },
   async () => {
     const { engine } = await setup()
     const theirs = engine.as({ namespace: 'theirs' })
@@ -124,7 +125,7 @@ test(
   },
 )
 
-test('a key of their own namespace hears of theirs by the same requests', { timeout: 120_000 }, async () => {
+test('a key of their own namespace hears of theirs by the same requests', async () => {
   const { engine } = await setup()
   const theirs = engine.as({ namespace: 'theirs' })
   const things = await thingsOf(theirs)

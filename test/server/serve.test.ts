@@ -9,6 +9,7 @@ import { serve, type RunningServer, type Served, type ServeOptions } from '../..
 import { rows } from '../support/raw.ts'
 import { refusal } from '../support/refusal.ts'
 import { setup, type Fixture } from '../support/setup.ts'
+import { patience } from '../support/patience.ts'
 
 interface Serving extends Fixture {
   readonly server: RunningServer
@@ -188,7 +189,7 @@ function raw(port: number, text: string): Promise<string> {
 test('metrics tell how often its duties came by, and how long they took', async () => {
   const { server } = await serving()
   const text = async (): Promise<string> => (await fetch(`${server.url}/metrics`)).text()
-  await expect.poll(text, { timeout: 20_000 }).toMatch(/ff_scanner_cycle_total\{scanner="lease-expiry"\} [1-9]/)
+  await expect.poll(text).toMatch(/ff_scanner_cycle_total\{scanner="lease-expiry"\} [1-9]/)
   expect(await text()).toMatch(/ff_scanner_cycle_duration_seconds_count\{scanner="lease-expiry"\} [1-9]/)
 })
 
@@ -220,6 +221,6 @@ test('FAULT-05 what a server had still to cancel when it stopped is cancelled by
   await server.stop()
   const next = await serve({ ff, port: 0 })
   onTestFinished(async () => void (await next.stop()))
-  expect(await engine.flows.wait(flowId, { timeout: '20s' })).toMatchObject({ state: 'cancelled' })
+  expect(await engine.flows.wait(flowId, { timeout: patience(60_000) })).toMatchObject({ state: 'cancelled' })
   expect((await engine.executions.countByState({})).cancelled).toMatchObject({ count: 250 })
 })

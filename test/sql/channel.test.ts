@@ -8,7 +8,7 @@ test.each(['ü'.repeat(27), 's'.repeat(63)])('work is created, and hinted, in sc
   const [maker, taker] = await Promise.all([connect(url, { schema }), connect(url, { schema })])
   try {
     const worker = { workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'] }
-    const taken = taker.engine.executions.claim({ ...worker, wait: '10s' })
+    const taken = taker.engine.executions.claim({ ...worker, wait: '1m' })
     const { executionId } = await maker.engine.executions.create({ kind: 'k' })
     expect((await taken).claims).toMatchObject([{ executionId }])
   } finally {

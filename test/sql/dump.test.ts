@@ -45,7 +45,7 @@ create function flowfabric.touch() returns trigger language plpgsql as $$ begin 
 create trigger touched before update on flowfabric.parent for each row execute function flowfabric.touch();
 `
 
-test('the dump is the same from the embedded database, Postgres 18 and Postgres 15', { timeout: 60_000 }, async () => {
+test('the dump is the same from the embedded database, Postgres 18 and Postgres 15', async () => {
   const real: string[] = []
   const everything: string[] = []
   await onEachServer(async (sql) => {

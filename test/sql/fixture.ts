@@ -6,6 +6,7 @@ import { openPostgres, type PostgresOptions } from '../../src/sql/postgres.ts'
 import type { Sql } from '../../src/sql/sql.ts'
 import { createDatabase } from '../support/database.ts'
 import { remainingConnections } from '../support/leak.ts'
+import { patience } from '../support/patience.ts'
 
 export class Notes implements Logger {
   readonly warnings: string[] = []
@@ -52,7 +53,7 @@ export async function blankDatabase(): Promise<Blank> {
 
 /** Waits for a fact, looking again and again. */
 export async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  const giveUpAt = performance.now() + 15_000
+  const giveUpAt = performance.now() + patience(15_000)
   while (!(await isTrue())) {
     if (performance.now() > giveUpAt) throw new Error(`did not come true in time: ${isTrue.toString()}`)
     await new Promise((resolve) => setTimeout(resolve, 10))

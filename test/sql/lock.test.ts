@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { lockDirectory } from '../../src/sql/lock.ts'
 import { startChild, type Child } from '../support/child.ts'
+import { patience } from '../support/patience.ts'
 
 const CHILD = new URL('./lock.child.ts', import.meta.url)
 
@@ -111,7 +112,7 @@ test.runIf(canUnshare)(
     const holder = startChild(CHILD, { args: [directory], by: unshare })
     expect(await holder.next()).toEqual({ locked: 1 })
     await holder.kill('SIGKILL')
-    await vi.waitFor(async () => (await lockDirectory(directory)).release(), { timeout: 10_000 })
+    await vi.waitFor(async () => (await lockDirectory(directory)).release(), { timeout: patience(10_000) })
     expect(await readdir(directory)).toEqual([])
   },
 )

@@ -11,6 +11,7 @@ import { hold } from '../support/barrier.ts'
 import { startChild } from '../support/child.ts'
 import { blankDatabase, until } from './fixture.ts'
 import { first, second, withIndex } from './migrations.ts'
+import { patience } from '../support/patience.ts'
 
 const LEDGER = statement({
   name: 'test.ledger',
@@ -85,7 +86,7 @@ test('a migration that fails leaves nothing of itself, and the ones before it st
 
 test(
   'ten processes migrate one empty database at once: all succeed, and there is one schema',
-  { timeout: 60_000 },
+  { timeout: patience(60_000) },
   async () => {
     const database = await blankDatabase()
     const children = Array.from({ length: 10 }, () => startChild(CHILD, { args: [database.url, 'real'] }))
@@ -141,7 +142,7 @@ test('a migration outside a transaction that was killed in its middle is done fr
   expect(await sql.query(LEDGER, {})).toHaveLength(2)
 })
 
-test('the embedded database migrates too, inside and outside of transactions', { timeout: 60_000 }, async () => {
+test('the embedded database migrates too, inside and outside of transactions', async () => {
   const sql = await openEmbedded({ directory: null, schema: 'flowfabric' })
   onTestFinished(() => sql.close())
   await up(sql, withIndex)

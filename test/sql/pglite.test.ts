@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openEmbedded } from '../../src/sql/pglite.ts'
 import { statement } from '../../src/sql/statement.ts'
 import { startChild } from '../support/child.ts'
+import { patience } from '../support/patience.ts'
 
 const COUNT = statement({
   name: 'test.kept',
@@ -18,7 +19,7 @@ const ONE = statement({ name: 'test.embedded_one', params: {}, row: { one: 'int4
 
 test(
   'what a killed process was told is kept, and the next one takes the directory over',
-  { timeout: 60_000 },
+  { timeout: patience(60_000) },
   async () => {
     const directory = await newDirectory()
     const writer = startChild(new URL('./embedded.child.ts', import.meta.url), { args: [directory] })
@@ -49,7 +50,7 @@ test(
   },
 )
 
-test('a process killed while it makes the first files leaves a directory that works', { timeout: 60_000 }, async () => {
+test('a process killed while it makes the first files leaves a directory that works', async () => {
   const directory = await newDirectory()
   const child = startChild(new URL('./embedded.child.ts', import.meta.url), { args: [directory] })
   while (!(await isBeingMade(directory))) await setTimeout(5)

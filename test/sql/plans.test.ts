@@ -25,6 +25,7 @@ import {
 import { fillForPlans } from './plan-filling.ts'
 import { literalsOf, readFacts, sampleOf, type Facts } from './plan-sample.ts'
 import { empty, refill } from './plan-thinning.ts'
+import { patience } from '../support/patience.ts'
 
 const engine = new URL('../../src/engine/', import.meta.url)
 for (const file of await readdir(engine, { recursive: true })) {
@@ -68,11 +69,11 @@ beforeAll(async () => {
   filled = database.url
   await fillForPlans(filled, rowCount)
   return () => database.drop()
-}, 600_000)
+}, patience(600_000))
 
 test.each(['never analysed', 'analysed'])(
   `on a database of ${rowCount} executions, %s, no statement reads or sorts more than it was asked for`,
-  { timeout: 600_000 },
+  { timeout: patience(600_000) },
   async (how) => {
     const client = await connect(filled, planOptions)
     if (how === 'analysed') await client.query('analyze')
@@ -95,7 +96,7 @@ async function runFaults(client: pg.Client, facts: Facts): Promise<string[]> {
 
 test.each(['pages and one row', 'nothing'] as const)(
   'after a vacuum that found %s in the tables that empty, every statement looks rows up by their key',
-  { timeout: 600_000 },
+  { timeout: patience(600_000) },
   async (left) => {
     const client = await connect(filled, planOptions)
     await client.query('analyze')

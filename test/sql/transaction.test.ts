@@ -11,7 +11,7 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
   beforeAll(async () => {
     things = await openThings(kind)
     sql = things.sql
-  }, 30_000)
+  })
   afterAll(() => things.end())
 
   const count = async (): Promise<number> => (await sql.query(COUNT, {}))[0]!.count

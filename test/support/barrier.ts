@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { onTestFinished } from 'vitest'
+import { patience } from './patience.ts'
 
 export interface Hold {
   /** Resolves when so many connections wait for this lock, be it behind each other. */
@@ -17,7 +18,7 @@ export async function hold(url: string, text: string, values: readonly unknown[]
   await client.query('begin')
   await client.query(text, [...values])
   return {
-    waiters: (count, timeoutMs = 25_000) => seeWaiters(client, count, timeoutMs),
+    waiters: (count, timeoutMs = patience(25_000)) => seeWaiters(client, count, timeoutMs),
     release: once(() => letGo(url, client)),
   }
 }

@@ -3,6 +3,7 @@ import { createHook } from 'node:async_hooks'
 import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
+import { patience } from './patience.ts'
 
 const ourCode = new URL('../../src/', import.meta.url)
 // A stack names files by path, or by URL with its spaces encoded.
@@ -45,7 +46,7 @@ interface Other {
  * pool that is named may stay, if they do nothing.
  */
 export async function remainingConnections(client: pg.Client, poolName: string | null = null): Promise<string[]> {
-  const giveUpAt = performance.now() + 2000
+  const giveUpAt = performance.now() + patience(2000)
   while (true) {
     const { rows } = await client.query<Other>(
       `select application_name, state, query

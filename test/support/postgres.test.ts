@@ -8,6 +8,7 @@ import pg from 'pg'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { startChild } from './child.ts'
 import { startPostgres } from './postgres.ts'
+import { patience } from './patience.ts'
 
 const isRoot = process.getuid?.() === 0
 
@@ -64,7 +65,7 @@ test('a server ends with the process that started it, even one that was killed',
   const { url, home } = (await parent.next()) as { url: string; home: string }
   expect(existsSync(home)).toBe(true)
   await parent.kill('SIGKILL')
-  await vi.waitUntil(() => !existsSync(home), { timeout: 10_000, interval: 20 })
+  await vi.waitUntil(() => !existsSync(home), { timeout: patience(10_000), interval: 20 })
   await expect(ask(url, 'select 1')).rejects.toThrow('ECONNREFUSED')
 })
 

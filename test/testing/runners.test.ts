@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 
 const run = promisify(execFile)
 
-test('the kit works under node:test, which ends by itself', { timeout: 120_000 }, async () => {
+test('the kit works under node:test, which ends by itself', async () => {
   const file = fileURLToPath(new URL('node-test.child.ts', import.meta.url))
   const options = ['--import', 'tsx', '--test', '--test-reporter', 'tap']
   const { stdout } = await run(process.execPath, [...options, file], {

@@ -7,7 +7,7 @@ import { task } from '../../src/worker/task.ts'
 import { Worker } from '../../src/worker/worker.ts'
 import { setup } from '../support/setup.ts'
 
-const fast = { timeout: 20_000, interval: 10 }
+const fast = { interval: 10 }
 
 function block(ms: number): void {
   const until = performance.now() + ms

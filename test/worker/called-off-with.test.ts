@@ -7,7 +7,7 @@ import type { FlowId } from '../../src/model/id.ts'
 import { setup, type Fixture } from '../support/setup.ts'
 import { holding, type Holding } from './holding.ts'
 
-const fast = { timeout: 20_000, interval: 10 }
+const fast = { interval: 10 }
 
 test('a cancel of their flow is seen with one look, and leaves a run outside of it alone', async () => {
   const fixture = await setup()

@@ -5,7 +5,7 @@ import type { ExecutionId } from '../../src/model/id.ts'
 import { setup, type Fixture } from '../support/setup.ts'
 import { holding } from './holding.ts'
 
-const fast = { timeout: 20_000, interval: 10 }
+const fast = { interval: 10 }
 
 test('a cancel in the same process is seen with one look at all leases, and one of another’s run with none', async () => {
   const fixture = await setup()

@@ -16,7 +16,7 @@ async function untilEnded(engine: Engine, worker: Worker, id: ExecutionId): Prom
     await worker.tick()
     return (await engine.executions.result(id))?.kind !== 'pending'
   }
-  await expect.poll(hasEnded, { timeout: 20_000, interval: 10 }).toBe(true)
+  await expect.poll(hasEnded, { interval: 10 }).toBe(true)
 }
 
 test('a parent that is tried again after its child has failed is given another child', async () => {

@@ -13,9 +13,7 @@ const broken = task('broken', { retry: once }, () => {
 
 /** A child's ending wakes its parent behind the commit. */
 async function untilWoken(engine: Engine, id: ExecutionId): Promise<void> {
-  await expect
-    .poll(async () => (await engine.executions.describe(id))!.publicState, { timeout: 20_000 })
-    .not.toBe('suspended')
+  await expect.poll(async () => (await engine.executions.describe(id))!.publicState).not.toBe('suspended')
 }
 
 test('a child runs as an execution of its own, and its parent waits for it without a worker', async () => {
@@ -109,7 +107,7 @@ test('a spawned child goes on beside its parent, is waited for later or not at a
   await runAll()
   const { kept, lost, value } = await run.result()
   expect(value).toBe(8)
-  await expect.poll(() => handle(lost).state(), { timeout: 20_000 }).toBe('cancelled')
+  await expect.poll(() => handle(lost).state()).toBe('cancelled')
   expect(await handle(kept).state()).toBe('delayed')
 })
 
@@ -132,7 +130,7 @@ test('the first of three wins, and the others are cancelled when the parent ends
     const { executions } = await engine.executions.list({ parentId: run.id })
     return executions.map((execution) => execution.publicState).toSorted()
   }
-  await expect.poll(states, { timeout: 20_000 }).toEqual(['cancelled', 'cancelled', 'completed'])
+  await expect.poll(states).toEqual(['cancelled', 'cancelled', 'completed'])
 })
 
 test('children nest as deep as they may, and no deeper', async () => {

@@ -7,6 +7,7 @@ import { task } from '../../src/worker/task.ts'
 import { refusal } from '../support/refusal.ts'
 import { length } from './schemas.ts'
 import { working, type Working } from './working.ts'
+import { patience } from '../support/patience.ts'
 
 const build = task(
   'build',
@@ -40,7 +41,7 @@ test('members are tasks: with the policy, lane and schema of each, and what the 
     policy: { retry: { attempts: 2 } },
   })
   await runFlow(started)
-  expect(await run.result({ timeout: '10s' })).toBe('image c1 is live')
+  expect(await run.result({ timeout: patience(60_000) })).toBe('image c1 is live')
 })
 
 test('an input that the schema of its task refuses is refused with the whole flow', async () => {
@@ -61,7 +62,7 @@ test('a member is reached by what the builder gave, also in a flow within; one o
     f.flow('checks', (g) => void (inner = g.add(suite, { name: 'four' }) as never))
   })
   await runFlow(started)
-  expect(await run.member(inner).result({ timeout: '10s' })).toBe(4)
+  expect(await run.member(inner).result({ timeout: patience(60_000) })).toBe(4)
   const other = await flow(started, (f) => void f.add(suite, { name: 'unit' }))
   expect(() => other.member(inner)).toThrow('"suite" of another flow')
   await refusal('invalid_input', other.result())
@@ -88,7 +89,7 @@ test('a member reads how those before it ended, and what they gave, by name', as
     )
   })
   await runFlow(started)
-  expect(await run.result({ timeout: '10s' })).toBeUndefined()
+  expect(await run.result({ timeout: patience(60_000) })).toBeUndefined()
   expect(seen.slice(0, 2)).toEqual(
     expect.arrayContaining([
       ['bad', 'optional', 'failed', undefined],
@@ -113,12 +114,12 @@ test('a sibling that is no longer needed hears it through its abort signal while
     f.after([f.add(slow), f.add(fast)], f.add(choose), { kind: 'any_of', onSatisfied: 'cancel_remaining' }),
   )
   await started.worker.start()
-  expect(await run.result({ timeout: '30s' })).toBe('first')
-  expect(await run.wait({ timeout: '30s' })).toMatchObject({
+  expect(await run.result({ timeout: patience(60_000) })).toBe('first')
+  expect(await run.wait({ timeout: patience(60_000) })).toMatchObject({
     state: 'completed',
     members: { completed: 2, cancelled: 1 },
   })
-  await expect.poll(() => heard, { timeout: 30_000 }).not.toBeNull()
+  await expect.poll(() => heard).not.toBeNull()
   expect((heard as Error).message).toContain('is cancelled; drop the work')
   const why = { publicState: 'cancelled', reason: 'sibling_quorum_satisfied' }
   expect((await run.graph()).members).toContainEqual(expect.objectContaining({ name: 'slow', ...why }))

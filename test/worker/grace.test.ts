@@ -12,7 +12,7 @@ test('a grace may be longer than a timer can be, and a second stop with an earli
   const { submit, worker } = await working([hangs])
   const run = await submit(hangs)
   await worker.start()
-  await expect.poll(() => isRunning, { timeout: 20_000, interval: 10 }).toBe(true)
+  await expect.poll(() => isRunning, { interval: 10 }).toBe(true)
   const stopped = worker.stop({ grace: '30d' })
   for (let turn = 0; turn < 20; turn += 1) await sleep(5)
   expect(await run.state()).toBe('active')

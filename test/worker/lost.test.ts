@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { task } from '../../src/worker/task.ts'
 import { working } from './working.ts'
 
-const fast = { timeout: 20_000, interval: 10 }
+const fast = { interval: 10 }
 
 /** A door that the test opens. */
 function door(): { readonly passed: Promise<void>; open(): void } {

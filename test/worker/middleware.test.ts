@@ -87,7 +87,7 @@ test('middleware that never comes to its end does not keep a worker from stoppin
   const { submit, worker } = await working([busy], { middleware: [hanging] })
   const run = await submit(busy)
   await worker.start()
-  await expect.poll(() => worker.running, { timeout: 20_000, interval: 10 }).toBe(1)
+  await expect.poll(() => worker.running, { interval: 10 }).toBe(1)
   await worker.stop({ grace: 0 })
   expect(isHanging).toBe(true)
   expect(await run.state()).toBe('waiting')
@@ -109,7 +109,7 @@ test.runIf(inject('backend') === 'embedded')(
     const { engine, worker } = await working([stuck], { logger })
     await engine.executions.create({ kind: 'stuck' })
     await worker.start()
-    await expect.poll(() => isAsked, { timeout: 20_000, interval: 10 }).toBe(true)
+    await expect.poll(() => isAsked, { interval: 10 }).toBe(true)
     await worker.stop({ grace: 0 })
     expect(warnings).toContain('1 runs do not come to their end, though their leases are given back')
   },

@@ -6,6 +6,7 @@ import type { Engine } from '../../src/engine/contract.ts'
 import type { Context } from '../../src/worker/context.ts'
 import { task } from '../../src/worker/task.ts'
 import { working } from './working.ts'
+import { patience } from '../support/patience.ts'
 
 type Random = (below: number) => number
 
@@ -83,7 +84,7 @@ const seeds = Array.from({ length: 20 }, (_, index) => index + Number(process.en
 
 test(
   'what one run of random code has seen, every later run has seen, in the same order',
-  { timeout: 120_000 },
+  { timeout: patience(120_000) },
   async () => {
     const seen = new Map<number, string[][]>(seeds.map((seed) => [seed, []]))
     const code = task('code', async (ctx, seed: number) => {

@@ -7,7 +7,7 @@ import { Worker } from '../../src/worker/worker.ts'
 import { setup } from '../support/setup.ts'
 import { working } from './working.ts'
 
-const fast = { timeout: 20_000, interval: 10 }
+const fast = { interval: 10 }
 const plain = task('plain', () => 'done')
 
 test('a worker is registered with what it serves while it runs, and gone when it has stopped', async () => {

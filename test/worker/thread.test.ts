@@ -22,7 +22,7 @@ import {
 import { recordedBy, working, type Working } from './working.ts'
 
 const tasks = [asked, careless, drawing, durable, endless, failing, flaky, large, nesting, spinning, where]
-const patient = { timeout: 25_000, interval: 20 }
+const patient = { interval: 20 }
 
 const hasBegun = ({ engine }: Working, id: ExecutionId) =>
   expect.poll(async () => (await engine.executions.describe(id))?.progress?.percent, patient).toBe(1)

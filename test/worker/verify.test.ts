@@ -8,6 +8,7 @@ import type { RecordedRun } from '../../src/worker/recorded-run.ts'
 import { task, type TaskOptions } from '../../src/worker/task.ts'
 import { verify } from '../../src/worker/verify.ts'
 import { working } from './working.ts'
+import { patience } from '../support/patience.ts'
 
 const effects: string[] = []
 const child = task('invoice', (_, amount: number) => `invoice of ${amount}`)
@@ -191,7 +192,7 @@ test('a member of a flow reads again what came before it, and is followed beyond
   await runAll()
   await dispatched()
   while ((await worker.tick()) > 0);
-  expect(await flow.result({ timeout: '10s' })).toBe('image of 1 is live')
+  expect(await flow.result({ timeout: patience(60_000) })).toBe('image of 1 is live')
   const recorded = JSON.parse(
     JSON.stringify(await handleFor(engine, jsonCodec, undefined, flow.members['deploy']!).export()),
   ) as RecordedRun

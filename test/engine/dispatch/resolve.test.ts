@@ -274,7 +274,7 @@ test('EDGE-09 a burst of completions is dispatched once each, and a worker that 
   })
   const { claims } = await engine.executions.claim({ ...worker, kinds: ['a'], max: 10 })
   const kinds = names.map((index) => `b${index}`)
-  const waiting = engine.executions.claim({ ...worker, kinds, max: 10, wait: '20s' })
+  const waiting = engine.executions.claim({ ...worker, kinds, max: 10, wait: '1m' })
   await engine.executions.completeMany(claims.map(fenceOf))
   const first = await waiting
   await fixture.dispatched()

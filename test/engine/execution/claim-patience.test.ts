@@ -5,7 +5,7 @@ import { worker } from './holder.ts'
 
 test('a claim waits for work, and a create of the same engine wakes it', async () => {
   const { engine } = await setup()
-  const waiting = engine.executions.claim({ ...worker, wait: '20s' })
+  const waiting = engine.executions.claim({ ...worker, wait: '1m' })
   const { executionId } = await engine.executions.create({ kind: 'k' })
   expect((await waiting).claims).toMatchObject([{ executionId }])
 })

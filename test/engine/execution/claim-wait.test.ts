@@ -6,6 +6,7 @@ import { around } from '../../../src/sql/around.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { setup } from '../../support/setup.ts'
 import { worker } from './holder.ts'
+import { patience } from '../../support/patience.ts'
 
 interface Watched {
   readonly engine: Engine
@@ -33,7 +34,7 @@ function watched(inner: Sql): Watched {
   return {
     engine: createEngine(sql),
     sent,
-    until: (name, times) => vi.waitFor(() => expect(timesSent(name)).toBeGreaterThanOrEqual(times), 10_000),
+    until: (name, times) => vi.waitFor(() => expect(timesSent(name)).toBeGreaterThanOrEqual(times), patience(10_000)),
     keepBack(name, from) {
       let letGo = (): void => {}
       kept = { name, from, free: new Promise<void>((resolve) => (letGo = resolve)) }
@@ -103,7 +104,7 @@ test('with a spread, what is told within it costs one look, however many were to
   const waiting = engine.executions.claim({ ...worker, max: 10, wait: '1h', spread: '500ms' })
   await until('queue.match', matchesBefore + 1)
   // It has looked everywhere, and waits.
-  await vi.waitFor(() => expect(vi.getTimerCount()).toBeGreaterThan(0), 10_000)
+  await vi.waitFor(() => expect(vi.getTimerCount()).toBeGreaterThan(0), patience(10_000))
   const looks = count('execution.claim')
   const created = []
   for (let round = 1; round <= 10; round += 1) created.push(await engine.executions.create({ kind: 'first' }))

@@ -31,7 +31,7 @@ test('a release gives the execution back at once, burns no attempt and counts no
 test('a release wakes a claim that waits', async () => {
   const { engine } = await setup()
   const claim = await held(engine)
-  const waiting = engine.executions.claim({ ...worker, wait: '20s' })
+  const waiting = engine.executions.claim({ ...worker, wait: '1m' })
   await engine.executions.release(fenceOf(claim))
   expect((await waiting).claims).toMatchObject([{ executionId: claim.executionId }])
 })

@@ -49,7 +49,7 @@ test('FLOW-08 an edge that closes a cycle is refused, with the path', async () =
   await withoutWriting(sql, () => refusal('cycle_detected', connect('b > a')))
 })
 
-test('FLOW-08 a chain of two thousand is no cycle', { timeout: 60_000 }, async () => {
+test('FLOW-08 a chain of two thousand is no cycle', async () => {
   const { engine } = await setup()
   const members = Array.from({ length: 2000 }, (_, index) => ({ name: `m${index}`, kind: 'k' }))
   const edges = members.slice(2).map(({ name }, index) => ({ upstream: `m${index + 1}`, downstream: name }))

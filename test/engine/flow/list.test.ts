@@ -62,7 +62,7 @@ test('a list of flows is narrowed by state', async () => {
 test('a rare state is looked for in a bounded number of flows, and the cursor goes on from there', async () => {
   const { engine, sql } = await setup()
   const { flowId } = await engine.flows.submitGraph({ kind: 'k', members })
-  await engine.flows.cancel({ flowId, wait: '10s' })
+  await engine.flows.cancel({ flowId, wait: '1m' })
   await sql.script(`
     insert into flowfabric.ff_flow_core (flow_id, root_flow_id, created_at_ms, last_mutation_at_ms, partition_key, namespace,
       flow_kind, creator_identity)

@@ -4,13 +4,14 @@ import { checkInvariants } from '../../../src/engine/invariants.ts'
 import { setup } from '../../support/setup.ts'
 import { flowOf, randomFrom, recipes } from './random-flow.ts'
 import { trial } from './trial.ts'
+import { patience } from '../../support/patience.ts'
 
 const numRuns = Number(process.env['FLOW_RUNS'] ?? 15)
 
 // `FLOW_RUNS=500 npx vitest run --project postgres test/engine/flow/random-dags.test.ts` does it more often.
 test(
   `any flow ends as the reference says, whatever dies on the way, and nothing is stranded`,
-  { timeout: numRuns * 20_000 },
+  { timeout: patience(numRuns * 20_000) },
   async () => {
     const fixture = await setup({ dispatch: false })
     await fc.assert(

@@ -138,7 +138,7 @@ test('the same request again answers so too where it gives the ids of members', 
   await refusal('flow_id_taken', engine.flows.submitGraph({ ...request, members: request.members.slice(0, 1) }))
 })
 
-test('a graph of 10,000 members is one call', { timeout: 60_000 }, async () => {
+test('a graph of 10,000 members is one call', async () => {
   const { engine, sql } = await setup()
   const members = Array.from({ length: 10_000 }, (_, index) => ({ name: `m${index}`, kind: 'k' }))
   const edges = members.slice(1).map(({ name }, index) => ({ upstream: `m${Math.floor(index / 2)}`, downstream: name }))

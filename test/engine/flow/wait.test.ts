@@ -4,6 +4,7 @@ import { mintFlowId } from '../../../src/model/id.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { complete, fail, fenceOf, hold } from './worked.ts'
+import { patience } from '../../support/patience.ts'
 
 const chain = {
   kind: 'k',
@@ -41,7 +42,7 @@ test('FLOW-32 a wait that is too short is refused, and the flow goes on', async 
 test('FLOW-32 a cancelled flow is awaited until its last member has ended', async () => {
   const { engine } = await setup()
   const { flowId } = await engine.flows.submitGraph(chain)
-  const ended = engine.flows.wait(flowId, { timeout: '10s' })
+  const ended = engine.flows.wait(flowId, { timeout: patience(60_000) })
   await engine.flows.cancel({ flowId, policy: 'cancel_all', reason: 'enough' })
   expect(await ended).toMatchObject({ state: 'cancelled', ended: { cancelled: 2 }, cancellation: { reason: 'enough' } })
 })

@@ -6,7 +6,7 @@ const worker = { workerId: 'worker', workerInstanceId: 'worker-1', lanes: ['defa
 
 /** Claims the one member of a kind, as soon as it is ready. */
 export async function hold(engine: Engine, kind: string): Promise<Claim> {
-  const { claims } = await engine.executions.claim({ ...worker, kinds: [kind], wait: '10s' })
+  const { claims } = await engine.executions.claim({ ...worker, kinds: [kind], wait: '1m' })
   const [claim] = claims
   if (claim === undefined) throw new Error(`no execution of the kind ${kind} is ready`)
   return claim

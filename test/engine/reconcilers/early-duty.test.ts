@@ -11,7 +11,7 @@ import { setup } from '../../support/setup.ts'
 import { take } from '../execution/holder.ts'
 import { answer, waiting } from '../suspension/waiting.ts'
 
-const until = { interval: 5, timeout: 20_000 }
+const until = { interval: 5 }
 const duties = ['delayed-promoter', 'lease-expiry', 'suspension-timeout', 'suspension-wake']
 const hourly: SuperviseOptions = { intervals: Object.fromEntries(duties.map((duty) => [duty, '1h'])) }
 

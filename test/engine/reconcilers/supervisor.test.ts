@@ -12,7 +12,7 @@ import { setup } from '../../support/setup.ts'
 const everyDuty = allDuties(inject('backend')).map((duty) => duty.name)
 const short = Object.fromEntries(everyDuty.map((name) => [name, 20]))
 const nothing: Run = { processed: 0, errors: 0, isFull: false, readyQueueIds: [] }
-const until = { interval: 5, timeout: 20_000 }
+const until = { interval: 5 }
 
 function supervise(
   sql: Sql,

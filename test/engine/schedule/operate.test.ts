@@ -106,7 +106,7 @@ test('triggers at once: one fires, the others are skipped', async () => {
 test('a worker that waits hears of what was fired by hand', async () => {
   const { engine } = await setup()
   await engine.schedules.put(hourly)
-  const worker = { workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'], wait: '20s' } as const
+  const worker = { workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'], wait: '1m' } as const
   const waiting = engine.executions.claim(worker)
   await engine.schedules.trigger(report)
   expect((await waiting).claims).toHaveLength(1)

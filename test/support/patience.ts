@@ -1,0 +1,60 @@
+// How long a test waits before it counts as hung. Every bound of the tests goes through here: a machine that is slow, or busy with
+// other work, takes longer for everything, and a bound that passes on it hides nothing, because no test asserts a duration.
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo } from 'node:net'
+import { availableParallelism, loadavg } from 'node:os'
+
+/** What `measureSlowness` found when the run began; the configuration hands it to every worker. */
+export const slownessVariable = 'TEST_SLOWNESS'
+
+/** The bound for this machine of what may take `ms` on an idle one with two cores. */
+export function patience(ms: number): number {
+  return ms * Number(process.env[slownessVariable] ?? 1)
+}
+
+// Of the unit of work below, on an idle machine with two cores.
+const idleMs = 40
+const unitCount = 5
+// A machine that is idle when the run begins may be busy later. Beyond the most something is broken.
+const leastSlowness = 2
+const mostSlowness = 20
+
+/**
+ * How many times longer than on an idle machine a unit of work takes, at its worst in five; within bounds. Where more processes
+ * want to run than there are cores, a short unit may have luck that a test has not: then their number for each core counts.
+ */
+export async function measureSlowness(): Promise<number> {
+  const times: number[] = []
+  for (let unit = 0; unit < unitCount; unit += 1) {
+    const startedAt = performance.now()
+    compute()
+    await exchange()
+    times.push(performance.now() - startedAt)
+  }
+  const load = loadavg()[0]! / availableParallelism()
+  return Math.min(Math.max(leastSlowness, load, ...times.map((ms) => ms / idleMs)), mostSlowness)
+}
+
+const block = Buffer.alloc(1 << 20)
+
+function compute(): void {
+  const hash = createHash('sha1')
+  for (let turn = 0; turn < 30; turn += 1) hash.update(block)
+  hash.digest()
+}
+
+/** Round trips over a socket, as a test makes them to its database. */
+async function exchange(): Promise<void> {
+  const server = createServer((socket) => socket.pipe(socket)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').setNoDelay()
+  await once(socket, 'connect')
+  for (let turn = 0; turn < 200; turn += 1) {
+    socket.write('x')
+    await once(socket, 'data')
+  }
+  socket.destroy()
+  server.close()
+  await once(server, 'close')
+}
