@@ -6,7 +6,7 @@ import { startChild, type Child } from '../support/child.ts'
 import { listen } from '../support/serve-http.ts'
 import { setup } from '../support/setup.ts'
 
-const patient = { timeout: 25_000, interval: 20 }
+const patient = { interval: 20 }
 
 const visible = task('visible', async (ctx, name: string) => {
   await ctx.step('effect', () => name)
@@ -47,4 +47,4 @@ test('a worker that was frozen while its claim was answered does not begin what 
   const last = await ff.submit(visible, 'last')
   expect(await last.result()).toBe('by the frozen worker')
   expect([await nextBegun(child), await nextBegun(child)]).toEqual(['handler last', 'step last'])
-}, 60_000)
+})

@@ -46,7 +46,7 @@ test('a worker says once that it claims no more, and leaves the work to others',
   await migrateBeyond(sql)
   await engine.workers.heartbeat({ workerInstanceId: 'w-1' })
   await worker.start()
-  await expect.poll(() => logger.warnings, { timeout: 20_000 }).toHaveLength(1)
+  await expect.poll(() => logger.warnings).toHaveLength(1)
   expect(logger.warnings[0]).toContain('the worker claims no more work: Schema flowfabric has migration 99')
   expect(await run.state()).toBe('waiting')
 })

@@ -10,6 +10,7 @@ import { fenceOf, worker } from '../engine/execution/holder.ts'
 import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { engines } from './second-engine.ts'
+import { patience } from '../support/patience.ts'
 
 const times = 8
 const size = 400
@@ -64,7 +65,7 @@ test.each(Object.entries(ways))(
     // Some came before, some after.
     expect(met.size).toBe(2)
   },
-  90_000,
+  patience(90_000),
 )
 
 /** In the order of their ids, in which a set is locked. */

@@ -34,7 +34,7 @@ async function supervised(sql: Sql): Promise<void> {
   const undone = `select from flowfabric.ff_duty where last_report is null and duty <> 'supervisor'`
   const count = `select count(*)::int as n from flowfabric.ff_duty`
   await expect
-    .poll(async () => [(await rows(sql, undone)).length, (await rows(sql, count))[0]!['n']], { timeout: 20_000 })
+    .poll(async () => [(await rows(sql, undone)).length, (await rows(sql, count))[0]!['n']])
     .toEqual([0, isEmbedded ? 19 : 18])
   await supervisor.stop()
 }
@@ -200,7 +200,7 @@ test.runIf(!isEmbedded)('an old transaction and dead rows are told', async () =>
   await sql.script('delete from flowfabric.ff_ready')
   await other.query('rollback')
   await sql.script('select pg_stat_force_next_flush()')
-  await expect.poll(async () => (await examined(sql, 'bloat')).verdict, { timeout: 20_000 }).toBe('note')
+  await expect.poll(async () => (await examined(sql, 'bloat')).verdict).toBe('note')
   const repairs = await repairHealth(sql, codeVersion)
   expect(repairs).toContainEqual({ kind: 'vacuumed', sentence: 'ff_ready was vacuumed' })
 })
