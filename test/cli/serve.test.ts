@@ -31,7 +31,7 @@ test('serve listens, does the background duties, and ends cleanly', async () => 
   expect(await get(at as string, '/readyz')).toMatchObject({ status: 200 })
   await post(at as string, '/v1/executions', { kind: 'k', delay: 1 })
   await expect
-    .poll(async () => (await get(at as string, '/v1/executions?state=waiting')).body['executions'], { timeout: 20_000 })
+    .poll(async () => (await get(at as string, '/v1/executions?state=waiting')).body['executions'])
     .toHaveLength(1)
   if (isEmbedded) {
     // Whoever is given the directory talks to the process that has it open.
@@ -47,7 +47,7 @@ test('serve listens, does the background duties, and ends cleanly', async () => 
   }
   expect(await serving.interrupt()).toMatchObject({ code: 0, stderr: '' })
   expect((await flowfabric.run(url, 'list')).stdout).toMatch(/\twaiting\tk\t/)
-}, 120_000)
+})
 
 test('beyond loopback it does not listen without a key', async () => {
   const url = await ownDatabase()
@@ -64,7 +64,7 @@ test('beyond loopback it does not listen without a key', async () => {
   expect(taken.code).toBe(1)
   expect(taken.stderr).toMatch(/port \d+ of 127\.0\.0\.1 is taken; choose another with --port/)
   expect((await serving.interrupt()).stderr.match(/signing keys are stored unwrapped/g)).toHaveLength(1)
-}, 120_000)
+})
 
 test('dev runs the tasks of a file, loads them again when anything of it changes, and ends cleanly', async () => {
   const url = await ownDatabase()
@@ -114,7 +114,7 @@ export const say = task('say', () => word)`,
   }
   await writeFile(part, `export const word = 'two'`)
   expect(await until('loaded')).toMatchObject({ tasks: ['say'] })
-  await expect.poll(said, { timeout: 20_000 }).toBe('"two"')
+  await expect.poll(said).toBe('"two"')
   await writeFile(part, `export const word = `)
   await until('not_loaded', 'Unexpected end of input')
   expect(await said()).toBe('"two"')
@@ -124,9 +124,9 @@ export const say = task('say', () => word)`,
   await mkdir(join(folder, 'later'))
   await writeFile(join(folder, 'later/part.mjs'), `export const word = 'three'`)
   expect(await until('loaded')).toMatchObject({ tasks: ['say'] })
-  await expect.poll(said, { timeout: 20_000 }).toBe('"three"')
+  await expect.poll(said).toBe('"three"')
   expect(await dev.interrupt()).toMatchObject({ code: 0, stderr: '' })
-}, 180_000)
+})
 
 test('dev without a file runs the demo: within moments an order is done', async () => {
   const url = await ownDatabase()
@@ -136,7 +136,7 @@ test('dev without a file runs the demo: within moments an order is done', async 
   while (!seen.has('ended')) seen.add((await dev.next())['kind'])
   expect(seen).toContain('acquired')
   expect(await dev.interrupt()).toMatchObject({ code: 0, stderr: '' })
-}, 120_000)
+})
 
 test('a file that cannot be run is refused before a database is made', async () => {
   const folder = await ownFolder()
@@ -158,7 +158,7 @@ test('a file that cannot be run is refused before a database is made', async () 
   if (!('typescript' in process.features)) {
     expect(await refused(await written('typed.mts', ''))).toContain('npm install -D tsx, or use Node 22.18 or newer')
   }
-}, 60_000)
+})
 
 test('an API key is made, listed and revoked; it is shown once', async () => {
   const cli = await typing()

@@ -9,7 +9,7 @@ import { factory } from '../../support/factory.ts'
 import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 
-const until = { interval: 5, timeout: 20_000 }
+const until = { interval: 5 }
 const minutes = 60_000
 
 async function supervise(sql: Sql, lines: string[] = []): Promise<Supervisor> {
