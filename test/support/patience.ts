@@ -10,7 +10,7 @@ export const slownessVariable = 'TEST_SLOWNESS'
 
 /** The bound for this machine of what may take `ms` on an idle one with two cores. */
 export function patience(ms: number): number {
-  return ms * Number(process.env[slownessVariable] ?? 1)
+  return Math.round(ms * Number(process.env[slownessVariable] ?? 1))
 }
 
 // Of the unit of work below, on an idle machine with two cores.
