@@ -82,6 +82,15 @@ test('a point in time that is near wakes in time, be it near at once or after a 
   await running.stop()
 })
 
+test('a resume delay that begins when time alone satisfies a condition ends in time', async () => {
+  const { sql } = await setup()
+  const { engine, running, state } = await supervised(sql)
+  const at = (await engine.serverTime()) + 100
+  const { claim } = await waiting(engine, { condition: { kind: 'time', at }, resumeDelay: 200 })
+  await expect.poll(() => state(claim.executionId), until).toBe('resumable')
+  await running.stop()
+})
+
 test('a sweep leaves word when the next timer goes off', async () => {
   const { sql, clock } = await setup()
   const given = factory(sql)
