@@ -228,13 +228,13 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics, o
     const endWork = await work.beginWait(identity)
     try {
       const source = await sourceOf(operation, engine, fields, context.req.header('last-event-id'))
-      const { signal, release } = watch(context, identity)
+      const watched = watch(context, identity)
       const onEnd = (): void => {
-        release()
+        watched.release()
         endWork()
       }
       const refusalOf = (error: unknown): EngineError => told(context, error)
-      return eventStream(source, { until: [stopping.signal, signal], onEnd, heartbeatMs, refusalOf })
+      return eventStream(source, { until: [stopping.signal, watched.signal], onEnd, heartbeatMs, refusalOf })
     } catch (error) {
       endWork()
       throw error

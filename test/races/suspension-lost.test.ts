@@ -6,7 +6,7 @@ import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { startLossyProxy } from './lossy-proxy.ts'
 import { secondEngine } from './second-engine.ts'
-import { answered, deliver, metByAnything, suspended } from './suspended.ts'
+import { answered, deliver, suspended } from './suspended.ts'
 import { patience } from '../support/patience.ts'
 
 const times = 25

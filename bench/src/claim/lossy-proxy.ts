@@ -13,7 +13,7 @@ export async function startLossyProxy(target: string): Promise<LossyProxy> {
   const url = new URL(target)
   const { hostname: host, port } = url
   let marks: readonly string[] = []
-  let onLost = (_: number): void => {}
+  let onLost: (at: number) => void = () => {}
   const server = createServer((client) => {
     const upstream = connect({ host, port: Number(port) })
     const end = (): void => {

@@ -19,7 +19,7 @@ await serve<LostClaimOutput>(async (input) => {
   const proxy = await startLossyProxy(url)
   const submitter = await connect(url, { logger })
   const ff = await connect(proxy.url, { logger })
-  let begun = (_: number): void => {}
+  let begun: (at: number) => void = () => {}
   const echo = task('echo', async (_ctx, _text: string) => begun(performance.now()))
   const worker = ff.worker({ tasks: [echo] })
   await worker.start()

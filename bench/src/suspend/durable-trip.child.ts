@@ -126,7 +126,9 @@ async function live(ff: FlowFabric, answering: Answering): Promise<void> {
 /** Statements of executions, not those of duties and of workers that register. */
 function countStatements(): { count: number } {
   const counted = { count: 0 }
-  const wire = pg.Connection.prototype as unknown as { bind(config: { statement?: string }): void }
+  const wire = pg.Connection.prototype as unknown as {
+    bind: (this: pg.Connection, config: { statement?: string }) => void
+  }
   const { bind } = wire
   wire.bind = function (config) {
     if (/^(?:execution|suspension|signal|step|waitpoint|fence|attempt)\b/.test(config.statement ?? '')) {

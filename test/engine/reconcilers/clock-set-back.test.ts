@@ -5,7 +5,6 @@ import { Supervisor } from '../../../src/engine/reconcilers/supervisor.ts'
 import type { Logger } from '../../../src/sql/logger.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { codeVersion } from '../../../src/model/version.ts'
-import { factory } from '../../support/factory.ts'
 import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 

@@ -37,7 +37,7 @@ test('COMP-02 one token is one source, whatever identities are claimed with it',
 
 test('the tokens of two waitpoints are two sources', async () => {
   const { engine } = await setup()
-  const { doors } = await parked(engine, { ...twoEyes, waitpoints: ['a', 'b'] } as Condition)
+  const { doors } = await parked(engine, { ...twoEyes, waitpoints: ['a', 'b'] })
   const deliver = async (key: string) => (await engine.signals.deliver({ ...doors[key]!, name: 'yes' })).effect
   expect([await deliver('a'), await deliver('a'), await deliver('b')]).toEqual([
     'appended_to_waitpoint',
