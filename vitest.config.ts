@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './test/support/longest-first.ts'
 import { measureSlowness, slownessVariable } from './test/support/patience.ts'
+import { leftOutOfQuick } from './test/support/quick.ts'
 
 // The engine's files run on both backends; what needs real connections runs on Postgres alone.
 const engine = [
@@ -33,6 +34,7 @@ const databases = [
 ]
 const connections = ['test/races/**/*.test.ts', 'test/crash/**/*.test.ts', 'test/client/**/*.test.ts']
 const globalSetup = ['test/support/global-setup.ts']
+const leftOut = process.env['TEST_QUICK'] === undefined ? [] : leftOutOfQuick.map(([files]) => files)
 const slowness = await measureSlowness()
 
 export default defineConfig({
@@ -55,7 +57,7 @@ export default defineConfig({
           name: 'unit',
           // Whatever no other project takes, so that no test file is forgotten.
           include: ['test/**/*.test.ts', 'scripts/**/*.test.ts'],
-          exclude: [...engine, ...databases, ...connections],
+          exclude: [...engine, ...databases, ...connections, ...leftOut],
         },
       },
       {
@@ -63,6 +65,7 @@ export default defineConfig({
         test: {
           name: 'embedded',
           include: engine,
+          exclude: leftOut,
           provide: { backend: 'embedded' },
           setupFiles: ['test/support/prepare-embedded.ts'],
         },
