@@ -35,13 +35,15 @@ interface Marks {
   waitedAt: number
   resumedAt: number
   suspended: () => void
+  resumed: () => void
 }
-const marks: Marks = { waitpoint: null, waitedAt: 0, resumedAt: 0, suspended: () => {} }
+const marks: Marks = { waitpoint: null, waitedAt: 0, resumedAt: 0, suspended: () => {}, resumed: () => {} }
 
 const askByName = task('ask-by-name', async (ctx) => {
   marks.waitedAt ||= performance.now()
   await ctx.waitFor('answer')
   marks.resumedAt = performance.now()
+  marks.resumed()
 })
 
 const askByToken = task('ask-by-token', async (ctx) => {
@@ -52,6 +54,7 @@ const askByToken = task('ask-by-token', async (ctx) => {
   marks.waitedAt ||= performance.now()
   await ctx.waitFor(answer)
   marks.resumedAt = performance.now()
+  marks.resumed()
 })
 
 const statements = countStatements()
@@ -116,10 +119,13 @@ async function measure(client: pg.Client, ff: FlowFabric, count: number, answeri
 async function live(ff: FlowFabric, answering: Answering): Promise<void> {
   marks.waitedAt = 0
   const suspended = new Promise<void>((resolve) => (marks.suspended = resolve))
+  const resumed = new Promise<void>((resolve) => (marks.resumed = resolve))
   const run = await ff.submit(answering === 'name' ? askByName : askByToken)
   await suspended
   if (answering === 'name') await run.signal('answer', 'yes')
   else await ff.engine.signals.deliver({ ...marks.waitpoint!, name: 'yes' } as never)
+  // Waiting for the result polls; its statements would compete with the measured ones.
+  await resumed
   await run.result()
 }
 
