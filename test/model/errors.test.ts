@@ -23,6 +23,7 @@ describe('the error table', () => {
       'concurrency_limited',
       'database_unreachable',
       'database_unavailable',
+      'migration_blocked',
       'server_stopping',
       'server_unreachable',
     ])

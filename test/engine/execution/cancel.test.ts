@@ -74,6 +74,8 @@ test('cancel writes one completion event, with namespace, actor, reason and gene
       reason: 'why',
       namespace: 'shop',
       actor: 'ann',
+      key_id: null,
+      on_behalf_of: null,
       occurred_at_ms: await clock.now(),
     },
   ])
