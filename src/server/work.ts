@@ -1,5 +1,6 @@
 // What requests of one key, and of one namespace, may have under way at once. Writes are merged into sets, so many of them cost
-// little; a read has a connection to itself, so few run at a time. Waits and streams cost memory alone, and are counted apart.
+// little, and reads of one execution or flow are short: a worker makes them for every run. Lists and counts may read thousands of
+// rows on a connection of their own, so few run at a time. Waits and streams cost memory alone, and are counted apart.
 import type { Route } from '../api/route.ts'
 import { refusal } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
@@ -9,9 +10,9 @@ import type { Identity } from './identity.ts'
 import { Turns } from './turns.ts'
 
 export interface ReadLimits {
-  /** Reads of one key that run at a time; defaults to 2. */
+  /** Lists and counts of one key that run at a time; defaults to 2. */
   readonly perKey?: number
-  /** Reads of all keys in one namespace that run at a time; defaults to twice as many. */
+  /** Those of all keys in one namespace that run at a time; defaults to twice as many. */
   readonly perNamespace?: number
 }
 
@@ -47,7 +48,7 @@ export class Work {
     await this.#calls.take(key, 'requests')
     const releases: Release[] = [() => this.#calls.release(key)]
     const releaseAll = (): void => releases.forEach((release) => release())
-    if (route.method !== 'GET') return releaseAll
+    if (!readsMany(route)) return releaseAll
     try {
       // In this order always, so that no two wait for each other.
       await this.#takeRead(this.#readsOfKeys, key, releases)
@@ -64,6 +65,11 @@ export class Work {
     await turns.take(who, 'reads')
     releases.push(() => turns.release(who))
   }
+}
+
+/** A path that names no row reads over many. */
+function readsMany({ method, path }: Route): boolean {
+  return method === 'GET' && !path.includes('{')
 }
 
 function checkCount(field: string, count: unknown): number {
