@@ -29,8 +29,10 @@ export class LostClaims {
     return this.#underWay > 0
   }
 
-  /** Sends a claim, with the signal that cuts its wait short. */
+  /** Sends a claim, with the signal that cuts its wait short, after the search for what is suspected. Rejects when that failed. */
   async claim<T>(send: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    // Nothing is awaited between the last check and the count, so a search that begins later waits for this claim.
+    while (this.#mustSearch) await this.#searched()
     this.#underWay += 1
     try {
       return await send(this.#cut.signal)
@@ -44,17 +46,10 @@ export class LostClaims {
     }
   }
 
-  /** Leases may exist that no claim under way accounts for: waits are cut short, and `searched` searches. */
+  /** Leases may exist that no claim under way accounts for: waits are cut short, and the next claim searches first. */
   suspect(): void {
     this.#isSuspected = true
     this.#cutWaits()
-  }
-
-  /** Resolves when nothing is suspected; to be awaited before each claim. Rejects when the search failed. */
-  async searched(): Promise<void> {
-    if (!this.#isSuspected || this.#isStopped) return
-    this.#search ??= this.#searchOnce().finally(() => (this.#search = null))
-    await this.#search
   }
 
   /** Cuts all waits short, and searches no more. */
@@ -64,11 +59,27 @@ export class LostClaims {
     this.#cutWaits()
   }
 
+  get #mustSearch(): boolean {
+    return !this.#isStopped && (this.#isSuspected || this.#search !== null)
+  }
+
+  #searched(): Promise<void> {
+    this.#search ??= this.#searchOnce().finally(() => (this.#search = null))
+    return this.#search
+  }
+
   async #searchOnce(): Promise<void> {
     this.#cutWaits()
-    if (await this.#allAnswered()) await this.#giveBack()
-    else this.#suspectAgain()
+    const areAllAnswered = await this.#allAnswered()
+    // What is suspected from now on, this search may not find.
     this.#isSuspected = false
+    if (!areAllAnswered) return this.#suspectAgain()
+    try {
+      await this.#giveBack()
+    } catch (error) {
+      this.#isSuspected = true
+      throw error
+    }
   }
 
   async #allAnswered(): Promise<boolean> {

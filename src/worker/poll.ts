@@ -87,8 +87,6 @@ export class Poll {
         continue
       }
       try {
-        await this.#lost.searched()
-        if (signal.aborted) return
         const { spreadMs } = this.#registration
         const sentAt = performance.now()
         const count = await this.#claim({ ...group, max, wait: longestClaimWaitMs, spread: spreadMs })
@@ -120,6 +118,7 @@ export class Poll {
   async #claim(request: Pick<ClaimRequest, 'kinds' | 'versions' | 'max' | 'wait' | 'spread'>): Promise<number> {
     const { identity } = this.#settings
     return this.#lost.claim(async (signal) => {
+      if (this.#stopping.signal.aborted) return 0
       const sentAt = performance.now()
       const { claims } = await this.#engine.executions.claim({ ...identity, ...request, signal })
       for (const claim of claims) this.#runs.begin(claim, sentAt)
