@@ -1,6 +1,7 @@
 // One set of what is owed to flows, in two forms, and one of the backlog of cancels, of the oldest; as the dispatcher takes them.
-import type { Sql } from '../../sql/sql.ts'
+import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
+import { wholeFlow } from '../flow/whole-flow.ts'
 import type { Scope } from '../reconcilers/scope.ts'
 import type { Steps } from '../reconcilers/sweep.ts'
 import { untilSent } from '../resend.ts'
@@ -75,7 +76,8 @@ async function resolve(
   passedOver: readonly string[],
   fromMs = 0,
 ): Promise<TakenSet> {
-  const [row] = await sql.query(resolveDispatches, { ...scope, only, passed_over: passedOver, from_ms: fromMs })
+  const values = { ...scope, only, passed_over: passedOver, from_ms: fromMs }
+  const [[row]] = await sql.pipeline([call(resolveDispatches, values)], wholeFlow)
   const { seen, processed: done, ready_queue_ids: readyQueueIds, shortest_delay_ms: delayMs, backlogged, owes } = row!
   const { ended_flow_ids: endedFlowIds, held_flow_ids: heldIds, oldest_ms: oldestMs } = row!
   const isFull = seen >= scope.batch

@@ -27,6 +27,7 @@ import { checkFlowTarget, flowNotFound, lockTree } from './edit.ts'
 import { changeFlows, judgeFlawlessFlows } from './ending.ts'
 import { oweDispatch } from './owe-dispatch.ts'
 import { lostUpstreams, sealGroups } from './seal-groups.ts'
+import { wholeFlow } from './whole-flow.ts'
 
 export const cancelPolicies = ['cancel_all', 'cancel_pending', 'flow_only'] as const
 /** All members that live; those that never ran; or none, and they go on. */
@@ -232,7 +233,7 @@ export async function cancelFlow(
           actor,
         }),
       ],
-      { lockTimeoutMs },
+      { lockTimeoutMs, ...wholeFlow },
     ),
   )
   if (found === undefined) throw flowNotFound(flowId)

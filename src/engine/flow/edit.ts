@@ -10,6 +10,7 @@ import type { Caller } from '../caller.ts'
 import { untilSent } from '../resend.ts'
 import type { FlowMeans } from './means.ts'
 import type { owedRow } from './owe-dispatch.ts'
+import { wholeFlow } from './whole-flow.ts'
 
 export interface FlowTarget {
   readonly flowId: FlowId
@@ -113,7 +114,7 @@ export async function editFlow<const Looks extends readonly Call[], Answer>(
         answer = decision.answer
         return decision.writes
       },
-      { lockTimeoutMs },
+      { lockTimeoutMs, ...wholeFlow },
     )
     if (written.flat().some(({ owes }) => owes)) onOwed()
     return answer!

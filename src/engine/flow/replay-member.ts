@@ -24,6 +24,7 @@ import { readRequest, rememberRequest } from '../execution/request-memory.ts'
 import { asEngineError } from '../failure.ts'
 import { untilSent } from '../resend.ts'
 import { lookCalls, type FoundMember, type LineMember, type LookedRows, type ReachedEdge } from './replay-look.ts'
+import { wholeFlow } from './whole-flow.ts'
 
 // Locks the executions in the order of their ids. The root is written whatever else is: its version is the tree's.
 const write = statement({
@@ -168,7 +169,7 @@ async function replayOnce(sql: Sql, item: Replay) {
       call(rememberRequest, { ...request, answer: kept }),
     ] as const
   }
-  const [written] = await sql.decide(reads, decide, { lockTimeoutMs: patienceMs })
+  const [written] = await sql.decide(reads, decide, { lockTimeoutMs: patienceMs, ...wholeFlow })
   return { answer, queueIds: written.filter((row) => row.is_ready).map((row) => row.queue_id) }
 }
 

@@ -1,6 +1,7 @@
 // A whole graph in one statement: flows, members, edges and groups are there together, or not at all.
 import { EngineError } from '../../model/errors.ts'
 import { formatExecutionId, formatFlowId, type ExecutionId, type FlowId } from '../../model/id.ts'
+import { call } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import { untilSent } from '../resend.ts'
@@ -11,6 +12,7 @@ import type { GraphRequest } from './graph-request.ts'
 import type { FlowMeans } from './means.ts'
 import { edgeColumnsOf, edgeParams, memberColumnsOf, memberParams, tellReady, writeMembers } from './member-rows.ts'
 import type { NewGraph } from './new-graph.ts'
+import { forRows } from './whole-flow.ts'
 
 export interface SubmittedGraph extends SubmittedFlow {
   /** A duplicate tells of the flow that the same request made before. */
@@ -128,10 +130,11 @@ export async function submitGraph(
   const graph = checkGraphRequest(caller, request)
   const [root] = graph.flows
   const values = { ...columnsOf(graph), ...(await memberColumnsOf(graph.members, queues)) }
+  const options = forRows(graph.members.length + graph.edges.length)
   let isRepeat = false
-  const [row] = await untilSent(sql, { again: false }, (again) => {
+  const [[row]] = await untilSent(sql, { again: false }, (again) => {
     isRepeat = again
-    return sql.query(insertGraph, values)
+    return sql.pipeline([call(insertGraph, values)], options)
   })
   if (row!.taken_id !== null) throw idTaken(formatExecutionId(root!.partition, row!.taken_id))
   if (row!.graph_revision === null) {
