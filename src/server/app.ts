@@ -184,7 +184,7 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics, o
         endWork()
       }
     }
-    const endWork = await work.begin(route, identity, namespaceOf(context, identity))
+    const endWork = await work.begin(route, identity, namespaceOf(context, identity), context.req.raw)
     try {
       return respond(await answerOnce(operation, context, engine, identity, fields))
     } finally {
@@ -242,7 +242,8 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics, o
   }
 
   function watch(context: AppContext, identity: Identity): Watched {
-    return watching.watch(identity, () => gate.admitsStill(context.req.raw.headers))
+    const asking = askingOf(context)
+    return watching.watch(identity, () => gate.admitsStill(identity, asking))
   }
 
   /** A wait whose key was revoked meanwhile is refused, and what it claimed is given back. */

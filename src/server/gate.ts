@@ -103,9 +103,10 @@ export class Gate {
     if (this.#rates !== null && perSecond !== undefined) this.#limit.take(who, perSecond)
   }
 
-  /** Whether the key of a request that was admitted before still is a key. */
-  async admitsStill(headers: Headers): Promise<boolean> {
-    const key = bearer(headers.get('authorization'))
+  /** Whether a request that was admitted as `identity` would be admitted as the same one now. */
+  async admitsStill(identity: Identity, asking: Asking): Promise<boolean> {
+    if (identity === openIdentity) return this.#isOpenTo(asking)
+    const key = bearer(asking.headers.get('authorization'))
     return key !== null && (await this.#authenticate(key)) !== null
   }
 

@@ -1,5 +1,6 @@
 // Whether requests need an API key. A server on loopback needs none until the first key exists; from then on it does, until it
-// stops. A key that this process creates counts at once, one of another process within ten seconds.
+// stops. A key that this process creates counts at once, one of another process within ten seconds. An expired key counts too: that
+// it has run out must not open the server.
 import { madeKeyCount } from '../engine/api-key/made.ts'
 import type { Engine } from '../engine/contract.ts'
 
@@ -26,9 +27,19 @@ export class KeyRequirement {
 
   async check(): Promise<boolean> {
     if (this.#isRequired) return true
-    const isRecent = this.#now() - this.#checkedAt < checkEveryMs && this.#madeKeyCount === madeKeyCount()
-    if (!isRecent) await (this.#checking ??= this.#look().finally(() => (this.#checking = null)))
+    const wanted = madeKeyCount()
+    if (!this.#isRecent()) await this.#join()
+    // The check that was under way may have begun before the last key was made.
+    if (!this.#isRequired && this.#madeKeyCount < wanted) await this.#join()
     return this.#isRequired
+  }
+
+  #isRecent(): boolean {
+    return this.#now() - this.#checkedAt < checkEveryMs && this.#madeKeyCount === madeKeyCount()
+  }
+
+  #join(): Promise<void> {
+    return (this.#checking ??= this.#look().finally(() => (this.#checking = null)))
   }
 
   async #look(): Promise<void> {

@@ -1,10 +1,11 @@
-// Ends the streams and waits of a key that no longer admits anybody. A request is admitted once, and a stream may stay open for days;
-// so each key with open work is looked up again at every heartbeat, once for all that it has open.
+// Ends the streams and waits of a key that no longer admits anybody, and those without a key once requests need one. A request is
+// admitted once, and a stream may stay open for days; so each key with open work is looked up again at every heartbeat, once for
+// all that it has open.
 import { EngineError } from '../model/errors.ts'
-import type { Identity } from './identity.ts'
+import { openIdentity, type Identity } from './identity.ts'
 
 export interface Watched {
-  /** Aborted when the key is revoked or has expired. */
+  /** Aborted when the key is revoked or has expired; without a key, when requests need one. */
   readonly signal: AbortSignal
   release(): void
 }
@@ -14,6 +15,7 @@ interface OpenKey {
   readonly open: Set<AbortController>
 }
 
+const withoutKey = 'none'
 const neverEnds: Watched = { signal: new AbortController().signal, release: () => {} }
 
 export class KeyWatch {
@@ -25,8 +27,9 @@ export class KeyWatch {
     this.#intervalMs = intervalMs
   }
 
-  /** `isAdmitted` looks the key up again. Without a key there is nothing to revoke. */
-  watch({ keyId }: Identity, isAdmitted: () => Promise<boolean>): Watched {
+  /** `isAdmitted` looks the key up again. */
+  watch(identity: Identity, isAdmitted: () => Promise<boolean>): Watched {
+    const keyId = identity === openIdentity ? withoutKey : identity.keyId
     if (keyId === null) return neverEnds
     const key = this.#keys.get(keyId) ?? { isAdmitted, open: new Set() }
     const ending = new AbortController()
@@ -38,7 +41,7 @@ export class KeyWatch {
 
   /** At once: this process has just revoked it. */
   end(keyId: string): void {
-    for (const ending of this.#keys.get(keyId)?.open ?? []) ending.abort(keyEnded())
+    for (const ending of this.#keys.get(keyId)?.open ?? []) ending.abort(endedBy(keyId))
     this.#keys.delete(keyId)
     this.#rest()
   }
@@ -66,6 +69,10 @@ export class KeyWatch {
   }
 }
 
-function keyEnded(): EngineError {
-  return new EngineError('unauthenticated', 'the API key was revoked or has expired meanwhile; ask for another')
+function endedBy(keyId: string): EngineError {
+  const sentence =
+    keyId === withoutKey
+      ? 'an API key exists now, so requests need one; send it as `Authorization: Bearer <key>`'
+      : 'the API key was revoked or has expired meanwhile; ask for another'
+  return new EngineError('unauthenticated', sentence)
 }

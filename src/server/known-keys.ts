@@ -1,5 +1,6 @@
 // Keys that were looked up just now, so that not every request asks the database. A revoked key is refused at once by the server
-// that revoked it, and by the others within ten seconds. Unknown keys are kept apart, so that they drive out no valid one.
+// that revoked it, and by the others within ten seconds; one that expires is kept no longer than it is valid. Unknown keys are kept
+// apart, so that they drive out no valid one.
 import { createHash } from 'node:crypto'
 import type { Engine } from '../engine/contract.ts'
 import type { Identity } from './identity.ts'
@@ -8,6 +9,12 @@ const keptMs = 10_000
 const mostValid = 10_000
 const mostUnknown = 1_000
 
+interface Found {
+  readonly identity: Identity | null
+  /** For how long it stays valid. */
+  readonly leftMs: number
+}
+
 interface Looked {
   readonly identity: Identity | null
   readonly until: number
@@ -15,22 +22,24 @@ interface Looked {
 
 export class KnownKeys {
   readonly #engine: Engine
+  readonly #now: () => number
   readonly #valid = new Map<string, Looked>()
   readonly #unknown = new Map<string, Looked>()
   readonly #asking = new Map<string, Promise<Identity | null>>()
 
-  constructor(engine: Engine) {
+  constructor(engine: Engine, now: () => number = () => performance.now()) {
     this.#engine = engine
+    this.#now = now
   }
 
   /** By a hash: the keys themselves are kept nowhere. */
   async authenticate(key: string): Promise<Identity | null> {
     const name = createHash('sha256').update(key).digest('base64')
     const known = this.#valid.get(name) ?? this.#unknown.get(name)
-    if (known !== undefined && known.until > performance.now()) return known.identity
+    if (known !== undefined && known.until > this.#now()) return known.identity
     const before = this.#asking.get(name)
     if (before !== undefined) return before
-    const asking = this.#ask(name, key)
+    const asking: Promise<Identity | null> = this.#ask(name, key, () => this.#asking.get(name) === asking)
     this.#asking.set(name, asking)
     return asking
   }
@@ -41,15 +50,15 @@ export class KnownKeys {
     this.#asking.clear()
   }
 
-  async #ask(name: string, key: string): Promise<Identity | null> {
-    const until = performance.now() + keptMs
+  /** `isLatest`: no key was revoked since it was asked, and nothing was forgotten. */
+  async #ask(name: string, key: string, isLatest: () => boolean): Promise<Identity | null> {
+    const askedAt = this.#now()
     try {
-      const identity = await this.#lookUp(key)
-      // It may have been revoked while it was looked up.
-      if (this.#asking.has(name)) this.#keep(name, { identity, until })
+      const { identity, leftMs } = await this.#lookUp(key)
+      if (isLatest()) this.#keep(name, { identity, until: askedAt + Math.min(keptMs, leftMs) })
       return identity
     } finally {
-      this.#asking.delete(name)
+      if (isLatest()) this.#asking.delete(name)
     }
   }
 
@@ -61,10 +70,11 @@ export class KnownKeys {
     kept.set(name, looked)
   }
 
-  async #lookUp(key: string): Promise<Identity | null> {
+  async #lookUp(key: string): Promise<Found> {
     const found = await this.#engine.apiKeys.authenticate({ key })
-    if (found === null) return null
-    const { keyId, namespace, name, scopes, requestsPerSecond } = found
-    return { keyId, namespace: namespace ?? '*', actor: name, scopes, requestsPerSecond }
+    if (found === null) return { identity: null, leftMs: Infinity }
+    const { keyId, namespace, name, scopes, requestsPerSecond, expiresAt } = found
+    const leftMs = expiresAt === null ? Infinity : expiresAt - (await this.#engine.serverTime())
+    return { identity: { keyId, namespace: namespace ?? '*', actor: name, scopes, requestsPerSecond }, leftMs }
   }
 }

@@ -2,6 +2,9 @@
 // costly requests of one caller leave the database and this process to the others.
 import { EngineError } from '../model/errors.ts'
 
+/** A request, of which the signal is aborted when its client hangs up. It is read only when there is a wait. */
+export type Client = Pick<Request, 'signal'>
+
 interface Line {
   running: number
   readonly waiting: (() => void)[]
@@ -17,8 +20,11 @@ export class Turns {
     this.#mostWaiting = mostWaiting
   }
 
-  /** Resolves when it is its turn; refuses when too many wait already. Each one that resolved is released once. */
-  async take(who: string, what: string): Promise<void> {
+  /**
+   * Resolves when it is its turn; refuses when too many wait already, and when the client hangs up while it waits. Each one that
+   * resolved is released once.
+   */
+  async take(who: string, what: string, client?: Client): Promise<void> {
     const line = this.#lines.get(who) ?? { running: 0, waiting: [] }
     this.#lines.set(who, line)
     if (line.running < this.#most) {
@@ -26,7 +32,7 @@ export class Turns {
       return
     }
     if (line.waiting.length >= this.#mostWaiting) throw this.#tooMany(who, what)
-    await new Promise<void>((resolve) => line.waiting.push(resolve))
+    await turnIn(line, client?.signal)
   }
 
   release(who: string): void {
@@ -42,4 +48,21 @@ export class Turns {
     const sentence = `${who} has ${limit} ${what} under way, which is as many as it may; try again when some have ended`
     return new EngineError('concurrency_limited', sentence, { limit })
   }
+}
+
+function turnIn({ waiting }: Line, gone: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const begin = (): void => {
+      gone?.removeEventListener('abort', leave)
+      resolve()
+    }
+    const leave = (): void => {
+      const place = waiting.indexOf(begin)
+      if (place >= 0) waiting.splice(place, 1)
+      reject(new EngineError('concurrency_limited', 'the client hung up before it was its turn; nothing was done'))
+    }
+    if (gone?.aborted === true) return leave()
+    gone?.addEventListener('abort', leave)
+    waiting.push(begin)
+  })
 }

@@ -7,7 +7,7 @@ import { limits } from '../model/limits.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import { show } from '../model/text.ts'
 import type { Identity } from './identity.ts'
-import { Turns } from './turns.ts'
+import { Turns, type Client } from './turns.ts'
 
 export interface ReadLimits {
   /** Lists and counts of one key that run at a time; defaults to 2. */
@@ -41,7 +41,7 @@ export class Work {
   }
 
   /** Of any other request, until it is answered. `namespace` is null for all of them. */
-  async begin(route: Route, { keyId }: Identity, namespace: string | null): Promise<Release> {
+  async begin(route: Route, { keyId }: Identity, namespace: string | null, client: Client): Promise<Release> {
     // Without keys there is nobody to be fair to.
     if (keyId === null) return nothing
     const key = `key ${keyId}`
@@ -51,8 +51,10 @@ export class Work {
     if (!readsMany(route)) return releaseAll
     try {
       // In this order always, so that no two wait for each other.
-      await this.#takeRead(this.#readsOfKeys, key, releases)
-      if (namespace !== null) await this.#takeRead(this.#readsOfNamespaces, `namespace ${namespace}`, releases)
+      await this.#takeRead(this.#readsOfKeys, key, client, releases)
+      if (namespace !== null) {
+        await this.#takeRead(this.#readsOfNamespaces, `namespace ${namespace}`, client, releases)
+      }
     } catch (error) {
       releaseAll()
       throw error
@@ -60,9 +62,9 @@ export class Work {
     return releaseAll
   }
 
-  async #takeRead(turns: Turns | null, who: string, releases: Release[]): Promise<void> {
+  async #takeRead(turns: Turns | null, who: string, client: Client, releases: Release[]): Promise<void> {
     if (turns === null) return
-    await turns.take(who, 'reads')
+    await turns.take(who, 'reads', client)
     releases.push(() => turns.release(who))
   }
 }

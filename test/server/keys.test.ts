@@ -246,7 +246,14 @@ test('unknown keys are counted by their address before they are looked up, and h
 
 test('thousands of unknown keys drive no valid one out of memory', async () => {
   const lookups: string[] = []
-  const identity = { keyId: 'k', namespace: null, name: 'n', scopes: ['read'], requestsPerSecond: null }
+  const identity = {
+    keyId: 'k',
+    namespace: null,
+    name: 'n',
+    scopes: ['read'],
+    requestsPerSecond: null,
+    expiresAt: null,
+  }
   const authenticate = async ({ key }: { key: string }) => {
     lookups.push(key)
     return key === 'valid' ? identity : null
@@ -267,4 +274,41 @@ test('a key that is looked up many times at once is looked up once', async () =>
   const keys = new KnownKeys({ apiKeys: { authenticate } } as unknown as Engine)
   await Promise.all(Array.from({ length: 50 }, () => keys.authenticate('the same')))
   expect(lookups).toBe(1)
+})
+
+test('a key that expires is looked up again when its time is over, not ten seconds later', async () => {
+  const { engine } = await setup()
+  const { key } = await engine.apiKeys.create({
+    name: 'short',
+    scopes: ['read'],
+    expiresAt: (await engine.serverTime()) + 8000,
+  })
+  let [now, lookups] = [0, 0]
+  const authenticate: Engine['apiKeys']['authenticate'] = (request) => {
+    lookups += 1
+    return engine.apiKeys.authenticate(request)
+  }
+  const keys = new KnownKeys({ ...engine, apiKeys: { ...engine.apiKeys, authenticate } }, () => now)
+  expect(await keys.authenticate(key)).toMatchObject({ actor: 'short' })
+  now = 1000
+  await keys.authenticate(key)
+  expect(lookups).toBe(1)
+  now = 8000
+  await keys.authenticate(key)
+  expect(lookups).toBe(2)
+})
+
+test('a lookup that began before a key was revoked is not kept, also when another began meanwhile', async () => {
+  const answers: ((found: unknown) => void)[] = []
+  const authenticate = () => new Promise((resolve) => answers.push(resolve))
+  const keys = new KnownKeys({ apiKeys: { authenticate } } as unknown as Engine)
+  const before = keys.authenticate('key')
+  keys.forget()
+  const after = keys.authenticate('key')
+  answers[0]!({ keyId: 'k', namespace: null, name: 'n', scopes: ['read'], requestsPerSecond: null, expiresAt: null })
+  expect(await before).toMatchObject({ keyId: 'k' })
+  answers[1]!(null)
+  expect(await after).toBeNull()
+  expect(await keys.authenticate('key')).toBeNull()
+  expect(answers).toHaveLength(2)
 })

@@ -70,6 +70,60 @@ test('a key that another process creates is needed within ten seconds, and for g
   expect(await requirement.check()).toBe(true)
 })
 
+test('a check that began before a key was made does not admit a request that came after it', async () => {
+  const { engine } = await setup()
+  const looks: (() => void)[] = []
+  const list: typeof engine.apiKeys.list = async (request) => {
+    const page = await engine.apiKeys.list(request)
+    if (looks.length < 1) await new Promise<void>((resolve) => looks.push(resolve))
+    return page
+  }
+  const requirement = new KeyRequirement({ ...engine, apiKeys: { ...engine.apiKeys, list } }, false)
+  const before = requirement.check()
+  await expect.poll(() => looks.length).toBe(1)
+  await engine.apiKeys.create(admin)
+  const after = requirement.check()
+  looks[0]!()
+  expect(await after).toBe(true)
+  await before
+})
+
+test('an expired key still means that requests need one', async () => {
+  const { engine, clock } = await setup()
+  await engine.apiKeys.create({ ...admin, expiresAt: (await engine.serverTime()) + 1000 })
+  await clock.advance(2000)
+  expect(await new KeyRequirement(engine, false).check()).toBe(true)
+})
+
+test('streams and waits without a key end with a reason once a key exists', async () => {
+  const { server, engine } = await serving({ heartbeatMs: 20 })
+  const stream = await fetch(`${server.url}/v1/events`)
+  const claim = fetch(`${server.url}/v1/executions/claim`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'], wait: '1m' }),
+  })
+  const reader = stream.body!.getReader()
+  await reader.read()
+  await engine.apiKeys.create(admin)
+  let text = ''
+  for (let part = await reader.read(); !part.done; part = await reader.read())
+    text += Buffer.from(part.value).toString()
+  expect(text).toContain('event: end\ndata: {"reason":"unauthenticated"}')
+  const refused = await claim
+  expect([refused.status, await refused.json()]).toMatchObject([401, { code: 'unauthenticated' }])
+})
+
+test('streams without a key stay open on a server that needs none', async () => {
+  const { server, engine } = await serving({ heartbeatMs: 20, keys: false })
+  const reader = (await fetch(`${server.url}/v1/events`)).body!.getReader()
+  await engine.apiKeys.create(admin)
+  let text = ''
+  while (text.split('\n\n').length < 8) text += Buffer.from((await reader.read()).value!).toString()
+  expect(text).not.toContain('event: end')
+  await reader.cancel()
+})
+
 test('keys: true needs a key although none exists, and keys: false needs none although one exists', async () => {
   const { server: closed, engine } = await serving({ keys: true })
   expect([closed.asksForKeys, await status(closed)]).toEqual([true, 401])

@@ -14,7 +14,7 @@ async function heldLists(options: Partial<AppOptions> = {}) {
   const running: string[] = []
   const waiting: (() => void)[] = []
   let isHeld = true
-  let most = 0
+  let [most, ran] = [0, 0]
   const held = (bound: Engine, namespace = '*'): Engine => ({
     ...bound,
     as: (caller) => held(bound.as(caller), caller.namespace ?? namespace),
@@ -22,6 +22,7 @@ async function heldLists(options: Partial<AppOptions> = {}) {
       ...bound.executions,
       list: async (request) => {
         running.push(namespace)
+        ran += 1
         most = Math.max(most, running.length)
         if (isHeld) await new Promise<void>((resolve) => waiting.push(resolve))
         running.splice(running.indexOf(namespace), 1)
@@ -40,7 +41,7 @@ async function heldLists(options: Partial<AppOptions> = {}) {
     isHeld = false
     for (const resolve of waiting.splice(0)) resolve()
   }
-  return { ask, keyOf, running, letGo, most: () => most }
+  return { app, ask, keyOf, running, letGo, most: () => most, ran: () => ran }
 }
 
 test('lists of one key run a few at a time; its other requests, and lists of other keys, do not wait', async () => {
@@ -72,6 +73,23 @@ test('reads of all keys in one namespace have a limit together', async () => {
   await expect.poll(() => running).toEqual(['alpha', 'alpha', 'alpha', 'beta'])
   letGo()
   await Promise.all([...reads, other])
+})
+
+test('a read whose client hangs up while it waits does not run, and leaves its turn to others', async () => {
+  const { app, keyOf, running, ran, letGo } = await heldLists()
+  const headers = await keyOf('alpha')
+  const read = (signal?: AbortSignal) =>
+    app.fetch(new Request('http://localhost/v1/executions', { headers, ...(signal !== undefined && { signal }) }))
+  const first = [read(), read()]
+  await expect.poll(() => running.length).toBe(2)
+  const hangUp = new AbortController()
+  const left = read(hangUp.signal)
+  const last = read()
+  hangUp.abort()
+  expect((await left).status).toBe(429)
+  letGo()
+  expect((await Promise.all([...first, last])).map(({ status }) => status)).toEqual([200, 200, 200])
+  expect(ran()).toBe(3)
 })
 
 test('turns are given in order, and those that nobody may wait for are refused', async () => {
