@@ -4,7 +4,7 @@ import { EngineError } from './errors.ts'
 import { limits } from './limits.ts'
 import { tooManyItems } from './sets.ts'
 
-const [quote, backslash, comma] = [0x22, 0x5c, 0x2c] as const
+const [space, quote, backslash, comma] = [0x20, 0x22, 0x5c, 0x2c] as const
 const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d] as const
 
 /** `mostItems` is the limit of an array that is a field of the outermost object. */
@@ -20,6 +20,8 @@ export function refuseLargeJson(field: string, bytes: Uint8Array, mostItems: num
       case openObject:
         depth += 1
         if (depth > limits.bodyDepth) throw tooDeep(field)
+        if (!closesNext(bytes, at)) valueCount += 1
+        if (valueCount > limits.bodyValueCount) throw tooManyValues(field)
         if (depth === 2) {
           isInList = bytes[at] === openArray
           itemCount = 1
@@ -39,6 +41,13 @@ export function refuseLargeJson(field: string, bytes: Uint8Array, mostItems: num
       default:
     }
   }
+}
+
+/** Whether the array or object that begins at `start` is empty. */
+function closesNext(bytes: Uint8Array, start: number): boolean {
+  let at = start + 1
+  while (at < bytes.length && bytes[at]! <= space) at += 1
+  return bytes[at] === closeArray || bytes[at] === closeObject
 }
 
 /** Where the text that begins at `start` ends: at the first quote that no backslash escapes. */
