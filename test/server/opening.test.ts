@@ -119,7 +119,10 @@ test('streams without a key stay open on a server that needs none', async () => 
   const reader = (await fetch(`${server.url}/v1/events`)).body!.getReader()
   await engine.apiKeys.create(admin)
   let text = ''
-  while (text.split('\n\n').length < 8) text += Buffer.from((await reader.read()).value!).toString()
+  while (text.split('\n\n').length < 8) {
+    const part = await reader.read()
+    text += Buffer.from(part.value!).toString()
+  }
   expect(text).not.toContain('event: end')
   await reader.cancel()
 })
