@@ -49,6 +49,7 @@ export const limits = {
   signalSourceBytes: 256,
   keyIdBytes: 64,
   apiKeyNameBytes: 128,
+  requestsPerSecond: 1_000_000,
   // As long as the digest: a shorter one can be found from one token.
   signingSecretMinBytes: 32,
   signingSecretBytes: 512,
@@ -75,6 +76,8 @@ export const limits = {
   answerTimeoutMinMs: 100,
   answerTimeoutMaxMs: 86_400_000,
 
+  // Executions of one claim.
+  claimCount: 10_000,
   leaseTtlMinMs: 100,
   leaseTtlMaxMs: 86_400_000,
   defaultLeaseTtlMs: 30_000,

@@ -73,7 +73,8 @@ function partsOf(operation: Operation): Parts {
   }
 }
 
-function describe({ operation: { noun, route }, names, body, answer }: Parts, fields: Json): Json {
+function describe({ operation, names, body, answer }: Parts, fields: Json): Json {
+  const { noun, route } = operation
   const inPath = pathFields(route.path)
   const required = (fields['required'] ?? []) as readonly string[]
   const parameters = [
@@ -95,7 +96,7 @@ function describe({ operation: { noun, route }, names, body, answer }: Parts, fi
     ...(parameters.length > 0 && { parameters }),
     ...(body !== null && { requestBody: { required: !body.safeParse({}).success, content: json(names.body) } }),
     responses: {
-      ...answersOf(route, answer === null ? null : names.answer),
+      ...answersOf(operation, answer, answer === null ? null : names.answer),
       '4XX': { $ref: '#/components/responses/Problem' },
       '5XX': { $ref: '#/components/responses/Problem' },
     },
@@ -129,14 +130,36 @@ function json(name: string): Json {
   return { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } }
 }
 
-function answersOf({ created, streams, summary }: Route, name: string | null): Json {
+function answersOf(operation: Operation, answer: z.ZodType | null, name: string | null): Json {
+  const { created, streams, summary } = operation.route
   const events = { 'text/event-stream': { schema: { type: 'string' } } }
   if (name === null && streams === undefined) return { '204': { description: 'Done.' } }
   const content = { ...(name !== null && json(name)), ...(streams !== undefined && events) }
   return {
     '200': { description: `${summary}.`, content },
-    ...(created !== undefined && { '201': { description: 'It is new.', content } }),
+    ...(created !== undefined && { '201': { description: 'It is new.', content, ...linksOf(operation, answer) } }),
   }
+}
+
+/** From what was created to where it is described: the ids that the answer has are those that the path needs. */
+function linksOf({ noun }: Operation, answer: z.ZodType | null): Json {
+  const given = fieldsOf(answer)
+  const described = operations.filter((other) => other.noun === noun && other.verb === 'describe')
+  const links = described.flatMap(({ route: { operationId, path } }) => {
+    const needed = pathFields(path)
+    if (!needed.every((field) => given.includes(field))) return []
+    const parameters = Object.fromEntries(needed.map((field) => [field, `$response.body#/${field}`]))
+    return [[operationId, { operationId, parameters, description: 'What was created, as it is now.' }] as const]
+  })
+  return links.length === 0 ? {} : { links: Object.fromEntries(links) }
+}
+
+/** Those that every form of the answer has. */
+function fieldsOf(answer: z.ZodType | null): readonly string[] {
+  if (answer instanceof z.ZodObject) return Object.keys(answer.shape)
+  if (!(answer instanceof z.ZodUnion)) return []
+  const [first = [], ...others] = (answer.options as readonly z.ZodType[]).map(fieldsOf)
+  return first.filter((field) => others.every((fields) => fields.includes(field)))
 }
 
 function tags(): Json[] {

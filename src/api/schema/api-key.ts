@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import * as bounds from './bounds.ts'
 import { scopes } from '../../model/api-key.ts'
+import { limits } from '../../model/limits.ts'
 import { answer, named, nextCursor, page, request, time } from './words.ts'
 
 const scopeList = z.array(named('Scope', z.enum(scopes), 'What a key allows; `admin` allows everything.'))
@@ -25,10 +27,10 @@ const apiKey = named(
 export const apiKeyShapes = {
   create: {
     request: request({
-      name: z.string(),
-      scopes: scopeList,
-      namespace: z.string().optional(),
-      requestsPerSecond: z.int().optional(),
+      name: bounds.apiKeyName,
+      scopes: scopeList.min(1),
+      namespace: bounds.namespace.optional(),
+      requestsPerSecond: z.int().min(1).max(limits.requestsPerSecond).optional(),
       expiresAt: time.optional().describe('The last millisecond in which it admits anybody.'),
     }),
     answer: answer({
@@ -42,11 +44,11 @@ export const apiKeyShapes = {
     }),
   },
   list: {
-    request: request({ namespace: z.string().optional(), ...page }),
+    request: request({ namespace: bounds.namespace.optional(), ...page }),
     answer: answer({ apiKeys: z.array(apiKey), nextCursor }),
   },
   revoke: {
-    request: request({ keyId }),
+    request: request({ keyId: bounds.keyId }),
     answer: answer({ kind: z.enum(['revoked', 'already_revoked']), keyId, revokedAt: time }),
   },
   authenticate: { request: request({ key: z.string() }), answer: apiKey },

@@ -1,11 +1,12 @@
 import { z } from 'zod'
+import * as bounds from './bounds.ts'
 import { terminalOutcomes } from '../../model/state.ts'
 import { answer, executionId, flowId, json, named, nextCursor, page, request, tags, time } from './words.ts'
 
 export const event = named(
   'Event',
   answer({
-    cursor: z.string().describe('Give it as `after`, or as `Last-Event-ID`, to go on behind this event.'),
+    cursor: bounds.cursorText.describe('Give it as `after`, or as `Last-Event-ID`, to go on behind this event.'),
     kind: z.string(),
     executionId: executionId.nullable(),
     flowId: flowId.nullable(),
@@ -32,11 +33,11 @@ export const eventShapes = {
   subscribe: {
     request: request({
       kinds: z.array(z.string()).optional(),
-      namespace: z.string().optional(),
+      namespace: bounds.namespace.optional(),
       tags: tags.optional(),
       flowId: flowId.optional(),
       executionId: executionId.optional(),
-      after: z.string().optional().describe('The cursor of the last event that was handled.'),
+      after: bounds.cursorText.optional().describe('The cursor of the last event that was handled.'),
     }),
     answer: event,
   },

@@ -1,5 +1,7 @@
 // What the holder of a lease says of its execution.
 import { z } from 'zod'
+import * as bounds from './bounds.ts'
+import { limits } from '../../model/limits.ts'
 import { failureCategory } from './policy.ts'
 import { resumption, suspendRequest } from './suspension.ts'
 import {
@@ -10,6 +12,7 @@ import {
   executionId,
   fence,
   json,
+  leaseTtl,
   named,
   request,
   set,
@@ -20,17 +23,17 @@ import {
 
 const cancelled = answer({ kind: z.literal('cancelled'), executionId })
 
-const complete = request({ ...fence, result: bytes.optional(), resultEncoding: z.string().optional() })
+const complete = request({ ...fence, result: bytes.optional(), resultEncoding: bounds.encoding.optional() })
 const completed = named('Completed', answer({ kind: z.literal('completed'), executionId }))
 
 const fail = request({
   ...fence,
-  reason: z.string(),
+  reason: bounds.neededReason,
   category: failureCategory.optional(),
   permanent: z.boolean().optional(),
   retryIn: duration.optional(),
   error: bytes.optional(),
-  errorEncoding: z.string().optional(),
+  errorEncoding: bounds.encoding.optional(),
 })
 const failed = named(
   'FailResult',
@@ -45,14 +48,14 @@ const delay = request({
   ...fence,
   for: duration.optional(),
   until: time.optional(),
-  reason: z.string().optional(),
+  reason: bounds.reason.optional(),
 })
 const delayed = named(
   'DelayResult',
   z.union([answer({ kind: z.literal('delayed'), executionId, delayUntil: time.nullable() }), cancelled]),
 )
 
-const release = request({ ...fence, reason: z.string().optional() })
+const release = request({ ...fence, reason: bounds.reason.optional() })
 const released = named('ReleaseResult', z.union([answer({ kind: z.literal('released'), executionId }), cancelled]))
 
 const waitpoint = answer({ waitpointId, key: z.string(), token: z.string().nullable() })
@@ -78,11 +81,13 @@ export const leaseAnswer = named(
   ]),
 )
 
-export const leases = z.array(named('Fence', request(fence), 'A lease, by which its holder writes.'))
+export const leases = z
+  .array(named('Fence', request(fence), 'A lease, by which its holder writes.'))
+  .max(limits.leaseCount)
 
 export const heldShapes = {
   renew: {
-    request: request({ workerInstanceId: z.string(), leases, leaseTtl: duration.optional() }),
+    request: request({ workerInstanceId: bounds.workerName, leases, leaseTtl: leaseTtl.optional() }),
     answer: answer({
       leases: z.array(leaseAnswer),
       unnamed: z.array(answer({ ...fence, expiresAt: time })).describe('Leases that the request did not name.'),
@@ -100,15 +105,15 @@ export const heldShapes = {
   suspendMany: { request: set(suspendRequest), answer: setAnswer(suspended) },
   trySuspend: { request: suspendRequest, answer: suspended },
   progress: {
-    request: request({ ...fence, percent: z.number().optional(), message: z.string().optional() }),
+    request: request({ ...fence, percent: z.int().min(0).max(100).optional(), message: bounds.reason.optional() }),
     answer: answer({ kind: z.literal('progress_recorded'), executionId }),
   },
   restart: {
-    request: request({ ...fence, payload: bytes.optional(), payloadEncoding: z.string().optional() }),
+    request: request({ ...fence, payload: bytes.optional(), payloadEncoding: bounds.encoding.optional() }),
     answer: z.union([answer({ kind: z.literal('restarted'), executionId }), cancelled]),
   },
   warn: {
-    request: request({ ...fence, reason: z.string(), details: json.optional() }),
+    request: request({ ...fence, reason: bounds.neededReason, details: json.optional() }),
     answer: answer({ kind: z.literal('warned'), executionId }),
   },
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import * as bounds from './bounds.ts'
 import { claim, execution, explanation } from './execution-detail.ts'
 import { heldShapes } from './execution-held.ts'
 import { policyInput } from './policy.ts'
@@ -9,28 +10,32 @@ import {
   duration,
   executionId,
   flowId,
+  leaseTtl,
   named,
   nextCursor,
   page,
+  partition,
   publicState,
   request,
   set,
   setAnswer,
+  shortWait,
   tags,
   time,
 } from './words.ts'
+import { limits } from '../../model/limits.ts'
 import { publicStates } from '../../model/state.ts'
 
 /** What a member of a flow and a schedule say of an execution too. */
 export const executionFields = {
-  kind: z.string(),
-  lane: z.string().optional(),
-  version: z.string().optional(),
+  kind: bounds.kind,
+  lane: bounds.lane.optional(),
+  version: bounds.version.optional(),
   payload: bytes.optional(),
-  payloadEncoding: z.string().optional().describe('Defaults to `json`.'),
-  priority: z.int().optional().describe('0 to 9000, high first.'),
+  payloadEncoding: bounds.encoding.optional().describe('Defaults to `json`.'),
+  priority: bounds.priority.optional().describe('High first.'),
   deadline: duration.optional(),
-  requiredCapabilities: z.array(z.string()).optional(),
+  requiredCapabilities: bounds.capabilities.optional(),
   tags: tags.optional(),
   policy: policyInput.optional(),
 }
@@ -41,14 +46,14 @@ export const memberFields = {
   delay: duration.optional(),
   delayUntil: time.optional(),
   deadlineAt: time.optional(),
-  creator: z.string().optional(),
-  idempotencyKey: z.string().optional(),
+  creator: bounds.creator.optional(),
+  idempotencyKey: bounds.idempotencyKey.optional(),
   idempotencyTtl: duration.optional(),
 }
 
 const create = request({
   ...memberFields,
-  namespace: z.string().optional(),
+  namespace: bounds.namespace.optional(),
   parentId: executionId.optional(),
   onParentEnd: z.enum(['cancel', 'detach']).optional(),
 })
@@ -68,10 +73,10 @@ const created = named(
 
 const cancel = request({
   executionId,
-  reason: z.string().optional(),
+  reason: bounds.reason.optional(),
   grace: duration.optional(),
-  leaseId: z.string().optional(),
-  leaseEpoch: z.int().optional(),
+  leaseId: bounds.leaseId.optional(),
+  leaseEpoch: bounds.epoch.optional(),
 })
 
 const cancelled = named(
@@ -86,15 +91,15 @@ const cancelled = named(
 const resume = request({
   executionId,
   delay: duration.optional(),
-  reason: z.string().optional(),
+  reason: bounds.reason.optional(),
   requestId: z.string().optional(),
 })
 const resumed = named('Resumed', answer({ kind: z.literal('resumed'), executionId, delayUntil: time.nullable() }))
 
 const replay = request({
   executionId,
-  reason: z.string().optional(),
-  from: z.union([z.string(), request({ name: z.string(), index: z.int().optional() })]).optional(),
+  reason: bounds.reason.optional(),
+  from: z.union([bounds.stepName, request({ name: bounds.stepName, index: bounds.ordinal.optional() })]).optional(),
   requestId: z.string().optional(),
 })
 
@@ -112,12 +117,16 @@ const replayed = named(
   }),
 )
 
-const filter = { namespace: z.string().optional(), lane: z.string().optional(), kind: z.string().optional() }
-const worker = { workerId: z.string(), workerInstanceId: z.string() }
+const filter = { namespace: bounds.namespace.optional(), lane: bounds.lane.optional(), kind: bounds.kind.optional() }
+const worker = { workerId: bounds.workerName, workerInstanceId: bounds.workerName }
 const served = {
-  kinds: z.array(z.string()).optional().describe('Left out: any kind.'),
-  versions: z.array(z.string()).optional().describe('Besides executions that need none. Left out: only those.'),
-  capabilities: z.array(z.string()).optional().describe('Left out: none.'),
+  kinds: z.array(bounds.kind).min(1).optional().describe('Left out: any kind.'),
+  versions: z
+    .array(bounds.version)
+    .min(1)
+    .optional()
+    .describe('Besides executions that need none. Left out: only those.'),
+  capabilities: bounds.capabilities.optional().describe('Left out: none.'),
 }
 const byId = request({ executionId })
 export const stateCount = named('StateCount', answer({ count, orMore: z.boolean() }), 'So many, or so many or more.')
@@ -128,12 +137,12 @@ export const executionShapes = {
   claim: {
     request: request({
       ...worker,
-      lanes: z.array(z.string()),
-      namespaces: z.array(z.string()).optional(),
+      lanes: z.array(bounds.lane).min(1),
+      namespaces: z.array(bounds.namespace).min(1).optional(),
       ...served,
-      max: z.int().optional().describe('1 to 10,000; defaults to 1.'),
-      leaseTtl: duration.optional(),
-      wait: duration.optional().describe('How long to wait when there is nothing, a minute at most.'),
+      max: z.int().min(1).max(limits.claimCount).optional().describe('Defaults to 1.'),
+      leaseTtl: leaseTtl.optional(),
+      wait: shortWait.optional().describe('How long to wait when there is nothing, a minute at most.'),
       spread: duration.optional().describe('A hint is followed after a random share of this.'),
     }),
     answer: answer({ claims: z.array(claim), more: z.boolean() }),
@@ -143,7 +152,7 @@ export const executionShapes = {
     answer: answer({ kind: z.literal('granted'), executionId, grantId: z.string(), expiresAt: time }),
   },
   claimById: {
-    request: request({ executionId, grantId: z.string(), ...worker, ...served, leaseTtl: duration.optional() }),
+    request: request({ executionId, grantId: bounds.leaseId, ...worker, ...served, leaseTtl: leaseTtl.optional() }),
     answer: claim,
   },
   ...heldShapes,
@@ -154,13 +163,13 @@ export const executionShapes = {
   replay: { request: replay, answer: replayed },
   replayMany: { request: set(replay), answer: setAnswer(replayed) },
   changePriority: {
-    request: request({ executionId, priority: z.int() }),
+    request: request({ executionId, priority: bounds.priority }),
     answer: answer({ kind: z.literal('priority_changed'), executionId, from: z.int(), to: z.int() }),
   },
   describe: { request: byId, answer: execution },
   explain: { request: byId, answer: explanation },
   result: {
-    request: request({ executionId, wait: duration.optional().describe('For its ending, a minute at most.') }),
+    request: request({ executionId, wait: shortWait.optional().describe('For its ending, a minute at most.') }),
     answer: z.union([
       answer({ kind: z.literal('pending'), publicState }),
       answer({ kind: z.literal('completed'), result: bytes.nullable(), encoding: z.string().nullable() }),
@@ -172,9 +181,9 @@ export const executionShapes = {
     request: request({
       ...filter,
       state: publicState.optional(),
-      tag: request({ key: z.string(), value: z.string() }).optional(),
+      tag: request({ key: bounds.tagKey, value: bounds.tagValue }).optional(),
       parentId: executionId.optional(),
-      partition: z.union([z.string(), z.int()]).optional().describe('`{fp:7}` or 7.'),
+      partition: partition.optional().describe('`{fp:7}` or 7.'),
       ...page,
     }),
     answer: answer({ executions: z.array(execution), nextCursor }),
@@ -185,6 +194,6 @@ export const executionShapes = {
   },
   resolveFlowId: { request: byId, answer: answer({ flowId: flowId.nullable() }) },
   getNamespace: { request: byId, answer: answer({ namespace: z.string().nullable() }) },
-  setTag: { request: request({ executionId, key: z.string(), value: z.string() }), answer: null },
-  getTag: { request: request({ executionId, key: z.string() }), answer: answer({ value: z.string().nullable() }) },
+  setTag: { request: request({ executionId, key: bounds.tagKey, value: bounds.tagValue }), answer: null },
+  getTag: { request: request({ executionId, key: bounds.tagKey }), answer: answer({ value: z.string().nullable() }) },
 }

@@ -1,6 +1,8 @@
 // Members, edges, and what members wait for.
 import { z } from 'zod'
+import * as bounds from './bounds.ts'
 import { edgeKinds, onSatisfiedWords } from '../../model/edge-group.ts'
+import { limits } from '../../model/limits.ts'
 import { eligibilityStates, publicStates } from '../../model/state.ts'
 import { memberFields } from './execution.ts'
 import { answer, count, executionId, flowId, named, request, tags, time } from './words.ts'
@@ -12,7 +14,11 @@ export const joinPolicyInput = named(
   z.union([
     request({ kind: z.literal('all_of'), onSatisfied: onSatisfied.optional() }),
     request({ kind: z.literal('any_of'), onSatisfied: onSatisfied.optional() }),
-    request({ kind: z.literal('quorum'), k: z.int(), onSatisfied: onSatisfied.optional() }),
+    request({
+      kind: z.literal('quorum'),
+      k: z.int().min(1).max(limits.flowEdgeCount),
+      onSatisfied: onSatisfied.optional(),
+    }),
   ]),
   'How many of its edges a member waits for.',
 )
@@ -23,30 +29,30 @@ const joinPolicy = z.union([
 ])
 
 const graphEdge = request({
-  upstream: z.string(),
-  downstream: z.string(),
-  edgeId: z.string().optional(),
+  upstream: bounds.memberName,
+  downstream: bounds.memberName,
+  edgeId: bounds.edgeId.optional(),
   kind: z.enum(edgeKinds).optional(),
-  dataRef: z.string().optional(),
+  dataRef: bounds.dataRef.optional(),
 })
 
 const graphMember = named(
   'GraphMember',
   request({
-    name: z.string(),
+    name: bounds.memberName,
     ...memberFields,
-    kind: z.string().optional().describe('Of an execution; a member that is a flow has its own.'),
+    kind: bounds.kind.optional().describe('Of an execution; a member that is a flow has its own.'),
     flow: z.lazy((): z.ZodType => innerFlow).optional(),
   }),
 )
 
 export const graph = {
-  members: z.array(graphMember),
+  members: z.array(graphMember).min(1).max(limits.flowMemberCount),
   edges: z.array(named('GraphEdge', graphEdge)).optional(),
-  groups: z.array(named('GraphGroup', request({ downstream: z.string(), policy: joinPolicyInput }))).optional(),
+  groups: z.array(named('GraphGroup', request({ downstream: bounds.memberName, policy: joinPolicyInput }))).optional(),
 }
 
-const innerFlow = named('InnerFlow', request({ kind: z.string(), tags: tags.optional(), ...graph }))
+const innerFlow = named('InnerFlow', request({ kind: bounds.kind, tags: tags.optional(), ...graph }))
 
 export const edge = named(
   'Edge',

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import * as bounds from './bounds.ts'
 import { edgeKinds } from '../../model/edge-group.ts'
 import { publicStates } from '../../model/state.ts'
 import { timelinePage } from './event.ts'
@@ -8,13 +9,14 @@ import {
   answer,
   bytes,
   count,
-  duration,
   executionId,
   flowId,
   named,
   nextCursor,
   page,
+  partition,
   request,
+  shortWait,
   tags,
   time,
 } from './words.ts'
@@ -61,16 +63,16 @@ const flowDetail = named(
 
 const flowRequest = {
   flowId: flowId.optional(),
-  kind: z.string(),
-  namespace: z.string().optional(),
+  kind: bounds.kind,
+  namespace: bounds.namespace.optional(),
   tags: tags.optional(),
-  creator: z.string().optional(),
+  creator: bounds.creator.optional(),
 }
 
 const traits = {
-  edgeId: z.string().optional(),
+  edgeId: bounds.edgeId.optional(),
   kind: z.enum(edgeKinds).optional(),
-  dataRef: z.string().optional(),
+  dataRef: bounds.dataRef.optional(),
 }
 
 const submittedFields = {
@@ -97,12 +99,12 @@ export const flowShapes = {
   addMember: {
     request: request({
       flowId,
-      name: z.string().optional(),
+      name: bounds.memberName.optional(),
       execution: request(memberFields).optional(),
       executionId: executionId.optional(),
       after: z.array(request({ upstream: executionId, ...traits })).optional(),
       policy: joinPolicyInput.optional(),
-      expectedRevision: z.int().optional(),
+      expectedRevision: bounds.ordinal.optional(),
     }),
     answer: answer({
       kind: z.enum(['added', 'already_member']),
@@ -120,7 +122,7 @@ export const flowShapes = {
       downstream: executionId,
       ...traits,
       policy: joinPolicyInput.optional(),
-      expectedRevision: z.int().optional(),
+      expectedRevision: bounds.ordinal.optional(),
     }),
     answer: answer({ kind: z.enum(['connected', 'already_connected']), flowId, edgeId: z.string(), ...revision }),
   },
@@ -132,9 +134,9 @@ export const flowShapes = {
   describe: { request: byId, answer: flowDetail },
   list: {
     request: request({
-      namespace: z.string().optional(),
+      namespace: bounds.namespace.optional(),
       state: flowState.optional(),
-      partition: z.union([z.string(), z.int()]).optional(),
+      partition: partition.optional(),
       ...page,
     }),
     answer: answer({ flows: z.array(flow), nextCursor }),
@@ -167,9 +169,9 @@ export const flowShapes = {
     request: request({ flowId, from: executionId.optional(), to: executionId.optional(), ...page }),
     answer: answer({ edges: z.array(edge), nextCursor }),
   },
-  describeEdge: { request: request({ flowId, edgeId: z.string() }), answer: edge },
+  describeEdge: { request: request({ flowId, edgeId: bounds.edgeId }), answer: edge },
   upstreamResults: {
-    request: request({ executionId, names: z.array(z.string()).optional(), ...page }),
+    request: request({ executionId, names: z.array(bounds.memberName).min(1).optional(), ...page }),
     answer: answer({
       results: z.array(
         answer({
@@ -188,18 +190,18 @@ export const flowShapes = {
   },
   eligibility: { request: request({ executionId }), answer: eligibility },
   wait: {
-    request: request({ flowId, timeout: duration.optional().describe('A minute at most; 30 s when left out.') }),
+    request: request({ flowId, timeout: shortWait.optional().describe('A minute at most; 30 s when left out.') }),
     answer: flowDetail,
   },
   timeline: { request: request({ flowId, ...page }), answer: timelinePage },
-  setTag: { request: request({ flowId, key: z.string(), value: z.string() }), answer: null },
-  getTag: { request: request({ flowId, key: z.string() }), answer: answer({ value: z.string().nullable() }) },
+  setTag: { request: request({ flowId, key: bounds.tagKey, value: bounds.tagValue }), answer: null },
+  getTag: { request: request({ flowId, key: bounds.tagKey }), answer: answer({ value: z.string().nullable() }) },
   cancel: {
     request: request({
       flowId,
       policy: cancelPolicy.optional(),
-      reason: z.string().optional(),
-      wait: duration.optional(),
+      reason: bounds.reason.optional(),
+      wait: shortWait.optional(),
     }),
     answer: answer({
       kind: z.enum(['cancelled', 'cancellation_scheduled', 'already_cancelled']),

@@ -1,5 +1,7 @@
 // What hangs on an execution: its lease, attempts, steps and waitpoints.
 import { z } from 'zod'
+import * as bounds from './bounds.ts'
+import { limits } from '../../model/limits.ts'
 import { stepKinds, stepStates } from '../../model/step.ts'
 import { suspensionReasons, waitpointStates } from '../../model/suspension.ts'
 import { leaseAnswer, leases } from './execution-held.ts'
@@ -26,9 +28,9 @@ export const leaseShapes = {
   revoke: {
     request: request({
       executionId,
-      workerInstanceId: z.string().optional(),
-      leaseId: z.string().optional(),
-      reason: z.string().optional(),
+      workerInstanceId: bounds.workerName.optional(),
+      leaseId: bounds.leaseId.optional(),
+      reason: bounds.reason.optional(),
       requestId: z.string().optional(),
     }),
     answer: z.union([
@@ -50,7 +52,7 @@ export const leaseShapes = {
   },
   check: { request: request({ leases }), answer: answer({ leases: z.array(leaseAnswer) }) },
   listExpired: {
-    request: request({ namespace: z.string().optional(), ...page }),
+    request: request({ namespace: bounds.namespace.optional(), ...page }),
     answer: answer({
       leases: z.array(answer({ ...fence, attemptIndex: z.int(), workerInstanceId: z.string(), expiresAt: time })),
       nextCursor,
@@ -86,18 +88,18 @@ export const attemptShapes = {
 
 const record = request({
   ...fence,
-  name: z.string(),
-  index: z.int().optional(),
-  place: z.int().optional(),
+  name: bounds.stepName,
+  index: bounds.ordinal.optional(),
+  place: bounds.ordinal.optional(),
   kind: z.enum(stepKinds),
   state: z.enum(stepStates),
-  tryCount: z.int().optional(),
+  tryCount: bounds.ordinal.optional(),
   dueIn: duration.optional(),
   dueAt: time.optional(),
-  durationMs: milliseconds.optional(),
-  originId: z.string().optional(),
+  durationMs: z.int().min(0).max(limits.durationMs).optional(),
+  originId: bounds.edgeId.optional(),
   result: bytes.optional(),
-  resultEncoding: z.string().optional(),
+  resultEncoding: bounds.encoding.optional(),
 })
 
 const recorded = named(
@@ -152,7 +154,7 @@ const waitpoint = named(
 
 export const waitpointShapes = {
   create: {
-    request: request({ ...fence, key: z.string(), expiresIn: duration.optional() }),
+    request: request({ ...fence, key: bounds.waitpointKey, expiresIn: duration.optional() }),
     answer: answer({
       kind: z.literal('waitpoint_created'),
       executionId,
@@ -174,15 +176,15 @@ export const waitpointShapes = {
         .string()
         .optional()
         .describe('The URL of the page that opens it; of a server that knows its public URL, by default its own.'),
-      action: z.string().describe('The name of the signal that it sends.'),
-      refusal: z.string().optional().describe('The name of the signal of the opposite answer.'),
-      for: z.string().optional().describe('The person whom it is issued for: the source of its answer.'),
+      action: bounds.linkAction.describe('The name of the signal that it sends.'),
+      refusal: bounds.linkAction.optional().describe('The name of the signal of the opposite answer.'),
+      for: bounds.linkPerson.optional().describe('The person whom it is issued for: the source of its answer.'),
       expiresIn: duration,
     }),
     answer: answer({ url: z.string(), expiresAt: time }),
   },
   describeLink: {
-    request: request({ link: z.string() }),
+    request: request({ link: bounds.link }),
     answer: answer({
       executionId,
       waitpointId,

@@ -1,6 +1,8 @@
 // What belongs to the whole: lanes, workers, schedules, signing keys, the clock.
 import { z } from 'zod'
+import * as bounds from './bounds.ts'
 import { catchUps, overlaps } from '../../model/schedule.ts'
+import { limits } from '../../model/limits.ts'
 import { spanBoundsMs } from '../../model/span.ts'
 import { executionFields, stateCount } from './execution.ts'
 import { policy } from './policy.ts'
@@ -9,6 +11,7 @@ import {
   bytes,
   count,
   duration,
+  durationWithin,
   executionId,
   milliseconds,
   named,
@@ -19,8 +22,9 @@ import {
   time,
 } from './words.ts'
 
-const ofNamespace = request({ namespace: z.string().optional(), ...page })
+const ofNamespace = request({ namespace: bounds.namespace.optional(), ...page })
 const names = z.array(z.string())
+const workerTtl = durationWithin(1, limits.workerTtlMaxMs)
 
 const lane = answer({
   namespace: z.string(),
@@ -42,7 +46,7 @@ const spans = named(
 export const laneShapes = {
   list: { request: ofNamespace, answer: answer({ lanes: z.array(named('Lane', lane)), nextCursor }) },
   measure: {
-    request: request({ namespace: z.string().optional(), endedAfter: time.optional() }),
+    request: request({ namespace: bounds.namespace.optional(), endedAfter: time.optional() }),
     answer: answer({
       now: time,
       endedUntil: time,
@@ -91,20 +95,24 @@ const worker = answer({
   ttlMs: milliseconds,
 })
 
-const instance = { workerInstanceId: z.string(), namespace: z.string().optional() }
+const instance = { workerInstanceId: bounds.workerName, namespace: bounds.namespace.optional() }
 
 export const workerShapes = {
   register: {
     request: request({
-      workerId: z.string(),
+      workerId: bounds.workerName,
       ...instance,
-      lanes: names,
-      kinds: names.optional(),
-      versions: names.optional(),
-      capabilities: names.optional(),
-      ttl: duration.optional(),
-      host: z.string().optional(),
-      pid: z.int().optional(),
+      lanes: z.array(bounds.lane).min(1).max(limits.workerLaneCount),
+      kinds: z.array(bounds.kind).min(1).max(limits.workerKindCount).optional(),
+      versions: z.array(bounds.version).min(1).max(limits.workerKindCount).optional(),
+      capabilities: bounds.capabilities.optional(),
+      ttl: workerTtl.optional(),
+      host: bounds.host.optional(),
+      pid: z
+        .int()
+        .min(0)
+        .max(2 ** 31 - 1)
+        .optional(),
     }),
     answer: answer({
       kind: z.enum(['registered', 'refreshed']),
@@ -121,7 +129,7 @@ export const workerShapes = {
     ]),
   },
   markDead: {
-    request: request({ ...instance, reason: z.string() }),
+    request: request({ ...instance, reason: bounds.deathReason }),
     answer: answer({ kind: z.enum(['marked', 'not_registered']), workerInstanceId: z.string() }),
   },
   list: { request: ofNamespace, answer: answer({ workers: z.array(named('Worker', worker)), nextCursor }) },
@@ -159,21 +167,21 @@ const scheduleFields = {
   policy: policy.nullable(),
 }
 
-const scheduleId = z.string()
-const byName = request({ scheduleId, namespace: z.string().optional() })
+const scheduleId = bounds.scheduleId
+const byName = request({ scheduleId, namespace: bounds.namespace.optional() })
 
 export const scheduleShapes = {
   put: {
     request: request({
       scheduleId,
-      namespace: z.string().optional(),
+      namespace: bounds.namespace.optional(),
       ...executionFields,
-      cron: z.string().optional(),
-      timeZone: z.string().optional(),
+      cron: bounds.cron.optional(),
+      timeZone: bounds.timeZone.optional(),
       every: duration.optional(),
       overlap: z.enum(overlaps).optional(),
       catchUp: z.enum(catchUps).optional(),
-      catchUpLimit: z.int().optional(),
+      catchUpLimit: z.int().min(1).max(limits.catchUpCount).optional(),
       jitter: duration.optional(),
       until: time.optional(),
     }),
@@ -207,9 +215,9 @@ const ofKey = { namespace: z.string().nullable(), kid: z.string() }
 export const signingKeyShapes = {
   rotate: {
     request: request({
-      namespace: z.string().optional(),
-      kid: z.string().optional(),
-      secret: z.string().optional(),
+      namespace: bounds.namespace.optional(),
+      kid: bounds.kid.optional(),
+      secret: bounds.secret.optional(),
       grace: duration.optional(),
     }),
     answer: z.union([
@@ -224,14 +232,14 @@ export const signingKeyShapes = {
     ]),
   },
   seed: {
-    request: request({ namespace: z.string().optional(), kid: z.string(), secret: z.string() }),
+    request: request({ namespace: bounds.namespace.optional(), kid: bounds.kid, secret: bounds.seedSecret }),
     answer: z.union([
       answer({ kind: z.literal('seeded'), ...ofKey }),
       answer({ kind: z.literal('already_seeded'), ...ofKey, hasSameSecret: z.boolean() }),
     ]),
   },
   list: {
-    request: request({ namespace: z.string().optional() }),
+    request: request({ namespace: bounds.namespace.optional() }),
     answer: answer({
       signingKeys: z.array(answer({ ...ofKey, isActive: z.boolean(), createdAt: time, expiresAt: time.nullable() })),
     }),

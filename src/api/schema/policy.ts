@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { limits } from '../../model/limits.ts'
 import { failureCategories, retryableCategories } from '../../model/policy.ts'
-import { answer, duration, milliseconds, named, request } from './words.ts'
+import { answer, duration, durationWithin, milliseconds, named, request } from './words.ts'
 
 export const failureCategory = named('FailureCategory', z.enum(failureCategories))
 
@@ -10,28 +11,28 @@ const exponentialInput = request({
   type: z.literal('exponential'),
   initialMs: duration.optional(),
   maxMs: duration.optional(),
-  multiplier: z.number().optional(),
-  jitter: z.number().optional(),
+  multiplier: z.number().min(1).max(limits.backoffMultiplier).optional(),
+  jitter: z.number().min(0).max(1).optional(),
 })
 
 const fixedInput = request({
   type: z.literal('fixed'),
   delayMs: duration.optional(),
-  jitter: z.number().optional(),
+  jitter: z.number().min(0).max(1).optional(),
 })
 
 export const policyInput = named(
   'PolicyInput',
   request({
     retry: request({
-      attempts: z.int().describe('Runs in all, the first included.'),
+      attempts: z.int().min(1).max(limits.attempts).describe('Runs in all, the first included.'),
       backoff: z.union([exponentialInput, fixedInput]).optional(),
-      categories: retryCategories.optional(),
+      categories: retryCategories.min(1).optional(),
     }).optional(),
-    attemptTimeoutMs: duration.optional(),
-    maxReclaimCount: z.int().optional(),
-    maxReplayCount: z.int().optional(),
-    maxSignalCount: z.int().optional(),
+    attemptTimeoutMs: durationWithin(1, limits.durationMs).optional(),
+    maxReclaimCount: z.int().min(0).max(limits.reclaimCount).optional(),
+    maxReplayCount: z.int().min(0).max(limits.replayCount).optional(),
+    maxSignalCount: z.int().min(0).max(limits.signalCount).optional(),
   }),
 )
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import * as bounds from './bounds.ts'
 import { signalEffects, sourceTypes } from '../../model/signal.ts'
 import {
   answer,
@@ -40,19 +41,19 @@ export const signal = named(
   }),
 )
 
-const payload = { payload: bytes.optional(), payloadEncoding: z.string().optional() }
+const payload = { payload: bytes.optional(), payloadEncoding: bounds.encoding.optional() }
 
 const content = {
-  name: z.string(),
-  category: z.string().optional(),
-  correlationId: z.string().optional(),
-  idempotencyKey: z.string().optional(),
-  sourceType: z.string().optional(),
-  sourceIdentity: z.string().optional(),
+  name: bounds.signalName,
+  category: bounds.signalLabel.optional(),
+  correlationId: bounds.signalLabel.optional(),
+  idempotencyKey: bounds.idempotencyKey.optional(),
+  sourceType: bounds.sourceType.optional(),
+  sourceIdentity: bounds.sourceIdentity.optional(),
   ...payload,
 }
 
-const deliver = request({ waitpointId, token: z.string(), ...content })
+const deliver = request({ waitpointId, token: bounds.token, ...content })
 const send = request({ executionId, ...content })
 const result = named(
   'SignalResult',
@@ -67,13 +68,13 @@ export const signalShapes = {
   approve: {
     request: request({
       waitpointId,
-      name: z.string(),
-      idempotencySuffix: z.string(),
-      lane: z.string().optional(),
+      name: bounds.signalName,
+      idempotencySuffix: bounds.idempotencySuffix,
+      lane: bounds.lane.optional(),
       ...payload,
     }),
     answer: result,
   },
-  redeem: { request: request({ link: z.string(), action: z.string().optional(), ...payload }), answer: result },
+  redeem: { request: request({ link: bounds.link, action: bounds.linkAction.optional(), ...payload }), answer: result },
   list: { request: request({ executionId, ...page }), answer: answer({ signals: z.array(signal), nextCursor }) },
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import * as bounds from './bounds.ts'
 import { conditionKinds } from '../../model/condition.ts'
 import { closeReasons, suspensionReasons, timeoutBehaviours } from '../../model/suspension.ts'
 import { condition } from './condition.ts'
@@ -54,7 +55,7 @@ export const resumption = named(
 export const suspendRequest = request({
   ...fence,
   condition,
-  waitpoints: z.array(z.union([request({ key: z.string() }), request({ waitpointId })])).optional(),
+  waitpoints: z.array(z.union([request({ key: bounds.waitpointKey }), request({ waitpointId })])).optional(),
   keepWaitpoints: z.boolean().optional(),
   reason: reason.optional(),
   timeout: duration.optional(),
@@ -62,7 +63,7 @@ export const suspendRequest = request({
   timeoutBehaviour: behaviour.optional(),
   escalation: request({ timeout: duration, behaviour }).optional(),
   resumeDelay: duration.optional(),
-  idempotencyKey: z.string().optional(),
+  idempotencyKey: bounds.idempotencyKey.optional(),
 })
 
 const detail = answer({
@@ -90,9 +91,9 @@ const listed = answer({ ...fields, executionId, namespace: z.string(), lane: z.s
 export const suspensionShapes = {
   list: {
     request: request({
-      namespace: z.string().optional(),
-      lane: z.string().optional(),
-      kind: z.string().optional(),
+      namespace: bounds.namespace.optional(),
+      lane: bounds.lane.optional(),
+      kind: bounds.kind.optional(),
       ...page,
     }),
     answer: answer({ suspensions: z.array(listed), nextCursor }),

@@ -96,6 +96,12 @@ export async function createApiKey(sql: Sql, caller: Caller, request: CreateApiK
 
 function checkRate(rate: unknown): number | null {
   if (rate === undefined) return null
-  if (Number.isInteger(rate) && (rate as number) >= 1 && (rate as number) <= 1_000_000) return rate as number
-  throw refusal('invalid_input', 'requestsPerSecond', show(rate), 'a whole number from 1 to 1,000,000')
+  if (Number.isInteger(rate) && (rate as number) >= 1 && (rate as number) <= limits.requestsPerSecond)
+    return rate as number
+  throw refusal(
+    'invalid_input',
+    'requestsPerSecond',
+    show(rate),
+    `a whole number from 1 to ${limits.requestsPerSecond}`,
+  )
 }

@@ -3,6 +3,7 @@ import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
 import { checkLane, checkNamespace } from '../../model/name.ts'
 import { checkAbortSignal, refuseUnknownFields } from '../../model/shape.ts'
+import { limits } from '../../model/limits.ts'
 import { show } from '../../model/text.ts'
 import type { Sql } from '../../sql/sql.ts'
 import type { RowOf } from '../../sql/statement.ts'
@@ -64,7 +65,7 @@ const fields = [
   'signal',
 ] as const satisfies readonly (keyof ClaimRequest)[]
 
-const mostClaims = 10_000
+const mostClaims = limits.claimCount
 // A poll is the guarantee where hints do not come: soon at first, then ever less often.
 const firstPollMs = 50
 const longestPollMs = 1000

@@ -186,8 +186,11 @@ function answerIn(answers: ReadonlyMap<string, LeaseAnswer>, one: Held | EngineE
 /** A lease that cannot be read is lost in its place, and the others are renewed. */
 function checkLease(caller: Caller, lease: Fence): Held | EngineError {
   try {
-    if (typeof lease === 'object' && lease !== null) return checkFence(caller, lease)
-    return refusal('invalid_input', 'leases', `a list with ${show(lease)}`, 'a list of leases, as claims gave them')
+    if (typeof lease !== 'object' || lease === null) {
+      return refusal('invalid_input', 'leases', `a list with ${show(lease)}`, 'a list of leases, as claims gave them')
+    }
+    refuseUnknownFields('leases', lease, ['executionId', 'leaseId', 'leaseEpoch'])
+    return checkFence(caller, lease)
   } catch (error) {
     if (EngineError.is(error)) return error
     throw error

@@ -146,7 +146,7 @@ test('a renewal tells of leases that the instance did not name, and of nobody el
   await take(engine, { workerInstanceId: 'w-2' })
   const { unnamed } = await renew(engine, fenceOf(named))
   expect(unnamed).toEqual([{ ...fenceOf(forgotten), expiresAt: forgotten.leaseExpiresAt }])
-  const [adopted] = (await renew(engine, ...unnamed)).leases
+  const [adopted] = (await renew(engine, ...unnamed.map(fenceOf))).leases
   expect(adopted).toMatchObject({ kind: 'renewed' })
   await clock.advance('5m')
   expect((await renew(engine)).unnamed).toEqual([])

@@ -22,3 +22,13 @@ test('a check tells of each lease whether it holds and whether its holder is ask
     expect(await engine.leases.check({ leases: [] })).toEqual([])
   })
 })
+
+test('a lease with a field that nobody knows is refused in its place, by check and by renew', async () => {
+  const { engine } = await setup()
+  const fence = fenceOf(await held(engine))
+  const odd = { ...fence, leaseTtl: '1m' } as never
+  const refused = { kind: 'lost', error: { code: 'invalid_input', details: { unknown: 'leaseTtl' } } }
+  expect(await engine.leases.check({ leases: [odd, fence] })).toMatchObject([refused, { kind: 'renewed' }])
+  const request = { workerInstanceId: 'w-1', leases: [odd, fence] }
+  expect((await engine.executions.renew(request)).leases).toMatchObject([refused, { kind: 'renewed' }])
+})

@@ -1,0 +1,95 @@
+// Lengths, patterns and bounds of what requests hold, from `model/limits.ts` alone: what the document allows, the engine accepts. The
+// engine counts bytes of UTF-8 and JSON Schema counts characters, so text beyond ASCII is documented at a quarter of the length.
+import { z } from 'zod'
+import { limits } from '../../model/limits.ts'
+import { sourceTypes } from '../../model/signal.ts'
+
+interface Text {
+  readonly least?: number
+  readonly most: number
+  /** Characters that it may have: any but NUL, any but controls, or printable ASCII. */
+  readonly of?: 'text' | 'line' | 'ascii'
+}
+
+const ascii = '[ -~]'
+const others = { text: '[^\\u0000]', line: '[^\\u0000-\\u001f\\u007f-\\u009f]' } as const
+
+function text({ least = 1, most, of = 'line' }: Text): z.ZodString {
+  const pattern = of === 'ascii' ? `${ascii}*` : `(?:${ascii}*|${others[of]}{0,${Math.floor(most / 4)}})`
+  return z
+    .string()
+    .min(least)
+    .max(most)
+    .regex(new RegExp(`^${pattern}$`))
+}
+
+const hex = '[0-9a-fA-F]'
+const uuidPattern = `${hex}{8}(?:-${hex}{4}){3}-${hex}{12}`
+export const partitionPattern = '(?:[0-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5])'
+export const idPattern = new RegExp(`^\\{fp:${partitionPattern}\\}:${uuidPattern}$`)
+
+export const namespace = text({ most: limits.namespaceBytes }).describe('One namespace; not `*`.')
+export const lane = text({ most: limits.laneBytes, of: 'ascii' })
+export const kind = text({ most: limits.kindBytes })
+export const version = text({ most: limits.versionBytes })
+export const creator = text({ least: 0, most: limits.creatorBytes, of: 'text' })
+export const reason = text({ least: 0, most: limits.reasonBytes, of: 'text' })
+export const neededReason = text({ most: limits.reasonBytes, of: 'text' })
+export const deathReason = text({ most: limits.deathReasonBytes })
+export const idempotencyKey = text({ most: limits.idempotencyKeyBytes, of: 'text' })
+export const encoding = text({ most: 64, of: 'ascii' })
+export const cursorText = text({ most: limits.cursorBytes, of: 'ascii' })
+export const workerName = text({ most: 256 })
+export const host = text({ most: 256 })
+export const leaseId = text({ most: 64, of: 'ascii' })
+export const keyId = text({ most: 64, of: 'ascii' })
+export const edgeId = z.string().regex(new RegExp(`^${uuidPattern}$`))
+
+export const signalName = text({ most: limits.signalNameBytes })
+export const signalLabel = text({ most: limits.signalSourceBytes })
+export const sourceType = signalLabel.describe(`What the sender says it is; not ${sourceTypes.join(', ')} or key.`)
+export const sourceIdentity = text({ least: 0, most: limits.signalSourceBytes })
+export const waitpointKey = text({ most: limits.waitpointKeyBytes })
+export const idempotencySuffix = text({ most: 128, of: 'text' })
+export const token = text({ most: limits.keyIdBytes + 65, of: 'ascii' })
+export const link = z
+  .string()
+  .min(1)
+  .max(limits.linkBytes)
+  .regex(/^[\w-]+$/)
+export const linkAction = text({ most: limits.linkActionBytes })
+export const linkPerson = text({ most: limits.linkPersonBytes })
+
+export const kid = z
+  .string()
+  .min(1)
+  .max(limits.keyIdBytes)
+  .regex(/^[ -9;-~]+$/)
+export const secret = z
+  .string()
+  .min(limits.signingSecretMinBytes * 2)
+  .max(limits.signingSecretBytes * 2)
+  .regex(/^(?:[0-9a-fA-F]{2})+$/)
+export const seedSecret = z.string().regex(/^[0-9a-fA-F]{64}$/)
+export const apiKeyName = text({ most: limits.apiKeyNameBytes })
+
+export const stepName = text({ most: limits.stepNameBytes })
+export const scheduleId = text({ most: limits.scheduleIdBytes })
+export const cron = text({ most: limits.cronBytes, of: 'ascii' })
+export const timeZone = text({ most: 64, of: 'ascii' })
+export const memberName = text({ most: limits.memberNameBytes })
+export const dataRef = text({ most: limits.dataRefBytes })
+
+export const tagKey = z
+  .string()
+  .min(1)
+  .max(limits.tagKeyBytes)
+  .regex(/^[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*$/)
+export const tagValue = text({ least: 0, most: limits.tagValueBytes, of: 'text' })
+export const capabilities = z.array(z.string().regex(/^[!-+\--~]{1,16}$/)).max(limits.capabilityCount)
+
+/** Whole numbers. */
+export const priority = z.int().min(0).max(limits.priorityMax)
+export const pageLimit = z.int().min(0).max(limits.pageSize)
+export const epoch = z.int().min(1).max(Number.MAX_SAFE_INTEGER)
+export const ordinal = z.int().min(0).max(1_000_000)
