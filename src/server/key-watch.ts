@@ -7,7 +7,7 @@ import { openIdentity, type Identity } from './identity.ts'
 export interface Watched {
   /** Aborted when the key is revoked or has expired; without a key, when requests need one. */
   readonly signal: AbortSignal
-  release(): void
+  readonly release: () => void
 }
 
 interface OpenKey {
