@@ -77,7 +77,11 @@ export const leaseAnswer = named(
   'LeaseAnswer',
   z.union([
     answer({ kind: z.literal('renewed'), executionId, expiresAt: time, cancelRequested: z.boolean() }),
-    answer({ kind: z.literal('lost'), executionId: executionId.optional(), error: engineError }),
+    answer({
+      kind: z.literal('lost'),
+      executionId: z.string().optional().describe('As it was given.'),
+      error: engineError,
+    }),
   ]),
 )
 
