@@ -48,6 +48,13 @@ export const limits = {
   signalNameBytes: 256,
   signalSourceBytes: 256,
   keyIdBytes: 64,
+  leaseIdBytes: 64,
+  grantIdBytes: 64,
+  encodingBytes: 64,
+  timeZoneBytes: 64,
+  workerNameBytes: 256,
+  hostBytes: 256,
+  idempotencySuffixBytes: 128,
   apiKeyNameBytes: 128,
   requestsPerSecond: 1_000_000,
   // As long as the digest: a shorter one can be found from one token.

@@ -56,7 +56,7 @@ function parseCron(cron: unknown, timeZone: string): TimingRequest {
 const cronForm = 'five fields, as in "30 2 * * MON-FRI", six with seconds before them, or a word such as @daily'
 
 function checkTimeZone(value: unknown): string {
-  const timeZone = checkText('timeZone', value, { minBytes: 1, maxBytes: 64, printableAscii: true })
+  const timeZone = checkText('timeZone', value, { minBytes: 1, maxBytes: limits.timeZoneBytes, printableAscii: true })
   try {
     Intl.DateTimeFormat('en', { timeZone }).format(0)
     return timeZone

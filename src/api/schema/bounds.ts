@@ -1,5 +1,5 @@
-// Lengths, patterns and bounds of what requests hold, from `model/limits.ts` alone: what the document allows, the engine accepts. The
-// engine counts bytes of UTF-8 and JSON Schema counts characters, so text beyond ASCII is documented at a quarter of the length.
+// Lengths, patterns and bounds of requests, from `model/limits.ts`. The document never refuses a value that the engine accepts: the
+// engine counts bytes of UTF-8, and a text never has more characters than bytes.
 import { z } from 'zod'
 import { limits } from '../../model/limits.ts'
 import { sourceTypes } from '../../model/signal.ts'
@@ -11,16 +11,20 @@ interface Text {
   readonly of?: 'text' | 'line' | 'ascii'
 }
 
-const ascii = '[ -~]'
-const others = { text: '[^\\u0000]', line: '[^\\u0000-\\u001f\\u007f-\\u009f]' } as const
+const characters = {
+  ascii: '[ -~]',
+  line: '[^\\u0000-\\u001f\\u007f-\\u009f]',
+  text: '[^\\u0000]',
+  token: '[^\\u0000- ,\\u007f]',
+} as const
 
 function text({ least = 1, most, of = 'line' }: Text): z.ZodString {
-  const pattern = of === 'ascii' ? `${ascii}*` : `(?:${ascii}*|${others[of]}{0,${Math.floor(most / 4)}})`
-  return z
+  const schema = z
     .string()
     .min(least)
     .max(most)
-    .regex(new RegExp(`^${pattern}$`))
+    .regex(new RegExp(`^${characters[of]}*$`))
+  return of === 'ascii' ? schema : schema.describe(`At most ${most} bytes of UTF-8.`)
 }
 
 const hex = '[0-9a-fA-F]'
@@ -37,12 +41,17 @@ export const reason = text({ least: 0, most: limits.reasonBytes, of: 'text' })
 export const neededReason = text({ most: limits.reasonBytes, of: 'text' })
 export const deathReason = text({ most: limits.deathReasonBytes })
 export const idempotencyKey = text({ most: limits.idempotencyKeyBytes, of: 'text' })
-export const encoding = text({ most: 64, of: 'ascii' })
+export const encoding = text({ most: limits.encodingBytes, of: 'ascii' })
+export const errorEncoding = text({ most: limits.encodingBytes, of: 'text' })
 export const cursorText = text({ most: limits.cursorBytes, of: 'ascii' })
-export const workerName = text({ most: 256 })
-export const host = text({ most: 256 })
-export const leaseId = text({ most: 64, of: 'ascii' })
-export const keyId = text({ most: 64, of: 'ascii' })
+export const workerName = text({ most: limits.workerNameBytes })
+export const host = text({ most: limits.hostBytes })
+/** Compared with the stored one; any text is accepted. */
+export const expectedWorkerName = text({ least: 0, most: limits.workerNameBytes, of: 'text' })
+export const expectedLeaseId = text({ least: 0, most: limits.leaseIdBytes, of: 'text' })
+export const grantId = text({ most: limits.grantIdBytes, of: 'text' })
+export const keyId = text({ most: limits.keyIdBytes, of: 'text' })
+export const leaseId = z.string().regex(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
 export const edgeId = z.string().regex(new RegExp(`^${uuidPattern}$`))
 
 export const signalName = text({ most: limits.signalNameBytes })
@@ -50,7 +59,7 @@ export const signalLabel = text({ most: limits.signalSourceBytes })
 export const sourceType = signalLabel.describe(`What the sender says it is; not ${sourceTypes.join(', ')} or key.`)
 export const sourceIdentity = text({ least: 0, most: limits.signalSourceBytes })
 export const waitpointKey = text({ most: limits.waitpointKeyBytes })
-export const idempotencySuffix = text({ most: 128, of: 'text' })
+export const idempotencySuffix = text({ most: limits.idempotencySuffixBytes, of: 'text' })
 export const token = text({ most: limits.keyIdBytes + 65, of: 'ascii' })
 export const link = z
   .string()
@@ -76,7 +85,7 @@ export const apiKeyName = text({ most: limits.apiKeyNameBytes })
 export const stepName = text({ most: limits.stepNameBytes })
 export const scheduleId = text({ most: limits.scheduleIdBytes })
 export const cron = text({ most: limits.cronBytes, of: 'ascii' })
-export const timeZone = text({ most: 64, of: 'ascii' })
+export const timeZone = text({ most: limits.timeZoneBytes, of: 'ascii' })
 export const memberName = text({ most: limits.memberNameBytes })
 export const dataRef = text({ most: limits.dataRefBytes })
 
@@ -86,10 +95,28 @@ export const tagKey = z
   .max(limits.tagKeyBytes)
   .regex(/^[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*$/)
 export const tagValue = text({ least: 0, most: limits.tagValueBytes, of: 'text' })
-export const capabilities = z.array(z.string().regex(/^[!-+\--~]{1,16}$/)).max(limits.capabilityCount)
+export const capabilities = z
+  .array(
+    z
+      .string()
+      .max(limits.capabilityListBytes)
+      .regex(new RegExp(`^${characters.token}+$`)),
+  )
+  .max(limits.capabilityCount)
+  .describe(`At most ${limits.capabilityListBytes} bytes, joined by commas.`)
 
 /** Whole numbers. */
 export const priority = z.int().min(0).max(limits.priorityMax)
-export const pageLimit = z.int().min(0).max(limits.pageSize)
+export const pageLimit = z.int().min(0)
+export const requestId = text({ most: limits.requestIdBytes })
 export const epoch = z.int().min(1).max(Number.MAX_SAFE_INTEGER)
-export const ordinal = z.int().min(0).max(1_000_000)
+export const revision = z.int().min(0)
+export const stepIndex = z
+  .int()
+  .min(0)
+  .max(limits.stepCount - 1)
+/** Of a column of four bytes. */
+export const smallCount = z
+  .int()
+  .min(0)
+  .max(2 ** 31 - 1)

@@ -33,7 +33,7 @@ const fail = request({
   permanent: z.boolean().optional(),
   retryIn: duration.optional(),
   error: bytes.optional(),
-  errorEncoding: bounds.encoding.optional(),
+  errorEncoding: bounds.errorEncoding.optional(),
 })
 const failed = named(
   'FailResult',

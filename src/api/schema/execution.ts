@@ -92,15 +92,15 @@ const resume = request({
   executionId,
   delay: duration.optional(),
   reason: bounds.reason.optional(),
-  requestId: z.string().optional(),
+  requestId: bounds.requestId.optional(),
 })
 const resumed = named('Resumed', answer({ kind: z.literal('resumed'), executionId, delayUntil: time.nullable() }))
 
 const replay = request({
   executionId,
   reason: bounds.reason.optional(),
-  from: z.union([bounds.stepName, request({ name: bounds.stepName, index: bounds.ordinal.optional() })]).optional(),
-  requestId: z.string().optional(),
+  from: z.union([bounds.stepName, request({ name: bounds.stepName, index: bounds.stepIndex.optional() })]).optional(),
+  requestId: bounds.requestId.optional(),
 })
 
 const replayed = named(
@@ -121,11 +121,7 @@ const filter = { namespace: bounds.namespace.optional(), lane: bounds.lane.optio
 const worker = { workerId: bounds.workerName, workerInstanceId: bounds.workerName }
 const served = {
   kinds: z.array(bounds.kind).min(1).optional().describe('Left out: any kind.'),
-  versions: z
-    .array(bounds.version)
-    .min(1)
-    .optional()
-    .describe('Besides executions that need none. Left out: only those.'),
+  versions: z.array(bounds.version).optional().describe('Besides executions that need none. Left out: only those.'),
   capabilities: bounds.capabilities.optional().describe('Left out: none.'),
 }
 const byId = request({ executionId })
@@ -152,7 +148,7 @@ export const executionShapes = {
     answer: answer({ kind: z.literal('granted'), executionId, grantId: z.string(), expiresAt: time }),
   },
   claimById: {
-    request: request({ executionId, grantId: bounds.leaseId, ...worker, ...served, leaseTtl: leaseTtl.optional() }),
+    request: request({ executionId, grantId: bounds.grantId, ...worker, ...served, leaseTtl: leaseTtl.optional() }),
     answer: claim,
   },
   ...heldShapes,

@@ -104,7 +104,7 @@ export const flowShapes = {
       executionId: executionId.optional(),
       after: z.array(request({ upstream: executionId, ...traits })).optional(),
       policy: joinPolicyInput.optional(),
-      expectedRevision: bounds.ordinal.optional(),
+      expectedRevision: bounds.revision.optional(),
     }),
     answer: answer({
       kind: z.enum(['added', 'already_member']),
@@ -122,7 +122,7 @@ export const flowShapes = {
       downstream: executionId,
       ...traits,
       policy: joinPolicyInput.optional(),
-      expectedRevision: bounds.ordinal.optional(),
+      expectedRevision: bounds.revision.optional(),
     }),
     answer: answer({ kind: z.enum(['connected', 'already_connected']), flowId, edgeId: z.string(), ...revision }),
   },

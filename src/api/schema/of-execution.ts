@@ -1,7 +1,6 @@
 // What hangs on an execution: its lease, attempts, steps and waitpoints.
 import { z } from 'zod'
 import * as bounds from './bounds.ts'
-import { limits } from '../../model/limits.ts'
 import { stepKinds, stepStates } from '../../model/step.ts'
 import { suspensionReasons, waitpointStates } from '../../model/suspension.ts'
 import { leaseAnswer, leases } from './execution-held.ts'
@@ -28,10 +27,10 @@ export const leaseShapes = {
   revoke: {
     request: request({
       executionId,
-      workerInstanceId: bounds.workerName.optional(),
-      leaseId: bounds.leaseId.optional(),
+      workerInstanceId: bounds.expectedWorkerName.optional(),
+      leaseId: bounds.expectedLeaseId.optional(),
       reason: bounds.reason.optional(),
-      requestId: z.string().optional(),
+      requestId: bounds.requestId.optional(),
     }),
     answer: z.union([
       answer({ kind: z.literal('revoked'), executionId, leaseId: z.string(), leaseEpoch: z.int() }),
@@ -89,14 +88,14 @@ export const attemptShapes = {
 const record = request({
   ...fence,
   name: bounds.stepName,
-  index: bounds.ordinal.optional(),
-  place: bounds.ordinal.optional(),
+  index: bounds.stepIndex.optional(),
+  place: bounds.smallCount.optional(),
   kind: z.enum(stepKinds),
   state: z.enum(stepStates),
-  tryCount: bounds.ordinal.optional(),
+  tryCount: bounds.smallCount.optional(),
   dueIn: duration.optional(),
   dueAt: time.optional(),
-  durationMs: z.int().min(0).max(limits.durationMs).optional(),
+  durationMs: bounds.smallCount.optional(),
   originId: bounds.edgeId.optional(),
   result: bytes.optional(),
   resultEncoding: bounds.encoding.optional(),

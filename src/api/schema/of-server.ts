@@ -104,7 +104,7 @@ export const workerShapes = {
       ...instance,
       lanes: z.array(bounds.lane).min(1).max(limits.workerLaneCount),
       kinds: z.array(bounds.kind).min(1).max(limits.workerKindCount).optional(),
-      versions: z.array(bounds.version).min(1).max(limits.workerKindCount).optional(),
+      versions: z.array(bounds.version).max(limits.workerKindCount).optional(),
       capabilities: bounds.capabilities.optional(),
       ttl: workerTtl.optional(),
       host: bounds.host.optional(),

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { limits } from '../../model/limits.ts'
 import { publicStates } from '../../model/state.ts'
-import { cursorText, edgeId, epoch, idPattern, pageLimit, partitionPattern, tagKey, tagValue } from './bounds.ts'
+import { cursorText, epoch, idPattern, leaseId, pageLimit, partitionPattern, tagKey, tagValue } from './bounds.ts'
 
 // The last millisecond of the year 9999.
 const lastTime = 253_402_300_799_999
@@ -39,47 +39,49 @@ export function request<S extends z.core.$ZodLooseShape>(shape: S): z.ZodObject<
   return z.strictObject(shape)
 }
 
+// A schema has one name, so each kind of id has its own.
+function idText() {
+  return z
+    .string()
+    .regex(idPattern)
+    .meta({ examples: ['{fp:7}:0190a000-0000-7000-8000-000000000000'] })
+}
+
 export const bytes = named('Bytes', z.string().meta({ contentEncoding: 'base64' }), 'Bytes in base64.')
-export const executionId = named(
-  'ExecutionId',
-  z.string().regex(idPattern),
-  'Such as `{fp:7}:0190a000-0000-7000-8000-000000000000`.',
-)
-export const flowId = named(
-  'FlowId',
-  z.string().regex(idPattern),
-  'Such as `{fp:7}:0190a000-0000-7000-8000-000000000000`.',
-)
-export const waitpointId = named(
-  'WaitpointId',
-  z.string().regex(idPattern),
-  'Such as `{fp:7}:0190a000-0000-7000-8000-000000000000`.',
-)
+export const executionId = named('ExecutionId', idText(), 'In a path, percent-encoded or as it is.')
+export const flowId = named('FlowId', idText(), 'In a path, percent-encoded or as it is.')
+export const waitpointId = named('WaitpointId', idText(), 'In a path, percent-encoded or as it is.')
 export const json = named('Json', z.unknown(), 'Any JSON value.')
 export const time = named('Time', z.int().min(0).max(lastTime), "Milliseconds since 1970, by the database's clock.")
 export const milliseconds = z.int().min(0)
 export const count = z.int().min(0)
-/** From `least` to `most` milliseconds. A text has one unit; its documented forms stay below every bound that is at least a day. */
+// As `parseDuration` reads them, in small and capital letters.
+const units = ['milliseconds?', 'msecs?', 'ms', 'seconds?', 'secs?', 's', 'minutes?', 'mins?', 'm']
+const longUnits = ['hours?', 'hrs?', 'h', 'days?', 'd', 'weeks?', 'w', 'years?', 'yrs?', 'y']
+const anyUnit = [...units, ...longUnits]
+  .join('|')
+  .replaceAll(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`)
+const durationText = z
+  .string()
+  .max(100)
+  .regex(new RegExp(`^[0-9]*\\.?[0-9]+ *(?:${anyUnit})?$`))
+
+/** From `least` to `most` milliseconds. No pattern states the bounds of a text; the engine checks them. */
 export function durationWithin(least: number, most: number) {
-  const seconds = Math.min(99_999, Math.floor(most / 1000))
-  return z.union([
-    z.int().min(least).max(most),
-    z.string().regex(new RegExp(`^[1-9][0-9]{0,${String(seconds).length - 2}} ?(?:s|seconds)$|^(?:1|2) ?(?:h|hours)$`)),
-  ])
+  return z
+    .union([z.int().min(least).max(most), durationText])
+    .describe(`From ${least} to ${most} milliseconds, or a text with one unit such as \`30s\`.`)
 }
 
 export const duration = named(
   'Duration',
-  z.union([
-    z.int().min(0).max(limits.durationMs),
-    z.string().regex(/^[1-9][0-9]{0,3} ?(?:ms|s|seconds|m|minutes|h|hours|d|days)$/),
-  ]),
-  'Milliseconds, or a text with one unit such as `30s`, `5m`, `2 days`.',
+  z.union([z.int().min(0).max(limits.durationMs), durationText]),
+  'Milliseconds, or a text with one unit such as `30s`, `5m`, `2 days`; 100 years at most.',
 )
 /** Of a lease. */
 export const leaseTtl = durationWithin(limits.leaseTtlMinMs, limits.leaseTtlMaxMs)
 /** Of a request that waits. */
-export const shortWait = z.union([z.int().min(0).max(60_000), z.string().regex(/^(?:[1-5]?[0-9]s|1m)$/)])
+export const shortWait = durationWithin(0, 60_000)
 export const partition = z.union([
   z.string().regex(new RegExp(`^\\{fp:${partitionPattern}\\}$`)),
   z
@@ -91,11 +93,16 @@ export const tags = named('Tags', z.record(tagKey, tagValue), `At most ${limits.
 export const publicState = named('PublicState', z.enum(publicStates))
 export const cursor = named('Cursor', cursorText, '`nextCursor` of the page before, with the same filter.')
 
-export const page = { limit: pageLimit.optional(), cursor: cursor.optional() }
+export const page = {
+  limit: pageLimit
+    .optional()
+    .describe(`Defaults to ${limits.defaultPageSize}; more than the most that one page holds is the most.`),
+  cursor: cursor.optional(),
+}
 export const nextCursor = cursor.nullable()
 
 /** The lease that allows a worker's write. */
-export const fence = { executionId, leaseId: edgeId, leaseEpoch: epoch }
+export const fence = { executionId, leaseId, leaseEpoch: epoch }
 
 export const refused = named(
   'Refused',

@@ -1,6 +1,7 @@
 // A revoked key opens nothing any more; the row stays, so that the log's actors can be told apart. Servers that have just
 // admitted it may do so for some seconds yet.
 import { EngineError } from '../../model/errors.ts'
+import { limits } from '../../model/limits.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { checkText, show } from '../../model/text.ts'
 import type { Sql } from '../../sql/sql.ts'
@@ -47,7 +48,7 @@ from found`,
 
 export async function revokeApiKey(sql: Sql, caller: Caller, request: RevokeApiKeyRequest): Promise<ApiKeyRevoked> {
   refuseUnknownFields('apiKeys.revoke', request, ['keyId'])
-  const keyId = checkText('keyId', request.keyId, { minBytes: 1, maxBytes: 64 })
+  const keyId = checkText('keyId', request.keyId, { minBytes: 1, maxBytes: limits.keyIdBytes })
   const values = { key_id: keyId, namespace: caller.namespace, actor: caller.actor }
   const [row] = await untilSent(sql, { again: false }, () => sql.query(revokeStatement, values))
   if (row === undefined) throw new EngineError('api_key_not_found', `no API key has the id ${show(keyId)}`, { keyId })

@@ -3,6 +3,7 @@ import { attached } from '../../model/attached.ts'
 import type { Duration } from '../../model/duration.ts'
 import { EngineError } from '../../model/errors.ts'
 import { parseExecutionId, type ExecutionId } from '../../model/id.ts'
+import { limits } from '../../model/limits.ts'
 import type { Served } from '../../model/served.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { PublicState } from '../../model/state.ts'
@@ -127,7 +128,7 @@ export async function claimById(sql: Sql, caller: Caller, request: ClaimByIdRequ
     lease_ttl_ms: checkLeaseTtl(sql, request.leaseTtl),
     actor: caller.actor,
     ...target,
-    grant_id: checkText('grantId', request.grantId, { minBytes: 1, maxBytes: 64 }),
+    grant_id: checkText('grantId', request.grantId, { minBytes: 1, maxBytes: limits.grantIdBytes }),
     any_kind: served.kinds === null,
     kinds: served.kinds ?? [],
     versions: served.versions,

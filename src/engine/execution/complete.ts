@@ -56,7 +56,11 @@ export function checkCompleteRequest(caller: Caller, request: CompleteRequest): 
     resultEncoding:
       result === undefined
         ? null
-        : checkText('resultEncoding', resultEncoding, { minBytes: 1, maxBytes: 64, printableAscii: true }),
+        : checkText('resultEncoding', resultEncoding, {
+            minBytes: 1,
+            maxBytes: limits.encodingBytes,
+            printableAscii: true,
+          }),
   }
 }
 

@@ -240,7 +240,7 @@ export function checkPayload(payload: unknown): Uint8Array {
 }
 
 export function checkEncoding(encoding: unknown): string {
-  return checkText('payloadEncoding', encoding, { minBytes: 1, maxBytes: 64, printableAscii: true })
+  return checkText('payloadEncoding', encoding, { minBytes: 1, maxBytes: limits.encodingBytes, printableAscii: true })
 }
 
 function checkTags(given: unknown): Readonly<Record<string, string>> | null {

@@ -81,7 +81,9 @@ export function checkFailRequest(caller: Caller, request: FailRequest): Failure 
     retryInMs: retryIn === undefined ? null : parseDuration('retryIn', retryIn),
     error: error === undefined ? null : checkError(error),
     errorEncoding:
-      error === undefined ? null : checkText('errorEncoding', errorEncoding, { minBytes: 1, maxBytes: 64 }),
+      error === undefined
+        ? null
+        : checkText('errorEncoding', errorEncoding, { minBytes: 1, maxBytes: limits.encodingBytes }),
   }
 }
 

@@ -54,7 +54,7 @@ export function checkLeaseTtl(sql: Sql, leaseTtl: Duration | undefined): number 
 }
 
 export function checkWorker(field: string, value: unknown): string {
-  return checkText(field, value, { minBytes: 1, maxBytes: 256, refuseControls: true })
+  return checkText(field, value, { minBytes: 1, maxBytes: limits.workerNameBytes, refuseControls: true })
 }
 
 // A lease that another transaction has locked is being renewed or about to end, and is passed over: waiting for one would

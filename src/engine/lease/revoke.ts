@@ -85,8 +85,10 @@ export function checkRevokeRequest(caller: Caller, request: RevokeRequest): Revo
     ...checkTarget(caller, executionId),
     ...checkRequestId(requestId),
     workerInstanceId:
-      workerInstanceId === undefined ? null : checkText('workerInstanceId', workerInstanceId, { maxBytes: 256 }),
-    leaseId: leaseId === undefined ? null : checkText('leaseId', leaseId, { maxBytes: 64 }),
+      workerInstanceId === undefined
+        ? null
+        : checkText('workerInstanceId', workerInstanceId, { maxBytes: limits.workerNameBytes }),
+    leaseId: leaseId === undefined ? null : checkText('leaseId', leaseId, { maxBytes: limits.leaseIdBytes }),
     reason: reason === undefined ? null : checkText('reason', reason, { maxBytes: limits.reasonBytes }),
   }
 }

@@ -26,7 +26,10 @@ export function checkApproveRequest(caller: Caller, request: ApproveRequest): In
     category: 'approval',
     source: provedByRight('operator', caller),
   })
-  const suffix = checkText('idempotencySuffix', request.idempotencySuffix, { minBytes: 1, maxBytes: 128 })
+  const suffix = checkText('idempotencySuffix', request.idempotencySuffix, {
+    minBytes: 1,
+    maxBytes: limits.idempotencySuffixBytes,
+  })
   const idempotencyKey = `approval:${content.name}:${suffix}`
   if (Buffer.byteLength(idempotencyKey) > limits.idempotencyKeyBytes) {
     throw refusal('invalid_input', 'name', `${content.name.length} characters long`, 'shorter, to be part of a key')

@@ -149,7 +149,7 @@ export function checkContent(
 }
 
 const keyRule = { minBytes: 1, maxBytes: limits.idempotencyKeyBytes }
-const encodingRule = { minBytes: 1, maxBytes: 64, printableAscii: true }
+const encodingRule = { minBytes: 1, maxBytes: limits.encodingBytes, printableAscii: true }
 
 function checkPayload(payload: unknown): Uint8Array {
   if (!(payload instanceof Uint8Array)) throw refusal('invalid_input', 'payload', show(payload), 'bytes (Uint8Array)')

@@ -118,7 +118,11 @@ export function checkRecordStepRequest(caller: Caller, request: RecordStepReques
     resultEncoding:
       result === undefined
         ? null
-        : checkText('resultEncoding', resultEncoding, { minBytes: 1, maxBytes: 64, printableAscii: true }),
+        : checkText('resultEncoding', resultEncoding, {
+            minBytes: 1,
+            maxBytes: limits.encodingBytes,
+            printableAscii: true,
+          }),
   }
 }
 

@@ -128,7 +128,10 @@ export async function register(sql: Sql, caller: Caller, request: RegisterReques
     any_kind: kinds === undefined,
     versions: eachOf('versions', versions, limits.workerKindCount, checkVersion, 0),
     capabilities: parseCapabilities(request.capabilities),
-    host: host === undefined ? null : checkText('host', host, { minBytes: 1, maxBytes: 256, refuseControls: true }),
+    host:
+      host === undefined
+        ? null
+        : checkText('host', host, { minBytes: 1, maxBytes: limits.hostBytes, refuseControls: true }),
     pid: pid === undefined ? null : checkPid(pid),
     ttl_ms: checkTtl(request.ttl),
     actor: caller.actor,
