@@ -91,6 +91,8 @@ export class Supervisor {
   #polledAt = 0
   #nextPollAt = 0
   #awaySince: number | null = null
+  /** By how much the database's clock was set back, while leases from before are not shortened. */
+  #uncorrectedMs = 0
 
   constructor(sql: Sql, options: SuperviseOptions = {}, surroundings: Surroundings = {}) {
     refuseUnknownFields('supervise', options, superviseOptionNames)
@@ -204,13 +206,21 @@ export class Supervisor {
       this.#isRegistered = polled.ms > 0
       return Math.max(polled.ms, contendedPauseMs) + Math.random() * jitterMs
     }
-    const setBackMs = -(polled.lastPollMsAgo ?? 0)
-    if (setBackMs > smallestStepMs) await afterSetBack(this.#sql, this.#logger, setBackMs)
+    await this.#correctStep(-(polled.lastPollMsAgo ?? 0))
     for (const each of idle) {
       if (polled.taken.includes(each.duty.name)) each.turn = this.#takeTurn(each, polled.at, signal)
     }
     if (polled.nextInMs === null) return this.#pollMs
     return Math.min(this.#pollMs, Math.max(polled.nextInMs + 1, shortestPauseMs))
+  }
+
+  // Only one poll notices a step, and a failover that sets the clock back may take connections with it: a correction that failed is
+  // tried again with the next poll.
+  async #correctStep(setBackMs: number): Promise<void> {
+    if (setBackMs > smallestStepMs) this.#uncorrectedMs += setBackMs
+    if (this.#uncorrectedMs === 0) return
+    await afterSetBack(this.#sql, this.#logger, this.#uncorrectedMs)
+    this.#uncorrectedMs = 0
   }
 
   async #takeTurn(running: Running, takenAt: number, signal: AbortSignal): Promise<void> {

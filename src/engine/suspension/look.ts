@@ -1,5 +1,5 @@
-// Before a suspension is decided: lock the executions, then look. A signal is written under the same lock, and leaves
-// nothing on the execution's row by which one could tell that it came; so all facts are read by later statements.
+// Before a suspension is decided: lock the executions, then look. Signals are written under the same lock, so all facts are read by
+// later statements.
 import { attached } from '../../model/attached.ts'
 import { childrenOf, namesTakenBy } from '../../model/condition-waits.ts'
 import { parseExecutionId } from '../../model/id.ts'

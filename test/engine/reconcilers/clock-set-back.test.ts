@@ -2,6 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { checkHealth } from '../../../src/engine/health/check.ts'
 import { Supervisor } from '../../../src/engine/reconcilers/supervisor.ts'
+import { around } from '../../../src/sql/around.ts'
 import type { Logger } from '../../../src/sql/logger.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { codeVersion } from '../../../src/model/version.ts'
@@ -71,4 +72,25 @@ test('a lease lasts no longer than its ttl, and one that was renewed after the s
   const leases = [{ executionId, leaseId, leaseEpoch }]
   const answer = await engine.executions.renew({ workerInstanceId: 'w-1', leases, leaseTtl: 5 * minutes })
   expect(answer.leases).toMatchObject([{ kind: 'renewed' }])
+})
+
+test('leases are shortened also when the connection is lost as the step is noticed', async () => {
+  const { engine, sql, clock } = await setup()
+  let isLost = false
+  const failing: Sql = {
+    ...around(sql, (ask) => ask()),
+    query: async (statement, values) => {
+      if (isLost || statement.name !== 'duty.bound-leases') return sql.query(statement, values)
+      isLost = true
+      throw Object.assign(new Error('terminating connection'), { code: '57P01', severity: 'FATAL' })
+    },
+  }
+  const lines: string[] = []
+  await supervise(failing, lines)
+  await engine.executions.create({ kind: 'k' })
+  const claim = { workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'], leaseTtl: 5 * minutes }
+  expect((await engine.executions.claim(claim)).claims).toHaveLength(1)
+  await clock.setBack('1h')
+  await expect.poll(() => lines.filter((line) => line.includes('1 leases were shortened')), until).toHaveLength(1)
+  expect(isLost).toBe(true)
 })
