@@ -48,7 +48,8 @@ export function checkOptions(options: ConnectOptions, target: Exclude<Target, { 
 function refusePostgresOptions(options: ConnectOptions): void {
   for (const field of ['listenUrl', 'prepare', 'poolSize', 'timeout'] as const) {
     if (options[field] === undefined) continue
-    const message = `${field} is for postgres:// alone; leave it out, the embedded database has one connection of its own`
+    const urls = field === 'timeout' ? 'postgres:// and http://' : 'postgres:// alone'
+    const message = `${field} is for ${urls}; leave it out, the embedded database has one connection of its own`
     throw new EngineError('invalid_input', message, { field })
   }
 }

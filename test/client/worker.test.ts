@@ -83,7 +83,7 @@ test.each(['migrate', 'schema', 'listenUrl', 'prepare', 'poolSize', 'signing'])(
   },
 )
 
-test.each(['token', 'timeout', 'retryFor'])('the option %s is for servers alone', async (field) => {
+test.each(['token', 'timeout', 'retryFor'])('the option %s is refused for the embedded database', async (field) => {
   const error = await refusal('invalid_input', connect('memory:', { [field]: '1s' }))
   expect(error.message).toContain('http://')
 })

@@ -16,7 +16,7 @@ const everything = { batch: 100, namespace: null, tag_key: null, tag_value: null
 test.each([
   {
     when: 'before its row is locked',
-    after: 'b.created_at_ms >= 0',
+    after: 'b.created_at_ms > 0',
     gate: ` and pg_advisory_xact_lock_shared(${key}) is not null`,
     waiters: 1,
   },

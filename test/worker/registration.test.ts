@@ -104,7 +104,7 @@ test('a worker that is alone follows a hint at once; among others each waits a r
     await expect.poll(async () => (await engine.workers.list()).workers.length, fast).toBe(before + 1)
   }
   await start(plain)
-  expect(claims.map((request) => request.spread)).toEqual([0])
+  await expect.poll(() => claims.map((request) => request.spread), fast).toEqual([0])
   await start(
     plain,
     task('other', () => 'done'),
