@@ -91,7 +91,10 @@ function wordsFor({ code, status, message }: EngineError): [title: string, conte
     return ['This link is not valid', html`<p>It is wrong, or its time is over. Ask for a new one.</p>`]
   }
   if (status >= 500 || status === 429) {
-    return ['This cannot be shown right now', html`<p>Nothing was answered. Open the link again in a moment.</p>`]
+    return [
+      'This cannot be shown right now',
+      html`<p>Open the link again in a moment; it shows whether your answer was taken.</p>`,
+    ]
   }
   return ['This cannot be answered', html`<p>${visible(message)}</p>`]
 }

@@ -38,12 +38,16 @@ export async function readBytes(request: Request, limit: number, taken: TakenByt
     const length = Number(announced)
     if (length > limit) throw tooLarge(limit)
     taken.add(length)
-    return Buffer.from(await request.arrayBuffer())
+    return Buffer.from(await request.arrayBuffer().catch(cutShort))
   }
   if (request.body === null) return Buffer.alloc(0)
+  return readChunks(request.body as unknown as AsyncIterable<Uint8Array>, limit, taken).catch(cutShort)
+}
+
+async function readChunks(body: AsyncIterable<Uint8Array>, limit: number, taken: TakenBytes): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   let length = 0
-  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+  for await (const chunk of body) {
     length += chunk.byteLength
     if (length > limit) throw tooLarge(limit)
     taken.add(chunk.byteLength)
@@ -71,6 +75,12 @@ function parse(text: string): unknown {
 function describe(value: unknown): string {
   if (value === null) return 'null'
   return Array.isArray(value) ? 'an array' : `a ${typeof value}`
+}
+
+/** A client that hangs up while it sends is no fault of the server. Nobody receives this answer. */
+function cutShort(error: unknown): never {
+  if (EngineError.is(error)) throw error
+  throw new EngineError('invalid_input', 'the body ended before it was whole; send all of it', { field: 'body' })
 }
 
 function tooLarge(limit: number): EngineError {

@@ -1,4 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
+import type { Engine } from '../../src/engine/contract.ts'
+import { EngineError } from '../../src/model/errors.ts'
 import { createApp, type App } from '../../src/server/app.ts'
 import { task } from '../../src/worker/task.ts'
 import { refusal } from '../support/refusal.ts'
@@ -37,6 +39,39 @@ test('the page says what is asked, by whom and about what, and opening it answer
   expect(shown.headers.get('content-security-policy')).toContain("default-src 'none'")
   expect(shown.headers.get('cache-control')).toBe('no-store')
   expect((await engine.executions.describe(waiting.executionId))?.publicState).toBe('suspended')
+})
+
+test('a page that fails after its answer was taken does not say that it was not', async () => {
+  const { engine } = await appSetup()
+  const waiting = await waitingFor(engine, 'go live')
+  const url = await linkTo(engine, waiting)
+  let isAnswered = false
+  const failing = (one: Engine): Engine => ({
+    ...one,
+    as: (caller) => failing(one.as(caller)),
+    signals: {
+      ...one.signals,
+      redeem: async (request) => {
+        const redeemed = await one.signals.redeem(request)
+        isAnswered = true
+        return redeemed
+      },
+    },
+    waitpoints: {
+      ...one.waitpoints,
+      describeLink: async (request) => {
+        if (isAnswered) throw new EngineError('database_unreachable', 'the connection was lost')
+        return one.waitpoints.describeLink(request)
+      },
+    },
+  })
+  const app = createApp(failing(engine))
+  onTestFinished(() => app.stop())
+  const link = new URL(url).searchParams.get('link')!
+  const shown = await visit(app, page, { link, action: 'approved' })
+  expect([shown.status, isAnswered]).toEqual([503, true])
+  expect(shown.text).toContain('it shows whether your answer was taken')
+  expect(shown.text).not.toContain('Nothing was answered')
 })
 
 test('an answer with a comment resumes the execution, and the same link answers once', async () => {

@@ -138,16 +138,30 @@ test('bodies that never end use up the budget of their address, and no more memo
   await expect.poll(async () => (await send()).status).toBe(400)
 })
 
-async function unfinished(port: number): Promise<Socket> {
+test.each([`content-length: ${limits.signalBodyBytes}`, 'transfer-encoding: chunked'])(
+  'a client that hangs up while it sends a body is no fault of the server: %s',
+  async (length) => {
+    const { engine } = await setup()
+    const ff = { engine, supervise: () => expect.unreachable(), close: async () => {} }
+    const errors: string[] = []
+    const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: (line: string) => void errors.push(line) }
+    const server = await serve({ ff, port: 0, reconcilers: false, logger, metrics: 'open' })
+    onTestFinished(async () => void (await server.stop(0)))
+    const socket = await unfinished(server.port, length)
+    socket.destroy()
+    const refused = /requests_total\{[^}]*path="\/v1\/signals\/deliver"[^}]*status="(\d+)"/
+    const metrics = async () => (await fetch(`${server.url}/metrics`)).text()
+    await expect.poll(async () => refused.exec(await metrics())?.[1]).toBe('400')
+    expect(errors).toEqual([])
+  },
+)
+
+async function unfinished(port: number, length = `content-length: ${limits.signalBodyBytes}`): Promise<Socket> {
   const socket = connect(port, '127.0.0.1')
   await once(socket, 'connect')
   socket.on('error', () => {})
-  const head = [
-    'POST /v1/signals/deliver HTTP/1.1',
-    'host: 127.0.0.1',
-    'content-type: application/json',
-    `content-length: ${limits.signalBodyBytes}`,
-  ]
-  socket.write(`${head.join('\r\n')}\r\n\r\n{"items":[`)
+  const head = ['POST /v1/signals/deliver HTTP/1.1', 'host: 127.0.0.1', 'content-type: application/json', length]
+  const begin = length.startsWith('content') ? '{"items":[' : 'a\r\n{"items":[\r\n'
+  socket.write(`${head.join('\r\n')}\r\n\r\n${begin}`)
   return socket
 }
