@@ -253,6 +253,33 @@ create sequence flowfabric.ff_event_id as bigint start 1 increment 1 minvalue 1 
 
 create sequence flowfabric.ff_signal_no as bigint start 1 increment 1 minvalue 1 maxvalue 9223372036854775807 cache 1;
 
+CREATE OR REPLACE FUNCTION flowfabric.ff_drop_event_block(end_id bigint)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STRICT SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET lock_timeout TO '100ms'
+AS $function$
+declare
+  parent constant text := 'flowfabric.ff_event'::regclass;
+  block text;
+begin
+  select i.inhrelid::regclass into block
+  from pg_inherits i
+  join pg_class c on c.oid = i.inhrelid
+  where i.inhparent = parent::regclass
+    and substring(pg_get_expr(c.relpartbound, c.oid) from 'TO \(''?(\d+)')::bigint = end_id
+    and end_id <= (select last_value from flowfabric.ff_event_id);
+  if block is null then
+    return false;
+  end if;
+  execute format('alter table %s detach partition %s', parent, block);
+  execute format('drop table %s', block);
+  return true;
+end
+$function$;
+revoke execute on function flowfabric.ff_drop_event_block(bigint) from public;
+
 CREATE OR REPLACE FUNCTION flowfabric.ff_exec_core_state(phase flowfabric.ff_lifecycle_phase, ownership flowfabric.ff_ownership_state, eligibility flowfabric.ff_eligibility_state, attempt flowfabric.ff_attempt_state, outcome flowfabric.ff_terminal_outcome, interruption flowfabric.ff_interruption, terminal_at_ms bigint, delay_until_ms bigint, parked_at_ms bigint, parked_state flowfabric.ff_public_state, deadline_at_ms bigint, attempt_deadline_at_ms bigint, cancel_deadline_at_ms bigint, created_at_ms bigint, last_mutation_at_ms bigint, attempt_index integer, attempt_count integer, partition_key smallint, priority smallint, lease_id uuid)
  RETURNS flowfabric.ff_public_state
  LANGUAGE plpgsql
@@ -340,6 +367,31 @@ begin
   end;
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION flowfabric.ff_make_event_block(first_id bigint, end_id bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+ STRICT SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET lock_timeout TO '2s'
+AS $function$
+declare
+  parent constant text := 'flowfabric.ff_event'::regclass;
+  name constant text := format('ff_event_%s', first_id);
+  block text;
+begin
+  select format('%I.%I', n.nspname, name) into strict block
+  from pg_class c
+  join pg_namespace n on n.oid = c.relnamespace
+  where c.oid = parent::regclass;
+  execute format('create table %s (like %s including defaults including constraints)', block, parent);
+  execute format('alter table %s add constraint %I check (event_id >= %s and event_id < %s)', block, name || '_range',
+    first_id, end_id);
+  execute format('alter table %s attach partition %s for values from (%s) to (%s)', parent, block, first_id, end_id);
+  execute format('alter table %s drop constraint %I', block, name || '_range');
+end
+$function$;
+revoke execute on function flowfabric.ff_make_event_block(bigint,bigint) from public;
 
 CREATE OR REPLACE FUNCTION flowfabric.ff_now_ms()
  RETURNS bigint

@@ -25,6 +25,15 @@ const overHttp = [
   'test/engine/step/**/*.test.ts',
   'test/worker/**/*.test.ts',
 ]
+// As a role that does not own the schema: every operation, and what takes rights of its own.
+const asApplication = [
+  'test/application/**/*.test.ts',
+  'test/conformance/**/*.test.ts',
+  'test/engine/execution/{claim,complete,create,fail,suspend}.test.ts',
+  'test/engine/flow/{submit-graph,cancel}.test.ts',
+  'test/engine/signal/send.test.ts',
+  'test/engine/step/**/*.test.ts',
+]
 const databases = [
   'test/sql/**/*.test.ts',
   'test/connect/**/*.test.ts',
@@ -57,7 +66,7 @@ export default defineConfig({
           name: 'unit',
           // Whatever no other project takes, so that no test file is forgotten.
           include: ['test/**/*.test.ts', 'scripts/**/*.test.ts'],
-          exclude: [...engine, ...databases, ...connections, ...leftOut],
+          exclude: [...engine, ...asApplication, ...databases, ...connections, ...leftOut],
         },
       },
       {
@@ -80,6 +89,15 @@ export default defineConfig({
           name: 'http',
           include: overHttp,
           provide: { backend: 'postgres', overHttp: true },
+          globalSetup,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'application',
+          include: asApplication,
+          provide: { backend: 'postgres', asApplication: true },
           globalSetup,
         },
       },

@@ -13,6 +13,7 @@ import type { Target } from './url.ts'
 export function checkOptions(options: ConnectOptions, target: Exclude<Target, { kind: 'server' }>): void {
   const {
     migrate = true,
+    grantTo,
     schema = 'flowfabric',
     poolSize = 4,
     prepare = true,
@@ -31,6 +32,9 @@ export function checkOptions(options: ConnectOptions, target: Exclude<Target, { 
   }
   if (typeof share !== 'boolean') throw refuse('share', share, 'true or false')
   if (![true, 'check', false].includes(migrate)) throw refuse('migrate', migrate, `true, 'check' or false`)
+  if (grantTo !== undefined && (typeof grantTo !== 'string' || grantTo === '' || grantTo.includes('\0'))) {
+    throw refuse('grantTo', grantTo, 'the name of a database role')
+  }
   if (!Number.isInteger(poolSize) || poolSize < 1) throw refuse('poolSize', poolSize, 'a whole number from 1')
   if (typeof prepare !== 'boolean') throw refuse('prepare', prepare, 'true or false')
   if (listenUrl !== undefined && !isPostgresUrl(listenUrl)) throw refuse('listenUrl', listenUrl, 'a postgres:// URL')
@@ -46,10 +50,10 @@ export function checkOptions(options: ConnectOptions, target: Exclude<Target, { 
 }
 
 function refusePostgresOptions(options: ConnectOptions): void {
-  for (const field of ['listenUrl', 'prepare', 'poolSize', 'timeout'] as const) {
+  for (const field of ['grantTo', 'listenUrl', 'prepare', 'poolSize', 'timeout'] as const) {
     if (options[field] === undefined) continue
     const urls = field === 'timeout' ? 'postgres:// and http://' : 'postgres:// alone'
-    const message = `${field} is for ${urls}; leave it out, the embedded database has one connection of its own`
+    const message = `${field} is for ${urls}; leave it out, the embedded database has one connection and one role`
     throw new EngineError('invalid_input', message, { field })
   }
 }
@@ -63,7 +67,16 @@ function refuseServerOptions(options: ConnectOptions): void {
 
 /** What a server has decided already. */
 export function refuseDatabaseOptions(options: ConnectOptions): void {
-  for (const field of ['migrate', 'schema', 'listenUrl', 'prepare', 'poolSize', 'share', 'signing'] as const) {
+  for (const field of [
+    'migrate',
+    'grantTo',
+    'schema',
+    'listenUrl',
+    'prepare',
+    'poolSize',
+    'share',
+    'signing',
+  ] as const) {
     if (options[field] === undefined) continue
     const message = `${field} belongs to whoever opens the database, which over HTTP is the server; leave it out`
     throw new EngineError('invalid_input', message, { field })

@@ -12,6 +12,7 @@ import type { ServerOptions } from './connect-server.ts'
 import type { FlowFabric } from './flowfabric.ts'
 import { hold } from './hold.ts'
 import { checkSigning, type SigningOptions } from './signing-options.ts'
+import { grantTo } from './grant-to.ts'
 import { parseUrl, type Target } from './url.ts'
 import { codeVersion } from '../model/version.ts'
 
@@ -21,6 +22,11 @@ export interface ConnectOptions extends ServerOptions {
    * or not look at it (`false`).
    */
   readonly migrate?: MigrateOptions['mode']
+  /**
+   * A database role that works with the schema and does not own it: once the schema is up to date, it is granted all the
+   * rights that it needs. Only the owner may grant them.
+   */
+  readonly grantTo?: string
   /** The schema that holds the tables; defaults to `flowfabric`. */
   readonly schema?: string
   /** A direct connection for LISTEN, where `url` leads to a pooler such as PgBouncer. */
@@ -59,6 +65,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
     const sql = await open(target, options)
     try {
       await migrate(sql, migrations, { mode: options.migrate ?? true, codeVersion, ...withLogger(options) })
+      if (options.grantTo !== undefined) await grantTo(sql, options.grantTo)
       const opened = openEngine(sql, signing)
       // A wrong secret is told now, not to whoever suspends first.
       if (options.signing !== undefined) await opened.readySigningKeys()
@@ -104,6 +111,7 @@ async function open(target: Database, options: ConnectOptions): Promise<Sql> {
   const {
     schema = 'flowfabric',
     migrate: mode,
+    grantTo: _grantTo,
     signing: _signing,
     codec: _codec,
     telemetry: _telemetry,
@@ -143,6 +151,7 @@ function warnOfPowerCuts(): void {
 const optionNames = [
   'migrate',
   'schema',
+  'grantTo',
   'listenUrl',
   'prepare',
   'poolSize',

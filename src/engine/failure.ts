@@ -51,7 +51,7 @@ export function asEngineError(error: unknown): EngineError {
     return new EngineError('database_unavailable', sentence, { sqlState: state }, { cause: error })
   }
   if (state === '42501') {
-    const sentence = `${message}; grant the role what it lacks, or connect as the owner of the tables`
+    const sentence = `${message}; as the owner of the tables run flowfabric migrate --grant-to with the name of this role`
     return new EngineError('database_right_missing', sentence, { sqlState: state }, { cause: error })
   }
   if (state === '42P01' || state === '3F000') {

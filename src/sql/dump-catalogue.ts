@@ -153,9 +153,11 @@ select format('%I.%I', n.nspname, c.relname) as name,
 export const functionsStatement = statement({
   name: 'dump.functions',
   params: { schema: 'text' },
-  row: { definition: 'text' },
+  row: { definition: 'text', withheld: 'text?' },
   text: `
-select pg_get_functiondef(p.oid) as definition
+select pg_get_functiondef(p.oid) as definition,
+       case when p.proacl is not null and not exists (select from aclexplode(p.proacl) a where a.grantee = 0)
+         then format('revoke execute on function %s from public', p.oid::regprocedure) end as withheld
   from pg_proc p
   join pg_namespace n on n.oid = p.pronamespace
  where n.nspname = $1

@@ -39,7 +39,9 @@ async function readSections(tx: Queries, schema: string): Promise<string[][]> {
     [`create schema ${quoteIdentifier(schema)};`],
     enums.map((found) => `create type ${found.name} as enum (\n${indent(found.labels)}\n);`),
     sequences.map((found) => `create sequence ${found.name} ${found.options};`),
-    functions.map((found) => `${found.definition.trim()};`),
+    functions.map(({ definition, withheld }) =>
+      [definition.trim(), ...(withheld === null ? [] : [withheld])].map((text) => `${text};`).join('\n'),
+    ),
     tables.map((found) => table(found, columns, constraints, indexes)),
     constraints
       .filter((found) => found.is_foreign)

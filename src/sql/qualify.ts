@@ -19,6 +19,8 @@ export function checkSchema(schema: string): void {
   if (bytes < 1 || bytes > longestName || schema.includes('\0')) {
     throw new TypeError(`schema ${JSON.stringify(schema)} must have 1 to ${longestName} bytes and no NUL`)
   }
+  // The schema's functions name it in their bodies, which two dollars end.
+  if (schema.includes('$$')) throw new TypeError(`schema ${JSON.stringify(schema)} must not contain $$`)
   if (schema.startsWith('pg_')) {
     throw new TypeError(`schema ${JSON.stringify(schema)} is reserved: names that begin with pg_ belong to Postgres`)
   }

@@ -123,6 +123,7 @@ test('a role that may not create is told which grant it needs, and works with wh
 test.each([
   [{ schemas: 'a' }, /unknown field "schemas"; did you mean schema\?/],
   [{ pool_size: 4 }, /did you mean poolSize\?/],
+  [{ grantTo: '' }, /grantTo.*the name of a database role/],
   [{ quux: 1 }, /it may have migrate, schema/],
   [{ schema: '' }, /schema/],
   [{ schema: 'pg_mine' }, /reserved/],

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
+import { checkHealth } from '../../src/engine/health/check.ts'
 import { logBlocks } from '../../src/engine/reconcilers/log-blocks.ts'
+import { codeVersion } from '../../src/model/version.ts'
 import { openPostgres } from '../../src/sql/postgres.ts'
 import type { Sql } from '../../src/sql/sql.ts'
 import { hold } from '../support/barrier.ts'
@@ -93,7 +95,7 @@ test('writers that cross blocks while they are made and dropped all succeed', as
   ])
 })
 
-test('a role that does not own the tables is told who may, when there is something to do', async () => {
+test('a role that may not make or drop blocks gets an error that says what to do, and doctor says so before', async () => {
   const { sql, url } = await withOldBlock()
   const role = `visitor_${randomBytes(6).toString('hex')}`
   await sql.script(`
@@ -106,8 +108,14 @@ test('a role that does not own the tables is told who may, when there is somethi
   visitorUrl.password = 'visitor'
   const visitor = await openPostgres({ url: visitorUrl.href, schema: 'flowfabric' })
   try {
+    const { findings } = await checkHealth(visitor, codeVersion)
+    expect(findings.find(({ check }) => check === 'event log')).toMatchObject({
+      verdict: 'trouble',
+      sentence: `Role ${role} may not make the event log's next block, and there is room for 9 more events.`,
+      next: `As the owner of the tables run: flowfabric migrate --grant-to "${role}".`,
+    })
     const dropping = await refusal('database_right_missing', duty.runOnce(visitor))
-    expect(dropping.message).toContain('only the owner of the tables may')
+    expect(dropping.message).toContain('run flowfabric migrate --grant-to')
     await duty.runOnce(sql)
     expect(await duty.runOnce(visitor)).toMatchObject({ processed: 0, errors: 0 })
     await sql.script(`select setval('flowfabric.ff_event_id', ${firstEnd + 6}, false)`)

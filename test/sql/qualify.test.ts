@@ -1,9 +1,14 @@
 import { expect, test } from 'vitest'
-import { qualifyText } from '../../src/sql/qualify.ts'
+import { checkSchema, qualifyText } from '../../src/sql/qualify.ts'
 
 test('the default schema leaves a text as it stands', () => {
   const text = `select * from flowfabric.ff_item`
   expect(qualifyText(text, 'flowfabric')).toBe(text)
+})
+
+test('a name that would end the body of a function is refused', () => {
+  expect(() => checkSchema('a$$b')).toThrow('schema "a$$b" must not contain $$')
+  expect(() => checkSchema('$a$b$')).not.toThrow()
 })
 
 test('each qualifier becomes the quoted schema', () => {

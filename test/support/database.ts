@@ -26,7 +26,7 @@ function randomName(): string {
   return `flowfabric_test_${randomBytes(8).toString('hex')}`
 }
 
-async function runOn(url: string, text: string): Promise<{ name: string }[]> {
+export async function runOn(url: string, text: string): Promise<{ name: string }[]> {
   const client = new pg.Client(url)
   await client.connect()
   try {

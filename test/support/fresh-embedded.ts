@@ -17,6 +17,7 @@ export async function freshEmbedded(): Promise<FreshDatabase> {
   const embedded = idle.pop() ?? (await open())
   return {
     sql: embedded.sql,
+    owner: embedded.sql,
     url: 'memory:',
     end: () => takeBack(embedded),
     discard: () => discard(embedded),

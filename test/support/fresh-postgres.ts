@@ -19,19 +19,24 @@ interface Copy {
   readonly shape: string
   readonly keeper: pg.Client
   readonly pool: Sql
+  /** Of the schema's owner; the pool itself unless that one is another role's. */
+  readonly owner: Sql
 }
 
 // By which its connections are told from those that a test has left behind.
 const poolName = 'flowfabric test pool'
 
-const idle: Copy[] = []
+// A worker runs files of several projects.
+const idle = { ofOwner: [] as Copy[], ofApplication: [] as Copy[] }
 
 export async function freshPostgres(): Promise<FreshDatabase> {
-  const copy = idle.pop() ?? (await makeCopy())
+  const copy = idle[inject('asApplication') ? 'ofApplication' : 'ofOwner'].pop() ?? (await makeCopy())
   const loan = lend(copy.pool)
+  const isOwner = copy.owner === copy.pool
   return {
     sql: loan.sql,
-    url: copy.database.url,
+    owner: isOwner ? loan.sql : copy.owner,
+    url: isOwner ? copy.database.url : asApplication(copy.database),
     end: () => takeBack(copy, loan),
     discard: () => discard(copy),
   }
@@ -41,7 +46,17 @@ async function makeCopy(): Promise<Copy> {
   const { url, template } = inject('postgres')
   const database = await createDatabase(url, `${template}_${randomBytes(6).toString('hex')}`, template)
   const keeper = await connect(database.url)
-  return { database, shape: await readShape(keeper), keeper, pool: await openPool(database) }
+  const pool = await openPool(database.url)
+  const copy = { database, shape: await readShape(keeper), keeper, pool, owner: pool }
+  return inject('asApplication') ? { ...copy, pool: await openPool(asApplication(database)) } : copy
+}
+
+function asApplication(database: Database): string {
+  const { application } = inject('postgres')
+  const url = new URL(database.url)
+  url.username = application
+  url.password = application
+  return url.href
 }
 
 async function takeBack(copy: Copy, loan: Loan): Promise<string[]> {
@@ -55,19 +70,26 @@ async function takeBack(copy: Copy, loan: Loan): Promise<string[]> {
     return left
   }
   await empty(keeper)
-  idle.push({ ...copy, keeper, pool: isPoolAsNew ? copy.pool : await openPool(copy.database) })
+  if (copy.owner === copy.pool) {
+    const pool = isPoolAsNew ? copy.pool : await openPool(copy.database.url)
+    idle.ofOwner.push({ ...copy, keeper, pool, owner: pool })
+  } else {
+    const pool = isPoolAsNew ? copy.pool : await openPool(asApplication(copy.database))
+    idle.ofApplication.push({ ...copy, keeper, pool })
+  }
   return []
 }
 
-async function discard({ database, keeper, pool }: Copy): Promise<string[]> {
+async function discard({ database, keeper, pool, owner }: Copy): Promise<string[]> {
   await pool.close()
+  if (owner !== pool) await owner.close()
   await keeper.end()
   await database.drop()
   return []
 }
 
-function openPool(database: Database): Promise<Sql> {
-  const url = new URL(database.url)
+function openPool(of: string): Promise<Sql> {
+  const url = new URL(of)
   url.searchParams.set('application_name', poolName)
   return openPostgres({ url: url.href, schema: 'flowfabric' })
 }

@@ -3,8 +3,9 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
+import { grantsOn } from '../../src/sql/grants.ts'
 import { openPostgres } from '../../src/sql/postgres.ts'
-import { createDatabase, dropDatabases } from './database.ts'
+import { createDatabase, dropDatabases, runOn } from './database.ts'
 import { migrateAll } from './migrate-all.ts'
 import { startPostgres } from './postgres.ts'
 import type { PostgresVersion } from './postgres.ts'
@@ -18,11 +19,13 @@ export default async function globalSetup(project: TestProject): Promise<(() => 
   const server = await startPostgres(chosenVersion())
   // The server may be one that TEST_DATABASE_URL names and that others use too, hence the random name.
   const template = await createDatabase(server.url, `flowfabric_test_${randomBytes(4).toString('hex')}`)
-  await fillTemplate(template.url)
-  const provided: ProvidedPostgres = { url: server.url, template: template.name }
+  const application = `${template.name}_application`
+  await fillTemplate(template.url, application)
+  const provided: ProvidedPostgres = { url: server.url, template: template.name, application }
   root.provide('postgres', provided)
   return async () => {
     await dropDatabases(server.url, template.name)
+    await runOn(server.url, `drop role ${application}`)
     await server.stop()
   }
 }
@@ -35,9 +38,11 @@ function chosenVersion(): { version?: PostgresVersion } {
   throw new Error(`TEST_POSTGRES_VERSION is ${wanted}; there are binaries for 15 and 18`)
 }
 
-async function fillTemplate(url: string): Promise<void> {
+async function fillTemplate(url: string, application: string): Promise<void> {
+  await runOn(url, `create role ${application} login password '${application}'`)
   const sql = await openPostgres({ url, schema: 'flowfabric' })
   await migrateAll(sql)
+  await sql.script(grantsOn('flowfabric', application))
   await sql.close()
   const client = new pg.Client(url)
   await client.connect()

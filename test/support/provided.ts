@@ -5,6 +5,8 @@ declare module 'vitest' {
     readonly backend: 'embedded' | 'postgres'
     /** `setup()` puts a server before the database, and gives the engine of its client. */
     readonly overHttp: boolean
+    /** `setup()` runs the engine as a role that does not own the schema and has the rights of `migrate --grant-to`. */
+    readonly asApplication: boolean
     readonly postgres: ProvidedPostgres
   }
 }
@@ -14,4 +16,6 @@ export interface ProvidedPostgres {
   readonly url: string
   /** A database with the whole schema, to be copied. */
   readonly template: string
+  /** A role that may work with the template's schema, and its password. */
+  readonly application: string
 }

@@ -16,6 +16,8 @@ import { serveOverHttp } from './serve-http.ts'
 export interface Fixture {
   readonly engine: Engine
   readonly sql: Sql
+  /** As the owner of the schema, for what the engine's role may not do; `sql` itself unless the project has another role. */
+  readonly owner: Sql
   readonly clock: Clock
   /** Of this test's database; `memory:` on the embedded one, which nobody else can reach. */
   readonly url: string
@@ -27,7 +29,7 @@ let inUse = 0
 
 export async function setup(options: EngineOptions = {}): Promise<Fixture> {
   const database = await (inject('backend') === 'postgres' ? freshPostgres() : freshEmbedded())
-  const clock = new Clock(database.sql)
+  const clock = new Clock(database.owner)
   const { engine: local, dispatched } = openEngine(database.sql, options)
   const served = inject('overHttp') ? await serveOverHttp(local) : null
   const engine = served?.engine ?? local
@@ -44,7 +46,7 @@ export async function setup(options: EngineOptions = {}): Promise<Fixture> {
     if (broken.length > 0) throw new Error(`broken invariants: ${JSON.stringify(broken, null, 2)}`)
     if (left.length > 0) throw new Error(`the test left behind:\n${left.join('\n')}`)
   })
-  return { engine, sql: database.sql, clock, url: database.url, dispatched }
+  return { engine, sql: database.sql, owner: database.owner, clock, url: database.url, dispatched }
 }
 
 // A test that ran out of time goes on behind the scenes, and would write into the next one's database.

@@ -1,5 +1,6 @@
 // The log's blocks: partitions of `ff_event` by ranges of `event_id`. They are made ahead by a duty; a write that finds none
-// fails with 23514, and its sender makes the block and sends the write again, so that the engine goes on where no duty runs.
+// fails with 23514, and its sender makes the block and sends the write again, so that the engine works where no duty runs.
+// Functions of the schema make and drop them with the rights of the log's owner.
 import { EngineError } from '../../model/errors.ts'
 import { sqlState } from '../../sql/errors.ts'
 import { statement } from '../../sql/statement.ts'
@@ -9,8 +10,6 @@ export const defaultBlockSize = 10_000_000
 
 /** The ids from `first` up to, and without, `end`. The block that came with the schema has no lower bound: it begins at 1. */
 export interface Block {
-  /** Its table, as SQL names it. */
-  readonly table: string
   readonly first: number
   readonly end: number
 }
@@ -24,18 +23,16 @@ export interface Log {
 const readBlocks = statement({
   name: 'event.blocks',
   params: {},
-  row: { next_id: 'int8', tables: 'text[]', firsts: 'int8[]', ends: 'int8[]' },
+  row: { next_id: 'int8', firsts: 'int8[]', ends: 'int8[]' },
   text: `
 with block as materialized (
-  select c.relname::text as name,
-    coalesce(substring(pg_get_expr(c.relpartbound, c.oid) from 'FROM \\(''?(\\d+)')::int8, 1) as first_id,
+  select coalesce(substring(pg_get_expr(c.relpartbound, c.oid) from 'FROM \\(''?(\\d+)')::int8, 1) as first_id,
     substring(pg_get_expr(c.relpartbound, c.oid) from 'TO \\(''?(\\d+)')::int8 as end_id
   from pg_inherits i
   join pg_class c on c.oid = i.inhrelid
   where i.inhparent = 'flowfabric.ff_event'::regclass
 )
 select last_value + is_called::int as next_id,
-  array(select quote_ident(name) from block order by first_id) as tables,
   array(select first_id from block order by first_id) as firsts,
   array(select end_id from block order by first_id) as ends
 from flowfabric.ff_event_id`,
@@ -43,12 +40,8 @@ from flowfabric.ff_event_id`,
 
 export async function readLog(sql: Queries): Promise<Log> {
   const [row] = await sql.query(readBlocks, {})
-  const { next_id: nextId, tables, firsts, ends } = row!
-  const blocks = tables.map((table, index) => ({
-    table: `flowfabric.${table}`,
-    first: firsts[index]!,
-    end: ends[index]!,
-  }))
+  const { next_id: nextId, firsts, ends } = row!
+  const blocks = firsts.map((first, index) => ({ first, end: ends[index]! }))
   return { blocks, nextId }
 }
 
@@ -80,24 +73,19 @@ async function makeNextBlock(sql: Sql): Promise<void> {
   }
 }
 
-/**
- * Makes the block that an id falls into, unless it is there. Create and attach, under a short lock timeout: `partition of`
- * would take a lock that stops every writer, and a lock queued behind a long reader would do the same.
- */
+const makeStatement = statement({
+  name: 'event.make-block',
+  params: { first: 'int8', end: 'int8' },
+  row: {},
+  text: 'select from flowfabric.ff_make_event_block($1, $2)',
+})
+
+/** Makes the block that an id falls into, unless it exists. */
 export async function makeBlock(sql: Sql, { blocks }: Log, eventId: number, size: number): Promise<boolean> {
   if (blocks.some((block) => eventId >= block.first && eventId < block.end)) return false
   const [first, end] = rangeAround(blocks, eventId, size)
-  const name = `ff_event_${first}`
-  const block = `flowfabric.${name}`
   try {
-    await sql.transaction(async (tx) => {
-      await tx.script(`
-set local lock_timeout = '2s';
-create table ${block} (like flowfabric.ff_event including defaults including constraints);
-alter table ${block} add constraint ${name}_range check (event_id >= ${first} and event_id < ${end});
-alter table flowfabric.ff_event attach partition ${block} for values from (${first}) to (${end});
-alter table ${block} drop constraint ${name}_range`)
-    })
+    await sql.query(makeStatement, { first, end })
     return true
   } catch (error) {
     if (isMadeByAnother(error)) return false
@@ -118,10 +106,10 @@ function isMadeByAnother(error: unknown): boolean {
   return ['42P07', '42P17', '42710', '23505'].includes(sqlState(error) ?? '')
 }
 
-/** Nobody's item is at fault, so these are errors of ours, which no set is halved for. */
+/** No item is at fault, so these are errors of ours, for which no set is halved. */
 export function asBlockError(sentence: string, cause: unknown, afterwards: string): EngineError {
   if (sqlState(cause) === '42501') {
-    const next = `only the owner of the tables may; connect once as that role, and ${afterwards}`
+    const next = `as the owner of the tables run flowfabric migrate --grant-to with the name of this role, and ${afterwards}`
     return new EngineError('database_right_missing', `${sentence}: ${next}`, {}, { cause })
   }
   const message = cause instanceof Error ? cause.message : String(cause)

@@ -7,6 +7,7 @@ import type { Sql } from '../../sql/sql.ts'
 import { invariants } from '../invariants.ts'
 import type { Finding } from './finding.ts'
 import { orUnknown, type Looking } from './look.ts'
+import { findLogBlocks } from './log-blocks.ts'
 import { findMigrations } from './migrations.ts'
 import { findBloat, findServer, findTransactions } from './server.ts'
 import { findClockSteps, findDuties, findSetAside, findStuckLeases } from './upkeep.ts'
@@ -34,6 +35,7 @@ const checks: readonly (readonly [string, (looking: Looking) => Promise<Finding[
   ['leases', findStuckLeases],
   ['workers', findUnserved],
   ['stranded', findStranded],
+  ['event log', findLogBlocks],
   ['transactions', findTransactions],
   ['bloat', findBloat],
 ]

@@ -143,7 +143,11 @@ async function requeueStranded(looking: Looking): Promise<Repair[]> {
 async function vacuumBloated(looking: Looking): Promise<Repair[]> {
   const { sql } = looking
   const repairs: Repair[] = []
-  for (const { name } of await readBloatedTables(looking)) {
+  for (const { name, may_vacuum } of await readBloatedTables(looking)) {
+    if (!may_vacuum) {
+      repairs.push({ kind: 'failed', sentence: `${name} was not vacuumed: only its owner may` })
+      continue
+    }
     // Alone: it does not run inside a transaction, and passes over what is locked.
     const table = `${quoteIdentifier(sql.schema)}.${quoteIdentifier(name)}`
     await sql.script(`vacuum (analyze, skip_locked) ${table}`, { statementTimeoutMs: Infinity })

@@ -137,11 +137,16 @@ export async function findTransactions(looking: Looking): Promise<Finding[]> {
 const readBloat = statement({
   name: 'health.bloat',
   params: { schema: 'text' },
-  row: { name: 'text', dead_count: 'int8', live_count: 'int8', vacuumed_ms_ago: 'int8?' },
+  row: { name: 'text', dead_count: 'int8', live_count: 'int8', vacuumed_ms_ago: 'int8?', may_vacuum: 'bool' },
   text: `
 select t.relname::text as name, t.n_dead_tup as dead_count, t.n_live_tup as live_count,
-  floor(extract(epoch from clock_timestamp() - greatest(t.last_autovacuum, t.last_vacuum)) * 1000)::int8 as vacuumed_ms_ago
+  floor(extract(epoch from clock_timestamp() - greatest(t.last_autovacuum, t.last_vacuum)) * 1000)::int8 as vacuumed_ms_ago,
+  pg_has_role(c.relowner, 'usage') or pg_has_role(d.datdba, 'usage')
+    or case when current_setting('server_version_num')::int4 >= 170000
+      then has_table_privilege(c.oid, 'maintain') else false end as may_vacuum
 from pg_stat_user_tables t
+join pg_class c on c.oid = t.relid
+join pg_database d on d.datname = current_database()
 where t.schemaname = $1::text and t.n_dead_tup > 10000 and t.n_dead_tup > t.n_live_tup
 order by t.n_dead_tup desc
 limit 10`,
@@ -163,7 +168,7 @@ export async function findBloat(looking: Looking): Promise<Finding[]> {
       worst < badDeadCount ? 'note' : 'trouble',
       `Tables with more dead rows than living ones: ${rows.length}.`,
       {
-        next: 'Look for old transactions first; then vacuum (analyze) them, or tune autovacuum for them.',
+        next: 'Look for old transactions first; then, as their owner, vacuum (analyze) them, or tune autovacuum for them.',
         subjects: rows.map(({ name, dead_count, live_count, vacuumed_ms_ago: ago }) => {
           const vacuumed = ago === null ? 'never vacuumed' : `vacuumed ${lasting(ago)} ago`
           return `${name}: ${dead_count} dead, ${live_count} living, ${vacuumed}`

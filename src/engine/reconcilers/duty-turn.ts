@@ -29,6 +29,8 @@ export interface TurnOptions {
   readonly onOwed: (owes: number) => void
   readonly onCalledOff: (executionIds: readonly string[]) => void
   readonly onTurn: (turn: DutyTurn) => void
+  /** Duties that lack a right: the log reports each once, until it has succeeded. */
+  readonly lackingRight: Set<string>
 }
 
 // A turn ends after so many sets, so that other duties of this process get their turns; it is due again at once.
@@ -57,7 +59,7 @@ async function runSets(
   taker: Taker,
   signal: AbortSignal,
 ): Promise<Report & { isFull: boolean; failure?: string }> {
-  const { sql, filter, logger, onReady, onOwed, onCalledOff } = options
+  const { sql, filter, logger, onReady, onOwed, onCalledOff, lackingRight } = options
   let [processed, errors, isFull] = [0, 0, true]
   let extendedAt = performance.now()
   try {
@@ -74,12 +76,14 @@ async function runSets(
       onOwed(run.owes ?? 0)
       if (run.calledOffIds !== undefined) onCalledOff(run.calledOffIds)
     }
+    lackingRight.delete(duty.name)
     return { processed, errors, isFull }
   } catch (error) {
     const failure = messageOf(error)
     // The supervisor reports an outage once for all duties.
-    const isOutage = EngineError.is(error, 'database_unreachable')
-    logger[isOutage ? 'debug' : 'error'](`${duty.name} broke off after ${processed}: ${failure}`)
+    const isReported = EngineError.is(error, 'database_unreachable') || lackingRight.has(duty.name)
+    if (EngineError.is(error, 'database_right_missing')) lackingRight.add(duty.name)
+    logger[isReported ? 'debug' : 'error'](`${duty.name} broke off after ${processed}: ${failure}`)
     return { processed, errors: errors + 1, isFull: false, failure }
   }
 }

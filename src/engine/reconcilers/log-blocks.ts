@@ -21,7 +21,6 @@ export interface LogBlocksOptions {
 }
 
 const name = 'log-blocks'
-const lockTimeoutMs = 100
 
 /** A run makes one block at most, and drops one at most. */
 export function logBlocks({ keptForMs, blockSize = defaultBlockSize }: LogBlocksOptions): Duty {
@@ -82,16 +81,18 @@ async function dropOldest(sql: Sql, { blocks, nextId }: Log, keptForMs: number):
   }
 }
 
-/** False when another has dropped it first. */
-async function drop(sql: Sql, { table }: Block): Promise<boolean> {
+const dropStatement = statement({
+  name: 'event.drop-block',
+  params: { end: 'int8' },
+  row: { dropped: 'bool' },
+  text: 'select flowfabric.ff_drop_event_block($1) as dropped',
+})
+
+/** False when another process has dropped it first. */
+async function drop(sql: Sql, { end }: Block): Promise<boolean> {
   try {
-    await sql.transaction(async (tx) => {
-      await tx.script(`
-set local lock_timeout = '${lockTimeoutMs}ms';
-alter table flowfabric.ff_event detach partition ${table};
-drop table ${table}`)
-    })
-    return true
+    const [row] = await sql.query(dropStatement, { end })
+    return row!.dropped
   } catch (error) {
     if (sqlState(error) === '42P01') return false
     throw error

@@ -106,7 +106,7 @@ export class Supervisor {
     this.#sql = sql
     this.#logger = logger
     this.#surroundings = surroundings
-    this.#turnOptions = { sql, filter, logger, onReady, onOwed, onCalledOff, onTurn }
+    this.#turnOptions = { sql, filter, logger, onReady, onOwed, onCalledOff, onTurn, lackingRight: new Set() }
     this.#poller = { filter: scope, takenBy: `${processName}:${randomUUID()}` }
     this.#duties = duties.map((duty) => ({
       duty: { ...duty, intervalMs: intervalOf(duty, intervals[duty.name]) },

@@ -903,6 +903,53 @@ create index ff_event_flow on flowfabric.ff_event (flow_id, event_id) where even
   'flow_created', 'flow_changed', 'flow_closed', 'flow_cancel_requested', 'flow_ended', 'flow_reopened');
 create table flowfabric.ff_event_1 partition of flowfabric.ff_event for values from (minvalue) to (10000001);
 
+-- A block is made and dropped with the rights of the log's owner, so that a role that only reads and writes rows keeps the
+-- log going. Both wait for a lock only briefly: every writer waits behind a lock that is queued behind a long reader.
+--
+-- Create and attach, because "partition of" takes a lock that stops every writer.
+create function flowfabric.ff_make_event_block(first_id bigint, end_id bigint) returns void
+  language plpgsql strict security definer set search_path = pg_catalog, pg_temp set lock_timeout = '2s'
+  as $$
+declare
+  parent constant text := 'flowfabric.ff_event'::regclass;
+  name constant text := format('ff_event_%s', first_id);
+  block text;
+begin
+  select format('%I.%I', n.nspname, name) into strict block
+  from pg_class c
+  join pg_namespace n on n.oid = c.relnamespace
+  where c.oid = parent::regclass;
+  execute format('create table %s (like %s including defaults including constraints)', block, parent);
+  execute format('alter table %s add constraint %I check (event_id >= %s and event_id < %s)', block, name || '_range',
+    first_id, end_id);
+  execute format('alter table %s attach partition %s for values from (%s) to (%s)', parent, block, first_id, end_id);
+  execute format('alter table %s drop constraint %I', block, name || '_range');
+end
+$$;
+-- Drops the block that ends before end_id. False when the log has no such block, or has not passed it.
+create function flowfabric.ff_drop_event_block(end_id bigint) returns boolean
+  language plpgsql strict security definer set search_path = pg_catalog, pg_temp set lock_timeout = '100ms'
+  as $$
+declare
+  parent constant text := 'flowfabric.ff_event'::regclass;
+  block text;
+begin
+  select i.inhrelid::regclass into block
+  from pg_inherits i
+  join pg_class c on c.oid = i.inhrelid
+  where i.inhparent = parent::regclass
+    and substring(pg_get_expr(c.relpartbound, c.oid) from 'TO \\(''?(\\d+)')::bigint = end_id
+    and end_id <= (select last_value from flowfabric.ff_event_id);
+  if block is null then
+    return false;
+  end if;
+  execute format('alter table %s detach partition %s', parent, block);
+  execute format('drop table %s', block);
+  return true;
+end
+$$;
+revoke execute on function flowfabric.ff_make_event_block, flowfabric.ff_drop_event_block from public;
+
 -- The outboxes that other FlowFabric implementations keep as tables.
 create view flowfabric.ff_lease_event as
   select event_id, partition_key, execution_id, attempt_index, lease_id, lease_epoch, worker_instance_id,

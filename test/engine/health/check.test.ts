@@ -4,6 +4,7 @@ import { expect, inject, onTestFinished, test } from 'vitest'
 import { checkHealth, type HealthReport } from '../../../src/engine/health/check.ts'
 import type { Finding } from '../../../src/engine/health/finding.ts'
 import { repairHealth } from '../../../src/engine/health/repair.ts'
+import { logBlocks } from '../../../src/engine/reconcilers/log-blocks.ts'
 import { leaseExpiry } from '../../../src/engine/reconcilers/lease-expiry.ts'
 import { Supervisor } from '../../../src/engine/reconcilers/supervisor.ts'
 import { parseExecutionId } from '../../../src/model/id.ts'
@@ -61,6 +62,20 @@ test('duties that nobody does are named, and are trouble where there is work', a
     verdict: bad,
     subjects: expect.arrayContaining([expect.stringMatching(/^lease-expiry: (5 min|299 s)/)]),
   })
+})
+
+test('a log whose last block is nearly full without a next one is found', async () => {
+  const { sql } = await setup()
+  const moveTo = (nextId: number) => sql.script(`select setval('flowfabric.ff_event_id', ${nextId}, false)`)
+  await moveTo(7_500_000)
+  expect(await examined(sql, 'event log')).toMatchObject({ verdict: 'fine' })
+  await moveTo(7_500_001)
+  expect(await examined(sql, 'event log')).toMatchObject({
+    verdict: bad,
+    sentence: expect.stringContaining('there is room for 2500000 more events'),
+  })
+  await logBlocks({ keptForMs: 1 }).runOnce(sql)
+  expect(await examined(sql, 'event log')).toMatchObject({ verdict: 'fine' })
 })
 
 test('leases that ran out and were not taken back are found, and repaired by the duty', async () => {

@@ -2,6 +2,7 @@
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { allDuties } from '../../../src/engine/reconcilers/all.ts'
 import type { Duty, Run } from '../../../src/engine/reconcilers/duty.ts'
+import { EngineError } from '../../../src/model/errors.ts'
 import { Supervisor, type SuperviseOptions, type Surroundings } from '../../../src/engine/reconcilers/supervisor.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { factory } from '../../support/factory.ts'
@@ -77,6 +78,22 @@ test('one turn goes on until nothing is left, and tells the queues', async () =>
   await supervisor.stop()
   const [queue] = await rows(sql, 'select queue_id from flowfabric.ff_queue')
   expect(new Set(heard)).toEqual(new Set([queue!['queue_id']]))
+})
+
+test('a duty that lacks a right is logged once, until it has succeeded', async () => {
+  const { sql } = await setup()
+  let calls = 0
+  const lacking = dutyOf('lacking', 10, () => {
+    calls++
+    if (calls === 4) return Promise.resolve(nothing)
+    return Promise.reject(new EngineError('database_right_missing', 'may not'))
+  })
+  const lines: string[] = []
+  const logger = { ...console, debug: () => {}, error: (line: string) => void lines.push(`${calls}: ${line}`) }
+  const supervisor = supervise(sql, { logger }, { duties: [lacking] })
+  await expect.poll(() => calls, until).toBeGreaterThan(6)
+  await supervisor.stop()
+  expect(lines).toEqual(['1: lacking broke off after 0: may not', '5: lacking broke off after 0: may not'])
 })
 
 test('FAULT-01 a failing duty is logged, comes again, and does not stop the rest', async () => {
