@@ -3,6 +3,7 @@ import { openClient } from '../client/open.ts'
 import { checkCodec, type Codec } from '../model/codec.ts'
 import { parseDuration, type Duration } from '../model/duration.ts'
 import { EngineError } from '../model/errors.ts'
+import { isLoopback } from '../model/loopback.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import type { Logger } from '../sql/logger.ts'
 import type { Telemetry } from '../worker/telemetry.ts'
@@ -51,10 +52,24 @@ export async function connectServer(url: string, options: ServerOptions = {}): P
   if (!/^https?:/i.test(url)) {
     throw new EngineError('invalid_url', 'the URL of a server begins with http:// or https://')
   }
+  if (token !== undefined) warnOfClearText(url)
   const client = await openClient(url, {
     token,
     timeoutMs: parseDuration('timeout', timeout),
     patienceMs: parseDuration('retryFor', retryFor),
   })
   return holdServer({ client, codec, logger, telemetry })
+}
+
+let warned = false
+
+/** Before the key is sent. */
+function warnOfClearText(url: string): void {
+  const server = URL.canParse(url) ? new URL(url) : null
+  if (warned || server?.protocol !== 'http:' || isLoopback(server.hostname)) return
+  warned = true
+  process.emitWarning(
+    `the API key is sent to ${server.host} in clear text, and anyone on the way can read it; use https://`,
+    { type: 'FlowFabric', code: 'FLOWFABRIC_CLEAR_TEXT' },
+  )
 }
