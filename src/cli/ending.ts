@@ -41,7 +41,7 @@ export async function waitForEnding(
 async function sayWhy(cli: Cli, engine: Engine, id: ExecutionId): Promise<void> {
   if (!cli.err.isTerminal || cli.json) return
   const explanation = await engine.executions.explain(id)
-  if (explanation !== null) cli.err.paragraph(explanation.sentence)
+  if (explanation !== null) cli.err.sentence(explanation.sentence)
 }
 
 /** Prints it; the exit code is 0 for a success alone. */

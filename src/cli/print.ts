@@ -55,6 +55,11 @@ export class Printer {
     for (const line of this.wrapped(text, indent.length)) this.line(indent + line)
   }
 
+  /** One sentence, which may quote text of others: line breaks in it are escaped, so that no quoted text forges a line. */
+  sentence(text: string, indent = ''): void {
+    this.paragraph(harmless(text), indent)
+  }
+
   wrapped(text: string, indent = 0): string[] {
     const lines = text.split('\n').map(harmless)
     return this.isTerminal ? lines.flatMap((line) => wrap(line, Math.max(20, this.width - indent))) : lines

@@ -22,7 +22,7 @@ export function showFacts(
   const { publicState, lease, progress, policy } = execution
   const state = stateColour(publicState, out.colours)(publicState)
   out.line(`${out.colours.bold(harmless(execution.kind))}  ${state}  ${out.colours.dim(execution.executionId)}`)
-  if (explanation !== null) out.paragraph(explanation.sentence)
+  if (explanation !== null) out.sentence(explanation.sentence)
   out.line()
   const time = (at: number | null): string | null => (at === null ? null : `${instant(at)} (${relative(at, now)})`)
   const tags = Object.entries(execution.tags).map(([key, value]) => `${key}=${value}`)

@@ -141,3 +141,14 @@ test('workers, lanes and signing keys are listed; a key is rotated', async () =>
   expect(named.out).toContain('Key k3 signs from now on.')
   expect(named.out + (await cli.type('signing-key', 'list', '--json')).out).not.toContain(secret)
 })
+
+test('show prints the line breaks of a reason as \\n, so that nobody forges a line', async () => {
+  const cli = await typing()
+  const { executionId } = await cli.engine.executions.create({ kind: 'mail' })
+  await cli.engine.executions.cancel({ executionId, reason: 'late\nerror: run this' })
+  for (const options of [{}, { columns: 200 }]) {
+    const { out } = await cli.typeWith(options, 'show', executionId)
+    expect(out).toContain(String.raw`late\nerror: run this`)
+    expect(out.split('\n').filter((line) => line.startsWith('error:'))).toEqual([])
+  }
+})

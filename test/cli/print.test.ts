@@ -84,3 +84,14 @@ test('a time in a column is relative on a screen and an instant in a pipe, and n
   expect([now - 185_000, null].map(cell(true))).toEqual(['3m 5s ago', ''])
   expect([now - 185_000, null].map(cell(false))).toEqual(['2026-11-02T11:56:55.000Z', ''])
 })
+
+test('a sentence with text of others is one line in a pipe, and forges no line on a screen', () => {
+  const forged = 'Failed: broke\nerror: run this'
+  const shown = (screen: { isTTY?: boolean; columns?: number }): string => {
+    let text = ''
+    new Printer({ ...screen, write: (more) => (text += more) }, {}).sentence(forged)
+    return text
+  }
+  expect(shown({})).toBe('Failed: broke\\nerror: run this\n')
+  expect(shown({ isTTY: true, columns: 80 })).toBe('Failed: broke\\nerror: run this\n')
+})

@@ -10,6 +10,7 @@ import type { Cli } from '../cli.ts'
 import { examples } from '../examples.ts'
 import { exitCodeOf, failed, wrongUsage } from '../failure.ts'
 import type { Printer } from '../print.ts'
+import { harmless } from '../text.ts'
 import type { Progress } from '../progress.ts'
 
 interface DoctorOptions {
@@ -113,7 +114,7 @@ function printFindings(out: Printer, findings: readonly Finding[]): void {
   const longest = Math.max(...findings.map((each) => each.check.length))
   for (const { check: name, verdict, sentence, subjects, next } of findings) {
     if (!out.isTerminal) {
-      out.line([verdict, name, sentence, ...subjects].join('\t').replaceAll('\n', ' '))
+      out.line([verdict, name, sentence.replaceAll('\n', ' '), ...subjects].map(harmless).join('\t'))
       continue
     }
     const symbol = symbols[verdict][out.hasUnicode ? 0 : 1]
@@ -121,7 +122,7 @@ function printFindings(out: Printer, findings: readonly Finding[]): void {
     const [first = '', ...more] = out.wrapped(sentence, indent.length)
     out.line(`${paintOf(verdict, out)(symbol)} ${name.padEnd(longest)}  ${first}`)
     for (const line of more) out.line(indent + line)
-    for (const subject of subjects.slice(0, mostSubjects)) out.paragraph(subject, indent)
+    for (const subject of subjects.slice(0, mostSubjects)) out.sentence(subject, indent)
     if (subjects.length > mostSubjects) out.line(`${indent}and ${subjects.length - mostSubjects} more`)
     if (next !== null && verdict !== 'fine') out.paragraph(`${out.hasUnicode ? '→' : '->'} ${next}`, indent)
   }
