@@ -26,7 +26,7 @@ import { answerOf, perform, readFields, waiting, type Told } from './operation.t
 import { addMetrics, Metrics } from './metrics.ts'
 import { openApiDocument } from './openapi.ts'
 import { checkOrigins, checkPublicUrl, refuseOtherHosts } from './origin.ts'
-import { checkBasePath, honoPath, unknownRoute } from './paths.ts'
+import { checkBasePath, honoPath, unknownRoute, wordPaths } from './paths.ts'
 import { asRefusal, problemResponse } from './problem.ts'
 import { TrustedProxies } from './proxy.ts'
 import { Remembered, type Answer } from './remembered.ts'
@@ -137,9 +137,14 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics, o
   addApprovalPage(app, engine, admitToPage, publicUrl?.origin ?? null)
   if (options.metrics !== false) addMetrics(app, metrics, options.metrics === 'open' ? null : gate)
   app.get('/openapi.json', (context) => openApiResponse(context.req.header('if-none-match')))
-  for (const operation of inOrder(operations)) {
+  const add = (operation: Operation): void => {
     app.on(operation.route.method, honoPath(operation.route.path), (context) => answer(operation, context))
   }
+  const isWord = ({ route }: Operation): boolean => wordPaths.includes(route.path)
+  operations.filter(isWord).forEach(add)
+  // Before the paths with ids: `GET /v1/executions/cancel` does not describe an execution named `cancel`.
+  for (const path of wordPaths) app.all(path, (context) => refuse(context, unknownRoute(context.req, basePath)))
+  operations.filter((operation) => !isWord(operation)).forEach(add)
   app.notFound((context) => refuse(context, unknownRoute(context.req, basePath)))
   app.onError((error, context) => refuse(context, error))
 
@@ -352,9 +357,4 @@ function isHead({ req }: AppContext): boolean {
 
 function wantsEvents({ req }: AppContext): boolean {
   return (req.header('accept') ?? '').includes('text/event-stream')
-}
-
-// Paths without fields first: `/v1/executions/count` is no execution.
-function inOrder(all: readonly Operation[]): readonly Operation[] {
-  return all.toSorted((a, b) => Number(a.route.path.includes('{')) - Number(b.route.path.includes('{')))
 }

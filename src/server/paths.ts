@@ -9,12 +9,20 @@ export function honoPath(path: string): string {
 
 const patterns = operations.map(({ route: { method, path } }) => ({
   method,
+  path,
   pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
 }))
 
+/** Paths without ids, such as `/v1/executions/cancel`. Their last word has the place of an id in other paths, but is none. */
+export const wordPaths: readonly string[] = [
+  ...new Set(operations.map(({ route }) => route.path).filter((path) => !path.includes('{'))),
+]
+
 /** In the order of the alphabet; none when there is nothing at this path. */
 function methodsAt(path: string): readonly string[] {
-  const found = patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method as string)
+  const isWord = wordPaths.includes(path)
+  const matching = patterns.filter((each) => (isWord ? each.path === path : each.pattern.test(path)))
+  const found = matching.map(({ method }) => method as string)
   return [...new Set(found.includes('GET') ? [...found, 'HEAD'] : found)].toSorted()
 }
 

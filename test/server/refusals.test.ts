@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { operations } from '../../src/api/routes.ts'
 import { appSetup } from './app-setup.ts'
 
 test('HTTP-13 a body that is no JSON is a 400 that says where', async () => {
@@ -126,3 +127,17 @@ test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty', '__proto__[
     }
   },
 )
+
+test('a word of the API is never read as an id: other methods on it are a 405 that names those that it takes', async () => {
+  const { ask } = await appSetup()
+  const words = operations.map(({ route }) => route.path).filter((path) => !path.includes('{'))
+  for (const path of new Set(words)) {
+    const methods = operations.filter(({ route }) => route.path === path).map(({ route }) => route.method as string)
+    const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].toSorted().join(', ')
+    for (const method of ['GET', 'PUT', 'OPTIONS'].filter((other) => !methods.includes(other))) {
+      const asked = await ask(method, path)
+      expect([method, path, asked.status, asked.headers.get('allow')]).toEqual([method, path, 405, allow])
+    }
+  }
+  expect((await ask('OPTIONS', '/v1/executions/cancel')).headers.get('allow')).toBe('POST')
+})
