@@ -6,11 +6,13 @@ import { problemOf } from './problem.ts'
 
 const slowestMs = { headers: 10_000, request: 60_000 } as const
 
-/** Options of the server. Node looks for slow requests every 30 s unless it is told otherwise. */
+const checkEveryMs = 1000
+
+/** Options of the server. By default Node checks for slow requests every 30 s. */
 export const slowRequests = {
   headersTimeout: slowestMs.headers,
   requestTimeout: slowestMs.request,
-  connectionsCheckingInterval: 1000,
+  connectionsCheckingInterval: checkEveryMs,
 } as const
 
 export function answerBrokenRequests(server: Server): void {
@@ -30,7 +32,7 @@ export function answerBrokenRequests(server: Server): void {
 
 function refusalOf(code: string | undefined): EngineError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    const sentence = `the request was not whole in time: headers have ${slowestMs.headers} ms, all of it ${slowestMs.request} ms; send it again`
+    const sentence = `the request did not arrive in time: its headers have ${slowestMs.headers} ms and all of it ${slowestMs.request} ms, checked every ${checkEveryMs} ms; send it again`
     return new EngineError('request_timeout', sentence)
   }
   if (code === 'HPE_HEADER_OVERFLOW') {
