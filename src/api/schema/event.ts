@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import * as bounds from './bounds.ts'
+import { eventKinds } from '../../model/event-kind.ts'
 import { terminalOutcomes } from '../../model/state.ts'
 import { answer, executionId, flowId, json, named, nextCursor, page, request, tags, time } from './words.ts'
 
@@ -32,7 +33,10 @@ export const timelinePage = named('TimelinePage', answer({ events: z.array(event
 export const eventShapes = {
   subscribe: {
     request: request({
-      kinds: z.array(z.string()).optional(),
+      kinds: z
+        .array(named('EventKind', z.enum(eventKinds)))
+        .min(1)
+        .optional(),
       namespace: bounds.namespace.optional(),
       tags: tags.optional(),
       flowId: flowId.optional(),

@@ -1,51 +1,12 @@
 // An event as users see it, and as the log's readers select it.
 import { parseActor } from '../../model/actor.ts'
+import { eventKinds, type EventKind } from '../../model/event-kind.ts'
 import { formatExecutionId, formatFlowId, type ExecutionId, type FlowId } from '../../model/id.ts'
 import type { TerminalOutcome } from '../../model/state.ts'
 import { oneOf, type RowOf } from '../../sql/statement.ts'
 import { encodeEventCursor } from './cursor.ts'
 
-export const eventKinds = [
-  'acquired',
-  'renewed',
-  'lapsed',
-  'revoked',
-  'released',
-  'delayed',
-  'retried',
-  'suspended',
-  'resumed',
-  'signalled',
-  'ended',
-  'cancel_requested',
-  'priority_changed',
-  'replayed',
-  'escalated',
-  'key_rotated',
-  'token_read',
-  'unblocked',
-  'flow_created',
-  'flow_changed',
-  'flow_closed',
-  'flow_cancel_requested',
-  'flow_ended',
-  'flow_reopened',
-  'worker_registered',
-  'worker_marked_dead',
-  'worker_ttl_swept',
-  'schedule_put',
-  'schedule_paused',
-  'schedule_resumed',
-  'schedule_deleted',
-  'schedule_fired',
-  'schedule_skipped',
-  'restarted',
-  'warned',
-  'api_key_created',
-  'api_key_revoked',
-] as const
-
-export type EventKind = (typeof eventKinds)[number]
+export type { EventKind }
 export type LeaseEffect = 'acquired' | 'renewed' | 'expired' | 'reclaimed' | 'revoked'
 
 export interface LogEvent {

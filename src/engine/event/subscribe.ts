@@ -1,5 +1,6 @@
 // Subscriptions to the log: events in order, none lost and none twice, from now on or from a cursor. The first subscriber
 // starts the process's reader, the last one stops it.
+import { eventKinds } from '../../model/event-kind.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
 import { parseExecutionId, parseFlowId, type ExecutionId, type FlowId } from '../../model/id.ts'
 import { checkAbortSignal, refuseUnknownFields } from '../../model/shape.ts'
@@ -11,7 +12,7 @@ import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import { namespaceFor, type Caller } from '../caller.ts'
 import { decodeEventCursor } from './cursor.ts'
-import { eventKinds, isKnownKind, type EventKind } from './log-event.ts'
+import { isKnownKind, type EventKind } from './log-event.ts'
 import { EventReader } from './reader.ts'
 import { LogSubscription, type EventFilter, type Subscription } from './subscription.ts'
 

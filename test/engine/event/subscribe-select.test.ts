@@ -1,7 +1,7 @@
 // What of the log a subscriber hears: by namespace, kind and tag.
 import { expect, test } from 'vitest'
 import { encodeEventCursor } from '../../../src/engine/event/cursor.ts'
-import { eventKinds } from '../../../src/engine/event/log-event.ts'
+import { eventKinds } from '../../../src/model/event-kind.ts'
 import { Subscriptions } from '../../../src/engine/event/subscribe.ts'
 import { silent } from '../../../src/sql/logger.ts'
 import { factory } from '../../support/factory.ts'
