@@ -3,6 +3,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { connect } from '../../src/connect/connect.ts'
+import { repairHealth } from '../../src/engine/health/repair.ts'
+import { codeVersion } from '../../src/model/version.ts'
 import { grantsOn } from '../../src/sql/grants.ts'
 import { fenceOf, take } from '../engine/execution/holder.ts'
 import { typed } from '../cli/typed.ts'
@@ -92,6 +94,15 @@ test('flowfabric migrate --grant-to grants the rights', async () => {
   expect(await typed(['migrate', '--check', '--url', asRole])).toMatchObject({ code: 0 })
   expect(await typed(['submit', 'k', '--url', asRole])).toMatchObject({ code: 0 })
   expect(await typed(['migrate', '--check', '--grant-to', role, '--url', url])).toMatchObject({ code: 2 })
+})
+
+test('a repair reports a table that the role may not vacuum', async () => {
+  const { sql } = await setup()
+  await sql.script(`insert into flowfabric.ff_ready (queue_id, neg_priority, rank, execution_id)
+    select 1, 0, n, gen_random_uuid() from generate_series(1, 20000) as n`)
+  await sql.script('delete from flowfabric.ff_ready; select pg_stat_force_next_flush()')
+  const sentence = 'ff_ready was not vacuumed: only its owner may'
+  await expect.poll(() => repairHealth(sql, codeVersion)).toContainEqual({ kind: 'failed', sentence })
 })
 
 test('only granted roles may execute the functions that change the schema', async () => {
