@@ -1,4 +1,5 @@
-// What worker processes cost that have nothing to do: transactions, and processor time of Postgres and of Node.
+// What worker processes cost that have nothing to do: transactions, and processor time of Postgres and of Node. The server's own
+// transactions in the database are measured after a worker has left it, and subtracted.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,6 +18,7 @@ const bar: Bar = { direction: 'at most', must: 1, aim: 0.7 }
 // The first seconds are those of the start; then long enough that what happens once a minute shows.
 const settlingMs = 8000
 const measuredMs = 60_000
+const nobody = 'no worker'
 
 const file = new URL('../idle/worker.child.ts', import.meta.url)
 
@@ -24,15 +26,22 @@ export const idle: Scenario = {
   name: 'idle',
   title: 'transactions a second of worker processes on an empty database, at default settings',
   async run(bench) {
-    const turns = new Map<string, Turn[]>([budget, ...workerCounts.map(labelOf)].map((label) => [label, []]))
+    const turns = new Map<string, Turn[]>([budget, nobody, ...workerCounts.map(labelOf)].map((label) => [label, []]))
     const notes: string[] = []
     for (let round = 1; round <= bench.settings.rounds; round++) {
       bench.say(`round ${round}`)
       turns.get(budget)!.push({ round, value: budgetPerSecond, probeValue: budgetPerSecond })
+      const own = await measureLeft(bench)
+      turns.get(nobody)!.push({ round, value: own, probeValue: budgetPerSecond })
+      notes.push(`round ${round}, ${nobody}: ${own.toFixed(2)} transactions/s of the server's own`)
+      bench.say(notes.at(-1)!)
       for (const count of workerCounts) {
         const { perSecond, note } = await measure(bench, count)
-        turns.get(labelOf(count))!.push({ round, value: perSecond, probeValue: budgetPerSecond })
-        notes.push(`round ${round}, ${labelOf(count)}: ${note}`)
+        const ofWorkers = Math.max(0, perSecond - own)
+        turns.get(labelOf(count))!.push({ round, value: ofWorkers, probeValue: budgetPerSecond })
+        notes.push(
+          `round ${round}, ${labelOf(count)}: ${note}; the workers' part ${ofWorkers.toFixed(2)} transactions/s`,
+        )
         bench.say(notes.at(-1)!)
       }
       notes.push(`round ${round}, 1 embedded worker: ${await measureEmbedded(bench)}`)
@@ -43,8 +52,12 @@ export const idle: Scenario = {
       title: this.title,
       unit: '/s',
       baseline: budget,
-      rows: workerCounts.map((count) => rowOf(turns, labelOf(count), [{ to: budget, ...(count === 1 && { bar }) }])),
+      rows: [
+        rowOf(turns, nobody, []),
+        ...workerCounts.map((count) => rowOf(turns, labelOf(count), [{ to: budget, ...(count === 1 && { bar }) }])),
+      ],
       notes: [
+        `the rows of workers, and so the bar, are without the server's own transactions, which '${nobody}' shows`,
         'processor time in per cent of a core: of all backends of the database, and of all worker processes',
         ...notes,
       ],
@@ -54,6 +67,24 @@ export const idle: Scenario = {
 
 function labelOf(count: number): string {
   return `${count} idle ${count === 1 ? 'worker' : 'workers'}`
+}
+
+/** Transactions a second in a database that a worker has used and left. */
+async function measureLeft(bench: Bench): Promise<number> {
+  const database = await bench.server.createDatabase()
+  const name = new URL(database.url).pathname.slice(1)
+  const admin = await connectElsewhere(database.url)
+  const input: WorkerInput = { url: database.url }
+  const worker = await startChild<WorkerOutput>(bench.node, file, input)
+  await sleep(settlingMs)
+  await worker.end()
+  await sleep(settlingMs)
+  const before = await readUsage(admin, name)
+  await sleep(measuredMs)
+  const { transactionCount } = usageBetween(before, await readUsage(admin, name))
+  await admin.end()
+  await database.drop()
+  return (transactionCount * 1000) / measuredMs
 }
 
 async function measure(bench: Bench, count: number): Promise<{ perSecond: number; note: string }> {
