@@ -1,35 +1,42 @@
 // Processes that die around a statement, as far as the database can tell.
 import { DatabaseError } from '../../../src/sql/errors.ts'
-import type { Queries, Sql } from '../../../src/sql/sql.ts'
+import type { Aside, Call, Sql } from '../../../src/sql/sql.ts'
 
 /** Before its commit: nothing of it was done. */
 export function dyingBefore(sql: Sql): Sql {
-  return asking(sql, (statement, values) =>
+  const die = (calls: readonly Call[]): Promise<never> =>
     sql.transaction(async (tx) => {
-      await tx.query(statement, values)
+      for (const { statement, values } of calls) await tx.query(statement, values)
       throw new Error('died')
-    }),
-  )
+    })
+  return asking(sql, {
+    query: (statement, values) => die([{ statement, values }]),
+    pipeline: (calls) => die(calls),
+  })
 }
 
 /** Behind the first commit, before the reply: it was done, and is sent again. */
 export function dyingAfterwards(sql: Sql): Sql {
   let isFirst = true
-  return asking(sql, async (statement, values) => {
-    const answer = await sql.query(statement, values)
+  const orDie = async <Answer>(answering: Promise<Answer>): Promise<Answer> => {
+    const answer = await answering
     if (!isFirst) return answer
     isFirst = false
     throw new DatabaseError('connection_lost', 'the process died', 'Start another')
+  }
+  return asking(sql, {
+    query: (statement, values) => orDie(sql.query(statement, values)),
+    pipeline: (calls, options) => orDie(sql.pipeline(calls, options)),
   })
 }
 
-function asking(sql: Sql, query: Queries['query']): Sql {
+function asking(sql: Sql, { query, pipeline }: Aside): Sql {
   return {
     kind: sql.kind,
     schema: sql.schema,
     aside: sql.aside,
     query,
-    pipeline: (calls, options) => sql.pipeline(calls, options),
+    pipeline,
     decide: (reads, decide, options) => sql.decide(reads, decide, options),
     transaction: (work) => sql.transaction(work),
     script: (text) => sql.script(text),
