@@ -19,7 +19,7 @@ const bar: Bar = { direction: 'at most', must: 1, aim: 0.7 }
 // count those of the start. Then long enough that what happens once a minute shows.
 const settlingMs = 15_000
 const measuredMs = 60_000
-const nobody = 'no worker'
+const withoutWorker = 'no worker'
 
 const file = new URL('../idle/worker.child.ts', import.meta.url)
 
@@ -27,14 +27,16 @@ export const idle: Scenario = {
   name: 'idle',
   title: 'transactions a second of worker processes on an empty database, at default settings',
   async run(bench) {
-    const turns = new Map<string, Turn[]>([budget, nobody, ...workerCounts.map(labelOf)].map((label) => [label, []]))
+    const turns = new Map<string, Turn[]>(
+      [budget, withoutWorker, ...workerCounts.map(labelOf)].map((label) => [label, []]),
+    )
     const notes: string[] = []
     for (let round = 1; round <= bench.settings.rounds; round++) {
       bench.say(`round ${round}`)
       turns.get(budget)!.push({ round, value: budgetPerSecond, probeValue: budgetPerSecond })
       const own = await measureLeft(bench)
-      turns.get(nobody)!.push({ round, value: own, probeValue: budgetPerSecond })
-      notes.push(`round ${round}, ${nobody}: ${own.toFixed(2)} transactions/s of the server's own`)
+      turns.get(withoutWorker)!.push({ round, value: own, probeValue: budgetPerSecond })
+      notes.push(`round ${round}, ${withoutWorker}: ${own.toFixed(2)} transactions/s of the server's own`)
       bench.say(notes.at(-1)!)
       for (const count of workerCounts) {
         const { perSecond, note } = await measure(bench, count)
@@ -54,11 +56,11 @@ export const idle: Scenario = {
       unit: '/s',
       baseline: budget,
       rows: [
-        rowOf(turns, nobody, []),
+        rowOf(turns, withoutWorker, []),
         ...workerCounts.map((count) => rowOf(turns, labelOf(count), [{ to: budget, ...(count === 1 && { bar }) }])),
       ],
       notes: [
-        `the rows of workers, and so the bar, are without the server's own transactions, which '${nobody}' shows`,
+        `the rows of workers, and so the bar, are without the server's own transactions, which '${withoutWorker}' shows`,
         'processor time in per cent of a core: of all backends of the database, and of all worker processes',
         ...notes,
       ],
