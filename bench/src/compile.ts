@@ -9,9 +9,18 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const folder = path.join(root, 'bench')
 
 export async function compile(): Promise<void> {
+  await build(path.join(folder, 'tsconfig.json'))
+}
+
+/** The peers of other makers, which need their packages. */
+export async function compilePeers(): Promise<void> {
+  await build(path.join(folder, 'peers/tsconfig.json'))
+}
+
+async function build(project: string): Promise<void> {
   const compiler = createRequire(import.meta.url).resolve('typescript/package.json')
   const program = path.join(path.dirname(compiler), 'bin/tsc')
-  await promisify(execFile)(process.execPath, [program, '-p', path.join(folder, 'tsconfig.json')])
+  await promisify(execFile)(process.execPath, [program, '-p', project])
 }
 
 /** The compiled form of one of our files. */

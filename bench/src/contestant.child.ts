@@ -3,7 +3,8 @@ import { serve } from './child.ts'
 import { makePayload } from './peers/payload.ts'
 import type { Payload } from './peers/payload.ts'
 import { loadCreating } from './peers/peer.ts'
-import type { CreatingName, Submitter } from './peers/peer.ts'
+import type { Submitter } from './peers/contract.ts'
+import type { CreatingName } from './peers/peer.ts'
 
 export interface ContestantInput {
   readonly peer: CreatingName

@@ -1,9 +1,9 @@
 // npm run bench [-- <scenario>... rounds=3 rows=1000000]
 // Measures FlowFabric against raw Postgres and its peers on a Postgres of its own, prints ratios with their bars, and
-// keeps figures and plots in results/. A scenario is chosen by its name or by the beginning of it. Settings are words,
-// because npm keeps every dash for itself on the way through a workspace.
+// keeps figures and plots in results/. A scenario is chosen by its name or by the beginning of it.
 import { chooseNode } from './choose-node.ts'
-import { compile } from './compile.ts'
+import { compile, compilePeers } from './compile.ts'
+import { installPeers } from './install-peers.ts'
 import { describeMachine, machineLine } from './machine.ts'
 import { writePage } from './report/page.ts'
 import { printReport } from './report/print.ts'
@@ -84,6 +84,10 @@ const settings: Settings = {
 }
 
 await compile()
+if (chosen.some(({ hasPeers }) => hasPeers === true)) {
+  await installPeers()
+  await compilePeers()
+}
 const node = await chooseNode()
 const stores = await openStores(node)
 try {

@@ -2,12 +2,12 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { Redis as RedisClient } from 'ioredis'
 import type { Database } from './server.ts'
 
 export interface Redis {
@@ -25,24 +25,46 @@ export async function startRedis(): Promise<Redis | null> {
   const server = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder], {
     stdio: 'ignore',
   })
-  const admin = new RedisClient(`redis://127.0.0.1:${port}`, { maxRetriesPerRequest: null })
-  // It tries again until the server is there.
-  admin.on('error', () => {})
-  await admin.ping()
+  await listening(port)
   return {
     version,
     // One contestant is on it at a time.
     async createDatabase() {
-      await admin.flushall()
-      const drop = async () => void (await admin.flushall())
+      const drop = (): Promise<void> => send(port, 'FLUSHALL', '+OK')
+      await drop()
       return { url: `redis://127.0.0.1:${port}`, isOnServer: false, drop }
     },
     async stop() {
-      admin.disconnect()
       server.kill()
       await once(server, 'exit')
       await rm(folder, { recursive: true })
     },
+  }
+}
+
+async function listening(port: number): Promise<void> {
+  const until = performance.now() + 10_000
+  for (;;) {
+    try {
+      return await send(port, 'PING', '+PONG')
+    } catch (error) {
+      if (performance.now() > until) throw error
+      await setTimeout(20)
+    }
+  }
+}
+
+/** One command without arguments, on a connection of its own. */
+async function send(port: number, command: string, expected: string): Promise<void> {
+  const socket = connect(port, '127.0.0.1')
+  try {
+    await once(socket, 'connect')
+    socket.write(`${command}\r\n`)
+    const [reply] = (await once(socket, 'data')) as [Buffer]
+    const line = reply.toString().trim()
+    if (line !== expected) throw new Error(`redis-server replied '${line}' to ${command}`)
+  } finally {
+    socket.destroy()
   }
 }
 

@@ -7,6 +7,8 @@ import type { Stores } from './stores.ts'
 export interface Scenario {
   readonly name: string
   readonly title: string
+  /** Measures peers of other makers as well, which are installed on demand. */
+  readonly hasPeers?: true
   run(bench: Bench): Promise<Report>
 }
 

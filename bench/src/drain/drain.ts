@@ -1,7 +1,7 @@
 // One load, put in and taken out again by one peer.
 import { setTimeout } from 'node:timers/promises'
 import { makePayload } from '../peers/payload.ts'
-import type { Peer } from '../peers/peer.ts'
+import type { Peer } from '../peers/contract.ts'
 
 export interface Drained {
   readonly ms: number

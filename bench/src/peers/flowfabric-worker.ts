@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { connect, task } from '../../../src/index.ts'
 import { request } from './flowfabric.ts'
 import type { Payload } from './payload.ts'
-import type { Handle, Peer, Worker } from './peer.ts'
+import type { Handle, Peer, Worker } from './contract.ts'
 import { concurrency, stepNames, stepResult } from './steps.ts'
 import { bySets } from '../../../src/model/sets.ts'
 

@@ -5,7 +5,7 @@ import { connect, jsonCodec } from '../../../src/index.ts'
 import type { Claim, CreateRequest, FlowFabric } from '../../../src/index.ts'
 import { decodePayload } from './payload.ts'
 import type { Payload } from './payload.ts'
-import type { Handle, Peer, Worker } from './peer.ts'
+import type { Handle, Peer, Worker } from './contract.ts'
 import { bySets } from '../../../src/model/sets.ts'
 
 export const setSize = 500

@@ -1,31 +1,5 @@
-// Those who are measured side by side. Whatever one needs for a database (schema, queue) is made by `open`.
-import type { Payload } from './payload.ts'
-
-/** One who takes work in. */
-export interface Creating {
-  open(url: string): Promise<Submitter>
-}
-
-/** One who also does it. */
-export interface Peer extends Creating {
-  /** Begins at once; `handle` is what the handler does. */
-  startWorker(url: string, handle: Handle): Promise<Worker>
-}
-
-export interface Submitter {
-  /** Resolves when the commit is durable. */
-  create(payload: Payload): Promise<unknown>
-  createMany(payloads: readonly Payload[]): Promise<unknown>
-  close(): Promise<void>
-}
-
-export type Handle = (payload: Payload) => void
-
-export interface Worker {
-  /** Whether the end of everything that was handled is committed. Asked only after the last was handled. */
-  isDone(): Promise<boolean>
-  stop(): Promise<void>
-}
+// Those who are measured side by side.
+import type { Creating, Peer } from './contract.ts'
 
 // Loaded by name, so that a contestant's process holds nothing of the others.
 const peers = {
@@ -36,28 +10,38 @@ const peers = {
   // On a server of its own, which alone has the database.
   'FlowFabric, over HTTP': async () => (await import('./flowfabric.ts')).flowfabric,
   'FlowFabric, worker over HTTP': async () => (await import('./flowfabric-worker.ts')).flowfabricWorker,
-  'Graphile Worker': async () => (await import('./graphile-worker.ts')).graphileWorker,
-  'Graphile Worker, tuned': async () => (await import('./graphile-worker.ts')).graphileWorkerTuned,
-  'pg-boss': async () => (await import('./pg-boss.ts')).pgBoss,
-  'pg-boss, tuned': async () => (await import('./pg-boss.ts')).pgBossTuned,
-  'pg-boss, notifying': async () => (await import('./pg-boss.ts')).pgBossNotifying,
-  DBOS: async () => (await import('./dbos.ts')).dbos,
-  'DBOS, tuned': async () => (await import('./dbos.ts')).dbosTuned,
-  Absurd: async () => (await import('./absurd.ts')).absurd,
-  'Absurd, tuned': async () => (await import('./absurd.ts')).absurdTuned,
+  'Graphile Worker': () => installed('graphile-worker', 'graphileWorker'),
+  'Graphile Worker, tuned': () => installed('graphile-worker', 'graphileWorkerTuned'),
+  'pg-boss': () => installed('pg-boss', 'pgBoss'),
+  'pg-boss, tuned': () => installed('pg-boss', 'pgBossTuned'),
+  'pg-boss, notifying': () => installed('pg-boss', 'pgBossNotifying'),
+  DBOS: () => installed('dbos', 'dbos'),
+  'DBOS, tuned': () => installed('dbos', 'dbosTuned'),
+  Absurd: () => installed('absurd', 'absurd'),
+  'Absurd, tuned': () => installed('absurd', 'absurdTuned'),
   'FlowFabric, worker': async () => (await import('./flowfabric-worker.ts')).flowfabricWorker,
   'FlowFabric, three steps': async () => (await import('./flowfabric-worker.ts')).flowfabricSteps,
-  'DBOS, three steps': async () => (await import('./dbos.ts')).dbosSteps,
-  'Absurd, three steps': async () => (await import('./absurd.ts')).absurdSteps,
-  'OpenWorkflow, three steps': async () => (await import('./openworkflow.ts')).openWorkflowSteps,
-  BullMQ: async () => (await import('./bullmq.ts')).bullmq,
-  'BullMQ, tuned': async () => (await import('./bullmq.ts')).bullmqTuned,
+  'DBOS, three steps': () => installed('dbos', 'dbosSteps'),
+  'Absurd, three steps': () => installed('absurd', 'absurdSteps'),
+  'OpenWorkflow, three steps': () => installed('openworkflow', 'openWorkflowSteps'),
+  BullMQ: () => installed('bullmq', 'bullmq'),
+  'BullMQ, tuned': () => installed('bullmq', 'bullmqTuned'),
 } satisfies Record<string, () => Promise<Peer>>
 
 const creating = {
   ...peers,
   'raw insert': async () => (await import('./raw-insert.ts')).rawInsert,
 } satisfies Record<string, () => Promise<Creating>>
+
+// Peers of other makers are a package of their own (bench/peers), with its own compiled files: the root install has no need of them,
+// and some need a newer Node. This file is compiled too, to bench/dist/bench/src/peers/peer.js.
+async function installed(file: string, name: string): Promise<Peer> {
+  const module = new URL(`../../../../peers/dist/peers/${file}.js`, import.meta.url)
+  const exported = (await import(module.href)) as Readonly<Record<string, Peer>>
+  const peer = exported[name]
+  if (peer === undefined) throw new Error(`bench/peers/${file}.ts does not export '${name}'`)
+  return peer
+}
 
 export type PeerName = keyof typeof peers
 export type CreatingName = keyof typeof creating

@@ -2,7 +2,7 @@
 // else. Single rows go through one connection for each submitter.
 import pg from 'pg'
 import { encodePayload } from './payload.ts'
-import type { Creating } from './peer.ts'
+import type { Creating } from './contract.ts'
 
 const table = `create table raw_job (id uuid primary key default uuidv7(), payload bytea not null)`
 const insertOne = { name: 'insert-one', text: 'insert into raw_job (payload) values ($1) returning id' }

@@ -3,7 +3,7 @@
 import pg from 'pg'
 import { Bell } from './bell.ts'
 import { decodePayload, encodePayload } from './payload.ts'
-import type { Peer } from './peer.ts'
+import type { Peer } from './contract.ts'
 
 const table = `
 create table if not exists raw_queue (

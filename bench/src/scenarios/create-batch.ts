@@ -8,6 +8,7 @@ const pgBosses: readonly CreatingName[] = ['pg-boss', 'pg-boss, tuned']
 export const createBatch: Scenario = {
   name: 'create-batch',
   title: 'create in batches of 1,000, one after another, 20,000 in each round',
+  hasPeers: true,
   async run(bench) {
     const baseline = 'raw insert'
     const turns = await hold(bench, 'create-batch', [baseline, 'FlowFabric', 'Graphile Worker', ...pgBosses, 'BullMQ'])

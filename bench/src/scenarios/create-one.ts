@@ -7,6 +7,7 @@ import { noiseOf, rowOf } from '../turn.ts'
 export const createOne: Scenario = {
   name: 'create-one',
   title: 'create one by one, 16 concurrent submitters in one process',
+  hasPeers: true,
   async run(bench) {
     const baseline = 'raw insert'
     const turns = await hold(bench, 'create-one', [

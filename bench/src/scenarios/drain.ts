@@ -35,6 +35,7 @@ const bars: Readonly<Record<string, Bar>> = {
 export const drain: Scenario = {
   name: 'drain',
   title: 'drain of 20,000 no-ops by one worker process',
+  hasPeers: true,
   async run(bench) {
     const turns = await holdDrains(bench, count, drainers)
     const held = Object.entries(bars).flatMap(([to, bar]) => (turns.has(to) ? [{ to, bar }] : []))

@@ -31,6 +31,7 @@ const bar: Bar = { direction: 'at most', must: 2, aim: 1.3 }
 export const latency: Scenario = {
   name: 'latency',
   title: 'idle submit to handler start, two processes, p50',
+  hasPeers: true,
   async run(bench) {
     const names = (Object.keys(pingCounts) as PeerName[]).filter((name) => bench.takesPart(name))
     const turns = new Map<string, Turn[]>(names.map((name) => [name, []]))

@@ -24,6 +24,7 @@ const bar: Bar = { direction: 'at most', must: 1, aim: 0.75 }
 export const memory: Scenario = {
   name: 'memory',
   title: 'resident memory of a worker process after a drain',
+  hasPeers: true,
   async run(bench) {
     const names = (Object.keys(counts) as PeerName[]).filter((name) => bench.takesPart(name))
     const turns = new Map<string, Turn[]>([[budget, []], ...names.map((name): [string, Turn[]] => [name, []])])

@@ -29,6 +29,7 @@ const warmUpMs = 500
 export const sustained: Scenario = {
   name: 'sustained',
   title: 'single submissions at half the peak rate, p50 from when each was due to its handler',
+  hasPeers: true,
   async run(bench) {
     const present = names.filter((name) => bench.takesPart(name))
     const turns = new Map<string, Turn[]>(present.map((name) => [name, []]))

@@ -20,6 +20,7 @@ const bar: Bar = { direction: 'at least', must: 5, aim: 10 }
 export const threeSteps: Scenario = {
   name: 'three-steps',
   title: 'workflows of three durable steps, fifty at a time, by one worker process',
+  hasPeers: true,
   async run(bench) {
     const turns = await holdDrains(bench, count, drainers)
     const others = [...turns.keys()].filter((name) => name !== ours)

@@ -21,6 +21,7 @@ interface Fleet {
 export const workers: Scenario = {
   name: 'workers',
   title: 'drain of 40,000 no-ops from one lane by one, two, four and eight worker processes',
+  hasPeers: true,
   async run(bench) {
     const fleets = names
       .filter((name) => bench.takesPart(name))

@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { machineTime } from '../clock.ts'
 import { makePayload } from '../peers/payload.ts'
-import type { Submitter } from '../peers/peer.ts'
+import type { Submitter } from '../peers/contract.ts'
 
 /** When each was submitted, by its sequence; nothing for a load. */
 export type Submitted = readonly (readonly [sequence: number, atMs: number])[]

@@ -2,7 +2,8 @@
 import { serve } from '../child.ts'
 import { machineTime } from '../clock.ts'
 import { loadPeer } from '../peers/peer.ts'
-import type { PeerName, Worker } from '../peers/peer.ts'
+import type { Worker } from '../peers/contract.ts'
+import type { PeerName } from '../peers/peer.ts'
 
 export interface WorkInput {
   readonly peer: PeerName

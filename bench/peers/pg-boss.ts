@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import type { WorkOptions } from 'pg-boss'
-import type { Payload } from './payload.ts'
-import type { Handle, Peer, Submitter, Worker } from './peer.ts'
+import type { Payload } from '../src/peers/payload.ts'
+import type { Handle, Peer, Submitter, Worker } from '../src/peers/contract.ts'
 
 const queue = 'send-email'
 

@@ -3,9 +3,9 @@
 import { DBOS, DBOSClient } from '@dbos-inc/dbos-sdk'
 import type { DBOSConfig } from '@dbos-inc/dbos-sdk'
 import pg from 'pg'
-import type { Payload } from './payload.ts'
-import type { Handle, Peer } from './peer.ts'
-import { concurrency, stepNames, stepResult } from './steps.ts'
+import type { Payload } from '../src/peers/payload.ts'
+import type { Handle, Peer } from '../src/peers/contract.ts'
+import { concurrency, stepNames, stepResult } from '../src/peers/steps.ts'
 
 const queueName = 'email'
 const plainName = 'send-email'

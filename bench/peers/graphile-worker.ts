@@ -3,8 +3,8 @@
 import { Logger, makeWorkerUtils, run } from 'graphile-worker'
 import type { RunnerOptions } from 'graphile-worker'
 import pg from 'pg'
-import type { Payload } from './payload.ts'
-import type { Peer } from './peer.ts'
+import type { Payload } from '../src/peers/payload.ts'
+import type { Peer } from '../src/peers/contract.ts'
 
 const task = 'send-email'
 const silent = new Logger(() => () => {})

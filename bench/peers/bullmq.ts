@@ -2,8 +2,8 @@
 // Redis by default keeps no log of single writes, so that a crash loses the last minutes; the tuned one is as it is, too.
 import { Queue, Worker as BullWorker } from 'bullmq'
 import type { DefaultJobOptions } from 'bullmq'
-import type { Payload } from './payload.ts'
-import type { Peer } from './peer.ts'
+import type { Payload } from '../src/peers/payload.ts'
+import type { Peer } from '../src/peers/contract.ts'
 
 const name = 'send-email'
 

@@ -3,9 +3,9 @@
 import { OpenWorkflow } from 'openworkflow'
 import { BackendPostgres } from 'openworkflow/postgres'
 import pg from 'pg'
-import type { Payload } from './payload.ts'
-import type { Handle, Peer } from './peer.ts'
-import { concurrency, stepNames, stepResult } from './steps.ts'
+import type { Payload } from '../src/peers/payload.ts'
+import type { Handle, Peer } from '../src/peers/contract.ts'
+import { concurrency, stepNames, stepResult } from '../src/peers/steps.ts'
 
 let handler: Handle = () => {}
 
