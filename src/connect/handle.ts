@@ -9,6 +9,7 @@ import { decodeValue, encodeValue, type Codec } from '../model/codec.ts'
 import { parseDuration, type Duration } from '../model/duration.ts'
 import { EngineError, type ErrorCode } from '../model/errors.ts'
 import type { ExecutionId } from '../model/id.ts'
+import { originOf, reviveError, withoutStacks } from '../model/revived-error.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import type { PublicState } from '../model/state.ts'
 import { outlast } from './outlast.ts'
@@ -27,7 +28,11 @@ export interface ResultOptions {
 
 export interface Handle<Output = unknown, S extends Signals = Signals> {
   readonly id: ExecutionId
-  /** What it gives, as soon as it has ended; throws when it ended in another way than by success. */
+  /**
+   * Waits until it has ended and returns its result. Throws when it ended in another way: `execution_failed` names the step that
+   * failed, and its `cause` is the error that was thrown, with the name, message, stack, fields and causes that were recorded. Its
+   * class is not restored, so that `instanceof BankError` is false: compare `error.cause.name`.
+   */
   result(options?: ResultOptions): Promise<Output>
   state(): Promise<PublicState>
   cancel(options?: { readonly reason?: string; readonly grace?: Duration }): Promise<CancelResult>
@@ -119,7 +124,11 @@ async function endedOtherwise(engine: Engine, codec: Codec, id: ExecutionId, end
   const error = hasThrown ? await lastError(engine, codec, id).catch(nothingWhenForbidden) : undefined
   const reason = openedReason(ended.reason, error)
   const sentence = `execution ${id} ${kind === 'failed' ? 'failed' : `was ${kind}`}${reason === null ? '' : `: ${reason}`}`
-  return new EngineError(codeOf[kind], sentence, { executionId: id, reason, ...(error !== undefined && { error }) })
+  if (error === undefined) return new EngineError(codeOf[kind], sentence, { executionId: id, reason })
+  const origin = originOf(error)
+  const step = origin.step === undefined ? {} : { step: origin.step }
+  const details = { executionId: id, reason, ...step, error: withoutStacks(error) }
+  return new EngineError(codeOf[kind], sentence, details, { cause: reviveError(origin.error) })
 }
 
 async function* eventsOf(engine: Engine, id: ExecutionId): AsyncIterableIterator<LogEvent> {

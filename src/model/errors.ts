@@ -102,7 +102,10 @@ export const errorTable = {
   contended: retryable(409, 'Another transaction held the row for too long; nothing was changed.'),
 
   // How an execution ended, for those who wait for its result.
-  execution_failed: final(409, 'The execution failed for good; its error is in the details.'),
+  execution_failed: final(
+    409,
+    'The execution failed for good; its error is the cause, and is in the details without its stack.',
+  ),
   execution_cancelled: final(409, 'The execution was cancelled.'),
   execution_expired: final(409, 'The execution ran out of time.'),
   execution_skipped: final(409, 'The execution was skipped, because what it depends on cannot succeed.'),

@@ -7,7 +7,7 @@ import { encodeValue } from '../model/codec.ts'
 import type { Condition } from '../model/condition.ts'
 import { EngineError } from '../model/errors.ts'
 import { formatExecutionId, parseExecutionId, type ExecutionId } from '../model/id.ts'
-import { sealedReason } from '../model/recorded-error.ts'
+import type { RecordedError } from '../model/recorded-error.ts'
 import type { ChildOptions } from './context.ts'
 import { ChildError, nothingWhenForbidden } from './errors.ts'
 import type { Met } from './history.ts'
@@ -27,6 +27,13 @@ interface ChildSurroundings extends Surroundings {
 
 type Ended = Exclude<ExecutionResult, { kind: 'pending' }>
 
+/** How a child ended that did not succeed, as its parent records it. */
+interface Failure {
+  readonly ended: ChildError['ended']
+  readonly reason: string | null
+  readonly error?: RecordedError
+}
+
 export class Child extends Leaf {
   readonly #met: Met
   readonly #around: Surroundings
@@ -34,6 +41,7 @@ export class Child extends Leaf {
   readonly #inTurn: (step: Step) => Promise<void>
   #id: ExecutionId | null = null
   #ended: Ended | null = null
+  #error: RecordedError | undefined
   #hasBegun = false
 
   /** Made at once, whoever waits for it. */
@@ -97,10 +105,12 @@ export class Child extends Leaf {
     const { holder } = this.#around
     const found = await holder.insist(() => engine.executions.result(this.#id!))
     if (found === null || found.kind === 'pending') return
-    this.#ended = found
-    if (found.kind === 'completed' || found.reason !== sealedReason) return
-    const error = await holder.insist(() => lastError(engine, holder.codec, this.#id!)).catch(nothingWhenForbidden)
-    this.#ended = { ...found, reason: openedReason(found.reason, error) }
+    if (found.kind !== 'failed' && found.kind !== 'expired') {
+      this.#ended = found
+      return
+    }
+    this.#error = await holder.insist(() => lastError(engine, holder.codec, this.#id!)).catch(nothingWhenForbidden)
+    this.#ended = { ...found, reason: openedReason(found.reason, this.#error) }
   }
 
   metBy({ now }: Facts): Meeting | null {
@@ -124,7 +134,8 @@ export class Child extends Leaf {
   get #outcome(): { readonly bytes: Uint8Array | null; readonly encoding: string | null } {
     const ended = this.#ended!
     if (ended.kind === 'completed') return { bytes: ended.result, encoding: ended.encoding }
-    return encodeValue(this.#around.holder.codec, 'how a child ended', { ended: ended.kind, reason: ended.reason })!
+    const failure: Failure = { ended: ended.kind, reason: ended.reason, ...(this.#error && { error: this.#error }) }
+    return encodeValue(this.#around.holder.codec, 'how a child ended', failure)!
   }
 
   #finish(hasFailed: boolean, bytes: Uint8Array | null, encoding: string | null): void {
@@ -132,8 +143,8 @@ export class Child extends Leaf {
     try {
       const value = this.#around.holder.decode(`what child ${this.#id} gave`, bytes, encoding)
       if (!hasFailed) return this.satisfy(value)
-      const { ended, reason } = value as { ended: ChildError['ended']; reason: string | null }
-      this.refuse(new ChildError(this.#id!, ended, reason))
+      const { ended, reason, error } = value as Failure
+      this.refuse(new ChildError(this.#id!, ended, reason, error))
     } catch (error) {
       this.refuse(error)
     }

@@ -2,6 +2,8 @@
 import { EngineError, errorTable, type ErrorEntry } from '../model/errors.ts'
 import type { ExecutionId } from '../model/id.ts'
 import type { RecordedError } from '../model/recorded-error.ts'
+import { originOf, reviveError } from '../model/revived-error.ts'
+import { stackOf, userFrames } from '../model/stack.ts'
 
 /** Thrown by a handler or a step: no further try will help, so none follows, whatever the policy says. */
 export class PermanentError extends Error {
@@ -14,49 +16,59 @@ export class PermanentError extends Error {
  * anew.
  */
 export function isPermanent(thrown: unknown): boolean {
-  if (thrown instanceof StepError) return thrown.isPermanent
+  if (thrown instanceof StepError) return thrown.isPermanent === true
   if (thrown instanceof PermanentError) return true
   // The code of another copy of the package may be unknown here.
   return EngineError.is(thrown) && (errorTable[thrown.code] as ErrorEntry | undefined)?.permanent === true
 }
 
 /**
- * A step that failed for good, as the code around it sees it: the same in the run in which it happened and in every later
- * run of the attempt. So it tells what was thrown by name and message, and is not the thing itself.
+ * A step has failed for good. It is the same in the run in which that happened and in every later run of the attempt, so it is made
+ * from the record: `cause` is an `Error` with the recorded name, message, stack, fields and causes. The class of the thrown error
+ * is not restored, so that `error.cause instanceof BankError` is false. Compare `error.cause.name`.
  */
 export class StepError extends Error {
   override readonly name = 'StepError'
   readonly step: string
-  /** What was thrown, as it was recorded. */
-  readonly error: RecordedError
+  /** No further try of the step would have helped. */
+  readonly isPermanent: true | undefined
+  readonly #error: RecordedError
 
   constructor(step: string, error: RecordedError) {
-    super(error.message, error.cause === undefined ? undefined : { cause: error.cause })
+    super(`step ${JSON.stringify(step)} failed: ${error.message === '' ? error.name : error.message}`, {
+      cause: reviveError(error),
+    })
     this.step = step
-    this.error = error
-    if (error.stack !== undefined) this.stack = error.stack
+    this.isPermanent = error.isPermanent
+    this.#error = error
+    this.stack = stackOf(`${this.name}: ${this.message}`, userFrames(error.stack, error.message))
   }
 
-  get isPermanent(): boolean {
-    return this.error.isPermanent === true
+  /** The thrown error as it was recorded. */
+  get error(): RecordedError {
+    return this.#error
   }
 }
 
-/** For whoever asks what was thrown, with a key that may not read it: nothing is known. */
+/** A key that may not read attempts does not see what was thrown. */
 export function nothingWhenForbidden(error: unknown): undefined {
   if (!EngineError.is(error, 'forbidden')) throw error
 }
 
-/** A child that ended in another way than by success. */
+/**
+ * A child did not succeed. When it failed, `cause` is the error that it threw, made from the record: an `Error` with the recorded
+ * name, message, stack, fields and causes. The class is not restored: compare `error.cause.name`.
+ */
 export class ChildError extends Error {
   override readonly name = 'ChildError'
   readonly executionId: ExecutionId
   readonly ended: 'failed' | 'cancelled' | 'expired' | 'skipped'
   readonly reason: string | null
 
-  constructor(executionId: ExecutionId, ended: ChildError['ended'], reason: string | null) {
+  constructor(executionId: ExecutionId, ended: ChildError['ended'], reason: string | null, error?: RecordedError) {
     super(
       `child ${executionId} ${ended === 'failed' ? 'failed' : `was ${ended}`}${reason === null ? '' : `: ${reason}`}`,
+      error === undefined ? undefined : { cause: reviveError(originOf(error).error) },
     )
     this.executionId = executionId
     this.ended = ended

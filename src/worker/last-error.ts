@@ -1,6 +1,6 @@
 // What a failed execution threw last, read back through the codec.
 import type { Engine } from '../engine/contract.ts'
-import type { Codec } from '../model/codec.ts'
+import type { Codec, Encoded } from '../model/codec.ts'
 import type { ExecutionId } from '../model/id.ts'
 import { decodeError, sealedReason, sentenceOf, type RecordedError } from '../model/recorded-error.ts'
 
@@ -11,10 +11,19 @@ export async function lastError(engine: Engine, codec: Codec, id: ExecutionId): 
     const from: { cursor?: string } = cursor === null ? {} : { cursor }
     const page = await engine.attempts.list(id, { limit: 1000, ...from })
     const failed = page.attempts.findLast((attempt) => attempt.error !== null)
-    if (failed !== undefined) last = decodeError({ bytes: failed.error!, encoding: failed.errorEncoding! }, codec)
+    if (failed !== undefined) last = decoded({ bytes: failed.error!, encoding: failed.errorEncoding! }, codec)
     cursor = page.nextCursor
   } while (cursor !== null)
   return last
+}
+
+/** Undefined when it was recorded with another codec: how the execution ended is known without it. */
+function decoded(encoded: Encoded, codec: Codec): RecordedError | undefined {
+  try {
+    return decodeError(encoded, codec)
+  } catch {
+    return undefined
+  }
 }
 
 /** The reason of a failure as whoever has the codec may read it. */

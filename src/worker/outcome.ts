@@ -5,7 +5,7 @@ import type { Fence } from '../engine/fence.ts'
 import type { Codec, Encoded } from '../model/codec.ts'
 import { EngineError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
-import { encodeError, sealedReason, unrecordedReason } from '../model/recorded-error.ts'
+import { encodeError, saysAlready, sealedReason, unrecordedReason } from '../model/recorded-error.ts'
 import type { Logger } from '../sql/logger.ts'
 import type { Departure } from './departure.ts'
 import { isPermanent, PermanentError, StepError, StepTimeoutError } from './errors.ts'
@@ -116,7 +116,7 @@ function sentenceOf(error: unknown): string {
   const parts: string[] = []
   for (let each = error; each !== undefined && each !== null && parts.length < 5; each = causeOf(each)) {
     const message = messageOf(each)
-    if (!parts.some((part) => part.endsWith(message))) parts.push(message)
+    if (!parts.some((part) => saysAlready(part, message))) parts.push(message)
   }
   return parts.join(': ') || 'the handler threw nothing'
 }

@@ -110,7 +110,7 @@ test('what a step gives against its schema is tried again by the step, and then 
   expect(tries).toBe(6)
   const error = await run.result().catch((thrown: unknown) => thrown as EngineError)
   expect(error).toMatchObject({
-    details: { error: { details: { error: { details: { code: 'step_output_refused' } } } } },
+    cause: { code: 'step_output_refused' },
   })
   expect((await engine.attempts.list(run.id)).attempts.map((each) => each.failureCategory)).toEqual([
     'transient',

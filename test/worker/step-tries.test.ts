@@ -59,7 +59,7 @@ test('a failure that the code caught is the same in every run of the attempt, an
       })
       .catch((error: unknown) => {
         if (!(error instanceof StepError)) throw error
-        return `${error.error.name}: ${error.message}`
+        return `${error.error.name}: ${error.error.message}`
       })
     await ctx.sleep('rest', '1h')
     await ctx.step('after', () => tries.push(way))
@@ -91,7 +91,10 @@ test('a permanent error of a step is not tried again, neither by the step nor by
   const run = await submit(doomed)
   await runAll()
   const error = await run.result().catch((thrown: unknown) => thrown as EngineError)
-  expect(error).toMatchObject({ code: 'execution_failed', details: { reason: 'the card is stolen' } })
+  expect(error).toMatchObject({
+    code: 'execution_failed',
+    details: { reason: 'step "work" failed: the card is stolen' },
+  })
   expect(count).toBe(1)
 })
 

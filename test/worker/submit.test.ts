@@ -246,7 +246,9 @@ test('what was thrown does not pass by the codec: neither reasons nor the log te
   await runAll()
   await dispatched()
   await runAll()
-  await expect(run.result()).rejects.toThrow(`execution ${run.id} failed: the child said: whisper: whisper again`)
+  await expect(run.result()).rejects.toThrow(
+    `execution ${run.id} failed: the child said: step "tell" failed: whisper: whisper again`,
+  )
   const tables = await rows(
     sql,
     `select oid::regclass::text as name from pg_class

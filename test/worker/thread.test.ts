@@ -128,7 +128,7 @@ test('what a schema refuses in a thread is refused', async () => {
   const run = await submit(durable, { start: 0.2 })
   await runAll()
   expect((await engine.attempts.list(run.id)).attempts[0]!.failureReason).toBe(
-    'what step "twice" gave is refused by its schema: expected a count',
+    'step "twice" failed: what step "twice" gave is refused by its schema: expected a count',
   )
 })
 

@@ -11,11 +11,14 @@ export function crossing(thrown: unknown): RecordedError {
 export function crossed(recorded: RecordedError): unknown {
   const { name, message, stack, details, cause, errors } = recorded
   if (name === noError) return details ?? message
-  const options = cause === undefined ? undefined : { cause: crossed(cause) }
   const fields = (details ?? {}) as Readonly<Record<string, unknown>>
-  if (name === 'StepError' && 'error' in fields) {
-    return new StepError(String(fields['step']), fields['error'] as RecordedError)
+  if (name === 'StepError' && cause !== undefined && 'step' in fields) {
+    return new StepError(
+      String(fields['step']),
+      fields['isPermanent'] === true ? { ...cause, isPermanent: true } : cause,
+    )
   }
+  const options = cause === undefined ? undefined : { cause: crossed(cause) }
   const error = made(name, message, options, fields, errors)
   if (stack !== undefined) error.stack = stack
   return error
