@@ -17,7 +17,14 @@ export type { Duration } from './model/duration.ts'
 export type { EdgeKind, Ending, JoinPolicyInput } from './model/edge-group.ts'
 export { EngineError, type ErrorCode, type ErrorDetails } from './model/errors.ts'
 export type { Explanation } from './model/explain.ts'
-export { mintExecutionId, mintFlowId, type ExecutionId, type FlowId, type WaitpointId } from './model/id.ts'
+export {
+  mintExecutionId,
+  mintFlowId,
+  parseGivenId as parseExecutionId,
+  type ExecutionId,
+  type FlowId,
+  type WaitpointId,
+} from './model/id.ts'
 export type { PolicyInput } from './model/policy.ts'
 export { decodeError, encodeError, type RecordedError } from './model/recorded-error.ts'
 export type { CatchUp, Overlap } from './model/schedule.ts'

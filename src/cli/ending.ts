@@ -4,7 +4,6 @@ import type { ExecutionResult } from '../engine/execution/result.ts'
 import { outlast } from '../connect/outlast.ts'
 import { parseDuration, type Duration } from '../model/duration.ts'
 import { EngineError } from '../model/errors.ts'
-import type { ExecutionId } from '../model/id.ts'
 import { decodeError } from '../model/recorded-error.ts'
 import type { Cli } from './cli.ts'
 import { failed } from './failure.ts'
@@ -20,7 +19,7 @@ const patienceMs = 3000
 export async function waitForEnding(
   cli: Cli,
   engine: Engine,
-  id: ExecutionId,
+  id: string,
   timeout: Duration | null,
 ): Promise<ExecutionResult | null> {
   const until = timeout === null ? Infinity : performance.now() + parseDuration('--wait', timeout)
@@ -38,7 +37,7 @@ export async function waitForEnding(
   }
 }
 
-async function sayWhy(cli: Cli, engine: Engine, id: ExecutionId): Promise<void> {
+async function sayWhy(cli: Cli, engine: Engine, id: string): Promise<void> {
   if (!cli.err.isTerminal || cli.json) return
   const explanation = await engine.executions.explain(id)
   if (explanation !== null) cli.err.sentence(explanation.sentence)
@@ -48,7 +47,7 @@ async function sayWhy(cli: Cli, engine: Engine, id: ExecutionId): Promise<void> 
 export async function tellEnding(
   cli: Cli,
   engine: Engine,
-  executionId: ExecutionId,
+  executionId: string,
   ended: ExecutionResult | null,
 ): Promise<number> {
   if (ended === null) throw new EngineError('execution_not_found', `execution ${executionId} does not exist`)
@@ -72,7 +71,7 @@ export async function tellEnding(
   return failed
 }
 
-async function lastError(engine: Engine, id: ExecutionId): Promise<unknown> {
+async function lastError(engine: Engine, id: string): Promise<unknown> {
   const { rows } = await collect(10_000, async (from) => {
     const { attempts, nextCursor } = await engine.attempts.list(id, { limit: 1000, ...from })
     return { rows: attempts, nextCursor }

@@ -2,7 +2,6 @@
 import type { Engine } from '../engine/contract.ts'
 import type { LogEvent } from '../engine/event/log-event.ts'
 import { EngineError } from '../model/errors.ts'
-import type { ExecutionId } from '../model/id.ts'
 import { isEnded } from '../model/state.ts'
 import { followTimeline } from '../server/timeline-stream.ts'
 import type { Cli } from './cli.ts'
@@ -13,7 +12,7 @@ import { instant } from './time.ts'
 const pageSize = 1000
 
 /** What has happened to it so far, then what comes. True when it has ended. */
-export async function follow(cli: Cli, engine: Engine, executionId: ExecutionId): Promise<boolean> {
+export async function follow(cli: Cli, engine: Engine, executionId: string): Promise<boolean> {
   const signal = cli.surroundings.interruption?.()
   const found = await engine.executions.describe(executionId)
   if (found === null) {
@@ -34,7 +33,7 @@ export async function follow(cli: Cli, engine: Engine, executionId: ExecutionId)
   return false
 }
 
-function timelineOf(engine: Engine, executionId: ExecutionId): AsyncGenerator<LogEvent> {
+function timelineOf(engine: Engine, executionId: string): AsyncGenerator<LogEvent> {
   return everyRow(async (from) => {
     const { events, nextCursor } = await engine.events.timeline(executionId, { limit: pageSize, ...from })
     return { rows: events, nextCursor }

@@ -5,7 +5,6 @@ import type { Repair } from '../engine/health/repair.ts'
 import type { SuperviseOptions, Supervisor } from '../engine/reconcilers/supervisor.ts'
 import type { EngineError } from '../model/errors.ts'
 import type { Explanation } from '../model/explain.ts'
-import type { ExecutionId } from '../model/id.ts'
 import type { TransactionClient } from '../sql/borrowed-client.ts'
 import type { RecordedRun } from '../worker/recorded-run.ts'
 import type { SubmitOptions } from '../worker/submission.ts'
@@ -42,7 +41,7 @@ export interface FlowFabric extends AsyncDisposable {
    * @example
    * console.log((await ff.explain(executionId))?.sentence)
    */
-  explain(executionId: ExecutionId): Promise<Explanation | null>
+  explain(executionId: string): Promise<Explanation | null>
   /**
    * Submit, signal and cancel inside a Postgres transaction of your own: given the client of `pg` that has it, or the
    * transaction of Drizzle or Kysely. Everything comes with your commit; a rollback leaves nothing. Await each call before
@@ -66,7 +65,7 @@ export interface FlowFabric extends AsyncDisposable {
     items: readonly { readonly input: In; readonly options?: SubmitOptions }[],
   ): Promise<(Handle<Out, S> | EngineError)[]>
   /** What was submitted before, by its id. */
-  handle<Out = unknown, S extends Signals = Signals>(id: ExecutionId, task?: Task<never, Out, S>): Handle<Out, S>
+  handle<Out = unknown, S extends Signals = Signals>(id: string, task?: Task<never, Out, S>): Handle<Out, S>
   /**
    * Replays recorded runs (`export` of a handle) against the code of a task, without any effect: tells of each whether the code
    * goes the recorded way, and where it does not.

@@ -62,8 +62,9 @@ async function createAll(engine: Engine, requests: readonly CreateRequest[]): Pr
   return (await Promise.all(sent)).flat()
 }
 
-export function handleFor(engine: Engine, codec: Codec, task: Task | undefined, id: ExecutionId): Handle {
-  return handleOf(engine, codec, id, task?.schemas.signals ?? {})
+export function handleFor(engine: Engine, codec: Codec, task: Task | undefined, id: string): Handle {
+  // Requests accept either form, so the handle keeps the id as it was given.
+  return handleOf(engine, codec, id as ExecutionId, task?.schemas.signals ?? {})
 }
 
 async function requestFrom(codec: Codec, task: Task, item: Submitted): Promise<CreateRequest> {

@@ -1,7 +1,6 @@
 // What `ff` does on any engine, wherever that is.
 import type { Engine } from '../engine/contract.ts'
 import type { Codec } from '../model/codec.ts'
-import type { ExecutionId } from '../model/id.ts'
 import type { RecordedRun } from '../worker/recorded-run.ts'
 import type { SubmitOptions } from '../worker/submission.ts'
 import type { Task } from '../worker/task.ts'
@@ -17,10 +16,10 @@ export function userSide(engine: Engine, codec: Codec) {
     submit: (task: Task, ...[input, options]: readonly [unknown?, SubmitOptions?]) =>
       submit(engine, codec, task, input, options),
     submitMany: (task: Task, items: readonly Submitted[]) => submitMany(engine, codec, task, items),
-    handle: (id: ExecutionId, task?: Task) => handleFor(engine, codec, task, id),
+    handle: (id: string, task?: Task) => handleFor(engine, codec, task, id),
     verify: (task: Task, runs: readonly RecordedRun[]) => verify(task, runs, { codec }),
     flow: <Out>(build: BuildFlow<Out>, options: FlowOptions = {}) => submitFlow(engine, codec, build, options),
     schedules: userSchedules(engine.schedules, codec),
-    explain: (executionId: ExecutionId) => engine.executions.explain(executionId),
+    explain: (executionId: string) => engine.executions.explain(executionId),
   }
 }

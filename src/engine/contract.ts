@@ -1,7 +1,7 @@
 // The contract: nouns, then verbs. Every operation runs for a caller; `as` gives the same engine bound to another.
 import type { EngineError } from '../model/errors.ts'
 import type { Explanation } from '../model/explain.ts'
-import type { ExecutionId, FlowId, WaitpointId } from '../model/id.ts'
+import type { FlowId } from '../model/id.ts'
 import type { ApiKey } from './api-key/api-key.ts'
 import type { AuthenticateRequest } from './api-key/authenticate.ts'
 import type { ApiKeyCreated, CreateApiKeyRequest } from './api-key/create.ts'
@@ -170,19 +170,19 @@ export interface Executions {
   changePriority(request: ChangePriorityRequest): Promise<PriorityChanged>
   cancel(request: CancelRequest): Promise<CancelResult>
   cancelMany(requests: readonly CancelRequest[]): Promise<(CancelResult | Refused)[]>
-  describe(executionId: ExecutionId): Promise<Execution | null>
+  describe(executionId: string): Promise<Execution | null>
   /** Why it is not running, in a sentence, with the facts that it is made of; or how it ended. */
-  explain(executionId: ExecutionId): Promise<Explanation | null>
+  explain(executionId: string): Promise<Explanation | null>
   /** What it ended in; may wait for that. */
-  result(executionId: ExecutionId, request?: ResultRequest): Promise<ExecutionResult | null>
+  result(executionId: string, request?: ResultRequest): Promise<ExecutionResult | null>
   /** What it was given. */
-  input(executionId: ExecutionId): Promise<ExecutionInput | null>
+  input(executionId: string): Promise<ExecutionInput | null>
   list(request?: ListRequest): Promise<ExecutionPage>
   countByState(request?: CountRequest): Promise<StateCounts>
-  resolveFlowId(executionId: ExecutionId): Promise<FlowId | null>
-  getNamespace(executionId: ExecutionId): Promise<string | null>
-  setTag(executionId: ExecutionId, key: string, value: string): Promise<void>
-  getTag(executionId: ExecutionId, key: string): Promise<string | null>
+  resolveFlowId(executionId: string): Promise<FlowId | null>
+  getNamespace(executionId: string): Promise<string | null>
+  setTag(executionId: string, key: string, value: string): Promise<void>
+  getTag(executionId: string, key: string): Promise<string | null>
 }
 
 export interface Flows {
@@ -199,24 +199,24 @@ export interface Flows {
   /** Members, edges and what each waits for, in one call: all of it, or nothing. The same request again answers the same. */
   submitGraph(request: GraphRequest): Promise<SubmittedGraph>
   /** One flow, with how many of its members are in each state and what they wait for. */
-  describe(flowId: FlowId): Promise<FlowDetail | null>
+  describe(flowId: string): Promise<FlowDetail | null>
   /** Newest first; within a partition in the order of ids. */
   list(request?: ListFlowsRequest): Promise<FlowPage>
   /** Members, edges and groups, in pages of up to 10,000 members, each with its inbound edges and its group. */
-  graph(flowId: FlowId, request?: FlowGraphRequest): Promise<FlowGraph | null>
+  graph(flowId: string, request?: FlowGraphRequest): Promise<FlowGraph | null>
   /** All edges, those that lead from a member, or those that lead to it. */
-  edges(flowId: FlowId, request?: ListEdgesRequest): Promise<EdgePage>
-  describeEdge(flowId: FlowId, edgeId: string): Promise<Edge | null>
+  edges(flowId: string, request?: ListEdgesRequest): Promise<EdgePage>
+  describeEdge(flowId: string, edgeId: string): Promise<Edge | null>
   /** How those before a member ended, and with which results, by name. */
-  upstreamResults(executionId: ExecutionId, request?: UpstreamResultsRequest): Promise<UpstreamResultPage>
+  upstreamResults(executionId: string, request?: UpstreamResultsRequest): Promise<UpstreamResultPage>
   /** Whether an execution could be claimed now, and what stands in its way. */
-  eligibility(executionId: ExecutionId): Promise<Eligibility>
+  eligibility(executionId: string): Promise<Eligibility>
   /** Resolves with the flow when it has ended, however it ended; refused with `wait_timed_out` when that takes too long. */
-  wait(flowId: FlowId, request?: WaitForFlowRequest): Promise<FlowDetail>
+  wait(flowId: string, request?: WaitForFlowRequest): Promise<FlowDetail>
   /** What happened to the flow itself, oldest first. */
-  timeline(flowId: FlowId, request?: TimelineRequest): Promise<TimelinePage>
-  setTag(flowId: FlowId, key: string, value: string): Promise<void>
-  getTag(flowId: FlowId, key: string): Promise<string | null>
+  timeline(flowId: string, request?: TimelineRequest): Promise<TimelinePage>
+  setTag(flowId: string, key: string, value: string): Promise<void>
+  getTag(flowId: string, key: string): Promise<string | null>
   /** Ends the flow, and its members with it as the policy says. Again, it answers what stands. */
   cancel(request: CancelFlowRequest): Promise<CancelFlowResult>
 }
@@ -232,7 +232,7 @@ export interface Leases {
 
 export interface Attempts {
   /** The attempts of one execution, the first one first, each with the error that ended it. */
-  list(executionId: ExecutionId, request?: ListAttemptsRequest): Promise<AttemptPage>
+  list(executionId: string, request?: ListAttemptsRequest): Promise<AttemptPage>
 }
 
 export interface Steps {
@@ -240,23 +240,23 @@ export interface Steps {
   record(request: RecordStepRequest): Promise<StepRecorded>
   recordMany(requests: readonly RecordStepRequest[]): Promise<(StepRecorded | Refused)[]>
   /** What the current generation has recorded, in that order. */
-  list(executionId: ExecutionId, request?: ListStepsRequest): Promise<StepPage>
+  list(executionId: string, request?: ListStepsRequest): Promise<StepPage>
 }
 
 export interface Suspensions {
   /** Executions that are suspended, the longest first. */
   list(request?: ListSuspensionsRequest): Promise<SuspensionPage>
   /** The suspension that an execution is in, or its last one and how that ended; null when it had none. */
-  describe(executionId: ExecutionId): Promise<SuspensionDetail | null>
+  describe(executionId: string): Promise<SuspensionDetail | null>
 }
 
 export interface Waitpoints {
   /** Creates one ahead of the suspension, so that its token can be handed out while the work goes on. */
   create(request: CreateWaitpointRequest): Promise<WaitpointCreated>
   /** Those of an execution that are not closed. Never their tokens. */
-  list(executionId: ExecutionId, request?: ListWaitpointsRequest): Promise<WaitpointPage>
+  list(executionId: string, request?: ListWaitpointsRequest): Promise<WaitpointPage>
   /** The token of one, for whoever has the right; leaves an event. Null when there is none. */
-  readToken(waitpointId: WaitpointId): Promise<WaitpointToken | null>
+  readToken(waitpointId: string): Promise<WaitpointToken | null>
   /** A link that asks for one action, once and until it expires. */
   link(request: LinkRequest): Promise<ApprovalUrl>
   /** What a link asks; it answers nothing. */
@@ -275,7 +275,7 @@ export interface Signals {
   /** Uses an approval link. */
   redeem(request: RedeemRequest): Promise<SignalResult>
   /** All that was sent to an execution, in the order in which it was accepted. */
-  list(executionId: ExecutionId, request?: ListSignalsRequest): Promise<SignalPage>
+  list(executionId: string, request?: ListSignalsRequest): Promise<SignalPage>
 }
 
 export interface SigningKeys {
@@ -294,7 +294,7 @@ export interface Events {
    */
   subscribe(request?: SubscribeRequest): Promise<Subscription>
   /** What happened to one execution, oldest first. */
-  timeline(executionId: ExecutionId, request?: TimelineRequest): Promise<TimelinePage>
+  timeline(executionId: string, request?: TimelineRequest): Promise<TimelinePage>
 }
 
 export interface Lanes {

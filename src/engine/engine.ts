@@ -5,6 +5,7 @@ import { createApiKey } from './api-key/create.ts'
 import { listApiKeys } from './api-key/list.ts'
 import { revokeApiKey } from './api-key/revoke.ts'
 import { listAttempts } from './attempt/list.ts'
+import { acceptBareIds } from './bare-id.ts'
 import { bindAll, Binding, type ForCaller } from './bound.ts'
 import { bindAdmitted } from '../model/caller.ts'
 import { localCaller, type Caller } from './caller.ts'
@@ -37,6 +38,7 @@ import { checkResumeRequest } from './execution/resume.ts'
 import { setTag } from './execution/set-tag.ts'
 import { checkWarnRequest } from './execution/warn.ts'
 import { throwInOurWords } from './failure.ts'
+import { idPlaces } from './id-places.ts'
 import { flowOperations } from './flow/flows.ts'
 import { checkLeases } from './lease/check.ts'
 import { listExpiredLeases } from './lease/list-expired.ts'
@@ -156,6 +158,14 @@ type Nouns = Omit<Engine, 'as' | 'serverTime'>
 type Operations = { readonly [Noun in keyof Nouns]: ForCaller<Nouns[Noun]> }
 
 function operationsOf(engine: Shared): Operations {
+  const operations = byFullIds(engine)
+  const nouns = Object.entries<object>(operations).map(([noun, verbs]) => {
+    return [noun, acceptBareIds(engine.sql, verbs, idPlaces[noun as keyof Nouns])]
+  })
+  return Object.fromEntries(nouns) as Operations
+}
+
+function byFullIds(engine: Shared): Operations {
   const { sql, signingKeys } = engine
   const create = inSets(checkCreateRequest, (item) => {
     if (item.parent !== null) return engine.createChildren

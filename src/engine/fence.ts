@@ -14,7 +14,7 @@ import { hasMoreToClose } from './execution/ending.ts'
 
 /** What a claim gives and every write of its holder names. */
 export interface Fence {
-  readonly executionId: ExecutionId
+  readonly executionId: string
   readonly leaseId: string
   readonly leaseEpoch: number
 }

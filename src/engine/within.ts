@@ -4,6 +4,8 @@ import { EngineError } from '../model/errors.ts'
 import { sqlState } from '../sql/errors.ts'
 import type { Sql } from '../sql/sql.ts'
 import { statement } from '../sql/statement.ts'
+import { acceptBareIds } from './bare-id.ts'
+import { bindAll, type ForCaller } from './bound.ts'
 import type { Caller } from './caller.ts'
 import { cancelHeldOperation } from './execution/cancel-held.ts'
 import {
@@ -19,6 +21,7 @@ import { createChildren } from './execution/create-child.ts'
 import { createKeyed } from './execution/create.ts'
 import { asEngineError, contended } from './failure.ts'
 import type { CarriedHint, HintedTimer, Hinting, Hints } from './hint.ts'
+import { idPlaces } from './id-places.ts'
 import { held, type SetOperation } from './merge.ts'
 import type { QueueRegistry } from './queue/intern.ts'
 import { untilSent } from './resend.ts'
@@ -79,24 +82,27 @@ export function withinTransaction({ sql, queues, hints, signingKeys }: Parts, bo
   const tell = async (hint: CarriedHint | null): Promise<void> => {
     if (hint !== null) await borrowed.query(notify, { ...hint })
   }
-  return {
-    submit: async (request) => {
+  const own: ForCaller<Within> = {
+    submit: async (caller, request) => {
       const item = checkCreateRequest(caller, request)
       const create = item.parent === null ? createKeyed : createChildren
       return perform((hints) => create(borrowed, queues, hints.ring, (inMs) => hints.due('delay', inMs)), item)
     },
-    signal: async (request) =>
+    signal: async (caller, request) =>
       perform(
         (hints) => receiveOperation(borrowed, signingKeys, new OpenedWaitpoints(), hints),
         checkSendRequest(caller, request),
       ),
-    cancel: async (request) => {
+    cancel: async (caller, request) => {
       const item = checkCancelRequest(caller, request)
       return isByHolder(item)
         ? perform(() => cancelHeldOperation(borrowed, leftToTheSweep), item)
         : perform((hints) => cancelOperation(borrowed, leftToTheSweep, hints.calledOff), item)
     },
   }
+  const { create, cancel } = idPlaces.executions!
+  const places = { submit: create!, signal: idPlaces.signals!.send!, cancel: cancel! }
+  return bindAll<Within>(caller, acceptBareIds(borrowed, own, places))
 }
 
 // What an ending owes others cannot be resolved before the commit, of which nobody here hears.

@@ -1,11 +1,10 @@
 // What can be read off a condition before any fact is known.
 import { nodesOf, signalNodesOf, waitpointsOf } from './condition.ts'
 import type { Condition } from './condition.ts'
-import type { ExecutionId } from './id.ts'
 
 /** The children whose endings it waits for, each once. */
-export function childrenOf(condition: Condition): ExecutionId[] {
-  const children = new Set<ExecutionId>()
+export function childrenOf(condition: Condition): string[] {
+  const children = new Set<string>()
   for (const [, node] of nodesOf(condition)) {
     if (node.kind === 'child') children.add(node.executionId)
   }

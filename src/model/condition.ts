@@ -9,7 +9,6 @@
 // A signal comes in by one of two doors, and a leaf says by which. With `waitpoint` it takes what was sent through that
 // waitpoint, of any name unless it names one. Without, it must have a `name`, and takes what was sent to the execution by
 // that name, which needs a right. So a stranger who holds a token never answers a leaf that is not for that token.
-import type { ExecutionId } from './id.ts'
 import type { Predicate } from './predicate.ts'
 import type { SignalSource } from './signal.ts'
 
@@ -51,7 +50,7 @@ export interface TimeoutCondition {
 /** Met when the child has ended, in whatever way. */
 export interface ChildCondition {
   readonly kind: 'child'
-  readonly executionId: ExecutionId
+  readonly executionId: string
 }
 
 /** Met from this millisecond on. */

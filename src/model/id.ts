@@ -110,15 +110,35 @@ export function parsePartition(tag: unknown): number {
 // Any version of uuid, in small letters or capitals; the tag has one spelling.
 const idForm = /^\{fp:(0|[1-9]\d*)\}:([\da-fA-F]{8}(?:-[\da-fA-F]{4}){3}-[\da-fA-F]{12})$/
 
-function parseId(noun: 'execution' | 'flow' | 'waitpoint', text: unknown): IdParts {
+export type Noun = 'execution' | 'flow' | 'waitpoint'
+
+/** A uuid without its partition, in any case; the engine finds the partition in the row. */
+export function isBareUuid(text: unknown): text is string {
+  return typeof text === 'string' && text.length === 36 && uuidForm.test(text.toLowerCase())
+}
+
+/** Reads `{fp:N}:<uuid>` or the bare uuid, whose partition is null. For code that checks an id before it uses it. */
+export function parseGivenId(text: string): { readonly partition: number | null; readonly uuid: string } {
+  return isBareUuid(text) ? { partition: null, uuid: checkUuid('execution', text) } : parseExecutionId(text)
+}
+
+function parseId(noun: Noun, text: unknown): IdParts {
   const match = typeof text === 'string' ? idForm.exec(text) : null
   if (match === null) {
-    throw refusal('invalid_id', `${noun} id`, show(text), '{fp:N}:<uuid> with N from 0 to 255')
+    // Requests that name a stored row have their bare uuids completed before they come here.
+    const allowed = isBareUuid(text)
+      ? '{fp:N}:<uuid> here, because N decides where the row is stored; leave the id out to have one made'
+      : '{fp:N}:<uuid> with N from 0 to 255, or the bare uuid'
+    throw refusal('invalid_id', `${noun} id`, show(text), allowed)
   }
-  const uuid = match[2]!.toLowerCase()
+  return { partition: checkPartition(Number(match[1])), uuid: checkUuid(noun, match[2]!) }
+}
+
+function checkUuid(noun: Noun, text: string): string {
+  const uuid = text.toLowerCase()
   // Pages begin before the first and after the last uuid, so no row may have them.
   if (uuid === firstUuid || uuid === lastUuid) throw refusal('invalid_id', `${noun} id`, show(text), 'an id of its own')
-  return { partition: checkPartition(Number(match[1])), uuid }
+  return uuid
 }
 
 const firstUuid = '00000000-0000-0000-0000-000000000000'

@@ -5,11 +5,10 @@ import type { LogEvent } from '../engine/event/log-event.ts'
 import type { SubscribeRequest } from '../engine/event/subscribe.ts'
 import type { Subscription, Truncated } from '../engine/event/subscription.ts'
 import type { TimelineRequest } from '../engine/event/timeline.ts'
-import type { ExecutionId } from '../model/id.ts'
 
 export async function followTimeline(
   engine: Engine,
-  executionId: ExecutionId,
+  executionId: string,
   request: TimelineRequest,
   until: Pick<SubscribeRequest, 'signal'> = {},
 ): Promise<Subscription> {

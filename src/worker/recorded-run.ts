@@ -40,7 +40,7 @@ export interface RecordedRun {
 
 const format = 'flowfabric.run.1'
 
-export async function exportRun(engine: Engine, executionId: ExecutionId): Promise<RecordedRun> {
+export async function exportRun(engine: Engine, executionId: string): Promise<RecordedRun> {
   const [found, input, now] = await Promise.all([
     engine.executions.describe(executionId),
     engine.executions.input(executionId),
@@ -65,7 +65,7 @@ export async function exportRun(engine: Engine, executionId: ExecutionId): Promi
   const traits = { namespace, lane, kind, version, tags, generation, flowId, parentId, state }
   return {
     format,
-    executionId,
+    executionId: found.executionId,
     ...traits,
     at: found.endedAt ?? now,
     input: recorded(input.payload, input.encoding),
@@ -74,7 +74,7 @@ export async function exportRun(engine: Engine, executionId: ExecutionId): Promi
   }
 }
 
-async function upstreamsOf(engine: Engine, executionId: ExecutionId): Promise<RecordedUpstream[]> {
+async function upstreamsOf(engine: Engine, executionId: string): Promise<RecordedUpstream[]> {
   const upstreams: RecordedUpstream[] = []
   for (let cursor: string | undefined; ;) {
     const request = { limit: 1000, ...(cursor !== undefined && { cursor }) }

@@ -5,7 +5,6 @@ import { expect, test } from 'vitest'
 import { task } from '../../src/worker/task.ts'
 import { Worker } from '../../src/worker/worker.ts'
 import { jsonCodec } from '../../src/model/codec.ts'
-import type { ExecutionId } from '../../src/model/id.ts'
 import { makeFolder } from '../support/temporary-folder.ts'
 import { interruptible, typing } from './typed.ts'
 
@@ -15,7 +14,7 @@ test('submit prints the id alone into a pipe, and accepts what was asked for', a
     --task-version v2 --capability gpu --delay 1h`
   const { code, out } = await cli.type(...words.split(/\s+/))
   expect(code).toBe(0)
-  const found = await cli.engine.executions.describe(out.trim() as ExecutionId)
+  const found = await cli.engine.executions.describe(out.trim())
   expect(found).toMatchObject({
     kind: 'greet',
     lane: 'mail',

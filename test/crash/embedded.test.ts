@@ -24,7 +24,7 @@ test('an embedded process that is killed leaves everything as it was answered, a
   const sql = await openEmbedded({ directory, schema: 'flowfabric' })
   onTestFinished(() => sql.close())
   const { executions } = createEngine(sql)
-  const states = (ids: readonly ExecutionId[]) =>
+  const states = (ids: readonly string[]) =>
     Promise.all(ids.map(async (id) => (await executions.describe(id))?.publicState))
   const held = fences.map(({ executionId }) => executionId)
   expect(await states(created)).toEqual(created.map(() => 'waiting'))

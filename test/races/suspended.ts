@@ -51,8 +51,8 @@ export async function suspended(
 const tokens = new Map<ExecutionId, { readonly waitpointId: WaitpointId; readonly token: string }>()
 
 /** By the token of the waitpoint that it was suspended with, or by name. */
-export function signal({ signals }: Engine, executionId: ExecutionId): Promise<SignalResult> {
-  const answer = tokens.get(executionId)
+export function signal({ signals }: Engine, executionId: string): Promise<SignalResult> {
+  const answer = tokens.get(executionId as ExecutionId)
   if (answer === undefined) return signals.send({ executionId, name: 'go' })
   return signals.deliver({ ...answer, name: 'yes' })
 }

@@ -2,7 +2,6 @@
 import { inject, onTestFinished, vi } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
 import { openEngine, type OpenEngine } from '../../src/engine/engine.ts'
-import type { ExecutionId } from '../../src/model/id.ts'
 import { silent } from '../../src/sql/logger.ts'
 import type { Lease } from '../../src/worker/lease.ts'
 import { Leases } from '../../src/worker/leases.ts'
@@ -13,7 +12,7 @@ export interface Holding {
   /** How many leases each look was at. */
   readonly looks: readonly number[]
   readonly held: readonly Lease[]
-  readonly ids: readonly ExecutionId[]
+  readonly ids: readonly string[]
 }
 
 /** Holds so many of what `create` has made, in the order in which they can be claimed. */

@@ -33,7 +33,7 @@ export function kindsOf(parentId: string): Kind[] {
     { label: 'by lane', request: { lane: 'lane-1' }, small: 'small_1' },
     { label: 'by kind', request: { kind: 'kind-1' }, small: 'small_1' },
     { label: 'by tag', request: { tag: { key: 'team', value: 'team-1' } }, small: 'small_1' },
-    { label: 'by parent', request: { parentId: parentId as NonNullable<ListRequest['parentId']> }, small: 'small_1' },
+    { label: 'by parent', request: { parentId: parentId }, small: 'small_1' },
     { label: 'by partition', request: { partition: 7 }, small: 'small_1' },
     ...allStates.map((state) => byState(state, {}, isRare(state) ? `${state} (rare)` : state)),
     ...(['waiting', 'delayed', 'active', 'suspended', 'completed'] as const).map((state) =>

@@ -123,7 +123,7 @@ async function live(ff: FlowFabric, answering: Answering): Promise<void> {
   const run = await ff.submit(answering === 'name' ? askByName : askByToken)
   await suspended
   if (answering === 'name') await run.signal('answer', 'yes')
-  else await ff.engine.signals.deliver({ ...marks.waitpoint!, name: 'yes' } as never)
+  else await ff.engine.signals.deliver({ ...marks.waitpoint!, name: 'yes' })
   // Waiting for the result polls; its statements would compete with the measured ones.
   await resumed
   await run.result()

@@ -30,7 +30,7 @@ function text({ least = 1, most, of = 'line' }: Text): z.ZodString {
 const hex = '[0-9a-fA-F]'
 const uuidPattern = `${hex}{8}(?:-${hex}{4}){3}-${hex}{12}`
 export const partitionPattern = '(?:[0-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5])'
-export const idPattern = new RegExp(`^\\{fp:${partitionPattern}\\}:${uuidPattern}$`)
+export const idPattern = new RegExp(`^(?:\\{fp:${partitionPattern}\\}:)?${uuidPattern}$`)
 
 export const namespace = text({ most: limits.namespaceBytes }).describe('One namespace; not `*`.')
 export const lane = text({ most: limits.laneBytes, of: 'ascii' })

@@ -44,13 +44,16 @@ function idText() {
   return z
     .string()
     .regex(idPattern)
-    .meta({ examples: ['{fp:7}:0190a000-0000-7000-8000-000000000000'] })
+    .meta({ examples: ['{fp:7}:0190a000-0000-7000-8000-000000000000', '0190a000-0000-7000-8000-000000000000'] })
 }
 
+const idForms =
+  'The full id or its bare uuid; answers have full ids, and the id of a new row must be full. In a path, percent-encoded or as it is.'
+
 export const bytes = named('Bytes', z.string().meta({ contentEncoding: 'base64' }), 'Bytes in base64.')
-export const executionId = named('ExecutionId', idText(), 'In a path, percent-encoded or as it is.')
-export const flowId = named('FlowId', idText(), 'In a path, percent-encoded or as it is.')
-export const waitpointId = named('WaitpointId', idText(), 'In a path, percent-encoded or as it is.')
+export const executionId = named('ExecutionId', idText(), idForms)
+export const flowId = named('FlowId', idText(), idForms)
+export const waitpointId = named('WaitpointId', idText(), idForms)
 export const json = named('Json', z.unknown(), 'Any JSON value.')
 export const time = named('Time', z.int().min(0).max(lastTime), "Milliseconds since 1970, by the database's clock.")
 export const milliseconds = z.int().min(0)

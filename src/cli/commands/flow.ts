@@ -129,7 +129,7 @@ function addCancel(flow: Command, cli: Cli): void {
   cli.does(command, ({ policy, reason, wait }: CancelOptions, id: string) =>
     cli.connected(async ({ engine }) => {
       const answer = await engine.flows.cancel({
-        flowId: id as FlowId,
+        flowId: id,
         ...(policy !== undefined && { policy }),
         ...(reason !== undefined && { reason }),
         ...(wait !== undefined && { wait }),

@@ -1,7 +1,6 @@
 import { Option, type Command } from 'commander'
 import type { ListRequest } from '../../engine/execution/list.ts'
 import type { Execution } from '../../engine/execution/snapshot.ts'
-import type { ExecutionId } from '../../model/id.ts'
 import { publicStates, type PublicState } from '../../model/state.ts'
 import { tag } from '../arguments.ts'
 import type { Cli } from '../cli.ts'
@@ -63,7 +62,7 @@ function requestOf({ state, kind, lane, tag: tags = {}, parent, partition }: Lis
     ...(kind !== undefined && { kind }),
     ...(lane !== undefined && { lane }),
     ...(first !== undefined && { tag: { key: first[0], value: first[1] } }),
-    ...(parent !== undefined && { parentId: parent as ExecutionId }),
+    ...(parent !== undefined && { parentId: parent }),
     ...(partition !== undefined && { partition: /^\d+$/.test(partition) ? Number(partition) : partition }),
   }
 }

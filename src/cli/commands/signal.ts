@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import type { SignalEffect } from '../../model/signal.ts'
 import type { SignalContent, SignalResult } from '../../engine/signal/incoming.ts'
-import type { ExecutionId, WaitpointId } from '../../model/id.ts'
 import { jsonValue } from '../arguments.ts'
 import type { Cli } from '../cli.ts'
 import { examples } from '../examples.ts'
@@ -37,8 +36,8 @@ export function addSignal(program: Command, cli: Cli): void {
       const content = await contentOf(name, value, options)
       const result =
         options.token === undefined
-          ? await engine.signals.send({ executionId: target as ExecutionId, ...content })
-          : await engine.signals.deliver({ waitpointId: target as WaitpointId, token: options.token, ...content })
+          ? await engine.signals.send({ executionId: target, ...content })
+          : await engine.signals.deliver({ waitpointId: target, token: options.token, ...content })
       tellSignal(cli, result)
     })
   })

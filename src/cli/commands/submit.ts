@@ -79,7 +79,7 @@ function requestOf(kind: string, options: SubmitOptions): CreateRequest {
     ...(capability !== undefined && { requiredCapabilities: capability }),
     ...(key !== undefined && { idempotencyKey: key }),
     ...(tags !== undefined && { tags }),
-    ...(parent !== undefined && { parentId: parent as ExecutionId }),
+    ...(parent !== undefined && { parentId: parent }),
   }
 }
 

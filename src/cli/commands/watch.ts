@@ -2,7 +2,6 @@ import { Option, type Command } from 'commander'
 import type { SubscribeRequest } from '../../engine/event/subscribe.ts'
 import type { EventKind } from '../../engine/event/log-event.ts'
 import { EngineError } from '../../model/errors.ts'
-import type { ExecutionId, FlowId } from '../../model/id.ts'
 import { list, tag } from '../arguments.ts'
 import type { Cli, Connected } from '../cli.ts'
 import { examples } from '../examples.ts'
@@ -37,14 +36,14 @@ async function watchOne(cli: Cli, { engine }: Connected, options: WatchOptions, 
   if (together !== undefined) {
     throw new EngineError('invalid_input', `--${together} chooses among all events; leave it out, or the id`)
   }
-  await follow(cli, engine, id as ExecutionId)
+  await follow(cli, engine, id)
 }
 
 async function watchAll(cli: Cli, { engine }: Connected, options: WatchOptions): Promise<void> {
   const { flow, kind, tag: tags, after } = options
   const signal = cli.surroundings.interruption?.()
   const request: SubscribeRequest = {
-    ...(flow !== undefined && { flowId: flow as FlowId }),
+    ...(flow !== undefined && { flowId: flow }),
     ...(kind !== undefined && { kinds: kind }),
     ...(tags !== undefined && { tags }),
     ...(after !== undefined && { after }),

@@ -1,6 +1,6 @@
 // The attempts of an execution, in order: the records of those that ended or were interrupted, and the one that runs.
 import { decodeCursor, encodeCursor } from '../../model/cursor.ts'
-import { parseExecutionId, type ExecutionId } from '../../model/id.ts'
+import { parseExecutionId } from '../../model/id.ts'
 import type { FailureCategory } from '../../model/policy.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
@@ -86,7 +86,7 @@ const list = 'attempts'
 export async function listAttempts(
   sql: Sql,
   caller: Caller,
-  executionId: ExecutionId,
+  executionId: string,
   request: ListAttemptsRequest,
 ): Promise<AttemptPage> {
   refuseUnknownFields('attempts.list', request, ['limit', 'cursor'])

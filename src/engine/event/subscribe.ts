@@ -2,7 +2,7 @@
 // starts the process's reader, the last one stops it.
 import { eventKinds } from '../../model/event-kind.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
-import { parseExecutionId, parseFlowId, type ExecutionId, type FlowId } from '../../model/id.ts'
+import { parseExecutionId, parseFlowId } from '../../model/id.ts'
 import { checkAbortSignal, refuseUnknownFields } from '../../model/shape.ts'
 import { parseTags } from '../../model/tag.ts'
 import { nearest, show } from '../../model/text.ts'
@@ -24,9 +24,9 @@ export interface SubscribeRequest {
   /** Only events of executions that have all of these. */
   readonly tags?: Readonly<Record<string, string>>
   /** Only events of this flow and of its members. */
-  readonly flowId?: FlowId
+  readonly flowId?: string
   /** Only events of this execution; not together with a flow. */
-  readonly executionId?: ExecutionId
+  readonly executionId?: string
   /** The cursor of the last event that was handled. Left out or empty: from now on. */
   readonly after?: string
   /** Ends the iteration. */

@@ -1,6 +1,6 @@
 // The events of one execution that are committed, oldest first. A renewal under way draws its id under the lease's lock
 // and not the execution's, so it may yet take its place before the last of them: whoever follows along subscribes.
-import { parseExecutionId, type ExecutionId } from '../../model/id.ts'
+import { parseExecutionId } from '../../model/id.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
@@ -40,7 +40,7 @@ limit $5`,
 export async function timeline(
   sql: Sql,
   caller: Caller,
-  executionId: ExecutionId,
+  executionId: string,
   request: TimelineRequest = {},
 ): Promise<TimelinePage> {
   refuseUnknownFields('timeline', request, ['limit', 'cursor'])

@@ -20,7 +20,7 @@ import { endExecutionsWhole, endsWithoutMore } from './ending.ts'
 import { checkTarget, lockAlone, type Target } from './operator-set.ts'
 
 export interface CancelRequest {
-  readonly executionId: ExecutionId
+  readonly executionId: string
   readonly reason?: string
   /** How long a running one may go on after it was asked to stop; without it, or with 0, it ends at once. */
   readonly grace?: Duration

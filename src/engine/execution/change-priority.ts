@@ -21,7 +21,7 @@ import {
 } from './operator-set.ts'
 
 export interface ChangePriorityRequest {
-  readonly executionId: ExecutionId
+  readonly executionId: string
   /** 0 to 9000; a value outside is clamped, and the answer says what was used. */
   readonly priority: number
 }

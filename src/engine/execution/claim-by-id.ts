@@ -2,7 +2,7 @@
 import { attached } from '../../model/attached.ts'
 import type { Duration } from '../../model/duration.ts'
 import { EngineError } from '../../model/errors.ts'
-import { parseExecutionId, type ExecutionId } from '../../model/id.ts'
+import { formatExecutionId, parseExecutionId, type ExecutionId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
 import type { Served } from '../../model/served.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
@@ -25,7 +25,7 @@ import { claimColumns, claimInput, claimRow, decodeClaim, holdTaken, isOfCancell
 import { checkLeaseTtl, checkWorker } from './renew.ts'
 
 export interface ClaimByIdRequest extends ServedRequest {
-  readonly executionId: ExecutionId
+  readonly executionId: string
   readonly grantId: string
   readonly workerId: string
   readonly workerInstanceId: string
@@ -118,8 +118,8 @@ const fields = ['executionId', 'grantId', 'workerId', 'workerInstanceId', 'lease
 
 export async function claimById(sql: Sql, caller: Caller, request: ClaimByIdRequest): Promise<Claim> {
   refuseUnknownFields('claimById', request, fields)
-  const { executionId } = request
-  const { partition, uuid } = parseExecutionId(executionId)
+  const { partition, uuid } = parseExecutionId(request.executionId)
+  const executionId = formatExecutionId(partition, uuid)
   const served = checkServed(request)
   const target = { execution_id: uuid, partition_key: partition, namespace: caller.namespace }
   const values = {

@@ -23,7 +23,7 @@ import { checkTime } from './time.ts'
 
 export interface CreateRequest {
   /** Minted when left out. Creating the same id again answers `duplicate`. */
-  readonly executionId?: ExecutionId
+  readonly executionId?: string
   readonly kind: string
   readonly namespace?: string
   /** Defaults to `default`. */
@@ -47,7 +47,7 @@ export interface CreateRequest {
   /** Who asked for it; defaults to the caller's actor. */
   readonly creator?: string
   /** The execution on whose behalf it is made. It shares the parent's namespace and partition. */
-  readonly parentId?: ExecutionId
+  readonly parentId?: string
   /** What becomes of it when its parent ends first: it is cancelled, unless told otherwise, or goes on by itself. */
   readonly onParentEnd?: OnParentEnd
   /** Holds within the namespace; of a child, within its parent. */
@@ -162,7 +162,7 @@ const noKey = { idempotencyKey: null, idempotencyTtlMs: null, requestHash: null 
 const creatorRule = { maxBytes: limits.creatorBytes }
 const keyRule = { minBytes: 1, maxBytes: limits.idempotencyKeyBytes }
 
-function checkParent(parentId: ExecutionId, onParentEnd: unknown = 'cancel'): NewParent {
+function checkParent(parentId: string, onParentEnd: unknown = 'cancel'): NewParent {
   const { partition, uuid } = parseExecutionId(parentId)
   const found = onParentEnds.find((one) => one === onParentEnd)
   if (found === undefined) {

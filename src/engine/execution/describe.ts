@@ -1,4 +1,4 @@
-import { parseExecutionId, type ExecutionId } from '../../model/id.ts'
+import { parseExecutionId } from '../../model/id.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement, type ValuesOf } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
@@ -20,7 +20,7 @@ export function describeCall(target: ValuesOf<typeof describeStatement.params>) 
   return call(describeStatement, target)
 }
 
-export async function describe(sql: Sql, caller: Caller, executionId: ExecutionId): Promise<Execution | null> {
+export async function describe(sql: Sql, caller: Caller, executionId: string): Promise<Execution | null> {
   const { partition, uuid } = parseExecutionId(executionId)
   const [row] = await sql.query(describeStatement, {
     execution_id: uuid,

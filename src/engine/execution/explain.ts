@@ -2,7 +2,7 @@
 import type { Condition } from '../../model/condition.ts'
 import { explain, type Explanation } from '../../model/explain.ts'
 import type { ExplainFacts } from '../../model/explain-facts.ts'
-import { parseExecutionId, type ExecutionId } from '../../model/id.ts'
+import { parseExecutionId } from '../../model/id.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
@@ -86,7 +86,7 @@ where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.na
 })
 
 /** Null for an execution that does not exist, or is not the caller's. */
-export async function explainExecution(sql: Sql, caller: Caller, id: ExecutionId): Promise<Explanation | null> {
+export async function explainExecution(sql: Sql, caller: Caller, id: string): Promise<Explanation | null> {
   const { partition, uuid } = parseExecutionId(id)
   const target = { execution_id: uuid, partition_key: partition, namespace: caller.namespace }
   const [[found], [row]] = await sql.pipeline([describeCall(target), call(readFacts, target)])

@@ -1,4 +1,4 @@
-import { parseExecutionId, type ExecutionId } from '../../model/id.ts'
+import { parseExecutionId } from '../../model/id.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
@@ -13,7 +13,7 @@ from flowfabric.ff_exec_core
 where execution_id = $1 and partition_key = $2 and ($3::text is null or namespace = $3)`,
 })
 
-export async function getNamespace(sql: Sql, caller: Caller, executionId: ExecutionId): Promise<string | null> {
+export async function getNamespace(sql: Sql, caller: Caller, executionId: string): Promise<string | null> {
   const { partition, uuid } = parseExecutionId(executionId)
   const [row] = await sql.query(readNamespace, {
     execution_id: uuid,

@@ -1,4 +1,4 @@
-import { parseExecutionId, type ExecutionId } from '../../model/id.ts'
+import { parseExecutionId } from '../../model/id.ts'
 import { checkTagKey } from '../../model/tag.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
@@ -15,7 +15,7 @@ join flowfabric.ff_exec_tag t on t.execution_id = any (array[e.execution_id])
 where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.namespace = $3) and t.tag_key = $4`,
 })
 
-export async function getTag(sql: Sql, caller: Caller, executionId: ExecutionId, key: string): Promise<string | null> {
+export async function getTag(sql: Sql, caller: Caller, executionId: string, key: string): Promise<string | null> {
   const { partition, uuid } = parseExecutionId(executionId)
   const [row] = await sql.query(readTag, {
     execution_id: uuid,

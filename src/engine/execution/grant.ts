@@ -35,7 +35,7 @@ import {
 import { checkWorker } from './renew.ts'
 
 export interface GrantRequest extends ServedRequest {
-  readonly executionId: ExecutionId
+  readonly executionId: string
   readonly workerId: string
   readonly workerInstanceId: string
   /** From 1 ms to a minute; defaults to 5 s. */

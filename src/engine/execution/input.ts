@@ -1,5 +1,5 @@
 // What an execution was given, of its current generation.
-import { parseExecutionId, type ExecutionId } from '../../model/id.ts'
+import { parseExecutionId } from '../../model/id.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
@@ -20,7 +20,7 @@ join flowfabric.ff_exec_input i on i.partition_key = e.partition_key and i.execu
 where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.namespace = $3)`,
 })
 
-export async function input(sql: Sql, caller: Caller, executionId: ExecutionId): Promise<ExecutionInput | null> {
+export async function input(sql: Sql, caller: Caller, executionId: string): Promise<ExecutionInput | null> {
   const { partition, uuid } = parseExecutionId(executionId)
   const by = { execution_id: uuid, partition_key: partition, namespace: caller.namespace }
   const [row] = await sql.query(readInput, by)

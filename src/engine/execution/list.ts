@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import { decodeCursor, encodeCursor } from '../../model/cursor.ts'
 import { EngineError } from '../../model/errors.ts'
-import { formatExecutionId, parseExecutionId, parsePartition, type ExecutionId } from '../../model/id.ts'
+import { formatExecutionId, parseExecutionId, parsePartition } from '../../model/id.ts'
 import { checkKind, checkLane, checkNamespace } from '../../model/name.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { publicStates, type PublicState } from '../../model/state.ts'
@@ -32,7 +32,7 @@ export interface ListRequest {
   readonly kind?: string
   readonly state?: PublicState
   readonly tag?: { readonly key: string; readonly value: string }
-  readonly parentId?: ExecutionId
+  readonly parentId?: string
   /** `{fp:7}` or 7. */
   readonly partition?: string | number
   /** Nought is an empty page, more than 1,000 is 1,000; 50 when left out. */

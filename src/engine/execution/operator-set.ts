@@ -16,7 +16,7 @@ export interface Target {
   readonly actor: string
 }
 
-export function checkTarget(caller: Caller, executionId: ExecutionId): Target {
+export function checkTarget(caller: Caller, executionId: string): Target {
   const { partition, uuid } = parseExecutionId(executionId)
   const { namespace, actor } = caller
   // As it is stored: a uuid may be written in capitals.

@@ -11,7 +11,7 @@ import { checkTarget, type Target } from './operator-set.ts'
 import { checkRequestId, type Repeatable } from './request-memory.ts'
 
 export interface ReplayRequest {
-  readonly executionId: ExecutionId
+  readonly executionId: string
   readonly reason?: string
   /** The step to go on from: what succeeded before it is kept. By its name, where there are several the first. */
   readonly from?: string | { readonly name: string; readonly index?: number }

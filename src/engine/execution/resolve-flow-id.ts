@@ -1,4 +1,4 @@
-import { formatFlowId, parseExecutionId, type ExecutionId, type FlowId } from '../../model/id.ts'
+import { formatFlowId, parseExecutionId, type FlowId } from '../../model/id.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
@@ -14,7 +14,7 @@ where execution_id = $1 and partition_key = $2 and ($3::text is null or namespac
 })
 
 /** The flow that it is a member of. A flow and its members share a partition. */
-export async function resolveFlowId(sql: Sql, caller: Caller, executionId: ExecutionId): Promise<FlowId | null> {
+export async function resolveFlowId(sql: Sql, caller: Caller, executionId: string): Promise<FlowId | null> {
   const { partition, uuid } = parseExecutionId(executionId)
   const [row] = await sql.query(readFlowId, {
     execution_id: uuid,

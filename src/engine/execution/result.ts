@@ -1,5 +1,5 @@
 import { parseDuration, type Duration } from '../../model/duration.ts'
-import { parseExecutionId, type ExecutionId } from '../../model/id.ts'
+import { parseExecutionId } from '../../model/id.ts'
 import { checkAbortSignal, refuseUnknownFields } from '../../model/shape.ts'
 import type { PublicState } from '../../model/state.ts'
 import type { Sql } from '../../sql/sql.ts'
@@ -49,7 +49,7 @@ export async function result(
   sql: Sql,
   endings: Endings,
   caller: Caller,
-  executionId: ExecutionId,
+  executionId: string,
   request: ResultRequest,
 ): Promise<ExecutionResult | null> {
   refuseUnknownFields('result', request, ['wait', 'signal'])
@@ -64,7 +64,7 @@ export async function result(
   return outlast({ until }, readNow)
 }
 
-async function read(sql: Sql, caller: Caller, executionId: ExecutionId): Promise<ExecutionResult | null> {
+async function read(sql: Sql, caller: Caller, executionId: string): Promise<ExecutionResult | null> {
   const { partition, uuid } = parseExecutionId(executionId)
   const [row] = await sql.query(readResult, {
     execution_id: uuid,

@@ -36,7 +36,7 @@ import {
 } from './request-memory.ts'
 
 export interface ResumeRequest {
-  readonly executionId: ExecutionId
+  readonly executionId: string
   /** How long it is not claimable; left out: not at all. */
   readonly delay?: Duration
   readonly reason?: string

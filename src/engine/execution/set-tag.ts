@@ -1,6 +1,6 @@
 import { attached } from '../../model/attached.ts'
 import { EngineError } from '../../model/errors.ts'
-import { parseExecutionId, type ExecutionId } from '../../model/id.ts'
+import { parseExecutionId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
 import { checkTagKey, checkTagValue } from '../../model/tag.ts'
 import { call, type Sql } from '../../sql/sql.ts'
@@ -51,13 +51,7 @@ returning e.execution_id`,
 
 const lockTimeoutMs = 2000
 
-export async function setTag(
-  sql: Sql,
-  caller: Caller,
-  executionId: ExecutionId,
-  key: string,
-  value: string,
-): Promise<void> {
+export async function setTag(sql: Sql, caller: Caller, executionId: string, key: string, value: string): Promise<void> {
   const { partition, uuid } = parseExecutionId(executionId)
   const target = { execution_id: uuid, partition_key: partition, namespace: caller.namespace }
   const tag = { key: checkTagKey(key), value: checkTagValue(key, value), limit: limits.tagCount }

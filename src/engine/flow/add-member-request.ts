@@ -1,7 +1,7 @@
 // What a caller may ask of `addMember`.
 import { allOf, parseJoinPolicy, quorumOf, type JoinPolicyInput } from '../../model/edge-group.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
-import { formatExecutionId, parseExecutionId, type ExecutionId, type FlowId } from '../../model/id.ts'
+import { formatExecutionId, parseExecutionId, type ExecutionId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { show } from '../../model/text.ts'
@@ -15,13 +15,13 @@ import type { EdgeTraits, MemberExecution } from './graph-request.ts'
 import type { NewEdge, NewGroup } from './new-graph.ts'
 
 export interface AddMemberRequest {
-  readonly flowId: FlowId
+  readonly flowId: string
   /** Unique in the flow; the uuid of the execution when left out. */
   readonly name?: string
   /** A new execution, */
   readonly execution?: MemberExecution
   /** or one that exists and has no flow. */
-  readonly executionId?: ExecutionId
+  readonly executionId?: string
   /** What a new one waits for. No more edges can be added to these. */
   readonly after?: readonly InboundEdge[]
   readonly policy?: JoinPolicyInput
@@ -30,7 +30,7 @@ export interface AddMemberRequest {
 }
 
 export interface InboundEdge extends EdgeTraits {
-  readonly upstream: ExecutionId
+  readonly upstream: string
 }
 
 /** A checked request for a member that is new, or for one that exists. */
@@ -69,7 +69,7 @@ export function checkAddition(target: FlowTarget, namespace: string, request: Ad
   return { ...target, ...named(request.name, fresh.executionId), executionUuid: fresh.uuid, expectedRevision, created }
 }
 
-function named(name: string | undefined, executionId: ExecutionId) {
+function named(name: string | undefined, executionId: string) {
   const { partition, uuid } = parseExecutionId(executionId)
   return {
     executionId: formatExecutionId(partition, uuid),
@@ -77,7 +77,7 @@ function named(name: string | undefined, executionId: ExecutionId) {
   }
 }
 
-function checkPartition({ flowId, partition: wanted }: FlowTarget, executionId: ExecutionId) {
+function checkPartition({ flowId, partition: wanted }: FlowTarget, executionId: string) {
   const parts = parseExecutionId(executionId)
   if (parts.partition === wanted) return parts
   throw new EngineError(

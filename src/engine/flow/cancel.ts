@@ -34,7 +34,7 @@ export const cancelPolicies = ['cancel_all', 'cancel_pending', 'flow_only'] as c
 export type CancelPolicy = (typeof cancelPolicies)[number]
 
 export interface CancelFlowRequest {
-  readonly flowId: FlowId
+  readonly flowId: string
   /** Defaults to `cancel_all`. */
   readonly policy?: CancelPolicy
   readonly reason?: string

@@ -14,7 +14,7 @@ import { oweDispatch, owedAnswer, owedRow } from './owe-dispatch.ts'
 import { lostUpstreams, sealGroups } from './seal-groups.ts'
 
 export interface CloseRequest {
-  readonly flowId: FlowId
+  readonly flowId: string
 }
 
 export interface FlowClosed {

@@ -1,7 +1,7 @@
 // What a caller may ask of `connect`.
 import { parseJoinPolicy, type JoinPolicy, type JoinPolicyInput } from '../../model/edge-group.ts'
 import { EngineError } from '../../model/errors.ts'
-import { parseExecutionId, type ExecutionId, type FlowId } from '../../model/id.ts'
+import { parseExecutionId, type FlowId } from '../../model/id.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Caller } from '../caller.ts'
 import { checkExpectedRevision, checkFlowTarget, type FlowTarget } from './edit.ts'
@@ -10,9 +10,9 @@ import { selfEdge } from './graph-refusal.ts'
 import type { EdgeTraits } from './graph-request.ts'
 
 export interface ConnectRequest extends EdgeTraits {
-  readonly flowId: FlowId
-  readonly upstream: ExecutionId
-  readonly downstream: ExecutionId
+  readonly flowId: string
+  readonly upstream: string
+  readonly downstream: string
   /** Over all inbound edges of the downstream; given with the first of them, or the same again. */
   readonly policy?: JoinPolicyInput
   /** Refused when the graph has changed since this revision. */
@@ -45,13 +45,13 @@ export function checkConnectRequest(caller: Caller, request: ConnectRequest): Ne
 }
 
 /** Its uuid. A member has its flow's partition, so that another one's id is no member's. */
-export function checkMember({ flowId, partition: wanted }: FlowTarget, executionId: ExecutionId): string {
+export function checkMember({ flowId, partition: wanted }: FlowTarget, executionId: string): string {
   const { partition, uuid } = parseExecutionId(executionId)
   if (partition !== wanted) throw notInFlow(flowId, executionId)
   return uuid
 }
 
-export function notInFlow(flowId: FlowId, executionId: ExecutionId): EngineError {
+export function notInFlow(flowId: FlowId, executionId: string): EngineError {
   const sentence = `execution ${executionId} is no member of flow ${flowId}; add it first`
   return new EngineError('execution_not_in_flow', sentence, { flowId, executionId })
 }

@@ -1,4 +1,4 @@
-import { parseEdgeId, parseFlowId, type FlowId } from '../../model/id.ts'
+import { parseEdgeId, parseFlowId } from '../../model/id.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
@@ -15,7 +15,7 @@ join flowfabric.ff_edge x on x.flow_id = any (array[f.flow_id]) and x.edge_id = 
 where f.flow_id = $1 and f.partition_key = $2 and ($3::text is null or f.namespace = $3)`,
 })
 
-export async function describeEdge(sql: Sql, caller: Caller, flowId: FlowId, edgeId: string): Promise<Edge | null> {
+export async function describeEdge(sql: Sql, caller: Caller, flowId: string, edgeId: string): Promise<Edge | null> {
   const { partition, uuid } = parseFlowId(flowId)
   const [row] = await sql.query(describeStatement, {
     flow_id: uuid,

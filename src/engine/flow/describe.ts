@@ -1,5 +1,5 @@
 // One flow with the exact number of its members in each state and what they wait for, all of one moment.
-import { parseFlowId, type FlowId } from '../../model/id.ts'
+import { parseFlowId } from '../../model/id.ts'
 import { publicStates, type PublicState } from '../../model/state.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
@@ -49,7 +49,7 @@ cross join lateral (
 where f.flow_id = $1 and f.partition_key = $2 and ($3::text is null or f.namespace = $3)`,
 })
 
-export async function describeFlow(sql: Sql, caller: Caller, flowId: FlowId): Promise<FlowDetail | null> {
+export async function describeFlow(sql: Sql, caller: Caller, flowId: string): Promise<FlowDetail | null> {
   const { partition, uuid } = parseFlowId(flowId)
   const [row] = await sql.query(describeStatement, {
     flow_id: uuid,

@@ -1,7 +1,7 @@
 // The edges of a flow in the order of their ids: all of them, those that lead from a member, or those that lead to it.
 import { decodeCursor, encodeCursor } from '../../model/cursor.ts'
 import { EngineError } from '../../model/errors.ts'
-import { parseExecutionId, parseFlowId, type ExecutionId, type FlowId } from '../../model/id.ts'
+import { parseExecutionId, parseFlowId } from '../../model/id.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
@@ -12,9 +12,9 @@ import { decodeEdge, edgeColumns, edgeRow, type Edge, type EdgeRow } from './edg
 
 export interface ListEdgesRequest {
   /** Only those that lead from this member. */
-  readonly from?: ExecutionId
+  readonly from?: string
   /** Only those that lead to this member. */
-  readonly to?: ExecutionId
+  readonly to?: string
   /** Nought is an empty page, more than 1,000 is 1,000; 50 when left out. */
   readonly limit?: number
   /** `nextCursor` of the page before, with the same member. */
@@ -74,7 +74,7 @@ limit $5`,
 export async function listEdges(
   sql: Sql,
   caller: Caller,
-  flowId: FlowId,
+  flowId: string,
   request: ListEdgesRequest = {},
 ): Promise<EdgePage> {
   refuseUnknownFields('flows.edges', request, ['from', 'to', 'limit', 'cursor'])
@@ -108,12 +108,7 @@ interface Page {
 }
 
 // Members share their flow's partition, so an id with another N is none.
-async function readEdges(
-  sql: Sql,
-  from: ExecutionId | undefined,
-  to: ExecutionId | undefined,
-  page: Page,
-): Promise<EdgeRow[]> {
+async function readEdges(sql: Sql, from: string | undefined, to: string | undefined, page: Page): Promise<EdgeRow[]> {
   const member = from ?? to
   if (member === undefined) return sql.query(ofFlow, page)
   const { partition, uuid } = parseExecutionId(member)

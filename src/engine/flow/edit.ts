@@ -20,7 +20,7 @@ export interface FlowTarget {
   readonly actor: string
 }
 
-export function checkFlowTarget(caller: Caller, flowId: FlowId): FlowTarget {
+export function checkFlowTarget(caller: Caller, flowId: string): FlowTarget {
   const { partition, uuid } = parseFlowId(flowId)
   // As it is stored: a uuid may be written in capitals.
   return { flowId: formatFlowId(partition, uuid), partition, uuid, namespace: caller.namespace, actor: caller.actor }
@@ -143,6 +143,6 @@ export function refuseStale(flowId: FlowId, flow: LockedFlow, expected: number |
   )
 }
 
-export function flowNotFound(flowId: FlowId): EngineError {
+export function flowNotFound(flowId: string): EngineError {
   return new EngineError('flow_not_found', `flow ${flowId} does not exist`, { flowId })
 }

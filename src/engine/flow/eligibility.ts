@@ -8,7 +8,7 @@ import {
   type JoinPolicy,
   type StoredEdgeKind,
 } from '../../model/edge-group.ts'
-import { parseExecutionId, type ExecutionId } from '../../model/id.ts'
+import { parseExecutionId } from '../../model/id.ts'
 import type { EligibilityState, LifecyclePhase, PublicState, TerminalOutcome } from '../../model/state.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
@@ -67,7 +67,7 @@ where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.na
 /** Edges whose upstream has ended, and which the resolver has not met yet. */
 type Unresolved = readonly (readonly [kind: StoredEdgeKind, outcome: Ending, count: number])[]
 
-export async function eligibility(sql: Sql, caller: Caller, executionId: ExecutionId): Promise<Eligibility> {
+export async function eligibility(sql: Sql, caller: Caller, executionId: string): Promise<Eligibility> {
   const { partition, uuid } = parseExecutionId(executionId)
   const [row] = await sql.query(readEligibility, {
     execution_id: uuid,

@@ -8,7 +8,7 @@ import { creatorOf, namespaceFor, type Acting } from '../caller.ts'
 
 export interface FlowRequest {
   /** Minted when left out. The same request again answers `duplicate`. */
-  readonly flowId?: FlowId
+  readonly flowId?: string
   readonly kind: string
   readonly namespace?: string
   readonly tags?: Readonly<Record<string, string>>

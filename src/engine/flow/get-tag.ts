@@ -1,4 +1,4 @@
-import { parseFlowId, type FlowId } from '../../model/id.ts'
+import { parseFlowId } from '../../model/id.ts'
 import { checkTagKey } from '../../model/tag.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
@@ -15,7 +15,7 @@ join flowfabric.ff_flow_tag t on t.flow_id = any (array[f.flow_id])
 where f.flow_id = $1 and f.partition_key = $2 and ($3::text is null or f.namespace = $3) and t.tag_key = $4`,
 })
 
-export async function getFlowTag(sql: Sql, caller: Caller, flowId: FlowId, key: string): Promise<string | null> {
+export async function getFlowTag(sql: Sql, caller: Caller, flowId: string, key: string): Promise<string | null> {
   const { partition, uuid } = parseFlowId(flowId)
   const [row] = await sql.query(readTag, {
     flow_id: uuid,

@@ -133,7 +133,7 @@ type EdgeJson = readonly [
 export async function flowGraph(
   sql: Sql,
   caller: Caller,
-  flowId: FlowId,
+  flowId: string,
   request: FlowGraphRequest = {},
 ): Promise<FlowGraph | null> {
   refuseUnknownFields('flows.graph', request, ['limit', 'cursor'])

@@ -15,8 +15,8 @@ import { oweDispatch, owedAnswer, owedRow } from './owe-dispatch.ts'
 import { lostUpstreams, sealGroups } from './seal-groups.ts'
 
 export interface SealRequest {
-  readonly flowId: FlowId
-  readonly downstream: ExecutionId
+  readonly flowId: string
+  readonly downstream: string
 }
 
 export interface Sealed {

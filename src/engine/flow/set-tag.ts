@@ -1,5 +1,5 @@
 import { EngineError } from '../../model/errors.ts'
-import { parseFlowId, type FlowId } from '../../model/id.ts'
+import { parseFlowId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
 import { checkTagKey, checkTagValue } from '../../model/tag.ts'
 import { call, type Sql } from '../../sql/sql.ts'
@@ -47,7 +47,7 @@ returning f.flow_id`,
 
 const lockTimeoutMs = 2000
 
-export async function setFlowTag(sql: Sql, caller: Caller, flowId: FlowId, key: string, value: string): Promise<void> {
+export async function setFlowTag(sql: Sql, caller: Caller, flowId: string, key: string, value: string): Promise<void> {
   const { partition, uuid } = parseFlowId(flowId)
   const target = { flow_id: uuid, partition_key: partition, namespace: caller.namespace }
   const tag = { key: checkTagKey(key), value: checkTagValue(key, value), limit: limits.tagCount }

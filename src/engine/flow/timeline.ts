@@ -1,6 +1,6 @@
 // What happened to a flow itself, oldest first: created, changed, closed, cancelled, ended, opened again. What happened to a
 // member is in that member's timeline.
-import { parseFlowId, type FlowId } from '../../model/id.ts'
+import { parseFlowId } from '../../model/id.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
@@ -29,7 +29,7 @@ limit $5`,
 export async function flowTimeline(
   sql: Sql,
   caller: Caller,
-  flowId: FlowId,
+  flowId: string,
   request: TimelineRequest = {},
 ): Promise<TimelinePage> {
   refuseUnknownFields('flows.timeline', request, ['limit', 'cursor'])

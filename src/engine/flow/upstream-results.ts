@@ -96,7 +96,7 @@ const mostBytes = limits.batchBodyBytes
 export async function upstreamResults(
   sql: Sql,
   caller: Caller,
-  executionId: ExecutionId,
+  executionId: string,
   request: UpstreamResultsRequest = {},
 ): Promise<UpstreamResultPage> {
   refuseUnknownFields('flows.upstreamResults', request, ['names', 'limit', 'cursor'])

@@ -1,7 +1,7 @@
 // Waits for the end of a flow. A hint tells of it at once; a poll is the guarantee where hints do not come.
 import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError } from '../../model/errors.ts'
-import { parseFlowId, type FlowId } from '../../model/id.ts'
+import { parseFlowId } from '../../model/id.ts'
 import { checkAbortSignal, refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
@@ -36,7 +36,7 @@ export async function waitForFlow(
   sql: Sql,
   hints: Hints,
   caller: Caller,
-  flowId: FlowId,
+  flowId: string,
   request: WaitForFlowRequest = {},
 ): Promise<FlowDetail> {
   refuseUnknownFields('flows.wait', request, ['timeout', 'signal'])
@@ -67,7 +67,7 @@ export async function waitForFlow(
   }
 }
 
-function timedOut(flowId: FlowId, timeoutMs: number): EngineError {
+function timedOut(flowId: string, timeoutMs: number): EngineError {
   const sentence = `flow ${flowId} has not ended within ${timeoutMs} ms; it goes on, wait again or look at flows.describe`
   return new EngineError('wait_timed_out', sentence, { flowId, timeoutMs })
 }

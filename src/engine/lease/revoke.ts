@@ -35,7 +35,7 @@ import { leaveHolderWhole } from '../execution/requeue.ts'
 import type { SetOperation } from '../merge.ts'
 
 export interface RevokeRequest {
-  readonly executionId: ExecutionId
+  readonly executionId: string
   /** Only from this holder; left out: whoever it is. */
   readonly workerInstanceId?: string
   /** Only this lease. */

@@ -1,6 +1,6 @@
 // Approve: an operator answers a waitpoint without its token, by the right to act in its namespace.
 import { refusal } from '../../model/errors.ts'
-import { parseWaitpointId, type WaitpointId } from '../../model/id.ts'
+import { parseWaitpointId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
 import { checkLane } from '../../model/name.ts'
 import { checkText } from '../../model/text.ts'
@@ -8,7 +8,7 @@ import type { Caller } from '../caller.ts'
 import { checkContent, provedByRight, type Incoming } from './incoming.ts'
 
 export interface ApproveRequest {
-  readonly waitpointId: WaitpointId
+  readonly waitpointId: string
   /** Of the signal: `approved`, `rejected`. */
   readonly name: string
   /** Makes the approval idempotent: its key is `approval:<name>:<suffix>`. */

@@ -1,12 +1,12 @@
 // Deliver: somebody who holds the token of a waitpoint answers it. The token is checked before anything is locked, judged or
 // told: a waitpoint that does not exist and a wrong token are answered alike.
-import { formatWaitpointId, parseWaitpointId, type WaitpointId } from '../../model/id.ts'
+import { formatWaitpointId, parseWaitpointId } from '../../model/id.ts'
 import { reserved } from '../../model/signal.ts'
 import type { Caller } from '../caller.ts'
 import { checkContent, contentFields, incoming, type Incoming, type SignalContent } from './incoming.ts'
 
 export interface DeliverRequest extends SignalContent {
-  readonly waitpointId: WaitpointId
+  readonly waitpointId: string
   readonly token: string
   /** Who the sender says it is: recorded as a claim, which no condition matches or counts. */
   readonly sourceType?: string

@@ -1,6 +1,6 @@
 // The signals of an execution, in the order in which they were accepted.
 import { decodeCursor, encodeCursor } from '../../model/cursor.ts'
-import { parseExecutionId, type ExecutionId } from '../../model/id.ts'
+import { parseExecutionId } from '../../model/id.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
@@ -43,7 +43,7 @@ order by g.signal_no`,
 export async function listSignals(
   sql: Sql,
   caller: Caller,
-  executionId: ExecutionId,
+  executionId: string,
   request: ListSignalsRequest,
 ): Promise<SignalPage> {
   refuseUnknownFields('signals.list', request, ['limit', 'cursor'])

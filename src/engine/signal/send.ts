@@ -1,11 +1,11 @@
 // Send: a signal to an execution by name, by whoever has the right to act in its namespace. It is kept until a condition
 // that names it takes it, also when it comes before the wait.
-import { parseExecutionId, type ExecutionId } from '../../model/id.ts'
+import { parseExecutionId } from '../../model/id.ts'
 import type { Caller } from '../caller.ts'
 import { checkContent, contentFields, incoming, provedByRight, type Incoming, type SignalContent } from './incoming.ts'
 
 export interface SendRequest extends SignalContent {
-  readonly executionId: ExecutionId
+  readonly executionId: string
   /** Who the sender says it is: recorded as a claim, which no condition matches or counts. */
   readonly sourceType?: string
   readonly sourceIdentity?: string

@@ -1,6 +1,6 @@
 // The steps of an execution's current generation, in the order in which they were recorded.
 import { decodeCursor, encodeCursor } from '../../model/cursor.ts'
-import { parseExecutionId, type ExecutionId } from '../../model/id.ts'
+import { parseExecutionId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
@@ -47,7 +47,7 @@ const list = 'steps'
 export async function listSteps(
   sql: Sql,
   caller: Caller,
-  executionId: ExecutionId,
+  executionId: string,
   request: ListStepsRequest,
 ): Promise<StepPage> {
   refuseUnknownFields('steps.list', request, ['limit', 'cursor'])

@@ -54,7 +54,7 @@ where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.na
 export async function describeSuspension(
   sql: Sql,
   caller: Caller,
-  executionId: ExecutionId,
+  executionId: string,
 ): Promise<SuspensionDetail | null> {
   const { partition, uuid } = parseExecutionId(executionId)
   const [row] = await sql.query(describeStatement, {

@@ -216,7 +216,9 @@ function checkTimeout({ timeoutMs, timeoutAt }: NewSuspension, now: number): num
 }
 
 function childEndings({ condition, executionId }: NewSuspension, children: readonly ChildRow[]): Map<string, number> {
-  const found = new Map(children.map((row) => [formatExecutionId(row.partition_key, row.child_id), row]))
+  const found = new Map(
+    children.map((row): [string, typeof row] => [formatExecutionId(row.partition_key, row.child_id), row]),
+  )
   const endings = new Map<string, number>()
   for (const child of childrenOf(condition)) {
     const row = found.get(child)

@@ -51,7 +51,7 @@ export interface SuspendRequest extends Fence {
 }
 
 /** A fresh waitpoint by its key, or one that was created ahead by its id. */
-export type WaitpointBinding = { readonly key: string } | { readonly waitpointId: WaitpointId }
+export type WaitpointBinding = { readonly key: string } | { readonly waitpointId: string }
 
 /** A checked binding; of one that was created ahead the key is not known yet. */
 export interface CheckedBinding {

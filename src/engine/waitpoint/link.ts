@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { checkAction, checkPerson, signLink } from '../../model/approval-link.ts'
 import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
-import { formatWaitpointId, parseWaitpointId, type WaitpointId } from '../../model/id.ts'
+import { formatWaitpointId, parseWaitpointId } from '../../model/id.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { WaitpointState } from '../../model/suspension.ts'
 import { show } from '../../model/text.ts'
@@ -18,7 +18,7 @@ import { stateNowSql } from './state-now.ts'
 import { tellCall } from './told.ts'
 
 export interface LinkRequest {
-  readonly waitpointId: WaitpointId
+  readonly waitpointId: string
   /** The URL of the page that opens it. May be left out over HTTP where the server knows its public URL: then it is its page. */
   readonly base?: string
   /** The name of the signal that it sends: `approved`, `rejected`. */

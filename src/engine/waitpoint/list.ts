@@ -91,7 +91,7 @@ export async function listWaitpoints(
   sql: Sql,
   keys: SigningKeys,
   caller: Caller,
-  executionId: ExecutionId,
+  executionId: string,
   request: ListWaitpointsRequest,
 ): Promise<WaitpointPage> {
   refuseUnknownFields('waitpoints.list', request, ['limit', 'cursor'])

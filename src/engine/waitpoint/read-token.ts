@@ -52,7 +52,7 @@ export async function readToken(
   sql: Sql,
   keys: SigningKeys,
   caller: Caller,
-  id: WaitpointId,
+  id: string,
 ): Promise<WaitpointToken | null> {
   const { partition, uuid } = parseWaitpointId(id)
   const waitpointId = formatWaitpointId(partition, uuid)

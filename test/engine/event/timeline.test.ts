@@ -55,7 +55,7 @@ test('the timeline of a foreign or unknown execution is empty', async () => {
 
 test('a timeline refuses a bad id, cursor or field', async () => {
   const { sql, executionId } = await withHistory()
-  await refusal('invalid_id', timeline(sql, localCaller, 'x' as typeof executionId))
+  await refusal('invalid_id', timeline(sql, localCaller, 'x'))
   await refusal('invalid_cursor', timeline(sql, localCaller, executionId, { cursor: 'x' }))
   await refusal('invalid_input', timeline(sql, localCaller, executionId, { limit: -1 }))
   await refusal('invalid_input', timeline(sql, localCaller, executionId, { after: 'x' } as object))

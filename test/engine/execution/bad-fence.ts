@@ -26,12 +26,12 @@ export const badFences: readonly BadFence[] = [
   {
     name: 'an id with another partition',
     code: 'execution_not_found',
-    wrong: (fence) => ({ ...fence, executionId: anotherPartition(fence.executionId) }),
+    wrong: (fence) => ({ ...fence, executionId: anotherPartition(fence.executionId as ExecutionId) }),
   },
   {
     name: 'a malformed id',
     code: 'invalid_id',
-    wrong: (fence) => ({ ...fence, executionId: 'seven' as ExecutionId }),
+    wrong: (fence) => ({ ...fence, executionId: 'seven' }),
   },
   {
     name: 'the lease of another execution',

@@ -135,8 +135,8 @@ test('EXEC-32 only a well-formed id is taken, and its partition is the one it na
       `{fp:07}:${uuid}`,
       `{fp:-1}:${uuid}`,
     ]) {
-      await refusal('invalid_id', engine.executions.create({ kind: 'k', executionId } as CreateRequest))
-      await refusal('invalid_id', engine.executions.describe(executionId as never))
+      await refusal('invalid_id', engine.executions.create({ kind: 'k', executionId }))
+      await refusal('invalid_id', engine.executions.describe(executionId))
     }
     await refusal('invalid_partition', engine.executions.describe(`{fp:70000}:${uuid}`))
   })

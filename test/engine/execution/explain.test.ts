@@ -262,5 +262,5 @@ test('what is due while somebody supervises happens in a moment; if nobody has f
 test('what does not exist is null, and what is no id is refused', async () => {
   const { engine } = await setup()
   expect(await engine.executions.explain(flowId)).toBeNull()
-  await refusal('invalid_id', engine.executions.explain('nonsense' as ExecutionId))
+  await refusal('invalid_id', engine.executions.explain('nonsense'))
 })

@@ -132,7 +132,7 @@ test.each([
   ['parent', 'invalid_id', { parentId: 'x' }],
 ] as const)('a bad %s in the filter is refused', async (_, code, filter) => {
   const { engine } = await setup()
-  await refusal(code, engine.executions.list(filter as ListRequest))
+  await refusal(code, engine.executions.list(filter))
 })
 
 test('while pages are turned, what is new comes before them and nothing is met twice', async () => {

@@ -4,7 +4,6 @@ import type { Engine } from '../../../src/engine/contract.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
 import type { Fence } from '../../../src/engine/fence.ts'
 import { suspensionTimeout } from '../../../src/engine/reconcilers/suspension-timeout.ts'
-import type { ExecutionId } from '../../../src/model/id.ts'
 import { around } from '../../../src/sql/around.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { refusal } from '../../support/refusal.ts'
@@ -14,7 +13,7 @@ import { fenceOf, held, take } from '../execution/holder.ts'
 const forGo = { kind: 'signal', name: 'go' } as const
 const policy = { maxSignalCount: 3 }
 
-function sender({ signals }: Engine, executionId: ExecutionId) {
+function sender({ signals }: Engine, executionId: string) {
   return async (idempotencyKey: string) => (await signals.send({ executionId, name: 'go', idempotencyKey })).kind
 }
 

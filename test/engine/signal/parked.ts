@@ -50,10 +50,10 @@ async function suspend(
   const answer = await engine.executions.suspend({ ...fence, condition, ...request })
   if (answer.kind !== 'suspended') return expect.unreachable(answer.kind)
   const doors = answer.waitpoints.map(({ key, waitpointId, token }) => [key, { waitpointId, token: token! }] as const)
-  return { executionId: fence.executionId, fence, doors: Object.fromEntries(doors) }
+  return { executionId: fence.executionId as ExecutionId, fence, doors: Object.fromEntries(doors) }
 }
 
-export async function stateOf(engine: Engine, executionId: ExecutionId): Promise<string | undefined> {
+export async function stateOf(engine: Engine, executionId: string): Promise<string | undefined> {
   return (await engine.executions.describe(executionId))?.publicState
 }
 
