@@ -128,6 +128,10 @@ export const errorTable = {
   step_not_found: final(404, 'The execution has recorded no step of this name.'),
   step_limit: permanent(409, 'The generation has recorded as many steps, or bytes of them, as one may.'),
   nondeterminism: permanent(409, 'A strict task met its recorded steps in another order, or not at all.'),
+  unawaited_work: permanent(
+    409,
+    'A task returned with a step, wait, sleep or child that it never awaited; the details name it.',
+  ),
   child_depth_limit: permanent(409, 'Children are nested as deep as they may be.'),
 
   // Suspensions and signals.

@@ -17,6 +17,7 @@ import type { Middleware } from '../worker/middleware.ts'
 import { Served } from '../worker/serve.ts'
 import type { SubmitOptions } from '../worker/submission.ts'
 import type { Signals, Task } from '../worker/task.ts'
+import { checkUnawaited, type UnawaitedMode } from '../worker/unawaited.ts'
 import { giveDatabaseBack, takeDatabase } from './database.ts'
 import { Mocks, type MockedWork } from './mocks.ts'
 import type { RunHistory } from './run-history.ts'
@@ -37,6 +38,8 @@ export interface TestEngineOptions {
   readonly capabilities?: readonly string[]
   readonly middleware?: readonly Middleware[]
   readonly codec?: Codec
+  /** As the option of a worker; left out: `fail`. */
+  readonly unawaited?: UnawaitedMode
   /** Left out: silent. */
   readonly logger?: Logger
 }
@@ -91,6 +94,7 @@ const optionNames = [
   'now',
   'lanes',
   'capabilities',
+  'unawaited',
   'middleware',
   'codec',
   'logger',
@@ -108,7 +112,15 @@ const optionNames = [
  */
 export async function testEngine(options: TestEngineOptions): Promise<TestEngine> {
   refuseUnknownFields('testEngine', options, optionNames)
-  const { tasks, codec = jsonCodec, logger = silent, middleware = [], lanes, capabilities } = options
+  const {
+    tasks,
+    codec = jsonCodec,
+    logger = silent,
+    middleware = [],
+    lanes,
+    capabilities,
+    unawaited = 'fail',
+  } = options
   const startsAt = timeOf(options.now)
   checkCodec(codec)
   // Bad tasks are refused before anything is opened.
@@ -129,6 +141,7 @@ export async function testEngine(options: TestEngineOptions): Promise<TestEngine
       middleware,
       lanes,
       capabilities,
+      unawaited: checkUnawaited(unawaited),
     })
   const stage = new Stage(sql, opened, clock, makeWorker)
   let hasEnded = false

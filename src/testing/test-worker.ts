@@ -14,6 +14,7 @@ import { tell } from '../worker/outcome.ts'
 import { run } from '../worker/run.ts'
 import { Served } from '../worker/serve.ts'
 import type { Task } from '../worker/task.ts'
+import type { UnawaitedMode } from '../worker/unawaited.ts'
 import type { Mocks } from './mocks.ts'
 import { SeveredEngine } from './severed-engine.ts'
 import type { VirtualClock } from './virtual-clock.ts'
@@ -28,6 +29,7 @@ export interface TestWorkerOptions {
   readonly middleware: readonly Middleware[]
   readonly lanes: readonly string[] | undefined
   readonly capabilities: readonly string[] | undefined
+  readonly unawaited: UnawaitedMode
 }
 
 // What a run holds is renewed whenever time is moved by a part of this.
@@ -90,9 +92,9 @@ export class TestWorker implements ProcessClock {
   }
 
   #begin(claim: Claim): void {
-    const { codec, logger, middleware } = this.#options
+    const { codec, logger, middleware, unawaited } = this.#options
     const lease = new Lease(claim, Infinity)
-    const around = { engine: this.#process.engine, codec, logger, middleware, leaseTtlMs, clock: this }
+    const around = { engine: this.#process.engine, codec, logger, middleware, leaseTtlMs, clock: this, unawaited }
     const task = this.#served.taskFor(claim)!
     const ended = run(around, task, claim, lease)
       .then((outcome) => tell(around, lease, outcome))

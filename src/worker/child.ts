@@ -58,6 +58,10 @@ export class Child extends Leaf {
     return this.#met.name
   }
 
+  get title(): string {
+    return `child ${JSON.stringify(this.label)}`
+  }
+
   /** Resolves when it exists and the parent has recorded that; in a later run, in the order of that record. */
   async made(): Promise<ExecutionId> {
     if (this.#met.made !== null) await this.#inTurn(this.#met.made)

@@ -32,6 +32,7 @@ import { Sleep } from './sleeping.ts'
 import { Steps } from './steps.ts'
 import { submitOptionNames } from './submission.ts'
 import { isTask, type Task } from './task.ts'
+import { checkAwaited, StepPromise, Unawaited, type UnawaitedMode, type Watched } from './unawaited.ts'
 import { readUpstream, readUpstreams } from './upstream.ts'
 import { checkWait, SignalWait } from './waiting.ts'
 import { Group, type Awaitable, type Facts } from './waits.ts'
@@ -43,17 +44,22 @@ export class Code implements Acts {
   readonly #history: History
   readonly #facts: Facts
   readonly #layers = new Layers()
+  readonly #unawaitedMode: UnawaitedMode
+  readonly #unawaited = new Unawaited()
   #restMade: Rest | null = null
   #stepsMade: Steps | null = null
   #departure: Departure | null = null
   #isOver = false
+  /** There is middleware around the handler. */
+  #isInside = false
   #draws: Draws | null = null
 
-  constructor(holder: Holder, task: Task, history: History, facts: Facts) {
+  constructor(holder: Holder, task: Task, history: History, facts: Facts, unawaited: UnawaitedMode = 'warn') {
     this.#holder = holder
     this.#task = task
     this.#history = history
     this.#facts = facts
+    this.#unawaitedMode = unawaited
     this.context = new RunContext(this)
     holder.lease.onLost(() => this.#lose())
   }
@@ -61,13 +67,34 @@ export class Code implements Acts {
   /** What the handler gives; rejects with what it throws, and with `RunLeft` when it has left without an ending. */
   run(input: unknown): Promise<unknown> {
     return this.#layers.enter(
-      () => this.#handle(input),
+      () => (this.#isInside ? this.#handled(input) : this.#handle(input)),
       () => this.#restMade?.forget(),
     )
   }
 
+  // So that middleware sees what the check throws. It may still await what it has begun itself.
+  async #handled(input: unknown): Promise<unknown> {
+    const before = this.#unawaited.open
+    const value = await this.#handle(input)
+    this.#check(this.#unawaited.take(before))
+    return value
+  }
+
+  /** Throws, or warns, for what the code and the middleware around it have begun and never awaited. */
+  checkAwaited(): void {
+    this.#check(this.#unawaited.take())
+  }
+
+  #check(forgotten: readonly Watched[]): void {
+    if (forgotten.length === 0 || this.#departure !== null) return
+    this.#stepsMade?.forget(forgotten.flatMap((each) => (each instanceof StepPromise ? (each.met ?? []) : [])))
+    const warning = checkAwaited(this.#task.name, forgotten, this.#unawaitedMode)
+    if (warning !== null) this.#holder.logger.warn(`${this.#holder.claim.executionId}: ${warning}`)
+  }
+
   /** What goes around the handler, and may use the context before it and after it. It is not waited for when the run has left. */
   around(begin: () => Promise<unknown>): Promise<unknown> {
+    this.#isInside = true
     return this.#layers.enter(begin)
   }
 
@@ -114,7 +141,7 @@ export class Code implements Acts {
   }
 
   get #steps(): Steps {
-    return (this.#stepsMade ??= new Steps(this.#holder, this.#history, this.#rest, this.#facts.now))
+    return (this.#stepsMade ??= new Steps(this.#holder, this.#history, this.#rest, this.#facts.now, this.#unawaited))
   }
 
   get departure(): Departure | null {
@@ -152,14 +179,14 @@ export class Code implements Acts {
     if (join === 'race' && waits.length === 0) {
       throw refusal('invalid_input', 'what ctx.race takes', 'an empty list', 'at least one wait: nobody would ever win')
     }
-    return new Group(join, waits, (wait) => this.#rest.await(wait))
+    return new Group(join, waits, (wait) => this.#rest.await(wait)).watchedBy(this.#unawaited)
   }
 
   sleep(name: string, length: { readonly dueIn: Duration } | { readonly dueAt: number }): Wait<void> {
     this.#steps.refuseInside(`the sleep ${show(name)}`)
     const met = this.#history.meet('sleep', name)
     const delivered = (): void => this.#delivered(met.recorded)
-    return new Sleep(met, length, this.#holder, this.#rest, delivered)
+    return new Sleep(met, length, this.#holder, this.#rest, delivered).watchedBy(this.#unawaited)
   }
 
   waitFor(what: string | Waitpoint, options: WaitForOptions): Awaitable<unknown> {
@@ -171,7 +198,8 @@ export class Code implements Acts {
     const met = this.#history.meet('wait', name)
     const delivered = (): void => this.#delivered(met.recorded)
     const around = { holder: this.#holder, rest: this.#rest, delivered }
-    return new SignalWait(met, { ...options, ...(schema !== undefined && { schema }) }, waitpointId, around)
+    const given = { ...options, ...(schema !== undefined && { schema }) }
+    return new SignalWait(met, given, waitpointId, around).watchedBy(this.#unawaited)
   }
 
   child(task: Task, input: unknown, options: ChildOptions = {}, verb: 'run' | 'spawn' = 'run'): Child {
@@ -183,7 +211,9 @@ export class Code implements Acts {
     // The making of a child that is only awaited gives the code nothing.
     if (verb === 'run' && met.made !== null) this.#history.delivered(met.made)
     const inTurn = (step: Step): Promise<void> => this.#steps.inTurn(step)
-    return new Child(met, task, input, options, { holder: this.#holder, rest: this.#rest, delivered, inTurn })
+    const child = new Child(met, task, input, options, { holder: this.#holder, rest: this.#rest, delivered, inTurn })
+    // A spawned child need not be awaited.
+    return verb === 'run' ? child.watchedBy(this.#unawaited) : child
   }
 
   #delivered(recorded: Parameters<History['delivered']>[0] | null): void {

@@ -9,10 +9,7 @@ import type { SubmitOptions } from './submission.ts'
 import type { Signals, Task } from './task.ts'
 
 /** Awaited, it releases the worker until what it stands for has happened. Nothing happens before. */
-export interface Wait<T> extends PromiseLike<T> {
-  catch<Other = never>(onRejected?: ((reason: unknown) => Other | PromiseLike<Other>) | null): Promise<T | Other>
-  finally(onFinally?: (() => void) | null): Promise<T>
-}
+export interface Wait<T> extends Promise<T> {}
 
 export interface StepOptions<Value = unknown> {
   /** Tries of this step alone; without it, one. Waits of up to five seconds between them hold the worker, longer ones do not. */

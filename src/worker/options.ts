@@ -13,6 +13,7 @@ import type { Logger } from '../sql/logger.ts'
 import type { Middleware } from './middleware.ts'
 import { Served } from './serve.ts'
 import type { Task } from './task.ts'
+import { checkUnawaited, type UnawaitedMode } from './unawaited.ts'
 
 export interface WorkerOptions {
   // oxlint-disable-next-line typescript/no-explicit-any
@@ -39,6 +40,11 @@ export interface WorkerOptions {
   readonly handleSignals?: boolean
   /** How long runs may go on after a signal; defaults to 10 s. */
   readonly grace?: Duration
+  /**
+   * What happens when a task returns with a step, wait, sleep or child that it never awaited: `warn` logs it and the run completes,
+   * `fail` fails the run for good with `unawaited_work`. Defaults to `warn`; `flowfabric dev` and `flowfabric/testing` use `fail`.
+   */
+  readonly unawaited?: UnawaitedMode
 }
 
 export const workerOptionNames = [
@@ -54,6 +60,7 @@ export const workerOptionNames = [
   'logger',
   'handleSignals',
   'grace',
+  'unawaited',
 ] as const satisfies readonly (keyof WorkerOptions)[]
 
 /** The options, checked and with their defaults. */
@@ -66,6 +73,7 @@ export interface Settings {
   readonly middleware: readonly Middleware[]
   readonly logger: Logger
   readonly handlesSignals: boolean
+  readonly unawaited: UnawaitedMode
   /** What all of its claims have in common. */
   readonly identity: Identity
 }
@@ -92,6 +100,7 @@ export function settingsOf(options: WorkerOptions): Settings {
     middleware: checkMiddleware(middleware),
     logger,
     handlesSignals: options.handleSignals !== false,
+    unawaited: checkUnawaited(options.unawaited ?? 'warn'),
     identity: {
       workerId,
       workerInstanceId: `${workerId}:${hostname().slice(0, 64)}:${process.pid}:${randomUUID().slice(0, 8)}`,

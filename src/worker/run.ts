@@ -16,6 +16,7 @@ import { whole } from './resumed-signals.ts'
 import { checkBy, type Schema } from './schema.ts'
 import type { Task } from './task.ts'
 import type { AroundStep } from './telemetry.ts'
+import type { UnawaitedMode } from './unawaited.ts'
 import { factsAt } from './waits.ts'
 
 export interface Surroundings extends Telling {
@@ -24,6 +25,7 @@ export interface Surroundings extends Telling {
   /** Left out: the process's own. */
   readonly clock?: ProcessClock
   readonly aroundStep?: AroundStep | undefined
+  readonly unawaited: UnawaitedMode
 }
 
 const none: readonly Step[] = []
@@ -49,7 +51,7 @@ async function runAgain(around: Surroundings, holder: Holder, task: Task): Promi
 async function runAfter(
   steps: readonly Step[],
   resumption: Resumption | null,
-  { middleware, leaseTtlMs }: Surroundings,
+  { middleware, leaseTtlMs, unawaited }: Surroundings,
   holder: Holder,
   task: Task,
 ): Promise<Outcome> {
@@ -57,13 +59,14 @@ async function runAfter(
   if (!lease.holds()) return { kind: 'left' }
   const history = new History(steps, claim.attemptIndex, task.strict)
   const claimedAt = claim.leaseExpiresAt - leaseTtlMs
-  const code = new Code(holder, task, history, factsAt(claimedAt, resumption, steps))
+  const code = new Code(holder, task, history, factsAt(claimedAt, resumption, steps), unawaited)
   try {
     const { input, output } = task.schemas
     const given = payloadOf(holder)
     const checked = input === undefined ? given : await inputOf(input, given, task)
     const value = await runThrough(middleware, code, checked)
     if (code.departure !== null) return code.departure
+    code.checkAwaited()
     if (steps.length > 0) await warnOfUnmet(holder, history)
     return returned(holder, task, output === undefined ? value : await outputOf(output, value, task))
   } catch (error) {

@@ -35,7 +35,7 @@ export class Runs {
   readonly #options: RunsOptions
   readonly #around: Surroundings
   readonly #ahead: Ahead
-  readonly #threads = new Threads()
+  readonly #threads: Threads
   readonly #waiting: [Claim, Lease][] = []
   #running = 0
   #telling = 0
@@ -48,10 +48,11 @@ export class Runs {
 
   constructor(options: RunsOptions) {
     const { engine, codec, settings, telemetry } = options
-    const { logger, leaseTtlMs, concurrency, prefetch } = settings
+    const { logger, leaseTtlMs, concurrency, prefetch, unawaited } = settings
     const middleware = telemetry === undefined ? settings.middleware : [telemetry.run, ...settings.middleware]
     this.#options = options
-    this.#around = { engine, codec, logger, middleware, leaseTtlMs, aroundStep: telemetry?.step }
+    this.#around = { engine, codec, logger, middleware, leaseTtlMs, aroundStep: telemetry?.step, unawaited }
+    this.#threads = new Threads(unawaited)
     this.#ahead = new Ahead(concurrency, prefetch)
   }
 

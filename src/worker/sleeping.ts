@@ -19,6 +19,10 @@ export class Due extends Leaf<void> {
     return 'the next try of a step'
   }
 
+  get title(): string {
+    return this.label
+  }
+
   begin(): void {}
 
   override get dueAt(): number {
@@ -63,6 +67,10 @@ export class Sleep extends Leaf<void> {
 
   get label(): string {
     return this.#met.name
+  }
+
+  get title(): string {
+    return `sleep ${JSON.stringify(this.label)}`
   }
 
   get length(): { readonly dueIn: Duration } | { readonly dueAt: number } {

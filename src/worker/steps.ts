@@ -15,10 +15,12 @@ import { isPermanent, PermanentError, RunLeft, StepError, StepTimeoutError } fro
 import type { History, Met } from './history.ts'
 import type { Holder } from './holder.ts'
 import { enterStep, insideStep, refuseInside, type InsideStep } from './inside-step.ts'
-import { heard, type Rest } from './rest.ts'
+import { messageOf } from './outcome.ts'
+import type { Rest } from './rest.ts'
 import { checkBy } from './schema.ts'
 import { Due } from './sleeping.ts'
 import { Try } from './try.ts'
+import { StepPromise, type Unawaited } from './unawaited.ts'
 
 type Work = (attempt: StepTry) => unknown
 
@@ -32,15 +34,19 @@ export class Steps {
   readonly #history: History
   readonly #rest: Rest
   readonly #now: number
+  readonly #unawaited: Unawaited
   readonly #tries = new Set<Try>()
+  /** Still running when the code returned, and never awaited. */
+  readonly #forgotten = new Set<Met>()
   #isOver = false
 
   /** `now` is the database's time at the claim. */
-  constructor(holder: Holder, history: History, rest: Rest, now: number) {
+  constructor(holder: Holder, history: History, rest: Rest, now: number, unawaited: Unawaited) {
     this.#holder = holder
     this.#history = history
     this.#rest = rest
     this.#now = now
+    this.#unawaited = unawaited
   }
 
   /** The run is over: whatever of its steps is still under way works for nobody. */
@@ -53,23 +59,39 @@ export class Steps {
     for (const attempt of this.#tries) attempt.stop(over)
   }
 
+  /** The code returned without them: nothing else reports how they end. */
+  forget(mets: readonly Met[]): void {
+    for (const met of mets) this.#forgotten.add(met)
+  }
+
   step(name: string, work: Work, options: StepOptions = noOptions): Promise<unknown> {
+    let met: Met | null = null
     try {
       if (this.inside !== undefined) this.refuseInside(`the step ${show(name)}`, 'which is one record')
       const checked = checkOptions(options)
       if (typeof work !== 'function')
         throw refusal('invalid_input', `the work of step ${show(name)}`, show(work), 'a function')
-      const met = this.#history.meet('step', name)
+      met = this.#history.meet('step', name)
       const { recorded } = met
-      if (recorded === null || recorded.state === 'pending') return heard(this.#untilOver(met, work, checked))
+      if (recorded === null || recorded.state === 'pending') {
+        return this.#watch(name, met, this.#untilOver(met, work, checked))
+      }
       const isPlain = checked.schema === undefined && recorded.state === 'succeeded'
-      if (!isPlain || this.#mustWait(recorded)) return heard(this.#recorded(recorded, checked))
+      if (!isPlain || this.#mustWait(recorded)) {
+        return this.#watch(name, met, this.#recorded(recorded, checked))
+      }
       // A long history is made of these: one promise for each, and no turn of the event loop.
       const value = this.#valueOf(recorded)
-      return new Promise((resolve) => process.nextTick(give, this.#history, recorded, resolve, value))
+      return new StepPromise(this.#unawaited, name, met, (resolve) =>
+        process.nextTick(give, this.#history, recorded, resolve, value),
+      )
     } catch (error) {
-      return heard(Promise.reject(error))
+      return this.#watch(name, met, Promise.reject(error))
     }
+  }
+
+  #watch(name: string, met: Met | null, running: Promise<unknown>): Promise<unknown> {
+    return StepPromise.of(this.#unawaited, name, met, running)
   }
 
   async #untilOver(met: Met, work: Work, checked: CheckedOptions): Promise<unknown> {
@@ -140,11 +162,23 @@ export class Steps {
       if (thrown instanceof RunLeft) throw thrown
       // What fails because the lease is gone, or the run is over, says nothing of the step.
       this.#holder.lease.throwIfLost()
-      if (this.#isOver) throw thrown
+      if (this.#isOver) {
+        this.#warnOfLate(met, thrown, attempt)
+        throw thrown
+      }
       return this.#failed(met, thrown, told(), options)
     } finally {
       this.#tries.delete(attempt)
     }
+  }
+
+  /** It failed because it was told to stop, or by itself: the second is a failure that the run does not have. */
+  #warnOfLate(met: Met, thrown: unknown, { signal }: StepTry): void {
+    if (!this.#forgotten.has(met) || thrown === signal.reason) return
+    const { executionId } = this.#holder.claim
+    this.#holder.logger.warn(
+      `step ${show(met.name)} of ${executionId} failed after its run had returned without awaiting it: ${messageOf(thrown)}`,
+    )
   }
 
   async #failed(

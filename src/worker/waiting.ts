@@ -70,6 +70,10 @@ export class SignalWait extends Leaf {
     return this.#met.name
   }
 
+  get title(): string {
+    return `wait ${JSON.stringify(this.label)}`
+  }
+
   begin(): void {
     if (this.#hasBegun) return
     this.#hasBegun = true

@@ -6,6 +6,7 @@ import type { Resumption } from '../engine/suspension/resumption.ts'
 import type { Condition } from '../model/condition.ts'
 import type { Wait } from './context.ts'
 import { WaitTimeoutError, type SatisfiedWait } from './errors.ts'
+import { StepPromise, type Unawaited, type Watched } from './unawaited.ts'
 
 /** What is known to have happened, in the database's clock. */
 export interface Facts {
@@ -30,13 +31,15 @@ export interface Meeting {
   readonly signal?: Signal
 }
 
-export abstract class Awaitable<T> implements Wait<T> {
+export abstract class Awaitable<T> implements Wait<T>, Watched {
+  readonly [Symbol.toStringTag] = 'Promise'
   readonly promise: Promise<T>
   protected settle!: (value: T) => void
   protected refuse!: (error: unknown) => void
   isSettled = false
   readonly #onAwaited: (wait: Awaitable<unknown>) => void
   #isAwaited = false
+  #unawaited: Unawaited | null = null
 
   constructor(onAwaited: (wait: Awaitable<unknown>) => void) {
     this.#onAwaited = onAwaited
@@ -52,6 +55,25 @@ export abstract class Awaitable<T> implements Wait<T> {
     })
     // Whoever awaits it hears of a refusal; a loser of a race is nobody's fault.
     this.promise.catch(() => {})
+  }
+
+  /** As a sentence names it. */
+  abstract get title(): string
+
+  get progress(): Watched['progress'] {
+    return this.isSettled ? 'done' : 'waiting'
+  }
+
+  /** Reported when the code returns without having awaited it. */
+  watchedBy(unawaited: Unawaited): this {
+    this.#unawaited = unawaited
+    unawaited.add(this)
+    return this
+  }
+
+  /** Awaited by itself, or handed to a group. */
+  handedOn(): void {
+    this.#unawaited?.delete(this)
   }
 
   /** Begins to wait, as a member of a group or by itself. Called once or more. */
@@ -71,6 +93,7 @@ export abstract class Awaitable<T> implements Wait<T> {
   ): Promise<A | B> {
     if (!this.#isAwaited) {
       this.#isAwaited = true
+      this.handedOn()
       this.#onAwaited(this as Awaitable<unknown>)
     }
     return this.promise.then(onFulfilled, onRejected)
@@ -132,6 +155,16 @@ export class Group extends Awaitable<unknown> {
     super(onAwaited)
     this.#join = join
     this.#members = members
+    for (const member of members) {
+      if (member instanceof Awaitable) member.handedOn()
+      else if (member instanceof StepPromise) member.handedOn()
+    }
+  }
+
+  get title(): string {
+    const labels = this.allLeaves().map(({ label }) => JSON.stringify(label))
+    const few = labels.slice(0, 5).join(', ') + (labels.length > 5 ? ', ...' : '')
+    return `ctx.${this.#join}${few === '' ? '' : ` of ${few}`}`
   }
 
   begin(): void {

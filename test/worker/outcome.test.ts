@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { decodeError } from '../../src/model/recorded-error.ts'
 import { PermanentError, RunLeft } from '../../src/worker/errors.ts'
 import { task } from '../../src/worker/task.ts'
-import { recordedBy, working } from './working.ts'
+import { working } from './working.ts'
 
 const atOnce = (attempts: number) => ({ attempts, backoff: { type: 'fixed', delayMs: 0 } }) as const
 
@@ -287,22 +287,6 @@ test('what a handler still awaits when it is over holds nothing up, whether it t
   await runAll()
   await expect(runs[0]!.result()).rejects.toThrow('at once')
   expect(await runs[1]!.result()).toBe('gone on')
-})
-
-test('a step that nobody awaits ends neither the run nor the process', async () => {
-  const floating = task('floating', async (ctx) => {
-    void ctx.step('left alone', async () => {
-      await new Promise((resolve) => setImmediate(resolve))
-      throw new Error('nobody hears')
-    })
-    await ctx.step('awaited', () => 1)
-    return 'done'
-  })
-  const { submit, runAll, engine } = await working([floating])
-  const run = await submit(floating)
-  await runAll()
-  expect(await run.result()).toBe('done')
-  expect(await recordedBy(engine, run.id)).toContain('step awaited: succeeded')
 })
 
 test('progress is there for people to see', async () => {

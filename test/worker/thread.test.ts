@@ -14,6 +14,7 @@ import {
   endless,
   failing,
   flaky,
+  forgetful,
   large,
   nesting,
   spinning,
@@ -21,7 +22,7 @@ import {
 } from './threaded.ts'
 import { recordedBy, working, type Working } from './working.ts'
 
-const tasks = [asked, careless, drawing, durable, endless, failing, flaky, large, nesting, spinning, where]
+const tasks = [asked, careless, drawing, durable, endless, failing, flaky, forgetful, large, nesting, spinning, where]
 const patient = { interval: 20 }
 
 const hasBegun = ({ engine }: Working, id: ExecutionId) =>
@@ -205,4 +206,15 @@ test('a thread that is kept for the next run keeps nothing of what the last ones
   }
   const before = await used(5)
   expect((await used(40)) - before).toBeLessThan(10_000_000)
+})
+
+test('a step that a thread never awaited is reported as in the worker', async () => {
+  const { submit, runAll, another } = await working(tasks)
+  const [warned, failed] = [await submit(forgetful, false), await submit(forgetful, true)]
+  await runAll()
+  expect(await warned.result()).toBe('done')
+  await expect(failed.result()).rejects.toThrow('step "slow" was never awaited (did you forget await?) and failed: ')
+  const refused = await submit(forgetful, false)
+  await another({ unawaited: 'fail' }).tick()
+  await expect(refused.result()).rejects.toThrow('returned while step "slow" was still running; did you forget await?')
 })

@@ -88,7 +88,6 @@ export const nesting = task('nesting', { thread: true, ...once }, async (ctx, wh
 export const careless = task('careless', { thread: true, ...once }, async (ctx) => {
   void ctx.progress(200)
   void ctx.upstream('nobody')
-  void ctx.step('', () => 1)
   // Both have been refused by then.
   await ctx.step('wait', () => ctx.progress(1))
   await new Promise((resolve) => setImmediate(resolve))
@@ -96,3 +95,10 @@ export const careless = task('careless', { thread: true, ...once }, async (ctx) 
 })
 
 export const large = task('large', { thread: true, ...once }, () => 'x'.repeat(500_000))
+
+export const forgetful = task('forgetful-thread', { thread: true, ...once }, async (ctx, fails: boolean) => {
+  void ctx.step('slow', () => (fails ? Promise.reject(new Error('unheard')) : new Promise(() => {})))
+  await ctx.step('first', () => 1)
+  await ctx.step('second', () => 2)
+  return 'done'
+})

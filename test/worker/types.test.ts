@@ -3,6 +3,7 @@ import { expect, expectTypeOf, test } from 'vitest'
 import type { MemberRef } from '../../src/connect/flow-builder.ts'
 import type { Handle } from '../../src/connect/handle.ts'
 import type { FlowFabric } from '../../src/connect/flowfabric.ts'
+import type { Wait } from '../../src/worker/context.ts'
 import { task, type Task } from '../../src/worker/task.ts'
 import { count, fields, length, text } from './schemas.ts'
 
@@ -100,6 +101,8 @@ export async function typed(): Promise<void> {
     return answer
   })
   task('undeclared', async (ctx) => {
+    // So that no-floating-promises sees a forgotten await.
+    expectTypeOf<Wait<number>>().toExtend<Promise<number>>()
     expectTypeOf(await ctx.waitFor('reply', { schema: count })).toEqualTypeOf<number>()
     expectTypeOf(await ctx.waitFor(await ctx.waitpoint('reply'), { schema: count })).toEqualTypeOf<number>()
     expectTypeOf(await ctx.waitFor('reply')).toBeAny()

@@ -12,6 +12,7 @@ import { Draws, keyOf } from '../draw.ts'
 import { PermanentError, RunLeft } from '../errors.ts'
 import { enterStep, insideStep, refuseInside } from '../inside-step.ts'
 import { heard } from '../rest.ts'
+import { StepPromise, Unawaited } from '../unawaited.ts'
 import type { Acts } from '../run-context.ts'
 import { crossed } from './crossed-error.ts'
 import type { Line, Verbs } from './line.ts'
@@ -33,6 +34,7 @@ export class ThreadActs implements Acts {
   readonly claim: Claim
   readonly logger: Logger
   word: Word | null = null
+  readonly unawaited = new Unawaited()
   readonly #line: Line
   readonly #abort = new AbortController()
   readonly #steps = new Map<number, OpenStep>()
@@ -73,7 +75,7 @@ export class ThreadActs implements Acts {
   }
 
   step(name: string, work: OpenStep['work'], options: StepOptions = {}): Promise<unknown> {
-    return heard(this.#step(name, work, options))
+    return StepPromise.of(this.unawaited, name, null, this.#step(name, work, options))
   }
 
   async #step(name: string, work: OpenStep['work'], options: StepOptions): Promise<unknown> {

@@ -3,6 +3,7 @@ import { parentPort, type MessagePort } from 'node:worker_threads'
 import type { Claim } from '../../engine/execution/claim.ts'
 import { RunContext } from '../run-context.ts'
 import type { Context } from '../context.ts'
+import { checkAwaited, type UnawaitedMode } from '../unawaited.ts'
 import { ThreadActs, type Word } from './acts.ts'
 import { findTask } from './find-task.ts'
 import { Line } from './line.ts'
@@ -13,6 +14,7 @@ export interface Asked {
   readonly version: string | null
   readonly claim: Claim
   readonly input: unknown
+  readonly unawaited: UnawaitedMode
 }
 
 /** `word`: how the code has ended its run, instead of by a value. */
@@ -36,13 +38,16 @@ parentPort!.on('message', (port: MessagePort) => {
   const line: Line = new Line(port, verbs)
 })
 
-async function run(acts: ThreadActs, { module, name, version, input }: Asked, line: Line): Promise<Given> {
+async function run(acts: ThreadActs, { module, name, version, input, unawaited }: Asked, line: Line): Promise<Given> {
   const task = await findTask(module, name, version)
   await line.ask('held')
   const handler = task.handler as unknown as (ctx: Context, input: unknown) => unknown
   try {
     const value = await handler(new RunContext(acts), input)
-    return acts.word === null ? { word: null, value } : { word: acts.word }
+    if (acts.word !== null) return { word: acts.word }
+    const warning = checkAwaited(name, acts.unawaited.take(), unawaited)
+    if (warning !== null) acts.logger.warn(`${acts.claim.executionId}: ${warning}`)
+    return { word: null, value }
   } catch (error) {
     if (acts.word !== null) return { word: acts.word }
     throw error

@@ -6,6 +6,7 @@ import { typeScriptLoader } from '../typescript.ts'
 import type { Context, StepOptions, StepTry } from '../context.ts'
 import type { Lease } from '../lease.ts'
 import type { Task } from '../task.ts'
+import type { UnawaitedMode } from '../unawaited.ts'
 import { crossing } from './crossed-error.ts'
 import type { Asked, Given } from './entry.ts'
 import type { ThreadStart } from './inside.ts'
@@ -16,6 +17,15 @@ const start = `
 const { entry, loader } = require('node:worker_threads').workerData
 const ready = loader === null ? Promise.resolve() : import(loader).then((typescript) => typescript.register())
 void ready.then(() => import(entry))`
+
+export interface ThreadRun {
+  readonly task: Task
+  readonly claim: Claim
+  readonly lease: Lease
+  readonly ctx: Context
+  readonly input: unknown
+  readonly unawaited: UnawaitedMode
+}
 
 export class Thread {
   readonly #node: NodeThread
@@ -52,7 +62,7 @@ export class Thread {
   }
 
   /** What the handler gives in there; one at a time. */
-  async run(task: Task, claim: Claim, lease: Lease, ctx: Context, input: unknown): Promise<unknown> {
+  async run({ task, claim, lease, ctx, input, unawaited }: ThreadRun): Promise<unknown> {
     const { port1, port2 } = new MessageChannel()
     const line: Line = new Line(
       port1,
@@ -63,7 +73,7 @@ export class Thread {
     try {
       this.#node.postMessage(port2, [port2])
       const { name, version, thread } = task
-      const asked: Asked = { module: thread!, name, version, claim: { ...claim, payload: null }, input }
+      const asked: Asked = { module: thread!, name, version, claim: { ...claim, payload: null }, input, unawaited }
       const running = line.ask('handler', asked)
       if (ctx.abort.aborted) stop()
       else ctx.abort.addEventListener('abort', stop)

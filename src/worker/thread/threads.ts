@@ -5,6 +5,7 @@ import type { Context } from '../context.ts'
 import type { Lease } from '../lease.ts'
 import type { Outcome } from '../outcome.ts'
 import type { Task } from '../task.ts'
+import type { UnawaitedMode } from '../unawaited.ts'
 import { Thread } from './thread.ts'
 
 // A thread is not had for nothing: the next run finds it for a while.
@@ -13,6 +14,11 @@ const idleMs = 60_000
 export class Threads {
   readonly #idle = new Map<Thread, NodeJS.Timeout>()
   readonly #ending = new Set<Promise<void>>()
+  readonly #unawaited: UnawaitedMode
+
+  constructor(unawaited: UnawaitedMode) {
+    this.#unawaited = unawaited
+  }
 
   /** Does the work with the same task, whose code runs in a thread. */
   async run(task: Task, claim: Claim, lease: Lease, work: (threaded: Task) => Promise<Outcome>): Promise<Outcome> {
@@ -22,7 +28,7 @@ export class Threads {
       thread = this.#take()
       isRunning = true
       try {
-        return await thread.run(task, claim, lease, ctx, input)
+        return await thread.run({ task, claim, lease, ctx, input, unawaited: this.#unawaited })
       } finally {
         isRunning = false
       }
