@@ -1,4 +1,5 @@
 // What a submit gives: one execution, as whoever asked for it sees it.
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Engine } from '../engine/contract.ts'
 import type { LogEvent } from '../engine/event/log-event.ts'
 import type { CancelResult } from '../engine/execution/cancel.ts'
@@ -20,7 +21,7 @@ import { checkBy, type Schema } from '../worker/schema.ts'
 import type { Signals } from '../worker/task.ts'
 
 export interface ResultOptions {
-  /** Throws `wait_timed_out` when it has not ended by then; left out: as long as it takes. */
+  /** Throws `wait_timed_out`, with the sentence of `explain`, when it has not ended by then; left out: as long as it takes. */
   readonly timeout?: Duration
   /** Ends the wait; the execution goes on. */
   readonly signal?: AbortSignal
@@ -54,6 +55,8 @@ const schemasOf = new WeakMap<object, SignalSchemas>()
 
 // How long one question waits for the ending, before it is asked again.
 const longestWaitMs = 30_000
+// How long a wait whose time is over reads why the execution has not ended.
+const longestExplainMs = 2000
 
 export function handleOf(engine: Engine, codec: Codec, id: ExecutionId, signals: SignalSchemas): Handle {
   const handle: Handle = {
@@ -104,9 +107,33 @@ async function waitForResult(engine: Engine, codec: Codec, id: ExecutionId, opti
       throw await outlast({ until, signal }, () => endedOtherwise(engine, codec, id, found))
     }
     if (performance.now() < until) continue
-    const sentence = `execution ${id} is ${found.publicState} and has not ended in time; ask again`
-    throw new EngineError('wait_timed_out', sentence, { executionId: id, publicState: found.publicState })
+    throw await timedOut(engine, id, found.publicState, timeout!)
   }
+}
+
+async function timedOut(
+  engine: Engine,
+  executionId: ExecutionId,
+  publicState: PublicState,
+  timeout: Duration,
+): Promise<EngineError> {
+  const timeoutMs = parseDuration('timeout', timeout)
+  const explanation = await explained(engine, executionId)
+  const within = timeoutMs < 1000 ? `${timeoutMs} ms` : `${timeoutMs / 1000} s`
+  const why = explanation === null ? `it is ${publicState}` : explanation[0]!.toLowerCase() + explanation.slice(1)
+  const sentence = `execution ${executionId} did not finish within ${within}: ${why.replace(/\.$/, '')}`
+  return new EngineError('wait_timed_out', sentence, { executionId, publicState, timeoutMs, explanation })
+}
+
+/** Null when it cannot be read, as by a key without the right, or soon: the caller's time is over already. */
+async function explained(engine: Engine, id: ExecutionId): Promise<string | null> {
+  const reading = engine.executions.explain(id).then(
+    (found) => found?.sentence ?? null,
+    () => null,
+  )
+  const enough = new AbortController()
+  const late = sleep(longestExplainMs, null, { signal: enough.signal }).catch(() => null)
+  return Promise.race([reading, late]).finally(() => enough.abort())
 }
 
 type Ended = Exclude<ExecutionResult, { kind: 'pending' | 'completed' }>

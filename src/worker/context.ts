@@ -32,7 +32,7 @@ export interface StepTry {
 export interface WaitForOptions<Value = unknown> {
   readonly schema?: Schema<unknown, Value>
   readonly timeout?: Duration
-  /** What the wait gives when nobody answered in time; without it, it throws `WaitTimeoutError`. */
+  /** Returns the value of the wait when it timed out; without it, the wait throws `WaitTimeoutError`. */
   readonly onTimeout?: () => Value
 }
 

@@ -17,9 +17,18 @@ export class PermanentError extends Error {
  */
 export function isPermanent(thrown: unknown): boolean {
   if (thrown instanceof StepError) return thrown.isPermanent === true
-  if (thrown instanceof PermanentError) return true
+  if (thrown instanceof PermanentError || isWaitTimeout(thrown)) return true
   // The code of another copy of the package may be unknown here.
   return EngineError.is(thrown) && (errorTable[thrown.code] as ErrorEntry | undefined)?.permanent === true
+}
+
+/**
+ * The timeout of a wait is recorded, so that the next attempt would end by it again, at once. `ctx.any` throws it for all of its
+ * waits together.
+ */
+export function isWaitTimeout(thrown: unknown): boolean {
+  if (thrown instanceof AggregateError) return thrown.errors.length > 0 && thrown.errors.every(isWaitTimeout)
+  return thrown instanceof WaitTimeoutError
 }
 
 /**
@@ -83,7 +92,10 @@ export interface SatisfiedWait {
   readonly value: unknown
 }
 
-/** A wait had no answer when its timeout came. From `ctx.all` and `ctx.race` it also tells about the other waits of the group. */
+/**
+ * A wait had no answer when its timeout came. From `ctx.all` and `ctx.race` it also lists the other waits of the group. When the
+ * code does not catch it, the execution fails for good, with the category `timeout`.
+ */
 export class WaitTimeoutError extends Error {
   override readonly name = 'WaitTimeoutError'
   /** The name of the wait that timed out. */
@@ -94,7 +106,7 @@ export class WaitTimeoutError extends Error {
   readonly unsatisfied: readonly string[]
 
   constructor(wait: string, satisfied: readonly SatisfiedWait[] = [], unsatisfied: readonly string[] = [wait]) {
-    super(`nobody answered ${JSON.stringify(wait)} in time${answeredBefore(satisfied)}`)
+    super(`the wait ${JSON.stringify(wait)} timed out${answeredBefore(satisfied)}`)
     this.wait = wait
     this.satisfied = satisfied
     this.unsatisfied = unsatisfied

@@ -8,7 +8,7 @@ import { limits } from '../model/limits.ts'
 import { encodeError, saysAlready, sealedReason, unrecordedReason } from '../model/recorded-error.ts'
 import type { Logger } from '../sql/logger.ts'
 import type { Departure } from './departure.ts'
-import { isPermanent, PermanentError, StepError, StepTimeoutError } from './errors.ts'
+import { isPermanent, isWaitTimeout, PermanentError, StepError, StepTimeoutError } from './errors.ts'
 import { insist } from './insist.ts'
 import type { Lease } from './lease.ts'
 
@@ -105,6 +105,7 @@ function encodedOf({ codec, logger }: Telling, { executionId }: Fence, error: un
 }
 
 function categoryOf(error: unknown): NonNullable<FailRequest['category']> {
+  if (isWaitTimeout(error)) return 'timeout'
   if (isPermanent(error)) return 'permanent'
   const isTimeout =
     error instanceof StepTimeoutError || (error instanceof StepError && error.error.name === 'StepTimeoutError')

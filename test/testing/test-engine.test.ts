@@ -27,7 +27,7 @@ test('t.run moves the time as far as it takes, and throws as result() does', asy
   await using t = await testEngine({ tasks, now: 0 })
   await expect(t.run(onboard, { email: 'ada' })).rejects.toMatchObject({
     code: 'execution_failed',
-    message: expect.stringContaining('nobody answered "approval" in time'),
+    message: expect.stringContaining('the wait "approval" timed out'),
   })
   // Ten minutes and two days, an hour to the second attempt, in which what was recorded is there at once.
   expect(t.now).toBe(10 * 60_000 + 2 * 86_400_000 + 3_600_000)

@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { handleOf } from '../../src/connect/handle.ts'
 import { submitMany } from '../../src/connect/submit.ts'
 import { jsonCodec, type Codec } from '../../src/model/codec.ts'
 import { EngineError } from '../../src/model/errors.ts'
@@ -7,6 +8,7 @@ import type { ChildError } from '../../src/worker/errors.ts'
 import { task, type Task } from '../../src/worker/task.ts'
 import { refusal } from '../support/refusal.ts'
 import { rows } from '../support/raw.ts'
+import { setup } from '../support/setup.ts'
 import { count, fields, length, text } from './schemas.ts'
 import { working } from './working.ts'
 
@@ -162,7 +164,8 @@ test('a handle waits for the result as long as it is told to, and others hear of
   const { submit, worker } = await working([gate])
   const run = await submit(gate)
   const error = await refusal('wait_timed_out', run.result({ timeout: 20 }))
-  expect(error.message).toContain('is waiting and has not ended in time; ask again')
+  expect(error.message).toMatch(/did not finish within 20 ms: .*[^.]$/)
+  expect(error.details).toMatchObject({ executionId: run.id, publicState: 'waiting', timeoutMs: 20 })
   const leaving = new AbortController()
   const left = run.result({ signal: leaving.signal })
   leaving.abort(new Error('no longer interested'))
@@ -266,4 +269,24 @@ test('SDK-11 errors say whether to try again', () => {
     (code) => new EngineError(code, 'x').retryable,
   )
   expect(isRetryable).toEqual([true, true, true, false])
+})
+
+test('a wait for a result whose time is over states why the execution has not ended', async () => {
+  const gate = task('gate', () => 'done')
+  const { submit, engine } = await working([gate])
+  const run = await submit(gate)
+  const { sentence } = (await engine.executions.explain(run.id))!
+  const error = await refusal('wait_timed_out', run.result({ timeout: '1s' }))
+  expect(error.details['explanation']).toBe(sentence)
+  expect(error.message).toContain(`${run.id} did not finish within 1 s: `)
+  expect(error.message).toContain("no registered worker serves lane 'default'")
+})
+
+test('when that cannot be read, the state remains', async () => {
+  const { engine } = await setup()
+  const { executionId } = await engine.executions.create({ kind: 'k' })
+  const explain = () => Promise.reject(new Error('not with this key'))
+  const handle = handleOf({ ...engine, executions: { ...engine.executions, explain } }, jsonCodec, executionId, {})
+  const error = await refusal('wait_timed_out', handle.result({ timeout: 5 }))
+  expect(error.message).toBe(`execution ${executionId} did not finish within 5 ms: it is waiting`)
 })

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { jsonCodec } from '../../src/model/codec.ts'
+import type { Context } from '../../src/worker/context.ts'
 import { WaitTimeoutError } from '../../src/worker/errors.ts'
 import { task } from '../../src/worker/task.ts'
+import { atOnce } from './retries.ts'
 import { recordedBy, working } from './working.ts'
 
 test('SDK-06 a wait suspends; a signal by name wakes the same attempt, with what was sent', async () => {
@@ -271,4 +273,36 @@ test('a step that begins while a run looks around before it leaves is finished f
   await worker.tick()
   expect(await run.state()).toBe('suspended')
   expect(await recordedBy(engine, run.id)).toContain('step pay: succeeded')
+})
+
+test.each<[string, (ctx: Context) => PromiseLike<unknown>]>([
+  ['a wait', (ctx) => ctx.waitFor('one', { timeout: '1h' })],
+  ['ctx.all', (ctx) => ctx.all([ctx.waitFor('one', { timeout: '1h' }), ctx.waitFor('two', { timeout: '30m' })])],
+  ['ctx.race', (ctx) => ctx.race([ctx.waitFor('one', { timeout: '1h' }), ctx.waitFor('two')])],
+  ['ctx.any', (ctx) => ctx.any([ctx.waitFor('one', { timeout: '1h' }), ctx.waitFor('two', { timeout: '1h' })])],
+])('a timeout of %s that the code does not catch fails for good', async (_, wait) => {
+  const ask = task('ask', { retry: atOnce(3) }, async (ctx) => {
+    await wait(ctx)
+  })
+  const { submit, worker, after, engine } = await working([ask])
+  const run = await submit(ask)
+  await worker.tick()
+  await after('1h')
+  expect(await run.state()).toBe('failed')
+  expect((await engine.attempts.list(run.id)).attempts).toMatchObject([{ failureCategory: 'timeout' }])
+})
+
+test('a timeout that the code turns into an error of its own is retried by the policy', async () => {
+  const ask = task('ask', { retry: atOnce(3) }, async (ctx) => {
+    await ctx.waitFor('one', { timeout: '1h' }).catch((cause: unknown) => {
+      throw new Error('no answer', { cause })
+    })
+  })
+  const { submit, worker, after, engine } = await working([ask])
+  const run = await submit(ask)
+  await worker.tick()
+  await after('1h')
+  expect(await run.state()).toBe('failed')
+  const { attempts } = await engine.attempts.list(run.id)
+  expect(attempts.map(({ failureCategory }) => failureCategory)).toEqual(['transient', 'transient', 'transient'])
 })
