@@ -58,6 +58,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // A worker keeps its modules and databases from file to file: to load and start them anew takes seconds.
     isolate: false,
+    // Workers that fail on purpose log to the console by default; it is shown for tests that fail.
+    silent: 'passed-only',
     reporters: ['default', './test/support/summary-reporter.ts'],
     projects: [
       {

@@ -29,7 +29,7 @@ export type { PolicyInput } from './model/policy.ts'
 export { decodeError, encodeError, type RecordedError } from './model/recorded-error.ts'
 export type { CatchUp, Overlap } from './model/schedule.ts'
 export type { PublicState } from './model/state.ts'
-export type { Logger } from './sql/logger.ts'
+export { silent, type Logger, type LoggerOption } from './model/logger.ts'
 export type {
   ChildHandle,
   ChildOptions,

@@ -1,19 +1,15 @@
 // What a long-running command has to say besides its output: a line each, on standard error.
+import type { Logger } from '../model/logger.ts'
 import type { Cli } from './cli.ts'
 import { harmless } from './text.ts'
 
 export type Level = 'warn' | 'error'
 
-export interface LineLogger {
-  debug(message: string): void
-  info(message: string): void
-  warn(message: string): void
-  error(message: string): void
-}
+export type LineLogger = Logger
 
 export function lineLogger(cli: Cli): LineLogger {
-  const say = (level: Level, message: string): void => {
-    if (cli.json) return cli.err.line(JSON.stringify({ level, message }))
+  const say = (level: Level, message: string, fields: object = {}): void => {
+    if (cli.json) return cli.err.line(JSON.stringify({ level, message, ...fields }))
     const { colours } = cli.err
     const word = level === 'error' ? colours.red('error:') : colours.yellow('warning:')
     cli.err.line(`${word} ${harmless(message)}`)
@@ -21,8 +17,8 @@ export function lineLogger(cli: Cli): LineLogger {
   return {
     debug: () => {},
     info: () => {},
-    warn: (message) => say('warn', message),
-    error: (message) => say('error', message),
+    warn: (message, fields) => say('warn', message, fields),
+    error: (message, fields) => say('error', message, fields),
   }
 }
 

@@ -2,10 +2,10 @@ import { checkCodec } from '../model/codec.ts'
 import { parseDuration, type Duration } from '../model/duration.ts'
 import { EngineError, refusal } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
+import { loggerOf } from '../model/logger.ts'
 import { show } from '../model/text.ts'
 import { checkSchema } from '../sql/qualify.ts'
 import { withoutPassword } from '../sql/without-password.ts'
-import { checkLogger } from './check-logger.ts'
 import type { ConnectOptions } from './connect.ts'
 import type { Target } from './url.ts'
 
@@ -39,7 +39,7 @@ export function checkOptions(options: ConnectOptions, target: Exclude<Target, { 
   if (typeof prepare !== 'boolean') throw refuse('prepare', prepare, 'true or false')
   if (listenUrl !== undefined && !isPostgresUrl(listenUrl)) throw refuse('listenUrl', listenUrl, 'a postgres:// URL')
   if (timeout !== undefined) checkTimeout(timeout)
-  if (logger !== undefined) checkLogger(logger)
+  void loggerOf(logger)
   if (codec !== undefined) checkCodec(codec)
   if (typeof schema !== 'string') throw refuse('schema', schema, 'a text')
   try {

@@ -3,11 +3,10 @@ import { openClient } from '../client/open.ts'
 import { checkCodec, type Codec } from '../model/codec.ts'
 import { parseDuration, type Duration } from '../model/duration.ts'
 import { EngineError } from '../model/errors.ts'
+import { loggerOf, type LoggerOption } from '../model/logger.ts'
 import { isLoopback } from '../model/loopback.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
-import type { Logger } from '../sql/logger.ts'
 import type { Telemetry } from '../worker/telemetry.ts'
-import { checkLogger } from './check-logger.ts'
 import type { FlowFabric } from './flowfabric.ts'
 import { holdServer } from './hold-server.ts'
 
@@ -21,8 +20,11 @@ export interface ServerOptions {
   readonly timeout?: Duration
   /** For how long what is safe to repeat is sent again after a lost connection; defaults to 10 s. */
   readonly retryFor?: Duration
-  /** Four methods; `console`, pino and winston have them. Silent when left out. */
-  readonly logger?: Logger
+  /**
+   * Receives a sentence and its facts as fields; `console`, pino and winston fit as they are. Left out: warnings and errors go to
+   * the console, one line each. `false`: nothing is logged.
+   */
+  readonly logger?: LoggerOption
   /** How values become bytes: inputs, results, steps, signals, errors. Left out: JSON. */
   readonly codec?: Codec
   /** Is told of submits, runs and steps; `openTelemetry()` of `flowfabric/opentelemetry` makes spans of them. */
@@ -46,8 +48,8 @@ export const serverOptionNames = [
  */
 export async function connectServer(url: string, options: ServerOptions = {}): Promise<FlowFabric> {
   refuseUnknownFields('connect', options, serverOptionNames)
-  const { token, timeout = '30s', retryFor = '10s', logger, codec, telemetry } = options
-  if (logger !== undefined) checkLogger(logger)
+  const { token, timeout = '30s', retryFor = '10s', codec, telemetry } = options
+  const logger = loggerOf(options.logger)
   if (codec !== undefined) checkCodec(codec)
   if (!/^https?:/i.test(url)) {
     throw new EngineError('invalid_url', 'the URL of a server begins with http:// or https://')

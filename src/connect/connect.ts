@@ -1,8 +1,8 @@
 // Picks the database, or the server before it, by the URL, brings its schema up to date and gives what a user holds.
 import { openEngine } from '../engine/engine.ts'
 import type { EngineError } from '../model/errors.ts'
+import { loggerOf, type Logger } from '../model/logger.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
-import type { Logger } from '../sql/logger.ts'
 import { migrate, type MigrateOptions } from '../sql/migrate.ts'
 import { migrations } from '../sql/migrations/all.ts'
 import type { Sql } from '../sql/sql.ts'
@@ -61,15 +61,16 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   if (target.kind === 'server') return openServer(target.url, options)
   checkOptions(options, target)
   const signing = options.signing === undefined ? {} : { signing: checkSigning(options.signing) }
+  const logger = loggerOf(options.logger)
   try {
-    const sql = await open(target, options)
+    const sql = await open(target, options, logger)
     try {
-      await migrate(sql, migrations, { mode: options.migrate ?? true, codeVersion, ...withLogger(options) })
+      await migrate(sql, migrations, { mode: options.migrate ?? true, codeVersion, logger })
       if (options.grantTo !== undefined) await grantTo(sql, options.grantTo)
       const opened = openEngine(sql, signing)
       // A wrong secret is told now, not to whoever suspends first.
       if (options.signing !== undefined) await opened.readySigningKeys()
-      const { codec, logger, telemetry } = options
+      const { codec, telemetry } = options
       return hold({ sql, opened, codec, logger, telemetry })
     } catch (error) {
       await sql.close()
@@ -107,7 +108,7 @@ async function openServer(url: string, options: ConnectOptions): Promise<FlowFab
 
 type Database = Exclude<Target, { readonly kind: 'server' }>
 
-async function open(target: Database, options: ConnectOptions): Promise<Sql> {
+async function open(target: Database, options: ConnectOptions, logger: Logger): Promise<Sql> {
   const {
     schema = 'flowfabric',
     migrate: mode,
@@ -115,6 +116,7 @@ async function open(target: Database, options: ConnectOptions): Promise<Sql> {
     signing: _signing,
     codec: _codec,
     telemetry: _telemetry,
+    logger: _logger,
     share: _share,
     timeout,
     ...rest
@@ -125,16 +127,12 @@ async function open(target: Database, options: ConnectOptions): Promise<Sql> {
     const needsTwo = mode !== false && migrations.some(({ transactional }) => !transactional)
     const poolSize = Math.max(needsTwo ? 2 : 1, rest.poolSize ?? 4)
     const answer = timeout === undefined ? {} : { answerWithinMs: checkTimeout(timeout) }
-    return openPostgres({ ...rest, ...answer, url: target.url, schema, poolSize })
+    return openPostgres({ ...rest, ...answer, logger, url: target.url, schema, poolSize })
   }
   const { openEmbedded } = await import('../sql/pglite.ts')
   const { directory } = target
   if (directory !== null) warnOfPowerCuts()
-  return openEmbedded({ directory, schema, ...withLogger(options) })
-}
-
-function withLogger({ logger }: ConnectOptions): { logger?: Logger } {
-  return logger === undefined ? {} : { logger }
+  return openEmbedded({ directory, schema, logger })
 }
 
 let warned = false

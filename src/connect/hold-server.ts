@@ -4,12 +4,11 @@ import type { OpenClient } from '../client/open.ts'
 import { jsonCodec, type Codec } from '../model/codec.ts'
 import { EngineError } from '../model/errors.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
-import type { Logger } from '../sql/logger.ts'
+import { loggerOf, type Logger } from '../model/logger.ts'
 import { workerOptionNames } from '../worker/options.ts'
 import { defined } from '../worker/submission.ts'
 import type { Telemetry } from '../worker/telemetry.ts'
 import { Worker } from '../worker/worker.ts'
-import { checkLogger } from './check-logger.ts'
 import type { FlowFabric, WorkOptions } from './flowfabric.ts'
 import { longestCloseMs, stopWorkers } from './stop-workers.ts'
 import { tracedEngine } from './traced-engine.ts'
@@ -18,7 +17,7 @@ import { userSide } from './user-side.ts'
 export interface HeldServer {
   readonly client: OpenClient
   readonly codec?: Codec | undefined
-  readonly logger?: Logger | undefined
+  readonly logger: Logger
   readonly telemetry?: Telemetry | undefined
 }
 
@@ -35,9 +34,8 @@ export function holdServer({ client, codec = jsonCodec, logger, telemetry }: Hel
     refuseUnknownFields('worker', given, [...workerOptionNames, 'reconcilers'])
     const { reconcilers = false, ...options } = given
     if (reconcilers !== false) throw localOnly('reconcilers', 'the server runs them')
-    if (options.logger !== undefined) checkLogger(options.logger)
     const onStop = (): void => void workers.delete(made)
-    const own = { ...(logger !== undefined && { logger }), ...defined(options) }
+    const own = { ...defined(options), logger: loggerOf(options.logger, logger) }
     const made = new Worker(own, { engine, codec, telemetry, onStop })
     if (closing !== undefined) throw new EngineError('engine_closed', 'this FlowFabric is closed; connect again')
     workers.add(made)

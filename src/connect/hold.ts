@@ -7,16 +7,15 @@ import { repairHealth } from '../engine/health/repair.ts'
 import { superviseOptionNames, type SuperviseOptions, type Supervisor } from '../engine/reconcilers/supervisor.ts'
 import { jsonCodec, type Codec } from '../model/codec.ts'
 import { EngineError } from '../model/errors.ts'
+import { loggerOf, type Logger } from '../model/logger.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import { borrow } from '../sql/borrowed.ts'
 import type { TransactionClient } from '../sql/borrowed-client.ts'
-import type { Logger } from '../sql/logger.ts'
 import type { EmbeddedSql } from '../sql/pglite.ts'
 import type { Sql } from '../sql/sql.ts'
 import { defined } from '../worker/submission.ts'
 import type { Telemetry } from '../worker/telemetry.ts'
 import type { Worker } from '../worker/worker.ts'
-import { checkLogger } from './check-logger.ts'
 import type { FlowFabric, Health, WorkOptions } from './flowfabric.ts'
 import { makeWorker } from './make-worker.ts'
 import { longestCloseMs, stopWorkers } from './stop-workers.ts'
@@ -29,7 +28,7 @@ export interface Held {
   readonly sql: Sql
   readonly opened: OpenEngine
   readonly codec?: Codec | undefined
-  readonly logger?: Logger | undefined
+  readonly logger: Logger
   readonly telemetry?: Telemetry | undefined
   /** What becomes of the database when all else is closed; left out: it is closed too, within so many milliseconds. */
   readonly letGo?: ((withinMs: number) => Promise<void>) | undefined
@@ -54,8 +53,7 @@ export function hold({ sql, opened, codec = jsonCodec, logger, telemetry, ...hel
   }
   const supervise = (options: SuperviseOptions = {}): Supervisor => {
     refuseUnknownFields('supervise', options, superviseOptionNames)
-    if (options.logger !== undefined) checkLogger(options.logger)
-    const started = opened.supervisor({ ...(logger !== undefined && { logger }), ...defined(options) })
+    const started = opened.supervisor({ ...defined(options), logger: loggerOf(options.logger, logger) })
     refuseWhenClosed()
     running.add(started)
     started.start()

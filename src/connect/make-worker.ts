@@ -4,15 +4,14 @@ import type { SuperviseOptions, Supervisor } from '../engine/reconcilers/supervi
 import type { Codec } from '../model/codec.ts'
 import { refusal } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
+import { loggerOf, type Logger } from '../model/logger.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import { show } from '../model/text.ts'
-import type { Logger } from '../sql/logger.ts'
 import type { Sql } from '../sql/sql.ts'
 import { defined } from '../worker/submission.ts'
 import { workerOptionNames } from '../worker/options.ts'
 import type { Telemetry } from '../worker/telemetry.ts'
 import { Worker, type WorkerSurroundings } from '../worker/worker.ts'
-import { checkLogger } from './check-logger.ts'
 import type { WorkOptions } from './flowfabric.ts'
 
 interface Surroundings {
@@ -20,7 +19,7 @@ interface Surroundings {
   readonly engine: Engine
   readonly codec: Codec
   readonly telemetry: Telemetry | undefined
-  readonly logger: Logger | undefined
+  readonly logger: Logger
   readonly onCalledOff: WorkerSurroundings['onCalledOff']
   readonly supervise: (options: SuperviseOptions) => Supervisor
   readonly onStopped: () => void
@@ -33,12 +32,11 @@ export function makeWorker(around: Surroundings, options: WorkOptions): Worker {
   if (typeof reconcilers !== 'boolean' && (typeof reconcilers !== 'object' || reconcilers === null)) {
     throw refusal('invalid_input', 'reconcilers', show(reconcilers), 'true, false or the options of a supervisor')
   }
-  if (options.logger !== undefined) checkLogger(options.logger)
-  const logger = options.logger ?? around.logger
+  const logger = loggerOf(options.logger, around.logger)
   const leaseTtl = sql.kind === 'embedded' ? limits.defaultEmbeddedLeaseTtlMs : limits.defaultLeaseTtlMs
   let supervisor: Supervisor | undefined
   return new Worker(
-    { leaseTtl, ...defined(rest), ...(logger !== undefined && { logger }) },
+    { leaseTtl, ...defined(rest), logger },
     {
       engine,
       codec,
@@ -46,10 +44,7 @@ export function makeWorker(around: Surroundings, options: WorkOptions): Worker {
       onCalledOff,
       onStart: () => {
         if (reconcilers === false) return
-        supervisor = supervise({
-          ...(logger !== undefined && { logger }),
-          ...(reconcilers === true ? {} : reconcilers),
-        })
+        supervisor = supervise({ logger, ...(reconcilers === true ? {} : reconcilers) })
       },
       onStop: async () => {
         await supervisor?.stop()

@@ -9,9 +9,9 @@ import { operations, type Operation } from '../api/routes.ts'
 import { toWire } from '../api/wire.ts'
 import type { Engine } from '../engine/contract.ts'
 import { EngineError } from '../model/errors.ts'
+import { loggerOf, type LoggerOption } from '../model/logger.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import { codeVersion } from '../model/version.ts'
-import { silent, type Logger } from '../sql/logger.ts'
 import { BodyBudgets, type TakenBytes } from './body-budget.ts'
 import { claimOrGiveBack } from './claim.ts'
 import { emptyStream, eventStream } from './event-stream.ts'
@@ -51,7 +51,8 @@ export interface AppOptions {
   readonly trustProxy?: readonly string[]
   /** Reads of one key, and of one namespace, that run at a time; the others wait for their turn. False: any number. */
   readonly readsAtOnce?: ReadLimits | false
-  readonly logger?: Logger
+  /** Left out: the console, for warnings and errors. `false`: nothing is logged. */
+  readonly logger?: LoggerOption
   /** `/metrics` needs a key of all namespaces that may read, unless it is `'open'`; false: there is none. */
   readonly metrics?: boolean | 'open'
   /** After how long a silent stream says that it is still there; defaults to 15 s. */
@@ -96,7 +97,7 @@ export function createApp(engine: Engine, options: AppOptions = {}): App {
 }
 
 export function appWith(engine: Engine, options: AppOptions, metrics: Metrics, opening: Opening): App {
-  const { logger = silent, heartbeatMs = 15_000 } = options
+  const { heartbeatMs = 15_000 } = options
   const basePath = checkBasePath(options.basePath ?? '')
   const keys = new KnownKeys(engine)
   const publicUrl = options.publicUrl === undefined ? null : checkPublicUrl(options.publicUrl)
@@ -105,7 +106,7 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics, o
   const remembered = new Remembered()
   const bodies = new BodyBudgets()
   const work = new Work(options.readsAtOnce)
-  const faults = new FaultLog(logger)
+  const faults = new FaultLog(loggerOf(options.logger))
   const watching = new KeyWatch(heartbeatMs)
   const draining = new AbortController()
   const stopping = new AbortController()

@@ -1,7 +1,7 @@
 // What callers are not told, for the log, under the id of the request.
 import { inspect } from 'node:util'
 import { EngineError } from '../model/errors.ts'
-import type { Logger } from '../sql/logger.ts'
+import type { Logger } from '../model/logger.ts'
 import type { AppContext } from './router.ts'
 
 const pauseMs = 1000

@@ -10,10 +10,10 @@ import type { Engine } from '../engine/contract.ts'
 import type { DutyTurn } from '../engine/reconcilers/duty-turn.ts'
 import type { SuperviseOptions, Supervisor } from '../engine/reconcilers/supervisor.ts'
 import { EngineError } from '../model/errors.ts'
+import { loggerOf, type Logger } from '../model/logger.ts'
 import { isLoopback } from '../model/loopback.ts'
 import { unwrappedWarning } from '../model/wrapped-secret.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
-import { silent } from '../sql/logger.ts'
 import { appWith, type AppOptions } from './app.ts'
 import { answerBrokenRequests, slowRequests } from './broken-request.ts'
 import { Metrics } from './metrics.ts'
@@ -74,15 +74,16 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   refuseUnknownFields('serve', options, optionNames)
   const { ff: given, url, host = '127.0.0.1', port = 7070, keys, reconcilers = true, ...rest } = options
   if (given !== undefined && url !== undefined) throw eitherOf('serve was given both ff and url')
-  const ff = given ?? (await open(url, rest.logger))
+  const logger = loggerOf(rest.logger)
+  const ff = given ?? (await open(url, logger))
   let server: Server | undefined
   try {
     // What was opened here has no wrapping secret.
-    if (given === undefined && !isLoopback(host)) rest.logger?.warn(unwrappedWarning)
+    if (given === undefined && !isLoopback(host)) logger.warn(unwrappedWarning)
     const requirement = await keyRequirement(ff.engine, host, keys)
     const opening = { isOpen: async () => keys === false || !(await requirement.check()), admitsProxied: false }
     const metrics = new Metrics(ff.engine)
-    const app = appWith(ff.engine, { ...rest, ...namesOf(host, rest) }, metrics, opening)
+    const app = appWith(ff.engine, { ...rest, logger, ...namesOf(host, rest) }, metrics, opening)
     const listening = createAdaptorServer({
       fetch: (request, env) => app.fetch(request, env),
       serverOptions: slowRequests,
@@ -157,7 +158,7 @@ const optionNames = [
   'heartbeatMs',
 ] as const satisfies readonly (keyof ServeOptions)[]
 
-async function open(url: string | undefined, logger = silent): Promise<Served> {
+async function open(url: string | undefined, logger: Logger): Promise<Served> {
   if (url === undefined) throw eitherOf('serve needs ff or url')
   // Here alone, so that whoever mounts the app by itself loads nothing that opens databases.
   const { connect } = await import('../connect/connect.ts')

@@ -1,9 +1,9 @@
-/** Satisfied by `console`, pino and winston. */
+/** The same as the one of the model, which the user's logger is made to fit; nothing of ours is imported here. */
 export interface Logger {
-  debug(message: string): void
-  info(message: string): void
-  warn(message: string): void
-  error(message: string): void
+  debug(message: string, fields?: object): void
+  info(message: string, fields?: object): void
+  warn(message: string, fields?: object): void
+  error(message: string, fields?: object): void
 }
 
 const ignore = (): void => {}

@@ -11,7 +11,7 @@ import { checkCodec, jsonCodec, type Codec } from '../model/codec.ts'
 import { openEngine } from '../engine/engine.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import { show } from '../model/text.ts'
-import { silent, type Logger } from '../sql/logger.ts'
+import { loggerOf, silent, type LoggerOption } from '../model/logger.ts'
 import type { Context } from '../worker/context.ts'
 import type { Middleware } from '../worker/middleware.ts'
 import { Served } from '../worker/serve.ts'
@@ -41,7 +41,7 @@ export interface TestEngineOptions {
   /** As the option of a worker; left out: `fail`. */
   readonly unawaited?: UnawaitedMode
   /** Left out: silent. */
-  readonly logger?: Logger
+  readonly logger?: LoggerOption
 }
 
 type Given<In> = undefined extends In ? [input?: In, options?: SubmitOptions] : [input: In, options?: SubmitOptions]
@@ -112,16 +112,9 @@ const optionNames = [
  */
 export async function testEngine(options: TestEngineOptions): Promise<TestEngine> {
   refuseUnknownFields('testEngine', options, optionNames)
-  const {
-    tasks,
-    codec = jsonCodec,
-    logger = silent,
-    middleware = [],
-    lanes,
-    capabilities,
-    unawaited = 'fail',
-  } = options
+  const { tasks, codec = jsonCodec, middleware = [], lanes, capabilities, unawaited = 'fail' } = options
   const startsAt = timeOf(options.now)
+  const logger = loggerOf(options.logger, silent)
   checkCodec(codec)
   // Bad tasks are refused before anything is opened.
   void new Served(tasks)

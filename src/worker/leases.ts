@@ -7,7 +7,7 @@ import type { LeaseAnswer } from '../engine/execution/renew.ts'
 import type { Fence } from '../engine/fence.ts'
 import { EngineError } from '../model/errors.ts'
 import { bySets } from '../model/sets.ts'
-import type { Logger } from '../sql/logger.ts'
+import type { Logger } from '../model/logger.ts'
 import { DatabaseClock } from './database-clock.ts'
 import { Lease } from './lease.ts'
 

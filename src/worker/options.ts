@@ -6,10 +6,10 @@ import { parseCapabilities } from '../model/capability.ts'
 import { parseDuration, type Duration } from '../model/duration.ts'
 import { refusal } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
+import { loggerOf, type Logger, type LoggerOption } from '../model/logger.ts'
 import { checkLane, checkNamespace } from '../model/name.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import { checkText, show } from '../model/text.ts'
-import type { Logger } from '../sql/logger.ts'
 import type { Middleware } from './middleware.ts'
 import { Served } from './serve.ts'
 import type { Task } from './task.ts'
@@ -35,7 +35,8 @@ export interface WorkerOptions {
   readonly name?: string
   /** Around every handler, the first outermost. */
   readonly middleware?: readonly Middleware[]
-  readonly logger?: Logger
+  /** Left out: the one of `connect`, which by default is the console, for warnings and errors. `false`: nothing is logged. */
+  readonly logger?: LoggerOption
   /** Stop on SIGTERM and SIGINT, and end the process by the same signal afterwards; defaults to true. */
   readonly handleSignals?: boolean
   /** How long runs may go on after a signal; defaults to 10 s. */
@@ -83,11 +84,9 @@ export type Identity = Required<
 > &
   Pick<ClaimRequest, 'namespaces'>
 
-const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} }
-
 export function settingsOf(options: WorkerOptions): Settings {
   refuseUnknownFields('worker', options, workerOptionNames)
-  const { concurrency = 64, prefetch = 200, namespaces, middleware = [], logger = silent } = options
+  const { concurrency = 64, prefetch = 200, namespaces, middleware = [] } = options
   const served = new Served(options.tasks)
   const leaseTtlMs = checkTtl(options.leaseTtl ?? limits.defaultLeaseTtlMs)
   const workerId = checkText('name', options.name ?? 'worker', { minBytes: 1, maxBytes: 128, refuseControls: true })
@@ -98,7 +97,7 @@ export function settingsOf(options: WorkerOptions): Settings {
     leaseTtlMs,
     graceMs: parseDuration('grace', options.grace ?? 10_000),
     middleware: checkMiddleware(middleware),
-    logger,
+    logger: loggerOf(options.logger),
     handlesSignals: options.handleSignals !== false,
     unawaited: checkUnawaited(options.unawaited ?? 'warn'),
     identity: {

@@ -4,7 +4,7 @@ import type { Claim } from '../engine/execution/claim.ts'
 import { parseDuration, type Duration } from '../model/duration.ts'
 import { refusal } from '../model/errors.ts'
 import { show } from '../model/text.ts'
-import type { Logger } from '../sql/logger.ts'
+import type { Logger } from '../model/logger.ts'
 import type { Child } from './child.ts'
 import type {
   ChildOptions,

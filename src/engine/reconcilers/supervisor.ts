@@ -10,7 +10,8 @@ import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError } from '../../model/errors.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Filter } from '../../model/tag.ts'
-import { silent, type Logger } from '../../sql/logger.ts'
+import type { Logger } from '../../sql/logger.ts'
+import { loggerOf, type LoggerOption } from '../../model/logger.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { Bell } from '../bell.ts'
 import { allDuties, defaultKeptFor, type KeptFor } from './all.ts'
@@ -28,7 +29,8 @@ export interface SuperviseOptions {
   readonly filter?: Filter
   /** How long an execution is kept after it ended, and an event in the log; 30 days each when left out. */
   readonly retention?: { readonly endings?: Duration; readonly log?: Duration }
-  readonly logger?: Logger
+  /** Left out: the one of `connect`, which by default is the console, for warnings and errors. `false`: nothing is logged. */
+  readonly logger?: LoggerOption
   /** Called after each turn that a duty took in this process; metrics are made of it. */
   readonly onTurn?: (turn: DutyTurn) => void
 }
@@ -96,7 +98,8 @@ export class Supervisor {
 
   constructor(sql: Sql, options: SuperviseOptions = {}, surroundings: Surroundings = {}) {
     refuseUnknownFields('supervise', options, superviseOptionNames)
-    const { intervals = {}, filter = {}, retention = {}, logger = silent, onTurn = () => {} } = options
+    const { intervals = {}, filter = {}, retention = {}, onTurn = () => {} } = options
+    const logger = loggerOf(options.logger)
     checkFilter(filter)
     const { duties = allDuties(sql.kind, keptFor(retention)) } = surroundings
     const { onReady = () => {}, onOwed = () => {}, onCalledOff = () => {} } = surroundings

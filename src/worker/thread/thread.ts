@@ -1,7 +1,7 @@
 // One thread, as the worker sees it: it is given one run at a time, and can be ended in the middle of whatever it does.
 import { MessageChannel, Worker as NodeThread } from 'node:worker_threads'
 import type { Claim } from '../../engine/execution/claim.ts'
-import type { Logger } from '../../sql/logger.ts'
+import type { Logger } from '../../model/logger.ts'
 import { typeScriptLoader } from '../typescript.ts'
 import type { Context, StepOptions, StepTry } from '../context.ts'
 import type { Lease } from '../lease.ts'
