@@ -11,7 +11,9 @@ import type { Caller } from './caller.ts'
 import { throwInOurWords } from './failure.ts'
 
 /** Where a request has ids: an id itself, the fields of an object, the items of an array, or the tree of a condition. */
-export type IdPlaces = Noun | { readonly [field: string]: IdPlaces } | readonly [IdPlaces] | typeof conditionTree
+export type IdPlaces = Noun | { readonly [field: string]: IdPlaces } | ListPlaces | typeof conditionTree
+/** A longer list than `limit` (500 unless given) is not read: the operation refuses it as a whole. */
+type ListPlaces = readonly [item: IdPlaces, limit?: number]
 
 export const conditionTree = Symbol('condition')
 
@@ -142,7 +144,10 @@ function hasBareId(place: IdPlaces, value: unknown, depth: number): boolean {
     const { executionId, members } = value as Fields
     return isBareUuid(executionId) || (members !== undefined && hasBareId(conditions, members, depth + 1))
   }
-  if (isList(place)) return Array.isArray(value) && value.some((item) => hasBareId(place[0], item, depth))
+  if (isList(place)) {
+    const [item, limit = limits.setItems] = place
+    return Array.isArray(value) && value.length <= limit && value.some((each) => hasBareId(item, each, depth))
+  }
   for (const field in place) if (hasBareId(place[field]!, (value as Fields)[field], depth)) return true
   return false
 }
@@ -168,10 +173,10 @@ function replaceIds(
   return copy
 }
 
-const conditions: readonly [IdPlaces] = [conditionTree]
+const conditions: ListPlaces = [conditionTree]
 const conditionFields: Readonly<Record<string, IdPlaces>> = { executionId: 'execution', members: conditions }
 
-function isList(place: Exclude<IdPlaces, Noun>): place is readonly [IdPlaces] {
+function isList(place: Exclude<IdPlaces, Noun>): place is ListPlaces {
   return Array.isArray(place)
 }
 

@@ -1,5 +1,6 @@
 // Where each operation takes the id of a stored row, by argument. Ids of new rows are not listed: their partition decides where
 // the row is stored, so they must be full. The conformance suite calls every operation here with bare uuids.
+import { limits } from '../model/limits.ts'
 import { conditionTree, type IdPlaces } from './bare-id.ts'
 import type { Engine } from './contract.ts'
 
@@ -7,7 +8,7 @@ const execution = { executionId: 'execution' } as const
 const flow = { flowId: 'flow' } as const
 const waitpoint = { waitpointId: 'waitpoint' } as const
 const suspension = { ...execution, condition: conditionTree, waitpoints: [waitpoint] } as const
-const leases = { leases: [execution] } as const
+const leases = { leases: [execution, limits.leaseCount] } as const
 const byExecution = ['execution'] as const
 const byFlow = ['flow'] as const
 

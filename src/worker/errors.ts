@@ -44,9 +44,7 @@ export class StepError extends Error {
   readonly #error: RecordedError
 
   constructor(step: string, error: RecordedError) {
-    super(`step ${JSON.stringify(step)} failed: ${error.message === '' ? error.name : error.message}`, {
-      cause: reviveError(error),
-    })
+    super(messageOfStep(step, error), { cause: reviveError(error) })
     this.step = step
     this.isPermanent = error.isPermanent
     this.#error = error
@@ -57,6 +55,12 @@ export class StepError extends Error {
   get error(): RecordedError {
     return this.#error
   }
+}
+
+// A refusal of the value that the step returned names the step itself.
+function messageOfStep(step: string, { name, message }: RecordedError): string {
+  const named = `step ${JSON.stringify(step)}`
+  return message.includes(named) ? message : `${named} failed: ${message === '' ? name : message}`
 }
 
 /** A key that may not read attempts does not see what was thrown. */

@@ -6,7 +6,7 @@ import * as bounds from '../../src/api/schema/bounds.ts'
 import { duration, executionId, partition } from '../../src/api/schema/words.ts'
 import { parseCapabilities } from '../../src/model/capability.ts'
 import { parseDuration } from '../../src/model/duration.ts'
-import { parseExecutionId } from '../../src/model/id.ts'
+import { parseGivenId } from '../../src/model/id.ts'
 import { checkKind, checkLane, checkNamespace, checkVersion } from '../../src/model/name.ts'
 import { checkSignalName, checkWaitpointKey } from '../../src/model/signal.ts'
 import { parseKid } from '../../src/model/signing-key.ts'
@@ -66,7 +66,7 @@ describe('the documented bounds', () => {
       `{fp:256}:${uuid}`,
       uuid,
     ]) {
-      expect([id, executionId.safeParse(id).success]).toEqual([id, isAccepted(() => parseExecutionId(id))])
+      expect([id, executionId.safeParse(id).success]).toEqual([id, isAccepted(() => parseGivenId(id))])
     }
     expect(partition.safeParse('{fp:255}').success).toBe(true)
   })

@@ -38,6 +38,7 @@ describe('the error table', () => {
       'step_value_refused',
       'step_limit',
       'nondeterminism',
+      'unawaited_work',
       'child_depth_limit',
     ]
     const expected = codes.filter((code) => (isWrong(code) && !notSent.includes(code)) || ofSteps.includes(code))

@@ -51,7 +51,7 @@ const operations: Readonly<Record<string, (engine: Engine, id: never) => Promise
 const malformed: readonly unknown[] = [
   'seven',
   '',
-  randomUUID(),
+  randomUUID().slice(1),
   `{fp:-1}:${randomUUID()}`,
   `{fp:7}:${randomUUID()} `,
   '{fp:7}:',
