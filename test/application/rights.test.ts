@@ -98,8 +98,11 @@ test('flowfabric migrate --grant-to grants the rights', async () => {
 
 test('a repair reports a table that the role may not vacuum', async () => {
   const { sql } = await setup()
-  await sql.script(`insert into flowfabric.ff_ready (queue_id, neg_priority, rank, execution_id)
-    select 1, 0, n, gen_random_uuid() from generate_series(1, 20000) as n`)
+  await sql.script(
+    `insert into flowfabric.ff_ready (queue_id, neg_priority, rank, execution_id)
+    select 1, 0, n, gen_random_uuid() from generate_series(1, 20000) as n`,
+    { statementTimeoutMs: Infinity },
+  )
   await sql.script('delete from flowfabric.ff_ready; select pg_stat_force_next_flush()')
   const sentence = 'ff_ready was not vacuumed: only its owner may'
   await expect.poll(() => repairHealth(sql, codeVersion)).toContainEqual({ kind: 'failed', sentence })

@@ -89,7 +89,8 @@ test.each([{ namespace: '*' }, { lane: '' }, { kind: 'a\0b' }])('a bad filter is
 /** Many at once, in one queue: fresh ones, and ones that a signal resumed. */
 async function crowd(sql: Sql, { eligible = 0, resumed = 0 }: { eligible?: number; resumed?: number }): Promise<void> {
   await factory(sql).waiting()
-  await sql.script(`
+  await sql.script(
+    `
     create temporary table crowd as
       select gen_random_uuid() as id, n > ${eligible - 1} as resumed, q.queue_id
       from generate_series(1, ${eligible - 1 + resumed}) n cross join flowfabric.ff_queue q;
@@ -103,5 +104,7 @@ async function crowd(sql: Sql, { eligible = 0, resumed = 0 }: { eligible?: numbe
     select 0, id, 1, queue_id, 'factory' from crowd;
     insert into flowfabric.ff_ready (queue_id, neg_priority, resumed, rank, execution_id)
     select queue_id, 0, resumed, 1, id from crowd;
-    drop table crowd;`)
+    drop table crowd;`,
+    { statementTimeoutMs: Infinity },
+  )
 }

@@ -210,8 +210,11 @@ test.runIf(!isEmbedded)('an old transaction and dead rows are told', async () =>
   })
   await clock.advance('20m')
   expect(await examined(sql, 'transactions')).toMatchObject({ verdict: 'trouble' })
-  await sql.script(`insert into flowfabric.ff_ready (queue_id, neg_priority, rank, execution_id)
-    select 1, 0, n, gen_random_uuid() from generate_series(1, 20000) as n`)
+  await sql.script(
+    `insert into flowfabric.ff_ready (queue_id, neg_priority, rank, execution_id)
+    select 1, 0, n, gen_random_uuid() from generate_series(1, 20000) as n`,
+    { statementTimeoutMs: Infinity },
+  )
   await sql.script('delete from flowfabric.ff_ready')
   await other.query('rollback')
   await sql.script('select pg_stat_force_next_flush()')
