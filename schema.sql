@@ -587,6 +587,7 @@ create table flowfabric.ff_exec_core (
   retry_count integer not null default 0,
   replay_count integer not null default 0,
   lease_reclaim_count integer not null default 0,
+  consecutive_expiry_count integer not null default 0,
   generation integer not null default 0,
   attached integer not null default 0,
   lifecycle_phase flowfabric.ff_lifecycle_phase not null,
@@ -774,6 +775,7 @@ create table flowfabric.ff_lease (
   attempt_index integer not null,
   attempt_type flowfabric.ff_attempt_type not null,
   is_continued boolean not null default false,
+  is_started boolean not null default true,
   worker_id text not null,
   worker_instance_id text collate "C" not null,
   constraint ff_lease_pkey PRIMARY KEY (execution_id)

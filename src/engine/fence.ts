@@ -181,7 +181,7 @@ function verdictWhere(isOurs: string): string {
   return `
 ${clock},
 verdict as materialized (
-  select t.*, k.now_ms,
+  select t.*, k.now_ms, l.is_started,
     coalesce(t.lease_id = t.given_lease_id and t.lease_epoch = t.given_epoch, false) as is_last_holder,
     coalesce(${isHeld} and ${isOurs}, false) as is_held,
     coalesce(${isHeld} and not (${isOurs}), false) as has_more

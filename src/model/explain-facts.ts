@@ -19,7 +19,7 @@ export interface ExplainedExecution {
   readonly delayUntil: number | null
   readonly cancelRequestedAt: number | null
   readonly retryCount: number
-  readonly leaseReclaimCount: number
+  readonly consecutiveExpiryCount: number
   readonly failureReason: string | null
   readonly cancellationReason: string | null
   readonly cancelledBy: string | null
@@ -61,6 +61,8 @@ export interface ExplainFacts {
   readonly cancelDeadlineAt: number | null
   /** Why its last attempt failed. */
   readonly lastFailure: string | null
+  /** The worker instances whose leases on it expired last, the newest first, three at most. */
+  readonly expiredWorkers: readonly string[]
   readonly condition: Condition | null
   readonly workers: WorkerCounts
   /** How many stand before it in its queue, of a thousand at most. */

@@ -70,20 +70,22 @@ function tell(facts: ExplainFacts): Told {
     case 'cancelled':
     case 'expired':
     case 'skipped':
-      return ended(execution)
+      return ended(facts)
   }
 }
 
-function ready({ execution, workers, aheadCount, grant }: ExplainFacts): Told {
+function ready(facts: ExplainFacts): Told {
+  const { execution, workers, aheadCount, grant } = facts
   const since = execution.lastMutationAt
   const { text, way } = workersText(execution, workers, aheadCount)
   const reserved =
     grant === null ? '' : ` It is reserved for ${grant.workerInstanceId} until ${instant(grant.expiresAt)}.`
-  return { sentence: `${whatItWas(execution)} since ${instant(since)}: ${text}.${reserved}`, since, ways: [way] }
+  return { sentence: `${whatItWas(facts)} since ${instant(since)}: ${text}.${reserved}`, since, ways: [way] }
 }
 
 /** Up to "since". */
-function whatItWas(execution: ExplainedExecution): string {
+function whatItWas(facts: ExplainFacts): string {
+  const { execution } = facts
   const { attemptState, interruption } = execution.state
   if (attemptState === 'pending_retry_attempt')
     return `Failed and waits for a worker for attempt ${attemptText(execution)}`
@@ -92,7 +94,7 @@ function whatItWas(execution: ExplainedExecution): string {
     case 'none':
       return 'Waits for a worker'
     case 'lapsed':
-      return `Was left by its worker, which fell silent (${times(execution.leaseReclaimCount)}), and waits for another`
+      return `Lost its worker${diedText(facts, execution.consecutiveExpiryCount)} and has been waiting for another`
     case 'revoked':
       return 'Was taken from its worker and waits for another'
     case 'released':
@@ -108,6 +110,17 @@ function whatItWas(execution: ExplainedExecution): string {
   }
 }
 
+/** ` (2 times in a row; last: w-2, w-1)`: how often and where runs died, as far as they had started. */
+function diedText({ expiredWorkers }: ExplainFacts, count: number): string {
+  // Earlier expiries are of runs that made progress, or of an earlier generation.
+  const last = expiredWorkers.slice(0, Math.max(1, count))
+  const parts = [
+    ...(count > 1 ? [`${count} times in a row`] : []),
+    ...(last.length > 0 ? [`last: ${last.join(', ')}`] : []),
+  ]
+  return parts.length === 0 ? '' : ` (${parts.join('; ')})`
+}
+
 function attemptText({ retryCount, policy }: ExplainedExecution): string {
   const most = policy?.retry?.attempts
   return most === undefined ? `${retryCount + 1}` : `${retryCount + 1} of ${most}`
@@ -121,12 +134,17 @@ function delayed(facts: ExplainFacts): Told {
   return { sentence: `${delayText(facts)}.${overdue}`, since: execution.lastMutationAt, until, ways }
 }
 
-function delayText({ execution, lastFailure }: ExplainFacts): string {
+function delayText(facts: ExplainFacts): string {
+  const { execution, lastFailure } = facts
   const until = instant(execution.delayUntil!)
   const { attemptState, interruption } = execution.state
   if (attemptState === 'pending_retry_attempt') {
     const why = lastFailure === null ? '' : ` (${lastFailure})`
     return `Failed${why} and is tried again at ${until}, as attempt ${attemptText(execution)}`
+  }
+  if (interruption === 'lapsed') {
+    const { consecutiveExpiryCount: count } = execution
+    return `Its worker died or was blocked${diedText(facts, count)}; it is tried again at ${until}`
   }
   if (attemptState === 'attempt_interrupted') {
     return interruption === 'delayed'
@@ -227,13 +245,15 @@ function blocked({ execution, parkedAt }: ExplainFacts): Told {
   }
 }
 
-function ended(execution: ExplainedExecution): Told {
+function ended(facts: ExplainFacts): Told {
+  const { execution } = facts
   const since = execution.endedAt
   const at = since === null ? '' : ` at ${instant(since)}`
-  return { sentence: `${endingText(execution, at)}.`, since, ways: ['an operator, by executions.replay'] }
+  return { sentence: `${endingText(facts, at)}.`, since, ways: ['an operator, by executions.replay'] }
 }
 
-function endingText(execution: ExplainedExecution, at: string): string {
+function endingText(facts: ExplainFacts, at: string): string {
+  const { execution } = facts
   const { publicState, failureReason, cancelledBy, cancellationReason } = execution
   const why = failureReason === null ? '' : `: ${failureReason}`
   switch (publicState) {
@@ -248,8 +268,14 @@ function endingText(execution: ExplainedExecution, at: string): string {
     case 'skipped':
       return `Was skipped${at}, because what it depends on cannot succeed${why}`
     default:
+      if (failureReason === 'reclaim_limit') return `Failed${at}${why}: ${lastDeathText(facts)}`
       return `Failed${at}${why}`
   }
+}
+
+/** The count is that of the reclaims; the expiry that ended it is one more. */
+function lastDeathText(facts: ExplainFacts): string {
+  return `its worker died or was blocked without progress${diedText(facts, facts.execution.consecutiveExpiryCount + 1)}`
 }
 
 function times(count: number): string {

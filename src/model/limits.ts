@@ -110,7 +110,12 @@ export const limits = {
   attempts: 1000,
   backoffMultiplier: 1000,
   reclaimCount: 1_000_000,
+  // Of a raw execution, and of a task.
   defaultReclaimCount: 100,
+  defaultTaskReclaimCount: 5,
+  // The wait before the second reclaim in a row; it doubles with each further one.
+  reclaimDelayMs: 1000,
+  reclaimDelayMaxMs: 60_000,
   replayCount: 1_000_000,
   defaultReplayCount: 10,
   signalCount: 10_000,

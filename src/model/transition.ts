@@ -97,6 +97,12 @@ export const transitions: readonly Transition[] = [
   { name: 'release', from: active, to: { ...interrupted, interruption: 'released' } },
   { name: 'revoke', from: active, to: { ...interrupted, interruption: 'revoked' } },
   { name: 'lapse', when: 'reclaims are left', from: active, to: { ...interrupted, interruption: 'lapsed' } },
+  {
+    name: 'lapse',
+    when: 'it is not the first in a row',
+    from: active,
+    to: { ...interruptedUntil, interruption: 'lapsed' },
+  },
   { name: 'lapse', when: 'at the reclaim limit', from: active, to: { ...endedAttempt, terminalOutcome: 'failed' } },
 
   // The holder ends the attempt.

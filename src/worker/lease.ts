@@ -10,6 +10,10 @@ export class Lease {
   expiresAt: number
   /** Its answer was read so late that it may have expired before: nothing begins under it until a renewal has confirmed it. */
   isDoubtful = false
+  /** Its handler has started; renewals report it. */
+  isStarted = false
+  /** The claim reported the start already. */
+  isStartReported = false
   /** Where it stands among those that are held; negative when it is not. */
   place = -1
   #lost: Ending | null = null

@@ -3,7 +3,7 @@
 // is lost, whatever the reason: its run is told, and what it gives is dropped.
 import type { Engine } from '../engine/contract.ts'
 import type { Claim } from '../engine/execution/claim.ts'
-import type { LeaseAnswer } from '../engine/execution/renew.ts'
+import type { LeaseAnswer, RenewedLease } from '../engine/execution/renew.ts'
 import type { Fence } from '../engine/fence.ts'
 import { EngineError } from '../model/errors.ts'
 import { bySets } from '../model/sets.ts'
@@ -94,12 +94,26 @@ export class Leases {
     const { engine, workerInstanceId, leaseTtlMs } = this.#options
     const sentAt = performance.now()
     try {
-      const request = { workerInstanceId, leases: [lease.fence], leaseTtl: leaseTtlMs }
+      const request = { workerInstanceId, leases: [renewalOf(lease)], leaseTtl: leaseTtlMs }
       const { leases } = await engine.executions.renew(request)
       this.#hear(lease, leases[0]!, sentAt)
       lease.isDoubtful = false
     } catch {
       this.#expire(lease)
+    }
+  }
+
+  /** Reports that the handler of a lease is about to start, at once. When the report fails, the next renewal repeats it. */
+  async reportStart(lease: Lease): Promise<void> {
+    const { engine, workerInstanceId, leaseTtlMs, logger } = this.#options
+    lease.isStarted = true
+    const sentAt = performance.now()
+    try {
+      const request = { workerInstanceId, leases: [renewalOf(lease)], leaseTtl: leaseTtlMs }
+      const { leases } = await engine.executions.renew(request)
+      this.#hear(lease, leases[0]!, sentAt)
+    } catch (error) {
+      logger.debug(`reporting the start of ${lease.fence.executionId} failed: ${messageOf(error)}`)
     }
   }
 
@@ -135,7 +149,7 @@ export class Leases {
   /** What claims took whose reply was lost. Only while no claim is under way: its answer may bring the lease. */
   async giveBackLost(): Promise<void> {
     const { engine, workerInstanceId, leaseTtlMs } = this.#options
-    const leases = this.#held.map(({ fence }) => fence)
+    const leases = this.#held.map(renewalOf)
     const { unnamed } = await engine.executions.renew({ workerInstanceId, leases, leaseTtl: leaseTtlMs })
     await this.#giveBack(unnamed)
     await this.readClock()
@@ -207,7 +221,7 @@ export class Leases {
     try {
       const answer = await engine.executions.renew({
         workerInstanceId,
-        leases: leases.map((lease) => lease.fence),
+        leases: leases.map(renewalOf),
         leaseTtl: leaseTtlMs,
       })
       this.#failureCount = 0
@@ -258,6 +272,10 @@ export class Leases {
     const fences = unnamed.map(({ executionId, leaseId, leaseEpoch }) => ({ executionId, leaseId, leaseEpoch, reason }))
     await bySets(fences, (set) => this.#options.engine.executions.releaseMany(set))
   }
+}
+
+function renewalOf({ fence, isStarted, isStartReported }: Lease): RenewedLease {
+  return isStarted && !isStartReported ? { ...fence, started: true } : fence
 }
 
 function notRenewed({ fence }: Lease): EngineError {

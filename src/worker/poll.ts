@@ -66,7 +66,8 @@ export class Poll {
   async once(): Promise<number> {
     let count = 0
     for (const group of this.#settings.served.groups) {
-      if (this.#runs.free > 0) count += await this.#claim({ ...group, max: this.#runs.free })
+      const { free } = this.#runs
+      if (free > 0) count += await this.#claim({ ...group, max: free, startCount: free })
     }
     return count
   }
@@ -89,7 +90,8 @@ export class Poll {
       try {
         const { spreadMs } = this.#registration
         const sentAt = performance.now()
-        const count = await this.#claim({ ...group, max, wait: longestClaimWaitMs, spread: spreadMs })
+        const startCount = Math.min(max, Math.max(0, this.#runs.free))
+        const count = await this.#claim({ ...group, max, startCount, wait: longestClaimWaitMs, spread: spreadMs })
         pauseMs = firstPauseMs
         // An idle worker renews nothing that would tell of leases that it does not know.
         if (count === 0 && performance.now() - sentAt >= longestClaimWaitMs) this.#lost.suspect()
@@ -115,13 +117,15 @@ export class Poll {
     this.#settings.logger.error(`the worker claims no more work: ${message}`)
   }
 
-  async #claim(request: Pick<ClaimRequest, 'kinds' | 'versions' | 'max' | 'wait' | 'spread'>): Promise<number> {
+  async #claim(
+    request: Pick<ClaimRequest, 'kinds' | 'versions' | 'max' | 'wait' | 'spread'> & { readonly startCount: number },
+  ): Promise<number> {
     const { identity } = this.#settings
     return this.#lost.claim(async (signal) => {
       if (this.#stopping.signal.aborted) return 0
       const sentAt = performance.now()
       const { claims } = await this.#engine.executions.claim({ ...identity, ...request, signal })
-      for (const claim of claims) this.#runs.begin(claim, sentAt)
+      claims.forEach((claim, index) => this.#runs.begin(claim, sentAt, index < request.startCount))
       return claims.length
     })
   }

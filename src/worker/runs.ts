@@ -92,9 +92,12 @@ export class Runs {
     if (this.#isIdle) for (const hear of this.#onIdle.splice(0)) hear()
   }
 
-  /** `sentAt`: when the claim was sent, by this process's clock. */
-  begin(claim: Claim, sentAt: number): void {
+  /**
+   * `sentAt`: when the claim was sent, by this process's clock. `isReported`: the claim reported that the run starts at once.
+   */
+  begin(claim: Claim, sentAt: number, isReported: boolean): void {
     const lease = this.#options.leases.hold(claim, sentAt)
+    lease.isStartReported = isReported
     this.#ahead.claimed(claim.payload?.byteLength ?? 0)
     if (lease.isDoubtful) void this.#beginConfirmed(claim, lease)
     else this.#beginHeld(claim, lease)
@@ -113,12 +116,31 @@ export class Runs {
     const { settings } = this.#options
     // Claimed while it was about to stop: whoever goes on should have it at once.
     if (this.#isStopping) return void this.#giveBack([lease], 'the worker stops')
-    if (this.#running < settings.concurrency) this.#run(claim, lease)
+    if (this.#running < settings.concurrency) this.#start(claim, lease)
     else this.#waiting.push([claim, lease])
+  }
+
+  // A run that kills its process within milliseconds is never renewed. The first time, that does not matter; when its lease
+  // has expired before, the start is reported first, so that a crash loop is counted even at a worker that claims ahead.
+  #start(claim: Claim, lease: Lease): void {
+    if (claim.reason === 'reclaim' && !lease.isStartReported) void this.#startReported(claim, lease)
+    else this.#run(claim, lease)
+  }
+
+  async #startReported(claim: Claim, lease: Lease): Promise<void> {
+    this.#running += 1
+    await this.#options.leases.reportStart(lease)
+    this.#running -= 1
+    if (lease.isLost) this.#runNext()
+    else if (this.#isStopping) void this.#giveBack([lease], 'the worker stops')
+    else this.#run(claim, lease)
+    this.#tellChange()
+    this.#tellIdle()
   }
 
   #run(claim: Claim, lease: Lease): void {
     this.#running += 1
+    lease.isStarted = true
     const startedAt = performance.now()
     // The task is there: no other kind or version is ever asked for.
     const task = this.#options.settings.served.taskFor(claim)!
@@ -155,7 +177,7 @@ export class Runs {
     if (next === undefined) return
     const [claim, lease] = next
     if (!lease.holds()) return this.#runNext()
-    this.#run(claim, lease)
+    this.#start(claim, lease)
   }
 
   #tellChange(): void {

@@ -2,6 +2,7 @@
 // a worker runs the code.
 import { parseDuration, type Duration } from '../model/duration.ts'
 import { EngineError, refusal } from '../model/errors.ts'
+import { limits } from '../model/limits.ts'
 import { checkKind, checkLane, checkVersion } from '../model/name.ts'
 import { parsePolicy, type PolicyInput } from '../model/policy.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
@@ -25,6 +26,11 @@ export interface TaskOptions {
   readonly retry?: PolicyInput['retry']
   /** How long one attempt may hold its lease. */
   readonly attemptTimeout?: Duration
+  /**
+   * How often in a row another worker may take over the execution after its process died, or blocked for longer than the lease,
+   * before a step was recorded. After that it fails with reason `reclaim_limit`. Defaults to 5.
+   */
+  readonly maxReclaims?: number
   /** From submit to ending, whatever happens. */
   readonly deadline?: Duration
   /** A run that meets its recorded steps in another order, or misses one, fails with `nondeterminism`. */
@@ -98,8 +104,16 @@ export function task(name: string, second: unknown, third?: unknown): Task {
   refuseUnknownFields(`task ${show(name)}`, options, optionNames)
   if (typeof handler !== 'function') throw refusal('invalid_input', 'handler', show(handler), 'a function')
   const { version, lane = 'default', retry = defaultRetry, attemptTimeout, deadline, strict = false } = options
+  const { maxReclaims = limits.defaultTaskReclaimCount } = options
   if (typeof strict !== 'boolean') throw refusal('invalid_input', 'strict', show(strict), 'true or false')
-  const policy = { retry, ...(attemptTimeout !== undefined && { attemptTimeoutMs: attemptTimeout }) }
+  if (!Number.isInteger(maxReclaims) || maxReclaims < 0 || maxReclaims > limits.reclaimCount) {
+    throw refusal('invalid_input', 'maxReclaims', show(maxReclaims), `a whole number from 0 to ${limits.reclaimCount}`)
+  }
+  const policy = {
+    retry,
+    maxReclaimCount: maxReclaims,
+    ...(attemptTimeout !== undefined && { attemptTimeoutMs: attemptTimeout }),
+  }
   parsePolicy(policy)
   if (deadline !== undefined) parseDuration('deadline', deadline)
   return {
@@ -126,6 +140,7 @@ const optionNames = [
   'lane',
   'retry',
   'attemptTimeout',
+  'maxReclaims',
   'deadline',
   'strict',
   'thread',

@@ -48,6 +48,8 @@ test('a task is checked when it is named', () => {
     [() => task('t', { version: '' }, () => {}), 'version is empty'],
     [() => task('t', { deadline: 'soon' as '1s' }, () => {}), 'deadline is "soon"'],
     [() => task('t', (() => {}) as never, {} as never), 'the options of task "t" come before its handler; swap them'],
+    [() => task('t', { maxReclaims: -1 }, () => {}), 'maxReclaims is -1; it must be a whole number from 0 to 1000000'],
+    [() => task('t', { maxReclaims: '5' as never }, () => {}), 'maxReclaims is "5"; it must be a whole number'],
     [() => task('t', { attemptTimeout: 0 }, () => {}), 'policy.attemptTimeoutMs is 0'],
   ] as const
   for (const [make, sentence] of refused) expect(make).toThrow(sentence)

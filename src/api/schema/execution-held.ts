@@ -89,9 +89,13 @@ export const leases = z
   .array(named('Fence', request(fence), 'A lease, by which its holder writes.'))
   .max(limits.leaseCount)
 
+const renewals = z
+  .array(request({ ...fence, started: z.boolean().optional().describe('Its handler has started.') }))
+  .max(limits.leaseCount)
+
 export const heldShapes = {
   renew: {
-    request: request({ workerInstanceId: bounds.workerName, leases, leaseTtl: leaseTtl.optional() }),
+    request: request({ workerInstanceId: bounds.workerName, leases: renewals, leaseTtl: leaseTtl.optional() }),
     answer: answer({
       leases: z.array(leaseAnswer),
       unnamed: z.array(answer({ ...fence, expiresAt: time })).describe('Leases that the request did not name.'),

@@ -137,6 +137,12 @@ export const executionShapes = {
       namespaces: z.array(bounds.namespace).min(1).optional(),
       ...served,
       max: z.int().min(1).max(limits.claimCount).optional().describe('Defaults to 1.'),
+      startCount: z
+        .int()
+        .min(0)
+        .max(limits.claimCount)
+        .optional()
+        .describe('How many of them start at once; the others are claimed ahead. Defaults to all.'),
       leaseTtl: leaseTtl.optional(),
       wait: shortWait.optional().describe('How long to wait when there is nothing, a minute at most.'),
       spread: duration.optional().describe('A hint is followed after a random share of this.'),

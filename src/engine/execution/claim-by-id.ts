@@ -83,7 +83,7 @@ with taken as materialized (
     and not ${isOfCancelledFlow}
   for no key update of e
 ),
-${holdTaken}
+${holdTaken('true')}
 select ${claimColumns}, q.namespace, q.lane_id, q.execution_kind, q.task_version
 from claimed c
 ${claimInput}

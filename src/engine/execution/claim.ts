@@ -74,6 +74,7 @@ export type ClaimRow = RowOf<typeof claimRow>
 /**
  * Follows a CTE `taken` of executions, locked and eligible, with `taken_row`, the place of the execution's row, and
  * `ready_row`, that of its ready row; and parameters `$1` worker_id, `$2` worker_instance_id, `$3` lease_ttl_ms, `$4` actor.
+ * `isStarted` is an expression over `claimed c`: whether the handler starts at once.
  * Gives `claimed`, and leaves: the execution active under a new lease and epoch, no ready row, no grant, one event. The
  * attempt goes on when it was interrupted; else a new one begins.
  *
@@ -81,7 +82,8 @@ export type ClaimRow = RowOf<typeof claimRow>
  * over, because it may have a ready row that cannot be seen either, and would be left behind. So everything here follows
  * what was updated, not what was taken.
  */
-export const holdTaken = `
+export function holdTaken(isStarted: string): string {
+  return `
 -- Read once: for each row it would be a fifteenth of a claim of 500 (measured).
 ${clockAfter('taken')},
 claimed as (
@@ -121,10 +123,10 @@ ungranted as (
 ),
 leased as (
   insert into flowfabric.ff_lease (execution_id, lease_id, lease_epoch, acquired_at_ms, expires_at_ms,
-    attempt_started_at_ms, attempt_index, is_continued, attempt_type, worker_id, worker_instance_id)
+    attempt_started_at_ms, attempt_index, is_continued, is_started, attempt_type, worker_id, worker_instance_id)
   select execution_id, lease_id, lease_epoch, now_ms, now_ms + $3,
     case attempt_state_before when 'attempt_interrupted' then ${ofAttempt('started_at_ms')} else now_ms end,
-    attempt_index, attempt_state_before = 'attempt_interrupted',
+    attempt_index, attempt_state_before = 'attempt_interrupted', ${isStarted},
     case attempt_state_before
       when 'attempt_interrupted' then ${ofAttempt('attempt_type')}
       when 'pending_retry_attempt' then 'retry'::flowfabric.ff_attempt_type
@@ -142,6 +144,7 @@ acquired as (
     lease_id, lease_epoch, attempt_index, $2
   from claimed
 )`
+}
 
 /** Of the record that the attempt of `claimed c` has, when it was interrupted. */
 function ofAttempt(column: string): string {
@@ -204,6 +207,8 @@ const claimReady = statement({
     max: 'int8',
     // How many to pass over before that, unseen: others are taking them.
     skip: 'int8',
+    // How many of them the worker starts at once.
+    start_count: 'int8',
   },
   row: { ...claimRow, seen: 'int8' },
   text: `
@@ -232,7 +237,7 @@ taken as materialized (
   for update of r skip locked
   for no key update of e skip locked
 ),
-${holdTaken}
+${holdTaken('row_number() over (order by c.priority desc, c.rank, c.execution_id) <= $12')}
 select ${claimColumns}, (select count(*) from candidate) as seen
 from claimed c
 ${claimInput}`,

@@ -25,6 +25,11 @@ export interface ClaimRequest extends ServedRequest {
   readonly namespaces?: readonly string[]
   /** 1 to 10,000; defaults to 1. */
   readonly max?: number
+  /**
+   * How many of them the worker starts at once; it claims the others ahead and reports their start when it renews. Only runs
+   * that have started count when their leases expire. Defaults to all of them.
+   */
+  readonly startCount?: number
   readonly leaseTtl?: Duration
   /** How long to wait when there is nothing; defaults to not at all. */
   readonly wait?: Duration
@@ -47,6 +52,7 @@ interface CheckedClaim {
   readonly leaseTtlMs: number
   readonly actor: string
   readonly max: number
+  readonly startCount: number
   readonly waitMs: number
   readonly spreadMs: number
   readonly signal: AbortSignal | undefined
@@ -59,6 +65,7 @@ const fields = [
   'namespaces',
   ...servedFields,
   'max',
+  'startCount',
   'leaseTtl',
   'wait',
   'spread',
@@ -139,11 +146,14 @@ export class Claimer {
 
   #check(caller: Caller, request: ClaimRequest): CheckedClaim {
     refuseUnknownFields('claim', request, fields)
-    const { lanes, max = 1, wait, spread } = request
+    const { lanes, max = 1, startCount = max, wait, spread } = request
     if (!Array.isArray(lanes) || lanes.length === 0)
       throw refusal('invalid_input', 'lanes', show(lanes), 'one lane or more')
     if (!Number.isInteger(max) || max < 1 || max > mostClaims) {
       throw refusal('invalid_input', 'max', show(max), `a whole number from 1 to ${mostClaims}`)
+    }
+    if (!Number.isInteger(startCount) || startCount < 0 || startCount > mostClaims) {
+      throw refusal('invalid_input', 'startCount', show(startCount), `a whole number from 0 to ${mostClaims}`)
     }
     return {
       filter: {
@@ -156,6 +166,7 @@ export class Claimer {
       leaseTtlMs: checkLeaseTtl(this.#sql, request.leaseTtl),
       actor: caller.actor,
       max,
+      startCount,
       waitMs: wait === undefined ? 0 : parseDuration('wait', wait),
       spreadMs: spread === undefined ? 0 : parseDuration('spread', spread),
       signal: checkAbortSignal(request.signal),
@@ -197,13 +208,13 @@ export class Claimer {
 
   /** From where each queue is known to begin, and, when there was no more than that, from the head. */
   async #claimOnce(checked: CheckedClaim, queueIds: readonly number[], candidates: number): Promise<Taken> {
-    const taken = await this.#send(checked, queueIds, checked.max, candidates)
+    const taken = await this.#send(checked, queueIds, 0, candidates)
     if (taken.rows.length === checked.max || taken.isFromHead) return taken
     // What it did not get is held by others.
     if (taken.rows.length > 0 && taken.isWindowFull) return taken
     this.#heads.lookAgain(queueIds)
     try {
-      const more = await this.#send(checked, queueIds, checked.max - taken.rows.length, candidates)
+      const more = await this.#send(checked, queueIds, taken.rows.length, candidates)
       return { ...more, rows: [...taken.rows, ...more.rows] }
     } catch (error) {
       // What the first look took is the caller's, or nobody would know of it until the next renewal.
@@ -214,7 +225,12 @@ export class Claimer {
 
   // Claims that compete would all begin with the rows that another is just taking: so each begins a few sets further on, by
   // chance, unless it is time to look at the head.
-  async #send(checked: CheckedClaim, queueIds: readonly number[], max: number, candidates: number): Promise<Taken> {
+  async #send(
+    checked: CheckedClaim,
+    queueIds: readonly number[],
+    takenCount: number,
+    candidates: number,
+  ): Promise<Taken> {
     const starts = this.#heads.startsOf(queueIds)
     const skip = starts.isDue ? 0 : Math.floor(Math.random() * (this.#others + 1)) * checked.max
     // Sent again after a lost reply it would claim as many more; what the first one took comes to light at the next renewal.
@@ -229,8 +245,9 @@ export class Claimer {
         from_ranks: starts.keys.map((start) => start.rank),
         from_ids: starts.keys.map((start) => start.executionId),
         candidates,
-        max,
+        max: checked.max - takenCount,
         skip: Math.min(skip, mostCandidates),
+        start_count: Math.max(0, checked.startCount - takenCount),
       }),
     )
     const rows = claimed.toSorted(inClaimOrder)

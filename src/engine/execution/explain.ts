@@ -15,6 +15,7 @@ const factRow = {
   parked_at_ms: 'int8?',
   cancel_deadline_at_ms: 'int8?',
   last_failure: 'text?',
+  expired_workers: 'text[]',
   condition: 'jsonb?',
   grant_instance_id: 'text?',
   grant_expires_at_ms: 'int8?',
@@ -38,6 +39,13 @@ const readFacts = statement({
   row: factRow,
   text: `
 select c.now_ms, e.parked_at_ms, e.cancel_deadline_at_ms, a.failure_reason as last_failure, s.condition,
+  array(
+    select v.worker_instance_id
+    from flowfabric.ff_event v
+    where v.execution_id = e.execution_id and v.lease_effect = 'expired'
+    order by v.event_id desc
+    limit 3
+  ) as expired_workers,
   g.worker_instance_id as grant_instance_id, g.expires_at_ms as grant_expires_at_ms,
   d.duty as aside_duty, d.failure_count as aside_failure_count, d.retry_at_ms as aside_retry_at_ms, d.error as aside_error,
   h.ahead_count, w.alive_count, w.lane_count, w.kind_count, w.version_count, w.able_count,
@@ -100,6 +108,7 @@ function factsOf(execution: Execution, row: RowOf<typeof factRow>): ExplainFacts
     parkedAt: row.parked_at_ms,
     cancelDeadlineAt: row.cancel_deadline_at_ms,
     lastFailure: row.last_failure,
+    expiredWorkers: row.expired_workers,
     condition: row.condition as Condition | null,
     workers: {
       alive: row.alive_count,

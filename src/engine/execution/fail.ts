@@ -147,6 +147,7 @@ judged as materialized (
     'pending_retry_attempt'::flowfabric.ff_attempt_state as next_attempt_state,
     'none'::flowfabric.ff_interruption as next_interruption,
     case when d.retry_delay_ms > 0 then d.now_ms + d.retry_delay_ms end as next_at_ms,
+    0 as next_expiry_count,
     'retry' as attempt_outcome,
     d.category as failure_category,
     case when d.is_retried then 'none' else 'failed' end::flowfabric.ff_terminal_outcome as forced_outcome,

@@ -21,6 +21,7 @@ import {
 } from '../fence.ts'
 import { fencedAnswer, fencedRow } from '../fenced-answer.ts'
 import type { SetOperation } from '../merge.ts'
+import { hasRecordedSql } from './expiry-count.ts'
 import { fencedSet, wasAskedToStop } from './fenced-operation.ts'
 import { leaveHolder, leaveHolderWhole } from './requeue.ts'
 import { checkTime } from './time.ts'
@@ -78,6 +79,10 @@ function checkReason(reason: string | undefined): string | null {
 const giveBackRow = { ...fencedRow, is_cancelled: 'bool?', next_at_ms: 'int8?', queue_id: 'int4?' } as const
 type GiveBackRow = RowOf<typeof giveBackRow>
 
+// A worker that is busy or stops also releases executions that it only claimed ahead. That is no progress: it would clear the
+// count of a crash loop.
+const startedOrRecorded = `case when v.is_started or ${hasRecordedSql('v')} then 0 end`
+
 function giveBackStatement(
   name: string,
   interruption: 'delayed' | 'released',
@@ -103,6 +108,7 @@ judged as materialized (
     '${interruption}'::flowfabric.ff_interruption as next_interruption,
     case when coalesce(v.until_ms, v.now_ms + v.delay_ms) > v.now_ms
       then coalesce(v.until_ms, v.now_ms + v.delay_ms) end as next_at_ms,
+    ${interruption === 'delayed' ? '0' : startedOrRecorded} as next_expiry_count,
     v.cancel_requested_at_ms is not null as is_cancelled,
     '${interruption === 'delayed' ? 'interrupted' : 'released'}' as attempt_outcome,
     null::text as failure_category,

@@ -17,9 +17,14 @@ import { checkFence, fenceParams, fenceValues, type Fence, type Held } from '../
 import { fenceRow, lostLease } from '../fenced-answer.ts'
 import { untilSent } from '../resend.ts'
 
+export interface RenewedLease extends Fence {
+  /** Its handler has started. Left out, that is as it was. */
+  readonly started?: boolean
+}
+
 export interface RenewRequest {
   readonly workerInstanceId: string
-  readonly leases: readonly Fence[]
+  readonly leases: readonly RenewedLease[]
   /** Defaults to 30 s, embedded to 60 s. */
   readonly leaseTtl?: Duration
 }
@@ -61,14 +66,14 @@ export function checkWorker(field: string, value: unknown): string {
 // hold up all of them. The look that follows tells whether it is lost, or kept as it is until the next renewal.
 const renewStatement = statement({
   name: 'execution.renew',
-  params: { ...fenceParams, lease_ttl_ms: 'int8' },
+  params: { ...fenceParams, lease_ttl_ms: 'int8', started: 'bool[]' },
   row: { ordinal: 'int8', expires_at_ms: 'int8', cancel_requested: 'bool' },
   text: `
 with held as materialized (
   select l.execution_id, i.ordinal, i.actor, e.partition_key, e.namespace, e.flow_id, e.generation,
-    e.cancel_requested_at_ms is not null as cancel_requested
-  from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[])
-    with ordinality as i (execution_id, partition_key, namespace, given_lease_id, given_epoch, actor, ordinal)
+    e.cancel_requested_at_ms is not null as cancel_requested, i.started
+  from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $8::bool[])
+    with ordinality as i (execution_id, partition_key, namespace, given_lease_id, given_epoch, actor, started, ordinal)
   join flowfabric.ff_lease l
     on l.execution_id = any (array[i.execution_id]) and l.lease_id = i.given_lease_id and l.lease_epoch = i.given_epoch
   join flowfabric.ff_exec_core e
@@ -86,7 +91,7 @@ looked as materialized (
 ),
 renewed as (
   update flowfabric.ff_lease l
-  set expires_at_ms = k.now_ms + $7, renewed_at_ms = k.now_ms
+  set expires_at_ms = k.now_ms + $7, renewed_at_ms = k.now_ms, is_started = l.is_started or k.started
   from looked k
   where l.execution_id = any (array[k.execution_id]) and l.expires_at_ms > k.now_ms
   returning k.*, l.lease_id, l.lease_epoch, l.attempt_index, l.worker_instance_id, l.expires_at_ms
@@ -143,12 +148,16 @@ export async function renew(sql: Sql, caller: Caller, request: RenewRequest): Pr
   const workerInstanceId = checkWorker('workerInstanceId', request.workerInstanceId)
   const ttlMs = checkLeaseTtl(sql, request.leaseTtl)
   checkSet('leases', request.leases, limits.leaseCount)
-  const asked = request.leases.map((lease: Fence) => checkLease(caller, lease))
+  const asked = request.leases.map((lease) => checkRenewal(caller, lease))
   // The same lease twice is one renewal.
   const items = new Map(asked.flatMap((one) => (EngineError.is(one) ? [] : [[keyOf(one), one] as const])))
   const [renewed, others] = await untilSent(sql, { again: false }, () =>
     sql.aside.pipeline([
-      call(renewStatement, { ...fenceValues([...items.values()]), lease_ttl_ms: ttlMs }),
+      call(renewStatement, {
+        ...fenceValues([...items.values()]),
+        lease_ttl_ms: ttlMs,
+        started: [...items.values()].map((item) => item.isStarted),
+      }),
       call(leasesOfInstance, {
         worker_instance_id: workerInstanceId,
         namespace: caller.namespace,
@@ -183,13 +192,21 @@ function answerIn(answers: ReadonlyMap<string, LeaseAnswer>, one: Held | EngineE
   return { kind: 'lost', executionId: (typeof given === 'string' ? given : undefined) as ExecutionId, error: one }
 }
 
+function checkRenewal(caller: Caller, lease: RenewedLease): (Held & { readonly isStarted: boolean }) | EngineError {
+  const checked = checkLease(caller, lease, 'started')
+  if (EngineError.is(checked)) return checked
+  const { started = false } = lease
+  if (typeof started === 'boolean') return { ...checked, isStarted: started }
+  return refusal('invalid_input', 'started', show(started), 'true or false')
+}
+
 /** A lease that cannot be read is lost in its place, and the others are renewed. */
-function checkLease(caller: Caller, lease: Fence): Held | EngineError {
+function checkLease(caller: Caller, lease: Fence, ...further: readonly string[]): Held | EngineError {
   try {
     if (typeof lease !== 'object' || lease === null) {
       return refusal('invalid_input', 'leases', `a list with ${show(lease)}`, 'a list of leases, as claims gave them')
     }
-    refuseUnknownFields('leases', lease, ['executionId', 'leaseId', 'leaseEpoch'])
+    refuseUnknownFields('leases', lease, ['executionId', 'leaseId', 'leaseEpoch', ...further])
     return checkFence(caller, lease)
   } catch (error) {
     if (EngineError.is(error)) return error

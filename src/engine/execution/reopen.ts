@@ -27,6 +27,7 @@ reopened as (
     replay_count = r.replay_count + r.is_asked::int4,
     retry_count = 0,
     lease_reclaim_count = 0,
+    consecutive_expiry_count = 0,
     attached = r.attached & ~${attached.grant | hasMoreToClose},
     deadline_at_ms = r.next_deadline_ms,
     cancel_requested_at_ms = null,

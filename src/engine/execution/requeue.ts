@@ -13,6 +13,7 @@
 //                       'pending_replay_attempt' when the next generation begins
 //   next_interruption   ff_interruption; 'none' for a retry
 //   next_at_ms          bigint or null: not claimable before
+//   next_expiry_count   integer: expiries in a row without progress; null keeps the count
 //   attempt_outcome     text
 //   failure_category    text or null, with error bytea and error_encoding text
 //   forced_outcome      ff_terminal_outcome: 'none', or the ending that the operation demands
@@ -60,6 +61,7 @@ requeued as (
       else e.retry_count end,
     lease_reclaim_count = case when v.next_attempt_state = 'pending_replay_attempt' then 0
       else e.lease_reclaim_count + case when v.next_interruption = 'lapsed' then 1 else 0 end end,
+    consecutive_expiry_count = coalesce(v.next_expiry_count, e.consecutive_expiry_count),
     last_mutation_at_ms = greatest(v.left_at_ms, e.last_mutation_at_ms)
   from leaving v
   where e.execution_id = any (array[v.execution_id]) and v.forced_outcome = 'none' and v.cancel_requested_at_ms is null

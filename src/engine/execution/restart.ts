@@ -63,6 +63,7 @@ judged as materialized (
     'pending_replay_attempt'::flowfabric.ff_attempt_state as next_attempt_state,
     'none'::flowfabric.ff_interruption as next_interruption,
     null::int8 as next_at_ms,
+    0 as next_expiry_count,
     v.cancel_requested_at_ms is not null as is_cancelled,
     'restarted' as attempt_outcome,
     null::text as failure_category,

@@ -64,7 +64,10 @@ export interface Execution {
   readonly totalAttemptCount: number
   readonly retryCount: number
   readonly replayCount: number
+  /** Leases of this generation that expired. */
   readonly leaseReclaimCount: number
+  /** Those of started runs that expired in a row without progress, as of the last one. */
+  readonly consecutiveExpiryCount: number
   readonly failureReason: string | null
   readonly cancellationReason: string | null
   readonly cancelledBy: string | null
@@ -124,6 +127,7 @@ export const executionRow = {
   retry_count: 'int4',
   replay_count: 'int4',
   lease_reclaim_count: 'int4',
+  consecutive_expiry_count: 'int4',
   failure_reason: 'text?',
   cancellation_reason: 'text?',
   cancelled_by: 'text?',
@@ -149,7 +153,7 @@ export const executionColumns = `
   e.priority, e.rank, n.creator_identity, q.required_capabilities, coalesce(t.tags, '{}') as tags, n.policy,
   n.idempotency_key, e.flow_id, e.parent_id, e.generation, e.created_at_ms, e.last_mutation_at_ms, e.started_at_ms,
   e.terminal_at_ms, e.delay_until_ms, e.parked_at_ms, e.deadline_at_ms, e.cancel_requested_at_ms, e.attempt_index,
-  e.total_attempt_count, e.retry_count, e.replay_count, e.lease_reclaim_count, e.failure_reason, e.cancellation_reason,
+  e.total_attempt_count, e.retry_count, e.replay_count, e.lease_reclaim_count, e.consecutive_expiry_count, e.failure_reason, e.cancellation_reason,
   e.cancelled_by, l.lease_id, l.lease_epoch, l.worker_id, l.worker_instance_id, l.acquired_at_ms, l.expires_at_ms,
   l.renewed_at_ms, p.percent as progress_percent, p.message as progress_message, p.updated_at_ms as progress_at_ms,
   ${suspensionColumns}`
@@ -214,6 +218,7 @@ export function decodeExecution(row: ExecutionRow): Execution {
     retryCount: row.retry_count,
     replayCount: row.replay_count,
     leaseReclaimCount: row.lease_reclaim_count,
+    consecutiveExpiryCount: row.consecutive_expiry_count,
     failureReason: row.failure_reason,
     cancellationReason: row.cancellation_reason,
     cancelledBy: row.cancelled_by === null ? null : describeActor(row.cancelled_by),

@@ -31,6 +31,7 @@ import {
   type Repeatable,
 } from '../execution/request-memory.ts'
 import { owedBySql } from '../dispatch/owed.ts'
+import { hasRecordedSql } from '../execution/expiry-count.ts'
 import { leaveHolderWhole } from '../execution/requeue.ts'
 import type { SetOperation } from '../merge.ts'
 
@@ -141,6 +142,7 @@ judged as materialized (
     'attempt_interrupted'::flowfabric.ff_attempt_state as next_attempt_state,
     'revoked'::flowfabric.ff_interruption as next_interruption,
     null::int8 as next_at_ms,
+    case when ${hasRecordedSql('t')} then 0 end as next_expiry_count,
     'revoked' as attempt_outcome,
     null::text as failure_category,
     null::bytea as error,

@@ -38,6 +38,7 @@ leaving as materialized (
     'pending_retry_attempt'::flowfabric.ff_attempt_state as next_attempt_state,
     'none'::flowfabric.ff_interruption as next_interruption,
     case when o.retry_delay_ms > 0 then o.now_ms + o.retry_delay_ms end as next_at_ms,
+    0 as next_expiry_count,
     'timed_out' as attempt_outcome,
     'timeout' as failure_category,
     null::bytea as error,

@@ -17,6 +17,7 @@ parked as (
     parked_at_ms = greatest(i.parked_at_ms, e.last_mutation_at_ms),
     parked_state = 'suspended',
     attempt_deadline_at_ms = null,
+    consecutive_expiry_count = 0,
     attached = e.attached | case when i.keeps_waitpoints then ${attached.suspension | attached.waitpoints}
       else ${attached.suspension} end,
     last_mutation_at_ms = greatest(i.parked_at_ms, e.last_mutation_at_ms)

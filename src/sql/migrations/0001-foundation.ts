@@ -236,6 +236,8 @@ create table flowfabric.ff_exec_core (
   retry_count integer not null default 0,
   replay_count integer not null default 0,
   lease_reclaim_count integer not null default 0,
+  -- Leases of started runs that expired in a row without progress; the others count in lease_reclaim_count alone.
+  consecutive_expiry_count integer not null default 0,
   generation integer not null default 0,
   attached integer not null default 0,
   lifecycle_phase flowfabric.ff_lifecycle_phase not null,
@@ -369,6 +371,8 @@ create table flowfabric.ff_lease (
   attempt_type flowfabric.ff_attempt_type not null,
   -- The attempt was interrupted before, and has its record.
   is_continued boolean not null default false,
+  -- Its handler has started; one that was only claimed ahead has not.
+  is_started boolean not null default true,
   worker_id text not null,
   worker_instance_id text collate "C" not null
 ) with (

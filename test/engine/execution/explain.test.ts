@@ -16,10 +16,10 @@ const cases: readonly Case[] = [
     'lapsed',
     async ({ given, sql }) => {
       const id = await given.interrupted()
-      await sql.script('update flowfabric.ff_exec_core set lease_reclaim_count = 1')
+      await sql.script('update flowfabric.ff_exec_core set consecutive_expiry_count = 2')
       return id
     },
-    `Was left by its worker, which fell silent (once), and waits for another since ${noon}: ${nobody}.`,
+    `Lost its worker (2 times in a row) and has been waiting for another since ${noon}: ${nobody}.`,
   ],
   [
     'revoked',

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { delayedPromoter } from '../../../src/engine/reconcilers/delayed-promoter.ts'
 import { leaseExpiry } from '../../../src/engine/reconcilers/lease-expiry.ts'
 import { factory } from '../../support/factory.ts'
 import { rows } from '../../support/raw.ts'
@@ -142,13 +143,16 @@ test.each([
 ])('LEASE-19 too many lapses end the execution as failed, when %s', async (_, most, policy) => {
   const { engine, sql, clock } = await setup()
   const executionId = await factory(sql).active({ expiresAt: 1 })
-  await sql.script(`update flowfabric.ff_exec_core set lease_reclaim_count = ${most - 1};
+  await sql.script(`update flowfabric.ff_exec_core set lease_reclaim_count = ${most - 1}, consecutive_expiry_count = ${most - 1};
     update flowfabric.ff_exec_input set policy = ${policy === null ? 'null' : `'${JSON.stringify(policy)}'`}`)
   await leaseExpiry.runOnce(sql)
   expect(await engine.executions.describe(executionId)).toMatchObject({
-    publicState: 'waiting',
+    publicState: 'delayed',
     leaseReclaimCount: most,
+    consecutiveExpiryCount: most,
   })
+  await clock.advance('1m')
+  await delayedPromoter.runOnce(sql)
   const claim = await claimNext(engine, { leaseTtl: '1s' })
   await clock.advance('2s')
   expect(await leaseExpiry.runOnce(sql)).toMatchObject({ processed: 1, errors: 0, readyQueueIds: [] })
