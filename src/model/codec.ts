@@ -1,6 +1,7 @@
 // The engine stores bytes and never looks into them; a codec turns values into bytes and back, on the caller's side.
 import { EngineError, refusal } from './errors.ts'
 import { limits } from './limits.ts'
+import { refuseLossy } from './storable.ts'
 import { show } from './text.ts'
 
 export interface Encoded {
@@ -21,14 +22,18 @@ export interface Codec {
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** JSON; bytes stay as they are. */
+/** JSON; bytes stay as they are. Refuses a Map, a Set, an instance of a class without toJSON and a function: JSON would lose them. */
 export const jsonCodec: Codec = {
   plainReasons: true,
   encode(value) {
     if (value instanceof Uint8Array) return { bytes: value, encoding: 'bytes' }
     const text = JSON.stringify(value) as string | undefined
-    if (text !== undefined) return { bytes: encoder.encode(text), encoding: 'json' }
-    throw new EngineError('invalid_input', `a value of type ${typeof value} has no JSON form; send null instead`)
+    if (text === undefined) {
+      const found = typeof value === 'undefined' ? 'undefined' : `a ${typeof value}`
+      throw new EngineError('invalid_input', `it is ${found}, which JSON cannot store; use null instead`)
+    }
+    if (typeof value === 'object' && value !== null) refuseLossy(value)
+    return { bytes: encoder.encode(text), encoding: 'json' }
   },
   decode({ bytes, encoding }) {
     if (encoding === 'json') return JSON.parse(decoder.decode(bytes))

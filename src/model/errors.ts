@@ -124,7 +124,10 @@ export const errorTable = {
   step_kind_conflict: permanent(409, 'A recorded step name was met again as another kind of step.'),
   step_value_refused: permanent(409, 'A recorded step value is refused by the schema of the code that reads it.'),
   // Not permanent: what a step gives may come from outside, such as a model, and the next try may give better.
-  step_output_refused: final(409, 'What a step gave is refused by its schema; it is tried again as its policy says.'),
+  step_output_refused: final(
+    409,
+    'The result of a step is refused by its schema. The step is tried again if its policy allows it.',
+  ),
   step_not_found: final(404, 'The execution has recorded no step of this name.'),
   step_limit: permanent(409, 'The generation has recorded as many steps, or bytes of them, as one may.'),
   nondeterminism: permanent(409, 'A strict task met its recorded steps in another order, or not at all.'),

@@ -80,13 +80,14 @@ export function oneOf(found: unknown, words: readonly string[]): string {
   return meant === undefined ? `one of ${words.join(', ')}` : `one of ${words.join(', ')}; did you mean ${meant}?`
 }
 
-/** The word that was probably meant: a few letters off, or else one that begins alike. */
+/** The word that was probably meant: a few letters off, else one that begins alike, such as `retry` for `retires`. */
 export function nearest(word: string, words: readonly string[]): string | undefined {
   if (word.length > 64) return undefined
   const reach = Math.max(1, Math.floor(word.length / 3))
   const close = least(words, (candidate) => editDistance(word.toLowerCase(), candidate.toLowerCase()))
   if (close !== undefined && close.score <= reach) return close.word
   const alike = least(words, (candidate) => -sharedStart(word, candidate))
+  if (close !== undefined && sharedStart(word, close.word) >= 3 && close.score < word.length / 2) return close.word
   return alike !== undefined && -alike.score > word.length / 2 ? alike.word : undefined
 }
 

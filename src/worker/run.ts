@@ -98,13 +98,13 @@ function inputOf(schema: Schema, given: unknown, task: Task): Promise<unknown> {
 }
 
 function outputOf(schema: Schema, value: unknown, task: Task): Promise<unknown> {
-  return checkBy(schema, value, `what ${task.name} returned`).catch(failForGood)
+  return checkBy(schema, value, `the result of ${task.name}`).catch(failForGood)
 }
 
 function returned({ codec }: Holder, task: Task, value: unknown): Outcome {
   const encoded = resultOf(codec, task, value)
   if (encoded !== null && encoded.bytes.byteLength > limits.resultBytes) {
-    const found = `what ${task.name} returned is ${encoded.bytes.byteLength} bytes`
+    const found = `the result of ${task.name} is ${encoded.bytes.byteLength} bytes`
     throw new PermanentError(
       `${found}; at most ${limits.resultBytes} are stored. Keep it elsewhere and return a reference`,
     )
@@ -114,7 +114,7 @@ function returned({ codec }: Holder, task: Task, value: unknown): Outcome {
 
 function resultOf(codec: Codec, task: Task, value: unknown): Encoded | null {
   try {
-    return encodeValue(codec, `what ${task.name} returned`, value)
+    return encodeValue(codec, `the result of ${task.name}`, value)
   } catch (error) {
     return failForGood(error)
   }

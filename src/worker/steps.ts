@@ -68,7 +68,7 @@ export class Steps {
     let met: Met | null = null
     try {
       if (this.inside !== undefined) this.refuseInside(`the step ${show(name)}`, 'which is one record')
-      const checked = checkOptions(options)
+      const checked = checkOptions(name, options)
       if (typeof work !== 'function')
         throw refusal('invalid_input', `the work of step ${show(name)}`, show(work), 'a function')
       met = this.#history.meet('step', name)
@@ -203,7 +203,7 @@ export class Steps {
 
   async #run(met: Met, work: Work, attempt: Try, { timeoutMs, schema }: CheckedOptions): Promise<unknown> {
     const value = await this.#within(timeoutMs, met, work, attempt)
-    return checkBy(schema, value, `what step ${JSON.stringify(met.name)} gave`, 'step_output_refused')
+    return checkBy(schema, value, `the result of step ${JSON.stringify(met.name)}`, 'step_output_refused')
   }
 
   async #within(timeoutMs: number | null, met: Met, work: Work, attempt: Try): Promise<unknown> {
@@ -260,9 +260,9 @@ interface CheckedOptions {
 const noOptions: StepOptions = {}
 const nothingChecked: CheckedOptions = { policy: null, timeoutMs: null, schema: undefined }
 
-function checkOptions(options: StepOptions): CheckedOptions {
+function checkOptions(name: string, options: StepOptions): CheckedOptions {
   if (options === noOptions) return nothingChecked
-  refuseUnknownFields('ctx.step', options, ['retry', 'timeout', 'schema'])
+  refuseUnknownFields(`step ${show(name)}`, options, ['retry', 'timeout', 'schema'])
   const { retry, timeout, schema } = options
   return {
     policy: retry === undefined ? null : parsePolicy({ retry }),
@@ -283,7 +283,7 @@ function recordedValue({ name }: Step): string {
 // Never tried again: the code is wrong, and the next try would give the same.
 function encode(holder: Holder, name: string, value: unknown): Encoded | null {
   try {
-    return encodeValue(holder.codec, `what step ${JSON.stringify(name)} gave`, value)
+    return encodeValue(holder.codec, `the result of step ${JSON.stringify(name)}`, value)
   } catch (error) {
     throw new PermanentError((error as Error).message, { cause: error })
   }

@@ -55,7 +55,7 @@ const bad: readonly [string, unknown, string][] = [
   ['both', { task: task('t', () => {}), kind: 't', every: '1h' }, 'task and kind are both given; give one of them'],
   ['a task that is none', { task: {}, every: '1h' }, 'task is an object; it must be a task'],
   ['a task that is a text', { task: 'report', every: '1h' }, 'task is "report"; it must be a task'],
-  ['an input that cannot be written', { kind: 'k', every: '1h', input: () => 1 }, 'has no JSON form'],
+  ['an input that cannot be written', { kind: 'k', every: '1h', input: () => 1 }, 'JSON cannot store'],
   ['an unknown field', { kind: 'k', evry: '1h' }, 'did you mean every?'],
   ['nothing', undefined, "the schedule 'nightly' is undefined; it must be an object"],
 ]

@@ -15,6 +15,53 @@ test.each([[undefined], [() => 1], [Symbol('x')]])('what has no JSON form is ref
   refused('invalid_input', () => jsonCodec.encode(value))
 })
 
+class Money {
+  readonly amount = 5
+}
+
+test.each([
+  [
+    { items: new Map([['a', 1]]) },
+    'items is a Map, which JSON cannot store; convert it with Object.fromEntries(map), or use a codec that keeps it',
+  ],
+  [[{ 'a b': new Set() }], '[0]["a b"] is a Set, which JSON cannot store; convert it with Array.from(set)'],
+  [new Map(), 'it is a Map'],
+  [
+    { price: new Money() },
+    'price is an instance of Money, which JSON cannot store; convert it to a plain object, give its class a toJSON method, or',
+  ],
+  [{ error: new TypeError('x') }, 'error is an instance of TypeError, which JSON cannot store; take its message'],
+  [{ late: Promise.resolve(1) }, 'late is a Promise, which JSON cannot store; await it'],
+  [{ bytes: [new Uint8Array(2)] }, 'bytes[0] is an instance of Uint8Array'],
+  [{ call: () => 1 }, 'call is a function, which JSON cannot store; leave it out'],
+  [{ tag: Symbol('x') }, 'tag is a symbol'],
+  [{ own: { toJSON: () => ({ inner: new Map() }) } }, 'own.inner is a Map'],
+  [{ own: { toJSON: () => new Date(0) } }, 'own is an instance of Date'],
+])('a value that JSON would lose is refused by its path: %o', (value, sentence) => {
+  expect(refused('invalid_input', () => jsonCodec.encode(value)).message).toContain(sentence)
+})
+
+test('a copy that toJSON makes may carry the method itself', () => {
+  const copied = {
+    a: 1,
+    toJSON(): object {
+      return { ...this }
+    },
+  }
+  expect(jsonCodec.decode(jsonCodec.encode({ copied }))).toEqual({ copied: { a: 1 } })
+})
+
+test('undefined fields are left out, and toJSON says what a value becomes', () => {
+  const bare = Object.assign(Object.create(null) as object, { a: 1 })
+  const value = { at: new Date(0), no: undefined, bare, own: { toJSON: () => 'own' }, list: [undefined] }
+  expect(jsonCodec.decode(jsonCodec.encode(value))).toEqual({
+    at: '1970-01-01T00:00:00.000Z',
+    bare: { a: 1 },
+    own: 'own',
+    list: [null],
+  })
+})
+
 test('bytes of another encoding are refused by name', () => {
   const error = refused('invalid_input', () => jsonCodec.decode({ bytes: new Uint8Array(), encoding: 'cbor' }))
   expect(error.message).toContain('cbor')

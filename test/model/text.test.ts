@@ -113,6 +113,12 @@ describe('the nearest word', () => {
     expect(nearest(word, words)).toBe(meant)
   })
 
+  test('may be further off when it begins alike', () => {
+    expect(nearest('retires', ['retry', 'timeout', 'schema'])).toBe('retry')
+    expect(nearest('retention', ['retry', 'timeout', 'schema'])).toBeUndefined()
+    expect(nearest('report', ['repair'])).toBeUndefined()
+  })
+
   test('is none when nothing is near', () => {
     expect(nearest('priority', words)).toBeUndefined()
     expect(nearest('', words)).toBeUndefined()

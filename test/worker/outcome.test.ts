@@ -147,9 +147,9 @@ test('a result that cannot be encoded, or is too large, fails for good and says 
     runs.map(async (run) => (await engine.attempts.list(run.id)).attempts.map((attempt) => attempt.failureReason)),
   )
   expect(reasons[0]).toHaveLength(1)
-  expect(reasons[0]![0]).toContain('what big returned cannot be encoded')
+  expect(reasons[0]![0]).toContain('the result of big cannot be encoded')
   expect(reasons[1]).toHaveLength(1)
-  expect(reasons[1]![0]).toContain('what huge returned is 1048578 bytes; at most 1048576 are stored')
+  expect(reasons[1]![0]).toContain('the result of huge is 1048578 bytes; at most 1048576 are stored')
 })
 
 test('SDK-09 what cannot be decoded fails for good; what nobody here can run is left for others', async () => {

@@ -15,6 +15,7 @@ class StolenCard extends PermanentError {
 }
 
 const checked = task('checked', { input: text }, (_, said) => said)
+const anything = task('anything', (_, given: object) => Object.keys(given).length)
 
 const never: Readonly<Record<string, (ctx: Context) => unknown>> = {
   'a bad step name': (ctx) => ctx.step('', () => 1),
@@ -27,6 +28,9 @@ const never: Readonly<Record<string, (ctx: Context) => unknown>> = {
   'an upstream that is neither a name nor a task': (ctx) => ctx.upstream(null as never),
   'a bad percentage': (ctx) => ctx.progress(101),
   'an input that a child refuses': (ctx) => ctx.run(checked, 5 as never),
+  'a Map as the result': () => ({ found: new Map() }),
+  'a Set as the input of a child': (ctx) => ctx.run(anything, { all: new Set() }),
+  'an instance of a class as the input of a restart': (ctx) => ctx.restart({ card: new StolenCard('mine') }),
   'an input too large for a child': (ctx) => ctx.run(checked, 'x'.repeat(2 ** 20)),
   'more waitpoints that were handed out than a suspension takes': async (ctx) => {
     const made = await Promise.all(Array.from({ length: 101 }, (_, index) => ctx.waitpoint(`wait ${index}`)))
@@ -57,9 +61,9 @@ test.each(Object.entries(never))('%s ends the execution at once', async (_, hand
   let runs = 0
   const doomed = task('doomed', { retry: atOnce(5) }, async (ctx) => {
     runs += 1
-    await handler(ctx)
+    return handler(ctx)
   })
-  const { submit, runAll, engine } = await working([doomed, checked])
+  const { submit, runAll, engine } = await working([doomed, checked, anything])
   const run = await submit(doomed)
   await runAll()
   expect(runs).toBe(1)

@@ -91,8 +91,30 @@ test('a value that cannot be encoded fails the step for good, and says which', a
   await runAll()
   const error = await run.result().catch((thrown: unknown) => thrown as EngineError)
   expect((error as EngineError).message).toBe(
-    `execution ${run.id} failed: what step "big" gave cannot be encoded: Do not know how to serialize a BigInt`,
+    `execution ${run.id} failed: the result of step "big" cannot be encoded: Do not know how to serialize a BigInt`,
   )
+})
+
+test.each([
+  ['a Map', { a: { b: new Map() } }, 'a.b is a Map, which JSON cannot store; convert it with Object.fromEntries(map)'],
+  ['a function', { call: () => 1 }, 'call is a function, which JSON cannot store; leave it out'],
+])('a step that returns %s fails for good, with the path', async (_, value, sentence) => {
+  let tries = 0
+  const lossy = task('lossy', { retry: atOnce(3) }, (ctx) =>
+    ctx.step(
+      'x',
+      () => {
+        tries += 1
+        return value as never
+      },
+      { retry: atOnce(3) },
+    ),
+  )
+  const { submit, runAll } = await working([lossy])
+  const run = await submit(lossy)
+  await runAll()
+  await expect(run.result()).rejects.toThrow(`the result of step "x" cannot be encoded: ${sentence}`)
+  expect(tries).toBe(1)
 })
 
 test('a step without a name, an unknown option, a name that changes its kind: refused', async () => {
@@ -100,7 +122,7 @@ test('a step without a name, an unknown option, a name that changes its kind: re
   const wrong = task('wrong', async (ctx) => {
     const hear = (error: unknown): void => void messages.push((error as EngineError).message)
     await ctx.step('', () => 1).catch(hear)
-    await ctx.step('a', () => 1, { retries: 3 } as never).catch(hear)
+    await ctx.step('a', () => 1, { retires: 3 } as never).catch(hear)
     await ctx.step('a', undefined as never).catch(hear)
     if (ctx.attemptIndex === 0) await ctx.step('same', () => 1)
     else await ctx.sleep('same', '1s')
@@ -111,7 +133,7 @@ test('a step without a name, an unknown option, a name that changes its kind: re
   await worker.tick()
   expect(messages).toEqual([
     'the name of a step is empty; it must be 1 to 256 bytes of text without control characters',
-    'ctx.step has an unknown field "retries"; did you mean retry?',
+    'step "a" has an unknown field "retires"; did you mean retry?',
     'the work of step "a" is undefined; it must be a function',
   ])
   await after('2s')

@@ -68,7 +68,7 @@ test('an input that is refused at the claim, and an output that is refused, fail
   const reasonOf = async (id: typeof wrong.id): Promise<unknown> =>
     (await engine.attempts.list(id)).attempts.map((attempt) => attempt.failureReason)
   expect(await reasonOf(damaged.executionId)).toEqual(['the input of strict is refused by its schema: expected a text'])
-  expect(await reasonOf(wrong.id)).toEqual(['what strict returned is refused by its schema: expected a count'])
+  expect(await reasonOf(wrong.id)).toEqual(['the result of strict is refused by its schema: expected a count'])
 })
 
 test('a step and a signal are held against their schemas, fresh and recorded', async () => {

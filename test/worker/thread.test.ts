@@ -129,7 +129,7 @@ test('what a schema refuses in a thread is refused', async () => {
   const run = await submit(durable, { start: 0.2 })
   await runAll()
   expect((await engine.attempts.list(run.id)).attempts[0]!.failureReason).toBe(
-    'step "twice" failed: what step "twice" gave is refused by its schema: expected a count',
+    'the result of step "twice" is refused by its schema: expected a count',
   )
 })
 
