@@ -111,6 +111,7 @@ export function showSteps(out: Printer, steps: readonly Step[], limit: number): 
 
 function paintOfStep(state: string, colours: Printer['colours']): (text: string) => string {
   if (state === 'succeeded') return colours.green
+  if (state === 'abandoned') return colours.dim
   return state === 'failed' || state === 'timed_out' ? colours.red : colours.yellow
 }
 

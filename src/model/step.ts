@@ -1,5 +1,5 @@
-// The words of steps: what durable code has done so far, by which it goes on after a crash or a wait. They are wire strings
-// and column values; they never change.
+// The words of steps, which record what durable code has done so that a later run can continue there. They are wire strings and
+// column values; they never change.
 import type { ErrorCode } from './errors.ts'
 import { refusal } from './errors.ts'
 import { limits } from './limits.ts'
@@ -8,8 +8,15 @@ import { checkText, show } from './text.ts'
 export const stepKinds = ['step', 'sleep', 'wait', 'child', 'value'] as const
 export type StepKind = (typeof stepKinds)[number]
 
-/** Pending: it has begun and is not over. A step has failed tries behind it; a sleep or a wait knows when it is over. */
-export const stepStates = ['pending', 'succeeded', 'failed', 'timed_out'] as const
+/** Pending: it has begun and is not over. A step has failed tries; a sleep or a wait knows when it is due. */
+export const recordedStates = ['pending', 'succeeded', 'failed', 'timed_out'] as const
+export type RecordedState = (typeof recordedStates)[number]
+
+/**
+ * As readers see them. Abandoned: still pending when the execution ended, such as the losers of a race, a sleep that a cancel
+ * cut short, or a child that the code did not wait for. It is derived when it is read, and nothing records it.
+ */
+export const stepStates = [...recordedStates, 'abandoned'] as const
 export type StepState = (typeof stepStates)[number]
 
 export function checkStepName(field: string, value: unknown, code: ErrorCode = 'invalid_input'): string {

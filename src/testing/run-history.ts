@@ -82,11 +82,10 @@ export class RunHistory {
 
 export async function readHistory(engine: Engine, codec: Codec, id: ExecutionId): Promise<RunHistory> {
   const steps: RecordedStep[] = []
-  const now = await engine.serverTime()
   const timeline: LogEvent[] = []
   for (let cursor: string | null = ''; cursor !== null;) {
     const page: Awaited<ReturnType<typeof engine.steps.list>> = await engine.steps.list(id, from(cursor))
-    steps.push(...page.steps.map((step) => recordedStep(step, codec, now)))
+    steps.push(...page.steps.map((step) => recordedStep(step, codec)))
     cursor = page.nextCursor
   }
   for (let cursor: string | null = ''; cursor !== null;) {
@@ -101,11 +100,8 @@ function from(cursor: string): { limit: number; cursor?: string } {
   return { limit: 1000, ...(cursor !== '' && { cursor }) }
 }
 
-function recordedStep(step: Step, codec: Codec, now: number): RecordedStep {
-  const { kind, name, index, tryCount, result, resultEncoding, dueAt } = step
-  // A sleep that nothing was awaited beside is over when its time is, and nobody writes that down.
-  const hasSlept = kind === 'sleep' && dueAt !== null && dueAt <= now
-  const state = hasSlept ? 'succeeded' : step.state
+function recordedStep(step: Step, codec: Codec): RecordedStep {
+  const { kind, name, index, state, tryCount, result, resultEncoding } = step
   const isOver = state === 'succeeded'
   const hasError = !isOver && kind === 'step' && result !== null
   return {

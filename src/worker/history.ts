@@ -50,11 +50,13 @@ export class History {
     const failed = steps.filter((step) => step.state === 'failed' && isForgotten(step, attemptIndex))
     if (failed.length > 0) this.#forgotten = new Map(failed.map((step) => [keyOf(step), step]))
     this.#unmet = new Set(known)
-    const children = known.filter(({ madeNumber }) => madeNumber !== null)
+    const children = known.filter(({ madeRecordNumber }) => madeRecordNumber !== null)
     this.#over = known.filter(({ state }) => state !== 'pending')
     if (children.length > 0) {
-      this.#making = new Map(children.map((step) => [step, { ...step, number: step.madeNumber! }]))
-      this.#over = [...this.#over, ...this.#making.values()].toSorted((one, other) => one.number - other.number)
+      this.#making = new Map(children.map((step) => [step, { ...step, recordNumber: step.madeRecordNumber! }]))
+      this.#over = [...this.#over, ...this.#making.values()].toSorted(
+        (one, other) => one.recordNumber - other.recordNumber,
+      )
     }
     this.#byPlace = new Map(isStrict ? known.map((step) => [step.place, step]) : [])
   }
@@ -94,9 +96,9 @@ export class History {
   }
 
   /** Whether that is something recorded before the step, which must not overtake it. */
-  hasUndeliveredBefore({ number }: Step): boolean {
+  hasUndeliveredBefore({ recordNumber }: Step): boolean {
     const first = this.#over[this.#first]
-    return first !== undefined && first.number < number
+    return first !== undefined && first.recordNumber < recordNumber
   }
 
   /** What has settled in an earlier run and was not met in this one. */

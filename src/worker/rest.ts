@@ -116,7 +116,7 @@ export class Rest {
 
   /** Given in the order of the record, a turn of the event loop later, so that those that were met in one go can be sorted. */
   inOrder(step: Step, give: () => void): void {
-    this.#inLine({ number: step.number, give })
+    this.#inLine({ number: step.recordNumber, give })
   }
 
   #inLine(result: Result): void {
@@ -167,7 +167,7 @@ export class Rest {
     try {
       await Promise.all(leaves.map((leaf) => leaf.look()))
       const met = this.#meet(leaves)
-      if (met.length > 0) await this.#give(leaves, met)
+      if (met.length > 0) await this.#give(met)
       else if (this.#hasSlept(waits)) await this.#leave(waits, leaves)
     } catch (error) {
       // Or it would be tried again in every turn for as long as something goes on around the handler.
@@ -205,10 +205,8 @@ export class Rest {
     this.#facts = { ...this.#facts, signals: this.#facts.signals.filter((signal) => !isTaken(signal)) }
   }
 
-  async #give(leaves: readonly Leaf[], met: readonly [Leaf, Meeting][]): Promise<void> {
-    // A time that the code awaits alone is met again in every later run, and nothing can come before it.
-    const isLone = leaves.length === 1 && leaves[0]!.dueAt !== null
-    if (!isLone) await Promise.all(met.map(([leaf, meeting]) => leaf.record(meeting)))
+  async #give(met: readonly [Leaf, Meeting][]): Promise<void> {
+    await Promise.all(met.map(([leaf, meeting]) => leaf.record(meeting)))
     for (const [leaf, meeting] of met) this.#inLine({ number: Infinity, give: () => leaf.give(meeting) })
   }
 

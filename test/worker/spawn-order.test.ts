@@ -71,5 +71,5 @@ test('a child that replaces a failed one is made in the order of its own record'
   expect(await run.result()).toBe('made again')
   const { steps } = await engine.steps.list(run.id)
   // Made, failed, made again, succeeded.
-  expect(steps).toMatchObject([{ kind: 'child', number: 4, madeNumber: 3 }])
+  expect(steps).toMatchObject([{ kind: 'child', number: 1, recordNumber: 4, madeRecordNumber: 3 }])
 })

@@ -53,7 +53,7 @@ test('steps of one name are told apart by the order of their first use', async (
     'step page: succeeded',
     'step page #1: succeeded',
     'step page #2: succeeded',
-    'sleep rest: pending',
+    'sleep rest: succeeded',
     'step page #3: succeeded',
   ])
 })

@@ -114,7 +114,7 @@ test('nobody answers in time: the wait throws, or gives what onTimeout says; in 
   expect(await recordedBy(engine, run.id)).toEqual([
     'wait one: timed_out',
     'wait two: timed_out',
-    'sleep rest: pending',
+    'sleep rest: succeeded',
   ])
 })
 

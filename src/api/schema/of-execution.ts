@@ -1,7 +1,7 @@
 // What hangs on an execution: its lease, attempts, steps and waitpoints.
 import { z } from 'zod'
 import * as bounds from './bounds.ts'
-import { stepKinds, stepStates } from '../../model/step.ts'
+import { recordedStates, stepKinds, stepStates } from '../../model/step.ts'
 import { suspensionReasons, waitpointStates } from '../../model/suspension.ts'
 import { leaseAnswer, leases } from './execution-held.ts'
 import { failureCategory } from './policy.ts'
@@ -91,7 +91,7 @@ const record = request({
   index: bounds.stepIndex.optional(),
   place: bounds.smallCount.optional(),
   kind: z.enum(stepKinds),
-  state: z.enum(stepStates),
+  state: z.enum(recordedStates),
   tryCount: bounds.smallCount.optional(),
   dueIn: duration.optional(),
   dueAt: time.optional(),
@@ -110,6 +110,7 @@ const step = named(
   'Step',
   answer({
     number: count,
+    recordNumber: count,
     place: count,
     name: z.string(),
     index: count,
@@ -122,7 +123,7 @@ const step = named(
     dueAt: time.nullable(),
     durationMs: milliseconds.nullable(),
     originId: z.string().nullable(),
-    madeNumber: z.number().int().nullable(),
+    madeRecordNumber: z.number().int().nullable(),
     result: bytes.nullable(),
     resultEncoding: z.string().nullable(),
   }),

@@ -53,7 +53,8 @@ export async function listSteps(
   refuseUnknownFields('steps.list', request, ['limit', 'cursor'])
   const { partition, uuid } = parseExecutionId(executionId)
   const limit = pageLimit(request.limit, limits.stepCount)
-  const [after] = request.cursor === undefined ? [0] : decodeCursor(list, request.cursor, ['int'])
+  // The last step before this page: its record, and its position, from which this page counts.
+  const [after, last] = request.cursor === undefined ? [0, 0] : decodeCursor(list, request.cursor, ['int', 'int'])
   if (limit === 0) return { steps: [], nextCursor: null }
   const rows = await sql.query(listStatement, {
     execution_id: uuid,
@@ -62,7 +63,8 @@ export async function listSteps(
     after: after as number,
     limit: limit + 1,
   })
-  const steps = rows.slice(0, limit).map(decodeStep)
-  const hasMore = rows.length > limit
-  return { steps, nextCursor: hasMore ? encodeCursor(list, [steps.at(-1)!.number]) : null }
+  const steps = rows.slice(0, limit).map((row, index) => decodeStep(row, (last as number) + index + 1))
+  if (rows.length <= limit) return { steps, nextCursor: null }
+  const { recordNumber, number } = steps.at(-1)!
+  return { steps, nextCursor: encodeCursor(list, [recordNumber, number]) }
 }

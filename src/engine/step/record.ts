@@ -9,9 +9,9 @@ import {
   checkStepIndex,
   checkStepName,
   stepKinds,
-  stepStates,
+  recordedStates,
+  type RecordedState,
   type StepKind,
-  type StepState,
 } from '../../model/step.ts'
 import { checkText, oneOf as oneOfWords, show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
@@ -31,7 +31,7 @@ export interface RecordStepRequest extends Fence {
   /** How many the code has met before it; defaults to 0. */
   readonly place?: number
   readonly kind: StepKind
-  readonly state: StepState
+  readonly state: RecordedState
   /** Tries so far; defaults to 1. */
   readonly tryCount?: number
   /** When it goes on: a duration from now, or `dueAt`, a point in time. */
@@ -58,7 +58,7 @@ export interface NewStep extends Held {
   readonly index: number
   readonly place: number
   readonly kind: StepKind
-  readonly state: StepState
+  readonly state: RecordedState
   readonly tryCount: number
   readonly dueInMs: number | null
   readonly dueAt: number | null
@@ -90,7 +90,9 @@ export function checkRecordStepRequest(caller: Caller, request: RecordStepReques
   refuseUnknownFields('steps.record', request, fields)
   const { kind, state, tryCount = 1, dueIn, dueAt, durationMs, result, resultEncoding = 'json' } = request
   if (!stepKinds.includes(kind)) throw refusal('invalid_input', 'kind', show(kind), oneOfWords(kind, stepKinds))
-  if (!stepStates.includes(state)) throw refusal('invalid_input', 'state', show(state), oneOfWords(state, stepStates))
+  if (!recordedStates.includes(state)) {
+    throw refusal('invalid_input', 'state', show(state), oneOfWords(state, recordedStates))
+  }
   if (dueIn !== undefined && dueAt !== undefined) {
     throw refusal('invalid_input', 'dueIn', 'given beside dueAt', 'one of both')
   }

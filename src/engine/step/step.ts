@@ -3,8 +3,13 @@ import type { StepKind, StepState } from '../../model/step.ts'
 import { oneOf, type RowOf } from '../../sql/statement.ts'
 
 export interface Step {
-  /** Its place in the order in which the generation's steps were recorded. */
+  /** Its position in the list of the generation's steps when that was read: 1, 2, 3, without gaps. */
   readonly number: number
+  /**
+   * The number of its newest record. Steps are listed, and their results delivered to later runs, in the order of these. There
+   * are gaps: a step that is recorded again, such as a sleep when it begins and when it ends, takes a new number.
+   */
+  readonly recordNumber: number
   /** How many the code had met before it, in the run that recorded it first. */
   readonly place: number
   readonly name: string
@@ -23,8 +28,8 @@ export interface Step {
   readonly durationMs: number | null
   /** The uuid of the signal, or of the child, that it came from. */
   readonly originId: string | null
-  /** Of a child: the number of the record that it was made by. `number` is that of its ending once it has one. */
-  readonly madeNumber: number | null
+  /** Of a child: the number of the record of its creation. `recordNumber` is that of its ending once it has one. */
+  readonly madeRecordNumber: number | null
   /** What it gave, or of a failure the error. */
   readonly result: Uint8Array | null
   readonly resultEncoding: string | null
@@ -54,16 +59,20 @@ export function beforeFirst(generation: string): string {
   return `(${generation}::int8 << 32)`
 }
 
-/** From `ff_step s`. */
+const computed: Readonly<Record<string, string>> = {
+  step_no: `(s.step_no - ${beforeFirst('s.generation')})::int4 as step_no`,
+  state: `case when s.state = 'pending' and e.lifecycle_phase = 'terminal' then 'abandoned' else s.state::text end as state`,
+}
+
+/** From `ff_step s` and its execution `e`. */
 export const stepColumns: string = Object.keys(stepRow)
-  .map((column) =>
-    column === 'step_no' ? `(s.step_no - ${beforeFirst('s.generation')})::int4 as step_no` : `s.${column}`,
-  )
+  .map((column) => computed[column] ?? `s.${column}`)
   .join(', ')
 
-export function decodeStep(row: RowOf<typeof stepRow>): Step {
+export function decodeStep(row: RowOf<typeof stepRow>, number: number): Step {
   return {
-    number: row.step_no,
+    number,
+    recordNumber: row.step_no,
     place: row.place,
     name: row.step_name,
     index: row.step_index,
@@ -76,7 +85,7 @@ export function decodeStep(row: RowOf<typeof stepRow>): Step {
     dueAt: row.due_at_ms,
     durationMs: row.duration_ms,
     originId: row.origin_id,
-    madeNumber: row.made_no,
+    madeRecordNumber: row.made_no,
     result: row.result,
     resultEncoding: row.result_encoding,
   }

@@ -8,14 +8,20 @@ test('steps are turned page by page, in the order in which they were recorded', 
   const claim = await held(engine)
   const names = Array.from({ length: 25 }, (_, index) => `step ${String(24 - index).padStart(2, '0')}`)
   for (const name of names) await engine.steps.record({ ...fenceOf(claim), name, kind: 'step', state: 'succeeded' })
+  // Recorded again, so that its first number is left out.
+  await engine.steps.record({ ...fenceOf(claim), name: 'sleep', kind: 'sleep', state: 'pending', dueIn: 0 })
+  await engine.steps.record({ ...fenceOf(claim), name: 'sleep', kind: 'sleep', state: 'succeeded' })
   const seen: string[] = []
+  const numbers: number[] = []
   let cursor: string | null = null
   do {
     const page = await engine.steps.list(claim.executionId, { limit: 10, ...(cursor !== null && { cursor }) })
     seen.push(...page.steps.map((step) => step.name))
+    numbers.push(...page.steps.map((step) => step.number))
     cursor = page.nextCursor
   } while (cursor !== null)
-  expect(seen).toEqual(names)
+  expect(seen).toEqual([...names, 'sleep'])
+  expect(numbers).toEqual(seen.map((_, index) => index + 1))
   expect(await engine.steps.list(claim.executionId, { limit: 0 })).toEqual({ steps: [], nextCursor: null })
 })
 
