@@ -36,12 +36,43 @@ export const consoleLogger: Logger = {
   error: (message) => console.error(`flowfabric error: ${oneLine(message)}`),
 }
 
+/** Whether lines at `debug` go nowhere, so that they need not be made. */
+export function ignoresDebug(logger: Logger): boolean {
+  return logger.debug === ignore
+}
+
 /** The logger that an option names: checked, and adapted where its methods take something else. */
 export function loggerOf(given: unknown, fallback: Logger = consoleLogger): Logger {
   if (given === undefined) return fallback
   if (given === false) return silent
   const logger = checkLogger(given)
-  return isPinoLike(logger) ? fromPino(logger) : logger
+  if (given === silent || given === consoleLogger || guarded.has(logger)) return logger
+  return guard(isPinoLike(logger) ? fromPino(logger) : logger)
+}
+
+const guarded = new WeakSet<Logger>()
+
+/** A logger that throws must not fail the run or the duty that it is about. The process warns of it once. */
+function guard(logger: Logger): Logger {
+  let hasWarned = false
+  const log = (level: LogLevel, message: string, fields?: object): void => {
+    try {
+      // Without fields it is called without: console would print `undefined`.
+      if (fields === undefined) logger[level](message)
+      else logger[level](message, fields)
+    } catch (error) {
+      if (!hasWarned) process.emitWarning(`the logger failed: ${String(error)}`, { code: 'FLOWFABRIC_LOGGER' })
+      hasWarned = true
+    }
+  }
+  const made: Logger = {
+    debug: logger.debug === ignore ? ignore : (message, fields) => log('debug', message, fields),
+    info: (message, fields) => log('info', message, fields),
+    warn: (message, fields) => log('warn', message, fields),
+    error: (message, fields) => log('error', message, fields),
+  }
+  guarded.add(made)
+  return made
 }
 
 function checkLogger(given: unknown): Logger {

@@ -11,6 +11,7 @@ import { Lease } from '../worker/lease.ts'
 import type { Middleware } from '../worker/middleware.ts'
 import type { ProcessClock } from '../worker/process-clock.ts'
 import { tell } from '../worker/outcome.ts'
+import { reportLost } from '../worker/report.ts'
 import { run } from '../worker/run.ts'
 import { Served } from '../worker/serve.ts'
 import type { Task } from '../worker/task.ts'
@@ -93,8 +94,14 @@ export class TestWorker implements ProcessClock {
 
   #begin(claim: Claim): void {
     const { codec, logger, middleware, unawaited } = this.#options
-    const lease = new Lease(claim, Infinity)
-    const around = { engine: this.#process.engine, codec, logger, middleware, leaseTtlMs, clock: this, unawaited }
+    const msUntil = (time: number): number => time - this.#options.clock.now
+    const hasTimedOut = ({ attemptDeadlineAt: at }: Lease): boolean => at !== null && msUntil(at) <= 0
+    const lease = new Lease(claim, Infinity, {
+      expired() {},
+      lost: (lost, error) => reportLost(logger, lost, error, hasTimedOut(lost)),
+    })
+    const { engine } = this.#process
+    const around = { engine, codec, logger, msUntil, middleware, leaseTtlMs, clock: this, unawaited }
     const task = this.#served.taskFor(claim)!
     const ended = run(around, task, claim, lease)
       .then((outcome) => tell(around, lease, outcome))

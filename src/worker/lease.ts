@@ -3,9 +3,26 @@ import type { Claim } from '../engine/execution/claim.ts'
 import type { Fence } from '../engine/fence.ts'
 import type { EngineError } from '../model/errors.ts'
 
+export interface LeaseWatcher {
+  /** Its time is over: loses it. */
+  expired(lease: Lease): void
+  /** It was lost, by whatever found that out; not when the worker gave it up itself. */
+  lost(lease: Lease, error: EngineError): void
+}
+
+const noWatcher: LeaseWatcher = { expired() {}, lost() {} }
+
 /** Its signals are made when they are first asked for: most runs never look at them, and they are heavy. */
 export class Lease {
   readonly fence: Fence
+  /** Of the claim, which the lease outlives: a run that is over keeps nothing else of it. */
+  readonly kind: string
+  /** From 1. */
+  readonly attempt: number
+  readonly maxAttempts: number
+  /** How long the attempt may take, and when that is over by the database's clock. */
+  readonly timeoutMs: number | null
+  readonly attemptDeadlineAt: number | null
   /** In this process's own clock. */
   expiresAt: number
   /** Its answer was read so late that it may have expired before: nothing begins under it until a renewal has confirmed it. */
@@ -19,17 +36,18 @@ export class Lease {
   #lost: Ending | null = null
   #stop: Ending | null = null
   #onLost: (() => void) | null = null
-  readonly #onExpired: (lease: Lease) => void
+  readonly #watcher: LeaseWatcher
 
-  /** `onExpired` loses it. */
-  constructor(
-    { executionId, leaseId, leaseEpoch }: Claim,
-    expiresAt: number,
-    onExpired: (lease: Lease) => void = () => {},
-  ) {
+  constructor(claim: Claim, expiresAt: number, watcher: LeaseWatcher = noWatcher) {
+    const { executionId, leaseId, leaseEpoch, policy } = claim
     this.fence = { executionId, leaseId, leaseEpoch }
+    this.kind = claim.kind
+    this.attempt = claim.retryCount + 1
+    this.maxAttempts = policy?.retry?.attempts ?? 1
+    this.timeoutMs = policy?.attemptTimeoutMs ?? null
+    this.attemptDeadlineAt = claim.attemptDeadlineAt
     this.expiresAt = expiresAt
-    this.#onExpired = onExpired
+    this.#watcher = watcher
   }
 
   get isLost(): boolean {
@@ -41,7 +59,7 @@ export class Lease {
    * late after a freeze, and behind code that blocks the event loop.
    */
   holds(): boolean {
-    if (!this.isLost && performance.now() >= this.expiresAt) this.#onExpired(this)
+    if (!this.isLost && performance.now() >= this.expiresAt) this.#watcher.expired(this)
     return !this.isLost
   }
 
@@ -71,6 +89,13 @@ export class Lease {
   }
 
   lose(error: EngineError): void {
+    if (this.isLost) return
+    this.#watcher.lost(this, error)
+    this.giveUp(error)
+  }
+
+  /** The worker ends it of its own accord. */
+  giveUp(error: EngineError): void {
     if (this.isLost) return
     end((this.#lost ??= {}), error)
     end((this.#stop ??= {}), error)

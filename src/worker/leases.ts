@@ -9,7 +9,8 @@ import { EngineError } from '../model/errors.ts'
 import { bySets } from '../model/sets.ts'
 import type { Logger } from '../model/logger.ts'
 import { DatabaseClock } from './database-clock.ts'
-import { Lease } from './lease.ts'
+import { Lease, type LeaseWatcher } from './lease.ts'
+import { reportLost } from './report.ts'
 
 // How soon a cancel reaches the code that runs.
 const checkEveryMs = 1000
@@ -40,6 +41,10 @@ export class Leases {
   readonly #held: Lease[] = []
   readonly #clock = new DatabaseClock()
   readonly #pulseMs: number
+  readonly #watcher: LeaseWatcher = {
+    expired: (lease) => this.#expire(lease),
+    lost: (lease, error) => reportLost(this.#options.logger, lease, error, this.#hasTimedOut(lease)),
+  }
   #timer: NodeJS.Timeout | undefined
   #nextPulseAt = 0
   #nextRenewalAt = 0
@@ -68,6 +73,12 @@ export class Leases {
     this.#clock.observe(await this.#options.engine.serverTime(), sentAt, performance.now())
   }
 
+  /** How long it is until a time of the database's clock: as exact as an answer takes, and never too long. */
+  msUntil(time: number): number {
+    const now = performance.now()
+    return this.#clock.earliest(time, now) - now
+  }
+
   /** `sentAt`: when the claim was sent, by this process's clock. */
   hold(claim: Claim, sentAt: number): Lease {
     // The failures were those of leases that are gone, and a claim was answered.
@@ -78,7 +89,7 @@ export class Leases {
     this.#clock.observe(claim.leaseExpiresAt - leaseTtlMs, sentAt, now)
     const expiresAt = Math.min(this.#clock.earliest(claim.leaseExpiresAt, now), now + leaseTtlMs)
     const isDoubtful = expiresAt <= now
-    const lease = new Lease(claim, isDoubtful ? now + leaseTtlMs : expiresAt, (expired) => this.#expire(expired))
+    const lease = new Lease(claim, isDoubtful ? now + leaseTtlMs : expiresAt, this.#watcher)
     lease.isDoubtful = isDoubtful
     lease.place = this.#held.push(lease) - 1
     this.#endHearing ??= this.#options.onCalledOff?.((executionId) => this.#calledOff(executionId))
@@ -258,8 +269,11 @@ export class Leases {
     if (answer.cancelRequested) lease.askToStop(askedToStop(lease))
   }
 
+  #hasTimedOut({ attemptDeadlineAt }: Lease): boolean {
+    return attemptDeadlineAt !== null && this.msUntil(attemptDeadlineAt) <= 0
+  }
+
   #lose(lease: Lease, error: EngineError): void {
-    this.#options.logger.warn(error.message)
     this.drop(lease)
     lease.lose(error)
   }

@@ -1,5 +1,5 @@
 // How a run came to its end, and how the engine is told: one fenced write, sent until it is answered or the lease is lost.
-import type { FailRequest } from '../engine/execution/fail.ts'
+import type { FailRequest, FailResult } from '../engine/execution/fail.ts'
 import type { Engine } from '../engine/contract.ts'
 import type { Fence } from '../engine/fence.ts'
 import type { Codec, Encoded } from '../model/codec.ts'
@@ -8,20 +8,23 @@ import { limits } from '../model/limits.ts'
 import { encodeError, saysAlready, sealedReason, unrecordedReason } from '../model/recorded-error.ts'
 import type { Logger } from '../model/logger.ts'
 import type { Departure } from './departure.ts'
-import { isPermanent, isWaitTimeout, PermanentError, StepError, StepTimeoutError } from './errors.ts'
+import { isPermanent, isWaitTimeout, PermanentError, StepError, StepTimeoutError, type RunLeft } from './errors.ts'
 import { insist } from './insist.ts'
 import type { Lease } from './lease.ts'
+import { reportFailure, reportRetry, runFields } from './report.ts'
 
 export type Outcome =
   | { readonly kind: 'returned'; readonly result: Uint8Array | undefined; readonly encoding: string | undefined }
   | { readonly kind: 'threw'; readonly error: unknown }
   | Departure
-  | { readonly kind: 'left' }
+  | { readonly kind: 'left'; readonly how: RunLeft['how'] }
 
 export interface Telling {
   readonly engine: Engine
   readonly codec: Codec
   readonly logger: Logger
+  /** How long it is until a time of the database's clock. */
+  readonly msUntil: (time: number) => number
 }
 
 /**
@@ -32,15 +35,35 @@ export interface Telling {
 export function tell(around: Telling, lease: Lease, outcome: Outcome): Promise<unknown> {
   if (outcome.kind === 'left') return Promise.resolve()
   return insist(() => write(around, lease.fence, outcome), lease)
+    .then(
+      (answer) => report(around, lease, outcome, answer),
+      (error: unknown) => failInstead(around, lease, error),
+    )
     .catch((error: unknown) => {
-      if (lease.isLost || canBeMended(error)) throw error
-      const refused = new PermanentError(`how the run ended was refused: ${messageOf(error)}`, { cause: error })
-      return insist(async () => around.engine.executions.fail(failureOf(around, lease.fence, refused)), lease)
+      // A lost lease has been reported.
+      if (lease.isLost) return
+      const fields = runFields(lease)
+      const sentence = `${fields.kind} ${fields.executionId}: how the run ended could not be stored: ${messageOf(error)}`
+      around.logger.error(`${sentence}. It runs again when its lease expires`, fields)
     })
-    .catch((error: unknown) => {
-      const level = lease.isLost ? 'info' : 'error'
-      around.logger[level](`the outcome of ${lease.fence.executionId} is not told: ${messageOf(error)}`)
-    })
+}
+
+async function failInstead(around: Telling, lease: Lease, error: unknown): Promise<void> {
+  if (lease.isLost || canBeMended(error)) throw error
+  const refused = new PermanentError(`how the run ended was refused: ${messageOf(error)}`, { cause: error })
+  const request = failureOf(around, lease.fence, refused)
+  const answer = await insist(async () => around.engine.executions.fail(request), lease)
+  report(around, lease, { kind: 'threw', error: refused }, answer)
+}
+
+function report({ logger, msUntil }: Telling, lease: Lease, outcome: Outcome, answer: unknown): void {
+  if (outcome.kind !== 'threw' && outcome.kind !== 'retry') return
+  const answered = answer as FailResult
+  const delayUntil = answered.kind === 'retry_scheduled' ? answered.delayUntil : null
+  // A retry that is due at once has no time.
+  const retryInMs = delayUntil === null ? 0 : Math.max(0, Math.round(msUntil(delayUntil)))
+  if (outcome.kind === 'threw') reportFailure(logger, lease, outcome.error, answered, retryInMs)
+  else reportRetry(logger, lease, messageOf(outcome.reason), answered, retryInMs)
 }
 
 /** By somebody else, so that it is left as it is: a key that was revoked, a database that lacks a right. */

@@ -4,6 +4,7 @@ import type { Step } from '../engine/step/step.ts'
 import type { Resumption } from '../engine/suspension/resumption.ts'
 import { decodeValue, encodeValue, type Codec, type Encoded } from '../model/codec.ts'
 import { limits } from '../model/limits.ts'
+import { ignoresDebug, type Logger } from '../model/logger.ts'
 import { Code } from './code.ts'
 import { PermanentError, RunLeft } from './errors.ts'
 import { History, nondeterminism } from './history.ts'
@@ -12,6 +13,7 @@ import type { Lease } from './lease.ts'
 import { through, type Middleware } from './middleware.ts'
 import { cut, messageOf, type Outcome, type Telling } from './outcome.ts'
 import type { ProcessClock } from './process-clock.ts'
+import { reportEnd, reportStart } from './report.ts'
 import { whole } from './resumed-signals.ts'
 import { checkBy, type Schema } from './schema.ts'
 import type { Task } from './task.ts'
@@ -29,14 +31,33 @@ export interface Surroundings extends Telling {
 }
 
 const none: readonly Step[] = []
+const lost: Outcome = { kind: 'left', how: 'lost' }
 
 /** Never rejects. As few promises as can be: a worker's memory is made of what its runs hold (measured: 0.5 KB each). */
 export function run(around: Surroundings, task: Task, claim: Claim, lease: Lease): Promise<Outcome> {
   const { engine, codec, logger, clock, aroundStep } = around
   const holder = new Holder(engine, claim, codec, logger, lease, clock, aroundStep)
+  reportStart(logger, lease, claim.reason)
   // Only a first run can have recorded nothing.
-  return claim.reason === 'first' ? runAfter(none, null, around, holder, task) : runAgain(around, holder, task)
+  const running = claim.reason === 'first' ? runAfter(none, null, around, holder, task) : runAgain(around, holder, task)
+  return ignoresDebug(logger) ? running : withEndReported(running, logger, lease)
 }
+
+async function withEndReported(running: Promise<Outcome>, logger: Logger, lease: Lease): Promise<Outcome> {
+  const startedAt = performance.now()
+  const outcome = await running
+  const word = outcome.kind === 'left' ? outcome.how : outcomeWords[outcome.kind]
+  reportEnd(logger, lease, word, performance.now() - startedAt)
+  return outcome
+}
+
+const outcomeWords = {
+  returned: 'returned',
+  threw: 'threw',
+  retry: 'asked for a retry',
+  cancel: 'cancelled itself',
+  restart: 'restarted',
+} as const
 
 async function runAgain(around: Surroundings, holder: Holder, task: Task): Promise<Outcome> {
   try {
@@ -44,7 +65,7 @@ async function runAgain(around: Surroundings, holder: Holder, task: Task): Promi
     const steps = await holder.steps()
     return await runAfter(steps, resumption && (await whole(holder, resumption)), around, holder, task)
   } catch (error) {
-    return holder.lease.isLost ? { kind: 'left' } : { kind: 'threw', error }
+    return holder.lease.isLost ? lost : { kind: 'threw', error }
   }
 }
 
@@ -56,7 +77,7 @@ async function runAfter(
   task: Task,
 ): Promise<Outcome> {
   const { claim, lease } = holder
-  if (!lease.holds()) return { kind: 'left' }
+  if (!lease.holds()) return lost
   const history = new History(steps, claim.attemptIndex, task.strict)
   const claimedAt = claim.leaseExpiresAt - leaseTtlMs
   const code = new Code(holder, task, history, factsAt(claimedAt, resumption, steps), unawaited)
@@ -70,9 +91,9 @@ async function runAfter(
     if (steps.length > 0) await warnOfUnmet(holder, history)
     return returned(holder, task, output === undefined ? value : await outputOf(output, value, task))
   } catch (error) {
-    if (holder.lease.isLost) return { kind: 'left' }
+    if (holder.lease.isLost) return lost
     if (code.departure !== null) return code.departure
-    return error instanceof RunLeft ? { kind: 'left' } : { kind: 'threw', error }
+    return error instanceof RunLeft ? { kind: 'left', how: error.how } : { kind: 'threw', error }
   } finally {
     code.end()
   }

@@ -49,9 +49,10 @@ export class Runs {
   constructor(options: RunsOptions) {
     const { engine, codec, settings, telemetry } = options
     const { logger, leaseTtlMs, concurrency, prefetch, unawaited } = settings
+    const msUntil = (time: number): number => options.leases.msUntil(time)
     const middleware = telemetry === undefined ? settings.middleware : [telemetry.run, ...settings.middleware]
     this.#options = options
-    this.#around = { engine, codec, logger, middleware, leaseTtlMs, aroundStep: telemetry?.step, unawaited }
+    this.#around = { engine, codec, logger, msUntil, middleware, leaseTtlMs, aroundStep: telemetry?.step, unawaited }
     this.#threads = new Threads(unawaited)
     this.#ahead = new Ahead(concurrency, prefetch)
   }
@@ -209,7 +210,7 @@ export class Runs {
   /** Whatever is still held: told, and given back. */
   async abandon(): Promise<void> {
     const left = [...this.#options.leases.held]
-    for (const lease of left) lease.lose(stopped())
+    for (const lease of left) lease.giveUp(stopped())
     await this.#giveBack(left, 'the worker stops')
   }
 

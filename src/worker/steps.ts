@@ -16,6 +16,7 @@ import type { History, Met } from './history.ts'
 import type { Holder } from './holder.ts'
 import { enterStep, insideStep, refuseInside, type InsideStep } from './inside-step.ts'
 import { messageOf } from './outcome.ts'
+import { reportFailedTry } from './report.ts'
 import type { Rest } from './rest.ts'
 import { checkBy } from './schema.ts'
 import { Due } from './sleeping.ts'
@@ -191,13 +192,19 @@ export class Steps {
     const category = thrown instanceof StepTimeoutError ? 'timeout' : 'transient'
     const { bytes, encoding } = encodeError(thrown, this.#holder.codec, isForGood)
     const failure = { ...told, result: bytes, resultEncoding: encoding }
+    const report = (retryInMs: number | null): void => {
+      const tries = { step: met.name, tryCount: told.tryCount, maxTries: policy?.retry?.attempts ?? 1, retryInMs }
+      reportFailedTry(this.#holder.logger, this.#holder.lease, thrown, tries)
+    }
     if (!shouldRetry(policy, told.tryCount - 1, category, isForGood)) {
       await this.#rest.recorded(this.#holder.record(met, { state: 'failed', ...failure }))
+      report(null)
       return { kind: 'failed', error: stepError(this.#holder, met.name, { bytes, encoding }) }
     }
     const delayMs = retryDelayMs(policy, told.tryCount - 1, Math.random())
     // Before the next try, so that a crash does not give this one back.
     const { dueAt } = await this.#holder.record(met, { state: 'pending', ...failure, dueIn: delayMs })
+    report(delayMs)
     return { kind: 'again', delayMs, dueAt: dueAt! }
   }
 

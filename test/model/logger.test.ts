@@ -78,3 +78,15 @@ test('false logs nothing, and what is no logger is refused', () => {
   expect(() => loggerOf({ warn: () => {} })).toThrow(/logger is without debug/)
   expect(() => loggerOf('console')).toThrow(/logger/)
 })
+
+test('a logger that throws fails nothing, and the process warns of it once', () => {
+  const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+  const broken = (): never => {
+    throw new Error('disk full')
+  }
+  const logger = loggerOf({ debug: broken, info: broken, warn: broken, error: broken })
+  logger.warn('it failed')
+  logger.error('it failed', { kind: 'mail' })
+  expect(warned).toHaveBeenCalledExactlyOnceWith('the logger failed: Error: disk full', { code: 'FLOWFABRIC_LOGGER' })
+  expect(loggerOf(logger)).toBe(logger)
+})
