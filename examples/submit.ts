@@ -14,7 +14,10 @@ const { executionId } = await executions.create({
   idempotencyKey: 'welcome-ada',
 })
 
-await executions.describe(executionId) // a snapshot, or null
-await executions.list({ lane: 'mail', state: 'waiting' }) // a page, with a cursor to the next
+const snapshot = await executions.describe(executionId) // null when it does not exist
+console.log(`${snapshot?.kind} is ${snapshot?.publicState}`)
+const page = await executions.list({ lane: 'mail', state: 'waiting' }) // with a cursor to the next
+console.log(`waiting in lane mail: ${page.executions.length}`)
 await executions.cancel({ executionId, reason: 'Ada called' })
+console.log('cancelled')
 await ff.close()

@@ -16,6 +16,7 @@ import { createOne } from './scenarios/create-one.ts'
 import { drainEmbedded } from './scenarios/drain-embedded.ts'
 import { drainHttp } from './scenarios/drain-http.ts'
 import { drain } from './scenarios/drain.ts'
+import { embeddedStart } from './scenarios/embedded-start.ts'
 import { flowChains } from './scenarios/flow-chains.ts'
 import { flowFan } from './scenarios/flow-fan.ts'
 import { flowHop } from './scenarios/flow-hop.ts'
@@ -44,6 +45,7 @@ import { openStores } from './stores.ts'
 const scenarios: readonly Scenario[] = [
   drain,
   drainEmbedded,
+  embeddedStart,
   drainHttp,
   workers,
   threeSteps,

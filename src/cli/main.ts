@@ -1,14 +1,13 @@
 #!/usr/bin/env node
 // The binary `flowfabric`: the CLI in this process.
+import { silenceEmbeddedNotices } from '../connect/embedded-notice.ts'
 import { calledAs } from './called-as.ts'
 import { run } from './run.ts'
 
-// What the embedded database says once to a program, a person at a terminal need not hear with every command.
+// A person at a terminal need not read them with every command.
+silenceEmbeddedNotices()
 process.removeAllListeners('warning')
-process.on('warning', (warning) => {
-  const { code, name, message } = warning as Error & { code?: string }
-  if (code !== 'FLOWFABRIC_EMBEDDED') process.stderr.write(`${name}: ${message}\n`)
-})
+process.on('warning', ({ name, message }) => process.stderr.write(`${name}: ${message}\n`))
 
 // `flowfabric list | head` has read enough.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -9,6 +9,7 @@ import type { Sql } from '../sql/sql.ts'
 import { checkOptions, checkTimeout, refuseDatabaseOptions } from './check-options.ts'
 import { asConnectError } from './connect-error.ts'
 import type { ServerOptions } from './connect-server.ts'
+import { noticeCreation, noticePowerLoss } from './embedded-notice.ts'
 import type { FlowFabric } from './flowfabric.ts'
 import { hold } from './hold.ts'
 import { checkSigning, type SigningOptions } from './signing-options.ts'
@@ -131,19 +132,16 @@ async function open(target: Database, options: ConnectOptions, logger: Logger): 
   }
   const { openEmbedded } = await import('../sql/pglite.ts')
   const { directory } = target
-  if (directory !== null) warnOfPowerCuts()
-  return openEmbedded({ directory, schema, logger })
-}
-
-let warned = false
-
-function warnOfPowerCuts(): void {
-  if (warned) return
-  warned = true
-  process.emitWarning(
-    'the embedded database survives a killed process, but not a power cut; use postgres:// for work that must',
-    { type: 'FlowFabric', code: 'FLOWFABRIC_EMBEDDED' },
-  )
+  if (directory !== null) noticePowerLoss(logger)
+  // An image has the schema in it, under its usual name.
+  const hasImage = schema === 'flowfabric' && (mode === undefined || mode === true)
+  const image = async (): Promise<Buffer | null> => {
+    if (directory !== null) noticeCreation(directory, options.logger === undefined ? undefined : logger)
+    if (!hasImage) return null
+    const { readImage } = await import('../sql/embedded-image.ts')
+    return readImage(migrations)
+  }
+  return openEmbedded({ directory, schema, image, logger })
 }
 
 const optionNames = [

@@ -11,6 +11,7 @@ const codeOf: Readonly<Record<DatabaseReason, ErrorCode>> = {
   unknown_database: 'database_not_found',
   missing_right: 'database_right_missing',
   directory_locked: 'directory_locked',
+  not_installed: 'embedded_not_installed',
   nested_query: 'nested_query',
   no_transaction: 'no_transaction',
   closed: 'engine_closed',

@@ -180,6 +180,10 @@ export const errorTable = {
   database_not_found: final(500, 'The server has no database of this name.'),
   database_error: final(500, 'The database refused a statement in a way that the engine did not expect.'),
   directory_locked: final(503, 'Another process has the embedded database open.'),
+  embedded_not_installed: final(
+    503,
+    'The embedded database needs the package @electric-sql/pglite, which is not installed.',
+  ),
   schema_missing: final(503, 'The schema has not been installed and the engine was told not to install it.'),
   schema_outdated: final(503, 'Migrations are pending and the engine was told not to run them.'),
   schema_differs: final(503, 'A migration of the schema is not the one that this version of the code has.'),

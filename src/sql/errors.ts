@@ -8,6 +8,7 @@ export type DatabaseReason =
   | 'unknown_database'
   | 'missing_right'
   | 'directory_locked'
+  | 'not_installed'
   | 'nested_query'
   | 'no_transaction'
   | 'closed'

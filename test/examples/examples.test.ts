@@ -105,7 +105,7 @@ test('a customer is onboarded, with a second try where the first fails', async (
 })
 
 const onPostgres = [
-  ['submit.ts', ''],
+  ['submit.ts', 'send-welcome is waiting\nwaiting in lane mail: 1\ncancelled\n'],
   ['wait.ts', 'resume ada\n'],
   ['pipeline.ts', 'shop:4f2a91 is live, agreed by grace and ada\ncompleted 5 1\n'],
   ['schedule.ts', 'report of north\n'],

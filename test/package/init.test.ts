@@ -1,31 +1,35 @@
 // The package as it is published: packed, unpacked into a project that its own binary wrote, and used there.
 import { execFile } from 'node:child_process'
-import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeFolder } from '../support/temporary-folder.ts'
 
 const execute = promisify(execFile)
 const root = fileURLToPath(new URL('../../', import.meta.url))
+const pglite = '@electric-sql/pglite'
 
-/** A folder whose packages are the packed one, and what it and a new project depend on. */
-async function folderWithPackage(): Promise<string> {
-  const folder = await makeFolder('flowfabric-init-', { inMemory: false })
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+let folder: string
+
+/** A folder whose packages are the packed one, its dependencies and those of a new project. */
+beforeAll(async () => {
+  folder = await makeFolder('flowfabric-init-', { inMemory: false })
   const { stdout } = await execute('npm', ['pack', '--json', '--pack-destination', folder], { cwd: root })
   const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('[\n')))
   await execute('tar', ['-xzf', filename], { cwd: folder })
-  const packages = join(folder, 'node_modules')
-  await mkdir(packages)
-  await symlink(join(folder, 'package'), join(packages, 'flowfabric'))
   const { dependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
-  for (const name of [...Object.keys(dependencies), 'tsx', 'typescript', '@types/node']) {
-    await mkdir(dirname(join(packages, name)), { recursive: true })
-    await symlink(join(root, 'node_modules', name), join(packages, name))
-  }
-  return folder
+  await link('flowfabric', join(folder, 'package'))
+  for (const name of [...Object.keys(dependencies), 'tsx', 'typescript', '@types/node']) await link(name)
+})
+
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+async function link(name: string, to = join(root, 'node_modules', name)): Promise<void> {
+  const from = join(folder, 'node_modules', name)
+  await mkdir(dirname(from), { recursive: true })
+  await symlink(to, from)
 }
 
 // A type that comes from a package without types of its own would be `any` here, and take everything.
@@ -35,8 +39,58 @@ export const durations: Duration[] = [250, '250ms', '30s', '1.5 hours', '2D', '7
 export const wrong: Duration = '2 dayz'
 `
 
+const remote = `import { connect } from 'flowfabric'
+const refusals = []
+for (const url of ['file:./data', 'memory:', 'http://127.0.0.1:9']) {
+  const options = url.startsWith('http') ? { retryFor: 0 } : {}
+  const { code, message } = await connect(url, options).then(({ engine }) => engine.serverTime()).catch((error) => error)
+  refusals.push([url, code, message])
+}
+console.log(JSON.stringify(refusals))
+`
+const image = `import { readImage } from './package/dist/sql/embedded-image.js'
+import { migrations } from './package/dist/sql/migrations/all.js'
+console.log((await readImage(migrations)) === null ? 'none fits' : 'found')
+`
+const remoteTypes = `import { connect, task } from 'flowfabric'
+import { connect as connectServer } from 'flowfabric/client'
+import { serve } from 'flowfabric/server'
+export const things = [connect, task, connectServer, serve]
+`
+const remoteOptions = ['--noEmit', '--strict', '--skipLibCheck', 'false', '--target', 'es2023', '--module', 'nodenext']
+
+// PGlite is linked only after this test: `npm install --omit=optional` leaves it out.
+test('without PGlite the types and the client work, and an embedded URL is refused with what to install', async () => {
+  const project = join(folder, 'remote')
+  await mkdir(project)
+  await writeFile(join(project, 'package.json'), '{ "type": "module" }')
+  await writeFile(join(project, 'remote.ts'), remoteTypes)
+  await writeFile(join(project, 'remote.mjs'), remote)
+  const node = (...args: string[]) => execute(process.execPath, args, { cwd: project })
+  await node(join(root, 'node_modules/typescript/bin/tsc'), ...remoteOptions, '--types', 'node', 'remote.ts')
+  const { stdout } = await node('remote.mjs')
+  expect(JSON.parse(stdout)).toEqual([
+    ['file:./data', 'embedded_not_installed', expect.stringContaining('npm install @electric-sql/pglite')],
+    ['memory:', 'embedded_not_installed', expect.stringContaining('or use postgres://')],
+    ['http://127.0.0.1:9', 'server_unreachable', expect.not.stringContaining('pglite')],
+  ])
+})
+
+test('the package has one image of a database, which fits its schema and the PGlite that it names', async () => {
+  const { optionalDependencies } = JSON.parse(await readFile(join(folder, 'package/package.json'), 'utf8'))
+  // A range would let in a PGlite that the image does not fit.
+  expect(optionalDependencies[pglite]).toMatch(/^\d+\.\d+\.\d+$/)
+  await link(pglite)
+  const installed = JSON.parse(await readFile(join(folder, 'node_modules', pglite, 'package.json'), 'utf8'))
+  expect(installed.version).toBe(optionalDependencies[pglite])
+  const files = await readdir(join(folder, 'package/dist/sql'))
+  expect(files.filter((file) => file.startsWith('embedded-') && file.endsWith('.br'))).toHaveLength(1)
+  await writeFile(join(folder, 'image.mjs'), image)
+  const { stdout } = await execute(process.execPath, ['image.mjs'], { cwd: folder })
+  expect(stdout).toBe('found\n')
+})
+
 test('init writes a project whose types fit, whose test passes and whose script runs', async () => {
-  const folder = await folderWithPackage()
   const project = join(folder, 'My App')
   const node = (...args: string[]) =>
     execute(process.execPath, args, { cwd: project, env: { ...process.env, FLOWFABRIC_URL: '' } })

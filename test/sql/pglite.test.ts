@@ -64,8 +64,9 @@ test('a process killed while it makes the first files leaves a directory that wo
 
 test('what cannot be initialised leaves nothing behind', async () => {
   const directory = await newDirectory()
-  const extra = { loadDataDir: new Blob(['this is no archive']) }
-  await expect(openEmbedded({ directory, schema: 'flowfabric', extra })).rejects.toThrow()
+  const image = async () => Buffer.from('this is no archive')
+  const opening = openEmbedded({ directory, schema: 'flowfabric', image })
+  await expect(opening).rejects.toThrow('the archive of the embedded database is damaged')
   expect(await readdir(directory)).toEqual([])
 })
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { FlowFabric } from '../../connect/flowfabric.ts'
+import { creationNotice } from '../../connect/embedded-notice.ts'
 import { parseUrl } from '../../connect/url.ts'
 import type { RunningServer } from '../../server/serve.ts'
 import type { Task } from '../../worker/task.ts'
@@ -33,6 +34,7 @@ export function addDev(program: Command, cli: Cli): void {
     // A file that cannot be loaded is told before a database is made.
     const loader = path === undefined ? null : await (await import('../load-tasks.ts')).taskLoader(path)
     const loaded = (await loader?.load()) ?? null
+    if (!cli.json) cli.err.line(cli.err.colours.dim((await creationNotice(cli.url)) ?? 'starting...'))
     await cli.connected(({ ff }) => run({ cli, ff, logger, interrupted, port, path, loader, loaded, demo }), {
       migrate: true,
       logger,
