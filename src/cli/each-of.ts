@@ -1,9 +1,10 @@
 // One operation on many executions: in sets, each with its own answer. A refusal holds up none of the others.
-import type { Refused } from '../engine/contract.ts'
+import type { Engine, Refused } from '../engine/contract.ts'
 import { EngineError } from '../model/errors.ts'
 import { idsOf } from './arguments.ts'
 import type { Cli } from './cli.ts'
 import { exitCodeOf, failed } from './failure.ts'
+import { bare, bareIds, executionOf } from './ids.ts'
 import { harmless } from './text.ts'
 
 export interface Acting<Answer extends { readonly kind: string }> {
@@ -18,12 +19,13 @@ const setSize = 200
 
 export async function eachOf<Answer extends { readonly kind: string }>(
   cli: Cli,
+  engine: Engine,
   typed: readonly string[],
   { doing, act, say }: Acting<Answer>,
 ): Promise<number> {
-  const ids = await idsOf(typed, cli.surroundings)
+  const { ids, refused } = await complete(engine, await idsOf(typed, cli.surroundings))
   const bar = cli.progress(doing, ids.length)
-  const answers: { readonly id: string; readonly answer: Answer | Refused }[] = []
+  const answers: { readonly id: string; readonly answer: Answer | Refused }[] = [...refused]
   try {
     for (let at = 0; at < ids.length; at += setSize) {
       const some = ids.slice(at, at + setSize)
@@ -37,7 +39,27 @@ export async function eachOf<Answer extends { readonly kind: string }>(
   for (const { id, answer } of answers) tell(cli, id, answer, say)
   const refusals = answers.flatMap(({ answer }) => (isRefused(answer) ? [answer.error] : []))
   if (refusals.length === 0) return 0
-  return ids.length === 1 ? exitCodeOf(refusals[0]) : failed
+  return answers.length === 1 ? exitCodeOf(refusals[0]) : failed
+}
+
+interface Completed {
+  readonly ids: readonly string[]
+  readonly refused: readonly { readonly id: string; readonly answer: Refused }[]
+}
+
+/** Prefixes become ids. A prefix without an execution, or with several, is refused alone. */
+async function complete(engine: Engine, typed: readonly string[]): Promise<Completed> {
+  const ids = new Set<string>()
+  const refused: Completed['refused'][number][] = []
+  for (const each of typed) {
+    try {
+      ids.add(await executionOf(engine, each))
+    } catch (error) {
+      if (!EngineError.is(error) || error.retryable) throw error
+      refused.push({ id: each, answer: { kind: 'refused', error } })
+    }
+  }
+  return { ids: [...ids], refused }
 }
 
 function tell<Answer extends { readonly kind: string }>(
@@ -52,8 +74,14 @@ function tell<Answer extends { readonly kind: string }>(
     const shown = EngineError.is(error) ? { kind: 'refused', executionId: id, error: error.toJSON() } : answer
     return cli.out.line(JSON.stringify(shown))
   }
-  if (isRefused(answer)) cli.err.line(`${cli.err.colours.red('refused:')} ${harmless(answer.error.message)}`)
-  else cli.out.line(`${harmless(id)}${cli.out.isTerminal ? '  ' : '\t'}${colours.dim(say(answer))}`)
+  if (isRefused(answer)) cli.err.line(`${cli.err.colours.red('refused:')} ${refusalOf(answer)}`)
+  else cli.out.line(`${harmless(bare(id))}${cli.out.isTerminal ? '  ' : '\t'}${colours.dim(say(answer))}`)
+}
+
+// The candidates of a prefix have lines of their own.
+function refusalOf({ error }: Refused): string {
+  const sentence = bareIds(error.message)
+  return 'candidates' in error.details ? sentence.split('\n').map(harmless).join('\n') : harmless(sentence)
 }
 
 function isRefused(answer: { readonly kind: string }): answer is Refused {

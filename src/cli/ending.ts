@@ -7,6 +7,7 @@ import { EngineError } from '../model/errors.ts'
 import { decodeError } from '../model/recorded-error.ts'
 import type { Cli } from './cli.ts'
 import { failed } from './failure.ts'
+import { bare, bareIds } from './ids.ts'
 import { collect } from './pages.ts'
 import { harmless } from './text.ts'
 import { readable } from './value.ts'
@@ -51,6 +52,7 @@ export async function tellEnding(
   ended: ExecutionResult | null,
 ): Promise<number> {
   if (ended === null) throw new EngineError('execution_not_found', `execution ${executionId} does not exist`)
+  const id = bare(executionId)
   if (ended.kind === 'completed') {
     const result = readable(ended.result, ended.encoding)
     cli.out.json(cli.json ? { kind: 'completed', executionId, result } : result)
@@ -58,15 +60,15 @@ export async function tellEnding(
   }
   if (ended.kind === 'pending') {
     if (cli.json) cli.out.json({ ...ended, executionId })
-    else cli.err.line(`${executionId} is ${ended.publicState} and goes on; flowfabric show '${executionId}' says why`)
+    else cli.err.line(`${id} is ${ended.publicState} and goes on; flowfabric show ${id} says why`)
     return failed
   }
   const error = await lastError(engine, executionId)
   if (cli.json) cli.out.json({ ...ended, executionId, error })
   else {
     const how = ended.kind === 'failed' ? 'failed' : `was ${ended.kind}`
-    const why = ended.reason === null ? '' : `: ${ended.reason}`
-    cli.err.line(`${cli.err.colours.red(`${executionId} ${how}`)}${harmless(why)}`)
+    const why = ended.reason === null ? '' : `: ${bareIds(ended.reason)}`
+    cli.err.line(`${cli.err.colours.red(`${id} ${how}`)}${harmless(why)}`)
   }
   return failed
 }

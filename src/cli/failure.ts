@@ -1,5 +1,6 @@
 // What went wrong, as a sentence with the next act; the stack is for `--debug`. Wrong usage ends in 2, everything else in 1.
 import { EngineError } from '../model/errors.ts'
+import { bareIds } from './ids.ts'
 import type { Printer } from './print.ts'
 
 export const failed = 1
@@ -23,7 +24,7 @@ const nextAct: Readonly<Record<string, string>> = {
   execution_not_found: '`flowfabric list` shows those that there are.',
   flow_not_found: '`flowfabric flow list` shows those that there are.',
   schedule_not_found: '`flowfabric schedule list` shows those that there are.',
-  waitpoint_not_found: "`flowfabric list --state suspended` shows what waits, `flowfabric show '<id>'` for what.",
+  waitpoint_not_found: '`flowfabric list --state suspended` shows what waits, `flowfabric show <id>` for what.',
   api_key_not_found: '`flowfabric api-key list` shows those that there are.',
 }
 
@@ -31,7 +32,7 @@ export function tellFailure(error: unknown, printer: Printer, options: { json: b
   const { colours } = printer
   if (options.json) printer.line(JSON.stringify({ error: asJson(error) }))
   else {
-    const [first = '', ...more] = printer.wrapped(`error: ${sentenceOf(error)}`)
+    const [first = '', ...more] = printer.wrapped(`error: ${bareIds(sentenceOf(error))}`)
     printer.line(first.replace(/^error:/, colours.red('error:')))
     for (const line of more) printer.line(line)
     const next = EngineError.is(error) ? nextAct[error.code] : undefined

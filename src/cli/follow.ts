@@ -5,6 +5,7 @@ import { EngineError } from '../model/errors.ts'
 import { isEnded } from '../model/state.ts'
 import { followTimeline } from '../server/timeline-stream.ts'
 import type { Cli } from './cli.ts'
+import { bare, bareIds } from './ids.ts'
 import { everyRow } from './pages.ts'
 import { cut, harmless, padTo } from './text.ts'
 import { instant } from './time.ts'
@@ -44,14 +45,14 @@ function timelineOf(engine: Engine, executionId: string): AsyncGenerator<LogEven
 export function printEvent(cli: Cli, event: LogEvent, isOfMany: boolean): void {
   if (cli.json) return cli.out.line(JSON.stringify(event))
   const { out } = cli
-  const whose = event.executionId ?? event.flowId ?? ''
+  const whose = bare(event.executionId ?? event.flowId ?? '')
   const texts = [instant(event.occurredAt), ...(isOfMany ? [whose] : []), event.kind, detailOf(event)].map(harmless)
   if (!out.isTerminal) return out.line(texts.join('\t'))
   const { colours } = out
   const time = colours.dim(texts[0]!.slice(11, 23))
-  const middle = isOfMany ? `${padTo(texts[1]!, 45)}  ` : ''
+  const middle = isOfMany ? `${padTo(texts[1]!, 36)}  ` : ''
   const kind = padTo(event.kind, 12)
-  const used = 12 + 2 + (isOfMany ? 47 : 0) + Math.max(12, event.kind.length) + 2
+  const used = 12 + 2 + (isOfMany ? 38 : 0) + Math.max(12, event.kind.length) + 2
   const detail = cut(texts.at(-1)!, Math.max(10, out.width - used))
   out.line(`${time}  ${middle}${paintOf(event, cli)(kind)}  ${detail}`.trimEnd())
 }
@@ -60,7 +61,7 @@ export function detailOf(event: LogEvent): string {
   const { outcome, reason, workerInstanceId, leaseEpoch, leaseEffect, attemptIndex, actor } = event
   const parts = [
     outcome,
-    event.kind === 'signalled' ? signalOf(event) : reason,
+    event.kind === 'signalled' ? signalOf(event) : reason === null ? null : bareIds(reason),
     attemptIndex !== null && attemptIndex > 0 && leaseEffect === 'acquired' ? `attempt ${attemptIndex + 1}` : null,
     leaseEffect === 'reclaimed' ? 'taken over' : null,
     workerInstanceId === null ? null : `by ${workerInstanceId}${leaseEpoch === null ? '' : ` (epoch ${leaseEpoch})`}`,

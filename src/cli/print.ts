@@ -2,6 +2,7 @@
 // lines of tab-separated values without a header, so that `cut -f1` and `while read` work.
 import picocolors from 'picocolors'
 import type { PublicState } from '../model/state.ts'
+import { bareIds } from './ids.ts'
 import type { Output } from './surroundings.ts'
 import { cut, harmless, padTo, widthOf, wrap } from './text.ts'
 
@@ -57,7 +58,7 @@ export class Printer {
 
   /** One sentence, which may quote text of others: line breaks in it are escaped, so that no quoted text forges a line. */
   sentence(text: string, indent = ''): void {
-    this.paragraph(harmless(text), indent)
+    this.paragraph(harmless(bareIds(text)), indent)
   }
 
   wrapped(text: string, indent = 0): string[] {

@@ -7,6 +7,7 @@ import type { Step } from '../engine/step/step.ts'
 import type { Waitpoint } from '../engine/waitpoint/list.ts'
 import type { Explanation } from '../model/explain.ts'
 import { detailOf } from './follow.ts'
+import { bare, bareIds } from './ids.ts'
 import { stateColour, type Column, type Printer } from './print.ts'
 import { harmless } from './text.ts'
 import { clockTime, instant, relative, span } from './time.ts'
@@ -21,7 +22,7 @@ export function showFacts(
 ): void {
   const { publicState, lease, progress, policy } = execution
   const state = stateColour(publicState, out.colours)(publicState)
-  out.line(`${out.colours.bold(harmless(execution.kind))}  ${state}  ${out.colours.dim(execution.executionId)}`)
+  out.line(`${out.colours.bold(harmless(execution.kind))}  ${state}  ${out.colours.dim(bare(execution.executionId))}`)
   if (explanation !== null) out.sentence(explanation.sentence)
   out.line()
   const time = (at: number | null): string | null => (at === null ? null : `${instant(at)} (${relative(at, now)})`)
@@ -34,8 +35,8 @@ export function showFacts(
     ['tags', tags.length === 0 ? null : tags.join(' ')],
     ['needs', execution.requiredCapabilities.length === 0 ? null : execution.requiredCapabilities.join(' ')],
     ['key', execution.idempotencyKey],
-    ['flow', execution.flowId],
-    ['parent', execution.parentId],
+    ['flow', execution.flowId === null ? null : bare(execution.flowId)],
+    ['parent', execution.parentId === null ? null : bare(execution.parentId)],
     ['created', `${time(execution.createdAt)} by ${execution.creator}`],
     ['started', time(execution.startedAt)],
     ['ended', time(execution.endedAt)],
@@ -60,13 +61,18 @@ export function showFacts(
       'generation',
       execution.generation === 0 ? null : `${execution.generation} (replayed ${execution.replayCount} times)`,
     ],
-    ['reason', execution.failureReason ?? execution.cancellationReason],
+    ['reason', reasonOf(execution)],
     ['cancelled by', execution.cancelledBy],
     ['result', result?.kind === 'completed' && result.result !== null ? inShort(result.result, result.encoding) : null],
   ])
   const ways = explanation?.ways ?? []
   if (ways.length > 0 && out.isTerminal) out.line(`\n${out.colours.dim('It can be changed by')}`)
   if (out.isTerminal) for (const way of ways) out.paragraph(asTyped(way), '  ')
+}
+
+function reasonOf({ failureReason, cancellationReason }: Execution): string | null {
+  const reason = failureReason ?? cancellationReason
+  return reason === null ? null : bareIds(reason)
 }
 
 /** What a program would call, a person types. */
@@ -86,7 +92,7 @@ export function showWaitpoints(out: Printer, waitpoints: readonly Waitpoint[], n
   out.heading('Waitpoints')
   const columns: Column<Waitpoint>[] = [
     { title: 'KEY', of: (row) => row.key },
-    { title: 'WAITPOINT', of: (row) => row.waitpointId },
+    { title: 'WAITPOINT', of: (row) => bare(row.waitpointId) },
     { title: 'STATE', of: (row) => row.state },
     { title: 'SIGNALS', of: (row) => String(row.signalCount), align: 'right' },
     { title: 'SINCE', of: (row) => relative(row.createdAt, now), align: 'right' },
@@ -125,7 +131,7 @@ export function showAttempts(out: Printer, attempts: readonly Attempt[], limit: 
     { title: 'STARTED', of: (row) => clockTime(row.startedAt, now) },
     { title: 'TOOK', of: (row) => (row.endedAt === null ? '' : span(row.endedAt - row.startedAt)), align: 'right' },
     { title: 'WORKER', of: (row) => row.workerInstanceId ?? '', gives: true },
-    { title: 'WHY', of: (row) => row.failureReason ?? '', gives: true },
+    { title: 'WHY', of: (row) => bareIds(row.failureReason ?? ''), gives: true },
   ]
   out.table(columns, lastOf(attempts, limit))
 }

@@ -6,6 +6,7 @@ import type { Member } from '../engine/flow/graph.ts'
 import { publicStates, type PublicState } from '../model/state.ts'
 import { flowColour } from './flow-colour.ts'
 import { drawGraph, layersOf, type Drawing } from './draw-graph.ts'
+import { bare, bareIds } from './ids.ts'
 import { stateColour, type Colours, type Column, type Printer } from './print.ts'
 import { harmless } from './text.ts'
 import { instant, relative, span } from './time.ts'
@@ -21,7 +22,7 @@ const mostDrawn = 60
 export function showFlow(out: Printer, flow: FlowDetail, graph: Graph, now: number, isFull: boolean): void {
   const { colours } = out
   const state = flowColour(flow.state, colours)(flow.state)
-  out.line(`${colours.bold(harmless(flow.kind))}  ${state}  ${colours.dim(flow.flowId)}`)
+  out.line(`${colours.bold(harmless(flow.kind))}  ${state}  ${colours.dim(bare(flow.flowId))}`)
   out.line(countsOf(flow, colours))
   const when = (at: number): string => `${instant(at)} (${relative(at, now)})`
   const ended = flow.endedAt === null ? null : `${when(flow.endedAt)}, after ${span(flow.endedAt - flow.createdAt)}`
@@ -30,7 +31,7 @@ export function showFlow(out: Printer, flow: FlowDetail, graph: Graph, now: numb
     ['created', `${when(flow.createdAt)} by ${flow.creator}`],
     ['ended', ended],
     ['open', flow.closedAt === null && cancellation === null ? 'it takes more members' : null],
-    ['within', flow.memberId],
+    ['within', flow.memberId === null ? null : bare(flow.memberId)],
     [
       'cancelled',
       cancellation === null ? null : [cancellation.reason, `by ${cancellation.by}`].filter(Boolean).join(' '),
@@ -85,7 +86,7 @@ const widestShare = 0.6
 
 function showMembers(out: Printer, graph: Graph, drawing: Drawing, now: number): void {
   const memberOf = new Map(graph.members.map((member) => [member.executionId as string, member]))
-  const nameOf = (id: string): string => memberOf.get(id)?.name ?? id
+  const nameOf = (id: string): string => memberOf.get(id)?.name ?? bare(id)
   const isDrawn = drawing.width <= out.width * widestShare
   const needs = new Map(graph.groups.map((group) => [group.downstreamId as string, group]))
   const rows = drawing.rows.map((row) => ({ row, member: memberOf.get(row.id)! }))
@@ -105,8 +106,8 @@ function showMembers(out: Printer, graph: Graph, drawing: Drawing, now: number):
     },
     { title: 'TOOK', of: ({ member }) => tookOf(member, now), align: 'right' },
     { title: 'WAITS FOR', of: ({ member }) => waitsFor(graph, member, needs, nameOf, !isDrawn), gives: true },
-    { title: 'WHY', of: ({ member }) => member.reason ?? '', gives: true },
-    { title: 'ID', of: ({ member }) => member.executionId, gives: true },
+    { title: 'WHY', of: ({ member }) => bareIds(member.reason ?? ''), gives: true },
+    { title: 'ID', of: ({ member }) => bare(member.executionId), gives: true },
   ]
   out.table(columns, rows)
 }
@@ -145,7 +146,7 @@ function waitsFor(
       (edge) =>
         `${nameOf(edge.upstreamId)}${edge.kind === 'success_only' ? '' : edge.kind === 'on_failure' ? ' to fail' : ' to end'}`,
     )
-  const inner = member.subFlowId === null ? '' : `flow ${member.subFlowId}`
+  const inner = member.subFlowId === null ? '' : `flow ${bare(member.subFlowId)}`
   return [rule, named.join(', '), inner].filter((part) => part !== '').join('; ')
 }
 

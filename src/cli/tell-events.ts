@@ -2,6 +2,7 @@
 import type { Engine } from '../engine/contract.ts'
 import type { EventKind, LogEvent } from '../engine/event/log-event.ts'
 import type { Cli } from './cli.ts'
+import { bare, bareIds } from './ids.ts'
 import type { Colours } from './print.ts'
 import { cut, harmless, padTo } from './text.ts'
 import { instant } from './time.ts'
@@ -44,12 +45,12 @@ function nounOf(eventKind: EventKind): string {
 
 function print({ out }: Cli, event: LogEvent, kind: string): void {
   const { colours } = out
-  const id = event.executionId ?? event.flowId ?? ''
+  const id = bare(event.executionId ?? event.flowId ?? '')
   const time = colours.dim(instant(event.occurredAt).slice(11, 23))
   const what = paintOf(event, colours)(padTo(event.outcome ?? event.kind, 12))
-  const reason = cut(harmless(event.reason ?? ''), Math.max(0, out.width - 95))
+  const reason = cut(harmless(bareIds(event.reason ?? '')), Math.max(0, out.width - 86))
   out.line(
-    `${time}  ${padTo(cut(harmless(kind), 16), 16)}  ${what}  ${colours.dim(padTo(id, 45))}  ${reason}`.trimEnd(),
+    `${time}  ${padTo(cut(harmless(kind), 16), 16)}  ${what}  ${colours.dim(padTo(id, 36))}  ${reason}`.trimEnd(),
   )
 }
 

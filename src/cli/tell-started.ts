@@ -38,5 +38,5 @@ function wordsToTry([first = 'hello']: readonly string[], source: Started['sourc
   if (source === 'none') return [`submit ${first}`, 'list', 'watch']
   const input = source === 'demo' ? ` '{"number":1,"amount":42}'` : ''
   const flows = source === 'demo' ? ['flow list'] : []
-  return [`submit ${first}${input} --watch`, 'list', ...flows, 'list --state suspended', `approve '<id>'`]
+  return [`submit ${first}${input} --watch`, 'list', ...flows, 'list --state suspended', `approve <id>`]
 }

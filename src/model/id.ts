@@ -122,6 +122,17 @@ export function parseGivenId(text: string): { readonly partition: number | null;
   return isBareUuid(text) ? { partition: null, uuid: checkUuid('execution', text) } : parseExecutionId(text)
 }
 
+/** The first and the last uuid that begin so. Shorter prefixes would match hours of uuids, whose first bits are their time. */
+export function parseIdPrefix(text: unknown): { readonly first: string; readonly last: string } {
+  const prefix = typeof text === 'string' ? text.toLowerCase() : ''
+  const fits = prefix.length >= limits.idPrefixCharacters && prefix.length <= lastUuid.length
+  if (fits && uuidForm.test(prefix + firstUuid.slice(prefix.length))) {
+    return { first: prefix + firstUuid.slice(prefix.length), last: prefix + lastUuid.slice(prefix.length) }
+  }
+  const allowed = `the first ${limits.idPrefixCharacters} or more characters of a uuid, without {fp:N}:`
+  throw refusal('invalid_id', 'idPrefix', show(text), allowed)
+}
+
 function parseId(noun: Noun, text: unknown): IdParts {
   const match = typeof text === 'string' ? idForm.exec(text) : null
   if (match === null) {

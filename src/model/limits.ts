@@ -34,6 +34,9 @@ export const limits = {
   // Leases of one renewal or check. A worker names all of them at once, so that the answer lists those that it does not know.
   leaseCount: 20_000,
 
+  // Of a prefix that finds ids: uuids begin with their time, so 8 characters are those of a minute.
+  idPrefixCharacters: 8,
+
   namespaceBytes: 128,
   laneBytes: 64,
   kindBytes: 256,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { FlowId } from '../../src/model/id.ts'
+import { bare } from '../../src/cli/ids.ts'
 import { submitFlow } from '../../src/connect/flow.ts'
 import type { BuildFlow } from '../../src/connect/flow-builder.ts'
 import { jsonCodec } from '../../src/model/codec.ts'
@@ -70,10 +71,10 @@ test('flows are listed and cancelled', async () => {
   const cli = await typing()
   const id = await flow(cli, release)
   expect(await cli.json('flow', 'list', '--state', 'open')).toMatchObject({ flows: [{ flowId: id, memberCount: 5 }] })
-  expect((await cli.type('flow', 'list')).out).toMatch(/^\{fp:\d+\}:\S+\topen\t\S+\t0\/5\t/)
+  expect((await cli.type('flow', 'list')).out).toMatch(/^[\da-f-]{36}\topen\t\S+\t0\/5\t/)
   const cancelled = await cli.type('flow', 'cancel', id, '--reason', 'wrong branch', '--wait', '10s')
-  expect(cancelled).toEqual({ code: 0, out: `${id} is cancelled, with 5 of its members\n`, err: '' })
-  expect((await cli.type('flow', 'cancel', id)).out).toBe(`${id} was cancelled before\n`)
+  expect(cancelled).toEqual({ code: 0, out: `${bare(id)} is cancelled, with 5 of its members\n`, err: '' })
+  expect((await cli.type('flow', 'cancel', id)).out).toBe(`${bare(id)} was cancelled before\n`)
   expect((await cli.typeWith({ columns: 120 }, 'flow', 'show', id)).out).toContain('wrong branch')
 })
 
@@ -103,8 +104,8 @@ test('a schedule is put, shown, listed, triggered, paused, resumed and deleted',
   expect((await cli.type('schedule', 'list')).out).toMatch(
     /^nightly\tdefault\tactive\t30 2 \* \* \* \(Europe\/Berlin\)\treport/,
   )
-  expect((await cli.type('schedule', 'trigger', 'nightly')).out).toMatch(/^nightly fired: \{fp:/)
-  expect((await cli.type('schedule', 'trigger', 'nightly')).out).toMatch(/^nightly skipped: \{fp:.* has not ended/)
+  expect((await cli.type('schedule', 'trigger', 'nightly')).out).toMatch(/^nightly fired: [\da-f-]{36}$/m)
+  expect((await cli.type('schedule', 'trigger', 'nightly')).out).toMatch(/^nightly skipped: [\da-f-]{36} has not ended/)
   expect((await cli.type('schedule', 'pause', 'nightly')).out).toBe('nightly is paused\n')
   expect((await cli.type('schedule', 'pause', 'nightly')).out).toBe('nightly was paused before\n')
   expect((await cli.type('schedule', 'resume', 'nightly')).out).toMatch(/^nightly is resumed; next at /)

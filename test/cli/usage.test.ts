@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { bare } from '../../src/cli/ids.ts'
 import { codeVersion } from '../../src/model/version.ts'
 import { typed, typing } from './typed.ts'
 
@@ -124,7 +125,10 @@ test.each([
   [['schedule', 'delete', 'nightly'], 'does not exist'],
   [['signal', foreign, 'n'], 'does not exist'],
   [['approve', foreign], 'does not exist\n`flowfabric list --state suspended` shows'],
-  [['approve', foreign, '--waitpoint', 'door'], `there is no execution ${foreign} of which --waitpoint could name one`],
+  [
+    ['approve', foreign, '--waitpoint', 'door'],
+    `there is no execution ${bare(foreign)} of which --waitpoint could name one`,
+  ],
   [['api-key', 'revoke', '0'.repeat(32)], '`flowfabric api-key list` shows'],
   [['serve', '--host', '127.999.0.1', '--port', '0'], 'port 0 of 127.999.0.1 cannot be listened on (E'],
 ])('%j does not find it, and ends with 1', async (argv, sentence) => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { bare } from '../../src/cli/ids.ts'
 import type { FlowFabric } from '../../src/connect/flowfabric.ts'
 import type { Engine } from '../../src/engine/contract.ts'
 import type { Execution } from '../../src/engine/execution/snapshot.ts'
@@ -53,7 +54,7 @@ test('a list on a narrow screen keeps its ids whole and drops what does not fit'
   const cli = await typing()
   const id = await submitted(cli, 'k')
   const { out } = await cli.typeWith({ columns: 60 }, 'list')
-  expect(out).toContain(id)
+  expect(out).toContain(bare(id))
   expect(out).not.toContain('WHY')
   expect(out.split('\n').every((line) => line.length <= 60)).toBe(true)
 })
@@ -78,7 +79,7 @@ test('show tells why, what it did and what happened, on a screen and as JSON', a
   await worker.stop()
 
   const { out } = await cli.typeWith({ columns: 120 }, 'show', id)
-  expect(out).toMatch(/^onboard {2}suspended {2}\{fp:/)
+  expect(out).toMatch(/^onboard {2}suspended {2}[\da-f-]{36}\n/)
   expect(out).toContain('waits for one of (a signal at waitpoint')
   expect(out).toContain('an operator: flowfabric resume')
   expect(out).toMatch(/Waitpoints\nKEY +WAITPOINT/)
@@ -170,8 +171,8 @@ test('cancel, replay and resume take many ids, also from a pipe, and a refusal h
   const gone = '{fp:1}:0190b6d2-0000-7000-8000-000000000000'
   const cancelled = await cli.type('cancel', ids[0]!, gone, '--reason', 'enough')
   expect(cancelled.code).toBe(1)
-  expect(cancelled.out).toBe(`${ids[0]}\tcancelled, was waiting\n`)
-  expect(cancelled.err).toContain(`refused: execution ${gone} does not exist`)
+  expect(cancelled.out).toBe(`${bare(ids[0]!)}\tcancelled, was waiting\n`)
+  expect(cancelled.err).toContain(`refused: execution ${bare(gone)} does not exist`)
 
   const listed = (await cli.type('list', '--state', 'waiting', '--all')).out
   const rest = await cli.typeWith({ stdin: listed }, 'cancel', '-', '--json')
@@ -266,5 +267,5 @@ test('watch tells of all until it is interrupted, and then ends with 0', async (
   await cli.type('cancel', await submitted(cli, 'k'))
   const { code, out } = await watched
   expect(code).toBe(0)
-  expect(out).toMatch(/^[\d:.]{12} {2}\{fp:\d+\}:\S+ +ended +cancelled by cli:/)
+  expect(out).toMatch(/^[\d:.]{12} {2}[\da-f-]{36} +ended +cancelled by cli:/)
 })

@@ -110,7 +110,7 @@ test('init writes a project whose types fit, whose test passes and whose script 
   const started = await node('--import', 'tsx', 'start.ts')
   expect(started.stdout).toContain("{ payment: 'payment of 42', parcel: 'parcel of order-1' }")
   const listed = await node(flowfabric, 'list')
-  expect(listed.stdout).toMatch(/^\{fp:\d+\}:\S+\tcompleted\tfulfil\t/)
+  expect(listed.stdout).toMatch(/^[\da-f-]{36}\tcompleted\tfulfil\t/)
 
   const again = node(flowfabric, 'init', '.')
   await expect(again).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('has package.json, tasks.ts') })

@@ -145,6 +145,8 @@ export function sampleOf({ name, params }: Statement, facts: Facts): Sample {
     ...(name === 'flow.add-member.join' && { execution_id: randomUUID() }),
     ...(name === 'flow.connect' && { edge_id: randomUUID() }),
     ...(name === 'flow.create' && { tags: {} }),
+    first_id: '00000000-0000-0000-0000-000000000000',
+    last_id: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
     next: shared['event_id'],
     from: shared['event_id'],
     ...(params['after'] === 'int8' && { after: shared['event_id'] }),

@@ -32,6 +32,13 @@ const uuidPattern = `${hex}{8}(?:-${hex}{4}){3}-${hex}{12}`
 export const partitionPattern = '(?:[0-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5])'
 export const idPattern = new RegExp(`^(?:\\{fp:${partitionPattern}\\}:)?${uuidPattern}$`)
 
+export const idPrefix = z
+  .string()
+  .min(limits.idPrefixCharacters)
+  .max(36)
+  .regex(/^[0-9a-fA-F]{8}[0-9a-fA-F-]*$/)
+  .describe('How the uuid begins, as in `0190b6d2-4f`.')
+
 export const namespace = text({ most: limits.namespaceBytes }).describe('One namespace; not `*`.')
 export const lane = text({ most: limits.laneBytes, of: 'ascii' })
 export const kind = text({ most: limits.kindBytes })

@@ -186,6 +186,7 @@ export const executionShapes = {
       tag: request({ key: bounds.tagKey, value: bounds.tagValue }).optional(),
       parentId: executionId.optional(),
       partition: partition.optional().describe('`{fp:7}` or 7.'),
+      idPrefix: bounds.idPrefix.optional(),
       ...page,
     }),
     answer: answer({ executions: z.array(execution), nextCursor }),

@@ -137,6 +137,7 @@ export const flowShapes = {
       namespace: bounds.namespace.optional(),
       state: flowState.optional(),
       partition: partition.optional(),
+      idPrefix: bounds.idPrefix.optional(),
       ...page,
     }),
     answer: answer({ flows: z.array(flow), nextCursor }),

@@ -5,6 +5,7 @@ import { EngineError } from '../../model/errors.ts'
 import type { ExecutionId, WaitpointId } from '../../model/id.ts'
 import { jsonValue } from '../arguments.ts'
 import type { Cli } from '../cli.ts'
+import { bare, executionOf } from '../ids.ts'
 import { examples } from '../examples.ts'
 import { payloadOf, tellSignal } from './signal.ts'
 
@@ -26,10 +27,7 @@ export function addApprove(program: Command, cli: Cli): void {
     .option('--waitpoint <key>', 'which of its waitpoints, where the execution has several')
     .option('--payload <json>', 'instead of { approved, by, comment }; - and @file as for signal')
     .option('--lane <lane>', 'only when it is in this lane')
-    .addHelpText(
-      'after',
-      examples("approve '{fp:7}:0190b6d2-...' --comment 'fine with me'", "approve '{fp:7}:0190b6d2-...' --refuse"),
-    )
+    .addHelpText('after', examples("approve 0190b6d2-4f1c --comment 'fine with me'", 'approve 0190b6d2-4f1c --refuse'))
   cli.does(command, async (options: ApproveOptions, id: string) => {
     const { refuse = false, comment, lane } = options
     const given = await jsonValue('the payload', options.payload, cli.surroundings)
@@ -50,7 +48,8 @@ export function addApprove(program: Command, cli: Cli): void {
 }
 
 /** Ids of executions and waitpoints look alike: what is no execution is a waitpoint. */
-async function findWaitpoint(engine: Engine, id: string, key: string | undefined): Promise<WaitpointId> {
+async function findWaitpoint(engine: Engine, typed: string, key: string | undefined): Promise<WaitpointId> {
+  const id = await executionOf(engine, typed)
   const open = await openWaitpoints(engine, id as ExecutionId)
   if (open === null && key !== undefined) {
     const sentence = `there is no execution ${id} of which --waitpoint could name one; leave it out where the id is the waitpoint's`
@@ -62,7 +61,7 @@ async function findWaitpoint(engine: Engine, id: string, key: string | undefined
   if (open.length === 0) {
     throw new EngineError(
       'waitpoint_not_found',
-      `execution ${id} has no open waitpoint; flowfabric show '${id}' says why`,
+      `execution ${id} has no open waitpoint; flowfabric show ${bare(id)} says why`,
     )
   }
   const keys = open.map((each) => JSON.stringify(each.key)).join(', ')

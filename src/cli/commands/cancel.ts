@@ -18,10 +18,10 @@ export function addCancel(program: Command, cli: Cli): void {
     .argument('<id...>', 'execution ids; - reads them from standard input')
     .option('--reason <text>', 'why')
     .option('--grace <duration>', 'a running one is asked to stop first, and has so long')
-    .addHelpText('after', examples("cancel '{fp:7}:0190b6d2-...' --reason 'Ada called' --grace 30s"))
+    .addHelpText('after', examples("cancel 0190b6d2-4f1c --reason 'Ada called' --grace 30s"))
   cli.does(command, ({ reason, grace }: CancelOptions, ids: string[]) =>
     cli.connected(({ engine }) =>
-      eachOf(cli, ids, {
+      eachOf(cli, engine, ids, {
         doing: 'cancelling',
         act: (some) =>
           engine.executions.cancelMany(

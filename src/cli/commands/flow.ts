@@ -8,6 +8,7 @@ import { EngineError } from '../../model/errors.ts'
 import type { FlowId } from '../../model/id.ts'
 import type { Cli } from '../cli.ts'
 import { examples } from '../examples.ts'
+import { bare, bareIds, flowOf } from '../ids.ts'
 import { flowColour } from '../flow-colour.ts'
 import type { Column } from '../print.ts'
 import { showFlow } from '../show-flow.ts'
@@ -49,7 +50,7 @@ function addList(flow: Command, cli: Cli): void {
 
 function columns(time: (at: number | null) => string): Column<Flow>[] {
   return [
-    { title: 'ID', of: (row) => row.flowId },
+    { title: 'ID', of: (row) => bare(row.flowId) },
     { title: 'STATE', of: (row) => row.state, paint: (row, colours) => flowColour(row.state, colours) },
     { title: 'KIND', of: (row) => row.kind },
     {
@@ -62,7 +63,7 @@ function columns(time: (at: number | null) => string): Column<Flow>[] {
       of: (row) => time(row.createdAt),
       align: 'right',
     },
-    { title: 'WHY', of: (row) => row.cancellation?.reason ?? '', gives: true },
+    { title: 'WHY', of: (row) => bareIds(row.cancellation?.reason ?? ''), gives: true },
   ]
 }
 
@@ -72,14 +73,14 @@ function addShow(flow: Command, cli: Cli): void {
     .description('one flow, its graph drawn; above 60 members it is summed up')
     .argument('<id>', 'the flow')
     .option('--full', 'draw it, however large it is')
-    .addHelpText('after', examples("flow show '{fp:7}:0190b6d2-...'", "flow show '{fp:7}:0190b6d2-...' --json"))
+    .addHelpText('after', examples('flow show 0190b6d2-4f1c', 'flow show 0190b6d2-4f1c --json'))
   cli.does(command, ({ full = false }: { full?: boolean }, id: string) =>
     cli.connected(async ({ engine }) => {
-      const flowId = id as FlowId
+      const flowId = (await flowOf(engine, id)) as FlowId
       const found = await engine.flows.describe(flowId)
       const graph = await wholeGraph(engine, flowId)
       if (found === null || graph === null) {
-        throw new EngineError('flow_not_found', `flow ${id} does not exist`, { flowId })
+        throw new EngineError('flow_not_found', `flow ${flowId} does not exist`, { flowId })
       }
       const { groups: _some, hasMoreGroups: _more, ...shown } = found
       if (cli.json) cli.out.json({ flow: shown, ...graph })
@@ -125,11 +126,12 @@ function addCancel(flow: Command, cli: Cli): void {
     )
     .option('--reason <text>', 'why')
     .option('--wait <duration>', 'until its members have ended')
-    .addHelpText('after', examples("flow cancel '{fp:7}:0190b6d2-...' --reason 'wrong branch' --wait 10s"))
+    .addHelpText('after', examples("flow cancel 0190b6d2-4f1c --reason 'wrong branch' --wait 10s"))
   cli.does(command, ({ policy, reason, wait }: CancelOptions, id: string) =>
     cli.connected(async ({ engine }) => {
+      const flowId = await flowOf(engine, id)
       const answer = await engine.flows.cancel({
-        flowId: id,
+        flowId,
         ...(policy !== undefined && { policy }),
         ...(reason !== undefined && { reason }),
         ...(wait !== undefined && { wait }),
@@ -140,7 +142,7 @@ function addCancel(flow: Command, cli: Cli): void {
         cancellation_scheduled: `is cancelled; ${answer.memberCount} of its members end soon`,
         already_cancelled: 'was cancelled before',
       }
-      cli.out.line(`${id} ${words[answer.kind]}`)
+      cli.out.line(`${bare(flowId)} ${words[answer.kind]}`)
     }),
   )
 }

@@ -5,6 +5,7 @@ import { publicStates, type PublicState } from '../../model/state.ts'
 import { tag } from '../arguments.ts'
 import type { Cli } from '../cli.ts'
 import { examples } from '../examples.ts'
+import { bare, bareIds, executionOf } from '../ids.ts'
 import { stateColour, type Column } from '../print.ts'
 import { pageOptions, showPage, type PageOptions } from '../show-page.ts'
 import { timeCell } from '../time.ts'
@@ -17,6 +18,7 @@ interface ListOptions extends PageOptions {
   readonly tag?: Readonly<Record<string, string>>
   readonly parent?: string
   readonly partition?: string
+  readonly id?: string
 }
 
 export function addList(program: Command, cli: Cli): void {
@@ -29,6 +31,7 @@ export function addList(program: Command, cli: Cli): void {
     .option('--tag <key=value>', 'with this tag', tag)
     .option('--parent <id>', 'children of this one')
     .option('--partition <n>', 'of this partition, in the order of ids')
+    .option('--id <prefix>', 'whose ids begin so, in the order of ids')
   pageOptions(command).addHelpText(
     'after',
     examples(
@@ -40,7 +43,9 @@ export function addList(program: Command, cli: Cli): void {
   cli.does(command, (options: ListOptions) =>
     cli.connected(async ({ engine }) => {
       const now = await engine.serverTime()
-      const request = requestOf(options)
+      const { parent } = options
+      const ofParent = parent === undefined ? {} : { parentId: await executionOf(engine, parent) }
+      const request = { ...requestOf(options), ...ofParent }
       await showPage<Execution>(cli, options, {
         noun: 'executions',
         columns: columns(timeCell(cli.out, now)),
@@ -54,7 +59,7 @@ export function addList(program: Command, cli: Cli): void {
   )
 }
 
-function requestOf({ state, kind, lane, tag: tags = {}, parent, partition }: ListOptions): ListRequest {
+function requestOf({ state, kind, lane, tag: tags = {}, partition, id }: ListOptions): ListRequest {
   const [first, second] = Object.entries(tags)
   if (second !== undefined) throw refusal('invalid_input', '--tag', 'given twice', 'given once')
   return {
@@ -62,14 +67,14 @@ function requestOf({ state, kind, lane, tag: tags = {}, parent, partition }: Lis
     ...(kind !== undefined && { kind }),
     ...(lane !== undefined && { lane }),
     ...(first !== undefined && { tag: { key: first[0], value: first[1] } }),
-    ...(parent !== undefined && { parentId: parent }),
+    ...(id !== undefined && { idPrefix: id }),
     ...(partition !== undefined && { partition: /^\d+$/.test(partition) ? Number(partition) : partition }),
   }
 }
 
 function columns(time: (at: number | null) => string): Column<Execution>[] {
   return [
-    { title: 'ID', of: (row) => row.executionId },
+    { title: 'ID', of: (row) => bare(row.executionId) },
     {
       title: 'STATE',
       of: (row) => row.publicState,
@@ -93,5 +98,5 @@ function whyOf(row: Execution): string {
     const percent = progress?.percent === null || progress === null ? '' : `${progress.percent} %`
     return [percent, progress?.message ?? ''].filter((part) => part !== '').join(' ')
   }
-  return failureReason ?? cancellationReason ?? blockingDetail ?? ''
+  return bareIds(failureReason ?? cancellationReason ?? blockingDetail ?? '')
 }

@@ -18,11 +18,11 @@ export function addReplay(program: Command, cli: Cli): void {
     .option('--reason <text>', 'why')
     .addHelpText(
       'after',
-      examples("replay '{fp:7}:0190b6d2-...' --from 'charge card'", 'list --state failed --all | flowfabric replay -'),
+      examples("replay 0190b6d2-4f1c --from 'charge card'", 'list --state failed --all | flowfabric replay -'),
     )
   cli.does(command, ({ from, reason }: ReplayOptions, ids: string[]) =>
     cli.connected(({ engine }) =>
-      eachOf(cli, ids, {
+      eachOf(cli, engine, ids, {
         doing: 'replaying',
         act: (some) =>
           engine.executions.replayMany(

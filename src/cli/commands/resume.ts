@@ -18,10 +18,10 @@ export function addResume(program: Command, cli: Cli): void {
     .argument('<id...>', 'execution ids; - reads them from standard input')
     .option('--delay <duration>', 'not before so long')
     .option('--reason <text>', 'why')
-    .addHelpText('after', examples("resume '{fp:7}:0190b6d2-...' --reason 'the supplier called back'"))
+    .addHelpText('after', examples("resume 0190b6d2-4f1c --reason 'the supplier called back'"))
   cli.does(command, ({ delay, reason }: ResumeOptions, ids: string[]) =>
     cli.connected(({ engine }) =>
-      eachOf(cli, ids, {
+      eachOf(cli, engine, ids, {
         doing: 'resuming',
         act: (some) =>
           engine.executions.resumeMany(

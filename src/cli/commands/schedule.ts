@@ -7,6 +7,7 @@ import type { CatchUp, Overlap } from '../../model/schedule.ts'
 import { jsonValue, pointInTime, tag, wholeNumber } from '../arguments.ts'
 import type { Cli, Connected, Outcome } from '../cli.ts'
 import { examples } from '../examples.ts'
+import { bare } from '../ids.ts'
 import type { Column } from '../print.ts'
 import { pageOptions, showPage, type PageOptions } from '../show-page.ts'
 import { instant, span, timeCell } from '../time.ts'
@@ -27,9 +28,9 @@ export function addSchedule(program: Command, cli: Cli): void {
   })
   addOne(schedule, cli, 'trigger', 'fire now, paused or not', async ({ engine }, named) => {
     const answer = await engine.schedules.trigger(named)
-    if (answer.kind === 'fired') return [answer, `fired: ${answer.executionId}`]
+    if (answer.kind === 'fired') return [answer, `fired: ${bare(answer.executionId)}`]
     if (answer.kind === 'queued') return [answer, 'fires when those before it have ended']
-    return [answer, `skipped: ${answer.executionId} has not ended`]
+    return [answer, `skipped: ${bare(answer.executionId)} has not ended`]
   })
   addOne(schedule, cli, 'delete', 'fire no more; its executions stay', async ({ engine }, named) => {
     const answer = await engine.schedules.delete(named)
@@ -116,7 +117,7 @@ function addShow(schedule: Command, cli: Cli): void {
         ['when', whenOf(found)],
         ['next', timeOf(found.nextFireAt)],
         ['last', timeOf(found.lastFiredAt)],
-        ['last execution', found.lastExecutionId],
+        ['last execution', found.lastExecutionId === null ? null : bare(found.lastExecutionId)],
         ['fired', String(found.firedCount)],
         ['skipped', String(found.skippedCount)],
         ['waiting', found.queued.length === 0 ? null : String(found.queued.length)],

@@ -11,6 +11,7 @@ import type { Explanation } from '../../model/explain.ts'
 import type { ExecutionId } from '../../model/id.ts'
 import { wholeNumber } from '../arguments.ts'
 import type { Cli } from '../cli.ts'
+import { executionOf } from '../ids.ts'
 import { examples } from '../examples.ts'
 import { collect } from '../pages.ts'
 import { readable, withValues } from '../value.ts'
@@ -22,12 +23,12 @@ export function addShow(program: Command, cli: Cli): void {
     .description('one execution: why it is not running, its steps, attempts and what happened to it')
     .argument('<id>', 'the execution')
     .option('--limit <n>', 'the most of steps, attempts and events each, the last ones (default: 20)', wholeNumber)
-    .addHelpText('after', examples("show '{fp:7}:0190b6d2-...'", "show '{fp:7}:0190b6d2-...' --json"))
+    .addHelpText('after', examples('show 0190b6d2-4f1c', 'show 0190b6d2-4f1c --json'))
   cli.does(command, ({ limit }: { limit?: number }, id: string) =>
     cli.connected(async ({ engine }) => {
       if (limit !== undefined && limit < 0)
         throw new EngineError('invalid_input', `--limit is ${limit}; it must be 0 or more`)
-      const whole = await read(engine, id as ExecutionId)
+      const whole = await read(engine, (await executionOf(engine, id)) as ExecutionId)
       if (cli.json) cli.out.json(asJson(whole))
       else print(cli, whole, await engine.serverTime(), limit ?? 20)
     }),

@@ -3,6 +3,7 @@ import type { SignalEffect } from '../../model/signal.ts'
 import type { SignalContent, SignalResult } from '../../engine/signal/incoming.ts'
 import { jsonValue } from '../arguments.ts'
 import type { Cli } from '../cli.ts'
+import { executionOf } from '../ids.ts'
 import { examples } from '../examples.ts'
 
 interface SignalOptions {
@@ -26,8 +27,8 @@ export function addSignal(program: Command, cli: Cli): void {
     .addHelpText(
       'after',
       examples(
-        `signal '{fp:7}:0190b6d2-...' approval '{"approved":true}'`,
-        "signal '{fp:7}:0190b6d3-...' paid --token k1:3f9a...",
+        `signal 0190b6d2-4f1c approval '{"approved":true}'`,
+        'signal 0190b6d3-77aa-7c01-9d0e-5f2b8c4d1e6a paid --token k1:3f9a...',
       ),
     )
   cli.does(command, async (options: SignalOptions, target: string, name: string, payload?: string) => {
@@ -36,7 +37,7 @@ export function addSignal(program: Command, cli: Cli): void {
       const content = await contentOf(name, value, options)
       const result =
         options.token === undefined
-          ? await engine.signals.send({ executionId: target, ...content })
+          ? await engine.signals.send({ executionId: await executionOf(engine, target), ...content })
           : await engine.signals.deliver({ waitpointId: target, token: options.token, ...content })
       tellSignal(cli, result)
     })

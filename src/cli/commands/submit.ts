@@ -6,6 +6,7 @@ import type { ExecutionId } from '../../model/id.ts'
 import { jsonValue, list, tag, wholeNumber } from '../arguments.ts'
 import type { Cli } from '../cli.ts'
 import { examples } from '../examples.ts'
+import { bare, executionOf } from '../ids.ts'
 import { follow } from '../follow.ts'
 import { tellEnding, waitForEnding } from '../ending.ts'
 import { payloadOf } from './signal.ts'
@@ -55,7 +56,9 @@ export function addSubmit(program: Command, cli: Cli): void {
   cli.does(command, async (options: SubmitOptions, kind: string, input?: string) => {
     const value = await jsonValue('the input', input, cli.surroundings)
     return cli.connected(async ({ engine }) => {
-      const request = { ...requestOf(kind, options), ...(await payloadOf(value)) }
+      const { parent } = options
+      const ofParent = parent === undefined ? {} : { parentId: await executionOf(engine, parent) }
+      const request = { ...requestOf(kind, options), ...ofParent, ...(await payloadOf(value)) }
       if (options.watch === true) return submitAndWatch(cli, engine, request)
       const answer = await engine.executions.create(request)
       if (options.wait === undefined) return tellAccepted(cli, answer)
@@ -67,7 +70,7 @@ export function addSubmit(program: Command, cli: Cli): void {
 }
 
 function requestOf(kind: string, options: SubmitOptions): CreateRequest {
-  const { lane, priority, delay, deadline, attempts, taskVersion, capability, key, tag: tags, parent } = options
+  const { lane, priority, delay, deadline, attempts, taskVersion, capability, key, tag: tags } = options
   return {
     kind,
     ...(lane !== undefined && { lane }),
@@ -79,7 +82,6 @@ function requestOf(kind: string, options: SubmitOptions): CreateRequest {
     ...(capability !== undefined && { requiredCapabilities: capability }),
     ...(key !== undefined && { idempotencyKey: key }),
     ...(tags !== undefined && { tags }),
-    ...(parent !== undefined && { parentId: parent }),
   }
 }
 
@@ -88,9 +90,9 @@ type Accepted = Awaited<ReturnType<Engine['executions']['create']>>
 function tellAccepted(cli: Cli, answer: Accepted): void {
   if (cli.json) return cli.out.json(answer)
   // The id alone, so that `id=$(flowfabric submit ...)` has it.
-  if (!cli.out.isTerminal) return cli.out.line(answer.executionId)
+  if (!cli.out.isTerminal) return cli.out.line(bare(answer.executionId))
   const again = answer.kind === 'duplicate' ? 'was submitted before, and is' : 'is'
-  cli.out.line(`${answer.executionId} ${cli.out.colours.dim(`${again} ${answer.publicState}`)}`)
+  cli.out.line(`${bare(answer.executionId)} ${cli.out.colours.dim(`${again} ${answer.publicState}`)}`)
   if (answer.kind === 'created' && answer.adjusted !== undefined) {
     const { given, used } = answer.adjusted.priority
     cli.err.line(`priority ${given} is out of range; ${used} is used`)
@@ -99,7 +101,7 @@ function tellAccepted(cli: Cli, answer: Accepted): void {
 
 /** For a person; a program that waits for the result reads nothing else. */
 function tellId(cli: Cli, { executionId, kind }: Accepted): void {
-  if (cli.err.isTerminal && !cli.json) cli.err.line(cli.err.colours.dim(`${executionId} ${kind}`))
+  if (cli.err.isTerminal && !cli.json) cli.err.line(cli.err.colours.dim(`${bare(executionId)} ${kind}`))
 }
 
 async function submitAndWatch(cli: Cli, engine: Engine, request: CreateRequest): Promise<number> {
@@ -113,6 +115,6 @@ async function submitAndWatch(cli: Cli, engine: Engine, request: CreateRequest):
 }
 
 export function tellGoesOn(cli: Cli, executionId: ExecutionId): number {
-  cli.err.line(`${executionId} goes on; flowfabric show '${executionId}' tells how it is`)
+  cli.err.line(`${bare(executionId)} goes on; flowfabric show ${bare(executionId)} tells how it is`)
   return 1
 }

@@ -5,6 +5,7 @@ import { EngineError } from '../../model/errors.ts'
 import { list, tag } from '../arguments.ts'
 import type { Cli, Connected } from '../cli.ts'
 import { examples } from '../examples.ts'
+import { executionOf, flowOf } from '../ids.ts'
 import { follow, printEvent } from '../follow.ts'
 
 interface WatchOptions {
@@ -23,7 +24,7 @@ export function addWatch(program: Command, cli: Cli): void {
     .addOption(new Option('--kind <kind>', 'of this kind, such as ended; may be given several times').argParser(list))
     .option('--tag <key=value>', 'of executions with this tag; may be given several times', tag)
     .option('--after <cursor>', 'from this event of the log on; as JSON, each event has its cursor')
-    .addHelpText('after', examples('watch', "watch '{fp:7}:0190b6d2-...'", 'watch --kind ended --json'))
+    .addHelpText('after', examples('watch', 'watch 0190b6d2-4f1c', 'watch --kind ended --json'))
   cli.does(command, (options: WatchOptions, id?: string) =>
     cli.connected((connected) =>
       id === undefined ? watchAll(cli, connected, options) : watchOne(cli, connected, options, id),
@@ -36,14 +37,14 @@ async function watchOne(cli: Cli, { engine }: Connected, options: WatchOptions, 
   if (together !== undefined) {
     throw new EngineError('invalid_input', `--${together} chooses among all events; leave it out, or the id`)
   }
-  await follow(cli, engine, id)
+  await follow(cli, engine, await executionOf(engine, id))
 }
 
 async function watchAll(cli: Cli, { engine }: Connected, options: WatchOptions): Promise<void> {
   const { flow, kind, tag: tags, after } = options
   const signal = cli.surroundings.interruption?.()
   const request: SubscribeRequest = {
-    ...(flow !== undefined && { flowId: flow }),
+    ...(flow !== undefined && { flowId: await flowOf(engine, flow) }),
     ...(kind !== undefined && { kinds: kind }),
     ...(tags !== undefined && { tags }),
     ...(after !== undefined && { after }),

@@ -1,10 +1,10 @@
-// Pages of executions. Without a state they come newest first, by creation and id; by partition in the order of ids. With
-// a state they come in the order in which that state is worked off: waiting in claim order, delayed by when they are due,
+// Pages of executions. Without a state they come newest first, by creation and id; by partition or prefix of the id in the order of ids.
+// With a state they come in the order in which that state is worked off: waiting in claim order, delayed by when they are due,
 // parked by since when, ended by when, latest first; active ones, which have no such order, by id.
 import { createHash } from 'node:crypto'
 import { decodeCursor, encodeCursor } from '../../model/cursor.ts'
 import { EngineError } from '../../model/errors.ts'
-import { formatExecutionId, parseExecutionId, parsePartition } from '../../model/id.ts'
+import { formatExecutionId, parseExecutionId, parseIdPrefix, parsePartition } from '../../model/id.ts'
 import { checkKind, checkLane, checkNamespace } from '../../model/name.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { publicStates, type PublicState } from '../../model/state.ts'
@@ -15,6 +15,7 @@ import type { Caller } from '../caller.ts'
 import { pageLimit } from '../page.ts'
 import { active } from './list/active.ts'
 import { byCreation } from './list/by-creation.ts'
+import { byIdPrefix } from './list/by-id-prefix.ts'
 import { byParent } from './list/by-parent.ts'
 import { byPartition } from './list/by-partition.ts'
 import { byQueue } from './list/by-queue.ts'
@@ -35,6 +36,8 @@ export interface ListRequest {
   readonly parentId?: string
   /** `{fp:7}` or 7. */
   readonly partition?: string | number
+  /** The first 8 or more characters of the uuid, as in `0190b6d2-4f`. */
+  readonly idPrefix?: string
   /** Nought is an empty page, more than 1,000 is 1,000; 50 when left out. */
   readonly limit?: number
   /** `nextCursor` of the page before, with the same filter. */
@@ -69,14 +72,15 @@ const fields = [
   'tag',
   'parentId',
   'partition',
+  'idPrefix',
   'limit',
   'cursor',
 ] as const satisfies readonly (keyof ListRequest)[]
 
 function checkFilter(caller: Caller, request: ListRequest): ListFilter {
   refuseUnknownFields('list', request, fields)
-  const { namespace, lane, kind, state, tag, parentId, partition } = request
-  refuseTogether({ partition, tag, parentId })
+  const { namespace, lane, kind, state, tag, parentId, partition, idPrefix } = request
+  refuseTogether({ partition, tag, parentId, idPrefix })
   const wanted = namespace === undefined ? null : checkNamespace(namespace)
   const parent = parentId === undefined ? null : parseExecutionId(parentId)
   return {
@@ -88,6 +92,7 @@ function checkFilter(caller: Caller, request: ListRequest): ListFilter {
     parentId: parent?.uuid ?? null,
     // Children share their parent's partition, so an id with another N has none.
     partition: partition === undefined ? (parent?.partition ?? null) : parsePartition(partition),
+    idPrefix: idPrefix === undefined ? null : parseIdPrefix(idPrefix),
   }
 }
 
@@ -120,6 +125,7 @@ function checkState(state: unknown): PublicState {
 function sourceOf(filter: ListFilter): ListSource {
   if (filter.parentId !== null) return byParent
   if (filter.partition !== null) return byPartition
+  if (filter.idPrefix !== null) return byIdPrefix
   if (filter.tagKey !== null) return byTag
   if (filter.state !== null) return sourceOfState[filter.state]
   if (filter.namespace !== null || filter.lane !== null || filter.kind !== null) return byQueue

@@ -1,9 +1,9 @@
-// Pages of flows, newest first by creation and id; within a partition in the order of ids. Each reads the one index that is
+// Pages of flows, newest first by creation and id; within a partition or by prefix of the id in the order of ids. Each reads the one index that is
 // in its order. A state is checked flow by flow: a call looks at so many, and its cursor goes on behind the last of them.
 import { createHash } from 'node:crypto'
 import { decodeCursor, encodeCursor, type CursorField } from '../../model/cursor.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
-import { formatFlowId, parseFlowId, parsePartition } from '../../model/id.ts'
+import { formatFlowId, parseFlowId, parseIdPrefix, parsePartition } from '../../model/id.ts'
 import { checkNamespace } from '../../model/name.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { nearest, show } from '../../model/text.ts'
@@ -20,6 +20,8 @@ export interface ListFlowsRequest {
   readonly state?: FlowState
   /** `{fp:7}` or 7. */
   readonly partition?: string | number
+  /** The first 8 or more characters of the uuid, as in `0190b6d2-4f`. Not together with `partition`. */
+  readonly idPrefix?: string
   /** Nought is an empty page, more than 1,000 is 1,000; 50 when left out. */
   readonly limit?: number
   /** `nextCursor` of the page before, with the same filter. */
@@ -37,6 +39,7 @@ interface Filter {
   readonly namespace: string | null
   readonly state: FlowState | null
   readonly partition: number | null
+  readonly idPrefix: { readonly first: string; readonly last: string } | null
 }
 
 type Key = readonly (string | number)[]
@@ -120,8 +123,35 @@ const byPartition: Source = {
     sql.query(listByPartition, { namespace, partition_key: partition!, flow_id: id as string, limit }),
 }
 
+const listByIdPrefix = statement({
+  name: 'flow.list.by-id-prefix',
+  params: { namespace: 'text?', first_id: 'uuid', last_id: 'uuid', flow_id: 'uuid', limit: 'int8' },
+  row: flowRow,
+  text: `
+select ${flowColumns}
+from flowfabric.ff_flow_core f
+${flowJoins}
+where f.flow_id >= $2 and f.flow_id <= $3 and f.flow_id > $4
+  and ($1::text is null or f.namespace = $1)
+order by f.flow_id
+limit $5`,
+})
+
+const byIdPrefix: Source = {
+  ...byPartition,
+  name: 'flows by id prefix',
+  read: (sql, { namespace, idPrefix }, [id], limit) =>
+    sql.query(listByIdPrefix, {
+      namespace,
+      first_id: idPrefix!.first,
+      last_id: idPrefix!.last,
+      flow_id: id as string,
+      limit,
+    }),
+}
+
 export async function listFlows(sql: Sql, caller: Caller, request: ListFlowsRequest): Promise<FlowPage> {
-  refuseUnknownFields('flows.list', request, ['namespace', 'state', 'partition', 'limit', 'cursor'])
+  refuseUnknownFields('flows.list', request, ['namespace', 'state', 'partition', 'idPrefix', 'limit', 'cursor'])
   const filter = checkFilter(caller, request)
   const source = sourceOf(filter)
   const limit = pageLimit(request.limit)
@@ -161,12 +191,17 @@ async function look(sql: Sql, source: Source, filter: Filter, start: Key, limit:
   return { rows, last }
 }
 
-function checkFilter(caller: Caller, { namespace, state, partition }: ListFlowsRequest): Filter {
+function checkFilter(caller: Caller, { namespace, state, partition, idPrefix }: ListFlowsRequest): Filter {
+  if (partition !== undefined && idPrefix !== undefined) {
+    const sentence = 'a list is by one of partition, idPrefix; both are given'
+    throw new EngineError('invalid_input', sentence, { fields: ['partition', 'idPrefix'] })
+  }
   const wanted = namespace === undefined ? null : checkNamespace(namespace)
   return {
     namespace: caller.namespace ?? wanted,
     state: state === undefined ? null : checkState(state),
     partition: partition === undefined ? null : parsePartition(partition),
+    idPrefix: idPrefix === undefined ? null : parseIdPrefix(idPrefix),
   }
 }
 
@@ -177,8 +212,9 @@ function checkState(state: unknown): FlowState {
   throw refusal('invalid_input', 'state', show(state), allowed)
 }
 
-function sourceOf({ partition, namespace }: Filter): Source {
+function sourceOf({ partition, idPrefix, namespace }: Filter): Source {
   if (partition !== null) return byPartition
+  if (idPrefix !== null) return byIdPrefix
   return namespace === null ? byCreation : byNamespace
 }
 

@@ -15,6 +15,8 @@ export interface ListFilter {
   readonly tagValue: string | null
   readonly parentId: string | null
   readonly partition: number | null
+  /** The first and the last uuid of the range. */
+  readonly idPrefix: { readonly first: string; readonly last: string } | null
 }
 
 type Key = readonly (string | number)[]
