@@ -36,7 +36,7 @@ export function holdServer({ client, codec = jsonCodec, logger, telemetry }: Hel
     if (reconcilers !== false) throw localOnly('reconcilers', 'the server runs them')
     const onStop = (): void => void workers.delete(made)
     const own = { ...defined(options), logger: loggerOf(options.logger, logger) }
-    const made = new Worker(own, { engine, codec, telemetry, onStop })
+    const made = new Worker(own, { engine, codec, telemetry, overHttp: true, onStop })
     if (closing !== undefined) throw new EngineError('engine_closed', 'this FlowFabric is closed; connect again')
     workers.add(made)
     return made

@@ -1,5 +1,6 @@
 // A worker on a database of our own: with a supervisor beside it.
 import type { Engine } from '../engine/contract.ts'
+import { throwInOurWords } from '../engine/failure.ts'
 import type { SuperviseOptions, Supervisor } from '../engine/reconcilers/supervisor.ts'
 import type { Codec } from '../model/codec.ts'
 import { refusal } from '../model/errors.ts'
@@ -7,6 +8,9 @@ import { limits } from '../model/limits.ts'
 import { loggerOf, type Logger } from '../model/logger.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import { show } from '../model/text.ts'
+import { codeVersion } from '../model/version.ts'
+import { migrate } from '../sql/migrate.ts'
+import { migrations } from '../sql/migrations/all.ts'
 import type { Sql } from '../sql/sql.ts'
 import { defined } from '../worker/submission.ts'
 import { workerOptionNames } from '../worker/options.ts'
@@ -42,6 +46,7 @@ export function makeWorker(around: Surroundings, options: WorkOptions): Worker {
       codec,
       telemetry,
       onCalledOff,
+      checkSchema: () => migrate(sql, migrations, { mode: 'check', codeVersion }).catch(throwInOurWords),
       onStart: () => {
         if (reconcilers === false) return
         supervisor = supervise({ logger, ...(reconcilers === true ? {} : reconcilers) })

@@ -8,6 +8,7 @@ import { jsonCodec, type Codec } from '../model/codec.ts'
 import { parseDuration, type Duration } from '../model/duration.ts'
 import { EngineError } from '../model/errors.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
+import { checkStart } from './check-start.ts'
 import { Grace } from './grace.ts'
 import { Leases, type LeaseHealth } from './leases.ts'
 import { settingsOf, type Settings, type WorkerOptions } from './options.ts'
@@ -24,6 +25,10 @@ export interface WorkerSurroundings {
   readonly telemetry?: Telemetry | undefined
   /** Hints of runs that were called off, by the uuid of their execution; without them it looks once a second. */
   readonly onCalledOff?: ((hear: (executionId: string | null) => void) => () => void) | undefined
+  /** The engine is behind a server. */
+  readonly overHttp?: boolean
+  /** Rejects when the database does not fit the code. */
+  readonly checkSchema?: () => Promise<void>
   readonly onStart?: () => Promise<void> | void
   readonly onStop?: () => Promise<void> | void
 }
@@ -41,6 +46,7 @@ export class Worker implements AsyncDisposable {
   readonly #registration: Registration
   readonly #signals: StopSignals
   readonly #grace = new Grace()
+  #starting: Promise<void> | null = null
   #stopped: Promise<void> | null = null
 
   constructor(options: WorkerOptions, around: WorkerSurroundings) {
@@ -84,17 +90,35 @@ export class Worker implements AsyncDisposable {
     return this.#leases.health
   }
 
-  /** From here on it claims and runs. */
+  /**
+   * From here on it claims and runs. Rejects when it could never work: its key is invalid or lacks the scope `worker`, or the schema
+   * of the database does not fit this version. A database or server that is away for now is waited for.
+   */
   async start(): Promise<void> {
     if (this.#stopped !== null) throw new EngineError('engine_closed', 'this worker has stopped; make another')
     if (this.#poll.hasStarted) return
     if (isInsideThread) throw insideThread()
+    this.#starting ??= this.#start().finally(() => (this.#starting = null))
+    return this.#starting
+  }
+
+  async #start(): Promise<void> {
+    await checkStart(() => this.#check(), this.#around.overHttp === true)
+    if (this.#stopped !== null) return
     // First of all: when it throws, nothing has begun.
     const started = this.#around.onStart?.()
     this.#registration.start()
     this.#poll.start()
     if (this.#settings.handlesSignals) this.#signals.heed()
     await started
+  }
+
+  async #check(): Promise<void> {
+    await this.#around.checkSchema?.()
+    await this.#leases.readClock()
+    // Needs the same scope as a claim, and changes nothing.
+    const { workerInstanceId, leaseTtl } = this.#settings.identity
+    await this.#around.engine.executions.renew({ workerInstanceId, leases: [], leaseTtl })
   }
 
   /**
@@ -122,6 +146,7 @@ export class Worker implements AsyncDisposable {
   }
 
   async #stop(): Promise<void> {
+    await this.#starting?.catch(() => {})
     const hadStarted = this.#poll.hasStarted
     const wasClaiming = this.#poll.isClaiming
     await this.#poll.stop()
