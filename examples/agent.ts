@@ -18,10 +18,10 @@ const agent = task('agent', async (ctx, { question }: { question: string }) => {
     const tool = tools[turn.tool]
     if (tool.isDangerous) {
       await ctx.step('ask', () => console.log(`may it ${turn.tool} ${turn.input}?`))
-      const answer = await ctx.waitFor(`permission to ${turn.tool}`, {
+      const answer = (await ctx.waitFor(`permission to ${turn.tool}`, {
         timeout: '1d',
         onTimeout: () => ({ granted: false, by: 'nobody' }),
-      })
+      })) as { granted: boolean; by: string }
       memory.push(`human: ${answer.granted ? 'yes' : 'no'}, says ${answer.by}`)
       if (!answer.granted) continue
     }

@@ -24,7 +24,7 @@ const sealed: Codec = {
 
 const diagnose = task('diagnose', async (ctx, { patient }: { patient: string }) => {
   const finding = await ctx.step('examine', () => `${patient} is well`)
-  const { opinion } = await ctx.waitFor('second opinion')
+  const { opinion } = (await ctx.waitFor('second opinion')) as { opinion: string }
   return `${finding}; ${opinion}`
 })
 

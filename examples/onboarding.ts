@@ -9,12 +9,12 @@ const onboard = task('onboard', async (ctx, { email }: { email: string }) => {
     retry: { attempts: 3, backoff: { type: 'fixed', delayMs: '50ms' } },
   })
   await ctx.sleep('cool off', '200ms')
-  const answer = await ctx.waitFor('approval', { timeout: '2d' })
+  const answer = (await ctx.waitFor('approval', { timeout: '2d' })) as { approved: boolean; by: string }
   if (!answer.approved) return ctx.cancel('refused')
   await ctx.step('send welcome', ({ idempotencyKey }) =>
     console.log(`welcome, ${email} (${idempotencyKey.slice(-14)})`),
   )
-  return { account, approvedBy: answer.by as string }
+  return { account, approvedBy: answer.by }
 })
 
 const ff = await connect(process.env.FLOWFABRIC_URL ?? 'file:./.flowfabric')

@@ -8,7 +8,7 @@ const test = task('test', async (ctx, { suite }: { suite: string }) => ctx.step(
 
 const approve = task('approve', { deadline: '2d' }, async (ctx) => {
   const answers = await ctx.all([ctx.waitFor('security'), ctx.waitFor('product')])
-  return answers.map((answer) => answer.by as string)
+  return answers.map((answer) => (answer as { by: string }).by)
 })
 
 // A member reads what came before it; its own input stays its own.

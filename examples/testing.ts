@@ -7,8 +7,8 @@ import { testEngine } from 'flowfabric/testing'
 const onboard = task('onboard', async (ctx, { email }: { email: string }) => {
   const account = await ctx.step('create account', () => `account of ${email}`, { retry: { attempts: 3 } })
   await ctx.sleep('cool off', '10m')
-  const answer = await ctx.waitFor('approval', { timeout: '2d' })
-  return { account, approvedBy: answer.by as string }
+  const answer = (await ctx.waitFor('approval', { timeout: '2d' })) as { by: string }
+  return { account, approvedBy: answer.by }
 })
 
 await test('a busy service and a killed worker lose nothing', async () => {

@@ -19,7 +19,7 @@ const order = task(
       return `payment of ${given.amount}`
     })
     if (given.amount > 900) {
-      const answer = await ctx.waitFor('approval', { timeout: '10m' })
+      const answer = (await ctx.waitFor('approval', { timeout: '10m' })) as { approved?: boolean }
       if (!answer.approved) return ctx.cancel('refused')
     }
     await ctx.sleep('let it settle', '2s')

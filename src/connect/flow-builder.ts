@@ -7,7 +7,7 @@ import { refuseUnknownFields } from '../model/shape.ts'
 import { show } from '../model/text.ts'
 import { encodeValue, type Codec } from '../model/codec.ts'
 import { defined, requestOf, submitOptionNames } from '../worker/submission.ts'
-import { isTask, type Signals, type Task } from '../worker/task.ts'
+import { isTask, type Task } from '../worker/task.ts'
 
 /** A member of the flow that is being written down. `Out` is what it gives. */
 export class MemberRef<out Out = unknown> {
@@ -59,6 +59,10 @@ export interface InnerFlowOptions extends Partial<Pick<InnerFlow, 'kind' | 'tags
 export type BuildFlow<Out = unknown> = (flow: FlowBuilder) => MemberRef<Out> | void
 
 type Given<In> = undefined extends In ? [input?: In, options?: MemberOptions] : [input: In, options?: MemberOptions]
+
+type AnyTask = Task<never>
+type InputOf<Added> = Added extends Task<infer In> ? In : unknown
+type OutputOf<Added> = Added extends Task<never, infer Out> ? Out : unknown
 
 export const defaultFlowKind = 'flow'
 
@@ -119,9 +123,9 @@ export class FlowBuilder {
   }
 
   /** One more member: a run of this task, or an execution of this kind, with this input. */
-  add<In, Out, S extends Signals>(task: Task<In, Out, S>, ...given: Given<In>): MemberRef<Out>
-  add(kind: string, input?: unknown, options?: MemberOptions): MemberRef
-  add(what: Task | string, input?: unknown, options: MemberOptions = {}): MemberRef {
+  // One signature: of two, the compiler would report the one that was not meant.
+  add<Added extends AnyTask | string>(what: Added, ...given: Given<InputOf<Added>>): MemberRef<OutputOf<Added>>
+  add(what: AnyTask | string, input?: unknown, options: MemberOptions = {}): MemberRef {
     if (!isTask(what) && typeof what !== 'string') {
       throw refusal('invalid_input', 'what f.add takes', show(what), 'a task, or the name of a kind')
     }

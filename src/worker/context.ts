@@ -86,6 +86,9 @@ export interface Upstream<Value = unknown> {
   readonly value: Value | undefined
 }
 
+/** What comes with a signal; through a waitpoint, which has no name of a declared signal, anything may. */
+type Sent<S extends Signals, Name extends keyof S> = [Name] extends [never] ? unknown : S[Name]
+
 type Given<In> = undefined extends In ? [input?: In, options?: ChildOptions] : [input: In, options?: ChildOptions]
 
 export interface Context<S extends Signals = Signals> {
@@ -114,17 +117,20 @@ export interface Context<S extends Signals = Signals> {
   ): Promise<Value>
   sleep(name: string, duration: Duration): Wait<void>
   sleepUntil(name: string, time: number | Date): Wait<void>
-  // In this order: a schema says more than a task that declares no signals, and the compiler tells what the last one lacks.
-  /** For a signal by name or through the waitpoint of that name; gives what was sent with it. */
+  // In this order: the compiler reports the last one, which names the declared signals.
+  /** Waits for a signal by name, or through the waitpoint of that name. The schema checks and types what was sent with it. */
   waitFor<Value>(
     name: string | Waitpoint,
     options: WaitForOptions<Value> & { schema: Schema<unknown, Value> },
   ): Wait<Value>
-  /** For a signal through this waitpoint, or by its name; gives what was sent with it. */
-  // oxlint-disable-next-line typescript/no-explicit-any
-  waitFor(waitpoint: Waitpoint, options?: WaitForOptions<any>): Wait<any>
-  /** For a signal by name or through the waitpoint of that name; gives what was sent with it. */
-  waitFor<Name extends string & keyof S>(name: Name, options?: WaitForOptions<S[Name]>): Wait<S[Name]>
+  /**
+   * Waits for a signal by name, or through the waitpoint of that name, and returns what was sent with it. Its type is the one that
+   * `signals` of the task declares; without that it is unknown.
+   */
+  waitFor<Name extends string & keyof S = never>(
+    name: Name | Waitpoint,
+    options?: WaitForOptions<Sent<S, Name>>,
+  ): Wait<Sent<S, Name>>
   /**
    * Before the wait, so that its token or link can be handed out: `ctx.waitFor(waitpoint)` then takes the answer, also one that
    * came earlier. It closes when nothing has waited for it within `expiresIn`.

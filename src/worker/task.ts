@@ -15,7 +15,8 @@ import { moduleOf } from './thread/module.ts'
 /** What can be sent to a run, by name. Undeclared, a name takes anything. */
 export type Signals = Readonly<Record<string, unknown>>
 
-export type Handler<Input, Output, S extends Signals> = (ctx: Context<S>, input: Input) => PromiseLike<Output> | Output
+// A Promise, not a PromiseLike: the compiler compares two promises in a line, and other thenables member by member.
+export type Handler<Input, Output, S extends Signals> = (ctx: Context<S>, input: Input) => Promise<Output> | Output
 
 export interface TaskOptions {
   /** Runs of the old code stay with the old workers: executions keep the version that they were submitted with. */
@@ -65,7 +66,8 @@ export interface Task<In = unknown, Out = unknown, S extends Signals = Signals> 
     output: Schema<unknown, unknown> | undefined
     signals: Readonly<Record<string, Schema<unknown, unknown>>>
   }>
-  readonly handler: Handler<never, unknown, never>
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly handler: Handler<never, unknown, any>
   /** Only types: nothing is there at run time. */
   readonly types?: { readonly input: (input: In) => void; readonly output: Out; readonly signals: S }
 }
@@ -75,9 +77,8 @@ export const defaultRetry = {
   backoff: { type: 'exponential', initialMs: 1000, multiplier: 2, maxMs: '5m', jitter: 0.25 },
 } as const satisfies PolicyInput['retry']
 
-// Any signal, of any payload.
-// oxlint-disable-next-line typescript/no-explicit-any
-type AnySignals = Readonly<Record<string, any>>
+/** Any signal, of any payload: what was sent is unknown until a schema or a check says what it is. */
+type AnySignals = Readonly<Record<string, unknown>>
 
 /**
  * Names a piece of durable code.

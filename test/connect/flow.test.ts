@@ -176,7 +176,10 @@ test('what one member waits for is one group: a second policy is refused where i
   const bad: readonly [(f: FlowBuilder) => void, string][] = [
     [(f) => void f.after(f.add('a'), f.add('b'), { kind: 'quorum' } as never), 'policy.k is left out'],
     [(f) => void f.after({ on: f.add('a'), kind: 'failure' as never }, f.add('b')), 'kind is "failure"'],
-    [(f) => void f.add(undefined as never), 'what f.add takes is undefined; it must be a task, or the name of a kind'],
+    [
+      (f) => void f.add(undefined as never, undefined as never),
+      'what f.add takes is undefined; it must be a task, or the name of a kind',
+    ],
     [(f) => void f.add('a', 1, { nam: 'x' } as never), 'f.add has an unknown field "nam"; did you mean name?'],
     [(f) => void f.add('a', 1, { namespace: 'x' } as never), 'f.add has an unknown field "namespace"'],
     [(f) => void f.flow('inner', undefined as never), 'what writes a flow down is undefined; it must be a function'],

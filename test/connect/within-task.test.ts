@@ -8,7 +8,7 @@ import { refusal } from '../support/refusal.ts'
 import { text } from '../worker/schemas.ts'
 
 const ship = task('ship', async (ctx, { order }: { order: number }) => {
-  const { by } = await ctx.waitFor('paid')
+  const { by } = (await ctx.waitFor('paid')) as { by: string }
   return `order ${order}, paid by ${by}`
 })
 

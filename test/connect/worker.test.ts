@@ -18,7 +18,7 @@ const greet = task('greet', async (ctx, { name }: { name: string }) => {
   const hello = await ctx.step('hello', () => `hello ${name}`)
   await ctx.sleep('rest', 50)
   const end = await ctx.waitFor('end', { timeout: '1m' })
-  return `${hello}${end}`
+  return [hello, end].join('')
 })
 
 test.each(backends)(

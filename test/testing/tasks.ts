@@ -17,7 +17,7 @@ export const onboard = task(
       retry: { attempts: 3, backoff: { type: 'fixed', delayMs: '2s' } },
     })
     await ctx.sleep('cool off', '10m')
-    const answer = await ctx.waitFor('approval', { timeout: '2d' })
+    const answer = (await ctx.waitFor('approval', { timeout: '2d' })) as { approved: boolean }
     if (!answer.approved) return ctx.cancel('refused')
     return { account, mail: await ctx.run(sendWelcome, { to: email }) }
   },

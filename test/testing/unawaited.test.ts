@@ -24,7 +24,7 @@ test.each([
   let runCount = 0
   const forgetful = task('forgetful', async (ctx) => {
     runCount += 1
-    forget(ctx as Context)
+    forget(ctx)
     return 'done'
   })
   await using t = await testEngine({ tasks: [forgetful, other] })

@@ -43,8 +43,8 @@ test('so does one that asks for a retry, or sleeps, before its wait', async () =
 test('more answers than a claim carries all arrive', async () => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f']
   const collect = task('collect', async (ctx) => {
-    const answers = await ctx.all(names.map((name) => ctx.waitFor(name)))
-    return answers.map((answer: string) => [answer[0], answer.length])
+    const answers = (await ctx.all(names.map((name) => ctx.waitFor(name)))) as string[]
+    return answers.map((answer) => [answer[0], answer.length])
   })
   const { submit, runAll } = await working([collect])
   const size = limits.signalBytes - 100

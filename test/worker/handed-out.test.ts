@@ -129,7 +129,7 @@ test('a waitpoint that was answered gives way to a fresh one, and its neighbour 
 test('a wait without a waitpoint of its own keeps the one that it was given, as long as it lasts', async () => {
   const wait = task('wait', async (ctx) => {
     const pause = ctx.sleep('pause', '1m').then(() => ctx.sleep('another', '1m'))
-    const answered = ctx.waitFor('answer', { timeout: '90s', onTimeout: () => 'nobody' as never })
+    const answered = ctx.waitFor('answer', { timeout: '90s', onTimeout: () => 'nobody' })
     return Promise.all([answered, pause, ctx.waitFor('more')])
   })
   const { submit, runAll, after, engine } = await working([wait])

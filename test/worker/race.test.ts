@@ -5,7 +5,7 @@ import { working } from './working.ts'
 test('ctx.all is one suspension: it wakes when everything is there', async () => {
   const both = task('both', async (ctx) => {
     const [a, b] = await ctx.all([ctx.waitFor('a'), ctx.waitFor('b'), ctx.sleep('least', '1m')])
-    return `${a}${b}`
+    return [a, b].join('')
   })
   const { submit, worker, after, engine } = await working([both])
   const run = await submit(both)
@@ -22,7 +22,7 @@ test('ctx.all is one suspension: it wakes when everything is there', async () =>
 test('plain Promise.all over waits wakes at each, and gives the same', async () => {
   const both = task('both', async (ctx) => {
     const [a, b] = await Promise.all([ctx.waitFor('a'), ctx.waitFor('b')])
-    return `${a}${b}`
+    return [a, b].join('')
   })
   const { submit, worker, runAll } = await working([both])
   const run = await submit(both)
@@ -36,7 +36,7 @@ test('plain Promise.all over waits wakes at each, and gives the same', async () 
 })
 
 test('a race has the same winner in every later run, though the losers are there by then', async () => {
-  const winners: string[] = []
+  const winners: unknown[] = []
   const race = task('race', async (ctx) => {
     const late = ctx.sleep('late', '1h').then(() => 'late')
     winners.push(await Promise.race([late, ctx.waitFor('answer')]))

@@ -210,7 +210,7 @@ test('a codec sees everything that users give, and the database sees nothing of 
       const step = await ctx.step('step', () => `${said} step`)
       const signal = await ctx.waitFor('signal')
       if (ctx.attemptIndex === 0) throw new Error(`${said} error`)
-      return `${step} ${signal}`
+      return [step, signal].join(' ')
     },
   )
   const { submit, runAll, worker, sql } = await working([secretive], {}, sealing)

@@ -31,7 +31,7 @@ const empty = task('empty', () => {})
 // Never called: its types are the test.
 export async function typed(): Promise<void> {
   const run = await ff.submit(plain, { email: 'a@example.com' }, { priority: 5 })
-  expectTypeOf(run).toEqualTypeOf<Handle<{ size: number }, Readonly<Record<string, any>>>>()
+  expectTypeOf(run).toEqualTypeOf<Handle<{ size: number }, Readonly<Record<string, unknown>>>>()
   expectTypeOf(await run.result()).toEqualTypeOf<{ size: number }>()
   // @ts-expect-error a wrong input
   await ff.submit(plain, { mail: 'a@example.com' })
@@ -105,7 +105,7 @@ export async function typed(): Promise<void> {
     expectTypeOf<Wait<number>>().toExtend<Promise<number>>()
     expectTypeOf(await ctx.waitFor('reply', { schema: count })).toEqualTypeOf<number>()
     expectTypeOf(await ctx.waitFor(await ctx.waitpoint('reply'), { schema: count })).toEqualTypeOf<number>()
-    expectTypeOf(await ctx.waitFor('reply')).toBeAny()
+    expectTypeOf(await ctx.waitFor('reply')).toBeUnknown()
     // @ts-expect-error no unit
     await ctx.waitFor('reply', { timeout: '2 dayz' })
   })

@@ -10,7 +10,7 @@ test('SDK-06 a wait suspends; a signal by name wakes the same attempt, with what
   const attempts: [number, number][] = []
   const ask = task('ask', async (ctx) => {
     attempts.push([ctx.attemptIndex, ctx.fence.leaseEpoch])
-    const answer = await ctx.waitFor('approval')
+    const answer = (await ctx.waitFor('approval')) as { ok: boolean }
     return { approved: answer.ok }
   })
   const { submit, worker, runAll, engine } = await working([ask])
@@ -87,7 +87,7 @@ test('a signal that came before the wait does not cost the lease', async () => {
 })
 
 test('nobody answers in time: the wait throws, or gives what onTimeout says; in every later run too', async () => {
-  const seen: string[] = []
+  const seen: unknown[] = []
   const ask = task('ask', async (ctx) => {
     const first = await ctx.waitFor('one', { timeout: '1h', onTimeout: () => 'nobody' })
     seen.push(first)
@@ -162,7 +162,7 @@ test('ctx.all tells in its timeout error what was answered before, in every late
 
 test('waits of one name take one signal each, in the order in which these came', async () => {
   const collect = task('collect', async (ctx) => {
-    const votes: string[] = []
+    const votes: unknown[] = []
     for (let vote = 0; vote < 3; vote += 1) votes.push(await ctx.waitFor('vote'))
     return votes
   })
