@@ -8,6 +8,7 @@ import { addCancel } from './commands/cancel.ts'
 import { addCompletion } from './commands/completion.ts'
 import { addDev } from './commands/dev.ts'
 import { addDoctor } from './commands/doctor.ts'
+import { addExport } from './commands/export.ts'
 import { addFlow } from './commands/flow.ts'
 import { addInit } from './commands/init.ts'
 import { addLane } from './commands/lane.ts'
@@ -22,6 +23,7 @@ import { addShow } from './commands/show.ts'
 import { addSignal } from './commands/signal.ts'
 import { addSigningKey } from './commands/signing-key.ts'
 import { addSubmit } from './commands/submit.ts'
+import { addVerify } from './commands/verify.ts'
 import { addWatch } from './commands/watch.ts'
 import { addWorker } from './commands/worker.ts'
 import { environmentVariables } from './environment.ts'
@@ -61,6 +63,9 @@ export function makeProgram(cli: Cli, isJson: boolean): Command {
   addResume(program, cli)
   addSignal(program, cli)
   addApprove(program, cli)
+  program.commandsGroup('Check changed code:')
+  addExport(program, cli)
+  addVerify(program, cli)
   program.commandsGroup('What there is:')
   addFlow(program, cli)
   addSchedule(program, cli)

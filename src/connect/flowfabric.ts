@@ -9,7 +9,7 @@ import type { TransactionClient } from '../sql/borrowed-client.ts'
 import type { RecordedRun } from '../worker/recorded-run.ts'
 import type { SubmitOptions } from '../worker/submission.ts'
 import type { Signals, Task } from '../worker/task.ts'
-import type { VerifyReport } from '../worker/verify.ts'
+import type { VerifyOptions, VerifyReport } from '../worker/verify.ts'
 import type { WorkerOptions } from '../worker/options.ts'
 import type { Worker } from '../worker/worker.ts'
 import type { BuildFlow } from './flow-builder.ts'
@@ -67,11 +67,15 @@ export interface FlowFabric extends AsyncDisposable {
   /** What was submitted before, by its id. */
   handle<Out = unknown, S extends Signals = Signals>(id: string, task?: Task<never, Out, S>): Handle<Out, S>
   /**
-   * Replays recorded runs (`export` of a handle) against the code of a task, without any effect: tells of each whether the code
-   * goes the recorded way, and where it does not.
+   * Replays recorded runs (`export` of a handle) against the code of a task, without any effect, and reports where the code no
+   * longer takes the recorded path.
    */
-  // oxlint-disable-next-line typescript/no-explicit-any
-  verify(task: Task<any, any, any>, runs: readonly RecordedRun[]): Promise<VerifyReport>
+  verify(
+    // oxlint-disable-next-line typescript/no-explicit-any
+    task: Task<any, any, any>,
+    runs: readonly RecordedRun[],
+    options?: Omit<VerifyOptions, 'codec'>,
+  ): Promise<VerifyReport>
   /** Runs tasks. Not started yet; stopped by `close`, or before. */
   worker(options: WorkOptions): Worker
   /**

@@ -90,7 +90,7 @@ async function upstreamsOf(engine: Engine, executionId: string): Promise<Recorde
 export function checkRecordedRun(run: unknown): RecordedRun {
   const isOne = typeof run === 'object' && run !== null && 'format' in run && 'steps' in run && run.format === format
   if (isOne) return run as RecordedRun
-  throw refusal('invalid_input', 'a recorded run', show(run), 'what `export` of a handle gave')
+  throw refusal('invalid_input', 'a recorded run', show(run), 'what `export` of a handle returned')
 }
 
 export function stepsOf(run: RecordedRun): Step[] {

@@ -1,4 +1,4 @@
-// The surroundings of a run that only reads: it holds nothing, and nothing that its code does leaves the process.
+// The surroundings of a run that only reads: it has no lease, and its code has no effect outside of the process.
 import type { Engine } from '../engine/contract.ts'
 import type { Claim } from '../engine/execution/claim.ts'
 import type { UpstreamResultPage, UpstreamResultsRequest } from '../engine/flow/upstream-results.ts'
@@ -7,18 +7,17 @@ import type { Logger } from '../model/logger.ts'
 import type { Context } from './context.ts'
 import { Holder } from './holder.ts'
 import { Lease } from './lease.ts'
+import { NoRecord } from './no-record.ts'
 import { bytesOf, type RecordedRun } from './recorded-run.ts'
 import type { Task } from './task.ts'
 
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} }
 
-/** Writes nothing: where the code would act or leave, the record has come to its end. */
+const halt = (): Promise<never> => Promise.reject(new NoRecord('a replay only reads'))
+
+/** Writes nothing: where the code would act or suspend, it throws `NoRecord`. */
 export class ReplayHolder extends Holder {
-  constructor(run: RecordedRun, claim: Claim, codec: Codec, stop: () => void) {
-    const halt = (): Promise<never> => {
-      stop()
-      return new Promise(() => {})
-    }
+  constructor(run: RecordedRun, claim: Claim, codec: Codec) {
     const verbs = new Proxy({}, { get: () => halt })
     const answering = (answers: Record<string, unknown>): object =>
       new Proxy(answers, { get: (_, verb) => answers[String(verb)] ?? halt })
@@ -43,13 +42,9 @@ function before({ upstreams }: RecordedRun, { names }: UpstreamResultsRequest): 
   return { results, nextCursor: null }
 }
 
-/** No step does its work: where one would be tried, the record has come to its end. */
-export function withoutWork(handler: Task['handler'], stop: () => void): Task['handler'] {
+/** No step does its work. */
+export function withoutWork(handler: Task['handler']): Task['handler'] {
   const original = handler as unknown as (ctx: Context, input: unknown) => unknown
-  const halt = (): Promise<never> => {
-    stop()
-    return new Promise(() => {})
-  }
   return (ctx: Context, input: unknown) => {
     const step: Context['step'] = (name, _, options) => ctx.step(name, halt, options)
     const replaying = new Proxy(ctx, {

@@ -11,6 +11,7 @@
 // before the next. So a race has the same winner in every run, however many promises stand between a result and the race.
 import type { Signal } from '../engine/signal/signal.ts'
 import type { Step } from '../engine/step/step.ts'
+import { NoRecord } from './no-record.ts'
 import type { Awaitable, Facts, Leaf, Meeting } from './waits.ts'
 
 export interface Leaving {
@@ -40,6 +41,8 @@ export class Rest {
   #isTurnTaken = false
   /** While the run is about to leave, what code begins elsewhere waits for whether it does. */
   #staying: Promise<void> | null = null
+  /** Of a replay: something that the code began has no record, and is never over. */
+  #noRecord: NoRecord | null = null
   #isOver = false
 
   /** `isReplaying`: whether something that was over in an earlier run is still to be given. */
@@ -71,11 +74,15 @@ export class Rest {
     this.#busy += 1
     try {
       return await begin()
+    } catch (error) {
+      if (!(error instanceof NoRecord)) throw error
+      this.#noRecord = error
     } finally {
       this.#busy -= 1
       await this.#unlessOver()
       this.#look()
     }
+    return new Promise(() => {})
   }
 
   /**
@@ -146,7 +153,8 @@ export class Rest {
   }
 
   get #isResting(): boolean {
-    return this.#busy === 0 && this.#results.length === 0 && !this.#isOver && this.#awaited.size > 0
+    if (this.#busy > 0 || this.#results.length > 0 || this.#isOver) return false
+    return this.#awaited.size > 0 || this.#noRecord !== null
   }
 
   #look(): void {
@@ -162,7 +170,10 @@ export class Rest {
     for (const wait of this.#awaited) if (wait.isSettled) this.#awaited.delete(wait)
     const waits = [...this.#awaited]
     const leaves = [...new Set(waits.flatMap((wait) => wait.leaves()))]
-    if (leaves.length === 0) return
+    if (leaves.length === 0) {
+      if (this.#noRecord !== null) this.#leaving.fail(this.#noRecord)
+      return
+    }
     this.#busy += 1
     try {
       await Promise.all(leaves.map((leaf) => leaf.look()))

@@ -63,7 +63,7 @@ test('the same code goes the recorded way, to its end or to where the run stands
   expect(effects).toEqual([])
 })
 
-test('what has no record stops the replay there, and is new', async () => {
+test('a new step before a recorded one differs, unless it is allowed anywhere; strict tasks never allow it', async () => {
   const { ended, sleeping } = await recordedRuns()
   const withCheck = order(async (ctx, { amount }) => {
     await ctx.now()
@@ -71,14 +71,20 @@ test('what has no record stops the replay there, and is new', async () => {
     await charge(ctx, amount)
   })
   const { ok, runs } = await verify(withCheck, [ended, sleeping])
-  expect(ok).toBe(true)
+  expect(ok).toBe(false)
   expect(runs.map(({ kind, recorded, met }) => [kind, recorded, met])).toEqual([
-    ['new', 'charge', 'check stock'],
-    ['new', 'charge', 'check stock'],
+    ['differs', 'charge', 'check stock'],
+    ['differs', 'charge', 'check stock'],
   ])
-  expect(runs[0]!.sentence).toBe('goes on after "ctx.now" with the new step "check stock", where "charge" is recorded')
+  expect(runs[0]!.sentence).toBe('reaches the new step "check stock" after "ctx.now" where "charge" is recorded')
   expect(runs[0]!.isRefused).toBe(false)
-  expect((await verify(order(withCheck.handler as never, { strict: true }), [ended])).runs[0]!.isRefused).toBe(true)
+  const allowed = await verify(withCheck, [ended], { allowNew: 'anywhere' })
+  expect([allowed.ok, allowed.runs[0]!.kind]).toEqual([true, 'new'])
+  const strict = await verify(order(withCheck.handler as never, { strict: true }), [ended], { allowNew: 'anywhere' })
+  expect([strict.ok, strict.runs[0]!.isRefused]).toEqual([false, true])
+  await expect(verify(withCheck, [ended], { allowNew: 'everywhere' as never })).rejects.toThrow(
+    'it must be one of end, anywhere',
+  )
   expect(effects).toEqual([])
 })
 
@@ -91,7 +97,7 @@ test('another order, a missing step, another kind: told with both names, also wh
         await ctx.sleep('cool off', '1h')
         await charge(ctx, amount)
       },
-      { recorded: 'charge', met: 'cool off', sentence: 'meets the sleep "cool off" where "charge" is recorded' },
+      { recorded: 'charge', met: 'cool off', sentence: 'reaches the sleep "cool off" where "charge" is recorded' },
     ],
     [
       async (ctx, { amount }) => {
@@ -128,12 +134,14 @@ test('another order, a missing step, another kind: told with both names, also wh
 
 test('a run of another task, and what is no run, are refused', async () => {
   const { ended } = await recordedRuns()
-  await expect(verify(child, [ended])).rejects.toThrow('is a run of "order", and not of "invoice"')
+  await expect(verify(child, [ended])).rejects.toThrow('is a run of "order", not of "invoice"')
   await expect(verify(child, [{} as RecordedRun])).rejects.toThrow(
-    'a recorded run is an object; it must be what `export` of a handle gave',
+    'a recorded run is an object; it must be what `export` of a handle returned',
   )
   await expect(verify(child, ended as never)).rejects.toThrow('the runs is an object; it must be a list')
-  await expect(verify('order' as never, [ended])).rejects.toThrow('the task is "order"; it must be what task() gave')
+  await expect(verify('order' as never, [ended])).rejects.toThrow(
+    'the task is "order"; it must be what task() returned',
+  )
 })
 
 test('code that throws on its way to where a run stands differs, and so does what throws before something recorded', async () => {
@@ -150,10 +158,10 @@ test('code that throws on its way to where a run stands differs, and so does wha
   }
   const [first, second] = [await verify(order(late), [waiting]), await verify(order(early), [sleeping, ended])]
   expect([first.ok, second.ok]).toEqual([false, false])
-  expect(first.runs[0]!.sentence).toBe('throws where it did not: a bug')
+  expect(first.runs[0]!.sentence).toBe('throws where the recorded run did not: a bug')
   expect(second.runs.map(({ sentence }) => sentence)).toEqual([
-    'throws before the step "charge", which is recorded: a bug',
-    'throws before the step "charge", which is recorded: a bug',
+    'throws before the recorded step "charge": a bug',
+    'throws before the recorded step "charge": a bug',
   ])
 })
 
@@ -202,8 +210,77 @@ test('a member of a flow reads again what came before it, and is followed beyond
     return ctx.step('roll out twice', () => image)
   })
   expect((await verify(recording, [recorded])).runs[0]!.kind).toBe('same')
-  expect((await verify(changed, [recorded])).runs[0]).toMatchObject({ kind: 'new', met: 'roll out twice' })
+  expect((await verify(changed, [recorded])).runs[0]).toMatchObject({ kind: 'differs', met: 'roll out twice' })
   expect(seen).toEqual(['image of 1'])
+})
+
+test('a replaced, a renamed and a removed step differ; a new step after all recorded ones does not', async () => {
+  const recording = task('two', async (ctx) => {
+    await ctx.step('a', () => 1)
+    return ctx.step('b', () => 2)
+  })
+  const { submit, runAll } = await working([recording])
+  const run = await submit(recording)
+  await runAll()
+  const recorded = await run.export()
+  const verdictOn = async (...names: string[]) => {
+    const changed = task('two', async (ctx) => {
+      for (const name of names) await ctx.step(name, () => 0)
+    })
+    const { ok, runs } = await verify(changed, [recorded])
+    return [ok, runs[0]!.kind, runs[0]!.sentence]
+  }
+  expect(await verdictOn('a', 'c')).toEqual([
+    false,
+    'differs',
+    'reaches the new step "c" after "a" where "b" is recorded',
+  ])
+  expect(await verdictOn('a')).toEqual([false, 'differs', 'ends without the recorded step "b"'])
+  expect(await verdictOn('b')).toEqual([false, 'differs', 'reaches the step "b" where "a" is recorded'])
+  expect(await verdictOn('a', 'b', 'c')).toEqual([true, 'new', 'reaches the new step "c" after "b"'])
+  expect(await verdictOn('a', 'b')).toEqual([true, 'same', 'takes the recorded path'])
+})
+
+test('the losers of a race have no record, and do not stop the replay', async () => {
+  const racing = (last: string) =>
+    task('racing', async (ctx) => {
+      const slow = ctx.step('slow', () => new Promise(() => {}))
+      await Promise.race([slow, ctx.step('fast', () => 1)])
+      await ctx.race([ctx.waitFor('never'), ctx.sleep('short', '1m')])
+      return ctx.step(last, () => 2)
+    })
+  const recording = task('racing', async (ctx) => {
+    let release = (): void => {}
+    const slow = ctx.step('slow', () => new Promise<void>((resolve) => (release = resolve)))
+    await Promise.race([slow, ctx.step('fast', () => 1)])
+    release()
+    await ctx.race([ctx.waitFor('never'), ctx.sleep('short', '1m')])
+    return ctx.step('last', () => 2)
+  })
+  const { submit, runAll, after } = await working([recording])
+  const run = await submit(recording)
+  await runAll()
+  await after('1m')
+  expect(await run.result()).toBe(2)
+  const whole = await run.export()
+  // As if the run had suspended before the slow step was over.
+  const recorded = { ...whole, steps: whole.steps.filter(({ name }) => name !== 'slow') }
+  expect((await verify(racing('last'), [recorded])).runs[0]!.kind).toBe('same')
+  expect((await verify(racing('other'), [recorded])).runs[0]).toMatchObject({
+    kind: 'differs',
+    recorded: 'last',
+    met: 'other',
+  })
+  const stuck = task('racing', async (ctx) => {
+    const slow = ctx.step('slow', () => 1)
+    await Promise.race([slow, ctx.step('fast', () => 1)])
+    await ctx.waitFor('never')
+  })
+  expect((await verify(stuck, [recorded])).runs[0]).toMatchObject({
+    kind: 'differs',
+    recorded: 'short',
+    sentence: 'reaches the new step "slow" before the recorded sleep "short"',
+  })
 })
 
 const refusing = {

@@ -578,8 +578,8 @@ create table flowfabric.ff_step (
   lease_epoch bigint not null,
   -- Bytes of all results of the generation, and how many steps it has, as of this record: the newest tells the totals.
   total_bytes bigint not null,
-  -- The number of its newest record, by which steps are in order, with gaps; the upper half is the generation. One column, so that the index of the order
-  -- is no match for a lookup by name, which would read all steps of the generation by it.
+  -- The number of its newest record, which gives the order of the steps, with gaps; the upper half is the generation. One column,
+  -- so that the index of the order is no match for a lookup by name, which would read all steps of the generation by it.
   step_no bigint not null,
   total_count integer not null,
   generation integer not null,
