@@ -77,7 +77,7 @@ function reasonOf({ failureReason, cancellationReason }: Execution): string | nu
 
 /** What a program would call, a person types. */
 function asTyped(way: string): string {
-  return way.replace(/,? by executions\.(\w+)/, ': flowfabric $1')
+  return way.replace(/,? with executions\.(\w+)/, ': flowfabric $1')
 }
 
 function attemptsOf({ totalAttemptCount, leaseReclaimCount }: Execution, most: number | undefined): string | null {

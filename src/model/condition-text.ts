@@ -1,4 +1,4 @@
-// A condition in words, for a sentence that ends in "waits for ...".
+// A condition in words, for a sentence that ends in "waiting for ...".
 import type { Condition, CountCondition, SignalCondition } from './condition.ts'
 
 // Of a list, more would not be read.

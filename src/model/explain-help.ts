@@ -1,7 +1,7 @@
-// The parts of an explanation that say who is missing: a worker for what waits, a supervisor for what is due.
+// The parts of an explanation that name the missing process: a worker to run the execution, or a supervisor to run duties.
 import type { ExplainedExecution, ExplainFacts, WorkerCounts } from './explain-facts.ts'
 
-/** Which workers could take it, and if none, what they lack; and who could change that. */
+/** How many workers can run it. If none can, what they lack, and who can change that. */
 export function workersText(
   execution: ExplainedExecution,
   counts: WorkerCounts,
@@ -9,18 +9,18 @@ export function workersText(
 ): { readonly text: string; readonly way: string } {
   const { lane, kind, version, requiredCapabilities } = execution
   const wanted = requiredCapabilities.join(', ')
-  const start = (what: string): string => `whoever starts a worker that serves ${what}`
+  const start = (what: string): string => `a new worker that serves ${what}`
   if (counts.lane === 0) {
     return { text: `no registered worker serves lane '${lane}'`, way: start(`lane '${lane}'`) }
   }
   const ofLane = `${workers(counts.lane, 'serves', 'serve')} lane '${lane}'`
-  if (counts.kind === 0) return { text: `${ofLane}, but none kind '${kind}'`, way: start(`kind '${kind}'`) }
+  if (counts.kind === 0) return { text: `${ofLane}, but none serves kind '${kind}'`, way: start(`kind '${kind}'`) }
   if (counts.version === 0) {
-    return { text: `${ofLane}, but none version '${version}' of '${kind}'`, way: start(`version '${version}'`) }
+    return { text: `${ofLane}, but none serves version '${version}' of '${kind}'`, way: start(`version '${version}'`) }
   }
   if (counts.able === 0) return { text: `${ofLane}, but none has ${wanted}`, way: `a worker with ${wanted}` }
   return {
-    text: `${workers(counts.able, 'could take it', 'could take it')}${aheadText(aheadCount)}`,
+    text: `${workers(counts.able, 'can run it', 'can run it')}${aheadText(aheadCount)}`,
     way: `a worker that serves lane '${lane}'`,
   }
 }
@@ -33,16 +33,17 @@ const mostAhead = 1000
 
 function aheadText(count: number): string {
   if (count === 0) return ', and it is next in its queue'
-  return `, and ${count >= mostAhead ? `${mostAhead} or more` : count} stand before it`
+  if (count === 1) return ', and 1 execution is ahead of it'
+  return `, and ${count >= mostAhead ? `${mostAhead} or more` : count} executions are ahead of it`
 }
 
 // Every duty comes at least once a minute.
 const silentMs = 120_000
 
-/** What is due and has not happened yet: it does in a moment, unless nobody looks. */
+/** A duty is due and has not run yet. It runs within seconds, if a process runs the duties at all. */
 export function overdueText({ now, supervisedAt }: ExplainFacts): string {
   if (supervisedAt !== null && now - supervisedAt < silentMs)
-    return 'That is past, and whoever supervises acts in a moment.'
+    return 'That time has passed; the background duty will run within seconds.'
   const since = supervisedAt === null ? '' : ` since ${new Date(supervisedAt).toISOString()}`
-  return `That is past, but nobody supervises this database${since}: run ff.supervise() in a process.`
+  return `That time has passed, but no process has run the background duties${since}: start a worker or a server.`
 }

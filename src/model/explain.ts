@@ -16,7 +16,7 @@ export interface Explanation {
   readonly since: number | null
   /** When time alone changes it. */
   readonly until: number | null
-  /** Who could change it, and how. */
+  /** Who or what can change it, and how. */
   readonly ways: readonly string[]
   /** What the sentence is made of. */
   readonly facts: ExplainFacts
@@ -37,7 +37,7 @@ export function explain(facts: ExplainFacts): Explanation {
   const aside =
     setAside === null
       ? ''
-      : ` ${setAside.duty} could not process it (${times(setAside.failureCount)}: ${setAside.error}) and tries again at ${instant(setAside.retryAt)}.`
+      : ` The duty ${setAside.duty} failed to process it (${times(setAside.failureCount)}: ${setAside.error}) and retries at ${instant(setAside.retryAt)}.`
   return {
     executionId,
     publicState,
@@ -45,7 +45,7 @@ export function explain(facts: ExplainFacts): Explanation {
     sentence: `${told.sentence}${isOpen ? cancelText(facts) : ''}${isOpen ? aside : ''}`,
     since: told.since,
     until: told.until ?? null,
-    ways: [...(told.ways ?? []), ...(isOpen ? ['anybody with the right, by executions.cancel'] : [])],
+    ways: [...(told.ways ?? []), ...(isOpen ? ['an authorized caller, with executions.cancel'] : [])],
     facts,
   }
 }
@@ -80,33 +80,33 @@ function ready(facts: ExplainFacts): Told {
   const { text, way } = workersText(execution, workers, aheadCount)
   const reserved =
     grant === null ? '' : ` It is reserved for ${grant.workerInstanceId} until ${instant(grant.expiresAt)}.`
-  return { sentence: `${whatItWas(facts)} since ${instant(since)}: ${text}.${reserved}`, since, ways: [way] }
+  return { sentence: `${whatHappened(facts)} since ${instant(since)}: ${text}.${reserved}`, since, ways: [way] }
 }
 
 /** Up to "since". */
-function whatItWas(facts: ExplainFacts): string {
+function whatHappened(facts: ExplainFacts): string {
   const { execution } = facts
   const { attemptState, interruption } = execution.state
   if (attemptState === 'pending_retry_attempt')
-    return `Failed and waits for a worker for attempt ${attemptText(execution)}`
-  if (attemptState === 'pending_replay_attempt') return 'Is to be run again and waits for a worker'
+    return `Failed; attempt ${attemptText(execution)} has been waiting for a worker`
+  if (attemptState === 'pending_replay_attempt') return 'Was replayed and has been waiting for a worker'
   switch (interruption) {
     case 'none':
-      return 'Waits for a worker'
+      return 'Has been waiting for a worker'
     case 'lapsed':
       return `Lost its worker${diedText(facts, execution.consecutiveExpiryCount)} and has been waiting for another`
     case 'revoked':
-      return 'Was taken from its worker and waits for another'
+      return 'Its lease was revoked; it has been waiting for a worker'
     case 'released':
-      return 'Was given back by its worker and waits for another'
+      return 'Was released by its worker and has been waiting for another'
     case 'delayed':
-      return 'Is over its delay and waits for a worker to go on'
+      return 'Its delay has ended; it has been waiting for a worker'
     case 'signalled':
-      return 'Has what it waited for and waits for a worker to go on'
+      return 'Was resumed and has been waiting for a worker'
     case 'timed_out':
-      return 'Has waited as long as it may and waits for a worker to go on'
+      return 'Its wait timed out; it has been waiting for a worker'
     case 'children':
-      return 'Its children have ended, and it waits for a worker to go on'
+      return 'Its children have ended; it has been waiting for a worker'
   }
 }
 
@@ -140,30 +140,30 @@ function delayText(facts: ExplainFacts): string {
   const { attemptState, interruption } = execution.state
   if (attemptState === 'pending_retry_attempt') {
     const why = lastFailure === null ? '' : ` (${lastFailure})`
-    return `Failed${why} and is tried again at ${until}, as attempt ${attemptText(execution)}`
+    return `Failed${why}; attempt ${attemptText(execution)} starts at ${until}`
   }
   if (interruption === 'lapsed') {
     const { consecutiveExpiryCount: count } = execution
-    return `Its worker died or was blocked${diedText(facts, count)}; it is tried again at ${until}`
+    return `Its worker died or was blocked${diedText(facts, count)}; it will be retried at ${until}`
   }
   if (attemptState === 'attempt_interrupted') {
     return interruption === 'delayed'
-      ? `Was put off by its worker until ${until}`
-      : `Has what it waited for and goes on at ${until}`
+      ? `Was delayed by its worker until ${until}`
+      : `Was resumed and continues at ${until}`
   }
-  return `Is not to start before ${until}`
+  return `Is delayed until ${until}`
 }
 
 function running(facts: ExplainFacts): Told {
   const { execution, now } = facts
   const lease = execution.lease!
   const { workerInstanceId, acquiredAt, expiresAt } = lease
-  const ways = [`worker ${workerInstanceId}, which holds it`, 'an operator, by leases.revoke']
+  const ways = [`worker ${workerInstanceId}, which runs it`, 'an operator, with leases.revoke']
   if (expiresAt <= now) {
-    const sentence = `Was held by worker ${workerInstanceId}, which fell silent: its lease ran out at ${instant(expiresAt)}. ${overdueText(facts)}`
+    const sentence = `Worker ${workerInstanceId} stopped renewing its lease, which expired at ${instant(expiresAt)}. ${overdueText(facts)}`
     return { sentence, since: expiresAt, until: expiresAt, ways: ways.slice(1) }
   }
-  const sentence = `Runs since ${instant(acquiredAt)} at worker ${workerInstanceId}, whose lease is good until ${instant(expiresAt)}.${progressText(execution)}`
+  const sentence = `Has been running since ${instant(acquiredAt)} on worker ${workerInstanceId}; its lease is valid until ${instant(expiresAt)}.${progressText(execution)}`
   return { sentence, since: acquiredAt, ways }
 }
 
@@ -171,7 +171,7 @@ function progressText({ progress }: ExplainedExecution): string {
   if (progress === null) return ''
   const { percent, message } = progress
   const parts = [...(percent === null ? [] : [`${percent} %`]), ...(message === null ? [] : [message])]
-  return ` It says: ${parts.join(', ')}.`
+  return ` Progress: ${parts.join(', ')}.`
 }
 
 function cancelText({ execution, cancelDeadlineAt }: ExplainFacts): string {
@@ -179,7 +179,7 @@ function cancelText({ execution, cancelDeadlineAt }: ExplainFacts): string {
   if (cancelRequestedAt === null) return ''
   const by = cancelledBy === null ? '' : ` by ${cancelledBy}`
   const why = cancellationReason === null ? '' : ` (${cancellationReason})`
-  const end = cancelDeadlineAt === null ? '' : `, and ends at ${instant(cancelDeadlineAt)} at the latest`
+  const end = cancelDeadlineAt === null ? '' : `; it ends at ${instant(cancelDeadlineAt)} at the latest`
   return ` It was asked to stop at ${instant(cancelRequestedAt)}${by}${why}${end}.`
 }
 
@@ -187,34 +187,34 @@ const timeoutText: Readonly<Record<TimeoutBehaviour, string>> = {
   fail: 'it fails',
   cancel: 'it is cancelled',
   expire: 'it expires',
-  escalate: 'it is escalated to people',
-  auto_resume_with_timeout_signal: 'it goes on with a timeout signal',
+  escalate: 'it is escalated to an operator',
+  auto_resume_with_timeout_signal: 'it resumes with a timeout signal',
 }
 
 function suspended(facts: ExplainFacts): Told {
   const { execution, condition, now } = facts
   const { suspendedAt, timeoutAt, timeoutBehaviour, escalatedAt } = execution.suspension!
-  const waitsFor = condition === null ? 'something that is not known here' : conditionText(condition)
-  const escalated =
-    escalatedAt === null ? '' : ` Nobody answered in time: since ${instant(escalatedAt)} it waits for people.`
+  const waitsFor = condition === null ? 'an unknown condition' : conditionText(condition)
+  const escalated = escalatedAt === null ? '' : ` It was escalated to an operator at ${instant(escalatedAt)}.`
   const isOver = timeoutAt !== null && timeoutAt <= now
-  const timeout = timeoutAt === null ? '' : ` At ${instant(timeoutAt)} ${timeoutText[timeoutBehaviour]}.`
+  const timeout =
+    timeoutAt === null ? '' : ` The wait times out at ${instant(timeoutAt)}; then ${timeoutText[timeoutBehaviour]}.`
   return {
-    sentence: `Is suspended since ${instant(suspendedAt)} and waits for ${waitsFor}.${escalated}${timeout}${isOver ? ` ${overdueText(facts)}` : ''}`,
+    sentence: `Has been suspended since ${instant(suspendedAt)}, waiting for ${waitsFor}.${escalated}${timeout}${isOver ? ` ${overdueText(facts)}` : ''}`,
     since: suspendedAt,
     until: timeoutAt,
     ways: [
-      ...(condition === null ? [] : [`what it waits for: ${waitsFor}`]),
+      ...(condition === null ? [] : [`its condition: ${waitsFor}`]),
       ...(timeoutAt === null ? [] : [`time, at ${instant(timeoutAt)}`]),
-      'an operator, by executions.resume',
+      'an operator, with executions.resume',
     ],
   }
 }
 
 const blockText: Partial<Record<EligibilityState, string>> = {
-  blocked_by_budget: 'Is held back, because a budget is spent,',
-  blocked_by_quota: 'Is held back by a quota',
-  blocked_by_operator: 'Is held by an operator',
+  blocked_by_budget: 'Has been blocked by a spent budget',
+  blocked_by_quota: 'Has been blocked by a quota',
+  blocked_by_operator: 'Has been held by an operator',
 }
 
 function blocked({ execution, parkedAt }: ExplainFacts): Told {
@@ -225,20 +225,28 @@ function blocked({ execution, parkedAt }: ExplainFacts): Told {
     case 'blocked_by_dependencies': {
       const where = flowId === null ? '' : ` in flow ${flowId}`
       return {
-        sentence: `Waits for what it depends on${where} ${tail}`,
+        sentence: `Has been waiting for its dependencies${where} ${tail}`,
         since,
-        ways: ['the executions that it depends on'],
+        ways: ['its dependencies, when they end'],
       }
     }
     case 'blocked_by_route': {
-      const wanted = requiredCapabilities.join(', ') || 'what it needs'
-      return { sentence: `Waits for a worker with ${wanted} ${tail}`, since, ways: [`a worker with ${wanted}`] }
+      const wanted = requiredCapabilities.join(', ') || 'the required capabilities'
+      return {
+        sentence: `Has been waiting for a worker with ${wanted} ${tail}`,
+        since,
+        ways: [`a worker with ${wanted}`],
+      }
     }
     case 'blocked_by_lane_state':
-      return { sentence: `Waits, because its lane '${lane}' takes no work, ${tail}`, since, ways: ['an operator'] }
+      return {
+        sentence: `Has been blocked by its lane '${lane}', which accepts no work, ${tail}`,
+        since,
+        ways: ['an operator'],
+      }
     default:
       return {
-        sentence: `${blockText[state.eligibilityState] ?? 'Is held back'} ${tail}`,
+        sentence: `${blockText[state.eligibilityState] ?? 'Has been blocked'} ${tail}`,
         since,
         ways: ['an operator'],
       }
@@ -249,7 +257,7 @@ function ended(facts: ExplainFacts): Told {
   const { execution } = facts
   const since = execution.endedAt
   const at = since === null ? '' : ` at ${instant(since)}`
-  return { sentence: `${endingText(facts, at)}.`, since, ways: ['an operator, by executions.replay'] }
+  return { sentence: `${endingText(facts, at)}.`, since, ways: ['an operator, with executions.replay'] }
 }
 
 function endingText(facts: ExplainFacts, at: string): string {
@@ -264,9 +272,9 @@ function endingText(facts: ExplainFacts, at: string): string {
       return `Was cancelled${at}${by}${cancellationReason === null ? '' : `: ${cancellationReason}`}`
     }
     case 'expired':
-      return `Ran out of time${at}${why}`
+      return `Expired${at}${why}`
     case 'skipped':
-      return `Was skipped${at}, because what it depends on cannot succeed${why}`
+      return `Was skipped${at}, because its dependencies cannot succeed${why}`
     default:
       if (failureReason === 'reclaim_limit') return `Failed${at}${why}: ${lastDeathText(facts)}`
       return `Failed${at}${why}`

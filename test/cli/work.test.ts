@@ -80,7 +80,7 @@ test('show tells why, what it did and what happened, on a screen and as JSON', a
 
   const { out } = await cli.typeWith({ columns: 120 }, 'show', id)
   expect(out).toMatch(/^onboard {2}suspended {2}[\da-f-]{36}\n/)
-  expect(out).toContain('waits for one of (a signal at waitpoint')
+  expect(out).toContain('waiting for one of (a signal at waitpoint')
   expect(out).toContain('an operator: flowfabric resume')
   expect(out).toMatch(/Waitpoints\nKEY +WAITPOINT/)
   expect(out).toMatch(/create account +step +succeeded +1 .*"account of ada@example\.com"/)
@@ -90,7 +90,7 @@ test('show tells why, what it did and what happened, on a screen and as JSON', a
   const whole = await cli.json<Record<string, unknown>>('show', id)
   expect(whole).toMatchObject({
     execution: { executionId: id, publicState: 'suspended' },
-    explanation: { sentence: expect.stringContaining('waits for') },
+    explanation: { sentence: expect.stringContaining('waiting for') },
     result: null,
     waitpoints: [{ key: 'approval' }],
     steps: [{ name: 'create account', result: 'account of ada@example.com' }],

@@ -11,6 +11,8 @@ test('an execution is explained in a sentence; one that does not exist is null',
   onTestFinished(() => ff.close())
   const { executionId } = await ff.engine.executions.create({ kind: 'k', lane: 'mail' })
   const explanation = await ff.explain(executionId)
-  expect(explanation?.sentence).toMatch(/^Waits for a worker since .*Z: no registered worker serves lane 'mail'\.$/)
+  expect(explanation?.sentence).toMatch(
+    /^Has been waiting for a worker since .*Z: no registered worker serves lane 'mail'\.$/,
+  )
   expect(await ff.explain(mintExecutionId())).toBeNull()
 })

@@ -18,7 +18,7 @@ test('the first look accepts, works, retries, takes over, and finds the work aga
   expect(shown).toMatch(/^created +\{fp:\d+\}:[\da-f-]{36}$/m)
   expect(shown).toMatch(/^duplicate +\{fp:\d+\}:[\da-f-]{36}$/m)
   expect(shown).toContain('refused    policy.retry.attempts is 0; it must be a whole number from 1 to 1000')
-  expect(shown).toContain("close-books    finance  waiting  waits for a worker on lane 'finance'")
+  expect(shown).toContain("close-books    finance  waiting  waiting for a worker on lane 'finance'")
   expect(shown).toContain('charge-card (first, attempt 1) failed: Error: the bank did not answer; retry_scheduled')
   expect(shown).toContain('charge-card (retry, attempt 2) is done')
   expect(shown).toContain('render-report (reclaim, attempt 1) is done')
@@ -49,7 +49,7 @@ test('a worker that is killed in the middle of each step loses nothing, and each
 test('an agent asks a human before the dangerous tool, and acts once', async () => {
   const lines = (await runOnPostgres('agent.ts')).split('\n')
   const waiting = lines.splice(2, 1)[0]
-  expect(waiting).toMatch(/^Is suspended since .* waits for .*permission to refund/)
+  expect(waiting).toMatch(/^Has been suspended since .* waiting for .*permission to refund/)
   expect(lines).toEqual([
     'search 4711 (search:0)',
     'may it refund 4711?',

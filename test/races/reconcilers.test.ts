@@ -71,7 +71,8 @@ test('two sweeps at once act on each row once', async () => {
   const other = await another(url)
   await engine.executions.createMany(Array.from({ length: 200 }, () => ({ kind: 'k' })))
   for (let round = 1; round <= 50; round++) {
-    await engine.executions.claim({ ...worker, max: 200, leaseTtl: '1h' })
+    // Claimed ahead: expiries of started runs would delay the next claim.
+    await engine.executions.claim({ ...worker, max: 200, startCount: 0, leaseTtl: '1h' })
     await sql.script('update flowfabric.ff_lease set expires_at_ms = 1')
     const runs = await Promise.all([leaseExpiry.runOnce(sql), leaseExpiry.runOnce(other)])
     expect(runs.reduce((sum, run) => sum + run.processed, 0)).toBe(200)

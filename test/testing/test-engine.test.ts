@@ -16,7 +16,7 @@ test('a run goes as far as it can, and further when time is moved or somebody an
   expect(new Date(t.now).toISOString()).toBe('2026-03-01T09:00:00.000Z')
   await t.advance('10m')
   expect(await run.state()).toBe('suspended')
-  await expect(run.result()).rejects.toThrow(/waits for .*approval.*Let time pass \(t.advance\), or answer it/s)
+  await expect(run.result()).rejects.toThrow(/waiting for .*approval.*Let time pass \(t.advance\), or answer it/s)
   await t.signal(run, 'approval', { approved: true })
   expect(await run.result()).toEqual({ account: 'account of ada', mail: 'sent to ada' })
   expect(effects).toEqual(['account ada', 'welcome ada'])

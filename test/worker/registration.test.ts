@@ -49,7 +49,7 @@ test('explain names the lack of a worker until one has started that could take i
   await worker.start()
   await expect.poll(async () => (await engine.workers.list()).workers.length, fast).toBe(1)
   const without = await engine.executions.explain(run.id)
-  expect(without?.sentence).toContain("but none version '7' of 'plain'")
+  expect(without?.sentence).toContain("but none serves version '7' of 'plain'")
   const versioned = new Worker(
     { tasks: [task('plain', { version: '7' }, () => 'done')], lanes: ['elsewhere', 'default'], handleSignals: false },
     { engine },

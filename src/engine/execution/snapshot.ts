@@ -250,14 +250,14 @@ function blockingDetail(reason: BlockingReason, row: ExecutionRow): string | nul
       return null
     case 'waiting_for_worker':
       return row.required_capabilities.length === 0
-        ? `waits for a worker on lane '${row.lane_id}'`
-        : `waits for a worker on lane '${row.lane_id}' with ${row.required_capabilities.join(', ')}`
+        ? `waiting for a worker on lane '${row.lane_id}'`
+        : `waiting for a worker on lane '${row.lane_id}' with ${row.required_capabilities.join(', ')}`
     case 'waiting_for_delay':
       return `delayed until ${instant(row.delay_until_ms)}`
     case 'waiting_for_retry_backoff':
-      return `retry ${row.retry_count} waits until ${instant(row.delay_until_ms)}`
+      return `retry ${row.retry_count} starts at ${instant(row.delay_until_ms)}`
     case 'waiting_for_resume_delay':
-      return `resumed, waits until ${instant(row.delay_until_ms)}`
+      return `resumed, continues at ${instant(row.delay_until_ms)}`
     default:
       return `${reason.replaceAll('_', ' ')} since ${instant(row.parked_at_ms)}`
   }

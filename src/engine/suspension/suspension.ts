@@ -69,9 +69,9 @@ export function blockingReasonOf(suspension: Suspension): BlockingReason {
 export function blockingDetailOf(suspension: Suspension): string {
   const { reason, suspendedAt, timeoutAt, escalatedAt, timeoutBehaviour } = suspension
   const other = whatElse(suspension)
-  const what = other === undefined ? reason : `waits for ${other.waitsFor}`
+  const what = other === undefined ? reason : `waiting for ${other.waitsFor}`
   const escalated = escalatedAt === null ? '' : `, escalated at ${instant(escalatedAt)}`
-  const until = timeoutAt === null ? '' : `; its timeout at ${instant(timeoutAt)} means ${timeoutBehaviour}`
+  const until = timeoutAt === null ? '' : `; times out at ${instant(timeoutAt)} (${timeoutBehaviour})`
   return `suspended, ${what}, since ${instant(suspendedAt)}${escalated}${until}`
 }
 

@@ -82,7 +82,7 @@ test('CLAIM-07 a part of the capabilities is not enough; the execution waits on,
   })
   const found = await engine.executions.describe(executionId)
   expect(found?.state.eligibilityState).toBe('eligible_now')
-  expect(found?.blockingDetail).toBe("waits for a worker on lane 'default' with gpu, torch>=2.3")
+  expect(found?.blockingDetail).toBe("waiting for a worker on lane 'default' with gpu, torch>=2.3")
 })
 
 test('CLAIM-08 a head that suits nobody does not stand before what does', async () => {

@@ -46,7 +46,7 @@ test('EXEC-01 a new execution is runnable and waits for its first attempt', asyn
     generation: 0,
     publicState: 'waiting',
     blockingReason: 'waiting_for_worker',
-    blockingDetail: "waits for a worker on lane 'mail'",
+    blockingDetail: "waiting for a worker on lane 'mail'",
     state: {
       lifecyclePhase: 'runnable',
       ownershipState: 'unowned',
@@ -238,7 +238,7 @@ test('required capabilities are sorted, named once, and part of the queue', asyn
   await engine.executions.create({ kind: 'k', requiredCapabilities: ['arm'] })
   expect(await engine.executions.describe(a.executionId)).toMatchObject({
     requiredCapabilities: ['arm', 'gpu'],
-    blockingDetail: "waits for a worker on lane 'default' with arm, gpu",
+    blockingDetail: "waiting for a worker on lane 'default' with arm, gpu",
   })
   expect(await rows(sql, 'select required_capabilities from flowfabric.ff_queue order by 1')).toEqual([
     { required_capabilities: ['arm'] },

@@ -88,7 +88,7 @@ test('an interrupted execution has an attempt and no lease', async () => {
 
 test.each([
   ['delayed', 'waiting_for_delay', 'delayed until 2100-01-01T00:00:00.000Z'],
-  ['retrying', 'waiting_for_retry_backoff', 'retry 1 waits until 2100-01-01T00:00:00.000Z'],
+  ['retrying', 'waiting_for_retry_backoff', 'retry 1 starts at 2100-01-01T00:00:00.000Z'],
 ] as const)('what is %s says %s, and until when', async (state, blockingReason, blockingDetail) => {
   const { engine, sql } = await setup()
   const id = await factory(sql)[state]({ until: Date.parse('2100-01-01T00:00:00Z') })

@@ -31,19 +31,21 @@ test.each<[Condition, string]>([
 ])('suspended on %j', async (condition, text) => {
   const { engine, given } = await atNoon()
   const id = await given.suspended({ since: now, condition, timeoutAt: soon })
-  expect(await sentenceOf(engine, id)).toBe(`Is suspended since ${noon} and waits for ${text}. At ${later} it fails.`)
+  expect(await sentenceOf(engine, id)).toBe(
+    `Has been suspended since ${noon}, waiting for ${text}. The wait times out at ${later}; then it fails.`,
+  )
 })
 
 test.each([
   ['fail', 'it fails'],
   ['cancel', 'it is cancelled'],
   ['expire', 'it expires'],
-  ['escalate', 'it is escalated to people'],
-  ['auto_resume_with_timeout_signal', 'it goes on with a timeout signal'],
+  ['escalate', 'it is escalated to an operator'],
+  ['auto_resume_with_timeout_signal', 'it resumes with a timeout signal'],
 ] as const)('a timeout that means %s says what happens then', async (timeoutBehaviour, text) => {
   const { engine, given } = await atNoon()
   const id = await given.suspended({ since: now, timeoutAt: soon, timeoutBehaviour })
-  expect(await sentenceOf(engine, id)).toContain(` At ${later} ${text}.`)
+  expect(await sentenceOf(engine, id)).toContain(` The wait times out at ${later}; then ${text}.`)
 })
 
 test('an escalation, and a timeout that nobody has met yet', async () => {
@@ -56,6 +58,6 @@ test('an escalation, and a timeout that nobody has met yet', async () => {
   })
   await sql.script(`update flowfabric.ff_suspension_current set escalated_at_ms = ${now}, timeout_at_ms = ${now}`)
   expect(await sentenceOf(engine, id)).toBe(
-    `Is suspended since 2026-05-01T11:59:00.000Z and waits for a signal at waitpoint 'answer'. Nobody answered in time: since ${noon} it waits for people. At ${noon} it fails. That is past, but nobody supervises this database: run ff.supervise() in a process.`,
+    `Has been suspended since 2026-05-01T11:59:00.000Z, waiting for a signal at waitpoint 'answer'. It was escalated to an operator at ${noon}. The wait times out at ${noon}; then it fails. That time has passed, but no process has run the background duties: start a worker or a server.`,
   )
 })

@@ -6,18 +6,18 @@ test('of the workers that there are it tells what they lack, step by step', asyn
   const { engine } = await atNoon()
   const request = { kind: 'render', lane: 'slow', version: '2', requiredCapabilities: ['gpu', 'ssd'] }
   const { executionId } = await engine.executions.create(request)
-  const waits = `Waits for a worker since ${noon}: `
+  const waits = `Has been waiting for a worker since ${noon}: `
   const worker = { workerId: 'w', workerInstanceId: 'w-1', lanes: ['slow'] }
   await engine.workers.register({ ...worker, namespace: 'elsewhere', workerInstanceId: 'other' })
   await engine.workers.register({ ...worker, workerInstanceId: 'fast', lanes: ['fast'] })
   expect(await sentenceOf(engine, executionId)).toBe(`${waits}no registered worker serves lane 'slow'.`)
   await engine.workers.register({ ...worker, kinds: ['print'] })
   expect(await sentenceOf(engine, executionId)).toBe(
-    `${waits}1 registered worker serves lane 'slow', but none kind 'render'.`,
+    `${waits}1 registered worker serves lane 'slow', but none serves kind 'render'.`,
   )
   await engine.workers.register({ ...worker, versions: ['1'] })
   expect(await sentenceOf(engine, executionId)).toBe(
-    `${waits}1 registered worker serves lane 'slow', but none version '2' of 'render'.`,
+    `${waits}1 registered worker serves lane 'slow', but none serves version '2' of 'render'.`,
   )
   await engine.workers.register({ ...worker, versions: ['2'], capabilities: ['gpu'] })
   await engine.workers.register({ ...worker, workerInstanceId: 'w-2', namespace: 'default' })
@@ -26,7 +26,7 @@ test('of the workers that there are it tells what they lack, step by step', asyn
   )
   await engine.workers.register({ ...worker, versions: ['2'], capabilities: ['gpu', 'ssd', 'fpu'] })
   expect(await sentenceOf(engine, executionId)).toBe(
-    `${waits}1 registered worker could take it, and it is next in its queue.`,
+    `${waits}1 registered worker can run it, and it is next in its queue.`,
   )
   const explanation = await engine.executions.explain(executionId)
   expect(explanation!.facts.workers).toEqual({ alive: 3, lane: 2, kind: 2, version: 1, able: 1 })
@@ -39,7 +39,7 @@ test('how many stand before it, and for whom it is reserved', async () => {
   const { executionId } = await engine.executions.create({ kind: 'k', priority: 1 })
   await engine.executions.grant({ executionId, workerId: 'w', workerInstanceId: 'w-1', ttl: '1m' })
   expect(await sentenceOf(engine, executionId)).toBe(
-    `Waits for a worker since ${noon}: 1 registered worker could take it, and 2 stand before it. It is reserved for w-1 until ${later}.`,
+    `Has been waiting for a worker since ${noon}: 1 registered worker can run it, and 2 executions are ahead of it. It is reserved for w-1 until ${later}.`,
   )
 })
 
@@ -52,24 +52,24 @@ test('beside the sentence: since when, until when, who could change it, and the 
     reason: 'waiting_for_delay',
     since: now,
     until: soon,
-    ways: [`time, at ${later}`, 'anybody with the right, by executions.cancel'],
+    ways: [`time, at ${later}`, 'an authorized caller, with executions.cancel'],
     facts: { now, execution: { executionId: delayed, lane: 'default' }, workers: { alive: 0 } },
   })
   const suspended = await given.suspended({ since: now, timeoutAt: soon })
   expect((await engine.executions.explain(suspended))!.ways).toEqual([
-    "what it waits for: a signal at waitpoint 'answer'",
+    "its condition: a signal at waitpoint 'answer'",
     `time, at ${later}`,
-    'an operator, by executions.resume',
-    'anybody with the right, by executions.cancel',
+    'an operator, with executions.resume',
+    'an authorized caller, with executions.cancel',
   ])
   const waiting = await given.waiting({ lane: 'mail' })
-  expect((await engine.executions.explain(waiting))!.ways[0]).toBe("whoever starts a worker that serves lane 'mail'")
+  expect((await engine.executions.explain(waiting))!.ways[0]).toBe("a new worker that serves lane 'mail'")
   expect((await engine.executions.explain(await given.completed()))!.ways).toEqual([
-    'an operator, by executions.replay',
+    'an operator, with executions.replay',
   ])
   expect((await engine.executions.explain(await given.active()))!.ways).toEqual([
-    'worker worker-1, which holds it',
-    'an operator, by leases.revoke',
-    'anybody with the right, by executions.cancel',
+    'worker worker-1, which runs it',
+    'an operator, with leases.revoke',
+    'an authorized caller, with executions.cancel',
   ])
 })

@@ -11,7 +11,7 @@ import { fenceOf, held } from './holder.ts'
 type Case = readonly [what: string, make: (given: Given) => Promise<ExecutionId>, sentence: string]
 
 const cases: readonly Case[] = [
-  ['waiting', ({ given }) => given.waiting(), `Waits for a worker since ${noon}: ${nobody}.`],
+  ['waiting', ({ given }) => given.waiting(), `Has been waiting for a worker since ${noon}: ${nobody}.`],
   [
     'lapsed',
     async ({ given, sql }) => {
@@ -28,7 +28,7 @@ const cases: readonly Case[] = [
       await engine.leases.revoke({ executionId })
       return executionId
     },
-    `Was taken from its worker and waits for another since ${noon}: ${nobody}.`,
+    `Its lease was revoked; it has been waiting for a worker since ${noon}: ${nobody}.`,
   ],
   [
     'released',
@@ -37,12 +37,12 @@ const cases: readonly Case[] = [
       await engine.executions.release(fenceOf(claim))
       return claim.executionId
     },
-    `Was given back by its worker and waits for another since ${noon}: ${nobody}.`,
+    `Was released by its worker and has been waiting for another since ${noon}: ${nobody}.`,
   ],
   [
     'resumable',
     ({ given }) => given.resumable(),
-    `Has what it waited for and waits for a worker to go on since ${noon}: ${nobody}.`,
+    `Was resumed and has been waiting for a worker since ${noon}: ${nobody}.`,
   ],
   [
     'replayed',
@@ -51,7 +51,7 @@ const cases: readonly Case[] = [
       await engine.executions.replay({ executionId })
       return executionId
     },
-    `Is to be run again and waits for a worker since ${noon}: ${nobody}.`,
+    `Was replayed and has been waiting for a worker since ${noon}: ${nobody}.`,
   ],
   [
     'retried at once',
@@ -61,13 +61,13 @@ const cases: readonly Case[] = [
       await engine.executions.fail({ ...fenceOf(claim), reason: 'broke' })
       return claim.executionId
     },
-    `Failed and waits for a worker for attempt 2 of 3 since ${noon}: ${nobody}.`,
+    `Failed; attempt 2 of 3 has been waiting for a worker since ${noon}: ${nobody}.`,
   ],
-  ['delayed', ({ given }) => given.delayed({ until: soon }), `Is not to start before ${later}.`],
+  ['delayed', ({ given }) => given.delayed({ until: soon }), `Is delayed until ${later}.`],
   [
     'delayed, and due while nobody supervises',
     ({ given }) => given.delayed({ until: now }),
-    `Is not to start before ${noon}. That is past, but nobody supervises this database: run ff.supervise() in a process.`,
+    `Is delayed until ${noon}. That time has passed, but no process has run the background duties: start a worker or a server.`,
   ],
   [
     'backing off',
@@ -77,7 +77,7 @@ const cases: readonly Case[] = [
       await engine.executions.fail({ ...fenceOf(claim), reason: 'the bank did not answer' })
       return claim.executionId
     },
-    `Failed (the bank did not answer) and is tried again at ${later}, as attempt 2 of 5.`,
+    `Failed (the bank did not answer); attempt 2 of 5 starts at ${later}.`,
   ],
   [
     'put off by its worker',
@@ -86,7 +86,7 @@ const cases: readonly Case[] = [
       await engine.executions.delay({ ...fenceOf(claim), for: '1m' })
       return claim.executionId
     },
-    `Was put off by its worker until ${later}.`,
+    `Was delayed by its worker until ${later}.`,
   ],
   [
     'resumed with a delay',
@@ -95,12 +95,12 @@ const cases: readonly Case[] = [
       await engine.executions.resume({ executionId, delay: '1m' })
       return executionId
     },
-    `Has what it waited for and goes on at ${later}.`,
+    `Was resumed and continues at ${later}.`,
   ],
   [
     'active',
     ({ given }) => given.active({ expiresAt: soon }),
-    `Runs since ${noon} at worker worker-1, whose lease is good until ${later}.`,
+    `Has been running since ${noon} on worker worker-1; its lease is valid until ${later}.`,
   ],
   [
     'active, with progress',
@@ -110,12 +110,12 @@ const cases: readonly Case[] = [
       await engine.executions.renew({ workerInstanceId: 'w-1', leases: [fenceOf(claim)], leaseTtl: '1m' })
       return claim.executionId
     },
-    `Runs since ${noon} at worker w-1, whose lease is good until ${later}. It says: 40 %, counting.`,
+    `Has been running since ${noon} on worker w-1; its lease is valid until ${later}. Progress: 40 %, counting.`,
   ],
   [
     'active, its lease run out',
     ({ given }) => given.active({ expiresAt: past }),
-    `Was held by worker worker-1, which fell silent: its lease ran out at 2026-05-01T11:59:00.000Z. That is past, but nobody supervises this database: run ff.supervise() in a process.`,
+    `Worker worker-1 stopped renewing its lease, which expired at 2026-05-01T11:59:00.000Z. That time has passed, but no process has run the background duties: start a worker or a server.`,
   ],
   [
     'asked to stop',
@@ -125,22 +125,22 @@ const cases: readonly Case[] = [
       await ops.executions.cancel({ executionId, grace: '1m', reason: 'too slow' })
       return executionId
     },
-    `Runs since ${noon} at worker worker-1, whose lease is good until ${later}. It was asked to stop at ${noon} by ops (too slow), and ends at ${later} at the latest.`,
+    `Has been running since ${noon} on worker worker-1; its lease is valid until ${later}. It was asked to stop at ${noon} by ops (too slow); it ends at ${later} at the latest.`,
   ],
   [
     'suspended for a signal',
     ({ given }) => given.suspended({ since: now }),
-    `Is suspended since ${noon} and waits for a signal at waitpoint 'answer'.`,
+    `Has been suspended since ${noon}, waiting for a signal at waitpoint 'answer'.`,
   ],
   [
     'suspended with a timeout',
     ({ given }) => given.suspended({ since: now, timeoutAt: soon, timeoutBehaviour: 'cancel' }),
-    `Is suspended since ${noon} and waits for a signal at waitpoint 'answer'. At ${later} it is cancelled.`,
+    `Has been suspended since ${noon}, waiting for a signal at waitpoint 'answer'. The wait times out at ${later}; then it is cancelled.`,
   ],
   [
     'suspended for an operator',
     ({ given }) => given.suspended({ since: now, condition: { kind: 'operator' } }),
-    `Is suspended since ${noon} and waits for an operator to resume it.`,
+    `Has been suspended since ${noon}, waiting for an operator to resume it.`,
   ],
   [
     'suspended for one of two',
@@ -156,15 +156,23 @@ const cases: readonly Case[] = [
           ],
         },
       }),
-    `Is suspended since ${noon} and waits for one of (a signal named 'paid', the time ${later}).`,
+    `Has been suspended since ${noon}, waiting for one of (a signal named 'paid', the time ${later}).`,
   ],
   [
     'waiting for what it depends on',
     ({ given }) => given.blocked({ since: now, flowId }),
-    `Waits for what it depends on in flow ${flowId} since ${noon}.`,
+    `Has been waiting for its dependencies in flow ${flowId} since ${noon}.`,
   ],
-  ['held back by a quota', ({ given }) => given.rateLimited({ since: now }), `Is held back by a quota since ${noon}.`],
-  ['held by an operator', ({ given }) => given.heldByOperator({ since: now }), `Is held by an operator since ${noon}.`],
+  [
+    'held back by a quota',
+    ({ given }) => given.rateLimited({ since: now }),
+    `Has been blocked by a quota since ${noon}.`,
+  ],
+  [
+    'held by an operator',
+    ({ given }) => given.heldByOperator({ since: now }),
+    `Has been held by an operator since ${noon}.`,
+  ],
   [
     'set aside',
     async ({ given, sql }) => {
@@ -173,7 +181,7 @@ const cases: readonly Case[] = [
       await insert(sql, 'ff_set_aside', { ...aside, subject_id: parseExecutionId(id).uuid })
       return id
     },
-    `Is not to start before ${later}. delayed-promoter could not process it (3 times: bad row) and tries again at ${later}.`,
+    `Is delayed until ${later}. The duty delayed-promoter failed to process it (3 times: bad row) and retries at ${later}.`,
   ],
   ['completed', ({ given }) => given.completed({ endedAt: now }), `Completed at ${noon}.`],
   ['failed', ({ given }) => given.failed({ endedAt: now, reason: 'no money' }), `Failed at ${noon}: no money.`],
@@ -182,15 +190,11 @@ const cases: readonly Case[] = [
     ({ given }) => given.cancelled({ endedAt: now, reason: 'Ada called', by: 'ops' }),
     `Was cancelled at ${noon} by ops: Ada called.`,
   ],
-  [
-    'expired',
-    ({ given }) => given.expired({ endedAt: now, reason: 'deadline' }),
-    `Ran out of time at ${noon}: deadline.`,
-  ],
+  ['expired', ({ given }) => given.expired({ endedAt: now, reason: 'deadline' }), `Expired at ${noon}: deadline.`],
   [
     'skipped',
     ({ given }) => given.skipped({ endedAt: now }),
-    `Was skipped at ${noon}, because what it depends on cannot succeed.`,
+    `Was skipped at ${noon}, because its dependencies cannot succeed.`,
   ],
 ]
 
@@ -206,37 +210,37 @@ const changed: readonly (readonly [string, (given: Factory) => Promise<Execution
     'over its delay',
     (given) => given.interrupted(),
     "interruption = 'delayed'",
-    `Is over its delay and waits for a worker to go on since ${noon}: ${nobody}.`,
+    `Its delay has ended; it has been waiting for a worker since ${noon}: ${nobody}.`,
   ],
   [
     'timed out and resumed',
     (given) => given.resumable(),
     "interruption = 'timed_out'",
-    `Has waited as long as it may and waits for a worker to go on since ${noon}: ${nobody}.`,
+    `Its wait timed out; it has been waiting for a worker since ${noon}: ${nobody}.`,
   ],
   [
     'woken by its children',
     (given) => given.resumable(),
     "interruption = 'children'",
-    `Its children have ended, and it waits for a worker to go on since ${noon}: ${nobody}.`,
+    `Its children have ended; it has been waiting for a worker since ${noon}: ${nobody}.`,
   ],
   [
     'held back by a budget',
     (given) => given.rateLimited({ since: now }),
     "eligibility_state = 'blocked_by_budget'",
-    `Is held back, because a budget is spent, since ${noon}.`,
+    `Has been blocked by a spent budget since ${noon}.`,
   ],
   [
     'blocked by its lane',
     (given) => given.heldByOperator({ since: now, lane: 'slow' }),
     "eligibility_state = 'blocked_by_lane_state'",
-    `Waits, because its lane 'slow' takes no work, since ${noon}.`,
+    `Has been blocked by its lane 'slow', which accepts no work, since ${noon}.`,
   ],
   [
     'blocked by its route',
     (given) => given.heldByOperator({ since: now }),
     "eligibility_state = 'blocked_by_route'",
-    `Waits for a worker with what it needs since ${noon}.`,
+    `Has been waiting for a worker with the required capabilities since ${noon}.`,
   ],
 ]
 
@@ -247,15 +251,15 @@ test.each(changed)('%s', async (_, make, change, sentence) => {
   expect(await sentenceOf(engine, id)).toBe(sentence)
 })
 
-test('what is due while somebody supervises happens in a moment; if nobody has for long, that is told', async () => {
+test('a due duty runs within seconds; the sentence says when no process has run duties for long', async () => {
   const { engine, sql, clock, given } = await atNoon()
   const id = await given.delayed({ until: now })
   await insert(sql, 'ff_duty', { duty: 'supervisor', last_run_at_ms: now })
-  const start = `Is not to start before ${noon}. That is past,`
-  expect(await sentenceOf(engine, id)).toBe(`${start} and whoever supervises acts in a moment.`)
+  const start = `Is delayed until ${noon}. That time has passed`
+  expect(await sentenceOf(engine, id)).toBe(`${start}; the background duty will run within seconds.`)
   await clock.advance('2m')
   expect(await sentenceOf(engine, id)).toBe(
-    `${start} but nobody supervises this database since ${noon}: run ff.supervise() in a process.`,
+    `${start}, but no process has run the background duties since ${noon}: start a worker or a server.`,
   )
 })
 

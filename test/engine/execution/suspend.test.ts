@@ -65,9 +65,9 @@ test.each([
 })
 
 test.each([
-  [{ kind: 'time', at: 4_000_000_000_000 }, 'waiting_for_delay', 'waits for a point in time'],
-  [{ kind: 'operator' }, 'paused_by_operator', 'waits for an operator'],
-  [{ kind: 'timeout' }, 'waiting_for_delay', 'waits for its timeout'],
+  [{ kind: 'time', at: 4_000_000_000_000 }, 'waiting_for_delay', 'waiting for a point in time'],
+  [{ kind: 'operator' }, 'paused_by_operator', 'waiting for an operator'],
+  [{ kind: 'timeout' }, 'waiting_for_delay', 'waiting for its timeout'],
 ] as const)('SUSP-02 one that no signal helps says so: %o', async (condition, blockingReason, detail) => {
   const { engine } = await setup()
   const { claim } = await waiting(engine, { condition, timeout: '1h' })

@@ -61,7 +61,7 @@ test('while it waits, explain says why and until when; at the limit it fails, an
   expect({ publicState, blockingReason }).toEqual({ publicState: 'delayed', blockingReason: 'waiting_for_delay' })
   expect(await engine.executions.explain(executionId)).toMatchObject({
     until: delayUntil,
-    sentence: `Its worker died or was blocked (2 times in a row; last: worker-2, worker-1); it is tried again at ${new Date(delayUntil!).toISOString()}.`,
+    sentence: `Its worker died or was blocked (2 times in a row; last: worker-2, worker-1); it will be retried at ${new Date(delayUntil!).toISOString()}.`,
   })
   await reclaim(fixture, 'worker-3')
   await die(fixture)

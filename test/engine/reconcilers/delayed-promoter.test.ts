@@ -18,7 +18,7 @@ test('DELAY-01 a due delay makes the execution eligible and changes nothing else
     publicState: 'waiting',
     state: { ...before!.state, eligibilityState: 'eligible_now' },
     blockingReason: 'waiting_for_worker',
-    blockingDetail: "waits for a worker on lane 'default'",
+    blockingDetail: "waiting for a worker on lane 'default'",
     delayUntil: null,
     lastMutationAt: after!.lastMutationAt,
   })
