@@ -49,17 +49,19 @@ interface Completed {
 
 /** Prefixes become ids. A prefix without an execution, or with several, is refused alone. */
 async function complete(engine: Engine, typed: readonly string[]): Promise<Completed> {
-  const ids = new Set<string>()
+  // One execution may be named by its id and by a prefix.
+  const ids = new Map<string, string>()
   const refused: Completed['refused'][number][] = []
   for (const each of typed) {
     try {
-      ids.add(await executionOf(engine, each))
+      const id = await executionOf(engine, each)
+      ids.set(bare(id), id)
     } catch (error) {
       if (!EngineError.is(error) || error.retryable) throw error
       refused.push({ id: each, answer: { kind: 'refused', error } })
     }
   }
-  return { ids: [...ids], refused }
+  return { ids: [...ids.values()], refused }
 }
 
 function tell<Answer extends { readonly kind: string }>(

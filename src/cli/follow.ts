@@ -6,6 +6,7 @@ import { isEnded } from '../model/state.ts'
 import { followTimeline } from '../server/timeline-stream.ts'
 import type { Cli } from './cli.ts'
 import { bare, bareIds } from './ids.ts'
+import { outcomeWord } from './state-words.ts'
 import { everyRow } from './pages.ts'
 import { cut, harmless, padTo } from './text.ts'
 import { instant } from './time.ts'
@@ -60,7 +61,7 @@ export function printEvent(cli: Cli, event: LogEvent, isOfMany: boolean): void {
 export function detailOf(event: LogEvent): string {
   const { outcome, reason, workerInstanceId, leaseEpoch, leaseEffect, attemptIndex, actor } = event
   const parts = [
-    outcome,
+    outcome === null ? null : outcomeWord(outcome),
     event.kind === 'signalled' ? signalOf(event) : reason === null ? null : bareIds(reason),
     attemptIndex !== null && attemptIndex > 0 && leaseEffect === 'acquired' ? `attempt ${attemptIndex + 1}` : null,
     leaseEffect === 'reclaimed' ? 'taken over' : null,

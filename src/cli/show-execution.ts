@@ -1,11 +1,15 @@
 // One execution on the screen: what it is and why, then what it has done, each part as a table.
 import type { Attempt } from '../engine/attempt/list.ts'
 import type { LogEvent } from '../engine/event/log-event.ts'
+import type { ExecutionInput } from '../engine/execution/input.ts'
 import type { ExecutionResult } from '../engine/execution/result.ts'
 import type { Execution } from '../engine/execution/snapshot.ts'
 import type { Step } from '../engine/step/step.ts'
 import type { Waitpoint } from '../engine/waitpoint/list.ts'
 import type { Explanation } from '../model/explain.ts'
+import { errorLine, readError } from './show-error.ts'
+import { asFact } from './show-value.ts'
+import { attemptWord } from './state-words.ts'
 import { detailOf } from './follow.ts'
 import { bare, bareIds } from './ids.ts'
 import { stateColour, type Column, type Printer } from './print.ts'
@@ -13,13 +17,15 @@ import { harmless } from './text.ts'
 import { clockTime, instant, relative, span } from './time.ts'
 import { inShort } from './value.ts'
 
-export function showFacts(
-  out: Printer,
-  execution: Execution,
-  explanation: Explanation | null,
-  result: ExecutionResult | null,
-  now: number,
-): void {
+export interface Described {
+  readonly execution: Execution
+  readonly explanation: Explanation | null
+  readonly input: ExecutionInput | null
+  readonly result: ExecutionResult | null
+}
+
+export function showFacts(out: Printer, described: Described, now: number): void {
+  const { execution, explanation, input, result } = described
   const { publicState, lease, progress, policy } = execution
   const state = stateColour(publicState, out.colours)(publicState)
   out.line(`${out.colours.bold(harmless(execution.kind))}  ${state}  ${out.colours.dim(bare(execution.executionId))}`)
@@ -37,6 +43,7 @@ export function showFacts(
     ['key', execution.idempotencyKey],
     ['flow', execution.flowId === null ? null : bare(execution.flowId)],
     ['parent', execution.parentId === null ? null : bare(execution.parentId)],
+    ['input', input === null ? null : asFact(out, { bytes: input.payload, encoding: input.encoding })],
     ['created', `${time(execution.createdAt)} by ${execution.creator}`],
     ['started', time(execution.startedAt)],
     ['ended', time(execution.endedAt)],
@@ -63,7 +70,7 @@ export function showFacts(
     ],
     ['reason', reasonOf(execution)],
     ['cancelled by', execution.cancelledBy],
-    ['result', result?.kind === 'completed' && result.result !== null ? inShort(result.result, result.encoding) : null],
+    ['result', result?.kind === 'completed' ? asFact(out, { bytes: result.result, encoding: result.encoding }) : null],
   ])
   const ways = explanation?.ways ?? []
   if (ways.length > 0 && out.isTerminal) out.line(`\n${out.colours.dim('It can be changed by')}`)
@@ -110,9 +117,14 @@ export function showSteps(out: Printer, steps: readonly Step[], limit: number): 
     { title: 'STATE', of: (row) => row.state, paint: (row, c) => paintOfStep(row.state, c) },
     { title: 'TRIES', of: (row) => String(row.tryCount), align: 'right' },
     { title: 'TOOK', of: (row) => (row.durationMs === null ? '' : span(row.durationMs)), align: 'right' },
-    { title: 'RESULT', of: (row) => inShort(row.result, row.resultEncoding), gives: true },
+    { title: 'RESULT', of: resultOf, gives: true },
   ]
   out.table(columns, lastOf(steps, limit))
+}
+
+function resultOf({ state, result, resultEncoding }: Step): string {
+  const error = state === 'succeeded' ? null : readError(result, resultEncoding)
+  return error === null ? inShort(result, resultEncoding) : errorLine(error)
 }
 
 function paintOfStep(state: string, colours: Printer['colours']): (text: string) => string {
@@ -127,7 +139,7 @@ export function showAttempts(out: Printer, attempts: readonly Attempt[], limit: 
   const columns: Column<Attempt>[] = [
     { title: '#', of: (row) => String(row.attemptIndex + 1), align: 'right' },
     { title: 'TYPE', of: (row) => row.type },
-    { title: 'OUTCOME', of: (row) => row.outcome },
+    { title: 'OUTCOME', of: (row) => attemptWord(row.outcome) },
     { title: 'STARTED', of: (row) => clockTime(row.startedAt, now) },
     { title: 'TOOK', of: (row) => (row.endedAt === null ? '' : span(row.endedAt - row.startedAt)), align: 'right' },
     { title: 'WORKER', of: (row) => row.workerInstanceId ?? '', gives: true },

@@ -3,7 +3,8 @@ import type { Engine } from '../engine/contract.ts'
 import type { EventKind, LogEvent } from '../engine/event/log-event.ts'
 import type { Cli } from './cli.ts'
 import { bare, bareIds } from './ids.ts'
-import type { Colours } from './print.ts'
+import { stateColour, type Colours } from './print.ts'
+import { outcomeWord, stateAfter, wayInto } from './state-words.ts'
 import { cut, harmless, padTo } from './text.ts'
 import { instant } from './time.ts'
 
@@ -47,16 +48,23 @@ function print({ out }: Cli, event: LogEvent, kind: string): void {
   const { colours } = out
   const id = bare(event.executionId ?? event.flowId ?? '')
   const time = colours.dim(instant(event.occurredAt).slice(11, 23))
-  const what = paintOf(event, colours)(padTo(event.outcome ?? event.kind, 12))
-  const reason = cut(harmless(bareIds(event.reason ?? '')), Math.max(0, out.width - 86))
-  out.line(
-    `${time}  ${padTo(cut(harmless(kind), 16), 16)}  ${what}  ${colours.dim(padTo(id, 36))}  ${reason}`.trimEnd(),
+  const what = paintOf(event, colours)(padTo(wordOf(event), 12))
+  const detail = [wayInto(event), bareIds(event.reason ?? '')].filter((part) => part !== '').join(': ')
+  const shown = cut(harmless(detail), Math.max(0, out.width - 86))
+  out.line(`${time}  ${padTo(cut(harmless(kind), 16), 16)}  ${what}  ${colours.dim(padTo(id, 36))}  ${shown}`.trimEnd())
+}
+
+/** The state that `list` shows from now on; else what happened. */
+function wordOf(event: LogEvent): string {
+  const ended = event.outcome === null ? null : outcomeWord(event.outcome)
+  return (
+    stateAfter(event) ?? ended ?? event.kind.replace(/^(flow|worker|schedule|api_key|key)_/, '').replaceAll('_', ' ')
   )
 }
 
-function paintOf({ kind, outcome }: LogEvent, colours: Colours): (text: string) => string {
-  if (outcome === 'success') return colours.green
-  if (outcome === 'cancelled' || outcome === 'skipped') return colours.gray
-  if (outcome !== null) return colours.red
-  return kind === 'retried' || kind === 'lapsed' ? colours.yellow : colours.cyan
+function paintOf(event: LogEvent, colours: Colours): (text: string) => string {
+  const { kind, outcome } = event
+  if (kind === 'retried' || kind === 'lapsed') return colours.yellow
+  const state = outcome === null ? stateAfter(event) : outcomeWord(outcome)
+  return state === null ? colours.cyan : stateColour(state, colours)
 }

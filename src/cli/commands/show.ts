@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { Attempt } from '../../engine/attempt/list.ts'
 import type { Engine } from '../../engine/contract.ts'
 import type { LogEvent } from '../../engine/event/log-event.ts'
+import type { ExecutionInput } from '../../engine/execution/input.ts'
 import type { ExecutionResult } from '../../engine/execution/result.ts'
 import type { Execution } from '../../engine/execution/snapshot.ts'
 import type { Step } from '../../engine/step/step.ts'
@@ -15,12 +16,14 @@ import { executionOf } from '../ids.ts'
 import { examples } from '../examples.ts'
 import { collect } from '../pages.ts'
 import { readable, withValues } from '../value.ts'
+import { showError } from '../show-error.ts'
+import { showLongValue } from '../show-value.ts'
 import { showAttempts, showEvents, showFacts, showSteps, showWaitpoints } from '../show-execution.ts'
 
 export function addShow(program: Command, cli: Cli): void {
   const command = program
     .command('show')
-    .description('one execution: why it is not running, its steps, attempts and what happened to it')
+    .description('one execution: why it is not running, its input, steps, result or error, attempts and events')
     .argument('<id>', 'the execution')
     .option('--limit <n>', 'the most of steps, attempts and events each, the last ones (default: 20)', wholeNumber)
     .addHelpText('after', examples('show 0190b6d2-4f1c', 'show 0190b6d2-4f1c --json'))
@@ -38,6 +41,7 @@ export function addShow(program: Command, cli: Cli): void {
 interface Whole {
   readonly execution: Execution
   readonly explanation: Explanation | null
+  readonly input: ExecutionInput | null
   readonly result: ExecutionResult | null
   readonly waitpoints: readonly Waitpoint[]
   readonly steps: readonly Step[]
@@ -54,8 +58,9 @@ async function read(engine: Engine, id: ExecutionId): Promise<Whole> {
     throw new EngineError('execution_not_found', `execution ${id} does not exist`, { executionId: id })
   }
   const page = { limit: 1000 }
-  const [explanation, result, waitpoints, steps, attempts, events] = await Promise.all([
+  const [explanation, input, result, waitpoints, steps, attempts, events] = await Promise.all([
     engine.executions.explain(id),
+    engine.executions.input(id),
     engine.executions.result(id),
     engine.waitpoints.list(id, page),
     collect(most, async (from) => {
@@ -74,6 +79,7 @@ async function read(engine: Engine, id: ExecutionId): Promise<Whole> {
   return {
     execution,
     explanation,
+    input,
     result,
     waitpoints: waitpoints.waitpoints,
     steps: steps.rows,
@@ -82,11 +88,12 @@ async function read(engine: Engine, id: ExecutionId): Promise<Whole> {
   }
 }
 
-function asJson({ execution, explanation, result, waitpoints, steps, attempts, events }: Whole): unknown {
+function asJson({ execution, explanation, input, result, waitpoints, steps, attempts, events }: Whole): unknown {
   const { facts: _facts, ...why } = explanation ?? { facts: null }
   return {
     execution,
     explanation: explanation === null ? null : why,
+    input: input === null ? null : readable(input.payload, input.encoding),
     result: result?.kind === 'completed' ? readable(result.result, result.encoding) : null,
     waitpoints,
     steps: steps.map(withValues),
@@ -96,8 +103,13 @@ function asJson({ execution, explanation, result, waitpoints, steps, attempts, e
 }
 
 function print(cli: Cli, whole: Whole, now: number, limit: number): void {
-  const { execution, explanation, result, waitpoints, steps, attempts, events } = whole
-  showFacts(cli.out, execution, explanation, result, now)
+  const { execution, input, result, waitpoints, steps, attempts, events } = whole
+  showFacts(cli.out, whole, now)
+  if (input !== null) showLongValue(cli.out, 'Input', { bytes: input.payload, encoding: input.encoding })
+  if (result?.kind === 'completed') {
+    showLongValue(cli.out, 'Result', { bytes: result.result, encoding: result.encoding })
+  }
+  showError(cli.out, execution, attempts)
   showWaitpoints(cli.out, waitpoints, now)
   showSteps(cli.out, steps, limit)
   showAttempts(cli.out, attempts, limit, now)

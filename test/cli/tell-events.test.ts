@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { Cli } from '../../src/cli/cli.ts'
+import { tellEvents } from '../../src/cli/tell-events.ts'
+import { interruptible, typing } from './typed.ts'
+
+test('dev names states as list does', async () => {
+  const { engine } = await typing()
+  let out = ''
+  const stdout = { write: (text: string) => void (out += text) }
+  const { signal } = interruptible()
+  const telling = tellEvents(new Cli({ stdout, stderr: stdout, env: { NO_COLOR: '1' } }), engine, signal)
+  const stateOf = async (id: string): Promise<string> => (await engine.executions.describe(id))!.publicState
+  const retry = { attempts: 2, backoff: { type: 'fixed', delayMs: 60_000 } } as const
+  const { executionId: retried } = await engine.executions.create({ kind: 'flaky', policy: { retry } })
+  const { executionId: done } = await engine.executions.create({ kind: 'quick' })
+  const { executionId: gone } = await engine.executions.create({ kind: 'late', delay: '1h' })
+  const words = new Map<string, string[]>()
+  const told = async (id: string): Promise<void> => {
+    words.set(id, [...(words.get(id) ?? []), await stateOf(id)])
+    const uuid = id.slice(id.indexOf(':', 4) + 1)
+    const seen = (): string[] =>
+      out
+        .split('\n')
+        .filter((line) => line.includes(uuid))
+        .map((line) => line.split(/ {2,}/)[2]!)
+    await expect.poll(seen).toEqual(words.get(id))
+  }
+  await expect
+    .poll(async () => {
+      const { executionId } = await engine.executions.create({ kind: 'probe', delay: '1h' })
+      await engine.executions.cancel({ executionId })
+      return out
+    })
+    .toContain('probe')
+  const held = { workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'] }
+  const { claims } = await engine.executions.claim({ ...held, max: 10 })
+  expect(claims).toHaveLength(2)
+  const fenceOf = (id: string) => {
+    const { executionId, leaseId, leaseEpoch } = claims.find((claim) => claim.executionId === id)!
+    return { executionId, leaseId, leaseEpoch }
+  }
+  await told(retried)
+  await told(done)
+  await engine.executions.complete(fenceOf(done))
+  await told(done)
+  await engine.executions.fail({ ...fenceOf(retried), reason: 'the bank said no', category: 'transient' })
+  await told(retried)
+  await engine.executions.cancel({ executionId: gone })
+  await told(gone)
+  expect([...words.values()].flat()).toEqual(['active', 'delayed', 'active', 'completed', 'cancelled'])
+  expect(out).toContain('to retry: the bank said no')
+  expect(out).not.toMatch(/acquired|success|retried/)
+  void telling
+})
