@@ -109,13 +109,19 @@ export interface Context<S extends Signals = Signals> {
   readonly abort: AbortSignal
   readonly logger: Logger
 
-  /** Runs the function, records what it gives, and never runs it again once it has succeeded. */
+  /**
+   * Runs the function and records its result under the name. Once it has succeeded it never runs again: later runs get the recorded
+   * result. Steps of one name are numbered in the order in which the code reaches them; if that order can change between runs, give
+   * each its own name.
+   */
   step<Value>(
     name: string,
     work: (attempt: StepTry) => Promise<Value> | Value,
     options?: StepOptions<Value>,
   ): Promise<Value>
+  /** Waits, without a worker. The end is recorded when the code first reaches it, and is the same in every later run. */
   sleep(name: string, duration: Duration): Wait<void>
+  /** Waits until a point in time; does not wait if it has passed. */
   sleepUntil(name: string, time: number | Date): Wait<void>
   // In this order: the compiler reports the last one, which names the declared signals.
   /** Waits for a signal by name, or through the waitpoint of that name. The schema checks and types what was sent with it. */

@@ -1,5 +1,5 @@
-// What the execution has recorded so far, as a run of its code meets it: by name, and of several with one name in the order of
-// their first use.
+// The recorded steps of an execution, as a run of its code reaches them: by name, and those of one name in the order of their first
+// use.
 import type { Step } from '../engine/step/step.ts'
 import { EngineError } from '../model/errors.ts'
 import { checkStepName, isForgotten, type StepKind } from '../model/step.ts'
@@ -30,7 +30,7 @@ export class History {
   /** How often each name was met. */
   #counts: Map<string, number> | null = null
   #place = 0
-  readonly #unmet: Set<Step> = noneOf
+  readonly #notMet: Set<Step> = noneOf
   /** What was over in an earlier run, in the order in which it was recorded then; children twice, with their making. */
   readonly #over: readonly Step[] = noSteps
   readonly #making: ReadonlyMap<Step, Step> = none as ReadonlyMap<never, Step>
@@ -49,7 +49,7 @@ export class History {
     this.#steps = new Map(known.map((step) => [keyOf(step), step]))
     const failed = steps.filter((step) => step.state === 'failed' && isForgotten(step, attemptIndex))
     if (failed.length > 0) this.#forgotten = new Map(failed.map((step) => [keyOf(step), step]))
-    this.#unmet = new Set(known)
+    this.#notMet = new Set(known)
     const children = known.filter(({ madeRecordNumber }) => madeRecordNumber !== null)
     this.#over = known.filter(({ state }) => state !== 'pending')
     if (children.length > 0) {
@@ -71,10 +71,10 @@ export class History {
     const place = this.#place++
     if (this.isStrict) this.#refuseOther(kind, name, place, recorded)
     if (recorded !== null && recorded.kind !== kind) {
-      const sentence = `${show(name)} is recorded as a ${recorded.kind}, and now it is a ${kind}; give the new one another name`
+      const sentence = `${show(name)} is recorded as a ${recorded.kind}, but is now a ${kind}; give the new ${kind} another name`
       throw new EngineError('step_kind_conflict', sentence, { step: name, recorded: recorded.kind, kind })
     }
-    if (recorded !== null) this.#unmet.delete(recorded)
+    if (recorded !== null) this.#notMet.delete(recorded)
     const failedIn = this.#forgotten.get(key)?.attemptIndex ?? null
     const made = recorded === null ? null : (this.#making.get(recorded) ?? null)
     return { kind, name, index, place, recorded, made, failedIn }
@@ -101,32 +101,28 @@ export class History {
     return first !== undefined && first.recordNumber < recordNumber
   }
 
-  /** What has settled in an earlier run and was not met in this one. */
-  get unmet(): readonly Step[] {
+  /** The steps that were over in an earlier run and that this one has not reached. */
+  get unreached(): readonly Step[] {
     return this.notMet.filter(isSettled)
   }
 
-  /** What is recorded and was not met in this one, over or not. */
+  /** All recorded steps that this run has not reached, over or not. */
   get notMet(): readonly Step[] {
-    return [...this.#unmet]
+    return [...this.#notMet]
   }
 
   #refuseOther(kind: StepKind, name: string, place: number, recorded: Step | null): void {
     const expected = this.#byPlace.get(place)
     if (expected === undefined ? recorded === null : expected === recorded) return
     throw nondeterminism(
-      `the code met the ${kind} ${show(name)} ${expected === undefined ? 'earlier or later than it is recorded' : `where ${show(expected.name)} is recorded`}`,
+      `the code reached the ${kind} ${show(name)} ${expected === undefined ? 'earlier or later than it is recorded' : `where ${show(expected.name)} is recorded`}`,
       { expected: expected?.name ?? null, met: name },
     )
   }
 }
 
 export function nondeterminism(what: string, details: Readonly<Record<string, unknown>>): EngineError {
-  return new EngineError(
-    'nondeterminism',
-    `${what}; a strict task keeps its order, so give changed code a new version`,
-    details,
-  )
+  return new EngineError('nondeterminism', `${what}; the task is strict, so give changed code a new version`, details)
 }
 
 function isSettled({ state }: Step): boolean {

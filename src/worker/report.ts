@@ -80,6 +80,12 @@ export function reportLost(logger: Logger, lease: Lease, error: EngineError, has
   logger.warn(`${head} lost its lease, and its result is dropped: ${lossText(error)}`, fields)
 }
 
+/** The run has returned without some of the steps that earlier runs recorded. */
+export function reportUnreached(logger: Logger, lease: Lease, sentence: string, steps: readonly string[]): void {
+  const fields = { ...runFields(lease), steps }
+  logger.warn(`${fields.kind} ${fields.executionId}: ${shortened(sentence)}`, fields)
+}
+
 export function reportStart(logger: Logger, lease: Lease, reason: ClaimReason): void {
   if (ignoresDebug(logger)) return
   const fields = { ...runFields(lease), reason }

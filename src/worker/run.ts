@@ -13,7 +13,7 @@ import type { Lease } from './lease.ts'
 import { through, type Middleware } from './middleware.ts'
 import { cut, messageOf, type Outcome, type Telling } from './outcome.ts'
 import type { ProcessClock } from './process-clock.ts'
-import { reportEnd, reportStart } from './report.ts'
+import { reportEnd, reportStart, reportUnreached } from './report.ts'
 import { whole } from './resumed-signals.ts'
 import { checkBy, type Schema } from './schema.ts'
 import type { Task } from './task.ts'
@@ -88,7 +88,7 @@ async function runAfter(
     const value = await runThrough(middleware, code, checked)
     if (code.departure !== null) return code.departure
     code.checkAwaited()
-    if (steps.length > 0) await warnOfUnmet(holder, history)
+    if (steps.length > 0) await warnOfUnreached(holder, history)
     return returned(holder, task, output === undefined ? value : await outputOf(output, value, task))
   } catch (error) {
     if (holder.lease.isLost) return lost
@@ -145,14 +145,24 @@ function failForGood(error: unknown): never {
   throw error instanceof PermanentError ? error : new PermanentError(messageOf(error), { cause: error })
 }
 
-/** The code has changed under the execution: harmless, but whoever looks for the step should know. */
-async function warnOfUnmet(holder: Holder, history: History): Promise<void> {
-  const { engine, fence } = holder
-  const names = history.unmet.map((step) => step.name)
-  if (names.length === 0) return
-  const steps = names.map((name) => JSON.stringify(name)).join(', ')
-  if (history.isStrict) throw nondeterminism(`the code never met ${steps}, which it has recorded`, { expected: names })
-  const few = names.slice(0, 20)
-  const reason = `the run ended without ${few.map((name) => JSON.stringify(name)).join(', ')}, which it has recorded`
+/** The code has probably changed since: a strict task fails; for others the log and the timeline say so. */
+async function warnOfUnreached(holder: Holder, history: History): Promise<void> {
+  const { engine, fence, lease, logger } = holder
+  const unreached = history.unreached
+  if (unreached.length === 0) return
+  const steps = unreached.map(({ name }) => name)
+  const sentence = unreachedText(unreached)
+  if (history.isStrict) throw nondeterminism(sentence, { expected: steps })
+  const reason = `${sentence}; give changed code a new version`
+  const few = steps.slice(0, 20)
   await holder.insist(() => engine.executions.warn({ ...fence, reason: cut(reason), details: { steps: few } }))
+  reportUnreached(logger, lease, reason, few)
+}
+
+/** `recorded step "a" was not reached by the current code` */
+function unreachedText(steps: readonly Step[]): string {
+  const few = steps.slice(0, 20).map(({ kind, name }) => `${kind} ${JSON.stringify(name)}`)
+  const more = steps.length > few.length ? ` and ${steps.length - few.length} more` : ''
+  const verb = steps.length === 1 ? 'was' : 'were'
+  return `recorded ${few.join(', ')}${more} ${verb} not reached by the current code`
 }

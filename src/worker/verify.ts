@@ -113,7 +113,7 @@ const withoutThrowing: readonly RecordedRun['state'][] = ['completed', 'suspende
 function atError(error: unknown, history: ReplayHistory, run: RecordedRun): Finding {
   if (error instanceof RunLeft) return same
   const isRefused = EngineError.is(error, 'step_value_refused')
-  const [missing] = history.unmet
+  const [missing] = history.unreached
   if (!isRefused && missing === undefined && !withoutThrowing.includes(run.state)) return same
   const message = error instanceof Error ? error.message : String(error)
   const where =

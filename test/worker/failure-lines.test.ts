@@ -224,3 +224,27 @@ test('start and end of a run are logged at debug', async () => {
   ])
   expect(above()).toHaveLength(1)
 })
+
+test('recorded steps that changed code does not reach are one warning when the run has returned', async () => {
+  const { logger, lines, above } = logged()
+  let isOld = true
+  const order = task('order', fixed(2, 0), async (ctx) => {
+    await ctx.step('kept', () => 1)
+    if (!isOld) return
+    await Promise.all([ctx.step('b', () => 2), ctx.sleepUntil('c', new Date(1000))])
+    throw new Error('deployed anew')
+  })
+  const { submit, worker } = await working([order], { logger })
+  const { id } = await submit(order)
+  await worker.tick()
+  isOld = false
+  await worker.tick()
+  expect(above()).toEqual([
+    expect.stringContaining('deployed anew'),
+    'warn order <id>: recorded step "b", sleep "c" were not reached by the current code; give changed code a new version',
+  ])
+  expect(lines.findLast(({ level }) => level === 'warn')!.fields).toMatchObject({
+    executionId: bare(id),
+    steps: ['b', 'c'],
+  })
+})

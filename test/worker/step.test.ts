@@ -139,7 +139,7 @@ test('a step without a name, an unknown option, a name that changes its kind: re
   await after('2s')
   expect(await run.state()).toBe('failed')
   expect((await engine.attempts.list(run.id)).attempts[1]!.failureReason).toContain(
-    '"same" is recorded as a step, and now it is a sleep',
+    '"same" is recorded as a step, but is now a sleep',
   )
 })
 
@@ -159,7 +159,7 @@ test('a recorded step that the finished run never reached leaves a warning event
   const warnings = []
   for await (const event of run.events()) if (event.kind === 'warned') warnings.push(event)
   expect(warnings[0]).toMatchObject({
-    reason: 'the run ended without "dropped", which it has recorded',
+    reason: 'recorded step "dropped" was not reached by the current code; give changed code a new version',
     details: { steps: ['dropped'] },
   })
 })

@@ -23,9 +23,11 @@ test('a strict task refuses a changed order and a missing step, with both names'
   }
   expect(await reasonOf(['a', 'b'])).toBe('none')
   expect(await reasonOf(['a', 'b', 'c'])).toBe('none')
-  expect(await reasonOf(['b', 'a'])).toContain('the code met the step "b" where "a" is recorded')
-  expect(await reasonOf(['a', 'x'])).toContain('the code met the step "x" where "b" is recorded')
-  expect(await reasonOf(['a'])).toContain('the code never met "b", which it has recorded')
+  expect(await reasonOf(['b', 'a'])).toContain('the code reached the step "b" where "a" is recorded')
+  expect(await reasonOf(['a', 'x'])).toContain('the code reached the step "x" where "b" is recorded')
+  expect(await reasonOf(['a'])).toContain(
+    'recorded step "b" was not reached by the current code; the task is strict, so give changed code a new version',
+  )
 })
 
 test('a strict task with steps side by side meets them in the same order again', async () => {

@@ -6,6 +6,7 @@ import { exportRun, type RecordedRun } from '../../worker/recorded-run.ts'
 import { idsOf } from '../arguments.ts'
 import type { Cli } from '../cli.ts'
 import { examples } from '../examples.ts'
+import { executionOf } from '../ids.ts'
 
 export function addExport(program: Command, cli: Cli): void {
   const command = program
@@ -15,15 +16,12 @@ export function addExport(program: Command, cli: Cli): void {
     .option('--to <directory>', 'write one file for each run (default: print one line for each)')
     .addHelpText(
       'after',
-      examples(
-        "export '{fp:7}:0190b6d2-...' > run.json",
-        'list --state suspended --all | flowfabric export - --to runs',
-      ),
+      examples('export 0190b6d2-4f1c > run.json', 'list --state suspended --all | flowfabric export - --to runs'),
     )
   cli.does(command, ({ to }: { readonly to?: string }, ids: string[]) =>
     cli.connected(async ({ engine }) => {
       for (const id of await idsOf(ids, cli.surroundings)) {
-        const run = await exportRun(engine, id)
+        const run = await exportRun(engine, await executionOf(engine, id))
         if (to === undefined) cli.out.line(JSON.stringify(run))
         else await write(cli, to, run)
       }

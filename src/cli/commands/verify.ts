@@ -6,6 +6,7 @@ import { newStepPlaces, verify, type VerifiedRun, type VerifyOptions } from '../
 import type { Cli } from '../cli.ts'
 import { examples } from '../examples.ts'
 import { failed } from '../failure.ts'
+import { bare } from '../ids.ts'
 import { taskLoader } from '../load-tasks.ts'
 import { recordedRunsIn } from '../recorded-runs.ts'
 import { harmless } from '../text.ts'
@@ -59,7 +60,7 @@ function report(cli: Cli, runs: readonly (Checked & { readonly file: string })[]
   const { out } = cli
   const paint = { same: out.colours.green, new: out.colours.yellow, skipped: out.colours.dim, differs: out.colours.red }
   for (const { file, executionId, kind, sentence } of runs.filter((run) => run.kind !== 'same')) {
-    out.line(`${paint[kind](kind)}  ${harmless(file)}  ${executionId}`)
+    out.line(`${paint[kind](kind)}  ${harmless(file)}  ${bare(executionId)}`)
     out.paragraph(harmless(sentence), '  ')
   }
   const counts = Object.keys(paint).map((kind) => [kind, runs.filter((run) => run.kind === kind).length] as const)
