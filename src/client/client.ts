@@ -4,9 +4,16 @@ import { headers as names } from '../api/headers.ts'
 import type { Route } from '../api/route.ts'
 import { EngineError } from '../model/errors.ts'
 import { retryAfterMs, valueOf } from './answer.ts'
+import { LostConnection } from './lost-connection.ts'
 import type { WireRequest } from './request.ts'
 import { Later, untilAnswered } from './retry.ts'
 import { Transport, type Reply, type Sockets } from './transport.ts'
+
+/** Learns from every request whether the server, and the database behind it, can be reached. */
+export interface ConnectionWatcher {
+  failed(what: 'database' | 'server', reason: string, sentAt: number): void
+  answered(sentAt: number): void
+}
 
 export interface ClientOptions {
   readonly token?: string | undefined
@@ -16,6 +23,7 @@ export interface ClientOptions {
   readonly patienceMs: number
   /** What one request is asked to wait at most: a server bears a minute, and proxies often less. */
   readonly longestWaitMs: number
+  readonly watcher?: ConnectionWatcher | undefined
 }
 
 export interface Called extends WireRequest {
@@ -99,15 +107,29 @@ export class Client {
     const requestId = randomUUID()
     const { patienceMs } = this.options
     return untilAnswered({ isRepeatable, patienceMs, signal }, async () => {
-      const reply = await this.#send({ ...called, signal }, requestId)
+      const sentAt = performance.now()
+      const reply = await this.#send({ ...called, signal }, requestId).catch((error: unknown) => {
+        if (error instanceof LostConnection) this.options.watcher?.failed('server', error.message, sentAt)
+        throw error
+      })
       this.#hearNamespace(called, reply)
       try {
-        return valueOf(route, reply, requestId)
+        const value = valueOf(route, reply, requestId)
+        this.options.watcher?.answered(sentAt)
+        return value
       } catch (error) {
+        this.#watchRefusal(error, sentAt)
         const isLater = EngineError.is(error) && (reply.status === 429 || reply.status === 503)
         throw isLater ? new Later(error, retryAfterMs(reply)) : error
       }
     })
+  }
+
+  #watchRefusal(error: unknown, sentAt: number): void {
+    if (EngineError.is(error, 'server_stopping')) this.options.watcher?.failed('server', error.message, sentAt)
+    else if (EngineError.is(error, 'database_unreachable'))
+      this.options.watcher?.failed('database', error.message, sentAt)
+    else this.options.watcher?.answered(sentAt)
   }
 
   // An answer to whoever is bound to another namespace tells of that one.

@@ -3,7 +3,7 @@ import { EngineError, refusal } from '../model/errors.ts'
 import { show } from '../model/text.ts'
 import type { Engine } from '../engine/contract.ts'
 import { unbound } from './caller-headers.ts'
-import { Client } from './client.ts'
+import { Client, type ConnectionWatcher } from './client.ts'
 import { engineOver } from './engine.ts'
 
 export interface OpenClientOptions {
@@ -15,6 +15,7 @@ export interface OpenClientOptions {
   readonly patienceMs?: number
   /** What one request is asked to wait at most; defaults to 25 s. */
   readonly longestWaitMs?: number
+  readonly watcher?: ConnectionWatcher
 }
 
 export interface OpenClient {
@@ -24,8 +25,8 @@ export interface OpenClient {
 }
 
 export async function openClient(url: string, options: OpenClientOptions = {}): Promise<OpenClient> {
-  const { token, timeoutMs = 30_000, patienceMs = 10_000, longestWaitMs = 25_000 } = options
-  const client = new Client(parseBase(url), { token: checkToken(token), timeoutMs, patienceMs, longestWaitMs })
+  const { token, timeoutMs = 30_000, patienceMs = 10_000, longestWaitMs = 25_000, watcher } = options
+  const client = new Client(parseBase(url), { token: checkToken(token), timeoutMs, patienceMs, longestWaitMs, watcher })
   const engine = engineOver(client, unbound)
   try {
     await engine.serverTime()

@@ -9,6 +9,7 @@ import { refuseUnknownFields } from '../model/shape.ts'
 import type { Telemetry } from '../worker/telemetry.ts'
 import type { FlowFabric } from './flowfabric.ts'
 import { holdServer } from './hold-server.ts'
+import { Outage } from './outage.ts'
 
 export interface ServerOptions {
   /** An API key of the server. */
@@ -59,6 +60,7 @@ export async function connectServer(url: string, options: ServerOptions = {}): P
     token,
     timeoutMs: parseDuration('timeout', timeout),
     patienceMs: parseDuration('retryFor', retryFor),
+    watcher: new Outage(logger),
   })
   return holdServer({ client, codec, logger, telemetry })
 }

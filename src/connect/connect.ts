@@ -12,6 +12,7 @@ import type { ServerOptions } from './connect-server.ts'
 import { noticeCreation, noticePowerLoss } from './embedded-notice.ts'
 import type { FlowFabric } from './flowfabric.ts'
 import { hold } from './hold.ts'
+import { Outage, watched } from './outage.ts'
 import { checkSigning, type SigningOptions } from './signing-options.ts'
 import { grantTo } from './grant-to.ts'
 import { parseUrl, type Target } from './url.ts'
@@ -128,7 +129,8 @@ async function open(target: Database, options: ConnectOptions, logger: Logger): 
     const needsTwo = mode !== false && migrations.some(({ transactional }) => !transactional)
     const poolSize = Math.max(needsTwo ? 2 : 1, rest.poolSize ?? 4)
     const answer = timeout === undefined ? {} : { answerWithinMs: checkTimeout(timeout) }
-    return openPostgres({ ...rest, ...answer, logger, url: target.url, schema, poolSize })
+    const sql = await openPostgres({ ...rest, ...answer, logger, url: target.url, schema, poolSize })
+    return watched(sql, new Outage(logger))
   }
   const { openEmbedded } = await import('../sql/pglite.ts')
   const { directory } = target

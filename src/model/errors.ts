@@ -209,6 +209,11 @@ const outages: readonly ErrorCode[] = [
   'server_stopping',
 ]
 
+/** The connection to the database or the server is lost; `connect` logs that once for the process. */
+export function isUnreachable(error: unknown): boolean {
+  return isOutage(error) && !EngineError.is(error, 'database_unavailable')
+}
+
 /** The database, or the server before it, is away for now. */
 export function isOutage(error: unknown): boolean {
   return EngineError.is(error) && outages.includes(error.code)

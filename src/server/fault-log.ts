@@ -1,6 +1,6 @@
 // What callers are not told, for the log, under the id of the request.
 import { inspect } from 'node:util'
-import { EngineError } from '../model/errors.ts'
+import { EngineError, isUnreachable } from '../model/errors.ts'
 import type { Logger } from '../model/logger.ts'
 import type { AppContext } from './router.ts'
 
@@ -17,12 +17,16 @@ export class FaultLog {
     this.#now = now
   }
 
-  /** A fault is logged each time. While the database is away every request fails alike: a line a second, the others at debug. */
+  /**
+   * A fault is logged each time. While the database is away every request fails alike, and the connection has reported that. While it
+   * cannot do its work for another reason: a line a second, the others at debug.
+   */
   log(context: Pick<AppContext, 'req' | 'get'>, fault: unknown): void {
     const { method, path } = context.req
     const request = `${method} ${path} (${context.get('requestId')})`
     if (!EngineError.is(fault) || !fault.retryable) return this.#logger.error(`${request}: ${inspect(fault)}`)
     const line = `${request}: ${fault.code}: ${fault.message}`
+    if (isUnreachable(fault)) return this.#logger.debug(line)
     if (this.#now() - (this.#loggedAt.get(fault.code) ?? -Infinity) < pauseMs) return this.#logger.debug(line)
     this.#loggedAt.set(fault.code, this.#now())
     this.#logger.warn(line)

@@ -50,6 +50,7 @@ export class Listener {
   #firstTry: Promise<void> | undefined
   #running: Promise<void> | undefined
   #warned = false
+  #hasWorked = false
 
   constructor(options: ListenerOptions) {
     this.#options = options
@@ -153,6 +154,7 @@ export class Listener {
       const echo = await Promise.race([ended, this.#echo(client, over.signal)])
       if (echo === 'deaf') return this.#deaf()
       hasWorked = echo === 'heard'
+      this.#hasWorked ||= hasWorked
       if (hasWorked && (await settle(client, this.#options.silence))) this.#own = client
       await this.#stay(client, ended, over.signal)
       return hasWorked ? 'lost' : this.#failed('the connection was closed at once')
@@ -203,9 +205,11 @@ export class Listener {
   }
 
   #failed(error: unknown): Ending {
-    if (!this.#stop.signal.aborted) {
-      this.#warnOnce(`cannot listen for notifications, so waiting callers poll until it works: ${String(error)}`)
-    }
+    if (this.#stop.signal.aborted) return 'failed'
+    const message = `cannot listen for notifications, so waiting callers poll until it works: ${String(error)}`
+    // A connection that worked before is lost in an outage, which other calls notice and report.
+    if (this.#hasWorked) this.#options.logger.debug(message)
+    else this.#warnOnce(message)
     return 'failed'
   }
 

@@ -142,7 +142,7 @@ export class Connections {
 
   readonly #onSpareLost = (error: Error): void => {
     this.#takeSpare()?.release(error)
-    warnOfIdle(this.#logger, error)
+    reportIdle(this.#logger, error)
   }
 
   /** After what is under way: the pool would forget whoever still waits for a connection, and never answer. */
@@ -160,9 +160,9 @@ export class Connections {
   }
 }
 
-/** One that was closed because another was silent is part of what was logged then. */
-function warnOfIdle(logger: Logger, error: Error): void {
-  if (!(error instanceof SilentConnection)) logger.warn(`an idle database connection was lost: ${error.message}`)
+/** The next call opens another. When that fails, the database is away, which is reported once and not for each connection. */
+function reportIdle(logger: Logger, error: Error): void {
+  if (!(error instanceof SilentConnection)) logger.debug(`an idle database connection was lost: ${error.message}`)
 }
 
 function cutOff(cause?: unknown): DatabaseError {
@@ -249,7 +249,7 @@ async function openPool({ url, size, silence, logger }: PoolOptions, settings: s
   // start, between two hands, and after it was given up, nobody listens; and an error that nobody listens to ends the
   // process.
   pool.on('connect', (client) => client.on('error', () => {}))
-  pool.on('error', (error) => warnOfIdle(logger, error))
+  pool.on('error', (error) => reportIdle(logger, error))
   try {
     return { pool, hasSettings: await hasSettings((await pool.connect()) as Client, silence) }
   } catch (error) {

@@ -34,9 +34,10 @@ export class Silence {
     const now = performance.now()
     if (now - this.#loggedAt > this.withinMs + this.graceMs) {
       this.#loggedAt = now
-      this.#logger.warn(
-        `a database connection was open but gave no answer within ${this.withinMs / 1000} s, and was closed; ` +
-          'its calls are sent again on a new one, or fail as database_unreachable',
+      // No warning: when the calls fail on a new connection too, the database is away, which is reported as such.
+      this.#logger.info(
+        `a database connection gave no answer within ${this.withinMs / 1000} s and was closed; ` +
+          'its calls are sent again on a new connection, or fail as database_unreachable',
       )
     }
     for (const client of this.#clients) client.suspect(since)

@@ -5,7 +5,7 @@ import type { Engine } from '../engine/contract.ts'
 import type { Claim } from '../engine/execution/claim.ts'
 import type { LeaseAnswer, RenewedLease } from '../engine/execution/renew.ts'
 import type { Fence } from '../engine/fence.ts'
-import { EngineError } from '../model/errors.ts'
+import { EngineError, isUnreachable } from '../model/errors.ts'
 import { bySets } from '../model/sets.ts'
 import type { Logger } from '../model/logger.ts'
 import { DatabaseClock } from './database-clock.ts'
@@ -242,7 +242,11 @@ export class Leases {
       else if (answer.unnamed.length > 0) onUnknown()
     } catch (error) {
       this.#failureCount += 1
-      logger.warn(`renewing ${leases.length} leases failed ${this.#failureCount} times in a row: ${messageOf(error)}`)
+      const isReported = isUnreachable(error) || this.#failureCount > 1
+      const count = leases.length === 1 ? '1 lease' : `${leases.length} leases`
+      logger[isReported ? 'debug' : 'warn'](
+        `${count} could not be renewed; retried until they expire: ${messageOf(error)}`,
+      )
     }
   }
 

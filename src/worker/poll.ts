@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Engine } from '../engine/contract.ts'
 import type { ClaimRequest } from '../engine/execution/claimer.ts'
-import { EngineError } from '../model/errors.ts'
+import { EngineError, isUnreachable } from '../model/errors.ts'
 import type { Leases } from './leases.ts'
 import { LostClaims } from './lost-claims.ts'
 import type { Settings } from './options.ts'
@@ -26,7 +26,8 @@ export class Poll {
   readonly #lost: LostClaims
   readonly #stopping = new AbortController()
   #loops: Promise<unknown> | null = null
-  #isTooOld = false
+  /** Why claims fail, other than by an outage; null when they succeed. */
+  #failure: string | null = null
 
   constructor(engine: Engine, settings: Settings, runs: Runs, registration: Registration, leases: Leases) {
     this.#engine = engine
@@ -93,28 +94,35 @@ export class Poll {
         const startCount = Math.min(max, Math.max(0, this.#runs.free))
         const count = await this.#claim({ ...group, max, startCount, wait: longestClaimWaitMs, spread: spreadMs })
         pauseMs = firstPauseMs
+        this.#reportSuccess()
         // An idle worker renews nothing that would tell of leases that it does not know.
         if (count === 0 && performance.now() - sentAt >= longestClaimWaitMs) this.#lost.suspect()
       } catch (error) {
         if (EngineError.is(error, 'engine_closed')) return
-        if (EngineError.is(error, 'code_too_old')) {
-          this.#sayTooOld(error)
-          pauseMs = longestPauseMs
-        } else {
-          const why = error instanceof Error ? error.message : String(error)
-          this.#settings.logger.warn(`claiming failed, and is tried again in ${pauseMs} ms: ${why}`)
-        }
+        if (EngineError.is(error, 'code_too_old')) pauseMs = longestPauseMs
+        this.#reportFailure(error)
         await sleep(pauseMs, undefined, { signal }).catch(() => {})
         pauseMs = Math.min(pauseMs * 2, longestPauseMs)
       }
     }
   }
 
-  // Once: the deploy that migrated the schema replaces this process, or a person does.
-  #sayTooOld({ message }: EngineError): void {
-    if (this.#isTooOld) return
-    this.#isTooOld = true
-    this.#settings.logger.error(`the worker claims no more work: ${message}`)
+  // Each reason once, until a claim succeeds.
+  #reportFailure(error: unknown): void {
+    const { logger } = this.#settings
+    const reason = error instanceof Error ? error.message : String(error)
+    // The connection reports an outage, once for everything that uses it.
+    if (isUnreachable(error)) return logger.debug(`the worker cannot claim work: ${reason}`)
+    if (this.#failure === reason) return
+    this.#failure = reason
+    const isPassing = EngineError.is(error) && error.retryable
+    logger[isPassing ? 'warn' : 'error'](`the worker cannot claim work and retries: ${reason}`)
+  }
+
+  #reportSuccess(): void {
+    if (this.#failure === null) return
+    this.#failure = null
+    this.#settings.logger.warn('the worker claims work again')
   }
 
   async #claim(

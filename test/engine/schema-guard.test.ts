@@ -47,6 +47,6 @@ test('a worker says once that it claims no more, and leaves the work to others',
   await engine.workers.heartbeat({ workerInstanceId: 'w-1' })
   await expect.poll(() => logger.warnings).toHaveLength(1)
   const run = await submit(noop)
-  expect(logger.warnings[0]).toContain('the worker claims no more work: Schema flowfabric has migration 99')
+  expect(logger.warnings[0]).toContain('the worker cannot claim work and retries: Schema flowfabric has migration 99')
   expect(await run.state()).toBe('waiting')
 })

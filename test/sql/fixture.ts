@@ -10,8 +10,14 @@ import { patience } from '../support/patience.ts'
 
 export class Notes implements Logger {
   readonly warnings: string[] = []
-  debug(): void {}
-  info(): void {}
+  /** Below warnings. */
+  readonly details: string[] = []
+  debug(message: string): void {
+    this.details.push(message)
+  }
+  info(message: string): void {
+    this.details.push(message)
+  }
   warn(message: string): void {
     this.warnings.push(message)
   }

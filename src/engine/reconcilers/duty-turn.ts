@@ -1,9 +1,10 @@
 // A turn of a duty in this process, from the moment it was taken: it runs until a set is short, extends its term between the
 // sets, and gives the duty back.
 import type { Filter } from '../../model/tag.ts'
-import { EngineError } from '../../model/errors.ts'
+import { EngineError, isUnreachable } from '../../model/errors.ts'
 import type { Logger } from '../../sql/logger.ts'
 import type { Sql } from '../../sql/sql.ts'
+import { asEngineError } from '../failure.ts'
 import type { Duty, Report } from './duty.ts'
 import { termMs } from './poll-duties.ts'
 import { extendDuty, giveDutyBack, type Taker } from './taken-duty.ts'
@@ -80,10 +81,11 @@ async function runSets(
     return { processed, errors, isFull }
   } catch (error) {
     const failure = messageOf(error)
-    // The supervisor reports an outage once for all duties.
-    const isReported = EngineError.is(error, 'database_unreachable') || lackingRight.has(duty.name)
+    // The connection reports an outage, once for everything that uses it.
+    const isReported = isUnreachable(asEngineError(error)) || lackingRight.has(duty.name)
     if (EngineError.is(error, 'database_right_missing')) lackingRight.add(duty.name)
-    logger[isReported ? 'debug' : 'error'](`${duty.name} broke off after ${processed}: ${failure}`)
+    const progress = processed === 0 ? '' : ` after ${processed} rows`
+    logger[isReported ? 'debug' : 'error'](`background duty ${duty.name} failed${progress}: ${failure}`)
     return { processed, errors: errors + 1, isFull: false, failure }
   }
 }

@@ -7,13 +7,14 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { parseDuration, type Duration } from '../../model/duration.ts'
-import { EngineError } from '../../model/errors.ts'
+import { EngineError, isUnreachable } from '../../model/errors.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Filter } from '../../model/tag.ts'
 import type { Logger } from '../../sql/logger.ts'
 import { loggerOf, type LoggerOption } from '../../model/logger.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { Bell } from '../bell.ts'
+import { asEngineError } from '../failure.ts'
 import { allDuties, defaultKeptFor, type KeptFor } from './all.ts'
 import { afterSetBack, smallestStepMs } from './clock-set-back.ts'
 import type { Duty } from './duty.ts'
@@ -92,7 +93,8 @@ export class Supervisor {
   /** By the process's clock. */
   #polledAt = 0
   #nextPollAt = 0
-  #awaySince: number | null = null
+  /** Since the polls have failed, for another reason than an outage; by the process's clock. */
+  #failingSince: number | null = null
   /** By how much the database's clock was set back, while leases from before are not shortened. */
   #uncorrectedMs = 0
 
@@ -180,20 +182,26 @@ export class Supervisor {
   async #round(signal: AbortSignal): Promise<number> {
     try {
       const waitMs = await this.#poll(signal)
-      if (this.#awaySince !== null) {
-        const seconds = Math.round((performance.now() - this.#awaySince) / 1000)
-        this.#logger.warn(`background duties run again, after ${seconds} s without the database`)
+      if (this.#failingSince !== null) {
+        const seconds = ((performance.now() - this.#failingSince) / 1000).toFixed(1)
+        this.#logger.warn(`background duties run again after ${seconds} s`)
       }
-      this.#awaySince = null
+      this.#failingSince = null
       return waitMs
     } catch (error) {
       this.#isRegistered = false
-      if (this.#awaySince === null) {
-        this.#awaySince = performance.now()
-        this.#logger.warn(`background duties cannot use the database, and are tried again: ${messageOf(error)}`)
-      }
+      this.#reportFailure(error)
       return this.#pollMs
     }
+  }
+
+  #reportFailure(error: unknown): void {
+    // The connection reports that the database is away, once for everything that uses it.
+    if (isUnreachable(asEngineError(error)))
+      return this.#logger.debug(`background duties cannot run: ${messageOf(error)}`)
+    if (this.#failingSince !== null) return
+    this.#failingSince = performance.now()
+    this.#logger.warn(`background duties cannot run and are retried: ${messageOf(error)}`)
   }
 
   async #poll(signal: AbortSignal): Promise<number> {
@@ -236,7 +244,7 @@ export class Supervisor {
       pauseMs = isFull ? 0 : report.processed > 0 ? shortestPauseMs : Math.min(fruitlessPauseMs, this.#pollMs)
     } catch (error) {
       // Its row stays taken by this process, which takes it again.
-      this.#logger.debug(`${duty.name} could not be given back: ${messageOf(error)}`)
+      this.#logger.debug(`background duty ${duty.name} could not be released: ${messageOf(error)}`)
     } finally {
       running.turn = null
     }

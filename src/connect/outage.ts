@@ -1,0 +1,85 @@
+// An outage is two lines for the whole process, however many workers, duties and calls notice it: the database, or the server before
+// it, is away; and it is back.
+import { setTimeout } from 'node:timers'
+import type { ConnectionWatcher } from '../client/client.ts'
+import type { Logger } from '../model/logger.ts'
+import { around } from '../sql/around.ts'
+import { isConnectionLost, sqlState } from '../sql/errors.ts'
+import type { Sql } from '../sql/sql.ts'
+import { durationText } from '../worker/report.ts'
+
+// Poolers and load balancers close idle connections: a call that succeeds on another one so soon shows no outage.
+const patienceMs = 500
+
+export class Outage implements ConnectionWatcher {
+  readonly #logger: Logger
+  #what = 'database'
+  /** Since the first call that failed; null: calls succeed. */
+  #since: number | null = null
+  #backAt = -Infinity
+  #isLogged = false
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(logger: Logger) {
+    this.#logger = logger
+  }
+
+  /** A call that was sent then found the connection lost. One that was sent before the end of the last outage was part of that. */
+  failed(what: 'database' | 'server', reason: string, sentAt: number): void {
+    if (this.#since !== null || sentAt < this.#backAt) return
+    this.#since = performance.now()
+    this.#what = what
+    const report = (): void => {
+      this.#isLogged = true
+      this.#logger.warn(`${what} away: ${briefly(reason)}`, { away: what, reason })
+    }
+    this.#timer = setTimeout(report, patienceMs).unref()
+  }
+
+  /** A call that was sent then was answered. */
+  answered(sentAt: number): void {
+    if (this.#since === null || sentAt < this.#since) return
+    const awayMs = Math.round(performance.now() - this.#since)
+    this.close()
+    this.#since = null
+    this.#backAt = performance.now()
+    if (this.#isLogged)
+      this.#logger.warn(`${this.#what} back after ${durationText(awayMs)}`, { back: this.#what, awayMs })
+    this.#isLogged = false
+  }
+
+  close(): void {
+    clearTimeout(this.#timer)
+  }
+}
+
+/** The same database; every call to it shows whether it is away. */
+export function watched(sql: Sql, outage: Outage): Sql {
+  const watching = around(sql, async (ask) => {
+    const sentAt = performance.now()
+    try {
+      const answer = await ask()
+      outage.answered(sentAt)
+      return answer
+    } catch (error) {
+      if (isConnectionLost(error)) outage.failed('database', (error as Error).message, sentAt)
+      else if (sqlState(error) !== undefined) outage.answered(sentAt)
+      throw error
+    }
+  })
+  return {
+    ...watching,
+    // Listening reconnects by itself, and resolves without a connection.
+    listen: (channel, onHint) => sql.listen(channel, onHint),
+    close: (withinMs) => {
+      outage.close()
+      return sql.close(withinMs)
+    },
+  }
+}
+
+/** Without the advice that follows it. */
+function briefly(reason: string): string {
+  const [first = reason] = reason.split(/[.;]\s/)
+  return first.replace(/\.$/, '')
+}
