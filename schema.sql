@@ -798,6 +798,14 @@ create table flowfabric.ff_migration (
   constraint ff_migration_pkey PRIMARY KEY (version)
 );
 
+create table flowfabric.ff_policy (
+  policy_id integer not null generated always as identity,
+  policy_hash bytea not null,
+  policy jsonb not null,
+  constraint ff_policy_pkey PRIMARY KEY (policy_id),
+  constraint ff_policy_policy_hash_key UNIQUE (policy_hash)
+);
+
 create table flowfabric.ff_progress (
   execution_id uuid not null,
   updated_at_ms bigint not null,
@@ -878,6 +886,7 @@ create table flowfabric.ff_schedule (
   payload_encoding text,
   policy jsonb,
   tags jsonb,
+  given jsonb not null,
   constraint ff_schedule_pkey PRIMARY KEY (schedule_id),
   constraint ff_schedule_name UNIQUE (namespace, schedule_name),
   constraint ff_schedule_timer CHECK (((next_fire_at_ms IS NULL) = ((paused_at_ms IS NOT NULL) OR ((planned_at_ms IS NULL) AND (cardinality(queued_at_ms) = 0))))),
@@ -990,6 +999,19 @@ with (
 );
 CREATE INDEX ff_suspension_current_timeout ON flowfabric.ff_suspension_current USING btree (timeout_at_ms, execution_id) WHERE (timeout_at_ms IS NOT NULL);
 CREATE INDEX ff_suspension_current_wake ON flowfabric.ff_suspension_current USING btree (wake_at_ms, execution_id) WHERE (wake_at_ms IS NOT NULL);
+
+create table flowfabric.ff_task (
+  namespace text collate "C" not null,
+  execution_kind text collate "C" not null,
+  task_version text collate "C" not null,
+  registered_at_ms bigint not null,
+  deadline_after_ms bigint,
+  policy_id integer,
+  lane_id text collate "C",
+  registered_by text not null,
+  tags jsonb,
+  constraint ff_task_pkey PRIMARY KEY (namespace, execution_kind, task_version)
+);
 
 create table flowfabric.ff_waitpoint_hmac (
   namespace text collate "C" not null,

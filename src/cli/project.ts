@@ -39,11 +39,11 @@ interface Order {
   readonly amount: number
 }
 
-export const fulfil = task('fulfil', async (ctx, order: Order) => {
+export const fulfil = task('fulfil', { example: { id: 'order-1', amount: 42 } }, async (ctx, order: Order) => {
   const payment = await ctx.step('charge card', ({ idempotencyKey }) => charge(order, idempotencyKey))
-  // Large orders wait for somebody, without a worker: flowfabric approve '<id>', or flowfabric signal '<id>' approval ...
+  // Large orders wait for an approval and occupy no worker: flowfabric approve '<id>'
   if (order.amount > 1000) {
-    const answer = await ctx.waitFor('approval', { timeout: '2d' })
+    const answer = (await ctx.waitFor('approval', { timeout: '2d' })) as { approved?: boolean }
     if (!answer.approved) return ctx.cancel('refused')
   }
   await ctx.sleep('let it settle', '2s')

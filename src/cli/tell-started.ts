@@ -8,11 +8,13 @@ export interface Started {
   /** Null where the server asks for none. */
   readonly keyFile: string | null
   readonly tasks: readonly string[]
+  /** An input for the first of them, as JSON; empty: it takes none; null: none is known. */
+  readonly sample: string | null
   /** Where the tasks come from: a file, the demo, or nowhere. */
   readonly source: { readonly file: string } | 'demo' | 'none'
 }
 
-export function tellStarted(cli: Cli, { server, keyFile, tasks, source }: Started): void {
+export function tellStarted(cli: Cli, { server, keyFile, tasks, sample, source }: Started): void {
   const { out } = cli
   const database = shownUrl(cli.url)
   if (cli.json) return out.line(JSON.stringify({ kind: 'started', url: server, database, tasks, keyFile }))
@@ -26,7 +28,7 @@ export function tellStarted(cli: Cli, { server, keyFile, tasks, source }: Starte
   // In this folder the database is found by itself, and who has it open as well.
   const where = cli.url === defaultUrl ? '' : ` --url ${cli.url.startsWith('file:') ? cli.url : server}`
   const { program = 'npx flowfabric' } = cli.surroundings
-  for (const words of wordsToTry(tasks, source)) out.line(harmless(`  ${program} ${words}${where}`))
+  for (const words of wordsToTry(tasks, sample, source)) out.line(harmless(`  ${program} ${words}${where}`))
   out.line(`\n${out.colours.dim('What happens, until Ctrl-C:')}`)
 }
 
@@ -34,9 +36,9 @@ function sourceOf(source: { readonly file: string } | 'demo'): string {
   return source === 'demo' ? 'the demo' : `${source.file}, loaded again when it changes`
 }
 
-function wordsToTry([first = 'hello']: readonly string[], source: Started['source']): string[] {
+function wordsToTry([first = 'hello']: readonly string[], sample: string | null, source: Started['source']): string[] {
   if (source === 'none') return [`submit ${first}`, 'list', 'watch']
-  const input = source === 'demo' ? ` '{"number":1,"amount":42}'` : ''
+  const input = sample === '' ? '' : ` '${(sample ?? '<input as JSON>').replaceAll("'", String.raw`'\''`)}'`
   const flows = source === 'demo' ? ['flow list'] : []
   return [`submit ${first}${input} --watch`, 'list', ...flows, 'list --state suspended', `approve <id>`]
 }

@@ -11,12 +11,12 @@ import type { TriggerResult } from '../engine/schedule/trigger.ts'
 import { decodeValue, encodeValue, type Codec } from '../model/codec.ts'
 import { EngineError, refusal } from '../model/errors.ts'
 import { show } from '../model/text.ts'
-import { over, requestOf as submission } from '../worker/submission.ts'
+import { defined, requestOf as submission } from '../worker/submission.ts'
 import { isTask, type Task } from '../worker/task.ts'
 
 interface CommonOptions extends Omit<
   PutScheduleRequest,
-  'scheduleId' | 'kind' | 'payload' | 'payloadEncoding' | 'until'
+  'scheduleId' | 'kind' | 'payload' | 'payloadEncoding' | 'until' | 'taskDefaults'
 > {
   /** No time after this one. */
   readonly until?: Date | number
@@ -91,7 +91,8 @@ async function requestOf(id: string, options: Given, codec: Codec): Promise<PutS
   }
   const { task, kind, input, until, ...rest } = options
   return {
-    ...over(await executionOf(task, kind, input, codec), rest),
+    ...(await executionOf(task, kind, input, codec)),
+    ...defined(rest),
     scheduleId: id,
     ...(until === undefined ? {} : { until: until instanceof Date ? until.getTime() : until }),
   }

@@ -18,7 +18,7 @@ import { checkChangePriorityRequest } from './execution/change-priority.ts'
 import { claimById } from './execution/claim-by-id.ts'
 import { checkCompleteRequest } from './execution/complete.ts'
 import { countByState } from './execution/count.ts'
-import { checkCreateRequest, type NewExecution } from './execution/create-request.ts'
+import { createOperations } from './execution/creates.ts'
 import { describe } from './execution/describe.ts'
 import { explainExecution } from './execution/explain.ts'
 import { checkFailRequest } from './execution/fail.ts'
@@ -167,10 +167,6 @@ function operationsOf(engine: Shared): Operations {
 
 function byFullIds(engine: Shared): Operations {
   const { sql, signingKeys } = engine
-  const create = inSets(checkCreateRequest, (item) => {
-    if (item.parent !== null) return engine.createChildren
-    return isOurs(item) ? engine.createUnkeyed : engine.createKeyed
-  })
   const complete = inSets(checkCompleteRequest, () => engine.complete)
   const fail = inSets(checkFailRequest, () => engine.fail)
   const delay = inSets(checkDelayRequest, () => engine.delay)
@@ -184,8 +180,7 @@ function byFullIds(engine: Shared): Operations {
   const send = inSets(checkSendRequest, () => engine.signal)
   return {
     executions: {
-      create: create.one,
-      createMany: create.many,
+      ...createOperations(engine),
       claim: async (caller, request) => {
         engine.schemaGuard.check()
         return engine.claimer.claim(caller, request).catch(throwInOurWords)
@@ -274,7 +269,7 @@ function byFullIds(engine: Shared): Operations {
       measure: (caller, request = {}) => measureLanes(sql, caller, request),
     },
     workers: {
-      register: (caller, request) => register(engine.raw, caller, request).catch(throwInOurWords),
+      register: (caller, request) => register(engine.raw, engine.tasks, caller, request).catch(throwInOurWords),
       heartbeat: inSets(checkHeartbeatRequest, () => engine.heartbeat).one,
       markDead: (caller, request) => markDead(engine.raw, caller, request).catch(throwInOurWords),
       list: (caller, request = {}) => listWorkers(sql, caller, request),
@@ -311,9 +306,4 @@ function byFullIds(engine: Shared): Operations {
         ),
     }
   }
-}
-
-// Minted by us and without a key: nothing in the database can stand in its way.
-function isOurs(item: NewExecution): boolean {
-  return item.minted && item.idempotencyKey === null
 }

@@ -32,6 +32,7 @@ import { SchemaGuard } from './schema-guard.ts'
 import { receiveOperation } from './signal/receive.ts'
 import { SigningKeys, type SigningKeysOptions } from './signing-key/keys.ts'
 import { recordStepOperation } from './step/record.ts'
+import { TaskRegistry } from './task/registry.ts'
 import { createWaitpointOperation } from './waitpoint/create.ts'
 import { MoreToClose } from './execution/more-to-close.ts'
 import { OpenedWaitpoints } from './waitpoint/opened.ts'
@@ -47,6 +48,7 @@ export type Shared = ReturnType<typeof shared>
 
 export function shared(sql: Sql, options: EngineOptions) {
   const queues = new QueueRegistry(sql)
+  const tasks = new TaskRegistry(sql)
   const matcher = new QueueMatcher(sql)
   const heads = new QueueHeads()
   const hints = new Hints(sql, (queueId) => {
@@ -71,10 +73,12 @@ export function shared(sql: Sql, options: EngineOptions) {
   const more = new MoreToClose()
   const schemaGuard = new SchemaGuard(sql.schema)
   const suspending = { sql: telling, keys: signingKeys, opened, hints, onOwed }
-  const sets = {
+  const creates = {
     createUnkeyed: new Merger(sql, createUnkeyed(sql, queues, hints)),
     createKeyed: new Merger(sql, createKeyed(sql, queues, onReady, onDelay)),
     createChildren: new Merger(sql, createChildren(sql, queues, onReady, onDelay)),
+  }
+  const sets = {
     complete: new Merger(sql, completeOperation(telling, more, onOwed)),
     fail: new Merger(sql, failOperation(telling, onReady, onDelay, onOwed)),
     delay: new Merger(sql, delayOperation(telling, onReady, onDelay, onOwed)),
@@ -99,11 +103,20 @@ export function shared(sql: Sql, options: EngineOptions) {
     ),
     signal: new Merger(sql, receiveOperation(telling, signingKeys, opened, hints)),
   }
-  const closing = new Closing([...Object.values(sets), dispatcher, endings], hints)
+  // Creates that still read their tasks come before the sets that take them are closed.
+  const creating = {
+    close: async () => {
+      await tasks.close()
+      await Promise.all(Object.values(creates).map((set) => set.close()))
+    },
+  }
+  const closing = new Closing([creating, ...Object.values(sets), dispatcher, endings], hints)
   const raw = closing.refusing(telling)
   return {
+    ...creates,
     ...sets,
     queues,
+    tasks,
     hints,
     dispatcher,
     onOwed,

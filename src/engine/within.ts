@@ -19,7 +19,7 @@ import { checkCreateRequest, type CreateRequest } from './execution/create-reque
 import type { CreateResult } from './execution/create-answer.ts'
 import { createChildren } from './execution/create-child.ts'
 import { createKeyed } from './execution/create.ts'
-import { asEngineError, contended } from './failure.ts'
+import { asEngineError, contended, throwInOurWords } from './failure.ts'
 import type { CarriedHint, HintedTimer, Hinting, Hints } from './hint.ts'
 import { idPlaces } from './id-places.ts'
 import { held, type SetOperation } from './merge.ts'
@@ -29,6 +29,7 @@ import type { SignalResult } from './signal/incoming.ts'
 import { receiveOperation } from './signal/receive.ts'
 import { checkSendRequest, type SendRequest } from './signal/send.ts'
 import type { SigningKeys } from './signing-key/keys.ts'
+import type { TaskRegistry } from './task/registry.ts'
 import { OpenedWaitpoints } from './waitpoint/opened.ts'
 
 export interface Within {
@@ -43,6 +44,7 @@ interface Parts {
   /** For what is not part of the transaction: queues are interned, and blocks of the log made, as always. */
   readonly sql: Sql
   readonly queues: QueueRegistry
+  readonly tasks: TaskRegistry
   readonly hints: Hints
   readonly signingKeys: SigningKeys
 }
@@ -59,7 +61,8 @@ select pg_notify($1, $2) is not null as sent`,
 // The lock timeout is the caller's own.
 const patienceMs = 0
 
-export function withinTransaction({ sql, queues, hints, signingKeys }: Parts, borrowed: Sql, caller: Caller): Within {
+export function withinTransaction(parts: Parts, borrowed: Sql, caller: Caller): Within {
+  const { sql, queues, tasks, hints, signingKeys } = parts
   /** One operation, and after it the hint of what it made ready. */
   const perform = async <Item, Answer>(
     operationOf: (hints: Hinting) => SetOperation<Item, Answer>,
@@ -84,7 +87,7 @@ export function withinTransaction({ sql, queues, hints, signingKeys }: Parts, bo
   }
   const own: ForCaller<Within> = {
     submit: async (caller, request) => {
-      const item = checkCreateRequest(caller, request)
+      const item = await tasks.resolve(checkCreateRequest(caller, request)).catch(throwInOurWords)
       const create = item.parent === null ? createKeyed : createChildren
       return perform((hints) => create(borrowed, queues, hints.ring, (inMs) => hints.due('delay', inMs)), item)
     },

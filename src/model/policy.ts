@@ -47,6 +47,11 @@ export interface ExecutionPolicy {
   readonly maxSignalCount?: number
 }
 
+/** A policy as one layer names it: a back-off that it leaves out is that of the next layer. */
+export interface PartialPolicy extends Omit<ExecutionPolicy, 'retry'> {
+  readonly retry?: Omit<RetryPolicy, 'backoff'> & { readonly backoff?: RetryPolicy['backoff'] }
+}
+
 type BackoffInput<B> = Pick<B, 'type' & keyof B> & Partial<B>
 
 /** A policy as a caller writes it: times are durations, a back-off may leave out what it does not care about. */
@@ -59,8 +64,21 @@ export interface PolicyInput extends Omit<ExecutionPolicy, 'retry' | 'attemptTim
 
 /** Absent means no policy, and no retries. */
 export function parsePolicy(value: unknown): ExecutionPolicy | null {
+  const policy = parsePartialPolicy(value)
+  return policy === null ? null : completePolicy(policy)
+}
+
+export function parsePartialPolicy(value: unknown): PartialPolicy | null {
   if (value === undefined || value === null) return null
   return { ...readShape('invalid_policy', 'policy', value, policyShape) }
+}
+
+/** Writes the built-in back-off where none is named. */
+export function completePolicy(policy: PartialPolicy): ExecutionPolicy {
+  const { retry } = policy
+  if (retry === undefined) return policy as ExecutionPolicy
+  const { attempts, backoff = parseExponential('backoff', {}), ...categories } = retry
+  return { ...policy, retry: { attempts, backoff, ...categories } }
 }
 
 const duration: Reader<number> = (at, value) => parseDuration(at, value, 'invalid_policy')
@@ -91,11 +109,11 @@ function parseTimeout(at: string, value: unknown): number {
   throw refuse(at, value, 'longer than nothing')
 }
 
-function parseRetry(at: string, value: unknown): RetryPolicy {
+function parseRetry(at: string, value: unknown): NonNullable<PartialPolicy['retry']> {
   const { attempts, backoff, categories } = readShape('invalid_policy', at, value, retryShape)
   return {
     attempts: attempts ?? retryShape.attempts(`${at}.attempts`, undefined),
-    backoff: backoff ?? parseBackoff(`${at}.backoff`, { type: 'exponential' }),
+    ...(backoff && { backoff }),
     ...(categories && { categories }),
   }
 }

@@ -9,13 +9,14 @@ import type { Duration } from '../model/duration.ts'
 import { refusal } from '../model/errors.ts'
 import { checkCodec, jsonCodec, type Codec } from '../model/codec.ts'
 import { openEngine } from '../engine/engine.ts'
+import { registerTasks } from '../engine/task/register.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import { show } from '../model/text.ts'
 import { loggerOf, silent, type LoggerOption } from '../model/logger.ts'
 import type { Context } from '../worker/context.ts'
 import type { Middleware } from '../worker/middleware.ts'
 import { Served } from '../worker/serve.ts'
-import type { SubmitOptions } from '../worker/submission.ts'
+import { registeredTaskOf, type SubmitOptions } from '../worker/submission.ts'
 import type { Signals, Task } from '../worker/task.ts'
 import { checkUnawaited, type UnawaitedMode } from '../worker/unawaited.ts'
 import { giveDatabaseBack, takeDatabase } from './database.ts'
@@ -121,6 +122,11 @@ export async function testEngine(options: TestEngineOptions): Promise<TestEngine
   const mocks = new Mocks(tasks as readonly Task[])
   const sql = await takeDatabase()
   const clock = await VirtualClock.standingAt(sql, startsAt)
+  await registerTasks(
+    sql,
+    'test',
+    tasks.map((task) => registeredTaskOf(task as Task)),
+  )
   const opened = openEngine(sql)
   const { engine } = opened
   const makeWorker = (): TestWorker =>

@@ -4,12 +4,15 @@
 // The others that it finds there listen for the same work. Then a hint wakes them all, and each waits a random while before it
 // looks: what is told meanwhile costs no look of its own, and they do not all come at one moment.
 import { hostname } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Engine } from '../engine/contract.ts'
 import type { RegisterRequest } from '../engine/worker/register.ts'
 import { limits } from '../model/limits.ts'
 import type { Settings } from './options.ts'
+import { registeredTaskOf } from './submission.ts'
 
 const beatEveryMs = limits.defaultWorkerTtlMs / 3
+const longestFirstMs = 5000
 const spreadForEachMs = 2
 const longestSpreadMs = 20
 /** More need not be counted. */
@@ -23,6 +26,8 @@ export class Registration {
   #beating: Promise<void> = Promise.resolve()
   #isOver = false
   #otherCount = 0
+  /** The namespaces in which its tasks are registered, which they stay. */
+  readonly #known = new Set<string | undefined>()
 
   constructor(engine: Engine, settings: Settings) {
     this.#engine = engine
@@ -35,8 +40,12 @@ export class Registration {
     return Math.min(longestSpreadMs, this.#otherCount * spreadForEachMs)
   }
 
-  start(): void {
-    this.#beating = this.#beat((request) => this.#engine.workers.register(request))
+  /** Resolves after the first try, or after a while: a worker also starts while the database is away. */
+  async start(): Promise<void> {
+    this.#beating = this.#beat((request) => this.#register(request))
+    const settled = new AbortController()
+    const first = this.#beating.then(() => settled.abort())
+    await Promise.race([first, sleep(longestFirstMs, undefined, { signal: settled.signal }).catch(() => {})])
   }
 
   /** Resolves when it is gone from there. */
@@ -68,7 +77,14 @@ export class Registration {
     const { workerInstanceId, namespace } = request
     const beat = { workerInstanceId, ...(namespace !== undefined && { namespace }) }
     const { kind } = await this.#engine.workers.heartbeat(beat)
-    if (kind === 'not_registered') await this.#engine.workers.register(request)
+    if (kind === 'not_registered') await this.#register(request)
+  }
+
+  // Its tasks once: registered again later, they would replace those of newer code.
+  async #register({ tasks, ...request }: RegisterRequest): Promise<void> {
+    const isKnown = this.#known.has(request.namespace)
+    await this.#engine.workers.register(isKnown || tasks === undefined ? request : { ...request, tasks })
+    this.#known.add(request.namespace)
   }
 
   async #countOthers(): Promise<number> {
@@ -94,6 +110,7 @@ function requestsOf({ served, identity }: Settings): readonly RegisterRequest[] 
     kinds,
     capabilities,
     pid: process.pid,
+    tasks: served.tasks.map(registeredTaskOf),
     ...(versions.length > 0 && { versions }),
     ...(host !== '' && { host: host.slice(0, 64) }),
   }

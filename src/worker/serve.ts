@@ -32,6 +32,10 @@ export class Served {
     this.#tasks.set(task.name, [...others, task])
   }
 
+  get tasks(): readonly Task[] {
+    return [...this.#tasks.values()].flat()
+  }
+
   get lanes(): readonly string[] {
     return [...new Set([...this.#tasks.values()].flat().map((task) => task.lane))]
   }

@@ -1,16 +1,17 @@
-// A task and an input become what `executions.create` takes: the input is held against its schema and encoded, and the task's
-// own policy goes with it.
+// A task and an input become what `executions.create` takes: the input is checked by its schema and encoded. The task's own
+// policy is sent apart from the submit's options, because the registered task goes between them.
 import type { CreateRequest } from '../engine/execution/create-request.ts'
+import type { RegisteredTask } from '../engine/task/register.ts'
 import { encodeValue, type Codec } from '../model/codec.ts'
 import { refusal } from '../model/errors.ts'
-import type { PolicyInput } from '../model/policy.ts'
+import type { TaskPolicyInput } from '../model/task-policy.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import { show } from '../model/text.ts'
 import { checkBy } from './schema.ts'
 import { isTask, type Task } from './task.ts'
 
 /** What `executions.create` takes, but for what the task says itself. */
-export type SubmitOptions = Omit<CreateRequest, 'kind' | 'payload' | 'payloadEncoding' | 'version'> & {
+export type SubmitOptions = Omit<CreateRequest, 'kind' | 'payload' | 'payloadEncoding' | 'version' | 'taskDefaults'> & {
   /** Instead of the task's own; null: any worker. */
   readonly version?: string | null
 }
@@ -49,29 +50,22 @@ export async function requestOf(
   await checkBy(task.schemas.input, input, what)
   const encoded = encodeValue(codec, what, input)
   const { version = task.version, ...rest } = options
-  const hasDeadline = options.deadline !== undefined || options.deadlineAt !== undefined
-  const own = {
-    lane: task.lane,
-    policy: task.policy,
-    ...(task.deadline !== undefined && !hasDeadline && { deadline: task.deadline }),
-  }
   return {
-    ...over(own, rest),
+    ...defined(rest),
     kind: task.name,
+    taskDefaults: taskPolicyOf(task),
     ...(version !== null && { version }),
     ...(encoded !== null && { payload: encoded.bytes, payloadEncoding: encoded.encoding }),
   }
 }
 
-/** What is given, over what the task says itself: field by field, also of the policy. */
-export function over<Own extends { readonly policy?: PolicyInput }, Given extends { readonly policy?: PolicyInput }>(
-  own: Own,
-  given: Given,
-): Own & Given {
-  const { policy } = given
-  // Anything else is refused by who reads it.
-  const isObject = typeof policy === 'object' && policy !== null
-  return { ...own, ...defined(given), ...(isObject && { policy: { ...own.policy, ...defined(policy) } }) }
+/** What the task says of its executions, as a submit sends it and a worker registers it. */
+export function taskPolicyOf({ lane, policy, deadline, tags }: Task): TaskPolicyInput {
+  return { lane, policy, ...(deadline !== undefined && { deadline }), ...(tags !== undefined && { tags }) }
+}
+
+export function registeredTaskOf(task: Task): RegisteredTask {
+  return { kind: task.name, ...(task.version !== null && { version: task.version }), ...taskPolicyOf(task) }
 }
 
 /** A field that is undefined counts as not given, and must not stand before a default. */

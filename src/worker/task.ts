@@ -7,6 +7,7 @@ import { checkKind, checkLane, checkVersion } from '../model/name.ts'
 import { parsePolicy, type PolicyInput } from '../model/policy.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import { checkSignalName } from '../model/signal.ts'
+import { parseTags, type Tags } from '../model/tag.ts'
 import { show } from '../model/text.ts'
 import type { Context } from './context.ts'
 import { refuseNonSchema, type Schema } from './schema.ts'
@@ -34,6 +35,8 @@ export interface TaskOptions {
   readonly maxReclaims?: number
   /** From submit to ending, whatever happens. */
   readonly deadline?: Duration
+  /** On each of its executions, unless the submit names another value. */
+  readonly tags?: Tags
   /** A run that meets its recorded steps in another order, or misses one, fails with `nondeterminism`. */
   readonly strict?: boolean
   /**
@@ -44,7 +47,12 @@ export interface TaskOptions {
   readonly thread?: boolean | string | URL
 }
 
+// Before the handler's input is inferred, the compiler compares the options with void.
+type Example<In> = [In] extends [void] ? unknown : In
+
 interface Schemas<In, Input, Out, Output, S extends Signals> {
+  /** An input that it accepts, for people who try it: `flowfabric dev` suggests a submit with it. */
+  readonly example?: NoInfer<Example<In>>
   readonly input?: Schema<In, Input>
   readonly output?: Schema<Out, Output>
   /** What `ctx.waitFor` gives and `run.signal` takes, by name. */
@@ -61,6 +69,8 @@ export interface Task<In = unknown, Out = unknown, S extends Signals = Signals> 
   readonly thread: string | null
   readonly policy: PolicyInput
   readonly deadline: Duration | undefined
+  readonly tags: Tags | undefined
+  readonly example: unknown
   readonly schemas: Readonly<{
     input: Schema<unknown, unknown> | undefined
     output: Schema<unknown, unknown> | undefined
@@ -104,7 +114,7 @@ export function task(name: string, second: unknown, third?: unknown): Task {
   const [options, handler] = third === undefined ? [{}, second] : [second as GivenOptions, third]
   refuseUnknownFields(`task ${show(name)}`, options, optionNames)
   if (typeof handler !== 'function') throw refusal('invalid_input', 'handler', show(handler), 'a function')
-  const { version, lane = 'default', retry = defaultRetry, attemptTimeout, deadline, strict = false } = options
+  const { version, lane = 'default', retry = defaultRetry, attemptTimeout, deadline, tags, strict = false } = options
   const { maxReclaims = limits.defaultTaskReclaimCount } = options
   if (typeof strict !== 'boolean') throw refusal('invalid_input', 'strict', show(strict), 'true or false')
   if (!Number.isInteger(maxReclaims) || maxReclaims < 0 || maxReclaims > limits.reclaimCount) {
@@ -117,6 +127,7 @@ export function task(name: string, second: unknown, third?: unknown): Task {
   }
   parsePolicy(policy)
   if (deadline !== undefined) parseDuration('deadline', deadline)
+  if (tags !== undefined) parseTags(tags)
   return {
     name: checkKind(name),
     version: version === undefined ? null : checkVersion(version),
@@ -125,6 +136,8 @@ export function task(name: string, second: unknown, third?: unknown): Task {
     thread: moduleOf(options.thread, task),
     policy,
     deadline,
+    tags,
+    example: options.example,
     schemas: checkSchemas(options),
     handler: handler as Task['handler'],
   }
@@ -143,8 +156,10 @@ const optionNames = [
   'attemptTimeout',
   'maxReclaims',
   'deadline',
+  'tags',
   'strict',
   'thread',
+  'example',
   'input',
   'output',
   'signals',

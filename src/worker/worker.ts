@@ -93,6 +93,7 @@ export class Worker implements AsyncDisposable {
   /**
    * From here on it claims and runs. Rejects when it could never work: its key is invalid or lacks the scope `worker`, or the schema
    * of the database does not fit this version. A database or server that is away for now is waited for.
+   * Resolves when its tasks are registered, so that their policies apply to every submit.
    */
   async start(): Promise<void> {
     if (this.#stopped !== null) throw new EngineError('engine_closed', 'this worker has stopped; make another')
@@ -107,10 +108,10 @@ export class Worker implements AsyncDisposable {
     if (this.#stopped !== null) return
     // First of all: when it throws, nothing has begun.
     const started = this.#around.onStart?.()
-    this.#registration.start()
+    const registered = this.#registration.start()
     this.#poll.start()
     if (this.#settings.handlesSignals) this.#signals.heed()
-    await started
+    await Promise.all([started, registered])
   }
 
   async #check(): Promise<void> {

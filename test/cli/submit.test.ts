@@ -57,6 +57,29 @@ test('the same key twice is the same execution, and a screen says so', async () 
   expect(other.code).toBe(1)
 })
 
+test('submit of a kind that no worker knows is accepted with a warning that names the nearest kind', async () => {
+  const cli = await typing()
+  const fulfil = task('fulfil', { retry: { attempts: 4 }, lane: 'mail' }, () => 'done')
+  const worker = new Worker({ tasks: [fulfil], handleSignals: false }, { engine: cli.engine, codec: jsonCodec })
+  await worker.start()
+  try {
+    const misspelt = await cli.type('submit', 'fulfl')
+    expect(misspelt).toMatchObject({ code: 0, err: "no worker knows 'fulfl'; did you mean fulfil?\n" })
+    expect((await cli.engine.executions.describe(misspelt.out.trim()))?.policy).toBeNull()
+    expect(await cli.type('submit', 'else')).toMatchObject({ code: 0, err: "no worker knows 'else'\n" })
+    const screen = await cli.typeWith({ columns: 100 }, 'submit', 'fulfil', '--attempts', '2')
+    expect(screen).toMatchObject({ code: 0, err: '' })
+    expect(screen.out).toContain('2 attempts (as given), lane mail (from the registered task)')
+    expect(await cli.json('submit', 'fulfil')).toMatchObject({
+      applied: { attempts: 4, attemptsFrom: 'registered', lane: 'mail', laneFrom: 'registered', isRegistered: true },
+    })
+  } finally {
+    await worker.stop()
+  }
+  // The task stays registered, so its worker may come back.
+  expect(await cli.type('submit', 'fulfil')).toMatchObject({ code: 0, err: '' })
+})
+
 test('submit --wait prints the result, and ends with 1 when there is none', async () => {
   const cli = await typing()
   const double = task('double', (_, value: number) => value * 2)

@@ -1,7 +1,10 @@
 // The package as it is published: packed, unpacked into a project that its own binary wrote, and used there.
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -30,6 +33,17 @@ async function link(name: string, to = join(root, 'node_modules', name)): Promis
   const from = join(folder, 'node_modules', name)
   await mkdir(dirname(from), { recursive: true })
   await symlink(to, from)
+}
+
+/** The first command that it suggests. What it prints afterwards is read and dropped. */
+async function suggestionOf(output: Readable): Promise<string> {
+  const lines = createInterface({ input: output })
+  for await (const line of lines) {
+    if (!line.includes(' submit ')) continue
+    output.resume()
+    return line.trim()
+  }
+  throw new Error('dev has suggested nothing')
 }
 
 // A type that comes from a package without types of its own would be `any` here, and take everything.
@@ -111,6 +125,25 @@ test('init writes a project whose types fit, whose test passes and whose script 
   expect(started.stdout).toContain("{ payment: 'payment of 42', parcel: 'parcel of order-1' }")
   const listed = await node(flowfabric, 'list')
   expect(listed.stdout).toMatch(/^[\da-f-]{36}\tcompleted\tfulfil\t/)
+
+  // The command that dev suggests, as it is printed.
+  const dev = spawn(process.execPath, [flowfabric, 'dev', 'tasks.ts', '--port', '0'], {
+    cwd: project,
+    env: { ...process.env, FLOWFABRIC_URL: '' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  try {
+    const command = await suggestionOf(dev.stdout)
+    const submitted = await execute('sh', ['-c', command.replace(/^\S+ flowfabric/, `node '${flowfabric}'`)], {
+      cwd: project,
+      env: { ...process.env, FLOWFABRIC_URL: '' },
+    })
+    expect(submitted.stdout).toContain('parcel of order-1')
+  } finally {
+    const ended = once(dev, 'exit')
+    dev.kill('SIGINT')
+    await ended
+  }
 
   const again = node(flowfabric, 'init', '.')
   await expect(again).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('has package.json, tasks.ts') })

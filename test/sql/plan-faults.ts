@@ -3,7 +3,16 @@ import type pg from 'pg'
 import { sampleSize } from './plan-sample.ts'
 
 // A handful of rows for each lane, task and worker, and read by whoever looks for one of them.
-const smallTables = new Set(['ff_queue', 'ff_lane_registry', 'ff_migration', 'ff_event_id', 'ff_duty', 'ff_worker'])
+const smallTables = new Set([
+  'ff_queue',
+  'ff_lane_registry',
+  'ff_migration',
+  'ff_event_id',
+  'ff_duty',
+  'ff_worker',
+  'ff_task',
+  'ff_policy',
+])
 
 // A page is merged over all queues, of which the filled database has 84.
 const mostRows = 100 * sampleSize

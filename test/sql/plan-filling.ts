@@ -46,11 +46,11 @@ const timers = [
     from flowfabric.ff_exec_core where lifecycle_phase = 'active'`,
   `insert into flowfabric.ff_schedule (schedule_id, created_at_ms, changed_at_ms, next_fire_at_ms, planned_at_ms, every_ms,
       anchor_at_ms, jitter_ms, catch_up_limit, overlap, catch_up, partition_key, namespace, schedule_name, request_hash,
-      queue_id, priority, last_execution_id, tags)
+      queue_id, priority, last_execution_id, tags, given)
     select execution_id, 0, 0, planned_at_ms, planned_at_ms, 60000, 0, 0, 100,
       case when get_byte(uuid_send(execution_id), 14) < 128 then 'skip' else 'cancelPrevious' end::flowfabric.ff_schedule_overlap,
       'last', partition_key, namespace, execution_id::text, '', queue_id, 0, execution_id,
-      '{"team": "team-1"}'
+      '{"team": "team-1"}', '{}'
     from flowfabric.ff_exec_core
     cross join lateral (select flowfabric.ff_now_ms()
       + case when get_byte(uuid_send(execution_id), 15) < 128 then -60000 else 60000 end as planned_at_ms) t

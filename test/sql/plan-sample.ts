@@ -154,6 +154,7 @@ export function sampleOf({ name, params }: Statement, facts: Facts): Sample {
     ...(params['reasons'] === 'text[]' && { reasons: rows.map(() => 'waiting_for_signal') }),
     to: Number(shared['event_id']) + 1000,
     ...(name === 'step.record' && { kinds: rows.map(() => 'step'), indexes: rows.map((_, index) => index) }),
+    ...(name.startsWith('task.') && { kinds: rows.map((_, index) => `kind-${index}`) }),
     ...(name === 'step.list' && { after: 0 }),
     ...(name === 'event.make-block' && { first: 20_000_001, end: 30_000_001 }),
     ...(name === 'duty.poll' && {
@@ -235,6 +236,8 @@ function ofType(type: string): unknown {
 export function literalsOf(statement: Statement, sample: Sample): string {
   const texts = Object.entries(statement.params).map(([param, type]) => {
     if (type === 'bytea') return `'\\x00'`
+    if (type === 'bytea[]')
+      return `array[${Array.from({ length: sampleSize }, (_, no) => `'\\x0${no}'`).join(',')}]::bytea[]`
     if (type.startsWith('bytea')) return type.endsWith('[]') ? `'{${'NULL,'.repeat(sampleSize - 1)}NULL}'` : 'null'
     const one = { ...statement, params: { [param]: type } }
     const [encoded] = encode(one, { [param]: sample[param] })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import * as bounds from './bounds.ts'
 import { claim, execution, explanation } from './execution-detail.ts'
 import { heldShapes } from './execution-held.ts'
-import { policyInput } from './policy.ts'
+import { applied, policyInput, taskPolicyFields } from './policy.ts'
 import {
   answer,
   bytes,
@@ -37,7 +37,10 @@ export const executionFields = {
   deadline: duration.optional(),
   requiredCapabilities: bounds.capabilities.optional(),
   tags: tags.optional(),
-  policy: policyInput.optional(),
+  policy: policyInput.optional().describe('Goes before the policy of the registered task, field by field.'),
+  taskDefaults: request(taskPolicyFields)
+    .optional()
+    .describe('Apply where neither the request nor the registered task names a value.'),
 }
 
 export const memberFields = {
@@ -66,6 +69,7 @@ const created = named(
       executionId,
       publicState,
       adjusted: answer({ priority: answer({ given: z.number(), used: z.int() }) }).optional(),
+      applied: applied.optional(),
     }),
     answer({ kind: z.literal('duplicate'), executionId, publicState }),
   ]),

@@ -5,7 +5,7 @@ import { catchUps, overlaps } from '../../model/schedule.ts'
 import { limits } from '../../model/limits.ts'
 import { spanBoundsMs } from '../../model/span.ts'
 import { executionFields, stateCount } from './execution.ts'
-import { policy } from './policy.ts'
+import { policy, taskPolicyFields } from './policy.ts'
 import {
   answer,
   bytes,
@@ -106,6 +106,11 @@ export const workerShapes = {
       kinds: z.array(bounds.kind).min(1).max(limits.workerKindCount).optional(),
       versions: z.array(bounds.version).max(limits.workerKindCount).optional(),
       capabilities: bounds.capabilities.optional(),
+      tasks: z
+        .array(request({ kind: bounds.kind, version: bounds.version.optional(), ...taskPolicyFields }))
+        .max(limits.workerKindCount)
+        .optional()
+        .describe('Policies of its tasks, which apply to every execution of the kind and version.'),
       ttl: workerTtl.optional(),
       host: bounds.host.optional(),
       pid: z

@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { limits } from '../../model/limits.ts'
+import { policySources } from '../../model/task-policy.ts'
 import { failureCategories, retryableCategories } from '../../model/policy.ts'
-import { answer, duration, durationWithin, milliseconds, named, request } from './words.ts'
+import * as bounds from './bounds.ts'
+import { answer, duration, durationWithin, milliseconds, named, request, tags } from './words.ts'
 
 export const failureCategory = named('FailureCategory', z.enum(failureCategories))
 
@@ -34,6 +36,26 @@ export const policyInput = named(
     maxReplayCount: z.int().min(0).max(limits.replayCount).optional(),
     maxSignalCount: z.int().min(0).max(limits.signalCount).optional(),
   }),
+)
+
+/** What `task()` says of its executions. */
+export const taskPolicyFields = {
+  lane: bounds.lane.optional(),
+  policy: policyInput.optional(),
+  deadline: duration.optional(),
+  tags: tags.optional(),
+}
+
+export const applied = named(
+  'AppliedPolicy',
+  answer({
+    attempts: z.int().describe('Runs in all, the first included.'),
+    attemptsFrom: z.enum(policySources),
+    lane: z.string(),
+    laneFrom: z.enum(policySources),
+    isRegistered: z.boolean().describe('False: no worker has registered a task of this kind and version.'),
+  }),
+  'The policy of an execution. Each value is from the request, the registered task, the taskDefaults of the request, or the built-in default.',
 )
 
 const exponential = answer({

@@ -10,6 +10,7 @@ import { examples } from '../examples.ts'
 import type { TaskLoader } from '../load-tasks.ts'
 import { lineLogger, untilInterrupted, type LineLogger } from '../logging.ts'
 import { NewestWorker } from '../newest-worker.ts'
+import { sampleInput } from '../sample-input.ts'
 import { tellEvents } from '../tell-events.ts'
 import { tellStarted } from '../tell-started.ts'
 import { isTaken, listen } from './serve.ts'
@@ -72,6 +73,7 @@ async function run(dev: Dev): Promise<void> {
     server: server.url,
     keyFile: key?.path ?? null,
     tasks: tasks.map((task) => task.name),
+    sample: tasks[0] === undefined ? null : await sampleInput(tasks[0]),
     source: path !== undefined ? { file: path } : isDemo ? 'demo' : 'none',
   })
   const events = tellEvents(cli, ff.engine, stop.signal)

@@ -9,6 +9,7 @@ import { examples } from '../examples.ts'
 import { bare, executionOf } from '../ids.ts'
 import { follow } from '../follow.ts'
 import { tellEnding, waitForEnding } from '../ending.ts'
+import { warnOfUnknownKind } from '../unknown-kind.ts'
 import { payloadOf } from './signal.ts'
 
 interface SubmitOptions {
@@ -34,11 +35,11 @@ export function addSubmit(program: Command, cli: Cli): void {
     .argument('[input]', 'JSON; - reads it from standard input, @file from a file')
     .option('--wait [duration]', 'until it has ended, and print its result; 1 when it ended otherwise')
     .option('--watch', 'print what happens to it, then its result')
-    .option('--lane <lane>', 'where it waits (default: default)')
+    .option('--lane <lane>', 'where it waits (default: the lane of its task, else default)')
     .option('--priority <n>', '0 to 9000, high first', wholeNumber)
     .option('--delay <duration>', 'not before so long')
     .option('--deadline <duration>', 'it expires after so long')
-    .option('--attempts <n>', 'how often it is tried (default: 1)', wholeNumber)
+    .option('--attempts <n>', 'how often it is tried (default: as its registered task says, else 1)', wholeNumber)
     .option('--task-version <version>', 'only workers that serve this version')
     .option('--capability <name>', 'only workers that can do this; may be given several times', list)
     .option('--key <key>', 'the same key and request again is the same execution')
@@ -61,6 +62,7 @@ export function addSubmit(program: Command, cli: Cli): void {
       const request = { ...requestOf(kind, options), ...ofParent, ...(await payloadOf(value)) }
       if (options.watch === true) return submitAndWatch(cli, engine, request)
       const answer = await engine.executions.create(request)
+      await warnOfUnknownKind(cli, engine, kind, answer)
       if (options.wait === undefined) return tellAccepted(cli, answer)
       tellId(cli, answer)
       const ended = await waitForEnding(cli, engine, answer.executionId, options.wait === true ? null : options.wait)
@@ -97,6 +99,23 @@ function tellAccepted(cli: Cli, answer: Accepted): void {
     const { given, used } = answer.adjusted.priority
     cli.err.line(`priority ${given} is out of range; ${used} is used`)
   }
+  const policy = policyLine(answer)
+  if (policy !== null) cli.out.line(cli.out.colours.dim(policy))
+}
+
+const sources = {
+  request: 'as given',
+  registered: 'from the registered task',
+  task_defaults: 'from the task',
+  default: 'by default',
+} as const
+
+function policyLine(answer: Accepted): string | null {
+  if (answer.kind !== 'created' || answer.applied === undefined) return null
+  const { attempts, attemptsFrom, lane, laneFrom } = answer.applied
+  const runs = `${attempts} attempt${attempts === 1 ? '' : 's'}`
+  if (attemptsFrom === laneFrom) return `${runs}, lane ${lane} (${sources[laneFrom]})`
+  return `${runs} (${sources[attemptsFrom]}), lane ${lane} (${sources[laneFrom]})`
 }
 
 /** For a person; a program that waits for the result reads nothing else. */
@@ -107,6 +126,7 @@ function tellId(cli: Cli, { executionId, kind }: Accepted): void {
 async function submitAndWatch(cli: Cli, engine: Engine, request: CreateRequest): Promise<number> {
   const answer = await engine.executions.create(request)
   const { executionId } = answer
+  await warnOfUnknownKind(cli, engine, request.kind, answer)
   tellId(cli, answer)
   const hasEnded = await follow(cli, engine, executionId)
   if (!hasEnded) return tellGoesOn(cli, executionId)

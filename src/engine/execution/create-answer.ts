@@ -2,6 +2,7 @@
 import { EngineError } from '../../model/errors.ts'
 import { formatExecutionId, type ExecutionId } from '../../model/id.ts'
 import type { PublicState } from '../../model/state.ts'
+import type { AppliedPolicy } from '../../model/task-policy.ts'
 import { oneOf, type RowOf } from '../../sql/statement.ts'
 import type { NewExecution } from './create-request.ts'
 
@@ -13,6 +14,8 @@ export interface Created {
   readonly publicState: PublicState
   /** What was not taken as given. */
   readonly adjusted?: { readonly priority: { readonly given: number; readonly used: number } }
+  /** Left out only where the client sent the request again after a lost reply. */
+  readonly applied?: AppliedPolicy
 }
 
 export interface Duplicate {
@@ -34,9 +37,10 @@ export const metRow = {
 export type MetRow = RowOf<typeof metRow>
 
 export function created(item: NewExecution, publicState: PublicState): Created {
-  const { executionId, priority, givenPriority } = item
-  if (priority === givenPriority) return { kind: 'created', executionId, publicState }
-  return { kind: 'created', executionId, publicState, adjusted: { priority: { given: givenPriority, used: priority } } }
+  const { executionId, priority, givenPriority, applied } = item
+  if (priority === givenPriority) return { kind: 'created', executionId, publicState, applied }
+  const adjusted = { priority: { given: givenPriority, used: priority } }
+  return { kind: 'created', executionId, publicState, adjusted, applied }
 }
 
 export function answerOf(item: NewExecution, row: MetRow, again: boolean): CreateResult | EngineError {

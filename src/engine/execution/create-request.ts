@@ -14,8 +14,15 @@ import {
 } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
 import { checkKind, checkLane, checkVersion } from '../../model/name.ts'
-import { clampPriority, parsePolicy, type ExecutionPolicy, type PolicyInput } from '../../model/policy.ts'
+import {
+  clampPriority,
+  parsePartialPolicy,
+  type ExecutionPolicy,
+  type PartialPolicy,
+  type PolicyInput,
+} from '../../model/policy.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
+import { parseTaskPolicy, type AppliedPolicy, type TaskPolicy, type TaskPolicyInput } from '../../model/task-policy.ts'
 import { parseTags, traceparentTag, type Tags } from '../../model/tag.ts'
 import { checkText, show } from '../../model/text.ts'
 import type { Queue } from '../queue/intern.ts'
@@ -26,7 +33,7 @@ export interface CreateRequest {
   readonly executionId?: string
   readonly kind: string
   readonly namespace?: string
-  /** Defaults to `default`. */
+  /** Defaults to the task's lane, else `default`. */
   readonly lane?: string
   /** Only workers that serve this version claim it; none means any worker. */
   readonly version?: string
@@ -43,7 +50,10 @@ export interface CreateRequest {
   readonly deadlineAt?: number
   readonly requiredCapabilities?: readonly string[]
   readonly tags?: Readonly<Record<string, string>>
+  /** Goes before the policy of the registered task, field by field. */
   readonly policy?: PolicyInput
+  /** The task as the submitter imports it. It applies where neither this request nor the registered task names a value. */
+  readonly taskDefaults?: TaskPolicyInput
   /** Who asked for it; defaults to the caller's actor. */
   readonly creator?: string
   /** The execution on whose behalf it is made. It shares the parent's namespace and partition. */
@@ -65,14 +75,23 @@ export interface NewParent {
   readonly onParentEnd: OnParentEnd
 }
 
-/** A checked request, as the statement takes it. */
-export interface NewExecution {
+/** A checked request, together with what its task says: as the statement takes it. */
+export interface NewExecution extends CheckedExecution {
+  readonly policy: ExecutionPolicy | null
+  readonly applied: AppliedPolicy
+}
+
+/** A checked request. */
+export interface CheckedExecution {
   readonly executionId: ExecutionId
   readonly partition: number
   readonly uuid: string
   /** The id is ours, so nobody else can have written it. */
   readonly minted: boolean
   readonly queue: Queue
+  /** Null: the request names none. */
+  readonly givenLane: string | null
+  readonly taskDefaults: TaskPolicy | null
   readonly parent: NewParent | null
   readonly priority: number
   readonly givenPriority: number
@@ -82,7 +101,7 @@ export interface NewExecution {
   readonly deadlineAt: number | null
   readonly payload: Uint8Array | null
   readonly payloadEncoding: string | null
-  readonly policy: ExecutionPolicy | null
+  readonly policy: PartialPolicy | null
   readonly tags: Readonly<Record<string, string>> | null
   readonly creator: string
   readonly idempotencyKey: string | null
@@ -106,6 +125,7 @@ const fields = [
   'requiredCapabilities',
   'tags',
   'policy',
+  'taskDefaults',
   'creator',
   'parentId',
   'onParentEnd',
@@ -116,7 +136,7 @@ const fields = [
 const dayMs = 86_400_000
 
 /** A member of a flow has that flow's partition, and its key holds within the flow. */
-export function checkCreateRequest(caller: Acting, request: CreateRequest, flowId?: FlowId): NewExecution {
+export function checkCreateRequest(caller: Acting, request: CreateRequest, flowId?: FlowId): CheckedExecution {
   refuseUnknownFields('create', request, fields)
   const queue: Queue = {
     namespace: namespaceFor(caller, request.namespace),
@@ -134,6 +154,8 @@ export function checkCreateRequest(caller: Acting, request: CreateRequest, flowI
   refuseWithout('onParentEnd', request.onParentEnd, 'parentId', request.parentId)
   const asked: Asked = {
     queue,
+    givenLane: request.lane === undefined ? null : queue.lane,
+    taskDefaults: request.taskDefaults === undefined ? null : parseTaskPolicy('taskDefaults', request.taskDefaults),
     parent: request.parentId === undefined ? null : checkParent(request.parentId, request.onParentEnd),
     priority: clampPriority(request.priority ?? 0).priority,
     givenPriority: request.priority ?? 0,
@@ -143,7 +165,7 @@ export function checkCreateRequest(caller: Acting, request: CreateRequest, flowI
     deadlineAt: request.deadlineAt === undefined ? null : checkTime('deadlineAt', request.deadlineAt),
     payload: request.payload === undefined ? null : checkPayload(request.payload),
     payloadEncoding: request.payload === undefined ? null : checkEncoding(request.payloadEncoding ?? 'json'),
-    policy: parsePolicy(request.policy),
+    policy: parsePartialPolicy(request.policy),
     tags: request.tags === undefined ? null : checkTags(request.tags),
   }
   if (flowId !== undefined && asked.parent !== null) {
@@ -156,7 +178,7 @@ export function checkCreateRequest(caller: Acting, request: CreateRequest, flowI
 }
 
 /** What is asked for, apart from its identity and from who asks. */
-export type Asked = Omit<NewExecution, 'creator' | keyof typeof noKey | keyof ReturnType<typeof checkIdentity>>
+export type Asked = Omit<CheckedExecution, 'creator' | keyof typeof noKey | keyof ReturnType<typeof checkIdentity>>
 
 const noKey = { idempotencyKey: null, idempotencyTtlMs: null, requestHash: null }
 const creatorRule = { maxBytes: limits.creatorBytes }
@@ -173,7 +195,7 @@ function checkParent(parentId: string, onParentEnd: unknown = 'cancel'): NewPare
 
 function checkIdentity(
   { executionId, idempotencyKey }: CreateRequest,
-  { queue, parent }: Pick<NewExecution, 'queue' | 'parent'>,
+  { queue, parent }: Pick<CheckedExecution, 'queue' | 'parent'>,
   flowId: FlowId | undefined,
 ) {
   const within = {
@@ -270,7 +292,10 @@ function withoutTraceparent(tags: Tags): Tags | null {
   return Object.keys(others).length === 0 ? null : others
 }
 
-/** What is asked for, whoever asks and under whatever identity. What was checked has one order of its fields. */
+/**
+ * What is asked for, by any caller and under any identity. A checked request has one order of its fields. The task's own policy
+ * is no part of it: a repeat after a new registration, or by newer code, is the same request.
+ */
 export function hashAsked(hash: Hash, asked: Asked): void {
   const { queue, parent, priority, givenPriority, delayMs, delayUntil, deadlineMs, deadlineAt } = asked
   const { payload, payloadEncoding, policy } = asked

@@ -2,7 +2,7 @@
 // insert's snapshot, and of two creates that meet it the second waits here and then finds the first one's new row.
 import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import type { NewExecution } from './create-request.ts'
+import type { CheckedExecution } from './create-request.ts'
 
 const forget = statement({
   name: 'execution.create.forget-expired-keys',
@@ -21,7 +21,7 @@ where k.namespace = any (array[i.namespace])
 const namespaceScope = '00000000-0000-0000-0000-000000000000'
 
 /** `scopeId`: the flow within which they hold. */
-export function forgetExpiredKeys(items: readonly NewExecution[], scopeId?: string) {
+export function forgetExpiredKeys(items: readonly CheckedExecution[], scopeId?: string) {
   const keyed = items.filter((item) => item.idempotencyKey !== null)
   return call(forget, {
     namespaces: keyed.map((item) => item.queue.namespace),

@@ -5,7 +5,7 @@ import { formatExecutionId, parseExecutionId, type ExecutionId } from '../../mod
 import { limits } from '../../model/limits.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { show } from '../../model/text.ts'
-import { checkCreateRequest, type NewExecution } from '../execution/create-request.ts'
+import { checkCreateRequest, type CheckedExecution } from '../execution/create-request.ts'
 import { checkMember } from './connect-request.ts'
 import { checkExpectedRevision, type FlowTarget } from './edit.ts'
 import { checkMemberName } from './flow-request.ts'
@@ -40,7 +40,7 @@ export interface Addition extends FlowTarget {
   readonly name: string
   readonly expectedRevision: number | null
   readonly created: {
-    readonly execution: NewExecution
+    readonly execution: CheckedExecution
     readonly edges: readonly NewEdge[]
     readonly group: NewGroup | null
   } | null

@@ -5,7 +5,6 @@ import { refuseUnknownFields } from '../../model/shape.ts'
 import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
-import type { QueueRegistry } from '../queue/intern.ts'
 import { additionLooks, foundMember, refuseUnaddable, refuseUnknownUpstreams } from './add-member-look.ts'
 import { addMemberFields, checkAddition, type Addition, type AddMemberRequest } from './add-member-request.ts'
 import { checkFlowTarget, editFlow, namespaceOf, refuseNoLongerOpen, refuseStale } from './edit.ts'
@@ -89,12 +88,12 @@ ${owedAnswer}`,
 })
 
 export async function addMember(means: FlowMeans, caller: Caller, request: AddMemberRequest): Promise<MemberAdded> {
-  const { sql, queues, hints } = means
+  const { sql, hints } = means
   refuseUnknownFields('addMember', request, addMemberFields)
   const target = checkFlowTarget(caller, request.flowId)
   const namespace = await namespaceOf(sql, target)
   const asked = checkAddition(target, namespace, request)
-  const write = await writeOf(asked, queues)
+  const write = await writeOf(asked, means)
   const { flowId, executionId, name } = asked
   let isWritten = false
   const answer = await editFlow<ReturnType<typeof additionLooks>, MemberAdded>(
@@ -125,7 +124,7 @@ export async function addMember(means: FlowMeans, caller: Caller, request: AddMe
   return answer
 }
 
-async function writeOf(asked: Addition, queues: QueueRegistry) {
+async function writeOf(asked: Addition, means: FlowMeans) {
   const { uuid: flow_id, executionUuid, actor, name, created } = asked
   if (created === null) {
     const values = { flow_id, actor, execution_id: executionUuid, member_name: name }
@@ -133,7 +132,7 @@ async function writeOf(asked: Addition, queues: QueueRegistry) {
   }
   const { execution, edges, group } = created
   const member = { flowUuid: flow_id, name, execution, subFlow: null, isHeld: edges.length > 0 }
-  const columns = await memberColumnsOf([member], queues)
+  const columns = await memberColumnsOf([member], means)
   const rest = edgeColumnsOf(edges, group === null ? [] : [group])
   return { call: call(createMember, { flow_id, actor, ...columns, ...rest }), member, queueIds: columns.queue_ids }
 }

@@ -7,6 +7,7 @@ import { owed } from '../dispatch/owed.ts'
 import { throwInOurWords } from '../failure.ts'
 import type { Hints } from '../hint.ts'
 import type { QueueRegistry } from '../queue/intern.ts'
+import type { TaskRegistry } from '../task/registry.ts'
 import { addMember } from './add-member.ts'
 import { closeFlow } from './close.ts'
 import { connect } from './connect.ts'
@@ -32,14 +33,24 @@ interface Shared {
   readonly sql: Sql
   readonly raw: Sql
   readonly queues: QueueRegistry
+  readonly tasks: TaskRegistry
   readonly hints: Hints
   readonly turns: Turns
   readonly dispatcher: Dispatcher
   readonly onOwed: (owes: number) => void
 }
 
-export function flowOperations({ sql, raw, queues, hints, turns, dispatcher, onOwed }: Shared): ForCaller<Flows> {
-  const means = { sql: raw, queues, hints, turns, onOwed: () => onOwed(owed.flow) }
+export function flowOperations({
+  sql,
+  raw,
+  queues,
+  tasks,
+  hints,
+  turns,
+  dispatcher,
+  onOwed,
+}: Shared): ForCaller<Flows> {
+  const means = { sql: raw, queues, tasks, hints, turns, onOwed: () => onOwed(owed.flow) }
   return {
     create: (caller, request) => createFlow(means, caller, request).catch(throwInOurWords),
     addMember: (caller, request) => addMember(means, caller, request).catch(throwInOurWords),

@@ -10,7 +10,7 @@ import { refuseUnknownFields } from '../../model/shape.ts'
 import { show } from '../../model/text.ts'
 import { mintUuid } from '../../model/uuid.ts'
 import type { Caller } from '../caller.ts'
-import { checkCreateRequest, hashAsked, type NewExecution } from '../execution/create-request.ts'
+import { checkCreateRequest, hashAsked, type CheckedExecution } from '../execution/create-request.ts'
 import { checkFlowRequest, checkMemberName, type NewFlow } from './flow-request.ts'
 import { readEdges, readGroups, type NumberedEdge } from './graph-edges.ts'
 import { inField, tooFewEdges } from './graph-refusal.ts'
@@ -100,7 +100,7 @@ class GraphReader {
     })
   }
 
-  #takeMember(member: GraphMember, flow: NewFlow, field: string): NewExecution {
+  #takeMember(member: GraphMember, flow: NewFlow, field: string): CheckedExecution {
     const { name, flow: inner, ...request } = member
     if (inner !== undefined) {
       refuseUnknownFields(field, request, [])
@@ -118,7 +118,7 @@ class GraphReader {
     return execution
   }
 
-  #refuseSecond({ executionId, minted, idempotencyKey }: NewExecution, flow: NewFlow, field: string): void {
+  #refuseSecond({ executionId, minted, idempotencyKey }: CheckedExecution, flow: NewFlow, field: string): void {
     if (!minted && this.#givenIds.has(executionId)) {
       const sentence = `${field} has the id ${executionId}, as a member before it does; give each an id of its own`
       throw new EngineError('execution_id_taken', sentence, { executionId, field })
@@ -197,7 +197,7 @@ function isFlowMember(member: GraphMember): member is FlowMember {
   return member.flow !== undefined
 }
 
-function innerFlow({ flow }: FlowMember, execution: NewExecution, outer: NewFlow, field: string): NewFlow {
+function innerFlow({ flow }: FlowMember, execution: CheckedExecution, outer: NewFlow, field: string): NewFlow {
   const { partition, namespace, creator, actor, rootUuid } = outer
   const request = { flowId: formatFlowId(partition, mintUuid()), kind: flow.kind, tags: flow.tags ?? {}, creator }
   const checked = inField(`${field}.flow`, () => checkFlowRequest({ namespace, actor }, request))

@@ -2,10 +2,12 @@
 import type { Sql } from '../../sql/sql.ts'
 import type { Hints } from '../hint.ts'
 import type { QueueRegistry } from '../queue/intern.ts'
+import type { TaskRegistry } from '../task/registry.ts'
 
 export interface FlowMeans {
   readonly sql: Sql
   readonly queues: QueueRegistry
+  readonly tasks: TaskRegistry
   readonly hints: Hints
   readonly turns: Turns
   /** An execution that has ended owes a flow a dispatch, and no ending will tell of it. */

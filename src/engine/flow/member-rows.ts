@@ -3,7 +3,8 @@ import { attached } from '../../model/attached.ts'
 import { quorumOf } from '../../model/edge-group.ts'
 import { attachedByPolicy } from '../execution/new-rows.ts'
 import type { Hints } from '../hint.ts'
-import type { QueueRegistry } from '../queue/intern.ts'
+import { resolveWith } from '../task/resolve.ts'
+import type { FlowMeans } from './means.ts'
 import type { NewEdge, NewGroup, NewMember } from './new-graph.ts'
 
 export const memberParams = {
@@ -136,8 +137,16 @@ grouped as (
 )`
 }
 
-export async function memberColumnsOf(members: readonly NewMember[], queues: QueueRegistry) {
-  const executions = members.map((member) => member.execution)
+export async function memberColumnsOf(
+  members: readonly NewMember[],
+  { queues, tasks }: Pick<FlowMeans, 'queues' | 'tasks'>,
+) {
+  // A member that stands for a flow runs no task, whatever that flow is called.
+  const executions = await Promise.all(
+    members.map(async ({ execution, subFlow }) =>
+      subFlow === null ? tasks.resolve(execution) : resolveWith(execution, null),
+    ),
+  )
   return {
     execution_ids: executions.map((item) => item.uuid),
     member_flow_ids: members.map((member) => member.flowUuid),

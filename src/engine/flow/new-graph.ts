@@ -1,6 +1,6 @@
 // A checked graph, as the statements take it.
 import type { JoinPolicy, StoredEdgeKind } from '../../model/edge-group.ts'
-import type { NewExecution } from '../execution/create-request.ts'
+import type { CheckedExecution } from '../execution/create-request.ts'
 import type { NewFlow } from './flow-request.ts'
 
 export interface NewGraph {
@@ -16,7 +16,7 @@ export interface NewGraph {
 export interface NewMember {
   readonly flowUuid: string
   readonly name: string
-  readonly execution: NewExecution
+  readonly execution: CheckedExecution
   /** The flow that it stands for; such a member stays blocked until that has ended. */
   readonly subFlow: NewFlow | null
   /** It waits for an edge. */

@@ -122,14 +122,11 @@ join flowfabric.ff_flow_member m on m.flow_id = any (array[f.flow_id])
 where f.root_flow_id = $1`,
 })
 
-export async function submitGraph(
-  { sql, queues, hints }: FlowMeans,
-  caller: Caller,
-  request: GraphRequest,
-): Promise<SubmittedGraph> {
+export async function submitGraph(means: FlowMeans, caller: Caller, request: GraphRequest): Promise<SubmittedGraph> {
+  const { sql, hints } = means
   const graph = checkGraphRequest(caller, request)
   const [root] = graph.flows
-  const values = { ...columnsOf(graph), ...(await memberColumnsOf(graph.members, queues)) }
+  const values = { ...columnsOf(graph), ...(await memberColumnsOf(graph.members, means)) }
   const options = forRows(graph.members.length + graph.edges.length)
   let isRepeat = false
   const [[row]] = await untilSent(sql, { again: false }, (again) => {

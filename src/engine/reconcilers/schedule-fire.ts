@@ -4,6 +4,7 @@ import type { Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
 import { calledOffAmong, firingAt, firingWrites, owedBy, readyQueuesOf, type Decision } from '../schedule/fire.ts'
 import { firingReads, lockedSchedules, type LockedSchedule } from '../schedule/locked.ts'
+import { resolveSchedules } from '../schedule/resolve.ts'
 import { takenUpCall, type sweepRow } from './candidate.ts'
 import type { Duty } from './duty.ts'
 import { scopeOf, scopeParams } from './scope.ts'
@@ -90,6 +91,7 @@ export const scheduleFire: Duty = {
 
 async function fireDue(sql: Sql, uuids: readonly string[]): Promise<RowOf<typeof sweepRow>> {
   if (uuids.length === 0) return { seen: 0, processed: 0, ready_queue_ids: [], owes: 0, called_off_ids: [] }
+  await resolveSchedules(sql, uuids)
   let decisions: readonly Decision[] = []
   const [cancelled, created] = await sql.decide(firingReads(uuids), (looked) => {
     decisions = decideWithin(lockedSchedules(looked), mostFirings)

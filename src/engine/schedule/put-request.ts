@@ -9,7 +9,7 @@ import { parseTiming, type TimingRequest } from '../../model/schedule-timing.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { oneOf, show } from '../../model/text.ts'
 import type { Caller } from '../caller.ts'
-import { checkCreateRequest, type CreateRequest, type NewExecution } from '../execution/create-request.ts'
+import { checkCreateRequest, type CheckedExecution, type CreateRequest } from '../execution/create-request.ts'
 import { checkTime } from '../execution/time.ts'
 import { checkScheduleId } from './named.ts'
 
@@ -27,6 +27,7 @@ export type ScheduledExecution = Pick<
   | 'requiredCapabilities'
   | 'tags'
   | 'policy'
+  | 'taskDefaults'
 >
 
 export interface PutScheduleRequest extends ScheduledExecution {
@@ -60,7 +61,7 @@ export interface NewSchedule {
   readonly catchUpLimit: number
   readonly jitterMs: number
   readonly until: number | null
-  readonly execution: NewExecution
+  readonly execution: CheckedExecution
   readonly requestHash: Uint8Array
 }
 
@@ -76,6 +77,7 @@ const executionFields = [
   'requiredCapabilities',
   'tags',
   'policy',
+  'taskDefaults',
 ] as const satisfies readonly (keyof ScheduledExecution)[]
 
 const ownFields = [
@@ -141,9 +143,10 @@ function checkJitter(jitter: Duration): number {
 // The same request again changes nothing, though every start of an application puts its schedules.
 function hashRequest(
   asked: object,
-  { queue, priority, deadlineMs, policy, tags, payload, payloadEncoding }: NewExecution,
+  { queue, givenLane, priority, deadlineMs, policy, tags, taskDefaults, payload, payloadEncoding }: CheckedExecution,
 ) {
-  const rest = JSON.stringify([asked, queue, priority, deadlineMs, policy, tags, payloadEncoding])
+  const own = [queue, givenLane, priority, deadlineMs, policy, tags, taskDefaults]
+  const rest = JSON.stringify([asked, own, payloadEncoding])
   const hash = createHash('sha256').update(rest)
   if (payload !== null) hash.update(payload)
   return new Uint8Array(hash.digest())

@@ -5,10 +5,13 @@ import type { Timing } from '../../model/schedule-timing.ts'
 import { call, type Call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
+import type { NewExecution } from '../execution/create-request.ts'
 import type { QueueRegistry } from '../queue/intern.ts'
 import { untilSent } from '../resend.ts'
+import type { TaskRegistry } from '../task/registry.ts'
 import { nameParams } from './named.ts'
 import { lockNamed, planAgainst, type Planned } from './put-plan.ts'
+import { givenPolicyOf } from './resolve.ts'
 import { checkPutRequest, type NewSchedule, type PutScheduleRequest } from './put-request.ts'
 
 export interface SchedulePut {
@@ -46,6 +49,7 @@ const write = statement({
     payload_encoding: 'text?',
     policy: 'jsonb?',
     tags: 'jsonb?',
+    given: 'jsonb',
     actor: 'text',
   },
   row: {},
@@ -54,10 +58,10 @@ with written as (
   insert into flowfabric.ff_schedule as s (namespace, schedule_name, schedule_id, partition_key, created_at_ms,
     changed_at_ms, cron, time_zone, every_ms, anchor_at_ms, overlap, catch_up, catch_up_limit, jitter_ms, until_ms,
     planned_at_ms, next_fire_at_ms, queued_at_ms, request_hash, queue_id, priority, deadline_after_ms, payload,
-    payload_encoding, policy, tags)
+    payload_encoding, policy, tags, given)
   values ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9, $10::text::flowfabric.ff_schedule_overlap,
     $11::text::flowfabric.ff_schedule_catch_up, $12, $13, $14, $15, $16, $17::int8[], $18, $19, $20, $21, $22, $23, $24,
-    $25)
+    $25, $26)
   on conflict (namespace, schedule_name) do update
   set changed_at_ms = excluded.changed_at_ms, cron = excluded.cron, time_zone = excluded.time_zone,
     every_ms = excluded.every_ms, anchor_at_ms = excluded.anchor_at_ms, overlap = excluded.overlap,
@@ -66,11 +70,12 @@ with written as (
     next_fire_at_ms = case when s.paused_at_ms is null then excluded.next_fire_at_ms end,
     queued_at_ms = excluded.queued_at_ms, request_hash = excluded.request_hash, queue_id = excluded.queue_id,
     priority = excluded.priority, deadline_after_ms = excluded.deadline_after_ms, payload = excluded.payload,
-    payload_encoding = excluded.payload_encoding, policy = excluded.policy, tags = excluded.tags
+    payload_encoding = excluded.payload_encoding, policy = excluded.policy, tags = excluded.tags,
+    given = excluded.given
   returning s.namespace, s.schedule_name, s.partition_key, s.changed_at_ms, s.planned_at_ms
 )
 insert into flowfabric.ff_event (occurred_at_ms, event_type, partition_key, namespace, actor, details)
-select changed_at_ms, 'schedule_put', partition_key, namespace, $26,
+select changed_at_ms, 'schedule_put', partition_key, namespace, $27,
   jsonb_strip_nulls(jsonb_build_object('scheduleId', schedule_name, 'plannedAt', planned_at_ms))
 from written`,
 })
@@ -78,11 +83,13 @@ from written`,
 export async function putSchedule(
   sql: Sql,
   queues: QueueRegistry,
+  tasks: TaskRegistry,
   caller: Caller,
   request: PutScheduleRequest,
 ): Promise<SchedulePut> {
   const asked = checkPutRequest(caller, request)
-  const [queueId] = await queues.idsOf([asked.execution.queue])
+  const execution = await tasks.resolve(asked.execution)
+  const [queueId] = await queues.idsOf([execution.queue])
   const name = { namespace: asked.namespace, schedule_name: asked.scheduleId }
   let answer: SchedulePut | undefined
   await untilSent(sql, { again: false }, () =>
@@ -95,7 +102,7 @@ export async function putSchedule(
       return [
         call(write, {
           ...name,
-          ...columnsOf(asked, planned.timing),
+          ...columnsOf(asked, execution, planned.timing),
           schedule_id: mintUuid(),
           now_ms: found!.now_ms,
           queue_id: queueId!,
@@ -110,8 +117,7 @@ export async function putSchedule(
   return answer!
 }
 
-function columnsOf(asked: NewSchedule, timing: Timing) {
-  const { execution } = asked
+function columnsOf(asked: NewSchedule, execution: NewExecution, timing: Timing) {
   const [cron, every] = timing.kind === 'cron' ? [timing, null] : [null, timing]
   return {
     partition_key: asked.partition,
@@ -131,5 +137,6 @@ function columnsOf(asked: NewSchedule, timing: Timing) {
     payload_encoding: execution.payloadEncoding,
     policy: execution.policy,
     tags: execution.tags,
+    given: givenPolicyOf(asked.execution),
   }
 }

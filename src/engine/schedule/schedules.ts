@@ -4,6 +4,7 @@ import type { ForCaller } from '../bound.ts'
 import type { Schedules } from '../contract.ts'
 import { throwInOurWords } from '../failure.ts'
 import type { QueueRegistry } from '../queue/intern.ts'
+import type { TaskRegistry } from '../task/registry.ts'
 import { deleteSchedule } from './delete.ts'
 import { describeSchedule } from './describe.ts'
 import { listSchedules } from './list.ts'
@@ -17,11 +18,12 @@ interface Parts extends Telling {
   readonly sql: Sql
   readonly raw: Sql
   readonly queues: QueueRegistry
+  readonly tasks: TaskRegistry
 }
 
-export function scheduleOperations({ sql, raw, queues, ...telling }: Parts): ForCaller<Schedules> {
+export function scheduleOperations({ sql, raw, queues, tasks, ...telling }: Parts): ForCaller<Schedules> {
   return {
-    put: (caller, request) => putSchedule(raw, queues, caller, request).catch(throwInOurWords),
+    put: (caller, request) => putSchedule(raw, queues, tasks, caller, request).catch(throwInOurWords),
     pause: (caller, request) => pauseSchedule(raw, caller, request).catch(throwInOurWords),
     resume: (caller, request) => resumeSchedule(raw, caller, request).catch(throwInOurWords),
     trigger: (caller, request) => triggerSchedule(raw, caller, request, telling).catch(throwInOurWords),

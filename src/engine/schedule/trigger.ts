@@ -10,6 +10,7 @@ import { contended } from '../failure.ts'
 import { untilSent } from '../resend.ts'
 import { calledOffAmong, firingAt, firingWrites, owedBy, readyQueuesOf, type Decision } from './fire.ts'
 import { firingReads, lockedSchedules } from './locked.ts'
+import { resolveSchedules } from './resolve.ts'
 import { checkNamed, nameParams, scheduleNotFound, type NamedSchedule } from './named.ts'
 
 export type TriggerResult =
@@ -58,6 +59,7 @@ export async function triggerSchedule(
   const name = checkNamed('schedules.trigger', caller, request)
   const [found] = await sql.query(find, name)
   if (found === undefined) throw scheduleNotFound(name.schedule_name)
+  await resolveSchedules(sql, [found.schedule_id])
   const executionUuid = mintUuid()
   let answer: TriggerResult | undefined
   // When the reply is lost it is not sent again: it could fire a second time.

@@ -8,12 +8,14 @@ import { limits } from '../../model/limits.ts'
 import { checkKind, checkLane, checkVersion } from '../../model/name.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { checkText, show } from '../../model/text.ts'
-import { call, type Sql } from '../../sql/sql.ts'
+import { call, type Call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../caller.ts'
 import { checkWorker } from '../execution/renew.ts'
 import { untilSent } from '../resend.ts'
 import { scopeFor } from '../signing-key/scope.ts'
+import { checkTasks, taskCalls, type RegisteredTask } from '../task/register.ts'
+import type { TaskRegistry } from '../task/registry.ts'
 
 export interface RegisterRequest {
   readonly workerId: string
@@ -26,6 +28,11 @@ export interface RegisterRequest {
   /** Besides executions that ask for none. */
   readonly versions?: readonly string[]
   readonly capabilities?: readonly string[]
+  /**
+   * Its tasks, whose policies apply to every execution of their kind and version in this namespace, or in all where it serves
+   * all. The newest registration wins, and stays when the worker leaves. Left out: nothing is changed.
+   */
+  readonly tasks?: readonly RegisteredTask[]
   /** Without a heartbeat for so long it is gone; defaults to a minute. */
   readonly ttl?: Duration
   readonly host?: string
@@ -48,6 +55,7 @@ const fields = [
   'kinds',
   'versions',
   'capabilities',
+  'tasks',
   'ttl',
   'host',
   'pid',
@@ -115,7 +123,12 @@ select is_new, registered_at_ms, expires_at_ms
 from written`,
 })
 
-export async function register(sql: Sql, caller: Caller, request: RegisterRequest): Promise<Registered> {
+export async function register(
+  sql: Sql,
+  registry: TaskRegistry,
+  caller: Caller,
+  request: RegisterRequest,
+): Promise<Registered> {
   refuseUnknownFields('workers.register', request, fields)
   const { kinds, versions = [], host, pid } = request
   const workerInstanceId = checkWorker('workerInstanceId', request.workerInstanceId)
@@ -136,9 +149,14 @@ export async function register(sql: Sql, caller: Caller, request: RegisterReques
     ttl_ms: checkTtl(request.ttl),
     actor: caller.actor,
   }
+  const tasks = checkTasks(request.tasks ?? [])
+  const calls = [call(forgetExpired, instance), call(write, worker)] as const
   const [, [row]] = await untilSent(sql, { again: false }, () =>
-    sql.pipeline([call(forgetExpired, instance), call(write, worker)]),
-  )
+    sql.pipeline<readonly [...typeof calls, ...Call[]]>([
+      ...calls,
+      ...(tasks.length === 0 ? [] : taskCalls(worker, tasks)),
+    ]),
+  ).finally(() => registry.forget())
   if (row === undefined) throw reassigned(workerInstanceId)
   return {
     kind: row.is_new ? 'registered' : 'refreshed',

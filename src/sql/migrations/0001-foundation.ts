@@ -806,6 +806,28 @@ create table flowfabric.ff_worker (
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 create index ff_worker_expiry on flowfabric.ff_worker (expires_at_ms);
 
+-- Policies of registered tasks, each stored once. Ids are never reused.
+create table flowfabric.ff_policy (
+  policy_id integer generated always as identity primary key,
+  policy_hash bytea not null unique,
+  policy jsonb not null
+);
+
+-- What task() says of a kind and version, as the newest registration has it. It stays when workers leave. The namespace is
+-- empty where the task is registered for all of them, the version where the task has none.
+create table flowfabric.ff_task (
+  namespace text collate "C" not null,
+  execution_kind text collate "C" not null,
+  task_version text collate "C" not null,
+  registered_at_ms bigint not null,
+  deadline_after_ms bigint,
+  policy_id integer,
+  lane_id text collate "C",
+  registered_by text not null,
+  tags jsonb,
+  primary key (namespace, execution_kind, task_version)
+);
+
 -- API keys of the server, by the hash of their secrets; of a namespace, or of all where that is empty. A revoked one stays, so
 -- that the log's actors can be told apart.
 create table flowfabric.ff_api_key (
@@ -863,6 +885,8 @@ create table flowfabric.ff_schedule (
   payload_encoding text,
   policy jsonb,
   tags jsonb,
+  -- What the put itself asked for. Lane, policy, deadline and tags above also have what the registered task says.
+  given jsonb not null,
   constraint ff_schedule_name unique (namespace, schedule_name),
   constraint ff_schedule_timing check (
     (cron is null) = (every_ms is not null)

@@ -25,7 +25,8 @@ test('EXEC-01 a new execution is runnable and waits for its first attempt', asyn
     tags: { customer: 'c1' },
   })
 
-  expect(answer).toEqual({ kind: 'created', executionId, publicState: 'waiting' })
+  const applied = { attempts: 1, attemptsFrom: 'default', lane: 'mail', laneFrom: 'request', isRegistered: false }
+  expect(answer).toEqual({ kind: 'created', executionId, publicState: 'waiting', applied })
   expect(await engine.executions.describe(executionId)).toMatchObject({
     executionId,
     namespace: 'shop',
