@@ -28,6 +28,8 @@ export {
 export type { PolicyInput } from './model/policy.ts'
 export { decodeError, encodeError, type RecordedError } from './model/recorded-error.ts'
 export type { CatchUp, Overlap } from './model/schedule.ts'
+// All of it, by a star: only then does `declare module 'flowfabric'` reach the interface itself.
+export type * from './model/stored.ts'
 export type { PublicState } from './model/state.ts'
 export { silent, type Logger, type LoggerOption } from './model/logger.ts'
 export type {

@@ -4,6 +4,7 @@ import type { EdgeKind, Ending } from '../model/edge-group.ts'
 import type { ExecutionId, FlowId, WaitpointId } from '../model/id.ts'
 import type { PolicyInput } from '../model/policy.ts'
 import type { Logger } from '../model/logger.ts'
+import type { Stored } from '../model/stored.ts'
 import type { Schema } from './schema.ts'
 import type { SubmitOptions } from './submission.ts'
 import type { Signals, Task } from './task.ts'
@@ -11,13 +12,13 @@ import type { Signals, Task } from './task.ts'
 /** Awaited, it releases the worker until what it stands for has happened. Nothing happens before. */
 export interface Wait<T> extends Promise<T> {}
 
-export interface StepOptions<Value = unknown> {
+export interface StepOptions<Out = unknown, In = unknown> {
   /** Tries of this step alone; without it, one. Waits of up to five seconds between them hold the worker, longer ones do not. */
   readonly retry?: PolicyInput['retry']
   /** How long one try may take: then its signal aborts, and it has failed. */
   readonly timeout?: Duration
-  /** What the step must give, now and whenever it is read back. */
-  readonly schema?: Schema<unknown, Value>
+  /** Checks what the step returns, and again whenever it is read back; the code gets what the schema makes of it. */
+  readonly schema?: Schema<In, Out>
 }
 
 export interface StepTry {
@@ -114,11 +115,11 @@ export interface Context<S extends Signals = Signals> {
    * result. Steps of one name are numbered in the order in which the code reaches them; if that order can change between runs, give
    * each its own name.
    */
-  step<Value>(
+  step<Value, Out = Stored<Value>>(
     name: string,
     work: (attempt: StepTry) => Promise<Value> | Value,
-    options?: StepOptions<Value>,
-  ): Promise<Value>
+    options?: StepOptions<Out, Value>,
+  ): Promise<NoInfer<Out>>
   /** Waits, without a worker. The end is recorded when the code first reaches it, and is the same in every later run. */
   sleep(name: string, duration: Duration): Wait<void>
   /** Waits until a point in time; does not wait if it has passed. */

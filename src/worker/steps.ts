@@ -152,11 +152,14 @@ export class Steps {
     try {
       const value = await this.#run(met, work, attempt, options)
       const encoded = encode(this.#holder, met.name, value)
+      // As every later run will see it, so that nothing works only the first time. Before the record, which is for good.
+      const read = encoded === null || isPlain(value) ? value : this.#holder.codec.decode(encoded)
+      const { schema } = options
+      const shown = schema === undefined ? read : await checkBy(schema, read, storedResult(met), 'step_output_refused')
       const result = encoded === null ? {} : { result: encoded.bytes, resultEncoding: encoded.encoding }
       const recording = this.#holder.record(met, { state: 'succeeded', ...told(), ...result })
       await this.#rest.recorded(recording).catch(asNotOfTheStep)
-      // As every later run will see it, so that nothing works only the first time.
-      return { kind: 'done', value: encoded === null || isPlain(value) ? value : this.#holder.codec.decode(encoded) }
+      return { kind: 'done', value: shown }
     } catch (thrown) {
       if (thrown instanceof NotOfTheStep) throw thrown.cause
       // The word by which the code ends its run, as anywhere else.
@@ -281,6 +284,10 @@ function checkOptions(name: string, options: StepOptions): CheckedOptions {
 function give<T>(history: History, step: Step, resolve: (value: T) => void, value: T): void {
   history.delivered(step)
   resolve(value)
+}
+
+function storedResult({ name }: Met): string {
+  return `the stored result of step ${JSON.stringify(name)}`
 }
 
 function recordedValue({ name }: Step): string {

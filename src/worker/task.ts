@@ -6,6 +6,7 @@ import { limits } from '../model/limits.ts'
 import { checkKind, checkLane, checkVersion } from '../model/name.ts'
 import { parsePolicy, type PolicyInput } from '../model/policy.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
+import type { Storable, Stored } from '../model/stored.ts'
 import { checkSignalName } from '../model/signal.ts'
 import { parseTags, type Tags } from '../model/tag.ts'
 import { show } from '../model/text.ts'
@@ -100,13 +101,13 @@ type AnySignals = Readonly<Record<string, unknown>>
  */
 export function task<Input = void, Output = void>(
   name: string,
-  handler: Handler<Input, Output, AnySignals>,
-): Task<Input, Awaited<Output>, AnySignals>
+  handler: Handler<Input, Output, AnySignals> & Storable<Input>,
+): Task<Input, Stored<Awaited<Output>>, AnySignals>
 export function task<Input = void, Out = void, In = Input, Output = Out, S extends Signals = AnySignals>(
   name: string,
   options: TaskOptions & Schemas<In, Input, Out, Output, S>,
-  handler: Handler<Input, Out, S>,
-): Task<In, Awaited<Output>, S>
+  handler: Handler<Input, Out, S> & Storable<In>,
+): Task<In, Stored<Awaited<Output>>, S>
 export function task(name: string, second: unknown, third?: unknown): Task {
   if (typeof second === 'function' && third !== undefined) {
     throw new EngineError('invalid_input', `the options of task ${show(name)} come before its handler; swap them`)

@@ -39,7 +39,7 @@ const mistakes: readonly (readonly [string, string])[] = [
   ],
   [
     `task('a', (ctx) => ctx.step('x', () => 1, { retires: 3 }))`,
-    `Object literal may only specify known properties, and 'retires' does not exist in type 'StepOptions<number>'.`,
+    `Object literal may only specify known properties, and 'retires' does not exist in type 'StepOptions<number, number>'.`,
   ],
 ]
 
@@ -62,4 +62,25 @@ task('a', { signals: { answer: count } }, async (ctx) => {
 })
 `
   expect(await compile({ files: { 'fine.ts': head + code }, compilerOptions: ownSources })).toEqual([])
+})
+
+test('a codec that revives keeps the types that are declared for it', async () => {
+  const revives = (types: string): string =>
+    `declare module 'flowfabric' { interface Register { revives: ${types} } }\n`
+  const code = `
+export const dated = task('dated', async (ctx, { at }: { at: Date }) => {
+  const step: { at: Date; tags: Set<string> } = await ctx.step('x', () => ({ at, tags: new Set(['a']) }))
+  const done: Date = await (await ff.submit(dated2)).result()
+  return [step, done]
+})
+const dated2 = task('dated2', () => new Date())
+`
+  const compiled = (text: string) => compile({ files: { 'a.ts': head + text }, compilerOptions: ownSources })
+  expect(await compiled(revives('Date | Set<unknown>') + code)).toEqual([])
+  expect(await compiled(revives('unknown') + code)).toEqual([])
+  expect((await compiled(code)).map((line) => line.slice(0, 12))).toEqual([
+    'a.ts(6,36): ',
+    'a.ts(7,9): e',
+    'a.ts(8,9): e',
+  ])
 })

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import type { EngineError } from '../../src/model/errors.ts'
+import type { Schema } from '../../src/worker/schema.ts'
 import { task } from '../../src/worker/task.ts'
 import { atOnce } from './retries.ts'
+import { length } from './schemas.ts'
 import { recordedBy, working } from './working.ts'
 
 test('steps run in order, are recorded, and the run completes with what the handler returns', async () => {
@@ -82,6 +84,31 @@ test('a step gives what every later run will read: nothing works only the first 
   await worker.tick()
   await after('1h')
   expect(seen).toEqual([{ at: '1970-01-01T00:00:00.000Z' }, undefined, { at: '1970-01-01T00:00:00.000Z' }, undefined])
+})
+
+test('a schema that revives gives the same in the run of the step and in every later run', async () => {
+  const revived: Schema<unknown, Date> = {
+    '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value: new Date(value as string) }) },
+  }
+  const seen: unknown[] = []
+  const dated = task('dated', async (ctx) => {
+    seen.push(await ctx.step('at', () => new Date(0), { schema: revived }))
+    await ctx.sleep('nap', '1h')
+  })
+  const { submit, worker, after } = await working([dated])
+  await submit(dated)
+  await worker.tick()
+  await after('1h')
+  expect(seen).toEqual([new Date(0), new Date(0)])
+})
+
+test('a schema that refuses what it made itself fails the step before it is recorded', async () => {
+  const odd = task('odd', (ctx) => ctx.step('size', (): string => 'four', { schema: length }))
+  const { submit, runAll, engine } = await working([odd])
+  const run = await submit(odd, undefined, { policy: { retry: { attempts: 1 } } })
+  await runAll()
+  await expect(run.result()).rejects.toThrow('the stored result of step "size" is refused by its schema')
+  expect((await engine.steps.list(run.id)).steps).toMatchObject([{ name: 'size', state: 'failed' }])
 })
 
 test('a value that cannot be encoded fails the step for good, and says which', async () => {

@@ -27,6 +27,7 @@ const checked = task(
   },
 )
 const empty = task('empty', () => {})
+const dated = task('dated', () => ({ at: new Date() }))
 
 // Never called: its types are the test.
 export async function typed(): Promise<void> {
@@ -109,9 +110,29 @@ export async function typed(): Promise<void> {
     // @ts-expect-error no unit
     await ctx.waitFor('reply', { timeout: '2 dayz' })
   })
+  task('dates', async (ctx) => {
+    expectTypeOf(await ctx.step('at', () => new Date())).toEqualTypeOf<string>()
+    expectTypeOf(await ctx.step('in', async () => ({ at: new Date() }))).toEqualTypeOf<{ at: string }>()
+    expectTypeOf(await ctx.step('checked', (): unknown => 5, { schema: count })).toEqualTypeOf<number>()
+    expectTypeOf(await ctx.run(dated)).toEqualTypeOf<{ at: string }>()
+    expectTypeOf((await ctx.spawn(dated)).result()).toEqualTypeOf<Wait<{ at: string }>>()
+    expectTypeOf(await ctx.upstream(dated)).toEqualTypeOf<{ at: string }>()
+    // @ts-expect-error JSON gives back a string
+    const at: Date = await ctx.step('at', () => new Date())
+    // @ts-expect-error another value than the schema takes
+    await ctx.step('checked', () => 'text', { schema: count })
+    return at
+  })
+  expectTypeOf(await (await ff.submit(dated)).result()).toEqualTypeOf<{ at: string }>()
+  // @ts-expect-error a Date comes as a string
+  task('wrong', (_, { at }: { at: Date }) => at.getTime())
+  // @ts-expect-error the same with options
+  task('wrong', { version: '2' }, (_, { at }: { at: Date }) => at.getTime())
+  task('optional', (_, { a }: { a: string | undefined }) => a)
+
   expectTypeOf(plain).toExtend<Task<{ email: string }, { size: number }>>()
 }
 
 test('the types above compile, and what is marked does not', () => {
-  expect([plain.name, checked.name, empty.name]).toEqual(['plain', 'checked', 'empty'])
+  expect([plain, checked, empty, dated].map(({ name }) => name)).toEqual(['plain', 'checked', 'empty', 'dated'])
 })
