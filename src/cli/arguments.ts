@@ -62,7 +62,7 @@ async function read(typed: string, stdin: Surroundings['stdin']): Promise<[sourc
   try {
     return [` in ${path}`, await readFile(path, 'utf8')]
   } catch (cause) {
-    const sentence = `${path} cannot be read: ${(cause as Error).message}; name a file that can, behind the @`
+    const sentence = `${path} cannot be read: ${(cause as Error).message}; put the path of a readable file behind the @`
     throw new EngineError('invalid_input', sentence, { path }, { cause })
   }
 }

@@ -114,7 +114,7 @@ export class Cli {
   /** For what cannot be done over HTTP. */
   refuseServer(command: string): void {
     if (!this.#isServer) return
-    const sentence = `${command} needs the database itself, and ${shownUrl(this.url)} is a server; give --url postgres://... or file:./directory`
+    const sentence = `${command} needs a direct database connection, but ${shownUrl(this.url)} is a server; use --url postgres://... or file:./directory`
     throw new EngineError('invalid_input', sentence, { field: 'url' })
   }
 
@@ -146,7 +146,7 @@ export class Cli {
       () => false,
     )
     if (isThere) return
-    const sentence = `there is no database in ${target.directory}; name another with --url or FLOWFABRIC_URL, or make one with \`flowfabric dev\` or \`flowfabric migrate\``
+    const sentence = `there is no database in ${target.directory}; choose another with --url or FLOWFABRIC_URL, or create one with \`flowfabric dev\` or \`flowfabric migrate\``
     throw new EngineError('database_not_found', sentence, { directory: target.directory })
   }
 }

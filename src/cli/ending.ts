@@ -60,7 +60,7 @@ export async function tellEnding(
   }
   if (ended.kind === 'pending') {
     if (cli.json) cli.out.json({ ...ended, executionId })
-    else cli.err.line(`${id} is ${ended.publicState} and goes on; flowfabric show ${id} says why`)
+    else cli.err.line(`${id} has not ended, it is ${ended.publicState}; \`flowfabric show ${id}\` shows why`)
     return failed
   }
   const error = await lastError(engine, executionId)

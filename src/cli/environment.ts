@@ -8,13 +8,13 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 /** Each with what it is for, as the help says it. */
 export const environmentVariables = {
-  FLOWFABRIC_URL: 'the database or the server',
-  FLOWFABRIC_TOKEN: 'the API key that a server is shown',
-  FLOWFABRIC_LISTEN_URL: 'a direct way to Postgres for hints, where the URL leads to a pooler',
-  FLOWFABRIC_POOL_SIZE: 'connections to Postgres for all work, besides the one that listens (default: 4)',
-  FLOWFABRIC_PUBLIC_URL: 'where people reach a server through your proxy, as --public-url',
-  FLOWFABRIC_WRAPPING_SECRET: 'wraps signing keys before they are stored; the same in every process',
-  FLOWFABRIC_SIGNING_SECRET: 'the secret of the key that signing-key rotate --kid makes',
+  FLOWFABRIC_URL: 'URL of the database or server',
+  FLOWFABRIC_TOKEN: 'API key for a server',
+  FLOWFABRIC_LISTEN_URL: 'direct Postgres URL for notifications, if FLOWFABRIC_URL is a pooler',
+  FLOWFABRIC_POOL_SIZE: 'Postgres connections for work, not counting the one that listens (default: 4)',
+  FLOWFABRIC_PUBLIC_URL: 'URL at which people reach a server through your proxy; same as --public-url',
+  FLOWFABRIC_WRAPPING_SECRET: 'wraps signing keys before they are stored; set the same value in every process',
+  FLOWFABRIC_SIGNING_SECRET: 'secret of the key that signing-key rotate --kid creates',
 } as const
 
 export function fromEnvironment(env: Environment, name: keyof typeof environmentVariables): string | undefined {

@@ -16,16 +16,18 @@ export function exitCodeOf(error: unknown): number {
 
 /** The engine speaks to programs; where it tells one what to call, a person is told what to type. */
 const nextAct: Readonly<Record<string, string>> = {
-  schema_missing: 'Run `flowfabric migrate` to make it.',
-  schema_outdated: 'Run `flowfabric migrate` to bring it up to date.',
-  server_unreachable: 'Check --url or FLOWFABRIC_URL, and that `flowfabric serve` or `flowfabric dev` runs there.',
+  schema_missing: 'Run `flowfabric migrate` to create it.',
+  schema_outdated: 'Run `flowfabric migrate` to update it.',
+  server_unreachable:
+    'Check --url or FLOWFABRIC_URL, and that `flowfabric serve` or `flowfabric dev` is running there.',
   unauthenticated:
-    'Put a key into FLOWFABRIC_TOKEN; `flowfabric api-key create` makes one, with the URL of the database.',
-  execution_not_found: '`flowfabric list` shows those that there are.',
-  flow_not_found: '`flowfabric flow list` shows those that there are.',
-  schedule_not_found: '`flowfabric schedule list` shows those that there are.',
-  waitpoint_not_found: '`flowfabric list --state suspended` shows what waits, `flowfabric show <id>` for what.',
-  api_key_not_found: '`flowfabric api-key list` shows those that there are.',
+    'Set FLOWFABRIC_TOKEN to an API key; `flowfabric api-key create` with the URL of the database creates one.',
+  execution_not_found: '`flowfabric list` shows all executions.',
+  flow_not_found: '`flowfabric flow list` shows all flows.',
+  schedule_not_found: '`flowfabric schedule list` shows all schedules.',
+  waitpoint_not_found:
+    '`flowfabric list --state suspended` shows waiting executions, `flowfabric show <id>` what one waits for.',
+  api_key_not_found: '`flowfabric api-key list` shows all keys.',
 }
 
 export function tellFailure(error: unknown, printer: Printer, options: { json: boolean; debug: boolean }): number {

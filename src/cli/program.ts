@@ -31,8 +31,8 @@ import { environmentVariables } from './environment.ts'
 export function makeProgram(cli: Cli, isJson: boolean): Command {
   const program = new Command('flowfabric')
     .description('Durable execution, in Postgres or in a folder.')
-    .version(codeVersion, '-V, --version', 'say which version this is')
-    .helpOption('-h, --help', 'say how it is used')
+    .version(codeVersion, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show help')
     .configureHelp({
       showGlobalOptions: true,
       subcommandTerm: (command) => command.name(),
@@ -66,12 +66,12 @@ export function makeProgram(cli: Cli, isJson: boolean): Command {
   program.commandsGroup('Check changed code:')
   addExport(program, cli)
   addVerify(program, cli)
-  program.commandsGroup('What there is:')
+  program.commandsGroup('Inspect:')
   addFlow(program, cli)
   addSchedule(program, cli)
   addWorker(program, cli)
   addLane(program, cli)
-  program.commandsGroup('Upkeep:')
+  program.commandsGroup('Maintain:')
   addMigrate(program, cli)
   addDoctor(program, cli)
   addApiKey(program, cli)
@@ -79,7 +79,7 @@ export function makeProgram(cli: Cli, isJson: boolean): Command {
   addOpenApi(program, cli)
   addCompletion(program, cli)
   for (const command of [program, ...program.commands.filter((each) => each.commands.length > 0)]) {
-    command.addHelpCommand(new Command('help').argument('[command]').description('say how a command is used'))
+    command.addHelpCommand(new Command('help').argument('[command]').description('show help for a command'))
   }
   program.addHelpText('after', afterHelp)
   return program
@@ -87,16 +87,16 @@ export function makeProgram(cli: Cli, isJson: boolean): Command {
 
 function addGlobals(program: Command): void {
   program
-    .optionsGroup('Everywhere:')
+    .optionsGroup('Global options:')
     .option(
       '--url <url>',
-      `postgres://..., file:./directory, or https://... with a key in FLOWFABRIC_TOKEN (default: FLOWFABRIC_URL, else ${defaultUrl})`,
+      `postgres://..., file:./directory, or https://... with an API key in FLOWFABRIC_TOKEN (default: FLOWFABRIC_URL, else ${defaultUrl})`,
     )
-    .option('--schema <name>', 'the schema that holds the tables (default: flowfabric)')
-    .option('--namespace <name>', 'act within this namespace alone')
-    .option('--actor <name>', 'who acts, as the log tells it (default: cli:<user>)')
-    .option('--json', 'print JSON: one document, or a line for each thing of a stream')
-    .option('--debug', 'print the stack of an error')
+    .option('--schema <name>', 'database schema of the tables (default: flowfabric)')
+    .option('--namespace <name>', 'act in this namespace only')
+    .option('--actor <name>', 'name to record in the event log (default: cli:<user>)')
+    .option('--json', 'print JSON: one document, or one line per item of a stream')
+    .option('--debug', 'print the stack trace of an error')
     .optionsGroup('Options:')
 }
 
@@ -107,12 +107,12 @@ const afterHelp = `
 Environment:
 ${variables.join('\n')}
 
-Begin with:
+Get started:
   $ flowfabric dev
   $ flowfabric submit send-welcome '{"to":"ada@example.com"}'
   $ flowfabric list
 
-It ends with 0 when it is done, 1 when it failed or found trouble, 2 when it was used wrongly.`
+Exit codes: 0 success, 1 failure or a problem found, 2 wrong usage.`
 
 function asSentences({ err }: Cli, text: string): string {
   const lines = err.wrapped(text.trimEnd())

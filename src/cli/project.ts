@@ -31,7 +31,7 @@ function packageJson(name: string): string {
   return `${JSON.stringify(content, null, 2)}\n`
 }
 
-const tasks = `// Durable code: it is run from its start whenever it is taken up, and what is recorded is not done again.
+const tasks = `// Durable code: when a run resumes, the function starts from the top, and finished steps return their saved results.
 import { task } from 'flowfabric'
 
 interface Order {
@@ -41,7 +41,7 @@ interface Order {
 
 export const fulfil = task('fulfil', { example: { id: 'order-1', amount: 42 } }, async (ctx, order: Order) => {
   const payment = await ctx.step('charge card', ({ idempotencyKey }) => charge(order, idempotencyKey))
-  // Large orders wait for an approval and occupy no worker: flowfabric approve '<id>'
+  // Large orders wait for approval and hold no worker meanwhile: flowfabric approve <id>
   if (order.amount > 1000) {
     const answer = (await ctx.waitFor('approval', { timeout: '2d' })) as { approved?: boolean }
     if (!answer.approved) return ctx.cancel('refused')
@@ -51,7 +51,7 @@ export const fulfil = task('fulfil', { example: { id: 'order-1', amount: 42 } },
   return { payment, parcel }
 })
 
-// The world outside: hand it the key, so that a step which a crash has cut off does not act twice.
+// Pass the key to the payment provider, so that a step that a crash interrupted does not charge twice.
 async function charge(order: Order, idempotencyKey: string): Promise<string> {
   console.log(\`charging \${order.amount} for \${order.id} (\${idempotencyKey.slice(-12)})\`)
   return \`payment of \${order.amount}\`
@@ -71,7 +71,7 @@ test('an order is paid and sent', async () => {
   assert.deepEqual(done, { payment: 'payment of 42', parcel: 'parcel of a' })
 })
 
-test('a large order waits for somebody, for days if need be', async () => {
+test('a large order waits for approval, for days if needed', async () => {
   const run = await t.submit(fulfil, { id: 'b', amount: 5000 })
   await t.advance('1d')
   assert.equal(await run.state(), 'suspended')
@@ -90,7 +90,7 @@ test('a crash does not charge twice', async () => {
 })
 `
 
-const start = `// Submits an order, runs it, and prints what came of it. The database is ./.flowfabric, or what FLOWFABRIC_URL names.
+const start = `// Submits an order, runs it, and prints its result. The database is ./.flowfabric, or the one in FLOWFABRIC_URL.
 import { connect } from 'flowfabric'
 import { fulfil } from './tasks.ts'
 

@@ -20,10 +20,10 @@ export function reloadOnChange({ cli, path, loader, run }: Reload): { close(): P
       const tasks = await loadAndWatch()
       await run(tasks)
       const names = tasks.map((task) => task.name)
-      say(cli, { kind: 'loaded', tasks: names }, [`loaded again: ${names.join(', ')}`])
+      say(cli, { kind: 'loaded', tasks: names }, [`reloaded: ${names.join(', ')}`])
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
-      const sentence = `${path} cannot be loaded, and what ran before goes on:`
+      const sentence = `${path} cannot be loaded; the previous version keeps running:`
       say(cli, { kind: 'not_loaded', message }, [sentence, ...message.split('\n')])
     }
   }

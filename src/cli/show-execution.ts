@@ -73,7 +73,7 @@ export function showFacts(out: Printer, described: Described, now: number): void
     ['result', result?.kind === 'completed' ? asFact(out, { bytes: result.result, encoding: result.encoding }) : null],
   ])
   const ways = explanation?.ways ?? []
-  if (ways.length > 0 && out.isTerminal) out.line(`\n${out.colours.dim('It can be changed by')}`)
+  if (ways.length > 0 && out.isTerminal) out.line(`\n${out.colours.dim('To change this:')}`)
   if (out.isTerminal) for (const way of ways) out.paragraph(asTyped(way), '  ')
 }
 

@@ -30,7 +30,7 @@ export function showFlow(out: Printer, flow: FlowDetail, graph: Graph, now: numb
   out.facts([
     ['created', `${when(flow.createdAt)} by ${flow.creator}`],
     ['ended', ended],
-    ['open', flow.closedAt === null && cancellation === null ? 'it takes more members' : null],
+    ['open', flow.closedAt === null && cancellation === null ? 'accepts more members' : null],
     ['within', flow.memberId === null ? null : bare(flow.memberId)],
     [
       'cancelled',
@@ -163,7 +163,7 @@ function showLayers(out: Printer, { members }: Graph, layers: ReadonlyMap<string
     ],
     rows,
   )
-  if (out.isTerminal) out.line(out.colours.dim('--full draws it.'))
+  if (out.isTerminal) out.line(out.colours.dim('Use --full to draw the graph.'))
 }
 
 function statesOf(members: readonly Member[]): string {

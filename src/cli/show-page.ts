@@ -13,9 +13,9 @@ export interface PageOptions {
 
 export function pageOptions(command: Command): Command {
   return command
-    .option('--limit <n>', 'how many on a page (default: 50)', wholeNumber)
-    .option('--cursor <cursor>', 'go on where a page ended')
-    .option('--all', 'all pages; as JSON, a line for each')
+    .option('--limit <n>', 'rows per page (default: 50)', wholeNumber)
+    .option('--cursor <cursor>', 'continue after the page that printed this cursor')
+    .option('--all', 'all pages; with --json, one line per row')
 }
 
 /** What the engine's lists take. */
@@ -43,7 +43,7 @@ export async function showPage<Row>(cli: Cli, options: PageOptions, shown: Shown
   if (rows.length === 0) return sayNone(cli, none)
   cli.out.table(columns, rows)
   if (nextCursor === null || !cli.out.isTerminal) return
-  cli.err.line(cli.err.colours.dim(`There are more: --all, or --cursor ${nextCursor}`))
+  cli.err.line(cli.err.colours.dim(`More rows: use --all, or --cursor ${nextCursor}`))
 }
 
 async function showAll<Row>(cli: Cli, options: PageOptions, shown: Shown<Row>): Promise<void> {

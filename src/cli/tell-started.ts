@@ -20,20 +20,20 @@ export function tellStarted(cli: Cli, { server, keyFile, tasks, sample, source }
   if (cli.json) return out.line(JSON.stringify({ kind: 'started', url: server, database, tasks, keyFile }))
   out.facts([
     ['server', server],
-    ['key', keyFile === null ? null : `in ${keyFile}, for whoever may read it`],
+    ['key', keyFile === null ? null : `in ${keyFile}, readable by your user only`],
     ['database', database],
     ['tasks', source === 'none' ? 'none' : `${tasks.join(', ')} (${sourceOf(source)})`],
   ])
-  out.line(`\n${out.colours.bold('Try, in another terminal:')}`)
+  out.line(`\n${out.colours.bold('Try in another terminal:')}`)
   // In this folder the database is found by itself, and who has it open as well.
   const where = cli.url === defaultUrl ? '' : ` --url ${cli.url.startsWith('file:') ? cli.url : server}`
   const { program = 'npx flowfabric' } = cli.surroundings
   for (const words of wordsToTry(tasks, sample, source)) out.line(harmless(`  ${program} ${words}${where}`))
-  out.line(`\n${out.colours.dim('What happens, until Ctrl-C:')}`)
+  out.line(`\n${out.colours.dim('Events (press Ctrl-C to stop):')}`)
 }
 
 function sourceOf(source: { readonly file: string } | 'demo'): string {
-  return source === 'demo' ? 'the demo' : `${source.file}, loaded again when it changes`
+  return source === 'demo' ? 'the demo' : `${source.file}, reloaded when it changes`
 }
 
 function wordsToTry([first = 'hello']: readonly string[], sample: string | null, source: Started['source']): string[] {

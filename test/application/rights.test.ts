@@ -89,7 +89,7 @@ test('flowfabric migrate --grant-to grants the rights', async () => {
   const url = await emptyDatabase()
   const { role, asRole } = await newRole(url)
   const { code, out } = await typed(['migrate', '--url', url, '--grant-to', role])
-  expect(out).toContain(`The role ${role} may work with it.`)
+  expect(out).toContain(`Role ${role} now has the rights of a worker or server.`)
   expect(code).toBe(0)
   expect(await typed(['migrate', '--check', '--url', asRole])).toMatchObject({ code: 0 })
   expect(await typed(['submit', 'k', '--url', asRole])).toMatchObject({ code: 0 })

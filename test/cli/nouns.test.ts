@@ -73,8 +73,8 @@ test('flows are listed and cancelled', async () => {
   expect(await cli.json('flow', 'list', '--state', 'open')).toMatchObject({ flows: [{ flowId: id, memberCount: 5 }] })
   expect((await cli.type('flow', 'list')).out).toMatch(/^[\da-f-]{36}\topen\t\S+\t0\/5\t/)
   const cancelled = await cli.type('flow', 'cancel', id, '--reason', 'wrong branch', '--wait', '10s')
-  expect(cancelled).toEqual({ code: 0, out: `${bare(id)} is cancelled, with 5 of its members\n`, err: '' })
-  expect((await cli.type('flow', 'cancel', id)).out).toBe(`${bare(id)} was cancelled before\n`)
+  expect(cancelled).toEqual({ code: 0, out: `${bare(id)} cancelled, with 5 of its members\n`, err: '' })
+  expect((await cli.type('flow', 'cancel', id)).out).toBe(`${bare(id)} was already cancelled\n`)
   expect((await cli.typeWith({ columns: 120 }, 'flow', 'show', id)).out).toContain('wrong branch')
 })
 
@@ -106,10 +106,10 @@ test('a schedule is put, shown, listed, triggered, paused, resumed and deleted',
   )
   expect((await cli.type('schedule', 'trigger', 'nightly')).out).toMatch(/^nightly fired: [\da-f-]{36}$/m)
   expect((await cli.type('schedule', 'trigger', 'nightly')).out).toMatch(/^nightly skipped: [\da-f-]{36} has not ended/)
-  expect((await cli.type('schedule', 'pause', 'nightly')).out).toBe('nightly is paused\n')
-  expect((await cli.type('schedule', 'pause', 'nightly')).out).toBe('nightly was paused before\n')
-  expect((await cli.type('schedule', 'resume', 'nightly')).out).toMatch(/^nightly is resumed; next at /)
-  expect((await cli.type('schedule', 'delete', 'nightly')).out).toBe('nightly is deleted\n')
+  expect((await cli.type('schedule', 'pause', 'nightly')).out).toBe('nightly paused\n')
+  expect((await cli.type('schedule', 'pause', 'nightly')).out).toBe('nightly was already paused\n')
+  expect((await cli.type('schedule', 'resume', 'nightly')).out).toMatch(/^nightly resumed; next at /)
+  expect((await cli.type('schedule', 'delete', 'nightly')).out).toBe('nightly deleted\n')
   expect(await cli.json('schedule', 'list')).toEqual({ schedules: [], nextCursor: null })
   const every = await cli.json('schedule', 'put', 'pulse', 'ping', '--every', '30s', '--overlap', 'allow')
   expect(every).toMatchObject({ kind: 'created' })
@@ -119,12 +119,12 @@ test('workers, lanes and signing keys are listed; a key is rotated', async () =>
   const cli = await typing()
   await cli.type('submit', 'k', '--lane', 'mail')
   expect((await cli.type('lane', 'list')).out).toMatch(/^mail\tdefault\tactive\t/)
-  expect((await cli.typeWith({ columns: 100 }, 'worker', 'list')).err).toContain('No worker is registered')
+  expect((await cli.typeWith({ columns: 100 }, 'worker', 'list')).err).toContain('No workers.')
   await cli.engine.workers.register({ workerId: 'mailer', workerInstanceId: 'mailer-1', lanes: ['mail'] })
   expect((await cli.type('worker', 'list')).out).toMatch(/^mailer-1\tmailer\tmail\tany\tall\t/)
   expect(await cli.json('worker', 'list')).toMatchObject({ workers: [{ workerInstanceId: 'mailer-1' }] })
 
-  expect((await cli.type('signing-key', 'rotate')).out).toMatch(/^Key \S+ signs from now on\.\n$/)
+  expect((await cli.type('signing-key', 'rotate')).out).toMatch(/^Key \S+ now signs tokens\.\n$/)
   const second = await cli.json<{ kid: string; previousKid: string }>('signing-key', 'rotate', '--grace', '2h')
   const { signingKeys } = await cli.json<{ signingKeys: { kid: string; isActive: boolean }[] }>('signing-key', 'list')
   expect(signingKeys.map(({ kid, isActive }) => [kid, isActive])).toEqual([
@@ -139,7 +139,7 @@ test('workers, lanes and signing keys are listed; a key is rotated', async () =>
     '--kid',
     'k3',
   )
-  expect(named.out).toContain('Key k3 signs from now on.')
+  expect(named.out).toContain('Key k3 now signs tokens.')
   expect(named.out + (await cli.type('signing-key', 'list', '--json')).out).not.toContain(secret)
 })
 

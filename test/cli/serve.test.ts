@@ -62,7 +62,7 @@ test('beyond loopback it does not listen without a key', async () => {
   expect((await get(here, '/v1/executions', key)).status).toBe(200)
   const taken = await flowfabric.run(isEmbedded ? 'memory:' : url, 'serve', '--port', new URL(at).port)
   expect(taken.code).toBe(1)
-  expect(taken.stderr).toMatch(/port \d+ of 127\.0\.0\.1 is taken; choose another with --port/)
+  expect(taken.stderr).toMatch(/port \d+ of 127\.0\.0\.1 is in use; choose another with --port/)
   expect((await serving.interrupt()).stderr.match(/signing keys are stored unwrapped/g)).toHaveLength(1)
 })
 
@@ -178,8 +178,8 @@ test('an API key is made, listed and revoked; it is shown once', async () => {
   const { apiKeys } = await cli.json<{ apiKeys: { keyId: string }[] }>('api-key', 'list')
   expect(JSON.stringify(apiKeys)).not.toContain(key.split('_').slice(2).join('_'))
   const [{ keyId }] = apiKeys as [{ keyId: string }]
-  expect((await cli.type('api-key', 'revoke', keyId)).out).toBe(`${keyId} is revoked\n`)
-  expect((await cli.type('api-key', 'revoke', keyId)).out).toBe(`${keyId} was revoked before\n`)
+  expect((await cli.type('api-key', 'revoke', keyId)).out).toBe(`${keyId} revoked\n`)
+  expect((await cli.type('api-key', 'revoke', keyId)).out).toBe(`${keyId} was already revoked\n`)
   expect(await cli.engine.apiKeys.authenticate({ key })).toBeNull()
   expect((await cli.type('api-key', 'list')).out).toMatch(/^\S+\tcheckout\tshop\t(submit,read|read,submit)\t/)
 })

@@ -52,7 +52,7 @@ test('the same key twice is the same execution, and a screen says so', async () 
   const first = await cli.typeWith({ columns: 100 }, 'submit', 'k', '1', '--key', 'x')
   const second = await cli.typeWith({ columns: 100 }, 'submit', 'k', '1', '--key', 'x')
   expect(first.out).toContain(' is waiting')
-  expect(second.out).toContain(' was submitted before, and is waiting')
+  expect(second.out).toContain(' was already submitted, and is waiting')
   const other = await cli.type('submit', 'k', '2', '--key', 'x')
   expect(other.code).toBe(1)
 })
@@ -106,7 +106,7 @@ test('submit --wait gives up in time, and says that it goes on', async () => {
   const cli = await typing()
   const { code, out, err } = await cli.type('submit', 'nobody', '--wait', '20ms')
   expect({ code, out }).toEqual({ code: 1, out: '' })
-  expect(err).toMatch(/is waiting and goes on; flowfabric show/)
+  expect(err).toMatch(/has not ended, it is waiting; `flowfabric show/)
 })
 
 test('submit --watch tells what happens, then the result', async () => {

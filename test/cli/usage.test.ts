@@ -56,11 +56,11 @@ test.each([
   [['submit', 'k', '@/no/such/file'], '/no/such/file cannot be read: ENOENT'],
   [
     ['migrate', '--url', 'https://u:secret@h:1/d'],
-    'migrate needs the database itself, and https://u:***@h:1/d is a server',
+    'migrate needs a direct database connection, but https://u:***@h:1/d is a server',
   ],
-  [['migrate', '--check', '--url', 'http://h'], 'give --url postgres://... or file:./directory'],
-  [['doctor', '--url', 'http://h'], 'doctor needs the database itself, and http://h is a server'],
-  [['serve', '--no-reconcilers', '--keep-log', '1d'], '--no-reconcilers leaves those to others'],
+  [['migrate', '--check', '--url', 'http://h'], 'use --url postgres://... or file:./directory'],
+  [['doctor', '--url', 'http://h'], 'doctor needs a direct database connection, but http://h is a server'],
+  [['serve', '--no-reconcilers', '--keep-log', '1d'], 'which --no-reconcilers switches off'],
   [['dev', '/no/such/tasks.ts'], '/no/such/tasks.ts cannot be read: ENOENT'],
   [['list', '--url', 'mysql://u:secret@h/d'], 'the URL is "mysql://u:***@h/d"; give one of postgres://'],
 ])('%j is refused in a sentence, and ends with 2', async (argv, sentence) => {
@@ -94,7 +94,7 @@ test.each([
   [['watch', 'nope'], 'execution id is "nope"'],
   [['watch', '--kind', 'endd'], 'did you mean ended?'],
   [['watch', '--after', 'rubbish'], 'cursor'],
-  [['watch', '{fp:1}:0190b6d2-0000-7000-8000-000000000000', '--kind', 'ended'], 'leave it out, or the id'],
+  [['watch', '{fp:1}:0190b6d2-0000-7000-8000-000000000000', '--kind', 'ended'], 'leave out one of them'],
   [['flow', 'show', 'nope'], 'flow id is "nope"'],
   [['flow', 'cancel', 'nope'], 'flow id is "nope"'],
   [['schedule', 'put', 'n', 'k'], 'cron'],
@@ -127,10 +127,10 @@ test.each([
   [['approve', foreign], 'does not exist\n`flowfabric list --state suspended` shows'],
   [
     ['approve', foreign, '--waitpoint', 'door'],
-    `there is no execution ${bare(foreign)} of which --waitpoint could name one`,
+    `execution ${bare(foreign)} does not exist, so --waitpoint cannot choose`,
   ],
   [['api-key', 'revoke', '0'.repeat(32)], '`flowfabric api-key list` shows'],
-  [['serve', '--host', '127.999.0.1', '--port', '0'], 'port 0 of 127.999.0.1 cannot be listened on (E'],
+  [['serve', '--host', '127.999.0.1', '--port', '0'], 'cannot listen on port 0 of 127.999.0.1 (E'],
 ])('%j does not find it, and ends with 1', async (argv, sentence) => {
   const { type } = await typing()
   const { code, out, err } = await type(...argv)
@@ -180,5 +180,5 @@ test('a directory without a database is not made by looking into it', async () =
   const { code, err } = await typed(['list', '--url', 'file:/no/such/place'])
   expect(code).toBe(1)
   expect(err).toContain('there is no database in /no/such/place')
-  expect(err).toContain('make one with `flowfabric dev` or `flowfabric migrate`')
+  expect(err).toContain('create one with `flowfabric dev` or `flowfabric migrate`')
 })

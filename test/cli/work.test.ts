@@ -46,8 +46,8 @@ test('list gives pages, filters, all of them, and lines for a program', async ()
   ])
   const screen = await cli.typeWith({ columns: 100 }, 'list', '--limit', '1')
   expect(screen.out).toMatch(/^ID +STATE +KIND +LANE +CREATED +WHY\n/)
-  expect(screen.err).toContain('There are more: --all, or --cursor ')
-  expect((await cli.typeWith({ columns: 100 }, 'list', '--kind', 'z')).err).toBe('No execution is like that.\n')
+  expect(screen.err).toContain('More rows: use --all, or --cursor ')
+  expect((await cli.typeWith({ columns: 100 }, 'list', '--kind', 'z')).err).toBe('No executions match.\n')
 })
 
 test('a list on a narrow screen keeps its ids whole and drops what does not fit', async () => {
@@ -110,7 +110,7 @@ test('approve answers by the execution or by the waitpoint, once, and may refuse
   expect(approved).toMatchObject({ kind: 'accepted', effect: 'resume_condition_satisfied' })
   const { waitpoints } = await cli.engine.waitpoints.list(no)
   const refused = await cli.type('approve', waitpoints[0]!.waitpointId, '--refuse')
-  expect(refused.out).toBe('Accepted: it was what the execution waited for, which goes on.\n')
+  expect(refused.out).toBe('Signal accepted; the execution resumed.\n')
   while ((await worker.tick()) > 0);
   await worker.stop()
 
@@ -129,8 +129,8 @@ test('approve asks which, where an execution has several waitpoints', async () =
   for (const key of ['legal', 'finance']) await cli.engine.waitpoints.create({ ...fence, key })
   const { code, err } = await cli.type('approve', id)
   expect(code).toBe(2)
-  expect(err).toMatch(/has the waitpoints "(legal|finance)", "(legal|finance)"; name one of them with --waitpoint/)
-  expect((await cli.type('approve', id, '--waitpoint', 'legal')).out).toContain('it is kept until')
+  expect(err).toMatch(/has the open waitpoints "(legal|finance)", "(legal|finance)"; choose one with --waitpoint/)
+  expect((await cli.type('approve', id, '--waitpoint', 'legal')).out).toContain('it is stored until')
 })
 
 test('show tells of each signal what it was and what it did', async () => {
@@ -141,7 +141,7 @@ test('show tells of each signal what it was and what it did', async () => {
   if (parked.kind !== 'suspended') return expect.unreachable(parked.kind)
   const { waitpointId, token } = parked.waitpoints[0]!
   const other = await cli.type('signal', waitpointId, 'other', '--token', token!)
-  expect(other.out).toBe('Accepted: it is kept, and the execution waits on.\n')
+  expect(other.out).toBe('Signal accepted and stored; the execution waits for more.\n')
   await cli.type('signal', waitpointId, 'ready', '--token', token!)
   const { out } = await cli.type('show', fence.executionId)
   expect(out).toMatch(/\tsignalled\t"other" appended_to_waitpoint/)
@@ -152,7 +152,7 @@ test('signal speaks by name, or by the token of a waitpoint', async () => {
   const cli = await typing()
   const id = await submitted(cli, 'k')
   expect((await cli.type('signal', id, 'hello', '{"a":1}')).out).toBe(
-    'Accepted: it is kept until the execution waits for it.\n',
+    'Signal accepted; it is stored until the execution waits for it.\n',
   )
   const { waitpointId, token } = await cli.engine.waitpoints.create({ ...(await claimed(cli.engine, id)), key: 'w' })
   const wrong = await cli.type('signal', waitpointId, 'paid', '--token', forgedToken(token))

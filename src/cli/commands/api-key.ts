@@ -11,7 +11,7 @@ import { pageOptions, showPage, type PageOptions } from '../show-page.ts'
 import { timeCell } from '../time.ts'
 
 export function addApiKey(program: Command, cli: Cli): void {
-  const apiKey = program.command('api-key').description('keys that a server asks for')
+  const apiKey = program.command('api-key').description('manage the API keys of a server')
   addCreate(apiKey, cli)
   addList(apiKey, cli)
   addRevoke(apiKey, cli)
@@ -24,17 +24,14 @@ interface CreateOptions {
 }
 
 function addCreate(apiKey: Command, cli: Cli): void {
-  const scope = new Option('--scope <scope>', `what it allows: ${scopes.join(', ')}; may be given several times`)
+  const scope = new Option('--scope <scope>', `permission: ${scopes.join(', ')}; repeatable`)
   const command = apiKey
     .command('create')
-    .description('make a key; it is shown now and never again')
-    .argument('<name>', 'who acts with it, as the log tells')
+    .description('create a key; it is printed only once')
+    .argument('<name>', 'name of the key, as the event log records it')
     .addOption(scope.argParser(list).makeOptionMandatory())
-    .option(
-      '--expires <when>',
-      'how long it is valid, such as 90d, or until when, such as 2027-12-31 (default: for ever)',
-    )
-    .option('--rate <n>', 'requests a second (default: what the server allows a key)', wholeNumber)
+    .option('--expires <when>', 'lifetime, such as 90d, or last day, such as 2027-12-31 (default: no expiry)')
+    .option('--rate <n>', 'requests per second (default: the limit of the server)', wholeNumber)
     .addHelpText(
       'after',
       examples(
@@ -51,7 +48,7 @@ function addCreate(apiKey: Command, cli: Cli): void {
       cli.out.line(created.key)
       const where = created.namespace === null ? 'all namespaces' : `namespace ${created.namespace}`
       if (cli.err.isTerminal)
-        cli.err.line(cli.err.colours.dim(`${created.scopes.join(', ')} in ${where}; it is not shown again`))
+        cli.err.line(cli.err.colours.dim(`${created.scopes.join(', ')} in ${where}; it will not be shown again`))
     }),
   )
 }
@@ -64,7 +61,7 @@ async function expiryOf(typed: string, engine: Engine): Promise<number> {
 
 function addList(apiKey: Command, cli: Cli): void {
   const command = pageOptions(
-    apiKey.command('list').description('keys, the oldest first; never their secrets'),
+    apiKey.command('list').description('list keys, oldest first, without their secrets'),
   ).addHelpText('after', examples('api-key list'))
   cli.does(command, (options: PageOptions) =>
     cli.connected(async ({ engine }) => {
@@ -72,7 +69,7 @@ function addList(apiKey: Command, cli: Cli): void {
       await showPage<ApiKey>(cli, options, {
         noun: 'apiKeys',
         columns: columns(timeCell(cli.out, now)),
-        none: 'There is no key: a server on loopback asks for none, and one beyond it does not start.',
+        none: 'No API keys. A server on loopback accepts requests without one; on other addresses it refuses to start.',
         read: async (page) => {
           const { apiKeys, nextCursor } = await engine.apiKeys.list(page)
           return { rows: apiKeys, nextCursor }
@@ -98,14 +95,14 @@ function columns(time: (at: number | null) => string): Column<ApiKey>[] {
 function addRevoke(apiKey: Command, cli: Cli): void {
   const command = apiKey
     .command('revoke')
-    .description('a revoked key opens nothing any more; servers know of it within ten seconds')
-    .argument('<key>', 'its id, as the list has it')
+    .description('revoke a key; servers refuse it within ten seconds')
+    .argument('<key>', 'id of the key, as api-key list prints it')
     .addHelpText('after', examples('api-key revoke 01a1e741ede877b3ae2f52aaf382749f'))
   cli.does(command, (_: object, keyId: string) =>
     cli.connected(async ({ engine }) => {
       const answer = await engine.apiKeys.revoke({ keyId })
       if (cli.json) return cli.out.json(answer)
-      cli.out.line(`${keyId} ${answer.kind === 'revoked' ? 'is revoked' : 'was revoked before'}`)
+      cli.out.line(`${keyId} ${answer.kind === 'revoked' ? 'revoked' : 'was already revoked'}`)
     }),
   )
 }

@@ -20,13 +20,13 @@ interface ApproveOptions {
 export function addApprove(program: Command, cli: Cli): void {
   const command = program
     .command('approve')
-    .description('answer a waitpoint without its token, by the right of an operator')
-    .argument('<id>', 'the execution that waits, or the waitpoint')
-    .option('--refuse', 'say no')
-    .option('--comment <text>', 'why')
-    .option('--waitpoint <key>', 'which of its waitpoints, where the execution has several')
-    .option('--payload <json>', 'instead of { approved, by, comment }; - and @file as for signal')
-    .option('--lane <lane>', 'only when it is in this lane')
+    .description('approve or refuse a waiting execution, without a token')
+    .argument('<id>', 'execution id or prefix, or the waitpoint id')
+    .option('--refuse', 'refuse instead of approving')
+    .option('--comment <text>', 'comment to send with the answer')
+    .option('--waitpoint <key>', 'key of the waitpoint, if the execution has several')
+    .option('--payload <json>', 'JSON to send instead of { approved, by, comment }; - reads stdin, @file a file')
+    .option('--lane <lane>', 'only if the execution is in this lane')
     .addHelpText('after', examples("approve 0190b6d2-4f1c --comment 'fine with me'", 'approve 0190b6d2-4f1c --refuse'))
   cli.does(command, async (options: ApproveOptions, id: string) => {
     const { refuse = false, comment, lane } = options
@@ -52,7 +52,7 @@ async function findWaitpoint(engine: Engine, typed: string, key: string | undefi
   const id = await executionOf(engine, typed)
   const open = await openWaitpoints(engine, id as ExecutionId)
   if (open === null && key !== undefined) {
-    const sentence = `there is no execution ${id} of which --waitpoint could name one; leave it out where the id is the waitpoint's`
+    const sentence = `execution ${id} does not exist, so --waitpoint cannot choose among its waitpoints; leave it out if the id is that of a waitpoint`
     throw new EngineError('execution_not_found', sentence, { executionId: id })
   }
   if (open === null) return id as WaitpointId
@@ -61,11 +61,11 @@ async function findWaitpoint(engine: Engine, typed: string, key: string | undefi
   if (open.length === 0) {
     throw new EngineError(
       'waitpoint_not_found',
-      `execution ${id} has no open waitpoint; flowfabric show ${bare(id)} says why`,
+      `execution ${id} has no open waitpoint; \`flowfabric show ${bare(id)}\` shows what it waits for`,
     )
   }
   const keys = open.map((each) => JSON.stringify(each.key)).join(', ')
-  const sentence = `execution ${id} has the waitpoints ${keys}; name one of them with --waitpoint`
+  const sentence = `execution ${id} has the open waitpoints ${keys}; choose one with --waitpoint`
   throw new EngineError('invalid_input', sentence, { field: 'waitpoint' })
 }
 

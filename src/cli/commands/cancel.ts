@@ -14,10 +14,10 @@ interface CancelOptions {
 export function addCancel(program: Command, cli: Cli): void {
   const command = program
     .command('cancel')
-    .description('end executions, running or not')
-    .argument('<id...>', 'execution ids; - reads them from standard input')
-    .option('--reason <text>', 'why')
-    .option('--grace <duration>', 'a running one is asked to stop first, and has so long')
+    .description('cancel executions, running or not')
+    .argument('<id...>', 'execution ids or prefixes; - reads them from stdin')
+    .option('--reason <text>', 'reason to record')
+    .option('--grace <duration>', 'ask a running execution to stop first, and give it this long')
     .addHelpText('after', examples("cancel 0190b6d2-4f1c --reason 'Ada called' --grace 30s"))
   cli.does(command, ({ reason, grace }: CancelOptions, ids: string[]) =>
     cli.connected(({ engine }) =>
@@ -32,9 +32,9 @@ export function addCancel(program: Command, cli: Cli): void {
             })),
           ),
         say: (answer) => {
-          if (answer.kind === 'already_cancelled') return 'was cancelled before'
+          if (answer.kind === 'already_cancelled') return 'was already cancelled'
           if (answer.kind === 'cancel_requested') {
-            return `was asked to stop, and ends ${relative(answer.deadlineAt, Date.now())} at the latest`
+            return `was asked to stop; it ends ${relative(answer.deadlineAt, Date.now())} at the latest`
           }
           return `cancelled, was ${answer.from}`
         },

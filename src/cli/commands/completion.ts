@@ -6,7 +6,7 @@ import { examples } from '../examples.ts'
 export function addCompletion(program: Command, cli: Cli): void {
   const command = program
     .command('completion')
-    .description('print what makes your shell complete commands and options')
+    .description('print a completion script for your shell')
     .addArgument(new Argument('<shell>').choices(shells))
     .addHelpText(
       'after',

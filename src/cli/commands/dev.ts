@@ -23,10 +23,14 @@ interface DevOptions {
 export function addDev(program: Command, cli: Cli): void {
   const command = program
     .command('dev')
-    .description('database, server, background duties and your tasks in one process; without tasks, a demo')
-    .argument('[tasks]', 'a file that exports tasks; it is loaded again whenever it changes')
-    .option('--port <n>', 'where the server listens; 0 is any that is free (default: 7070, or else any)', portNumber)
-    .option('--no-demo', 'run no tasks, when no file is given')
+    .description('run the database, the server, background duties and your tasks in one process; without tasks, a demo')
+    .argument('[tasks]', 'file that exports tasks; it is reloaded when it changes')
+    .option(
+      '--port <n>',
+      'port to listen on; 0 picks a free one (default: 7070, or a free one if it is in use)',
+      portNumber,
+    )
+    .option('--no-demo', 'without a file, run no tasks instead of the demo')
     .addHelpText('after', examples('dev', 'dev tasks.ts', 'dev tasks.ts --url postgres://localhost/app'))
   cli.does(command, async ({ port, demo }: DevOptions, path?: string) => {
     cli.refuseServer('dev')

@@ -22,10 +22,10 @@ interface DoctorOptions {
 export function addDoctor(program: Command, cli: Cli): void {
   const command = program
     .command('doctor')
-    .description('look whether all is well, and say what is not; 1 when something is not')
-    .option('--repair', 'mend what can be mended without harm, and say what was done')
-    .option('--deep', 'hold every invariant against everything that is stored: for a quiet hour')
-    .option('--timeout <duration>', 'the longest that one statement may take (default: 2s, with --deep 30s)')
+    .description('check the database and report problems; exit code 1 if there are any')
+    .option('--repair', 'repair what is safe to repair, and report it')
+    .option('--deep', 'check every invariant on all stored data; choose a quiet hour')
+    .option('--timeout <duration>', 'time limit of one statement (default: 2s, with --deep 30s)')
     .addHelpText('after', examples('doctor', 'doctor --url postgres://me@host/app --json', 'doctor --repair'))
   cli.does(command, async (options: DoctorOptions) => {
     cli.refuseServer('doctor')
@@ -63,7 +63,7 @@ async function check(cli: Cli, health: Health, { deep = false, timeout }: Doctor
       deep,
       ...(timeout !== undefined && { timeout }),
       onLooked: (name, total) => {
-        bar ??= cli.progress('looking', total)
+        bar ??= cli.progress('checking', total)
         bar.step(1, name)
       },
     })
@@ -131,8 +131,8 @@ function printFindings(out: Printer, findings: readonly Finding[]): void {
 
 function summaryOf(findings: readonly Finding[]): string {
   const count = (verdict: Verdict): number => findings.filter((each) => each.verdict === verdict).length
-  if (count('trouble') > 0) return `${count('trouble')} of ${findings.length} found trouble.`
-  return count('unknown') === 0 ? 'All is well.' : `No trouble was found; ${count('unknown')} could not be looked at.`
+  if (count('trouble') > 0) return `${count('trouble')} of ${findings.length} checks found a problem.`
+  return count('unknown') === 0 ? 'No problems found.' : `No problems found; ${count('unknown')} checks could not run.`
 }
 
 function paintOf(verdict: Verdict, { colours }: Printer): (text: string) => string {
@@ -141,8 +141,8 @@ function paintOf(verdict: Verdict, { colours }: Printer): (text: string) => stri
 }
 
 function printRepairs(out: Printer, repairs: readonly Repair[]): void {
-  if (repairs.length === 0) out.line('Nothing needed to be mended.')
+  if (repairs.length === 0) out.line('Nothing to repair.')
   for (const { kind, sentence } of repairs)
-    out.paragraph(kind === 'failed' ? `could not be mended: ${sentence}` : sentence)
+    out.paragraph(kind === 'failed' ? `could not repair: ${sentence}` : sentence)
   if (out.isTerminal) out.line()
 }

@@ -12,7 +12,7 @@ export function addExport(program: Command, cli: Cli): void {
   const command = program
     .command('export')
     .description('write recorded runs as JSON, for flowfabric verify')
-    .argument('<id...>', 'execution ids; - reads them from standard input')
+    .argument('<id...>', 'execution ids or prefixes; - reads them from stdin')
     .option('--to <directory>', 'write one file for each run (default: print one line for each)')
     .addHelpText(
       'after',

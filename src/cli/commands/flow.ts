@@ -16,7 +16,7 @@ import { pageOptions, showPage, type PageOptions } from '../show-page.ts'
 import { timeCell } from '../time.ts'
 
 export function addFlow(program: Command, cli: Cli): void {
-  const flow = program.command('flow').description('executions that depend on one another')
+  const flow = program.command('flow').description('inspect and cancel flows: executions that depend on each other')
   addList(flow, cli)
   addShow(flow, cli)
   addCancel(flow, cli)
@@ -28,8 +28,8 @@ const policies = ['cancel_all', 'cancel_pending', 'flow_only'] as const satisfie
 function addList(flow: Command, cli: Cli): void {
   const command = flow
     .command('list')
-    .description('flows, newest first')
-    .addOption(new Option('--state <state>', 'in this state').choices(flowStates))
+    .description('list flows, newest first')
+    .addOption(new Option('--state <state>', 'only this state').choices(flowStates))
   pageOptions(command).addHelpText('after', examples('flow list --state running'))
   cli.does(command, (options: PageOptions & { state?: FlowState }) =>
     cli.connected(async ({ engine }) => {
@@ -38,7 +38,7 @@ function addList(flow: Command, cli: Cli): void {
       await showPage<Flow>(cli, options, {
         noun: 'flows',
         columns: columns(timeCell(cli.out, now)),
-        none: 'No flow is like that.',
+        none: 'No flows match.',
         read: async (page) => {
           const { flows, nextCursor } = await engine.flows.list({ ...page, ...(state !== undefined && { state }) })
           return { rows: flows, nextCursor }
@@ -70,9 +70,9 @@ function columns(time: (at: number | null) => string): Column<Flow>[] {
 function addShow(flow: Command, cli: Cli): void {
   const command = flow
     .command('show')
-    .description('one flow, its graph drawn; above 60 members it is summed up')
-    .argument('<id>', 'the flow')
-    .option('--full', 'draw it, however large it is')
+    .description('show a flow and draw its graph; above 60 members, a summary')
+    .argument('<id>', 'flow id or prefix')
+    .option('--full', 'draw the whole graph, whatever its size')
     .addHelpText('after', examples('flow show 0190b6d2-4f1c', 'flow show 0190b6d2-4f1c --json'))
   cli.does(command, ({ full = false }: { full?: boolean }, id: string) =>
     cli.connected(async ({ engine }) => {
@@ -117,15 +117,16 @@ interface CancelOptions {
 function addCancel(flow: Command, cli: Cli): void {
   const command = flow
     .command('cancel')
-    .description('end a flow, and its members with it')
-    .argument('<id>', 'the flow')
+    .description('cancel a flow and its members')
+    .argument('<id>', 'flow id or prefix')
     .addOption(
-      new Option('--policy <policy>', 'all that live, those that never ran, or none (default: cancel_all)').choices(
-        policies,
-      ),
+      new Option(
+        '--policy <policy>',
+        'members to cancel: all that have not ended, those that never ran, or none (default: cancel_all)',
+      ).choices(policies),
     )
-    .option('--reason <text>', 'why')
-    .option('--wait <duration>', 'until its members have ended')
+    .option('--reason <text>', 'reason to record')
+    .option('--wait <duration>', 'wait up to this long for its members to end')
     .addHelpText('after', examples("flow cancel 0190b6d2-4f1c --reason 'wrong branch' --wait 10s"))
   cli.does(command, ({ policy, reason, wait }: CancelOptions, id: string) =>
     cli.connected(async ({ engine }) => {
@@ -138,9 +139,9 @@ function addCancel(flow: Command, cli: Cli): void {
       })
       if (cli.json) return cli.out.json(answer)
       const words = {
-        cancelled: `is cancelled, with ${answer.memberCount} of its members`,
-        cancellation_scheduled: `is cancelled; ${answer.memberCount} of its members end soon`,
-        already_cancelled: 'was cancelled before',
+        cancelled: `cancelled, with ${answer.memberCount} of its members`,
+        cancellation_scheduled: `cancelled; ${answer.memberCount} of its members are still to be cancelled`,
+        already_cancelled: 'was already cancelled',
       }
       cli.out.line(`${bare(flowId)} ${words[answer.kind]}`)
     }),

@@ -9,8 +9,8 @@ import { projectFiles } from '../project.ts'
 export function addInit(program: Command, cli: Cli): void {
   const command = program
     .command('init')
-    .description('write a small project: a task, a test of it, and a script that runs it')
-    .argument('[directory]', 'where; made when it is not there', '.')
+    .description('create a small project: a task, its test, and a script that runs it')
+    .argument('[directory]', 'directory to use; created if missing', '.')
     .addHelpText('after', examples('init my-app'))
   cli.does(command, async (_: object, directory: string) => {
     const place = resolve(directory)
@@ -39,7 +39,7 @@ async function refuseExisting(place: string, paths: readonly string[]): Promise<
     if (isThere) found.push(path)
   }
   if (found.length === 0) return
-  const sentence = `${place} has ${found.join(', ')} already; name another directory, as in flowfabric init my-app`
+  const sentence = `${place} already has ${found.join(', ')}; choose another directory, as in flowfabric init my-app`
   throw new EngineError('invalid_input', sentence, { directory: place, found })
 }
 

@@ -24,14 +24,14 @@ interface ListOptions extends PageOptions {
 export function addList(program: Command, cli: Cli): void {
   const command = program
     .command('list')
-    .description('executions, newest first; with a state, in the order in which it is worked off')
-    .addOption(new Option('--state <state>', 'in this state').choices(publicStates))
-    .option('--kind <kind>', 'of this kind')
-    .option('--lane <lane>', 'in this lane')
-    .option('--tag <key=value>', 'with this tag', tag)
-    .option('--parent <id>', 'children of this one')
-    .option('--partition <n>', 'of this partition, in the order of ids')
-    .option('--id <prefix>', 'whose ids begin so, in the order of ids')
+    .description('list executions, newest first; with --state, in the order in which they are processed')
+    .addOption(new Option('--state <state>', 'only this state').choices(publicStates))
+    .option('--kind <kind>', 'only this kind (the name of the task)')
+    .option('--lane <lane>', 'only this lane')
+    .option('--tag <key=value>', 'only with this tag', tag)
+    .option('--parent <id>', 'only children of this execution')
+    .option('--partition <n>', 'only this partition, in the order of ids')
+    .option('--id <prefix>', 'only ids that begin so, in the order of ids')
   pageOptions(command).addHelpText(
     'after',
     examples(
@@ -49,7 +49,7 @@ export function addList(program: Command, cli: Cli): void {
       await showPage<Execution>(cli, options, {
         noun: 'executions',
         columns: columns(timeCell(cli.out, now)),
-        none: 'No execution is like that.',
+        none: 'No executions match.',
         read: async (page) => {
           const { executions, nextCursor } = await engine.executions.list({ ...request, ...page })
           return { rows: executions, nextCursor }

@@ -7,8 +7,8 @@ import { examples } from '../examples.ts'
 export function addMigrate(program: Command, cli: Cli): void {
   const command = program
     .command('migrate')
-    .description('bring the schema up to date, or make it; with --check only look')
-    .option('--check', 'change nothing; 1 when something is to be done')
+    .description('create or update the database schema')
+    .option('--check', 'change nothing; exit code 1 if an update is needed')
     .addOption(
       new Option('--grant-to <role>', 'grant a database role the rights that a worker or server needs').conflicts(
         'check',
@@ -30,7 +30,7 @@ export function addMigrate(program: Command, cli: Cli): void {
     })
     const url = shownUrl(cli.url)
     if (cli.json) return cli.out.json({ kind: 'up_to_date', url, schema, codeVersion })
-    cli.out.line(`The schema ${schema} in ${url} is up to date with flowfabric ${codeVersion} (${Date.now() - at} ms).`)
-    if (grantTo !== undefined) cli.out.line(`The role ${grantTo} may work with it.`)
+    cli.out.line(`Schema ${schema} in ${url} is up to date with flowfabric ${codeVersion} (${Date.now() - at} ms).`)
+    if (grantTo !== undefined) cli.out.line(`Role ${grantTo} now has the rights of a worker or server.`)
   })
 }

@@ -5,7 +5,7 @@ import { examples } from '../examples.ts'
 export function addOpenApi(program: Command, cli: Cli): void {
   const command = program
     .command('openapi')
-    .description('print the OpenAPI document of the server, which serves it at /openapi.json')
+    .description('print the OpenAPI document that a server has at /openapi.json')
     .addHelpText('after', examples('openapi > openapi.json'))
   cli.does(command, async () => {
     const { openApiDocument } = await import('../../server/openapi.ts')

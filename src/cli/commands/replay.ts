@@ -12,10 +12,10 @@ interface ReplayOptions {
 export function addReplay(program: Command, cli: Cli): void {
   const command = program
     .command('replay')
-    .description('run what has ended once more')
-    .argument('<id...>', 'execution ids; - reads them from standard input')
-    .option('--from <step>', 'keep what succeeded before this step')
-    .option('--reason <text>', 'why')
+    .description('run ended executions again, from the start or from a step')
+    .argument('<id...>', 'execution ids or prefixes; - reads them from stdin')
+    .option('--from <step>', 'keep the results of the steps before this one')
+    .option('--reason <text>', 'reason to record')
     .addHelpText(
       'after',
       examples("replay 0190b6d2-4f1c --from 'charge card'", 'list --state failed --all | flowfabric replay -'),
@@ -35,8 +35,8 @@ export function addReplay(program: Command, cli: Cli): void {
         say: ({ generation, from: before, deadlineDropped, reopened = [] }) =>
           [
             `replayed as generation ${generation}, was ${before}`,
-            ...(deadlineDropped ? ['its deadline had passed and no longer holds'] : []),
-            ...(reopened.length > 0 ? [`${reopened.length} that it had skipped wait again`] : []),
+            ...(deadlineDropped ? ['its deadline had passed and was removed'] : []),
+            ...(reopened.length > 0 ? [`${reopened.length} executions that it had skipped wait again`] : []),
           ].join('; '),
       }),
     ),

@@ -14,10 +14,10 @@ interface ResumeOptions {
 export function addResume(program: Command, cli: Cli): void {
   const command = program
     .command('resume')
-    .description('take executions out of their suspension, whatever they wait for')
-    .argument('<id...>', 'execution ids; - reads them from standard input')
-    .option('--delay <duration>', 'not before so long')
-    .option('--reason <text>', 'why')
+    .description('resume suspended executions, whatever they wait for')
+    .argument('<id...>', 'execution ids or prefixes; - reads them from stdin')
+    .option('--delay <duration>', 'resume after this long')
+    .option('--reason <text>', 'reason to record')
     .addHelpText('after', examples("resume 0190b6d2-4f1c --reason 'the supplier called back'"))
   cli.does(command, ({ delay, reason }: ResumeOptions, ids: string[]) =>
     cli.connected(({ engine }) =>

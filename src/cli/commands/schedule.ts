@@ -13,28 +13,28 @@ import { pageOptions, showPage, type PageOptions } from '../show-page.ts'
 import { instant, span, timeCell } from '../time.ts'
 
 export function addSchedule(program: Command, cli: Cli): void {
-  const schedule = program.command('schedule').description('what creates executions at its times')
+  const schedule = program.command('schedule').description('manage schedules, which submit executions at set times')
   addList(schedule, cli)
   addShow(schedule, cli)
   addPut(schedule, cli)
-  addOne(schedule, cli, 'pause', 'fire at none of its times until it is resumed', async ({ engine }, named) => {
+  addOne(schedule, cli, 'pause', 'stop firing until the schedule is resumed', async ({ engine }, named) => {
     const { kind } = await engine.schedules.pause(named)
-    return [{ kind, ...named }, kind === 'paused' ? 'is paused' : 'was paused before']
+    return [{ kind, ...named }, kind === 'paused' ? 'paused' : 'was already paused']
   })
-  addOne(schedule, cli, 'resume', 'fire at its times again', async ({ engine }, named) => {
+  addOne(schedule, cli, 'resume', 'fire again after a pause', async ({ engine }, named) => {
     const answer = await engine.schedules.resume(named)
-    const next = answer.nextFireAt === null ? 'none of its times is left' : `next at ${instant(answer.nextFireAt)}`
-    return [answer, answer.kind === 'resumed' ? `is resumed; ${next}` : `was not paused; ${next}`]
+    const next = answer.nextFireAt === null ? 'it will not fire again' : `next at ${instant(answer.nextFireAt)}`
+    return [answer, answer.kind === 'resumed' ? `resumed; ${next}` : `was not paused; ${next}`]
   })
   addOne(schedule, cli, 'trigger', 'fire now, paused or not', async ({ engine }, named) => {
     const answer = await engine.schedules.trigger(named)
     if (answer.kind === 'fired') return [answer, `fired: ${bare(answer.executionId)}`]
-    if (answer.kind === 'queued') return [answer, 'fires when those before it have ended']
+    if (answer.kind === 'queued') return [answer, 'queued: fires when the earlier executions have ended']
     return [answer, `skipped: ${bare(answer.executionId)} has not ended`]
   })
-  addOne(schedule, cli, 'delete', 'fire no more; its executions stay', async ({ engine }, named) => {
+  addOne(schedule, cli, 'delete', 'delete a schedule; its executions stay', async ({ engine }, named) => {
     const answer = await engine.schedules.delete(named)
-    if (answer.kind === 'deleted') return [answer, 'is deleted']
+    if (answer.kind === 'deleted') return [answer, 'deleted']
     throw new EngineError('schedule_not_found', `schedule '${named.scheduleId}' does not exist`, named)
   })
 }
@@ -48,7 +48,7 @@ function addOne(schedule: Command, cli: Cli, verb: string, description: string, 
   const command = schedule
     .command(verb)
     .description(description)
-    .argument('<name>', 'of the schedule')
+    .argument('<name>', 'name of the schedule')
     .addHelpText('after', examples(`schedule ${verb} nightly`))
   cli.does(command, (_: object, scheduleId: string) =>
     cli.connected(async (connected) => {
@@ -60,14 +60,14 @@ function addOne(schedule: Command, cli: Cli, verb: string, description: string, 
 }
 
 function addList(schedule: Command, cli: Cli): void {
-  const command = pageOptions(schedule.command('list').description('schedules, by namespace and name'))
+  const command = pageOptions(schedule.command('list').description('list schedules by namespace and name'))
   cli.does(command, (options: PageOptions) =>
     cli.connected(async ({ engine }) => {
       const now = await engine.serverTime()
       await showPage<Schedule>(cli, options, {
         noun: 'schedules',
         columns: columns(timeCell(cli.out, now)),
-        none: 'There is no schedule.',
+        none: 'No schedules.',
         read: async (page) => {
           const { schedules, nextCursor } = await engine.schedules.list(page)
           return { rows: schedules, nextCursor }
@@ -97,8 +97,8 @@ function whenOf({ cron, timeZone, everyMs }: Schedule): string {
 function addShow(schedule: Command, cli: Cli): void {
   const command = schedule
     .command('show')
-    .description('one schedule, with its input')
-    .argument('<name>', 'of the schedule')
+    .description('show a schedule and its input')
+    .argument('<name>', 'name of the schedule')
     .addHelpText('after', examples('schedule show nightly'))
   cli.does(command, (_: object, scheduleId: string) =>
     cli.connected(async ({ engine }) => {
@@ -159,21 +159,27 @@ interface PutOptions {
 function addPut(schedule: Command, cli: Cli): void {
   const command = schedule
     .command('put')
-    .description('make a schedule be as is asked for; the same again changes nothing')
-    .argument('<name>', 'of the schedule')
-    .argument('<kind>', 'what it submits')
-    .argument('[input]', 'JSON; - reads it from standard input, @file from a file')
-    .option('--cron <pattern>', 'five fields, six with seconds, or a word such as @daily')
-    .option('--time-zone <zone>', 'of the pattern (default: UTC)')
-    .option('--every <duration>', 'once an interval, instead of a pattern')
-    .addOption(new Option('--overlap <how>', 'when the last execution has not ended (default: skip)').choices(overlaps))
-    .addOption(new Option('--catch-up <how>', 'of times that nobody was there for (default: last)').choices(catchUps))
-    .option('--jitter <duration>', 'each begins up to so much later')
-    .option('--until <time>', 'no time after this one', pointInTime)
-    .option('--lane <lane>', 'where it is submitted (default: default)')
-    .option('--priority <n>', '0 to 9000, high first', wholeNumber)
-    .option('--deadline <duration>', 'each expires after so long')
-    .option('--tag <key=value>', 'a tag of each; may be given several times', tag)
+    .description('create or update a schedule (safe to repeat)')
+    .argument('<name>', 'name of the schedule')
+    .argument('<kind>', 'task to submit')
+    .argument('[input]', 'JSON; - reads stdin, @file a file')
+    .option('--cron <pattern>', 'cron pattern: five fields, six with seconds, or a name such as @daily')
+    .option('--time-zone <zone>', 'time zone of the pattern (default: UTC)')
+    .option('--every <duration>', 'interval, instead of a pattern')
+    .addOption(
+      new Option('--overlap <how>', 'what to do while the last execution has not ended (default: skip)').choices(
+        overlaps,
+      ),
+    )
+    .addOption(
+      new Option('--catch-up <how>', 'which firings to make up for after downtime (default: last)').choices(catchUps),
+    )
+    .option('--jitter <duration>', 'delay each firing by a random time up to this')
+    .option('--until <time>', 'do not fire after this time', pointInTime)
+    .option('--lane <lane>', 'lane of its executions (default: the lane of their task, else default)')
+    .option('--priority <n>', '0 to 9000, highest first', wholeNumber)
+    .option('--deadline <duration>', 'each execution expires after this long')
+    .option('--tag <key=value>', 'tag of its executions; repeatable', tag)
     .addHelpText(
       'after',
       examples(
@@ -191,7 +197,7 @@ function addPut(schedule: Command, cli: Cli): void {
       const schedules = userSchedules(cli.bind(ff).schedules, jsonCodec)
       const answer = await schedules.put(name, value === undefined ? asked : { ...asked, input: value })
       if (cli.json) return cli.out.json(answer)
-      const next = answer.nextFireAt === null ? 'it fires at no time' : `next at ${instant(answer.nextFireAt)}`
+      const next = answer.nextFireAt === null ? 'it will not fire' : `next at ${instant(answer.nextFireAt)}`
       cli.out.line(`${name} ${answer.kind}; ${next}`)
     })
   })

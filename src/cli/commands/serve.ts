@@ -32,27 +32,37 @@ interface ServeCommandOptions {
 export function addServe(program: Command, cli: Cli): void {
   const command = program
     .command('serve')
-    .description('the engine over HTTP, and the background duties beside it, until Ctrl-C')
-    .option('--port <n>', 'where it listens; 0 is any that is free (default: 7070)', portNumber)
-    .option('--host <address>', 'beyond 127.0.0.1, the default, there must be an API key')
-    .option('--cors <origin>', 'whose pages may read answers; may be given several times', list)
-    .option('--keys', 'every request needs an API key, also while none exists (default on loopback: once one exists)')
-    .option('--no-keys', 'no request needs an API key, unless it came through a proxy; on loopback alone')
-    .option('--hosts <names>', 'further names that it answers to, separated by commas', commaList)
-    .option('--public-url <url>', 'where people reach it through your proxy: its pages may ask, and links lead there')
-    .option('--trust-proxy <networks>', 'proxies whose X-Forwarded-For is believed: 127.0.0.1,10.0.0.0/8', commaList)
+    .description('run the HTTP server and the background duties, until Ctrl-C')
+    .option('--port <n>', 'port to listen on; 0 picks a free one (default: 7070)', portNumber)
+    .option('--host <address>', 'address to listen on (default: 127.0.0.1); any but loopback needs an API key')
+    .option('--cors <origin>', 'origin whose pages may call the API; repeatable', list)
+    .option(
+      '--keys',
+      'require an API key for every request, even while none exists (default on loopback: once one exists)',
+    )
+    .option('--no-keys', 'require no API key, except for requests through a proxy; loopback only')
+    .option('--hosts <names>', 'additional host names to accept, separated by commas', commaList)
+    .option(
+      '--public-url <url>',
+      'URL at which people reach it through your proxy: base of links, and allowed as an origin',
+    )
+    .option(
+      '--trust-proxy <networks>',
+      'proxies whose X-Forwarded-For is trusted, such as 127.0.0.1,10.0.0.0/8',
+      commaList,
+    )
     .option(
       '--reads-per-key <n>',
-      'reads of one key that run at a time; others wait (default: a quarter of the pool, 2 at least)',
+      'concurrent reads per API key; others wait (default: a quarter of the pool, at least 2)',
       wholeNumber,
     )
-    .option('--no-reconcilers', 'somebody else does the background duties')
-    .option('--no-migrate', 'refuse to start when the schema is not up to date, instead of bringing it there')
-    .option('--listen-url <url>', 'a direct way to Postgres for hints, where the URL leads to a pooler')
-    .option('--pool-size <n>', 'connections to Postgres for all work, besides the one that listens', wholeNumber)
-    .option('--keep-endings <duration>', 'how long an execution is kept after it ended (default: 30d)')
-    .option('--keep-log <duration>', 'how long an event is kept in the log (default: 30d)')
-    .option('--drain <duration>', 'when told to stop, serve on for so long while /readyz says that it leaves', '0s')
+    .option('--no-reconcilers', 'do not run background duties in this process')
+    .option('--no-migrate', 'do not update the schema; refuse to start if it is outdated')
+    .option('--listen-url <url>', 'direct Postgres URL for notifications, if --url is a pooler')
+    .option('--pool-size <n>', 'Postgres connections for work, not counting the one that listens', wholeNumber)
+    .option('--keep-endings <duration>', 'keep ended executions this long (default: 30d)')
+    .option('--keep-log <duration>', 'keep events this long (default: 30d)')
+    .option('--drain <duration>', 'when stopping, keep serving this long while /readyz reports the shutdown', '0s')
     .addHelpText('after', examples('serve --url postgres://me@host/app --host 0.0.0.0 --port 8080', 'serve'))
   cli.does(command, async (options: ServeCommandOptions) => {
     const { port, host, cors, keys, hosts, trustProxy, migrate } = options
@@ -84,7 +94,7 @@ export function addServe(program: Command, cli: Cli): void {
         if (drainMs > 0) await server.drain(drainMs)
         const { cut } = await server.stop()
         await ff.announce(null)
-        if (cut > 0) logger.warn(`${cut} connections had not ended in time and were cut`)
+        if (cut > 0) logger.warn(`closed ${cut} connections that had not finished in time`)
       },
       { migrate: migrate ? true : 'check', logger, ...cli.alone, ...connections(options) },
     )
@@ -107,7 +117,7 @@ function supervised({
   if (reconcilers) return { retention }
   if (Object.keys(retention).length === 0) return false
   const sentence =
-    '--keep-endings and --keep-log are for whoever does the background duties, and --no-reconcilers leaves those to others; leave --no-reconcilers out, or those two'
+    '--keep-endings and --keep-log configure the background duties, which --no-reconcilers switches off; leave out --no-reconcilers, or those two'
   throw new EngineError('invalid_input', sentence, { field: 'reconcilers' })
 }
 
@@ -126,9 +136,9 @@ export async function listen(options: ServeOptions): Promise<RunningServer> {
     if (EngineError.is(error) && error.code === 'forbidden') throw withCommand(error)
     const { host = '127.0.0.1', port = 7070 } = options
     if (isTaken(error))
-      throw new Error(`port ${port} of ${host} is taken; choose another with --port`, { cause: error })
+      throw new Error(`port ${port} of ${host} is in use; choose another with --port`, { cause: error })
     if (!isOfSystem(error)) throw error
-    const sentence = `port ${port} of ${host} cannot be listened on (${error.code}); choose others with --port and --host`
+    const sentence = `cannot listen on port ${port} of ${host} (${error.code}); choose others with --port and --host`
     throw new Error(sentence, { cause: error })
   }
 }
@@ -154,5 +164,5 @@ function tellListening(cli: Cli, { url, asksForKeys }: RunningServer, keys: bool
   if (cli.json) return cli.out.line(JSON.stringify({ kind: 'listening', url, asksForKeys }))
   const open = `requests from this machine need no API key${keys === false ? '' : ' until one exists'}`
   const asks = asksForKeys ? 'requests need an API key' : open
-  cli.out.line(`Listening on ${cli.out.colours.cyan(url)}; ${asks}. Ctrl-C ends it.`)
+  cli.out.line(`Listening on ${cli.out.colours.cyan(url)}; ${asks}. Press Ctrl-C to stop.`)
 }

@@ -23,9 +23,9 @@ import { showAttempts, showEvents, showFacts, showSteps, showWaitpoints } from '
 export function addShow(program: Command, cli: Cli): void {
   const command = program
     .command('show')
-    .description('one execution: why it is not running, its input, steps, result or error, attempts and events')
-    .argument('<id>', 'the execution')
-    .option('--limit <n>', 'the most of steps, attempts and events each, the last ones (default: 20)', wholeNumber)
+    .description('show an execution: why it is not running, its input, result or error, steps, attempts and events')
+    .argument('<id>', 'execution id or prefix')
+    .option('--limit <n>', 'show the last n steps, attempts and events (default: 20)', wholeNumber)
     .addHelpText('after', examples('show 0190b6d2-4f1c', 'show 0190b6d2-4f1c --json'))
   cli.does(command, ({ limit }: { limit?: number }, id: string) =>
     cli.connected(async ({ engine }) => {

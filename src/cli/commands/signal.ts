@@ -16,14 +16,14 @@ interface SignalOptions {
 export function addSignal(program: Command, cli: Cli): void {
   const command = program
     .command('signal')
-    .description('say something to an execution by name, or to a waitpoint by its token')
-    .argument('<target>', 'the execution; with --token, the waitpoint')
-    .argument('<name>', 'of the signal')
-    .argument('[payload]', 'JSON; - reads it from standard input, @file from a file')
-    .option('--token <token>', 'of the waitpoint that is answered')
-    .option('--key <key>', 'a repeat with the same key is the same signal')
-    .option('--category <word>', 'what kind of thing it is')
-    .option('--correlation <id>', 'what it belongs to')
+    .description('send a signal to an execution by name, or to a waitpoint with its token')
+    .argument('<target>', 'execution id or prefix; with --token, the waitpoint id')
+    .argument('<name>', 'name of the signal')
+    .argument('[payload]', 'JSON; - reads stdin, @file a file')
+    .option('--token <token>', 'token of the waitpoint')
+    .option('--key <key>', 'idempotency key: a repeat with the same key has no effect')
+    .option('--category <word>', 'category of the signal')
+    .option('--correlation <id>', 'correlation id')
     .addHelpText(
       'after',
       examples(
@@ -63,19 +63,19 @@ export async function payloadOf(value: unknown): Promise<{ payload?: Uint8Array;
 }
 
 const effects: Readonly<Record<SignalEffect, string>> = {
-  resume_condition_satisfied: 'it was what the execution waited for, which goes on',
-  appended_to_waitpoint: 'it is kept, and the execution waits on',
-  appended_to_waitpoint_duplicate: 'but what it stands for had counted already',
-  signal_ignored_not_in_condition: 'but the execution does not wait for a signal of this name',
-  signal_ignored_matcher_failed: 'but it does not fit what the execution waits for',
-  buffered_for_pending_waitpoint: 'it is kept until the execution waits for it',
-  kept_for_condition: 'it is kept until the execution waits for it',
-  no_op: 'but it came too late, and changed nothing',
+  resume_condition_satisfied: '; the execution resumed',
+  appended_to_waitpoint: ' and stored; the execution waits for more',
+  appended_to_waitpoint_duplicate: ', but the same answer had already counted',
+  signal_ignored_not_in_condition: ', but the execution does not wait for a signal of this name',
+  signal_ignored_matcher_failed: ', but it does not match what the execution waits for',
+  buffered_for_pending_waitpoint: '; it is stored until the execution waits for it',
+  kept_for_condition: '; it is stored until the execution waits for it',
+  no_op: ', but it came too late and changed nothing',
 }
 
 export function tellSignal(cli: Cli, result: SignalResult): void {
   if (cli.json) return cli.out.json(result)
   const effect = effects[result.effect]
-  const again = result.kind === 'duplicate' ? 'It was accepted before: ' : 'Accepted: '
-  cli.out.line(`${again}${effect}.`)
+  const accepted = result.kind === 'duplicate' ? 'The signal was accepted earlier' : 'Signal accepted'
+  cli.out.line(`${accepted}${effect}.`)
 }

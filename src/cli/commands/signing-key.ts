@@ -14,7 +14,7 @@ interface RotateOptions {
 }
 
 export function addSigningKey(program: Command, cli: Cli): void {
-  const signingKey = program.command('signing-key').description('keys that sign the tokens of waitpoints')
+  const signingKey = program.command('signing-key').description('manage the keys that sign waitpoint tokens')
   addList(signingKey, cli)
   addRotate(signingKey, cli)
 }
@@ -22,14 +22,14 @@ export function addSigningKey(program: Command, cli: Cli): void {
 function addList(signingKey: Command, cli: Cli): void {
   const command = signingKey
     .command('list')
-    .description('those that verify; never their secrets')
+    .description('list valid keys, without their secrets')
     .addHelpText('after', examples('signing-key list', 'signing-key list --namespace shop'))
   cli.does(command, () =>
     cli.connected(async ({ engine }) => {
       const now = await engine.serverTime()
       const signingKeys = await engine.signingKeys.list()
       if (cli.json) return cli.out.json({ signingKeys })
-      if (signingKeys.length === 0) cli.err.line('No key has been made yet; the first token makes one.')
+      if (signingKeys.length === 0) cli.err.line('No signing keys yet; the first token creates one.')
       else cli.out.table(columns(timeCell(cli.out, now)), signingKeys)
     }),
   )
@@ -38,8 +38,8 @@ function addList(signingKey: Command, cli: Cli): void {
 function addRotate(signingKey: Command, cli: Cli): void {
   const command = signingKey
     .command('rotate')
-    .description('a new key signs from now on; the one before verifies until its grace is over')
-    .option('--grace <duration>', 'how long the key before goes on verifying (default: 1d)')
+    .description('create a new signing key; the previous one stays valid for its grace period')
+    .option('--grace <duration>', 'how long the previous key stays valid (default: 1d)')
     .option(
       '--kid <id>',
       'id of the new key; its secret, 64 hex digits or more, is read from FLOWFABRIC_SIGNING_SECRET',
@@ -53,13 +53,13 @@ function addRotate(signingKey: Command, cli: Cli): void {
         ...(kid !== undefined && secret !== undefined && { kid, secret }),
       })
       if (cli.json) return cli.out.json(rotated)
-      if (rotated.kind === 'unchanged') return cli.out.line(`Key ${rotated.kid} signs already.`)
+      if (rotated.kind === 'unchanged') return cli.out.line(`Key ${rotated.kid} is the signing key already.`)
       const { previousKid, previousExpiresAt } = rotated
       const before =
         previousKid === null || previousExpiresAt === null
           ? ''
-          : ` ${previousKid} verifies until ${instant(previousExpiresAt)}.`
-      cli.out.line(`Key ${rotated.kid} signs from now on.${before}`)
+          : ` ${previousKid} stays valid until ${instant(previousExpiresAt)}.`
+      cli.out.line(`Key ${rotated.kid} now signs tokens.${before}`)
     })
   })
 }

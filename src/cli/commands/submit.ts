@@ -30,21 +30,21 @@ interface SubmitOptions {
 export function addSubmit(program: Command, cli: Cli): void {
   const command = program
     .command('submit')
-    .description('accept one execution; its id is what is printed')
-    .argument('<kind>', 'the task that is to run')
-    .argument('[input]', 'JSON; - reads it from standard input, @file from a file')
-    .option('--wait [duration]', 'until it has ended, and print its result; 1 when it ended otherwise')
-    .option('--watch', 'print what happens to it, then its result')
-    .option('--lane <lane>', 'where it waits (default: the lane of its task, else default)')
-    .option('--priority <n>', '0 to 9000, high first', wholeNumber)
-    .option('--delay <duration>', 'not before so long')
-    .option('--deadline <duration>', 'it expires after so long')
-    .option('--attempts <n>', 'how often it is tried (default: as its registered task says, else 1)', wholeNumber)
-    .option('--task-version <version>', 'only workers that serve this version')
-    .option('--capability <name>', 'only workers that can do this; may be given several times', list)
-    .option('--key <key>', 'the same key and request again is the same execution')
-    .option('--tag <key=value>', 'may be given several times', tag)
-    .option('--parent <id>', 'the execution on whose behalf')
+    .description('submit an execution and print its id')
+    .argument('<kind>', 'task to run')
+    .argument('[input]', 'JSON; - reads stdin, @file a file')
+    .option('--wait [duration]', 'wait until it ends and print its result; exit code 1 unless it completed')
+    .option('--watch', 'print its events, then its result')
+    .option('--lane <lane>', 'lane to submit to (default: the lane of its task, else default)')
+    .option('--priority <n>', '0 to 9000, highest first', wholeNumber)
+    .option('--delay <duration>', 'start after this long')
+    .option('--deadline <duration>', 'expire after this long')
+    .option('--attempts <n>', 'number of attempts (default: as its registered task says, else 1)', wholeNumber)
+    .option('--task-version <version>', 'run only on workers with this version')
+    .option('--capability <name>', 'run only on workers with this capability; repeatable', list)
+    .option('--key <key>', 'idempotency key: a repeat returns the same execution')
+    .option('--tag <key=value>', 'tag of the execution; repeatable', tag)
+    .option('--parent <id>', 'parent execution')
     .addHelpText(
       'after',
       examples(
@@ -93,7 +93,7 @@ function tellAccepted(cli: Cli, answer: Accepted): void {
   if (cli.json) return cli.out.json(answer)
   // The id alone, so that `id=$(flowfabric submit ...)` has it.
   if (!cli.out.isTerminal) return cli.out.line(bare(answer.executionId))
-  const again = answer.kind === 'duplicate' ? 'was submitted before, and is' : 'is'
+  const again = answer.kind === 'duplicate' ? 'was already submitted, and is' : 'is'
   cli.out.line(`${bare(answer.executionId)} ${cli.out.colours.dim(`${again} ${answer.publicState}`)}`)
   if (answer.kind === 'created' && answer.adjusted !== undefined) {
     const { given, used } = answer.adjusted.priority
@@ -135,6 +135,6 @@ async function submitAndWatch(cli: Cli, engine: Engine, request: CreateRequest):
 }
 
 export function tellGoesOn(cli: Cli, executionId: ExecutionId): number {
-  cli.err.line(`${bare(executionId)} goes on; flowfabric show ${bare(executionId)} tells how it is`)
+  cli.err.line(`${bare(executionId)} has not ended; \`flowfabric show ${bare(executionId)}\` shows its state`)
   return 1
 }

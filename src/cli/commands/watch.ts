@@ -18,12 +18,12 @@ interface WatchOptions {
 export function addWatch(program: Command, cli: Cli): void {
   const command = program
     .command('watch')
-    .description('events as they come: of one execution until it has ended, or of all until Ctrl-C')
-    .argument('[id]', 'the execution; left out: all')
-    .option('--flow <id>', 'of this flow and its members')
-    .addOption(new Option('--kind <kind>', 'of this kind, such as ended; may be given several times').argParser(list))
-    .option('--tag <key=value>', 'of executions with this tag; may be given several times', tag)
-    .option('--after <cursor>', 'from this event of the log on; as JSON, each event has its cursor')
+    .description('print events as they happen: of one execution until it ends, or of all until Ctrl-C')
+    .argument('[id]', 'execution id or prefix (default: all executions)')
+    .option('--flow <id>', 'only this flow and its members')
+    .addOption(new Option('--kind <kind>', 'only events of this kind, such as ended; repeatable').argParser(list))
+    .option('--tag <key=value>', 'only executions with this tag; repeatable', tag)
+    .option('--after <cursor>', 'start after this event; --json prints the cursor of each event')
     .addHelpText('after', examples('watch', 'watch 0190b6d2-4f1c', 'watch --kind ended --json'))
   cli.does(command, (options: WatchOptions, id?: string) =>
     cli.connected((connected) =>
@@ -35,7 +35,10 @@ export function addWatch(program: Command, cli: Cli): void {
 async function watchOne(cli: Cli, { engine }: Connected, options: WatchOptions, id: string): Promise<void> {
   const together = Object.keys(options)[0]
   if (together !== undefined) {
-    throw new EngineError('invalid_input', `--${together} chooses among all events; leave it out, or the id`)
+    throw new EngineError(
+      'invalid_input',
+      `--${together} filters the events of all executions and cannot be used with an id; leave out one of them`,
+    )
   }
   await follow(cli, engine, await executionOf(engine, id))
 }
@@ -51,10 +54,10 @@ async function watchAll(cli: Cli, { engine }: Connected, options: WatchOptions):
     ...(signal !== undefined && { signal }),
   }
   const events = await engine.events.subscribe(request)
-  if (cli.err.isTerminal && !cli.json) cli.err.line(cli.err.colours.dim('Waiting for events; Ctrl-C ends it.'))
+  if (cli.err.isTerminal && !cli.json) cli.err.line(cli.err.colours.dim('Waiting for events; press Ctrl-C to stop.'))
   for await (const event of events) {
     if (event.kind !== 'truncated') printEvent(cli, event, true)
     else if (cli.json) cli.out.line(JSON.stringify(event))
-    else cli.err.line('Some events are gone: the log no longer goes back to that cursor.')
+    else cli.err.line('Some events are missing: the log no longer reaches back to that cursor.')
   }
 }

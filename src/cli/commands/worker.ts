@@ -7,8 +7,8 @@ import { pageOptions, showPage, type PageOptions } from '../show-page.ts'
 import { timeCell } from '../time.ts'
 
 export function addWorker(program: Command, cli: Cli): void {
-  const worker = program.command('worker').description('worker instances that are alive')
-  const command = pageOptions(worker.command('list').description('who is there, and what each serves')).addHelpText(
+  const worker = program.command('worker').description('inspect live workers')
+  const command = pageOptions(worker.command('list').description('list live workers and what each serves')).addHelpText(
     'after',
     examples('worker list', 'worker list --json'),
   )
@@ -18,7 +18,7 @@ export function addWorker(program: Command, cli: Cli): void {
       await showPage<WorkerInstance>(cli, options, {
         noun: 'workers',
         columns: columns(timeCell(cli.out, now)),
-        none: 'No worker is registered: nothing is claimed until one starts.',
+        none: 'No workers. Executions wait until a worker starts.',
         read: async (page) => {
           const { workers, nextCursor } = await engine.workers.list(page)
           return { rows: workers, nextCursor }
