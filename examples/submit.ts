@@ -1,13 +1,11 @@
-import { connect, jsonCodec } from 'flowfabric'
+import { connect } from 'flowfabric'
 
 const ff = await connect(process.env.FLOWFABRIC_URL ?? 'file:./.flowfabric')
 const { executions } = ff.engine
 
-const { bytes, encoding } = jsonCodec.encode({ email: 'ada@example.com' })
 const { executionId } = await executions.create({
   kind: 'send-welcome',
-  payload: bytes,
-  payloadEncoding: encoding,
+  input: { email: 'ada@example.com' },
   lane: 'mail',
   priority: 100,
   tags: { customer: 'ada' },

@@ -1,4 +1,4 @@
-import { connect, jsonCodec } from 'flowfabric'
+import { connect } from 'flowfabric'
 
 const ff = await connect(process.env.FLOWFABRIC_URL ?? 'file:./.flowfabric')
 const { executions, signals } = ff.engine
@@ -21,8 +21,8 @@ const suspended = await executions.suspend({
 // The worker is free, and the token is for whoever may answer: it opens this waitpoint and nothing else.
 if (suspended.kind !== 'suspended') throw new Error('it was cancelled meanwhile')
 const { waitpointId, token } = suspended.waitpoints[0]!
-const { bytes } = jsonCodec.encode({ approved: true, by: 'ada' })
-await signals.deliver({ waitpointId, token: token!, name: 'answer', payload: bytes, sourceIdentity: 'ada' })
+const value = { approved: true, by: 'ada' }
+await signals.deliver({ waitpointId, token: token!, name: 'answer', value, sourceIdentity: 'ada' })
 
 const [after] = (await executions.claim(worker)).claims // any worker: the same attempt, with the answer
 console.log(after!.reason, after!.resumption?.signals[0]?.claimed?.identity) // resume ada

@@ -7,6 +7,8 @@ export const headers = {
    * where things go that name none.
    */
   namespace: 'flowfabric-namespace',
+  /** `omit`: the answer has bytes only, not also as JSON. Our client decodes the bytes itself. */
+  plain: 'flowfabric-plain',
   /** Who acts, where the key is an admin's; `engine.as({ actor })` of the client. */
   actor: 'flowfabric-actor',
 } as const

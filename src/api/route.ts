@@ -37,8 +37,19 @@ export interface Route {
   /** Where in the answer bytes and errors are: `claims.*.payload`. */
   readonly bytes?: readonly string[]
   readonly errors?: readonly string[]
+  /** Bytes of the answer that are given as JSON too. */
+  readonly plain?: readonly PlainPart[]
   /** Answers by server-sent events when asked to. */
   readonly streams?: 'only' | 'also'
+}
+
+/** Beside the bytes, where the encoding is `json`: their JSON. */
+export interface PlainPart {
+  /** The object that has these fields: `signals.*`; empty: the answer itself. */
+  readonly at: string
+  readonly bytes: string
+  readonly encoding: string
+  readonly as: string
 }
 
 export type BodySize = 'none' | 'control' | 'signal' | 'payload' | 'batch'

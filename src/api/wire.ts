@@ -9,6 +9,8 @@ export function toWire(value: unknown, told: (error: EngineError) => EngineError
   if (value instanceof Uint8Array) return encodeBytes(value)
   if (Array.isArray(value)) return value.map((item) => toWire(item, told))
   if (EngineError.is(value)) return toWire(told(value).toJSON(), told)
+  // As JSON.stringify would: a Date is a text.
+  if ('toJSON' in value && typeof value.toJSON === 'function') return toWire(value.toJSON(), told)
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, toWire(field, told)]))
 }
 

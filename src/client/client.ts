@@ -162,7 +162,12 @@ export class Client {
       method: route.method,
       path,
       body,
-      headers: { ...this.headers(headers), [names.requestId]: requestId, accept: 'application/json' },
+      headers: {
+        ...this.headers(headers),
+        [names.requestId]: requestId,
+        ...(route.plain !== undefined && { [names.plain]: 'omit' }),
+        accept: 'application/json',
+      },
       sockets: socketsFor(route, waitMs),
       timeoutMs: this.options.timeoutMs + waitMs,
       signal,

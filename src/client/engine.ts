@@ -11,7 +11,7 @@ import { show } from '../model/text.ts'
 import { callerHeaders, type Bound } from './caller-headers.ts'
 import type { Client } from './client.ts'
 import { asFirst, mintIds, type Minted } from './mint.ts'
-import { jsonOf, refuseTextForBytes, requestOf } from './request.ts'
+import { jsonOf, checkContent, requestOf } from './request.ts'
 import { Sets, type Item } from './sets.ts'
 import { subscribe } from './subscribe.ts'
 import { waitFor } from './wait.ts'
@@ -73,7 +73,7 @@ function setsFor(client: Client, bound: Bound, one: Route, many: Route): Sets {
   const minted = new WeakMap<Item, Minted>()
   const encode = (request: unknown): Item => {
     const isObject = typeof request === 'object' && request !== null
-    refuseTextForBytes('', request)
+    checkContent('', request)
     if (!isObject) return itemOf(jsonOf(one.operationId, request), mayRepeat(many, {}))
     const own = mintIds(one.operationId, request as Fields, bound.namespace ?? client.namespace)
     const item = itemOf(jsonOf(one.operationId, own.fields), mayRepeat(many, own.fields))

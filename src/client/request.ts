@@ -3,6 +3,7 @@ import { pathOf, type Fields } from '../api/call.ts'
 import type { Route } from '../api/route.ts'
 import { toWire } from '../api/wire.ts'
 import { EngineError, refusal } from '../model/errors.ts'
+import { encodePlain } from '../model/plain.ts'
 import { show } from '../model/text.ts'
 
 export interface WireRequest {
@@ -11,7 +12,7 @@ export interface WireRequest {
 }
 
 export function requestOf(route: Route, fields: Fields): WireRequest {
-  refuseTextForBytes('', fields)
+  checkContent('', fields)
   const { path, rest } = pathOf(route, fields)
   if (route.body !== 'none') return { path, body: jsonOf(route.operationId, rest) }
   const query = queryOf(rest)
@@ -28,16 +29,17 @@ export function jsonOf(operationId: string, value: unknown): string {
   }
 }
 
-/** On the wire bytes are a text, so a text that was given for bytes would be taken for them. */
-export function refuseTextForBytes(at: string, given: unknown): void {
+/** Refuses a text in place of bytes, which are a text on the wire, and plain values that JSON cannot hold. */
+export function checkContent(at: string, given: unknown): void {
   if (typeof given !== 'object' || given === null) return
   const { execution, flow, members, ...fields } = given as Fields
   for (const name of ['payload', 'result', 'error']) {
     if (typeof fields[name] === 'string') throw refusal('invalid_input', at + name, show(fields[name]), 'bytes')
   }
-  refuseTextForBytes(`${at}execution.`, execution)
-  refuseTextForBytes(`${at}flow.`, flow)
-  if (Array.isArray(members)) members.forEach((each, index) => refuseTextForBytes(`${at}members[${index}].`, each))
+  for (const name of ['input', 'value']) if (fields[name] !== undefined) encodePlain(at + name, fields[name])
+  checkContent(`${at}execution.`, execution)
+  checkContent(`${at}flow.`, flow)
+  if (Array.isArray(members)) members.forEach((each, index) => checkContent(`${at}members[${index}].`, each))
 }
 
 /** A field of a field is `tags[key]=value`; a list is its name, repeated. */

@@ -42,7 +42,7 @@ export interface Dependency {
 
 export interface MemberOptions extends Omit<
   CreateRequest,
-  'kind' | 'namespace' | 'payload' | 'payloadEncoding' | 'parentId' | 'onParentEnd'
+  'kind' | 'namespace' | 'input' | 'payload' | 'payloadEncoding' | 'parentId' | 'onParentEnd'
 > {
   /** Unique in its flow; defaults to the kind, with a number from the second one on. */
   readonly name?: string

@@ -16,7 +16,7 @@ import { isTask, type Task } from '../worker/task.ts'
 
 interface CommonOptions extends Omit<
   PutScheduleRequest,
-  'scheduleId' | 'kind' | 'payload' | 'payloadEncoding' | 'until' | 'taskDefaults'
+  'scheduleId' | 'kind' | 'input' | 'payload' | 'payloadEncoding' | 'until' | 'taskDefaults'
 > {
   /** No time after this one. */
   readonly until?: Date | number

@@ -1,5 +1,4 @@
 // The engine over HTTP. A plain function from request to answer, to be mounted anywhere or listened with (`serve.ts`).
-import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { cors } from 'hono/cors'
 import type { Fields } from '../api/call.ts'
@@ -11,7 +10,6 @@ import type { Engine } from '../engine/contract.ts'
 import { EngineError } from '../model/errors.ts'
 import { loggerOf, type LoggerOption } from '../model/logger.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
-import { codeVersion } from '../model/version.ts'
 import { BodyBudgets, type TakenBytes } from './body-budget.ts'
 import { claimOrGiveBack } from './claim.ts'
 import { emptyStream, eventStream } from './event-stream.ts'
@@ -24,13 +22,14 @@ import { KeyWatch, type Watched } from './key-watch.ts'
 import { KnownKeys } from './known-keys.ts'
 import { answerOf, perform, readFields, waiting, type Told } from './operation.ts'
 import { addMetrics, Metrics } from './metrics.ts'
-import { openApiDocument } from './openapi.ts'
+import { openApiResponse } from './openapi-response.ts'
 import { checkOrigins, checkPublicUrl, refuseOtherHosts } from './origin.ts'
 import { checkBasePath, honoPath, unknownRoute, wordPaths } from './paths.ts'
 import { asRefusal, problemResponse } from './problem.ts'
 import { TrustedProxies } from './proxy.ts'
 import { Remembered, type Answer } from './remembered.ts'
 import { askingOf, newRouter, type AppContext } from './router.ts'
+import { addRootPage } from './root-page.ts'
 import { sourceOf } from './source.ts'
 import { Work, type ReadLimits } from './work.ts'
 
@@ -131,6 +130,7 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics, o
     if (draining.signal.aborted) context.header('connection', 'close')
   })
   addHealth(app, engine, draining.signal)
+  addRootPage(app, basePath)
   const admitToPage = async (context: AppContext): Promise<TakenBytes> => {
     const { identity } = await gate.admit(publicRoute, askingOf(context))
     return bodies.open(identity, context.get('address'))
@@ -221,7 +221,8 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics, o
   }
 
   function act(operation: Operation, context: AppContext, engine: Engine, fields: Fields): Promise<Answer> {
-    return perform(operation, engine, fields, metrics, tellingOnce(context))
+    const hasPlain = context.req.header(headers.plain) !== 'omit'
+    return perform(operation, engine, fields, metrics, tellingOnce(context), hasPlain)
   }
 
   async function stream(
@@ -312,24 +313,6 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics, o
 // The reason of whatever it ends, so that a wait which throws it is refused as it should be.
 function serverStopping(): EngineError {
   return new EngineError('server_stopping', 'the server is about to stop; ask another')
-}
-
-// Made when it is first asked for, and once.
-let document: { readonly text: string; readonly tag: string } | undefined
-
-function openApi(): NonNullable<typeof document> {
-  if (document !== undefined) return document
-  const text = JSON.stringify(openApiDocument(codeVersion))
-  return (document = { text, tag: `"${createHash('sha256').update(text).digest('base64url')}"` })
-}
-
-/** A client that has the document already is told so in a few bytes. */
-function openApiResponse(known: string | undefined): Response {
-  const { text, tag } = openApi()
-  const headers = { etag: tag, 'cache-control': 'no-cache' }
-  const isKnown = known?.split(',').some((one) => one.trim().replace(/^W\//, '') === tag) === true
-  if (isKnown) return new Response(null, { status: 304, headers })
-  return new Response(text, { headers: { ...headers, 'content-type': 'application/json' } })
 }
 
 /** The namespace that a request is bound to; null for all of them. */

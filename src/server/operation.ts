@@ -15,6 +15,7 @@ import { readJson } from './body.ts'
 import type { TakenBytes } from './body-budget.ts'
 import type { Metrics } from './metrics.ts'
 import type { Answer } from './remembered.ts'
+import { addPlain } from './plain-answer.ts'
 import { decodeBytes } from './shape-walk.ts'
 import { readQuery } from './query.ts'
 
@@ -38,7 +39,7 @@ export async function readFields(
   return decodeBytes(shape, fields) as Fields
 }
 
-/** `told` gives what the caller is told of an error. */
+/** `told` gives the error as its caller may see it. */
 export type Told = (error: EngineError) => EngineError
 
 export async function perform(
@@ -47,6 +48,7 @@ export async function perform(
   fields: Fields,
   metrics: Metrics,
   told: Told,
+  hasPlain: boolean,
 ): Promise<Answer> {
   const { noun, verb, route } = operation
   const nouns = engine as unknown as Record<string, Record<string, (...args: unknown[]) => Promise<unknown>>>
@@ -54,13 +56,15 @@ export async function perform(
   const began = performance.now()
   const answer = await holder[verb]!(...argsOf(route, fields))
   metrics.answered(operation, fields, answer, performance.now() - began)
-  return answerOf(route, answer, fields, told)
+  return answerOf(route, answer, fields, told, hasPlain)
 }
 
-export function answerOf(route: Route, answer: unknown, fields: Fields, told: Told): Answer {
+/** With `hasPlain` the answer has bytes of JSON as JSON, too. */
+export function answerOf(route: Route, answer: unknown, fields: Fields, told: Told, hasPlain = false): Answer {
   if (answer === undefined) return { status: 204, text: '' }
   if (answer === null && route.absent !== undefined) throw absentError(route, fields)
   const wired = toWire(route.wrap === undefined ? answer : { [route.wrap]: answer }, told)
+  if (hasPlain) addPlain(route, wired)
   const isNew = route.created !== undefined && (answer as { kind?: unknown }).kind === route.created
   return { status: isNew ? 201 : 200, text: JSON.stringify(wired) }
 }

@@ -1,5 +1,5 @@
-// A value beside its shape: where the shape has bytes, a text in base64 becomes bytes. What is no text stays as it is, and is
-// for the engine to refuse.
+// A value beside its shape: where the shape has bytes, a text in base64 becomes bytes. Any other value stays as it is, and the engine
+// refuses it.
 import type { z } from 'zod'
 import { bytes } from '../api/schema/words.ts'
 import { parseBytes } from '../api/wire.ts'
@@ -7,10 +7,10 @@ import { EngineError } from '../model/errors.ts'
 
 type Schema = z.core.$ZodType
 
-export function decodeBytes(schema: Schema, value: unknown, at = ''): unknown {
+export function decodeBytes(schema: Schema, value: unknown, at = '', plain?: string): unknown {
   if (value === undefined || value === null || !holdsBytes(schema)) return value
   const inner = unwrapped(schema)
-  if (inner === bytes) return typeof value === 'string' ? decoded(value, at) : value
+  if (inner === bytes) return typeof value === 'string' ? decoded(value, at, plain) : value
   const { def } = inner._zod
   if (def.type === 'array' && Array.isArray(value)) {
     const { element } = def as z.core.$ZodArrayDef
@@ -21,9 +21,17 @@ export function decodeBytes(schema: Schema, value: unknown, at = ''): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, field]: [string, unknown]) => [
       name,
-      Object.hasOwn(shape, name) ? decodeBytes(shape[name]!, field, at === '' ? name : `${at}.${name}`) : field,
+      Object.hasOwn(shape, name)
+        ? decodeBytes(shape[name]!, field, at === '' ? name : `${at}.${name}`, plainOf(shape, name))
+        : field,
     ]),
   )
+}
+
+/** The field that takes plain JSON in place of these bytes. */
+function plainOf(shape: Readonly<Record<string, Schema>>, name: string): string | undefined {
+  if (name !== 'payload') return undefined
+  return ['input', 'value'].find((field) => Object.hasOwn(shape, field))
 }
 
 /** Without what makes it optional, nullable or late. */
@@ -58,9 +66,10 @@ function parts({ _zod: { def } }: Schema): readonly Schema[] {
 }
 
 // An item of a set is refused in its place, by the engine, which takes no text for bytes.
-function decoded(text: string, at: string): Uint8Array | string {
+function decoded(text: string, at: string, plain: string | undefined): Uint8Array | string {
   const found = parseBytes(text)
   if (found !== null) return found
   if (at.startsWith('items[')) return text
-  throw new EngineError('invalid_input', `${at} is not base64; send the bytes in base64, padded`, { field: at })
+  const next = plain === undefined ? '' : `, or JSON as ${plain}`
+  throw new EngineError('invalid_input', `${at} is not base64; send bytes in base64, padded${next}`, { field: at })
 }

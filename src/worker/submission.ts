@@ -11,7 +11,10 @@ import { checkBy } from './schema.ts'
 import { isTask, type Task } from './task.ts'
 
 /** What `executions.create` takes, but for what the task says itself. */
-export type SubmitOptions = Omit<CreateRequest, 'kind' | 'payload' | 'payloadEncoding' | 'version' | 'taskDefaults'> & {
+export type SubmitOptions = Omit<
+  CreateRequest,
+  'kind' | 'input' | 'payload' | 'payloadEncoding' | 'version' | 'taskDefaults'
+> & {
   /** Instead of the task's own; null: any worker. */
   readonly version?: string | null
 }

@@ -31,6 +31,7 @@ test('HTTP-17, HTTP-19, HTTP-20 an execution is created, claimed, completed and 
   expect((await ask('GET', `${path}/result`)).body).toEqual({
     kind: 'completed',
     result: base64('sent'),
+    output: 'sent',
     encoding: 'json',
   })
 })

@@ -71,11 +71,13 @@ export const executionRoutes = {
     absent: 'execution_not_found',
     waits: 'wait',
     bytes: ['result'],
+    plain: [{ at: '', bytes: 'result', encoding: 'encoding', as: 'output' }],
   }),
   input: get('getExecutionInput', `${one}/input`, ['read', 'worker'], 'What it was given', {
     args: ['executionId'],
     absent: 'execution_not_found',
     bytes: ['payload'],
+    plain: [{ at: '', bytes: 'payload', encoding: 'encoding', as: 'input' }],
   }),
   list: get('listExecutions', '/v1/executions', 'read', 'Executions, page by page'),
   countByState: get('countExecutions', '/v1/executions/count', 'read', 'How many are in each state'),

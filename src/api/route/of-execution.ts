@@ -31,6 +31,7 @@ export const stepRoutes = {
   list: get('listSteps', `${one}/steps`, ['read', 'worker'], 'What the current generation has recorded', {
     args: byId,
     bytes: ['steps.*.result'],
+    plain: [{ at: 'steps.*', bytes: 'result', encoding: 'resultEncoding', as: 'output' }],
   }),
 } as const
 
@@ -65,6 +66,7 @@ export const waitpointRoutes = {
   describeLink: post('describeLink', '/v1/waitpoints/describe-link', [], 'What a link asks; it answers nothing', {
     isRepeatable: true,
     bytes: ['payload'],
+    plain: [{ at: '', bytes: 'payload', encoding: 'payloadEncoding', as: 'input' }],
   }),
 } as const
 
@@ -92,5 +94,6 @@ export const signalRoutes = {
   list: get('listSignals', `${one}/signals`, ['read', 'worker'], 'All that was sent to an execution', {
     args: byId,
     bytes: ['signals.*.payload'],
+    plain: [{ at: 'signals.*', bytes: 'payload', encoding: 'payloadEncoding', as: 'value' }],
   }),
 } as const

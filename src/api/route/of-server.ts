@@ -41,6 +41,7 @@ export const scheduleRoutes = {
   describe: get('describeSchedule', schedule, 'read', 'One schedule', {
     absent: 'schedule_not_found',
     bytes: ['payload'],
+    plain: [{ at: '', bytes: 'payload', encoding: 'payloadEncoding', as: 'input' }],
   }),
   list: get('listSchedules', '/v1/schedules', 'read', 'Schedules, page by page'),
   delete: del('deleteSchedule', schedule, ['submit', 'operate'], 'It fires no more'),

@@ -16,6 +16,7 @@ import {
   named,
   nextCursor,
   page,
+  plainAnswer,
   request,
   set,
   setAnswer,
@@ -126,6 +127,7 @@ const step = named(
     madeRecordNumber: z.number().int().nullable(),
     result: bytes.nullable(),
     resultEncoding: z.string().nullable(),
+    output: plainAnswer,
   }),
 )
 
@@ -203,6 +205,7 @@ export const waitpointShapes = {
       timeoutAt: time.nullable(),
       payload: bytes.nullable(),
       payloadEncoding: z.string().nullable(),
+      input: plainAnswer,
     }),
   },
 }

@@ -17,6 +17,7 @@ import {
   named,
   nextCursor,
   page,
+  plainAnswer,
   request,
   tags,
   time,
@@ -206,7 +207,12 @@ export const scheduleShapes = {
   },
   describe: {
     request: byName,
-    answer: answer({ ...scheduleFields, payload: bytes.nullable(), payloadEncoding: z.string().nullable() }),
+    answer: answer({
+      ...scheduleFields,
+      payload: bytes.nullable(),
+      payloadEncoding: z.string().nullable(),
+      input: plainAnswer,
+    }),
   },
   list: {
     request: ofNamespace,

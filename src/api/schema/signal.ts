@@ -5,9 +5,11 @@ import {
   answer,
   bytes,
   executionId,
+  json,
   named,
   nextCursor,
   page,
+  plainAnswer,
   request,
   set,
   setAnswer,
@@ -35,13 +37,18 @@ export const signal = named(
     correlationId: z.string().nullable(),
     payload: bytes.nullable(),
     payloadEncoding: z.string().nullable(),
+    value: plainAnswer,
     effect,
     acceptedAt: time,
     takenAt: time.nullable(),
   }),
 )
 
-const payload = { payload: bytes.optional(), payloadEncoding: bounds.encoding.optional() }
+const payload = {
+  value: json.optional().describe('Plain JSON. Send this or `payload`.'),
+  payload: bytes.optional(),
+  payloadEncoding: bounds.encoding.optional(),
+}
 
 const content = {
   name: bounds.signalName,

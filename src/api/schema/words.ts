@@ -55,6 +55,8 @@ export const executionId = named('ExecutionId', idText(), idForms)
 export const flowId = named('FlowId', idText(), idForms)
 export const waitpointId = named('WaitpointId', idText(), idForms)
 export const json = named('Json', z.unknown(), 'Any JSON value.')
+/** Of an answer that has bytes. */
+export const plainAnswer = json.optional().describe('The bytes as JSON, where their encoding is `json`.')
 export const time = named('Time', z.int().min(0).max(lastTime), "Milliseconds since 1970, by the database's clock.")
 export const milliseconds = z.int().min(0)
 export const count = z.int().min(0)

@@ -66,7 +66,7 @@ export function checkCompleteRequest(caller: Caller, request: CompleteRequest): 
 
 function checkResult(result: unknown): Uint8Array {
   if (!(result instanceof Uint8Array)) {
-    throw new EngineError('invalid_input', `result is ${show(result)}; it must be bytes (Uint8Array)`, {
+    throw new EngineError('invalid_input', `result is ${show(result)}; it must be bytes (base64 over HTTP)`, {
       field: 'result',
     })
   }

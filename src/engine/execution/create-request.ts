@@ -14,6 +14,7 @@ import {
 } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
 import { checkKind, checkLane, checkVersion } from '../../model/name.ts'
+import { payloadOf } from '../../model/plain.ts'
 import {
   clampPriority,
   parsePartialPolicy,
@@ -37,6 +38,9 @@ export interface CreateRequest {
   readonly lane?: string
   /** Only workers that serve this version claim it; none means any worker. */
   readonly version?: string
+  /** Plain JSON; stored as the payload, encoded as `json`. */
+  readonly input?: unknown
+  /** Bytes, in place of `input`. */
   readonly payload?: Uint8Array
   /** How to read the payload; defaults to `json`. */
   readonly payloadEncoding?: string
@@ -115,6 +119,7 @@ const fields = [
   'namespace',
   'lane',
   'version',
+  'input',
   'payload',
   'payloadEncoding',
   'priority',
@@ -149,7 +154,7 @@ export function checkCreateRequest(caller: Acting, request: CreateRequest, flowI
   if (request.idempotencyKey !== undefined) checkText('idempotencyKey', request.idempotencyKey, keyRule)
   refuseBoth('delay', request.delay, 'delayUntil', request.delayUntil)
   refuseBoth('deadline', request.deadline, 'deadlineAt', request.deadlineAt)
-  refuseWithout('payloadEncoding', request.payloadEncoding, 'payload', request.payload)
+  const { payload, payloadEncoding } = payloadOf('input', request)
   refuseWithout('idempotencyTtl', request.idempotencyTtl, 'idempotencyKey', request.idempotencyKey)
   refuseWithout('onParentEnd', request.onParentEnd, 'parentId', request.parentId)
   const asked: Asked = {
@@ -163,8 +168,8 @@ export function checkCreateRequest(caller: Acting, request: CreateRequest, flowI
     delayUntil: request.delayUntil === undefined ? null : checkTime('delayUntil', request.delayUntil),
     deadlineMs: request.deadline === undefined ? null : parseDuration('deadline', request.deadline),
     deadlineAt: request.deadlineAt === undefined ? null : checkTime('deadlineAt', request.deadlineAt),
-    payload: request.payload === undefined ? null : checkPayload(request.payload),
-    payloadEncoding: request.payload === undefined ? null : checkEncoding(request.payloadEncoding ?? 'json'),
+    payload: payload === undefined ? null : checkPayload(payload),
+    payloadEncoding: payload === undefined ? null : checkEncoding(payloadEncoding ?? 'json'),
     policy: parsePartialPolicy(request.policy),
     tags: request.tags === undefined ? null : checkTags(request.tags),
   }
@@ -249,9 +254,8 @@ function refuseWithout(one: string, oneValue: unknown, other: string, otherValue
 
 export function checkPayload(payload: unknown): Uint8Array {
   if (!(payload instanceof Uint8Array)) {
-    throw new EngineError('invalid_input', `payload is ${show(payload)}; it must be bytes (Uint8Array)`, {
-      field: 'payload',
-    })
+    const sentence = `payload is ${show(payload)}; it must be bytes (base64 over HTTP). To send JSON, use input`
+    throw new EngineError('invalid_input', sentence, { field: 'payload' })
   }
   if (payload.byteLength <= limits.payloadBytes) return payload
   throw new EngineError(

@@ -89,7 +89,7 @@ export function checkFailRequest(caller: Caller, request: FailRequest): Failure 
 
 function checkError(error: unknown): Uint8Array {
   if (!(error instanceof Uint8Array)) {
-    throw refusal('invalid_input', 'error', show(error), 'bytes (Uint8Array)')
+    throw refusal('invalid_input', 'error', show(error), 'bytes (base64 over HTTP)')
   }
   if (error.byteLength <= limits.errorBytes) return error
   const sentence = `error is ${error.byteLength} bytes; at most ${limits.errorBytes} are stored. Cut it, and say so`

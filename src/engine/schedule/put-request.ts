@@ -20,6 +20,7 @@ export type ScheduledExecution = Pick<
   | 'namespace'
   | 'lane'
   | 'version'
+  | 'input'
   | 'payload'
   | 'payloadEncoding'
   | 'priority'
@@ -70,6 +71,7 @@ const executionFields = [
   'namespace',
   'lane',
   'version',
+  'input',
   'payload',
   'payloadEncoding',
   'priority',

@@ -15,11 +15,13 @@ export interface ApproveRequest {
   readonly idempotencySuffix: string
   /** Refused when the execution is in another lane. */
   readonly lane?: string
+  /** Plain JSON, in place of `payload`. */
+  readonly value?: unknown
   readonly payload?: Uint8Array
   readonly payloadEncoding?: string
 }
 
-const fields = ['waitpointId', 'name', 'idempotencySuffix', 'lane', 'payload', 'payloadEncoding'] as const
+const fields = ['waitpointId', 'name', 'idempotencySuffix', 'lane', 'value', 'payload', 'payloadEncoding'] as const
 
 export function checkApproveRequest(caller: Caller, request: ApproveRequest): Incoming {
   const content = checkContent('signals.approve', request, fields, {

@@ -1,8 +1,9 @@
 // A signal on its way in: what it says, to whom, and by which right it may come in.
 import { parseActor } from '../../model/actor.ts'
-import { EngineError, refusal } from '../../model/errors.ts'
+import { EngineError } from '../../model/errors.ts'
 import type { ExecutionId, IdParts } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
+import { payloadOf } from '../../model/plain.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import {
   checkClaim,
@@ -24,6 +25,9 @@ export interface SignalContent {
   readonly correlationId?: string
   /** A repeat with the same key, to the same waitpoint or generation of the execution, hears what the first did. */
   readonly idempotencyKey?: string
+  /** Plain JSON; stored as the payload, encoded as `json`. */
+  readonly value?: unknown
+  /** Bytes, in place of `value`. */
   readonly payload?: Uint8Array
   /** How to read the payload; defaults to `json`. */
   readonly payloadEncoding?: string
@@ -111,6 +115,7 @@ export const contentFields = [
   'category',
   'correlationId',
   'idempotencyKey',
+  'value',
   'payload',
   'payloadEncoding',
 ] as const satisfies readonly (keyof SignalContent)[]
@@ -129,11 +134,8 @@ export function checkContent(
   given: { readonly category: string; readonly source: SignalSource },
 ): CheckedContent {
   refuseUnknownFields(operation, request, fields)
-  const { category, correlationId, idempotencyKey, payload, payloadEncoding, sourceType, sourceIdentity } = request
-  if (payload === undefined && payloadEncoding !== undefined) {
-    const sentence = 'payloadEncoding is given without payload; give both or neither'
-    throw new EngineError('invalid_input', sentence, { field: 'payloadEncoding' })
-  }
+  const { category, correlationId, idempotencyKey, sourceType, sourceIdentity } = request
+  const { payload, payloadEncoding } = payloadOf('value', request)
   return {
     signalId: mintUuid(),
     name: checkSignalName('name', request.name),
@@ -152,7 +154,10 @@ const keyRule = { minBytes: 1, maxBytes: limits.idempotencyKeyBytes }
 const encodingRule = { minBytes: 1, maxBytes: limits.encodingBytes, printableAscii: true }
 
 function checkPayload(payload: unknown): Uint8Array {
-  if (!(payload instanceof Uint8Array)) throw refusal('invalid_input', 'payload', show(payload), 'bytes (Uint8Array)')
+  if (!(payload instanceof Uint8Array)) {
+    const sentence = `payload is ${show(payload)}; it must be bytes (base64 over HTTP). To send JSON, use value`
+    throw new EngineError('invalid_input', sentence, { field: 'payload' })
+  }
   const bytes = payload.byteLength
   if (bytes <= limits.signalBytes) return payload
   const sentence = `payload is ${bytes} bytes; a signal holds at most ${limits.signalBytes}. Keep it elsewhere and send a reference`

@@ -13,11 +13,13 @@ export interface RedeemRequest {
   readonly link: string
   /** Which of its answers; left out: the first. */
   readonly action?: string
+  /** Plain JSON, in place of `payload`. */
+  readonly value?: unknown
   readonly payload?: Uint8Array
   readonly payloadEncoding?: string
 }
 
-const fields = ['link', 'action', 'payload', 'payloadEncoding'] as const
+const fields = ['link', 'action', 'value', 'payload', 'payloadEncoding'] as const
 
 export function checkRedeemRequest(caller: Caller, request: RedeemRequest): Incoming {
   refuseUnknownFields('signals.redeem', request, fields)

@@ -139,7 +139,8 @@ function checkOrigin(value: unknown): string {
 }
 
 function checkResult(name: string, result: unknown): Uint8Array {
-  if (!(result instanceof Uint8Array)) throw refusal('invalid_input', 'result', show(result), 'bytes (Uint8Array)')
+  if (!(result instanceof Uint8Array))
+    throw refusal('invalid_input', 'result', show(result), 'bytes (base64 over HTTP)')
   if (result.byteLength <= limits.stepResultBytes) return result
   const sentence = `the result of step ${show(name)} is ${result.byteLength} bytes; at most ${limits.stepResultBytes} are stored. Keep it elsewhere and return a reference`
   throw new EngineError('payload_too_large', sentence, {

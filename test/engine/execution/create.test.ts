@@ -1,4 +1,5 @@
 import { expect, inject, test } from 'vitest'
+import { jsonCodec } from '../../../src/model/codec.ts'
 import { formatExecutionId, mintExecutionId, parseExecutionId, partitionOfKey } from '../../../src/model/id.ts'
 import { factory } from '../../support/factory.ts'
 import { rows } from '../../support/raw.ts'
@@ -76,6 +77,27 @@ test('what was given is stored, and what was not given is null', async () => {
     { kind: 'bare', payload: null, encoding: null, policy: null, key: null },
     { kind: 'empty', payload: [], encoding: 'json', policy: null, key: null },
     { kind: 'full', payload: [0, 255, 128], encoding: 'raw', policy: null, key: null },
+  ])
+})
+
+test('a plain input is stored as the default codec stores it; one that JSON cannot hold is refused', async () => {
+  const { engine } = await setup()
+  const input = { at: new Date(0), lines: [1, 'ä', null], left: undefined }
+  const { executionId } = await engine.executions.create({ kind: 'k', input })
+  const { bytes: payload, encoding } = jsonCodec.encode(input)
+  expect(await engine.executions.input(executionId)).toEqual({ payload, encoding })
+
+  const { create, createMany } = engine.executions
+  const both = await refusal('invalid_input', create({ kind: 'k', input: 1, payload: bytes('1') }))
+  expect(both.message).toBe('input and payload are both given; give one of them')
+  const map = await refusal('invalid_input', create({ kind: 'k', input: { seen: new Map() } }))
+  expect(map.message).toContain('seen is a Map')
+  const raw = await refusal('invalid_input', create({ kind: 'k', input: bytes('1') }))
+  expect(raw.message).toBe('input is bytes; it must be JSON. Send bytes as payload')
+  const encoded = { kind: 'k', input: 1, payloadEncoding: 'raw' }
+  expect(await createMany([encoded, { kind: 'k', input: 0 }])).toMatchObject([
+    { kind: 'refused', error: { code: 'invalid_input', details: { field: 'payloadEncoding' } } },
+    { kind: 'created' },
   ])
 })
 

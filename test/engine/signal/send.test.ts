@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createEngine } from '../../../src/engine/engine.ts'
+import { jsonCodec } from '../../../src/model/codec.ts'
 import { attached } from '../../../src/model/attached.ts'
 import { mintExecutionId } from '../../../src/model/id.ts'
 import { around } from '../../../src/sql/around.ts'
@@ -94,6 +95,17 @@ test('a name does not answer a waitpoint, nor a token a name', async () => {
   expect(await stateOf(engine, executionId)).toBe('suspended')
   await engine.signals.deliver({ ...doors['door']!, name: 'go' })
   expect(await stateOf(engine, executionId)).toBe('resumable')
+})
+
+test('a plain value is stored as the default codec stores it', async () => {
+  const { engine } = await setup()
+  const { executionId } = await engine.executions.create({ kind: 'k' })
+  await engine.signals.send({ executionId, name: 'go', value: { by: 'ada' } })
+  const { signals } = await engine.signals.list(executionId)
+  expect(signals).toMatchObject([{ payload: jsonCodec.encode({ by: 'ada' }).bytes, payloadEncoding: 'json' }])
+  const both = { executionId, name: 'go', value: 1, payload: new Uint8Array() }
+  const { message } = await refusal('invalid_input', engine.signals.send(both))
+  expect(message).toBe('value and payload are both given; give one of them')
 })
 
 test('the same key is a duplicate, also of one that was kept', async () => {
