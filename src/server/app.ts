@@ -12,6 +12,7 @@ import { loggerOf, type LoggerOption } from '../model/logger.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import { BodyBudgets, type TakenBytes } from './body-budget.ts'
 import { claimOrGiveBack } from './claim.ts'
+import { addDoctor, type CheckedHealth } from './doctor.ts'
 import { emptyStream, eventStream } from './event-stream.ts'
 import { addApprovalPage, approvalPath, refusedPage } from './approval-page.ts'
 import { FaultLog } from './fault-log.ts'
@@ -95,7 +96,13 @@ export function createApp(engine: Engine, options: AppOptions = {}): App {
   return appWith(engine, options, new Metrics(engine), opening)
 }
 
-export function appWith(engine: Engine, options: AppOptions, metrics: Metrics, opening: Opening): App {
+export function appWith(
+  engine: Engine,
+  options: AppOptions,
+  metrics: Metrics,
+  opening: Opening,
+  health: CheckedHealth | null = null,
+): App {
   const { heartbeatMs = 15_000 } = options
   const basePath = checkBasePath(options.basePath ?? '')
   const keys = new KnownKeys(engine)
@@ -137,6 +144,7 @@ export function appWith(engine: Engine, options: AppOptions, metrics: Metrics, o
   }
   addApprovalPage(app, engine, admitToPage, publicUrl?.origin ?? null)
   if (options.metrics !== false) addMetrics(app, metrics, options.metrics === 'open' ? null : gate)
+  if (health !== null) addDoctor(app, health, gate)
   app.get('/openapi.json', (context) => openApiResponse(context.req.header('if-none-match')))
   const add = (operation: Operation): void => {
     app.on(operation.route.method, honoPath(operation.route.path), (context) => answer(operation, context))

@@ -17,6 +17,7 @@ import { refuseUnknownFields } from '../model/shape.ts'
 import { appWith, type AppOptions } from './app.ts'
 import { answerBrokenRequests, slowRequests } from './broken-request.ts'
 import { Metrics } from './metrics.ts'
+import type { CheckedHealth } from './doctor.ts'
 import { KeyRequirement } from './key-requirement.ts'
 import { checkPublicUrl, loopbackHosts } from './origin.ts'
 
@@ -24,6 +25,8 @@ import { checkPublicUrl, loopbackHosts } from './origin.ts'
 export interface Served {
   readonly engine: Engine
   supervise(options?: SuperviseOptions): Supervisor
+  /** Left out: the server has no `/doctor`. */
+  readonly health?: CheckedHealth
   close(): Promise<void>
 }
 
@@ -83,7 +86,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     const requirement = await keyRequirement(ff.engine, host, keys)
     const opening = { isOpen: async () => keys === false || !(await requirement.check()), admitsProxied: false }
     const metrics = new Metrics(ff.engine)
-    const app = appWith(ff.engine, { ...rest, logger, ...namesOf(host, rest) }, metrics, opening)
+    const app = appWith(ff.engine, { ...rest, logger, ...namesOf(host, rest) }, metrics, opening, ff.health ?? null)
     const listening = createAdaptorServer({
       fetch: (request, env) => app.fetch(request, env),
       serverOptions: slowRequests,

@@ -38,10 +38,19 @@ test('serve listens, does the background duties, and ends cleanly', async () => 
     const shared = await flowfabric.run(url, 'list')
     expect(shared).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/\twaiting\tk\t/) })
     const looked = await flowfabric.run(url, 'doctor')
-    expect(looked).toMatchObject({
-      code: 0,
-      stdout: `note\tconnection\t${at as string} has the directory open, and is ready.\n`,
+    expect(looked.stdout).toMatch(
+      /^fine\tconnection\thttp:\S+ has the directory open and ran the checks\.\nfine\tversion\t/,
+    )
+    expect(looked.stdout).toMatch(/\nfine\tschema\t/)
+    expect(looked.stderr).toBe('')
+    expect(looked.code).toBe(looked.stdout.includes('\ntrouble\t') ? 1 : 0)
+    const repaired = JSON.parse((await flowfabric.run(url, 'doctor', '--repair', '--json')).stdout)
+    expect(repaired).toMatchObject({
+      repairs: expect.any(Array),
+      findings: expect.arrayContaining([expect.objectContaining({ check: 'schema' })]),
     })
+    const refused = await flowfabric.run(url, 'doctor', '--timeout', 'soon')
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('timeout is "soon"') })
     const second = await flowfabric.run(url, 'serve', '--port', '0')
     expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining(`Connect to ${at as string}`) })
   }

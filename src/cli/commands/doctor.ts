@@ -1,13 +1,15 @@
 import type { Command } from 'commander'
 import type { Health } from '../../connect/flowfabric.ts'
+import type { LocalServer } from '../../connect/local-server.ts'
 import { parseUrl } from '../../connect/url.ts'
-import type { HealthReport } from '../../engine/health/check.ts'
+import type { CheckHealthRequest, HealthReport } from '../../engine/health/check.ts'
 import type { Finding, Verdict } from '../../engine/health/finding.ts'
 import type { Repair } from '../../engine/health/repair.ts'
 import type { Duration } from '../../model/duration.ts'
 import { EngineError } from '../../model/errors.ts'
 import type { Cli } from '../cli.ts'
 import { examples } from '../examples.ts'
+import { bareIds } from '../ids.ts'
 import { exitCodeOf, failed, wrongUsage } from '../failure.ts'
 import type { Printer } from '../print.ts'
 import { harmless } from '../text.ts'
@@ -33,7 +35,8 @@ export function addDoctor(program: Command, cli: Cli): void {
     try {
       ff = await cli.open({ migrate: false, ...cli.alone })
     } catch (error) {
-      return tellUnopened(cli, error)
+      const holder = await holderOf(cli, error)
+      return holder === null ? tellUnopened(cli, error) : examineBy(holder, cli, options)
     }
     try {
       return await examine(cli, ff.health, options)
@@ -72,29 +75,36 @@ async function check(cli: Cli, health: Health, { deep = false, timeout }: Doctor
   }
 }
 
-async function tellUnopened(cli: Cli, error: unknown): Promise<number> {
+function tellUnopened(cli: Cli, error: unknown): number {
   if (!EngineError.is(error) || exitCodeOf(error) === wrongUsage) throw error
-  const found = (await findHolder(cli, error)) ?? connection('trouble', error.message)
+  const found = connection('trouble', error.message)
   const isHealthy = found.verdict !== 'trouble'
   if (cli.json) cli.out.json({ isHealthy, findings: [found] })
   else printFindings(cli.out, [found])
   return isHealthy ? 0 : failed
 }
 
-/** Of a directory that another process has open and serves, as `flowfabric dev` does: how that process is. */
-async function findHolder(cli: Cli, { code, message }: EngineError): Promise<Finding | null> {
+/** The process that has the directory open and serves it, as `flowfabric dev` does; it can check in our place. */
+async function holderOf(cli: Cli, error: unknown): Promise<LocalServer | null> {
   const target = parseUrl(cli.url)
-  if (code !== 'directory_locked' || target.kind !== 'embedded' || target.directory === null) return null
+  if (!EngineError.is(error, 'directory_locked') || target.kind !== 'embedded' || target.directory === null) return null
   const { localServer } = await import('../../connect/local-server.ts')
-  const server = await localServer(target.directory)
-  if (server === null) return null
-  const answer = await fetch(`${server.url}/readyz`, { signal: AbortSignal.timeout(5000) }).catch(() => null)
-  if (answer === null || !answer.ok) {
-    const says = answer === null ? 'does not answer' : `answers ${answer.status}`
-    return connection('trouble', `${server.url} ${says}, and has the directory open. ${message}`)
+  return localServer(target.directory)
+}
+
+async function examineBy(server: LocalServer, cli: Cli, options: DoctorOptions): Promise<number> {
+  const { remoteHealth } = await import('../remote-health.ts')
+  const health = remoteHealth(server)
+  const holder = connection('fine', `${server.url} has the directory open and ran the checks.`)
+  const check = async (request: CheckHealthRequest): Promise<HealthReport> => {
+    const { isHealthy, findings } = await health.check(request)
+    return { isHealthy, findings: [holder, ...findings] }
   }
-  const next = 'Only one process can look into the directory: stop that one to see the rest.'
-  return connection('note', `${server.url} has the directory open, and is ready.`, next)
+  try {
+    return await examine(cli, { check, repair: () => health.repair() }, options)
+  } catch (error) {
+    return tellUnopened(cli, error)
+  }
 }
 
 function connection(verdict: Verdict, sentence: string, next: string | null = null): Finding {
@@ -114,7 +124,9 @@ function printFindings(out: Printer, findings: readonly Finding[]): void {
   const longest = Math.max(...findings.map((each) => each.check.length))
   for (const { check: name, verdict, sentence, subjects, next } of findings) {
     if (!out.isTerminal) {
-      out.line([verdict, name, sentence.replaceAll('\n', ' '), ...subjects].map(harmless).join('\t'))
+      out.line(
+        [verdict, name, sentence.replaceAll('\n', ' '), ...subjects].map((text) => harmless(bareIds(text))).join('\t'),
+      )
       continue
     }
     const symbol = symbols[verdict][out.hasUnicode ? 0 : 1]
