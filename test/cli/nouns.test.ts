@@ -118,7 +118,7 @@ test('a schedule is put, shown, listed, triggered, paused, resumed and deleted',
 test('workers, lanes and signing keys are listed; a key is rotated', async () => {
   const cli = await typing()
   await cli.type('submit', 'k', '--lane', 'mail')
-  expect((await cli.type('lane', 'list')).out).toMatch(/^mail\tdefault\tactive\t/)
+  expect((await cli.type('lane', 'list')).out).toMatch(/^mail\tdefault\tactive\t1\t0\t0\t0\t\d+m?s\t/)
   expect((await cli.typeWith({ columns: 100 }, 'worker', 'list')).err).toContain('No workers.')
   await cli.engine.workers.register({ workerId: 'mailer', workerInstanceId: 'mailer-1', lanes: ['mail'] })
   expect((await cli.type('worker', 'list')).out).toMatch(/^mailer-1\tmailer\tmail\tany\tall\t/)
