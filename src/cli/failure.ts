@@ -19,7 +19,7 @@ const nextAct: Readonly<Record<string, string>> = {
   schema_missing: 'Run `flowfabric migrate` to create it.',
   schema_outdated: 'Run `flowfabric migrate` to update it.',
   server_unreachable:
-    'Check --url or FLOWFABRIC_URL, and that `flowfabric serve` or `flowfabric dev` is running there.',
+    'The URL comes from --url or FLOWFABRIC_URL; `flowfabric dev` and `flowfabric serve` start a server.',
   unauthenticated:
     'Set FLOWFABRIC_TOKEN to an API key; `flowfabric api-key create` with the URL of the database creates one.',
   execution_not_found: '`flowfabric list` shows all executions.',

@@ -27,8 +27,10 @@ import { addVerify } from './commands/verify.ts'
 import { addWatch } from './commands/watch.ts'
 import { addWorker } from './commands/worker.ts'
 import { environmentVariables } from './environment.ts'
+import { withSynonym } from './synonyms.ts'
 
 export function makeProgram(cli: Cli, isJson: boolean): Command {
+  const usageError = (text: string): string => (isJson ? usageAsJson(text) : asSentences(cli, text))
   const program = new Command('flowfabric')
     .description('Durable execution, in Postgres or in a folder.')
     .version(codeVersion, '-V, --version', 'print the version')
@@ -43,7 +45,7 @@ export function makeProgram(cli: Cli, isJson: boolean): Command {
     .configureOutput({
       writeOut: (text) => cli.out.write(text),
       writeErr: (text) => cli.err.write(text),
-      outputError: (text, write) => write(isJson ? usageAsJson(text) : asSentences(cli, text)),
+      outputError: (text, write) => write(usageError(text)),
       getOutHelpWidth: () => Math.min(cli.out.width, 100),
       getErrHelpWidth: () => Math.min(cli.err.width, 100),
     })
@@ -81,6 +83,8 @@ export function makeProgram(cli: Cli, isJson: boolean): Command {
   for (const command of [program, ...program.commands.filter((each) => each.commands.length > 0)]) {
     command.addHelpCommand(new Command('help').argument('[command]').description('show help for a command'))
   }
+  // Only here: `schedule create` does not mean `submit`.
+  program.configureOutput({ outputError: (text, write) => write(usageError(withSynonym(text))) })
   program.addHelpText('after', afterHelp)
   return program
 }

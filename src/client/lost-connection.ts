@@ -4,10 +4,13 @@
 export class LostConnection extends Error {
   /** No byte of the request can have reached the server. */
   readonly isUnsent: boolean
+  /** Of the server that could not be reached. */
+  readonly origin: string | null
 
-  constructor(why: Error | string, options: { readonly isUnsent?: boolean } = {}) {
+  constructor(why: Error | string, options: { readonly isUnsent?: boolean; readonly origin?: string } = {}) {
     super(typeof why === 'string' ? why : messageOf(why), { cause: why })
     this.isUnsent = options.isUnsent ?? false
+    this.origin = options.origin ?? null
   }
 }
 

@@ -58,7 +58,7 @@ function refusalOf(error: unknown): EngineError {
   if (EngineError.is(error)) return error
   if (!(error instanceof LostConnection)) throw error
   const sentence = error.isUnsent
-    ? `the server cannot be reached: ${error.message}`
-    : `the connection to the server was lost before it answered, and what was asked may have been done: ${error.message}`
+    ? `cannot reach the server${error.origin === null ? '' : ` at ${error.origin}`}: ${error.message}; check the URL, and that the server is running`
+    : `the connection to the server was lost before it answered, so the request may have been done: ${error.message}`
   return new EngineError('server_unreachable', sentence, {}, { cause: error })
 }

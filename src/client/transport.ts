@@ -84,7 +84,7 @@ export class Transport {
       Math.min(timeoutMs, longestTimerMs),
     )
     try {
-      return await read(await answerTo(request, ask.body, this.#isSecure))
+      return await read(await answerTo(request, ask.body, this.#base))
     } catch (error) {
       signal?.throwIfAborted()
       if (this.#closedBy !== null) throw this.#closedBy
@@ -118,7 +118,12 @@ export class Transport {
   }
 }
 
-function answerTo(request: ClientRequest, body: string | undefined, isSecure: boolean): Promise<IncomingMessage> {
+function answerTo(
+  request: ClientRequest,
+  body: string | undefined,
+  { protocol, origin }: URL,
+): Promise<IncomingMessage> {
+  const isSecure = protocol === 'https:'
   return new Promise((resolve, reject) => {
     // Before a socket is connected nothing can have arrived.
     let isConnected = false
@@ -127,7 +132,7 @@ function answerTo(request: ClientRequest, body: string | undefined, isSecure: bo
       else socket.once(isSecure ? 'secureConnect' : 'connect', () => (isConnected = true))
     })
     request.on('response', resolve)
-    request.on('error', (error) => reject(new LostConnection(error, { isUnsent: !isConnected })))
+    request.on('error', (error) => reject(new LostConnection(error, { isUnsent: !isConnected, origin })))
     request.end(body)
   })
 }

@@ -36,6 +36,12 @@ test.each([
 
 test.each([
   [['lst'], "unknown command 'lst'\n(Did you mean list?)"],
+  [
+    ['retry', 'x'],
+    "unknown command 'retry'\n`flowfabric replay` runs ended executions again; see `flowfabric help replay`.",
+  ],
+  [['rerun', 'x'], "unknown command 'rerun'\n`flowfabric replay` runs ended executions again"],
+  [['schedule', 'create'], "unknown command 'create'\n"],
   [['flow', 'shw', 'x'], "unknown command 'shw'\n(Did you mean show?)"],
   [['list', '--jsn'], "unknown option '--jsn'\n(Did you mean --json?)"],
   [['list', '--stat', 'failed'], "unknown option '--stat'\n(Did you mean --state?)"],
@@ -173,7 +179,9 @@ test('a sentence is broken between words on a narrow screen, and its own lines s
 test('a server that is not there is told with what to look at', async () => {
   const { code, err } = await typed(['list', '--url', 'http://127.0.0.1:1'])
   expect(code).toBe(1)
-  expect(err).toMatch(/ECONNREFUSED.*\nCheck --url or FLOWFABRIC_URL, and that `flowfabric serve`/)
+  expect(err).toMatch(
+    /ECONNREFUSED.*\nThe URL comes from --url or FLOWFABRIC_URL; `flowfabric dev` and `flowfabric serve`/,
+  )
 })
 
 test('a directory without a database is not made by looking into it', async () => {

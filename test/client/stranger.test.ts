@@ -28,7 +28,11 @@ test('a page of a proxy is told in words, with its status, and never taken for a
 test('where nobody listens, connect says so', async () => {
   const port = await nobodysPort()
   const error = await refusal('server_unreachable', connect(`http://127.0.0.1:${port}`, { retryFor: 0 }))
-  expect(error.message).toContain('ECONNREFUSED')
+  expect(error.message).toMatch(
+    new RegExp(
+      `^cannot reach the server at http://127\\.0\\.0\\.1:${port}: .*ECONNREFUSED.*; check the URL, and that the server is running$`,
+    ),
+  )
 })
 
 test('a server that is none of ours is refused by connect, with what it said', async () => {
