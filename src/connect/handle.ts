@@ -12,6 +12,7 @@ import { EngineError, type ErrorCode } from '../model/errors.ts'
 import type { ExecutionId } from '../model/id.ts'
 import { originOf, reviveError, withoutStacks } from '../model/revived-error.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
+import { signalHint } from '../model/signal-hint.ts'
 import type { PublicState } from '../model/state.ts'
 import { outlast } from './outlast.ts'
 import { nothingWhenForbidden } from '../worker/errors.ts'
@@ -68,7 +69,12 @@ export function handleOf(engine: Engine, codec: Codec, id: ExecutionId, signals:
       return found.publicState
     },
     cancel: (options = {}) => engine.executions.cancel({ ...options, executionId: id }),
-    signal: async (name, ...[payload]) => engine.signals.send(await signalTo(handle, codec, name, payload)),
+    signal: async (name, ...[payload]) => {
+      const result = await engine.signals.send(await signalTo(handle, codec, name, payload))
+      if (result.effect !== 'kept_for_condition' || result.hint !== undefined) return result
+      const hint = signalHint(name, Object.keys(signals), 'the task declares the signals')
+      return hint === undefined ? result : { ...result, hint }
+    },
     events: () => eventsOf(engine, id),
     export: () => exportRun(engine, id),
   }

@@ -148,6 +148,23 @@ test('show tells of each signal what it was and what it did', async () => {
   expect(out).toMatch(/\tsignalled\t"ready" resume_condition_satisfied/)
 })
 
+test('signal prints a hint when the execution waits for another name', async () => {
+  const cli = await typing()
+  const decide = task('decide', async (ctx) => ctx.waitFor('approval'))
+  const worker = new Worker({ tasks: [decide], handleSignals: false }, { engine: cli.engine, codec: jsonCodec })
+  const id = await submitted(cli, 'decide')
+  await worker.tick()
+  await worker.stop()
+  expect(await cli.type('signal', id, 'aproval')).toEqual({
+    code: 0,
+    out: 'Signal accepted; it is stored until the execution waits for it.\n',
+    err: 'hint: the execution waits for "approval", not "aproval"; did you mean approval?\n',
+  })
+  expect(await cli.json('signal', id, 'aprovl')).toMatchObject({
+    hint: expect.stringContaining('did you mean approval?'),
+  })
+})
+
 test('signal speaks by name, or by the token of a waitpoint', async () => {
   const cli = await typing()
   const id = await submitted(cli, 'k')

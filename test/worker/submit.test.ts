@@ -282,6 +282,17 @@ test('a wait for a result whose time is over states why the execution has not en
   expect(error.message).toContain("no registered worker serves lane 'default'")
 })
 
+test('it names the kind when registered workers serve only others', async () => {
+  const [gate, other] = [task('gate', () => 'done'), task('other', () => 'done')]
+  const { submit, another, engine } = await working([gate])
+  const worker = another({ tasks: [other] })
+  await worker.start()
+  await expect.poll(async () => (await engine.workers.list()).workers.length).toBe(1)
+  const run = await submit(gate)
+  const error = await refusal('wait_timed_out', run.result({ timeout: '1s' }))
+  expect(error.message).toMatch(/did not finish within 1 s: .*serves? lane 'default', but none serves kind 'gate'/)
+})
+
 test('when that cannot be read, the state remains', async () => {
   const { engine } = await setup()
   const { executionId } = await engine.executions.create({ kind: 'k' })

@@ -64,7 +64,16 @@ const deliver = request({ waitpointId, token: bounds.token, ...content })
 const send = request({ executionId, ...content })
 const result = named(
   'SignalResult',
-  answer({ kind: z.enum(['accepted', 'duplicate']), executionId, signalId: z.string(), effect }),
+  answer({
+    kind: z.enum(['accepted', 'duplicate']),
+    executionId,
+    signalId: z.string(),
+    effect,
+    hint: z
+      .string()
+      .optional()
+      .describe('Of a signal that is kept: the names that are awaited instead, and which one was probably meant.'),
+  }),
 )
 
 export const signalShapes = {

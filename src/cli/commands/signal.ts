@@ -3,8 +3,9 @@ import type { SignalEffect } from '../../model/signal.ts'
 import type { SignalContent, SignalResult } from '../../engine/signal/incoming.ts'
 import { jsonValue } from '../arguments.ts'
 import type { Cli } from '../cli.ts'
-import { executionOf } from '../ids.ts'
 import { examples } from '../examples.ts'
+import { executionOf } from '../ids.ts'
+import { harmless } from '../text.ts'
 
 interface SignalOptions {
   readonly token?: string
@@ -78,4 +79,5 @@ export function tellSignal(cli: Cli, result: SignalResult): void {
   const effect = effects[result.effect]
   const accepted = result.kind === 'duplicate' ? 'The signal was accepted earlier' : 'Signal accepted'
   cli.out.line(`${accepted}${effect}.`)
+  if (result.hint !== undefined) cli.err.paragraph(`${cli.err.colours.yellow('hint:')} ${harmless(result.hint)}`)
 }

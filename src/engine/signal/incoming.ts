@@ -39,6 +39,8 @@ export type SignalResult =
       readonly executionId: ExecutionId
       readonly signalId: string
       readonly effect: SignalEffect
+      /** Of a signal by name that is kept: the names that are awaited instead, and which one was probably meant. */
+      readonly hint?: string
     }
   /** The same key came before; this is what that did. */
   | {
@@ -46,6 +48,7 @@ export type SignalResult =
       readonly executionId: ExecutionId
       readonly signalId: string
       readonly effect: SignalEffect
+      readonly hint?: string
     }
 
 /** By which right it comes. By name there is no waitpoint. */

@@ -2,10 +2,11 @@
 // gives is written afterwards.
 import { receive, type Received } from '../../model/condition-receive.ts'
 import type { Verdict } from '../../model/condition-evaluate.ts'
-import { looksIntoPayloads } from '../../model/condition-waits.ts'
+import { looksIntoPayloads, namesTakenBy } from '../../model/condition-waits.ts'
 import { EngineError } from '../../model/errors.ts'
 import { formatExecutionId, formatWaitpointId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
+import { signalHint } from '../../model/signal-hint.ts'
 import type { SignalEffect } from '../../model/signal.ts'
 import type { OpenSuspension } from '../suspension/facts.ts'
 import type { Arrival } from './admit.ts'
@@ -117,7 +118,10 @@ class Mailbox {
       return late
     }
     if (full !== null) return full
-    return resultOf(arrival, this.#receive(arrival))
+    const open = this.#open
+    const effect = this.#receive(arrival)
+    const hint = effect === 'kept_for_condition' && open !== undefined ? hintOf(arrival, open) : undefined
+    return { ...resultOf(arrival, effect), ...(hint !== undefined && { hint }) }
   }
 
   #tooLate({ item, found }: Arrival): EngineError | null {
@@ -200,6 +204,10 @@ function nameOf({ item }: Arrival, idempotencyKey: string): string {
 function resultOf({ item, found }: Arrival, effect: SignalEffect): SignalResult {
   const executionId = formatExecutionId(item.target.partition, found.execution_id)
   return { kind: 'accepted', executionId, signalId: item.signalId, effect }
+}
+
+function hintOf({ item }: Arrival, { condition }: OpenSuspension): string | undefined {
+  return signalHint(item.name, namesTakenBy(condition), 'the execution waits for')
 }
 
 function waitpointClosed({ target }: Incoming): EngineError {

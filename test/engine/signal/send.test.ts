@@ -167,3 +167,23 @@ test('signals of an older generation wait for nothing in the new one', async () 
   await parkedAgain(engine, forGo)
   expect(await stateOf(engine, fence.executionId)).toBe('suspended')
 })
+
+test('a name that the execution does not wait for gets a hint, with the name that was probably meant', async () => {
+  const { engine } = await setup()
+  const { executionId } = await parked(engine, {
+    kind: 'anyOf',
+    members: [
+      { kind: 'signal', name: 'approval' },
+      { kind: 'signal', name: 'refusal' },
+    ],
+  })
+  const hintOf = async (name: string): Promise<string | undefined> =>
+    (await engine.signals.send({ executionId, name })).hint
+  expect(await hintOf('aproval')).toBe(
+    'the execution waits for "approval", "refusal", not "aproval"; did you mean approval?',
+  )
+  expect(await hintOf('payment')).toBe('the execution waits for "approval", "refusal", not "payment"')
+  expect(await hintOf('approval')).toBeUndefined()
+  // Now it is not suspended: what it will wait for is not known.
+  expect(await hintOf('aproval')).toBeUndefined()
+})
