@@ -28,6 +28,7 @@ import { leave } from './leave.ts'
 import { waitpointOf } from './made-waitpoint.ts'
 import { heard, Rest } from './rest.ts'
 import { RunContext, type Acts } from './run-context.ts'
+import { RunLogger } from './run-logger.ts'
 import { Sleep } from './sleeping.ts'
 import { Steps } from './steps.ts'
 import { submitOptionNames } from './submission.ts'
@@ -53,6 +54,7 @@ export class Code implements Acts {
   /** There is middleware around the handler. */
   #isInside = false
   #draws: Draws | null = null
+  #logger: RunLogger | null = null
 
   constructor(holder: Holder, task: Task, history: History, facts: Facts, unawaited: UnawaitedMode = 'warn') {
     this.#holder = holder
@@ -89,7 +91,7 @@ export class Code implements Acts {
     if (forgotten.length === 0 || this.#departure !== null) return
     this.#stepsMade?.forget(forgotten.flatMap((each) => (each instanceof StepPromise ? (each.met ?? []) : [])))
     const warning = checkAwaited(this.#task.name, forgotten, this.#unawaitedMode)
-    if (warning !== null) this.#holder.logger.warn(`${this.#holder.claim.executionId}: ${warning}`)
+    if (warning !== null) this.logger.report('warn', `${this.#holder.claim.executionId}: ${warning}`)
   }
 
   /** What goes around the handler, and may use the context before it and after it. It is not waited for when the run has left. */
@@ -158,8 +160,21 @@ export class Code implements Acts {
     return this.#holder.claim
   }
 
-  get logger(): Holder['logger'] {
-    return this.#holder.logger
+  get logger(): RunLogger {
+    return (this.#logger ??= this.#makeLogger())
+  }
+
+  #makeLogger(): RunLogger {
+    const { logger, lease, claim } = this.#holder
+    const { reason, resumption } = claim
+    const isAfterWait =
+      reason === 'resume' && resumption !== null && !this.#history.isRecordedSince(resumption.resumedAt)
+    return new RunLogger({
+      logger,
+      lease,
+      isRepeating: () => this.#history.isRepeating(isAfterWait),
+      step: () => this.#stepsMade?.inside?.name,
+    })
   }
 
   get abort(): AbortSignal {
@@ -216,8 +231,8 @@ export class Code implements Acts {
     return verb === 'run' ? child.watchedBy(this.#unawaited) : child
   }
 
-  #delivered(recorded: Parameters<History['delivered']>[0] | null): void {
-    if (recorded !== null) this.#history.delivered(recorded)
+  #delivered(recorded: Step | null): void {
+    this.#history.delivered(recorded)
   }
 
   waitpoint(name: string, options: { readonly expiresIn?: Duration }): Promise<Waitpoint> {

@@ -108,6 +108,11 @@ export interface Context<S extends Signals = Signals> {
   readonly fence: { readonly leaseId: string; readonly leaseEpoch: number }
   /** Aborts when the lease is lost or the run is asked to stop; its reason tells which. */
   readonly abort: AbortSignal
+  /**
+   * The logger of the worker. Each line carries the fields `executionId`, `kind`, `attempt`, `maxAttempts` and, within a step, `step`.
+   * Lines of code that an earlier run has executed already are not printed again: outside of steps, a line is printed only when no
+   * recorded step or wait lies ahead of it.
+   */
   readonly logger: Logger
 
   /**

@@ -31,6 +31,12 @@ export class History {
   #counts: Map<string, number> | null = null
   #place = 0
   readonly #notMet: Set<Step> = noneOf
+  /** The code has reached something that no earlier run has, or was given a result that no earlier run was given. */
+  #hasProgress = false
+  /** The newest record is a sleep or wait that has not ended: an earlier run has executed all code before its end. */
+  readonly #endsInWait: boolean = false
+  /** It has reached a wait without a record. */
+  #hasMetWait = false
   /** What was over in an earlier run, in the order in which it was recorded then; children twice, with their making. */
   readonly #over: readonly Step[] = noSteps
   readonly #making: ReadonlyMap<Step, Step> = none as ReadonlyMap<never, Step>
@@ -50,6 +56,8 @@ export class History {
     const failed = steps.filter((step) => step.state === 'failed' && isForgotten(step, attemptIndex))
     if (failed.length > 0) this.#forgotten = new Map(failed.map((step) => [keyOf(step), step]))
     this.#notMet = new Set(known)
+    const newest = known.at(-1)
+    this.#endsInWait = newest?.state === 'pending' && (newest.kind === 'sleep' || newest.kind === 'wait')
     const children = known.filter(({ madeRecordNumber }) => madeRecordNumber !== null)
     this.#over = known.filter(({ state }) => state !== 'pending')
     if (children.length > 0) {
@@ -75,12 +83,18 @@ export class History {
       throw new EngineError('step_kind_conflict', sentence, { step: name, recorded: recorded.kind, kind })
     }
     if (recorded !== null) this.#notMet.delete(recorded)
+    // A wait without a timeout is recorded when it ends, so an earlier run may have reached it too.
+    if (recorded === null && kind === 'wait') this.#hasMetWait = true
+    else if (recorded === null || (recorded.state === 'pending' && kind === 'step')) this.#hasProgress = true
     const failedIn = this.#forgotten.get(key)?.attemptIndex ?? null
     const made = recorded === null ? null : (this.#making.get(recorded) ?? null)
     return { kind, name, index, place, recorded, made, failedIn }
   }
 
-  delivered(step: Step): void {
+  /** Null: it had no record yet. */
+  delivered(step: Step | null): void {
+    if (step === null || step.state === 'pending') this.#hasProgress = true
+    if (step === null) return
     if (step !== this.#over[this.#first]) {
       this.#givenAhead ??= new Set()
       this.#givenAhead.add(step)
@@ -93,6 +107,21 @@ export class History {
   /** Whether something that was over earlier is still to come. */
   get isReplaying(): boolean {
     return this.#first < this.#over.length
+  }
+
+  /**
+   * Whether an earlier run has executed the code that runs now: a record lies ahead of it, or the wait that the run continues after.
+   * `isAfterWait`: the run continues after a wait whose end is not recorded yet.
+   */
+  isRepeating(isAfterWait: boolean): boolean {
+    const isWaited = isAfterWait || this.#endsInWait
+    if (this.#hasProgress || (this.#hasMetWait && !isWaited)) return false
+    return isWaited || this.isReplaying || this.#notMet.size > 0
+  }
+
+  /** Whether the last record is not older. */
+  isRecordedSince(time: number): boolean {
+    return [...this.#steps.values()].some(({ recordedAt }) => recordedAt >= time)
   }
 
   /** Whether that is something recorded before the step, which must not overtake it. */

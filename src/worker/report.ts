@@ -86,6 +86,25 @@ export function reportUnreached(logger: Logger, lease: Lease, sentence: string, 
   logger.warn(`${fields.kind} ${fields.executionId}: ${shortened(sentence)}`, fields)
 }
 
+const mostNamed = 5
+
+/** The worker has stopped before these runs ended. `failure`: why their executions could not be released; null when they were. */
+export function reportAbandoned(logger: Logger, leases: readonly Lease[], failure: string | null): void {
+  const all = leases.map(runFields)
+  const named = all.slice(0, mostNamed).map(({ kind, executionId }) => `${kind} ${executionId}`)
+  const names = `${named.join(', ')}${all.length > mostNamed ? ', ...' : ''}`
+  const next =
+    failure === null
+      ? 'They were released, and another worker continues them'
+      : `They could not be released (${failure}), and another worker continues them when their leases expire`
+  const fields = { executionIds: all.map(({ executionId }) => executionId), released: failure === null }
+  logger.warn(`the worker stopped with ${countText(all.length, 'run')} unfinished: ${names}. ${next}`, fields)
+}
+
+export function countText(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
 export function reportStart(logger: Logger, lease: Lease, reason: ClaimReason): void {
   if (ignoresDebug(logger)) return
   const fields = { ...runFields(lease), reason }

@@ -13,7 +13,8 @@ import { Ahead } from './ahead.ts'
 import type { Lease } from './lease.ts'
 import type { Leases } from './leases.ts'
 import type { Settings } from './options.ts'
-import { tell, type Outcome } from './outcome.ts'
+import { messageOf, tell, type Outcome } from './outcome.ts'
+import { countText, reportAbandoned } from './report.ts'
 import { run, type Surroundings } from './run.ts'
 import type { Telemetry } from './telemetry.ts'
 import { Threads } from './thread/threads.ts'
@@ -207,11 +208,14 @@ export class Runs {
     for (const hear of waiting) hear()
   }
 
-  /** Whatever is still held: told, and given back. */
-  async abandon(): Promise<void> {
+  /** The runs that are still active are aborted and their executions released. False when that failed. */
+  async abandon(): Promise<boolean> {
     const left = [...this.#options.leases.held]
+    if (left.length === 0) return true
     for (const lease of left) lease.giveUp(stopped())
-    await this.#giveBack(left, 'the worker stops')
+    const failure = await this.#release(left, 'the worker stops')
+    reportAbandoned(this.#options.settings.logger, left, failure)
+    return failure === null
   }
 
   /** When nothing is held any more. */
@@ -226,18 +230,27 @@ export class Runs {
 
   async #giveBack(leases: readonly Lease[], reason: string): Promise<void> {
     if (leases.length === 0) return
-    const { engine, settings } = this.#options
+    const failure = await this.#release(leases, reason)
+    if (failure === null) return
+    const sentence = `could not release ${countText(leases.length, 'execution')}: ${failure}`
+    this.#options.settings.logger.warn(`${sentence}. Another worker runs them when their leases expire`)
+  }
+
+  /** Why it failed; null when it did not. */
+  async #release(leases: readonly Lease[], reason: string): Promise<string | null> {
+    const { engine } = this.#options
+    let failure: string | null = null
     this.#telling += leases.length
     try {
       const requests = leases.map(({ fence }) => ({ ...fence, reason }))
       await bySets(requests, (set) => engine.executions.releaseMany(set))
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
-      settings.logger.warn(`${leases.length} executions were not given back, and their leases run out: ${why}`)
+      failure = messageOf(error)
     }
     this.#telling -= leases.length
     for (const lease of leases) this.#options.leases.drop(lease)
     this.#tellIdle()
+    return failure
   }
 }
 

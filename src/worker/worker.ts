@@ -14,6 +14,7 @@ import { Leases, type LeaseHealth } from './leases.ts'
 import { settingsOf, type Settings, type WorkerOptions } from './options.ts'
 import { Poll } from './poll.ts'
 import { Registration } from './registration.ts'
+import { countText } from './report.ts'
 import { Runs } from './runs.ts'
 import { StopSignals } from './stop-signals.ts'
 import type { Telemetry } from './telemetry.ts'
@@ -70,7 +71,7 @@ export class Worker implements AsyncDisposable {
     this.#registration = new Registration(engine, settings)
     this.#poll = new Poll(engine, settings, this.#runs, this.#registration, this.#leases)
     this.#signals = new StopSignals((signal) => {
-      logger.info(`${signal}: claims no more, and finishes what runs`)
+      logger.info(`${signal}: stopped claiming; finishing running work`)
       return this.stop()
     })
   }
@@ -153,16 +154,16 @@ export class Worker implements AsyncDisposable {
     await this.#poll.stop()
     await Promise.race([this.#runs.idle(), this.#grace.over])
     this.#grace.end()
-    await this.#runs.abandon()
+    const isReleased = await this.#runs.abandon()
     await this.#idleWithin(longestEndMs)
     if (this.#runs.running > 0) {
       this.#settings.logger.warn(
-        `${this.#runs.running} runs do not come to their end, though their leases are given back`,
+        `${countText(this.#runs.running, 'run')} did not react to the stop: the code still runs, and its result is dropped`,
       )
     }
     this.#leases.stop()
     // A claim that was hung up on may have taken something all the same: its answer is lost, and nobody here runs it.
-    if (wasClaiming) await this.#leases.giveBackUnknown()
+    if (wasClaiming && isReleased) await this.#leases.giveBackUnknown()
     await this.#runs.end()
     if (hadStarted) await this.#registration.stop()
     await this.#around.onStop?.()

@@ -111,7 +111,7 @@ test.runIf(inject('backend') === 'embedded')(
     await worker.start()
     await expect.poll(() => isAsked, { interval: 10 }).toBe(true)
     await worker.stop({ grace: 0 })
-    expect(warnings).toContain('1 runs do not come to their end, though their leases are given back')
+    expect(warnings).toContain('1 run did not react to the stop: the code still runs, and its result is dropped')
   },
 )
 

@@ -107,7 +107,8 @@ test('steps, records, draws, keys, progress, log lines and retries of a thread a
   expect(result).toMatchObject({ twice: 8, id: run.id, attempt: 1, ...keys })
   // The first attempt gave its draw as the reason to be tried again.
   expect((await engine.attempts.list(run.id)).attempts[0]!.failureReason).toBe(result.uuid)
-  expect(lines).toEqual(['begins', expect.stringContaining('attempt 1 of 5 asked for a retry'), 'begins'])
+  // The second attempt has records ahead of the line, so it is not printed again.
+  expect(lines).toEqual(['begins', expect.stringContaining('attempt 1 of 5 asked for a retry')])
   expect(await recordedBy(engine, run.id)).toEqual([
     'step twice: succeeded',
     'step keys: succeeded',

@@ -102,3 +102,9 @@ export const forgetful = task('forgetful-thread', { thread: true, ...once }, asy
   await ctx.step('second', () => 2)
   return 'done'
 })
+
+export const logging = task('logging', { thread: true, ...once }, async (ctx) => {
+  ctx.logger.info('Begins', { customer: 7 })
+  await ctx.step('pay', () => ctx.logger.warn('In a step', { call: () => 1 }))
+  ctx.logger.info('Ends')
+})

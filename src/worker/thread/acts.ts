@@ -1,10 +1,11 @@
 // The context of a run inside its thread. What is recorded is recorded by the worker, which holds the lease: it is asked. What
 // the code gives it to call, the functions and schemas of steps, stays here, and is called when the worker says so.
+import { inspect } from 'node:util'
 import type { Claim } from '../../engine/execution/claim.ts'
 import type { RecordedError } from '../../model/recorded-error.ts'
 import { checkStepName } from '../../model/step.ts'
 import { show } from '../../model/text.ts'
-import type { Logger } from '../../model/logger.ts'
+import type { Logger, LogLevel } from '../../model/logger.ts'
 import type { Child } from '../child.ts'
 import type { StepOptions, StepTry, Upstream } from '../context.ts'
 import type { Departure } from '../departure.ts'
@@ -45,7 +46,8 @@ export class ThreadActs implements Acts {
     this.claim = claim
     this.#draws = new Draws(claim)
     this.#line = line
-    const log = (level: keyof Logger) => (message: string) => void line.ask('log', level, message)
+    const log = (level: LogLevel) => (message: string, fields?: object) =>
+      void line.ask('log', level, message, cloneable(fields), insideStep(this)?.name)
     this.logger = { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') }
   }
 
@@ -141,6 +143,15 @@ export class ThreadActs implements Acts {
 }
 
 const howOf = { retryIn: 'retried', cancel: 'cancelled', restart: 'restarted' } as const
+
+// Fields may hold functions and the like, which no message can carry.
+function cloneable(fields: object | undefined): object | undefined {
+  try {
+    return structuredClone(fields)
+  } catch {
+    return { fields: inspect(fields) }
+  }
+}
 
 // A wait gives up the worker, and with it the thread and all that it has computed.
 function refuse(what: string): never {

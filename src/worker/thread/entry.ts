@@ -46,7 +46,7 @@ async function run(acts: ThreadActs, { module, name, version, input, unawaited }
     const value = await handler(new RunContext(acts), input)
     if (acts.word !== null) return { word: acts.word }
     const warning = checkAwaited(name, acts.unawaited.take(), unawaited)
-    if (warning !== null) acts.logger.warn(`${acts.claim.executionId}: ${warning}`)
+    if (warning !== null) void line.ask('report', 'warn', `${acts.claim.executionId}: ${warning}`)
     return { word: null, value }
   } catch (error) {
     if (acts.word !== null) return { word: acts.word }

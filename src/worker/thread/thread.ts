@@ -1,10 +1,11 @@
 // One thread, as the worker sees it: it is given one run at a time, and can be ended in the middle of whatever it does.
 import { MessageChannel, Worker as NodeThread } from 'node:worker_threads'
 import type { Claim } from '../../engine/execution/claim.ts'
-import type { Logger } from '../../model/logger.ts'
+import type { LogLevel } from '../../model/logger.ts'
 import { typeScriptLoader } from '../typescript.ts'
 import type { Context, StepOptions, StepTry } from '../context.ts'
 import type { Lease } from '../lease.ts'
+import type { RunLogger } from '../run-logger.ts'
 import type { Task } from '../task.ts'
 import type { UnawaitedMode } from '../unawaited.ts'
 import { crossing } from './crossed-error.ts'
@@ -100,7 +101,9 @@ function verbsOf(ctx: Context, lease: Lease, line: () => Line): Verbs {
   return {
     // The thread may come to its code late. A run whose lease is lost is never answered: it ends with its thread.
     held: () => (lease.holds() ? null : new Promise(() => {})),
-    log: (level: keyof Logger, message: string) => ctx.logger[level](message),
+    log: (level: LogLevel, message: string, fields?: object, step?: string) =>
+      (ctx.logger as RunLogger).log(level, message, fields, step),
+    report: (level: LogLevel, message: string) => (ctx.logger as RunLogger).report(level, message),
     progress: (percent: number, message: string | undefined) => ctx.progress(percent, message),
     now: () => ctx.now(),
     upstream: (name: string) => ctx.upstream(name),
