@@ -47,7 +47,7 @@ export function refuseRollback(command: string): void {
   if (command !== 'ROLLBACK') return
   throw new DatabaseError(
     'rolled_back',
-    'A transaction was rolled back at its commit, because one of its statements had failed',
-    'Let the error of a statement leave the transaction.',
+    'The transaction was rolled back at commit, because one of its statements had failed',
+    'Do not catch the error of a statement inside the transaction function.',
   )
 }

@@ -29,8 +29,8 @@ export async function migrationBlocked(sql: Sql, migration: Migration, cause: un
   const found = blockers.length === 0 ? 'another transaction' : blockers.map(shown).join('; ')
   return new DatabaseError(
     'migration_blocked',
-    `Migration ${migration.version} (${migration.name}) of schema ${sql.schema} waits for a lock that is held by ${found}`,
-    'Let it finish, or end it with select pg_terminate_backend(pid), and migrate again.',
+    `Migration ${migration.version} (${migration.name}) of schema ${sql.schema} is waiting for a lock held by ${found}`,
+    'Wait for it to finish, or end it with select pg_terminate_backend(pid). Then migrate again.',
     cause,
   )
 }

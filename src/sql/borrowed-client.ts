@@ -20,7 +20,7 @@ export function borrowClient(given: TransactionClient): BorrowedClient {
   const drizzle = drizzleClient(given)
   if (drizzle !== undefined) return fromPg(drizzle)
   if (isPg(given)) return fromPg(given)
-  throw notBorrowable('what was given is no client that is known')
+  throw notBorrowable('the client is of an unknown kind')
 }
 
 interface PgLike {
@@ -33,9 +33,9 @@ function isPg(given: object): given is PgLike {
 }
 
 function fromPg(client: object): BorrowedClient {
-  if (!isPg(client)) throw notBorrowable('the driver beneath it is not pg')
+  if (!isPg(client)) throw notBorrowable('its driver is not pg')
   // A pool has as many connections as it likes, and a transaction on none of them.
-  if (client.totalCount !== undefined) throw notBorrowable('it is a pool, or stands on one')
+  if (client.totalCount !== undefined) throw notBorrowable('the client is a pool, or uses one')
   const types = { getTypeParser: decoderOf }
   return {
     identity: client,
@@ -63,7 +63,7 @@ function isKysely(given: object): given is KyselyLike {
 
 // It gives rows as the application has set up its driver, so they are brought into our form; and a plugin may rename columns.
 function fromKysely(given: KyselyLike): BorrowedClient {
-  if (!given.isTransaction) throw notBorrowable('it is not in a transaction')
+  if (!given.isTransaction) throw notBorrowable('the client is not in a transaction')
   const plain = given.withoutPlugins()
   return {
     identity: given,
@@ -78,7 +78,7 @@ function fromKysely(given: KyselyLike): BorrowedClient {
 function notBorrowable(why: string): DatabaseError {
   return new DatabaseError(
     'no_transaction',
-    `This works inside a transaction of your own, and ${why}`,
-    'Give the client of pg on which you sent begin, or the transaction that Drizzle or Kysely hands to its function.',
+    `This call needs a client in an open transaction, but ${why}`,
+    'Pass the pg client on which you sent begin, or the transaction that Drizzle or Kysely passes to your function.',
   )
 }

@@ -46,7 +46,7 @@ function tellingLost(client: BorrowedClient): BorrowedClient {
   const orLost = (error: unknown): never => {
     if (!isClientLost(error)) throw error
     const sentence = `The connection of your transaction was lost: ${(error as Error).message}`
-    const hint = 'Nothing of the transaction happened; begin it again on another connection.'
+    const hint = 'The transaction was rolled back; begin it again on another connection.'
     throw new DatabaseError('connection_lost', sentence, hint, error)
   }
   return { identity: client.identity, ask: (...given) => client.ask(...given).catch(orLost) }
@@ -92,16 +92,16 @@ function asTransactionFault(error: unknown): unknown {
   const state = sqlState(error)
   if (state === '25P01') {
     const sentence = 'The client is not in a transaction'
-    return new DatabaseError('no_transaction', sentence, 'Send begin first, or call this inside one.', error)
+    return new DatabaseError('no_transaction', sentence, 'Send begin first, or call this inside a transaction.', error)
   }
   if (state === '25P02') {
-    const sentence = 'The transaction has failed already, by a statement before'
-    return new DatabaseError('no_transaction', sentence, 'Roll it back and begin again.', error)
+    const sentence = 'The transaction has already failed, because of an earlier statement'
+    return new DatabaseError('no_transaction', sentence, 'Roll it back and begin a new one.', error)
   }
   return error
 }
 
 function refuse(what: string): Promise<never> {
-  const sentence = `There is no place for ${what} inside a transaction of yours`
-  return Promise.reject(new DatabaseError('nested_query', sentence, 'Use the engine itself.'))
+  const sentence = `You cannot open ${what} inside your own transaction`
+  return Promise.reject(new DatabaseError('nested_query', sentence, 'Use ff.engine instead.'))
 }

@@ -11,12 +11,12 @@ const asText: Decoder = (text) => text
 
 function integer(text: string): number {
   const value = Number(text)
-  if (!Number.isSafeInteger(value)) throw new RangeError(`the integer ${text} is beyond what a number holds exactly`)
+  if (!Number.isSafeInteger(value)) throw new RangeError(`the integer ${text} exceeds the safe integer range`)
   return value
 }
 
 function bytes(text: string): Uint8Array {
-  if (!text.startsWith('\\x')) throw new TypeError('bytea came in the escape form; set bytea_output to hex')
+  if (!text.startsWith('\\x')) throw new TypeError('the database sent bytea in escape format; set bytea_output to hex')
   const value = new Uint8Array((text.length - 2) / 2)
   Buffer.from(value.buffer).write(text.slice(2), 'hex')
   return value
@@ -27,7 +27,9 @@ const timestampForm = /^(\d{4,6})-(\d\d)-(\d\d) (\d\d:\d\d:\d\d)(\.\d+)?([+-]\d\
 function instant(text: string): Date {
   const match = timestampForm.exec(text)
   if (match === null)
-    throw new TypeError(`the timestamp ${text} is not in the ISO form of this century; set datestyle to ISO`)
+    throw new TypeError(
+      `the timestamp ${text} is not in ISO format, or has more than four digits in its year; set datestyle to ISO`,
+    )
   const [, year = '', month, day, time, fraction = '.000', hours, minutes = ':00'] = match
   const isoYear = year.length === 4 ? year : `+${year.padStart(6, '0')}`
   return new Date(`${isoYear}-${month}-${day}T${time}${fraction.slice(0, 4)}${hours}${minutes}`)

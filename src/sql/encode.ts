@@ -21,7 +21,7 @@ export function encode(statement: Statement, values: Readonly<Record<string, unk
     }
   }
   const extra = Object.keys(values).find((name) => !Object.hasOwn(statement.params, name))
-  if (extra !== undefined) throw new TypeError(`${statement.name}: there is no parameter ${extra}`)
+  if (extra !== undefined) throw new TypeError(`${statement.name}: unknown parameter ${extra}`)
   return encoded
 }
 
@@ -54,7 +54,7 @@ function encoderOf(type: string): Encoder {
   const element = isArray ? type.slice(0, -2) : type
   const isNullable = element.endsWith('?')
   const scalar = (isNullable ? element.slice(0, -1) : element) as keyof typeof scalars
-  if (!Object.hasOwn(scalars, scalar)) throw new TypeError(`there is no parameter type ${type}`)
+  if (!Object.hasOwn(scalars, scalar)) throw new TypeError(`unknown parameter type ${type}`)
   if (!isArray) return isNullable ? (value) => (value === null ? null : scalars[scalar](value)) : scalars[scalar]
   const encodeArray = scalar === 'bytea' ? byteArray : textArray(scalar)
   return (value) => {

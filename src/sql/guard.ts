@@ -16,7 +16,7 @@ export class Guard {
   /** Called first by everything that the root handle does. */
   enter(): void {
     if (this.#closed) {
-      throw new DatabaseError('closed', 'The database handle was used after its close', 'Open it again.')
+      throw new DatabaseError('closed', 'The database handle was used after close()', 'Open a new one.')
     }
     this.#refuseNested()
   }
@@ -28,7 +28,7 @@ export class Guard {
       if (!scope.ended) return
       throw new DatabaseError(
         'closed',
-        'A transaction was used after its end',
+        'A transaction was used after it had ended',
         'Await every query of a transaction before its function returns.',
       )
     }

@@ -48,7 +48,7 @@ export class Handlers {
     try {
       handler.hear(payload)
     } catch (error) {
-      this.#logger.error(`a handler of notifications failed: ${String(error)}`)
+      this.#logger.error(`a notification handler failed: ${String(error)}`)
     }
   }
 }

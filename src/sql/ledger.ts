@@ -117,17 +117,17 @@ function codeTooOld(entry: LedgerEntry, schema: string, codeVersion: string): Da
 }
 
 function differs(entry: LedgerEntry, schema: string): DatabaseError {
-  const sentence = `Migration ${entry.version} (${entry.name}) of schema ${schema} is not the one that this code has`
+  const sentence = `Migration ${entry.version} (${entry.name}) of schema ${schema} differs from the one in this code`
   if (released) {
     return new DatabaseError(
       'schema_differs',
       sentence,
-      'The files of an applied migration must not change; install an unchanged flowfabric.',
+      'Applied migrations must not change; reinstall an unmodified flowfabric.',
     )
   }
   return new DatabaseError(
     'schema_differs',
     sentence,
-    `Before the first release the schema is rewritten, not migrated: run drop schema ${quoteIdentifier(schema)} cascade; and start again.`,
+    `Before the first release, schema changes have no migration. Run drop schema ${quoteIdentifier(schema)} cascade; and start again.`,
   )
 }

@@ -198,15 +198,15 @@ export class Listener {
 
   #deaf(): Ending {
     this.#warnOnce(
-      'notifications do not arrive, so waiting callers poll: the URL leads to a pooler or to another database; ' +
-        'give a direct one as listenUrl',
+      'notifications do not arrive, so waiting callers poll instead: the URL points to a connection pooler or to another database; ' +
+        'pass a direct URL as listenUrl',
     )
     return 'deaf'
   }
 
   #failed(error: unknown): Ending {
     if (this.#stop.signal.aborted) return 'failed'
-    const message = `cannot listen for notifications, so waiting callers poll until it works: ${String(error)}`
+    const message = `cannot listen for notifications; waiting callers poll until the connection works: ${String(error)}`
     // A connection that worked before is lost in an outage, which other calls notice and report.
     if (this.#hasWorked) this.#options.logger.debug(message)
     else this.#warnOnce(message)

@@ -183,11 +183,11 @@ function locked(directory: string, holder: Holder, own: Holder): DatabaseError {
     holder.url !== null
       ? `Connect to ${holder.url} instead, or stop that process.`
       : where === ''
-        ? 'Stop that process, or close its handle, or choose another directory.'
-        : `Stop that process; if it is gone for certain, remove ${join(resolve(directory), lockFile)}.`
+        ? 'Stop that process, close its handle, or choose another directory.'
+        : `Stop that process. If you are sure that it is gone, delete ${join(resolve(directory), lockFile)}.`
   return new DatabaseError(
     'directory_locked',
-    `The directory ${resolve(directory)} is in use by ${who}, since ${holder.since}`,
+    `The directory ${resolve(directory)} has been in use by ${who} since ${holder.since}`,
     next,
   )
 }
@@ -195,7 +195,7 @@ function locked(directory: string, holder: Holder, own: Holder): DatabaseError {
 /** Empty for a process whose end we can see. */
 function placeOf(holder: Holder, own: Holder): string {
   if (holder.hostname !== own.hostname) return ` on host ${holder.hostname}`
-  return isVisible(holder, own) ? '' : ' in another container (another namespace of pids)'
+  return isVisible(holder, own) ? '' : ' in another container (another pid namespace)'
 }
 
 function contended(directory: string): DatabaseError {

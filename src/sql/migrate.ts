@@ -50,8 +50,8 @@ export async function migrate(sql: Sql, migrations: readonly Migration[], option
 
 async function check(sql: Sql, migrations: readonly Migration[], { codeVersion }: MigrateOptions): Promise<void> {
   const ledger = await readLedger(sql)
-  const next = 'Connect once with migrate: true, as a role that may create tables.'
-  if (ledger === null) throw new DatabaseError('schema_missing', `There is no schema ${sql.schema} of flowfabric`, next)
+  const next = 'Connect once with migrate: true, as a role that can create tables.'
+  if (ledger === null) throw new DatabaseError('schema_missing', `The schema ${sql.schema} is not installed`, next)
   const [first] = pendingIn(ledger, migrations, sql.schema, codeVersion)
   if (first === undefined) return
   throw new DatabaseError(
@@ -87,7 +87,7 @@ async function apply(sql: Sql, migrations: readonly Migration[], options: Migrat
         : applyOutside(sql, next, pendingFor))
       patientUntil = Infinity
       if (hadLock) continue
-      say(`another process migrates schema ${sql.schema}; waiting for it`)
+      say(`another process is migrating schema ${sql.schema}; waiting for it`)
       await setTimeout(retryMs * (0.5 + Math.random()))
     } catch (error) {
       if (sqlState(error) !== '55P03') throw error
@@ -211,8 +211,8 @@ async function missingRight(sql: Sql, cause: unknown): Promise<DatabaseError> {
     : `grant create on database ${database} to ${role};`
   return new DatabaseError(
     'missing_right',
-    `Role ${role} lacks a right on schema ${sql.schema}: ${(cause as Error).message}`,
-    `As its owner run: ${grant} Or migrate as another role, and connect this one with migrate: 'check'.`,
+    `Role ${role} lacks a permission on schema ${sql.schema}: ${(cause as Error).message}`,
+    `As the owner of the schema, run: ${grant} Or migrate as another role, and connect this role with migrate: 'check'.`,
     cause,
   )
 }

@@ -37,5 +37,5 @@ function valueOf(declared: string, value: unknown): unknown {
 function integer(value: unknown): number {
   const number = Number(value)
   if (Number.isSafeInteger(number)) return number
-  throw new RangeError(`the integer ${String(value)} is beyond what a number holds exactly`)
+  throw new RangeError(`the integer ${String(value)} exceeds the safe integer range`)
 }

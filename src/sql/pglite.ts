@@ -255,7 +255,7 @@ class Embedded implements EmbeddedSql {
 
   async #run(text: string): Promise<Answer> {
     const [answer] = await this.#wire.send([{ kind: 'text', text }])
-    if (answer === undefined) throw new Error('the embedded database did not answer')
+    if (answer === undefined) throw new Error('the embedded database did not respond')
     if (answer.error !== undefined) throw answer.error
     return answer
   }

@@ -20,19 +20,21 @@ export function connectionLost(error: unknown, isRead: boolean): DatabaseError {
   return new DatabaseError(
     'connection_lost',
     `The connection to the database was lost: ${message}`,
-    isRead ? 'It was a read; try again.' : 'Whether the last call happened is not known; repeat it with the same ids.',
+    isRead
+      ? 'The call was a read; try again.'
+      : 'The outcome of the last call is unknown; repeat it with the same ids.',
     error,
   )
 }
 
 const byState: ReadonlyMap<string, [DatabaseReason, string]> = new Map([
-  ['28P01', ['wrong_password', 'Check user and password in the URL.']],
-  ['28000', ['wrong_password', 'Check the user in the URL, and that pg_hba.conf lets it in from here.']],
+  ['28P01', ['wrong_password', 'Check the user and password in the URL.']],
+  ['28000', ['wrong_password', 'Check the user in the URL, and that pg_hba.conf allows it from this host.']],
   ['3D000', ['unknown_database', 'Create the database, or correct its name in the URL.']],
-  ['42501', ['missing_right', 'Grant the role the right to connect: grant connect on database ... to ...;']],
-  ['53300', ['unreachable', 'The server has no connection left: raise max_connections, or use smaller pools.']],
+  ['42501', ['missing_right', 'Allow the role to connect: grant connect on database ... to ...;']],
+  ['53300', ['unreachable', 'The server has no free connections: raise max_connections, or use smaller pools.']],
   ['57P01', ['unreachable', 'The server is stopping; try again in a moment.']],
-  ['57P02', ['unreachable', 'The server has crashed and starts again; try again in a moment.']],
+  ['57P02', ['unreachable', 'The server crashed and is restarting; try again in a moment.']],
   ['57P03', ['unreachable', 'The server is starting or stopping; try again in a moment.']],
 ])
 
@@ -40,10 +42,14 @@ function judge(error: unknown): [DatabaseReason, string] {
   const known = byState.get(sqlState(error) ?? '')
   if (known !== undefined) return known
   const message = error instanceof Error ? error.message : ''
-  if (/client password must be a string/i.test(message)) return ['wrong_password', 'Put a password into the URL.']
+  if (/client password must be a string/i.test(message)) return ['wrong_password', 'Add a password to the URL.']
   if (/does not support SSL/i.test(message)) return ['unreachable', 'Add sslmode=disable to the URL.']
-  if (/certificate/i.test(message)) return ['unreachable', "Name the server's authority with sslrootcert in the URL."]
-  return ['unreachable', 'Check host and port in the URL, and that the server runs and is reachable from here.']
+  if (/certificate/i.test(message))
+    return ['unreachable', "Add the server's certificate authority to the URL with sslrootcert."]
+  return [
+    'unreachable',
+    'Check the host and port in the URL, and that the server is running and reachable from this host.',
+  ]
 }
 
 // A host with two addresses fails with both errors inside one that says nothing.

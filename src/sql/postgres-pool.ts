@@ -166,8 +166,8 @@ function reportIdle(logger: Logger, error: Error): void {
 }
 
 function cutOff(cause?: unknown): DatabaseError {
-  const hint = 'Whether the last call happened is not known; open it again, and look.'
-  return new DatabaseError('closed', 'The database handle was closed before the answer came', hint, cause)
+  const hint = 'The outcome of the last call is unknown; open a new handle and check.'
+  return new DatabaseError('closed', 'The database handle was closed before the response arrived', hint, cause)
 }
 
 /** Sends without waiting for what was sent before. An error that is no answer of the server means a lost connection. */

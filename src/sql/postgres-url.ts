@@ -12,7 +12,7 @@ export interface PostgresUrl {
 }
 
 export function parsePostgresUrl(url: string): PostgresUrl {
-  if (!/^postgres(ql)?:\/\//.test(url)) throw badUrl(url, 'it must begin with postgres:// or postgresql://')
+  if (!/^postgres(ql)?:\/\//.test(url)) throw badUrl(url, 'it must start with postgres:// or postgresql://')
   const [address, query] = split(url)
   const parameters = new URLSearchParams(query)
   const prepare = parameters.get('prepare')
@@ -39,8 +39,8 @@ function split(url: string): [string, string] {
 function badUrl(url: string, why: string, cause?: unknown): DatabaseError {
   return new DatabaseError(
     'bad_url',
-    `The database URL ${withoutPassword(url)} cannot be read: ${why}`,
-    'Write it as postgres://user:password@host:5432/database, with special characters of the password as %XX.',
+    `The database URL ${withoutPassword(url)} cannot be parsed: ${why}`,
+    'Use the form postgres://user:password@host:5432/database, and encode special characters of the password as %XX.',
     cause,
   )
 }

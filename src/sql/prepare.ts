@@ -95,8 +95,8 @@ export class Preparation {
     if (this.#byName) {
       this.#byName = false
       this.#logger.warn(
-        'prepared statements are switched off: the server mixes up their names, as a connection pooler does; ' +
-          'add prepare=false to the URL to switch them off from the start',
+        'prepared statements are now off, because the server mixes up their names, as a connection pooler does; ' +
+          'add prepare=false to the URL to turn them off from the start',
       )
     }
     return true

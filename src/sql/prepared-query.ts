@@ -162,7 +162,8 @@ function shapesOf(wire: Wire): Map<string, Shape> | null {
 
 function read(fields: readonly (string | null)[], { columns, empty }: Shape): Row {
   // To its caller a lost reply, since the statement has run; the connection, which knows so little, is given up.
-  if (fields.length !== columns.length) throw new Error('the answer has other columns than its statement had before')
+  if (fields.length !== columns.length)
+    throw new Error('the result has different columns than when the statement was prepared')
   const row = { ...empty }
   for (let place = 0; place < columns.length; place += 1) {
     const { name, decode } = columns[place]!

@@ -36,8 +36,8 @@ export class Silence {
       this.#loggedAt = now
       // No warning: when the calls fail on a new connection too, the database is away, which is reported as such.
       this.#logger.info(
-        `a database connection gave no answer within ${this.withinMs / 1000} s and was closed; ` +
-          'its calls are sent again on a new connection, or fail as database_unreachable',
+        `a database connection did not respond within ${this.withinMs / 1000} s and was closed; ` +
+          'its calls are sent again on a new connection, or fail with database_unreachable',
       )
     }
     for (const client of this.#clients) client.suspect(since)

@@ -66,7 +66,7 @@ export function statement<const P extends Params, const R extends Columns>(
   definition: Statement<P, R>,
 ): Statement<P, R> {
   if (registered.has(definition.name)) throw new Error(`statement ${definition.name} is declared twice`)
-  if (definition.name.length > longestName) throw new Error(`statement ${definition.name} has too long a name`)
+  if (definition.name.length > longestName) throw new Error(`statement ${definition.name} has a name that is too long`)
   registered.set(definition.name, definition)
   return definition
 }

@@ -67,7 +67,7 @@ export class TimelyClient extends pg.Client {
     if (this.#lastAnswerAt > since) return
     this.#isSuspect = true
     if (this.#unanswered > 0) this.#arm(this.#boundMs)
-    else if (!this.isLent) this.#leave('another connection to the same server was silent')
+    else if (!this.isLent) this.#leave('another connection to the same server did not respond')
   }
 
   get #boundMs(): number {
@@ -94,7 +94,7 @@ export class TimelyClient extends pg.Client {
     setImmediate(() => {
       if (this.#unanswered === 0) return
       if (bytesRead !== this.#bytesRead || this.#socket.bytesRead !== bytesRead) return this.#arm(ms)
-      this.#leave(`no answer within ${ms / 1000} s`)
+      this.#leave(`no response within ${ms / 1000} s`)
       this.#silence?.found(performance.now() - ms)
     })
   }

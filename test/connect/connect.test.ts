@@ -44,7 +44,7 @@ test.each([
   ['file:', /name a directory/],
   ['file:a\0b', /name a directory/],
   ['file://host/dir', /file:\/\/\//],
-  ['postgres://host:port/x', /cannot be read/],
+  ['postgres://host:port/x', /cannot be parsed/],
   ['postgres://h/x?prepare=maybe', /prepare must be true or false/],
   [undefined, /undefined.*postgres:\/\//],
   [7, /7.*postgres:\/\//],
@@ -63,7 +63,7 @@ test('FAULT-02 a server that does not answer is unreachable, and the password is
   await once(server, 'close')
   const error = await refusal('database_unreachable', connect(`postgres://someone:secret@127.0.0.1:${port}/x`))
   expect(error.retryable).toBe(true)
-  expect(error.message).toMatch(/127\.0\.0\.1.*Check host and port/)
+  expect(error.message).toMatch(/127\.0\.0\.1.*Check the host and port/)
   expect(error.message).not.toContain('secret')
   expect(JSON.stringify(error)).not.toContain('secret')
 })
@@ -84,7 +84,7 @@ test('a wrong password is told apart, and not repeated in the message', async ()
   onTestFinished(() => server.stop())
   await run(server.url, `create role app login password 'right'`)
   const error = await refusal('database_auth_failed', connect(as(server.url, 'app', 'wrong-one')))
-  expect(error.message).toMatch(/Check user and password/)
+  expect(error.message).toMatch(/Check the user and password/)
   expect(error.message).not.toContain('wrong-one')
   await refusal('database_auth_failed', connect(as(server.url, 'nobody_of_that_name', 'x')))
 })

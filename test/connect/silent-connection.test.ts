@@ -33,7 +33,7 @@ test('submits, results, a subscription and a worker continue, and nothing is los
   }
   expect(ended.toSorted()).toEqual([first.id, ...runs.map(({ id }) => id)].toSorted())
   expect(ran.toSorted()).toEqual([0, 1, 2, 3])
-  expect(logger.details.filter((line) => line.includes('gave no answer'))).toHaveLength(1)
+  expect(logger.details.filter((line) => line.includes('did not respond'))).toHaveLength(1)
   await worker.stop()
 })
 

@@ -106,16 +106,18 @@ test('another schema is used there too, and an event that finds no block has one
 })
 
 test.each([
-  ['a pool', () => pool, 'it is a pool, or stands on one'],
-  ['Drizzle outside a transaction', () => drizzle(pool), 'it is a pool, or stands on one'],
+  ['a pool', () => pool, 'the client is a pool, or uses one'],
+  ['Drizzle outside a transaction', () => drizzle(pool), 'the client is a pool, or uses one'],
   [
     'Kysely outside a transaction',
     () => new Kysely<object>({ dialect: new PostgresDialect({ pool }) }),
-    'it is not in a transaction',
+    'the client is not in a transaction',
   ],
-  ['something else', () => ({}), 'what was given is no client that is known'],
+  ['something else', () => ({}), 'the client is of an unknown kind'],
 ])('%s is refused', (_, given, why) => {
-  expect(() => ff.within(given())).toThrow(`This works inside a transaction of your own, and ${why}. Give the client`)
+  expect(() => ff.within(given())).toThrow(
+    `This call needs a client in an open transaction, but ${why}. Pass the pg client`,
+  )
 })
 
 test('a client without a transaction, or with one that has failed, is refused with the next act', async () => {
@@ -124,11 +126,11 @@ test('a client without a transaction, or with one that has failed, is refused wi
   onTestFinished(() => client.end())
   const submit = (): Promise<unknown> => ff.within(client).submit({ kind: 'k', lane: 'none' })
   expect((await refusal('no_transaction', submit())).message).toBe(
-    'The client is not in a transaction. Send begin first, or call this inside one.',
+    'The client is not in a transaction. Send begin first, or call this inside a transaction.',
   )
   await client.query('begin')
   await client.query('nonsense').catch(() => {})
-  expect((await refusal('no_transaction', submit())).message).toMatch(/^The transaction has failed already/)
+  expect((await refusal('no_transaction', submit())).message).toMatch(/^The transaction has already failed/)
   await client.query('rollback')
 })
 
@@ -148,6 +150,6 @@ test.each(['ended by its own side', 'ended by the server'] as const)(
     }
     const error = await refusal('database_unreachable', ff.within(client).submit({ kind: 'ship' }))
     expect(error.retryable).toBe(true)
-    expect(error.message).toContain('Nothing of the transaction happened')
+    expect(error.message).toContain('The transaction was rolled back')
   },
 )

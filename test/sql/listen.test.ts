@@ -92,7 +92,7 @@ test('a connection on which nothing arrives, as through a pooler, is found out a
   const sql = await (await blankDatabase()).open({ listenUrl: elsewhere.url, logger: notes })
   await sql.listen('x', () => {})
   await until(() => notes.warnings.length > 0)
-  expect(notes.warnings).toEqual([expect.stringContaining('give a direct one as listenUrl')])
+  expect(notes.warnings).toEqual([expect.stringContaining('pass a direct URL as listenUrl')])
 })
 
 test('a close in the middle of a reconnect ends it', async () => {

@@ -86,7 +86,7 @@ test('the lock of another host is never taken for dead', async () => {
   await writeFile(join(directory, 'lock.json'), JSON.stringify(foreign))
   const refusal = await lockDirectory(directory).catch((error: unknown) => error)
   expect(String(refusal)).toContain('on host elsewhere')
-  expect(String(refusal)).toContain(`remove ${join(directory, 'lock.json')}`)
+  expect(String(refusal)).toContain(`delete ${join(directory, 'lock.json')}`)
 })
 
 // As a container would have it: pid 1 here and pid 1 there.
@@ -100,7 +100,7 @@ test.runIf(canUnshare)('the lock of a process in another namespace of pids is ne
   const refusal = await lockDirectory(directory).catch((error: unknown) => error)
   expect(refusal).toMatchObject({ reason: 'directory_locked' })
   expect(String(refusal)).toContain('process 1 in another container')
-  expect(String(refusal)).toContain(`remove ${join(directory, 'lock.json')}`)
+  expect(String(refusal)).toContain(`delete ${join(directory, 'lock.json')}`)
   const other = startChild(CHILD, { args: [directory], by: unshare })
   expect(await other.next()).toMatchObject({ refused: expect.stringContaining('process 1 in another container') })
 })

@@ -180,16 +180,16 @@ test('FAULT-02 a closed port is an error that says what to check, not a crash', 
   expect(error).toMatchObject({ name: 'DatabaseError', reason: 'unreachable' })
   expect(isConnectionLost(error)).toBe(true)
   expect(String(error)).toContain(`someone:***@127.0.0.1:${port}`)
-  expect(String(error)).toContain('Check host and port')
+  expect(String(error)).toContain('Check the host and port')
   expect(String(error)).not.toContain('secret')
 })
 
 test.each([
-  ['mysql://localhost/x', 'it must begin with postgres://'],
-  ['postgres://host:port/x', 'cannot be read'],
-  ['postgres:user:top@secret@host/x', 'it must begin with postgres://'],
-  ['user:top:secret@host/x', 'it must begin with postgres://'],
-  ['mysql:user:secret@host', 'it must begin with postgres://'],
+  ['mysql://localhost/x', 'it must start with postgres://'],
+  ['postgres://host:port/x', 'cannot be parsed'],
+  ['postgres:user:top@secret@host/x', 'it must start with postgres://'],
+  ['user:top:secret@host/x', 'it must start with postgres://'],
+  ['mysql:user:secret@host', 'it must start with postgres://'],
   ['postgres://user:top#secret@host/x', 'as %XX'],
   ['postgres://user:top?secret@host/x', 'as %XX'],
   ['postgres://host/x?prepare=maybe', 'prepare must be true or false'],
@@ -226,7 +226,7 @@ test('a wrong password, no password, an unknown role and a missing right to conn
   }
   expect(await failure('app', 'right')).toBeUndefined()
   expect(await failure('app', 'wrong')).toMatchObject({ reason: 'wrong_password', sqlState: '28P01' })
-  expect(await failure('app', '')).toMatchObject({ reason: 'wrong_password', hint: 'Put a password into the URL.' })
+  expect(await failure('app', '')).toMatchObject({ reason: 'wrong_password', hint: 'Add a password to the URL.' })
   expect(await failure('nobody_of_that_name', 'x')).toMatchObject({ reason: 'wrong_password' })
   await owner.script('revoke connect on database postgres from public')
   expect(await failure('app', 'right')).toMatchObject({ reason: 'missing_right', sqlState: '42501' })

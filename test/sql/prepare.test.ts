@@ -68,7 +68,7 @@ test('a name that the server lost is met without names from then on, with one wa
   await sql.script('deallocate all')
   expect(await add(sql)).toBe(3)
   expect(await add(sql)).toBe(3)
-  expect(notes.warnings).toEqual([expect.stringContaining('prepared statements are switched off')])
+  expect(notes.warnings).toEqual([expect.stringContaining('prepared statements are now off')])
   expect(await namesOf(sql)).toEqual([])
 })
 

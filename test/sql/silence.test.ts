@@ -99,7 +99,7 @@ test('a statement that is never answered is lost with its connection, the next o
   proxy.silenceOpen()
   await expect(sql.query(who, {})).rejects.toSatisfy(isConnectionLost)
   expect(await sql.query(who, {})).toEqual([{ name: 'flowfabric' }])
-  const silent = logger.details.filter((line) => line.includes('gave no answer within 1.6 s'))
+  const silent = logger.details.filter((line) => line.includes('did not respond within 1.6 s'))
   expect(silent).toHaveLength(1)
 })
 
@@ -110,7 +110,7 @@ test('one silent connection takes the idle ones along, so that no later call tri
   proxy.silenceOpen()
   await expect(sql.query(who, {})).rejects.toSatisfy(isConnectionLost)
   for (let calls = 0; calls < 4; calls++) expect(await sql.query(who, {})).toHaveLength(1)
-  expect(logger.details.filter((line) => line.includes('gave no answer'))).toHaveLength(1)
+  expect(logger.details.filter((line) => line.includes('did not respond'))).toHaveLength(1)
 })
 
 test('calls on several silent connections are all lost, and the server gets no more new connections than the pool has', async () => {
@@ -121,7 +121,7 @@ test('calls on several silent connections are all lost, and the server gets no m
   expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
   await Promise.all(Array.from({ length: 20 }, () => sql.query(who, {})))
   expect(proxy.connectionCount()).toBeLessThanOrEqual(6)
-  expect(logger.details.filter((line) => line.includes('gave no answer'))).toHaveLength(1)
+  expect(logger.details.filter((line) => line.includes('did not respond'))).toHaveLength(1)
 })
 
 test.each([

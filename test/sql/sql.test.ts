@@ -65,7 +65,7 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
     ['an invalid date', { timestamptz: new Date(Number.NaN) }, 'test.echo: timestamptz must be a valid Date'],
     ['a plain array for bytes', { bytea: [1] }, 'test.echo: bytea must be a Uint8Array, not an instance of Array'],
     ['nothing for JSON', { jsonb: undefined }, 'test.echo: jsonb must be a JSON value, not undefined'],
-    ['a value that nobody asked for', { extra: 1 }, 'test.echo: there is no parameter extra'],
+    ['a value that nobody asked for', { extra: 1 }, 'test.echo: unknown parameter extra'],
   ])('%s is a TypeError that names statement and parameter', async (_, wrong, message) => {
     await expect(sql.query(ECHO, { ...SAMPLE, ...wrong } as never)).rejects.toThrow(
       expect.objectContaining({ name: 'TypeError', message: expect.stringContaining(message) }),
