@@ -17,7 +17,9 @@ import {
 import type { EventReader } from './reader.ts'
 
 /** Events in order: iterate it, and leave the loop or call `return` to end it. */
-export interface Subscription extends AsyncIterableIterator<LogEvent | Truncated, undefined> {
+export interface Subscription extends AsyncIterableIterator<LogEvent | Truncated> {
+  // Here and not by a second argument of the iterator's type, which TypeScript has since 5.6 only.
+  next(): Promise<IteratorResult<LogEvent | Truncated, undefined>>
   /** All up to here has been delivered, or was not asked for: go on from here after a break. */
   readonly cursor: string
   /** Also ends a `next` that waits. */
