@@ -1,4 +1,5 @@
 // What a shell completes: the words of the program as they are when the script is made. Nothing is run at the prompt.
+import { shellQuote } from './shell-quote.ts'
 import type { Command, Option } from 'commander'
 
 export const shells = ['bash', 'zsh', 'fish'] as const
@@ -50,7 +51,7 @@ function choicesOf(places: readonly Place[]): Map<string, string> {
 
 function bash(places: readonly Place[]): string {
   const cases = (entries: Iterable<readonly [string, string]>): string =>
-    [...entries].map(([key, words]) => `    ${quote(key)}) words=${quote(words)} ;;`).join('\n')
+    [...entries].map(([key, words]) => `    ${shellQuote(key)}) words=${shellQuote(words)} ;;`).join('\n')
   return `# bash completion of flowfabric
 _flowfabric() {
   local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" place="" words="" word next index
@@ -60,7 +61,7 @@ _flowfabric() {
     case "$next" in
       ${places
         .slice(1)
-        .map(({ path }) => quote(path))
+        .map(({ path }) => shellQuote(path))
         .join('|')}) place="$next" ;;
     esac
   done
@@ -84,19 +85,19 @@ ${bash(places)}`
 
 function fish(places: readonly Place[]): string {
   const lines = places.flatMap((place) => {
-    const here = quote(`__flowfabric_at ${place.path}`.trim())
+    const here = shellQuote(`__flowfabric_at ${place.path}`.trim())
     const commands = place.commands.map(
-      ({ name, description }) => `complete -c flowfabric -f -n ${here} -a ${name} -d ${quote(description)}`,
+      ({ name, description }) => `complete -c flowfabric -f -n ${here} -a ${name} -d ${shellQuote(description)}`,
     )
     const words = place.words.map((word) => `complete -c flowfabric -f -n ${here} -a ${word}`)
     const options = place.options.flatMap(({ long, description, required, argChoices }) => {
       if (long === undefined) return []
-      const takes = argChoices === undefined ? (required ? ' -r' : '') : ` -x -a ${quote(argChoices.join(' '))}`
-      return `complete -c flowfabric -n ${here} -l ${long.slice(2)}${takes} -d ${quote(description)}`
+      const takes = argChoices === undefined ? (required ? ' -r' : '') : ` -x -a ${shellQuote(argChoices.join(' '))}`
+      return `complete -c flowfabric -n ${here} -l ${long.slice(2)}${takes} -d ${shellQuote(description)}`
     })
     return [...commands, ...words, ...options]
   })
-  const paths = places.slice(1).map(({ path }) => quote(path))
+  const paths = places.slice(1).map(({ path }) => shellQuote(path))
   return `# fish completion of flowfabric
 function __flowfabric_at
   set -l place
@@ -110,8 +111,4 @@ function __flowfabric_at
 end
 ${lines.join('\n')}
 `
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -11,7 +11,7 @@ interface Order {
 
 const order = task(
   'order',
-  { retry: { attempts: 4, backoff: { type: 'fixed', delayMs: '1s' } }, example: { number: 1, amount: 42 } },
+  { retry: { attempts: 8, backoff: { type: 'fixed', delayMs: '1s' } }, example: { number: 1, amount: 42 } },
   async (ctx, given: Order) => {
     const payment = await ctx.step('charge card', async () => {
       await rest(200 + Math.random() * 600)

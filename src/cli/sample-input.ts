@@ -20,7 +20,7 @@ export async function sampleInput({ example, schemas, handler }: Task): Promise<
 }
 
 interface JsonSchema {
-  readonly type?: string
+  readonly type?: string | readonly string[]
   readonly format?: string
   readonly const?: unknown
   readonly default?: unknown
@@ -46,7 +46,7 @@ function sampleOf(schema: JsonSchema, depth: number): unknown {
   )
   if (given !== undefined) return given
   if (schema.anyOf?.[0] !== undefined) return sampleOf(schema.anyOf[0], depth + 1)
-  switch (schema.type) {
+  switch (typeof schema.type === 'object' ? schema.type[0] : schema.type) {
     case 'object':
       return Object.fromEntries(
         (schema.required ?? []).map((name) => [name, sampleOf(schema.properties?.[name] ?? {}, depth + 1)]),
@@ -77,7 +77,6 @@ function textOf({ format = '', minLength = 0 }: JsonSchema): string {
   return texts[format] ?? 'text'.padEnd(minLength, '.')
 }
 
-function numberOf({ minimum = 1, exclusiveMinimum, maximum = Infinity }: JsonSchema): number {
-  const least = exclusiveMinimum === undefined ? minimum : exclusiveMinimum + 1
-  return Math.min(Math.max(least, -Number.MAX_SAFE_INTEGER), maximum)
+function numberOf({ minimum = -Infinity, exclusiveMinimum = -Infinity, maximum = Infinity }: JsonSchema): number {
+  return Math.min(Math.max(1, minimum, exclusiveMinimum + 1), maximum)
 }

@@ -1,4 +1,5 @@
 // What `flowfabric dev` says when it runs: where it is, and what to try.
+import { shellQuote, shellWord } from './shell-quote.ts'
 import { shownUrl } from '../connect/url.ts'
 import { defaultUrl, type Cli } from './cli.ts'
 import { harmless } from './text.ts'
@@ -26,7 +27,7 @@ export function tellStarted(cli: Cli, { server, keyFile, tasks, sample, source }
   ])
   out.line(`\n${out.colours.bold('Try in another terminal:')}`)
   // In this folder the database is found by itself, and who has it open as well.
-  const where = cli.url === defaultUrl ? '' : ` --url ${cli.url.startsWith('file:') ? cli.url : server}`
+  const where = cli.url === defaultUrl ? '' : ` --url ${shellWord(cli.url.startsWith('file:') ? cli.url : server)}`
   const { program = 'npx flowfabric' } = cli.surroundings
   for (const words of wordsToTry(tasks, sample, source)) out.line(harmless(`  ${program} ${words}${where}`))
   out.line(`\n${out.colours.dim('Events (press Ctrl-C to stop):')}`)
@@ -38,7 +39,7 @@ function sourceOf(source: { readonly file: string } | 'demo'): string {
 
 function wordsToTry([first = 'hello']: readonly string[], sample: string | null, source: Started['source']): string[] {
   if (source === 'none') return [`submit ${first}`, 'list', 'watch']
-  const input = sample === '' ? '' : ` '${(sample ?? '<input as JSON>').replaceAll("'", String.raw`'\''`)}'`
+  const input = sample === '' ? '' : ` ${shellQuote(sample ?? '<input as JSON>')}`
   const flows = source === 'demo' ? ['flow list'] : []
   return [`submit ${first}${input} --watch`, 'list', ...flows, 'list --state suspended', `approve <id>`]
 }

@@ -18,7 +18,9 @@ export interface Ended {
 
 export interface Going {
   readonly child: ChildProcessByStdio<null, Readable, Readable>
-  /** The next line that it prints, as JSON. */
+  /** The next line that it prints. */
+  line(): Promise<string>
+  /** The same, as JSON. */
   next(): Promise<Record<string, unknown>>
   /** Ctrl-C; resolves with how it ended. */
   interrupt(): Promise<Ended>
@@ -70,20 +72,22 @@ function going(child: Going['child']): Going {
     throw new Error(`it ended (${String(code)}) without a further line:\n${await errors}`)
   })
   silence.catch(() => {})
+  const line = async (): Promise<string> => {
+    for (;;) {
+      const end = printed.indexOf('\n', taken)
+      if (end === -1) {
+        await Promise.race([new Promise<void>((resolve) => (wake = resolve)), silence])
+        continue
+      }
+      const found = printed.slice(taken, end)
+      taken = end + 1
+      return found
+    }
+  }
   return {
     child,
-    async next() {
-      for (;;) {
-        const end = printed.indexOf('\n', taken)
-        if (end === -1) {
-          await Promise.race([new Promise<void>((resolve) => (wake = resolve)), silence])
-          continue
-        }
-        const line = printed.slice(taken, end)
-        taken = end + 1
-        return JSON.parse(line)
-      }
-    },
+    line,
+    next: async () => JSON.parse(await line()),
     async interrupt() {
       child.kill('SIGINT')
       const [code] = await ended

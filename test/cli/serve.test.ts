@@ -1,9 +1,12 @@
+import { execFile } from 'node:child_process'
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { build, ownDatabase, ownFolder } from './built.ts'
 import { typing } from './typed.ts'
 
+const execute = promisify(execFile)
 const flowfabric = build()
 const isEmbedded = inject('backend') === 'embedded'
 
@@ -145,6 +148,20 @@ test('dev without a file runs the demo: within moments an order is done', async 
   while (!seen.has('ended')) seen.add((await dev.next())['kind'])
   expect(seen).toContain('acquired')
   expect(await dev.interrupt()).toMatchObject({ code: 0, stderr: '' })
+})
+
+test('the command that the demo suggests completes as it is printed', async () => {
+  const url = await ownDatabase()
+  const dev = flowfabric.start(url, 'dev', '--port', '0')
+  let line = ''
+  while (!line.includes(' submit ')) line = await dev.line()
+  const command = line.replace(
+    /^.* submit /,
+    `'${process.execPath}' '${join(flowfabric.folder, 'cli/main.js')}' submit `,
+  )
+  const { stdout } = await execute('sh', ['-c', command], { env: { ...process.env, FLOWFABRIC_URL: url } })
+  expect(stdout).toContain('parcel 1')
+  expect(await dev.interrupt()).toMatchObject({ code: 0 })
 })
 
 test('a file that cannot be run is refused before a database is made', async () => {
