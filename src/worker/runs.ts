@@ -16,6 +16,7 @@ import type { Settings } from './options.ts'
 import { messageOf, tell, type Outcome } from './outcome.ts'
 import { countText, reportAbandoned } from './report.ts'
 import { run, type Surroundings } from './run.ts'
+import { RunMetrics } from './run-metrics.ts'
 import type { Telemetry } from './telemetry.ts'
 import { Threads } from './thread/threads.ts'
 
@@ -37,6 +38,7 @@ export class Runs {
   readonly #around: Surroundings
   readonly #ahead: Ahead
   readonly #threads: Threads
+  readonly metrics = new RunMetrics()
   readonly #waiting: [Claim, Lease][] = []
   #running = 0
   #telling = 0
@@ -60,6 +62,11 @@ export class Runs {
 
   get running(): number {
     return this.#running
+  }
+
+  /** Claimed executions that wait for a slot. */
+  get waiting(): number {
+    return this.#waiting.length
   }
 
   /** Slots that nothing waits for. */
@@ -150,13 +157,15 @@ export class Runs {
       task.thread === null
         ? run(this.#around, task, claim, lease)
         : this.#threads.run(task, claim, lease, (threaded) => run(this.#around, threaded, claim, lease))
-    void running.then((outcome) => this.#ended(lease, outcome, startedAt))
+    void running.then((outcome) => this.#ended(lease, task.name, outcome, startedAt))
   }
 
-  #ended(lease: Lease, outcome: Outcome, startedAt: number): void {
+  #ended(lease: Lease, task: string, outcome: Outcome, startedAt: number): void {
     this.#running -= 1
     this.#endedCount += 1
-    this.#ahead.ran(performance.now() - startedAt)
+    const tookMs = performance.now() - startedAt
+    this.#ahead.ran(tookMs)
+    this.metrics.ended(task, outcome, tookMs)
     lease.forgetRun()
     const bytes = outcome.kind === 'returned' ? (outcome.result?.byteLength ?? 0) : 0
     this.#telling += 1

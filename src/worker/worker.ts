@@ -92,6 +92,23 @@ export class Worker implements AsyncDisposable {
   }
 
   /**
+   * Its numbers in the text format of Prometheus, for a route of your own: how many run, and how its runs ended.
+   *
+   * @example
+   * createServer((_, answer) => answer.end(worker.metrics())).listen(9464, '127.0.0.1')
+   */
+  metrics(): string {
+    const { concurrency, identity } = this.#settings
+    return this.#runs.metrics.text(identity.workerId, {
+      running: this.#runs.running,
+      waiting: this.#runs.waiting,
+      concurrency,
+      leases: this.#leases.held.length,
+      renewalFailures: this.leaseHealth.failureCount,
+    })
+  }
+
+  /**
    * From here on it claims and runs. Rejects when it could never work: its key is invalid or lacks the scope `worker`, or the schema
    * of the database does not fit this version. A database or server that is away for now is waited for.
    * Resolves when its tasks are registered, so that their policies apply to every submit.
