@@ -1,4 +1,4 @@
-// What stands in for the work of a step, or for the code of a task. The step itself is real: it is tried, recorded, held against
+// Replacements for the work of a step, or for the code of a task. The step itself is real: it is tried, recorded, held against
 // its schema and read back as always.
 import { EngineError, refusal } from '../model/errors.ts'
 import { checkStepName } from '../model/step.ts'
@@ -109,7 +109,7 @@ export class Mocks {
   }
 
   refuseUnknownTask(task: Task): void {
-    if (!isTask(task)) throw refusal('invalid_input', 'the task', show(task), 'what task() gave')
+    if (!isTask(task)) throw refusal('invalid_input', 'the task', show(task), 'what task() returned')
     const { name } = task
     if (this.#tasks.has(name)) return
     const names = [...this.#tasks.keys()]
@@ -121,7 +121,7 @@ export class Mocks {
 
 function unknownStep(task: string, step: string, met: readonly string[]): EngineError {
   const hint = nearest(step, met)
-  const next = hint === undefined ? `it met ${met.map(show).join(', ')}` : `did you mean ${show(hint)}?`
-  const sentence = `task ${show(task)} has met no step ${show(step)}, which is mocked; ${next}`
+  const next = hint === undefined ? `it reached ${met.map(show).join(', ')}` : `did you mean ${show(hint)}?`
+  const sentence = `task ${show(task)} did not reach the mocked step ${show(step)}; ${next}`
   return new EngineError('invalid_input', sentence, { task, step, met })
 }

@@ -1,4 +1,4 @@
-// What a run has recorded and what happened to it, to be looked at and held against what a test expects.
+// The recorded steps and the timeline of a run, for a test to read and to compare with what it expects.
 import { AssertionError } from 'node:assert'
 import { isDeepStrictEqual } from 'node:util'
 import type { Engine } from '../engine/contract.ts'
@@ -13,23 +13,23 @@ import type { StepKind, StepState } from '../model/step.ts'
 export interface RecordedStep {
   readonly kind: StepKind
   readonly name: string
-  /** Of several with one name: in the order of their first use. */
+  /** Counts steps of one name, from 0, in the order of their first use. */
   readonly index: number
   readonly state: StepState
   readonly tries: number
-  /** What it gave; undefined of one that has failed or is not over. */
+  /** The result; undefined if the step has failed or is not over. */
   readonly value: unknown
   /** The failure of its last try. */
   readonly error: RecordedError | null
 }
 
-/** The name of a step, or as much of it as matters. */
+/** The name of a step, or the fields to compare. */
 export type ExpectedStep = string | Partial<RecordedStep>
 
 const fieldNames = ['kind', 'name', 'index', 'state', 'tries', 'value', 'error'] as const
 
 export class RunHistory {
-  /** Of the current generation, in the order in which they were recorded. */
+  /** The steps of the current generation, in the order of their records. */
   readonly steps: readonly RecordedStep[]
   /** Oldest first. */
   readonly timeline: readonly LogEvent[]
@@ -51,7 +51,7 @@ export class RunHistory {
     }
   }
 
-  /** What happened, in this order and nothing else; renewals are left out. */
+  /** All events, in this order. Lease renewals are ignored. */
   assertTimeline(expected: readonly EventKind[]): void {
     const found = this.timeline.map(({ kind }) => kind).filter((kind) => kind !== 'renewed')
     const place = Array.from({ length: Math.max(expected.length, found.length) }).findIndex(
@@ -110,7 +110,7 @@ function recordedStep(step: Step, codec: Codec): RecordedStep {
     index,
     state,
     tries: tryCount,
-    value: isOver ? decodeValue(codec, `what ${name} gave`, result, resultEncoding) : undefined,
+    value: isOver ? decodeValue(codec, `the result of ${name}`, result, resultEncoding) : undefined,
     error: hasError ? decodeError({ bytes: result, encoding: resultEncoding ?? 'json' }, codec) : null,
   }
 }

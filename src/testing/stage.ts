@@ -33,7 +33,7 @@ export class Stage {
     this.#worker = makeWorker()
   }
 
-  /** Runs what is ready, and what becomes ready by that, until only time or somebody else can go on. */
+  /** Runs what is ready, and what becomes ready by that, until everything left waits for time or a signal. */
   settle(): Promise<void> {
     return this.#turns.run(() => this.#settle())
   }
@@ -88,7 +88,10 @@ export class Stage {
       if (dueCount + runCount === 0 && worker === this.#worker) return
       count += runCount
     }
-    throw new EngineError('internal_error', `${mostRuns} runs at one moment: the code goes on without end`)
+    throw new EngineError(
+      'internal_error',
+      `the code ran ${mostRuns} times without time passing; look for a loop that never waits`,
+    )
   }
 
   async #hop(until: number): Promise<boolean> {

@@ -63,7 +63,7 @@ export function testEngineOn({ ff, codec, clock, stage, mocks, close }: Parts): 
   }
   const notEnded = async ({ id }: Handle): Promise<EngineError> => {
     const why = (await ff.explain(id))?.sentence ?? `execution ${id} has not ended`
-    const sentence = `${why} Let time pass (t.advance), or answer it (t.signal).`
+    const sentence = `${why} Advance the time with t.advance, or send a signal with t.signal.`
     return new EngineError('wait_timed_out', sentence, { executionId: id })
   }
   const hasEnded = async ({ id }: Handle): Promise<boolean> => (await engine.executions.result(id))?.kind !== 'pending'

@@ -32,7 +32,7 @@ type AnyTask = Task<any, any, any>
 
 export interface TestEngineOptions {
   readonly tasks: readonly AnyTask[]
-  /** What the clock shows at first; left out: now. It stands still until the test moves it. */
+  /** Where the clock starts (default: now). It does not move until the test moves it. */
   readonly now?: Date | number | string
   /** Left out: those of the tasks. */
   readonly lanes?: readonly string[]
@@ -49,7 +49,7 @@ type Given<In> = undefined extends In ? [input?: In, options?: SubmitOptions] : 
 
 /** A run as the test holds it: what it is asked to do is done, and everything that follows from it, before it answers. */
 export interface TestRun<Output = unknown, S extends Signals = Signals> extends Handle<Output, S> {
-  /** What it gives, or as `result()` of any handle throws; throws `wait_timed_out` and says why when it has not ended. */
+  /** Returns the result, or throws as `result()` of any handle does. Throws `wait_timed_out` with the reason if it has not ended. */
   result(): Promise<Output>
   /** What it has recorded, and what happened to it. */
   history(): Promise<RunHistory>
@@ -58,33 +58,33 @@ export interface TestRun<Output = unknown, S extends Signals = Signals> extends 
 export interface TestEngine extends AsyncDisposable {
   /** Everything else: flows, schedules, `explain`, the engine itself. Follow what you do there by `settle`. */
   readonly ff: FlowFabric
-  /** What the clock shows, in milliseconds since 1970. */
+  /** The time of the clock, in milliseconds since 1970. */
   readonly now: number
-  /** Runs a task to its end, and moves the time as far as that takes. Gives its result, or throws as `result()` does. */
+  /** Runs a task to its end and advances the time as far as needed. Returns its result, or throws as `result()` does. */
   run<In, Out, S extends Signals>(task: Task<In, Out, S>, ...given: Given<In>): Promise<Out>
-  /** Submits a task and runs it as far as it goes without time or anybody else. */
+  /** Submits a task and runs it until it ends, or waits for time to pass or for a signal. */
   submit<In, Out, S extends Signals>(task: Task<In, Out, S>, ...given: Given<In>): Promise<TestRun<Out, S>>
   signal<Out, S extends Signals, Name extends string & keyof S>(
     run: Handle<Out, S>,
     name: Name,
     ...payload: undefined extends S[Name] ? [payload?: S[Name]] : [payload: S[Name]]
   ): Promise<SignalResult>
-  /** Lets time pass: sleeps, retries, timeouts and schedules happen at their moments, one after the other. */
+  /** Advances the time. Sleeps, retries, timeouts and schedules happen at their due times, one after the other. */
   advance(duration: Duration): Promise<void>
-  /** Runs whatever is ready; needed only after something that was done through `ff`. */
+  /** Runs everything that is ready. Needed only after you used `ff` directly. */
   settle(): Promise<void>
-  /** In place of a step's work: a value, an error to be thrown, or a function, which is given the original. */
+  /** Replaces a step's work: by a value, an error to throw, or a function that receives the original work. */
   mock<Value>(task: AnyTask, step: string, mock: Value | Error | MockedWork<Value>): void
-  /** The same for one try, in the order of the calls; before what `mock` says. */
+  /** The same for one try, in the order of the calls. Takes precedence over `mock`. */
   mockOnce<Value>(task: AnyTask, step: string, mock: Value | Error | MockedWork<Value>): void
-  /** In place of a task's code: for a child, or for what belongs to somebody else. */
+  /** Replaces a task's code, for example that of a child or of another team's task. */
   mockTask<In, Out, S extends Signals>(
     task: Task<In, Out, S>,
     handler: (ctx: Context<S>, input: In) => Promise<Out> | Out,
   ): void
   /**
-   * Kills the worker as SIGKILL would: what runs is dropped where it stands and its lease runs out; the next worker takes over.
-   * May be called inside a step, which then gets no further.
+   * Kills the worker as SIGKILL would: running code stops where it is, its leases expire, and the next worker takes over. May be
+   * called inside a step, which then does not continue.
    */
   crashWorker(): Promise<void>
   close(): Promise<void>

@@ -181,5 +181,5 @@ export class TestWorker implements ProcessClock {
 }
 
 function askedToStop({ fence: { executionId } }: Lease): EngineError {
-  return new EngineError('execution_cancelled', `execution ${executionId} is asked to stop`, { executionId })
+  return new EngineError('execution_cancelled', `execution ${executionId} is being cancelled`, { executionId })
 }

@@ -145,7 +145,7 @@ export class Child extends Leaf {
   #finish(hasFailed: boolean, bytes: Uint8Array | null, encoding: string | null): void {
     this.#around.delivered()
     try {
-      const value = this.#around.holder.decode(`what child ${this.#id} gave`, bytes, encoding)
+      const value = this.#around.holder.decode(`the result of child ${this.#id}`, bytes, encoding)
       if (!hasFailed) return this.satisfy(value)
       const { ended, reason, error } = value as Failure
       this.refuse(new ChildError(this.#id!, ended, reason, error))

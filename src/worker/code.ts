@@ -23,6 +23,7 @@ import { Draws, keyOf } from './draw.ts'
 import { RunLeft } from './errors.ts'
 import type { History } from './history.ts'
 import type { Holder } from './holder.ts'
+import { recordedWhole } from './inside-step.ts'
 import { Layers } from './layers.ts'
 import { leave } from './leave.ts'
 import { waitpointOf } from './made-waitpoint.ts'
@@ -190,9 +191,15 @@ export class Code implements Acts {
   }
 
   group(join: 'all' | 'any' | 'race', waits: readonly unknown[]): Group {
-    if (!Array.isArray(waits)) throw refusal('invalid_input', `what ctx.${join} takes`, show(waits), 'a list of waits')
+    if (!Array.isArray(waits))
+      throw refusal('invalid_input', `the argument of ctx.${join}`, show(waits), 'a list of waits')
     if (join === 'race' && waits.length === 0) {
-      throw refusal('invalid_input', 'what ctx.race takes', 'an empty list', 'at least one wait: nobody would ever win')
+      throw refusal(
+        'invalid_input',
+        'the argument of ctx.race',
+        'an empty list',
+        'at least one wait, or the race never ends',
+      )
     }
     return new Group(join, waits, (wait) => this.#rest.await(wait)).watchedBy(this.#unawaited)
   }
@@ -218,7 +225,7 @@ export class Code implements Acts {
   }
 
   child(task: Task, input: unknown, options: ChildOptions = {}, verb: 'run' | 'spawn' = 'run'): Child {
-    if (!isTask(task)) throw refusal('invalid_input', 'the task of a child', show(task), 'what task() gave')
+    if (!isTask(task)) throw refusal('invalid_input', 'the task of a child', show(task), 'what task() returned')
     refuseUnknownFields(`ctx.${verb}`, options, childOptionNames)
     this.#steps.refuseInside(`the child ${show(task.name)}`)
     const met = this.#history.meet('child', options.name ?? task.name)
@@ -242,7 +249,7 @@ export class Code implements Acts {
   async #waitpoint(name: string, options: { readonly expiresIn?: Duration }): Promise<Waitpoint> {
     refuseUnknownFields('ctx.waitpoint', options, ['expiresIn'])
     checkStepName('the name of a waitpoint', name)
-    this.#steps.refuseInside(`the waitpoint ${show(name)}`, 'which is one record')
+    this.#steps.refuseInside(`the waitpoint ${show(name)}`, recordedWhole)
     const { engine, claim, fence } = this.#holder
     const met = this.#history.meet('value', `waitpoint ${name}`)
     const { partition } = parseExecutionId(claim.executionId)
@@ -284,7 +291,7 @@ export class Code implements Acts {
   }
 
   async #now(): Promise<number> {
-    this.#steps.refuseInside('ctx.now()', 'which is one record')
+    this.#steps.refuseInside('ctx.now()', recordedWhole)
     const met = this.#history.meet('value', 'ctx.now')
     if (met.recorded !== null) {
       await this.#steps.inTurn(met.recorded)

@@ -32,10 +32,13 @@ export function insideStep(owner: object): InsideStep | undefined {
  * A wait inside a step would hold its worker for ever: the run rests only when no step runs. And what is told apart by the order
  * of its first use would be another one in later runs, in which the step does not run.
  */
-export function refuseInside(owner: object, what: string, why = 'which cannot wait'): void {
+/** Why a step, and what is recorded as one, cannot be inside another. */
+export const recordedWhole = 'and a step is recorded as a whole'
+
+export function refuseInside(owner: object, what: string, why = 'and a step cannot wait'): void {
   const inside = insideStep(owner)
   if (inside === undefined) return
-  const sentence = `${what} stands inside of step ${JSON.stringify(inside.name)}, ${why}; move it out of the step`
+  const sentence = `${what} is inside step ${JSON.stringify(inside.name)}, ${why}; move it out of the step`
   throw new PermanentError(sentence, {
     cause: new EngineError('invalid_input', sentence, { step: inside.name }),
   })

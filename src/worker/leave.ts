@@ -28,7 +28,7 @@ export async function leave(
   )
   const opening = withDoors(leaves.filter((leaf) => leaf instanceof SignalWait))
   const condition = awaited && throughDoors(awaited, new Set(opening.map(({ key }) => key)))
-  if (condition === null) throw new EngineError('internal_error', 'the code rests, and waits for nothing')
+  if (condition === null) throw new EngineError('internal_error', 'the code is idle but waits for nothing')
   // What is not answered by then stays open: the code may still wait for it when it goes on.
   const asked = {
     ...fence,

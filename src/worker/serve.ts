@@ -21,7 +21,7 @@ export class Served {
 
   #add(given: unknown): void {
     const isTask = typeof given === 'object' && given !== null && 'handler' in given && 'policy' in given
-    if (!isTask) throw refusal('invalid_input', 'tasks', `a list with ${show(given)}`, 'a list of what task() gave')
+    if (!isTask) throw refusal('invalid_input', 'tasks', `a list with ${show(given)}`, 'a list of what task() returned')
     const task = given as Task
     const others = this.#tasks.get(task.name) ?? []
     if (others.some((other) => other.version === task.version)) {

@@ -14,7 +14,7 @@ import { keyOf } from './draw.ts'
 import { isPermanent, PermanentError, RunLeft, StepError, StepTimeoutError } from './errors.ts'
 import type { History, Met } from './history.ts'
 import type { Holder } from './holder.ts'
-import { enterStep, insideStep, refuseInside, type InsideStep } from './inside-step.ts'
+import { enterStep, insideStep, recordedWhole, refuseInside, type InsideStep } from './inside-step.ts'
 import { messageOf } from './outcome.ts'
 import { reportFailedTry } from './report.ts'
 import type { Rest } from './rest.ts'
@@ -55,7 +55,7 @@ export class Steps {
     this.#isOver = true
     if (this.#tries.size === 0) return
     const { executionId } = this.#holder.claim
-    const sentence = `the run of ${executionId} is over, and what this step gives is no longer wanted`
+    const sentence = `the run of ${executionId} has ended, so the result of this step is not used`
     const over = new EngineError('execution_not_active', sentence, { executionId })
     for (const attempt of this.#tries) attempt.stop(over)
   }
@@ -68,7 +68,7 @@ export class Steps {
   step(name: string, work: Work, options: StepOptions = noOptions): Promise<unknown> {
     let met: Met | null = null
     try {
-      if (this.inside !== undefined) this.refuseInside(`the step ${show(name)}`, 'which is one record')
+      if (this.inside !== undefined) this.refuseInside(`the step ${show(name)}`, recordedWhole)
       const checked = checkOptions(name, options)
       if (typeof work !== 'function')
         throw refusal('invalid_input', `the work of step ${show(name)}`, show(work), 'a function')
@@ -252,7 +252,7 @@ export class Steps {
    */
   refuseOutside(what: string): void {
     if (this.#tries.size > 0) return
-    const sentence = `${what} is asked for outside of a step, and every later run would ask again; ask in the step that hands it out`
+    const sentence = `${what} is read outside of a step, so every later run would read it again; read it in the step that sends it`
     throw new PermanentError(sentence, { cause: new EngineError('invalid_input', sentence) })
   }
 

@@ -45,7 +45,7 @@ export async function requestOf(
   input: unknown,
   options: SubmitOptions,
 ): Promise<CreateRequest> {
-  if (!isTask(task)) throw refusal('invalid_input', 'the task', show(task), 'what task() gave')
+  if (!isTask(task)) throw refusal('invalid_input', 'the task', show(task), 'what task() returned')
   refuseUnknownFields('submit', options, submitOptionNames)
   const what = `the input of ${task.name}`
   // What is stored is what was given: the worker holds it against the schema once more, and gives the handler what that makes

@@ -27,9 +27,9 @@ export async function readUpstream(holder: Holder, name: string): Promise<unknow
   const { executionId } = holder.claim
   const fact =
     found === undefined
-      ? `execution ${executionId} comes after no member called ${show(name)}`
-      : `${show(name)}, before ${executionId}, ${found.outcome === null ? 'has not ended' : `is ${found.outcome}`} and gives nothing`
-  throw new EngineError('invalid_dependency', `${fact}; ctx.upstreams tells what came before, and how it ended`, {
+      ? `execution ${executionId} has no upstream named ${show(name)}`
+      : `the upstream ${show(name)} of ${executionId} ${found.outcome === null ? 'has not ended' : `is ${found.outcome}`}, so it has no result`
+  throw new EngineError('invalid_dependency', `${fact}; ctx.upstreams() returns all upstreams and how they ended`, {
     executionId,
     name,
   })

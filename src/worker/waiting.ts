@@ -27,9 +27,9 @@ export function checkWait(what: string | Waitpoint, options: WaitForOptions): vo
   if (typeof what === 'object' && typeof what?.waitpointId !== 'string') {
     throw refusal(
       'invalid_input',
-      'what ctx.waitFor takes',
+      'the argument of ctx.waitFor',
       show(what),
-      'a name, or what `await ctx.waitpoint(name)` gave',
+      'a name, or what `await ctx.waitpoint(name)` returned',
     )
   }
   if (timeout !== undefined) parseDuration('timeout', timeout)

@@ -16,7 +16,9 @@ test('a run goes as far as it can, and further when time is moved or somebody an
   expect(new Date(t.now).toISOString()).toBe('2026-03-01T09:00:00.000Z')
   await t.advance('10m')
   expect(await run.state()).toBe('suspended')
-  await expect(run.result()).rejects.toThrow(/waiting for .*approval.*Let time pass \(t.advance\), or answer it/s)
+  await expect(run.result()).rejects.toThrow(
+    /waiting for .*approval.*Advance the time with t.advance, or send a signal/s,
+  )
   await t.signal(run, 'approval', { approved: true })
   expect(await run.result()).toEqual({ account: 'account of ada', mail: 'sent to ada' })
   expect(effects).toEqual(['account ada', 'welcome ada'])
@@ -130,7 +132,7 @@ test('a mock of a name that the code never meets is refused, with the name that 
   t.mock(onboard, 'approval', 1)
   t.mock(sendWelcome, 'sends', 1)
   await expect(t.run(sendWelcome, { to: 'a' })).rejects.toThrow(
-    'task "send-welcome" has met no step "sends", which is mocked; did you mean "send"?',
+    'task "send-welcome" did not reach the mocked step "sends"; did you mean "send"?',
   )
 })
 
@@ -276,7 +278,7 @@ test('what the engine does not run, what is no task, and whatever comes after it
   const t = await testEngine({ tasks })
   const stranger = task('stranger', () => {})
   await expect(t.run(stranger)).rejects.toThrow('does not run a task "stranger"; it runs "onboard", "send-welcome"')
-  expect(() => t.mock('onboard' as never, 'send', 1)).toThrow('the task is "onboard"; it must be what task() gave')
+  expect(() => t.mock('onboard' as never, 'send', 1)).toThrow('the task is "onboard"; it must be what task() returned')
   expect(() => t.mock(onboard, undefined as never, 1)).toThrow('the name of a step is undefined')
   await t.close()
   for (const late of [t.advance('1h'), t.settle(), t.run(sendWelcome, { to: 'ada' })]) {

@@ -97,8 +97,8 @@ test('a member reads how those before it ended, and what they gave, by name', as
     ]),
   )
   expect(seen[2]).toBe(4)
-  expect(seen[3]).toContain('is failed and gives nothing')
-  expect(seen[4]).toContain('comes after no member called "nobody"')
+  expect(seen[3]).toContain('is failed, so it has no result')
+  expect(seen[4]).toContain('has no upstream named "nobody"')
 })
 
 test('a sibling that is no longer needed hears it through its abort signal while it runs', async () => {

@@ -149,7 +149,7 @@ test('a wait without a waitpoint of its own keeps the one that it was given, as 
   expect(await run.result()).toEqual(['nobody', null, 'done'])
 })
 
-test('a token or a link that is asked for outside of a step is refused at once, and not when it has been answered', async () => {
+test('a token or a link that is read outside of a step is refused at once, not only after the answer', async () => {
   const asked = { action: 'approve', expiresIn: '1d' } as const
   const careless = task('careless', async (ctx, what: 'token' | 'link') => {
     const waitpoint = await ctx.waitpoint('manager')
@@ -162,7 +162,7 @@ test('a token or a link that is asked for outside of a step is refused at once, 
   await runAll()
   for (const [index, what] of ['token', 'link'].entries()) {
     await expect(runs[index]!.result()).rejects.toThrow(
-      `the ${what} of waitpoint "manager" is asked for outside of a step, and every later run would ask again; ask in the step that hands it out`,
+      `the ${what} of waitpoint "manager" is read outside of a step, so every later run would read it again; read it in the step that sends it`,
     )
   }
 })

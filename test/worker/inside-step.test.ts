@@ -52,7 +52,7 @@ test('a step, a time and a waitpoint inside of a step are refused for good, beca
     const run = await submit(nested, what)
     await runAll()
     await expect(run.result()).rejects.toThrow(
-      `${what} stands inside of step "outer", which is one record; move it out`,
+      `${what} is inside step "outer", and a step is recorded as a whole; move it out`,
     )
     expect(await recordedBy(engine, run.id)).toEqual(['step outer: failed'])
   }
@@ -112,7 +112,7 @@ test('a step hears that its run has ended without it, and one that is over hears
   const run = await submit(failing)
   await worker.tick()
   await expect(run.result()).rejects.toMatchObject({ code: 'execution_failed' })
-  expect(heard).toEqual([`the run of ${run.id} is over, and what this step gives is no longer wanted`])
+  expect(heard).toEqual([`the run of ${run.id} has ended, so the result of this step is not used`])
   expect(await recordedBy(engine, run.id)).toEqual(['step early: succeeded', 'step fails: failed'])
 })
 

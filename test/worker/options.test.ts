@@ -10,7 +10,10 @@ test("SDK-14 a worker's options are checked when it is made", async () => {
   const refused = [
     [{ tasks: [] }, 'tasks is an array; it must be one task or more'],
     [{ tasks: [plain, plain] }, 'there are two tasks "plain" without a version; give one of them another name'],
-    [{ tasks: ['plain' as unknown as Task] }, 'tasks is a list with "plain"; it must be a list of what task() gave'],
+    [
+      { tasks: ['plain' as unknown as Task] },
+      'tasks is a list with "plain"; it must be a list of what task() returned',
+    ],
     [{ lanes: [] }, 'lanes is an array; it must be one lane or more'],
     [{ namespaces: 'a' as unknown as string[] }, 'namespaces is "a"; it must be one namespace or more'],
     [{ namespaces: ['*'] }, "namespace is '*', which means all of them; name one"],

@@ -77,7 +77,7 @@ test('ctx.any takes the first that succeeds, ctx.race the first however it ends'
   expect(await run.result()).toEqual(['here', 'WaitTimeoutError'])
 })
 
-test('a race of nothing is refused, because nobody would ever win; all and any of nothing are over at once', async () => {
+test('a race of nothing is refused, because it would never end; all and any of nothing are over at once', async () => {
   const empty = task('empty', async (ctx) => [
     await ctx.all([]),
     await ctx.any([]).catch((error: unknown) => (error as Error).name),
@@ -91,7 +91,7 @@ test('a race of nothing is refused, because nobody would ever win; all and any o
   expect(await run.result()).toEqual([
     [],
     'AggregateError',
-    expect.stringContaining('what ctx.race takes is an empty list'),
+    expect.stringContaining('the argument of ctx.race is an empty list'),
   ])
 })
 

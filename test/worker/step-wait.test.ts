@@ -21,7 +21,7 @@ test('a wait inside of a step is refused at any point of it and never tried agai
   for (const what of Object.keys(waits)) {
     const run = await submit(inside, what)
     await runAll()
-    await expect(run.result()).rejects.toThrow(`${what} stands inside of step "outer", which cannot wait`)
+    await expect(run.result()).rejects.toThrow(`${what} is inside step "outer", and a step cannot wait`)
   }
 })
 

@@ -182,8 +182,10 @@ test('a step or a time inside of a step is refused in a thread as anywhere', asy
   const { submit, runAll } = await working(tasks)
   const runs = [await submit(nesting, 'step'), await submit(nesting, 'now')]
   await runAll()
-  await expect(runs[0]!.result()).rejects.toThrow('the step "inner" stands inside of step "outer", which is one record')
-  await expect(runs[1]!.result()).rejects.toThrow('ctx.now() stands inside of step "outer", which is one record')
+  await expect(runs[0]!.result()).rejects.toThrow(
+    'the step "inner" is inside step "outer", and a step is recorded as a whole',
+  )
+  await expect(runs[1]!.result()).rejects.toThrow('ctx.now() is inside step "outer", and a step is recorded as a whole')
 })
 
 test('what the engine refuses and nobody in the thread awaits does not end it', async () => {

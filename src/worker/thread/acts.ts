@@ -11,7 +11,7 @@ import type { StepOptions, StepTry, Upstream } from '../context.ts'
 import type { Departure } from '../departure.ts'
 import { Draws, keyOf } from '../draw.ts'
 import { PermanentError, RunLeft } from '../errors.ts'
-import { enterStep, insideStep, refuseInside } from '../inside-step.ts'
+import { enterStep, insideStep, recordedWhole, refuseInside } from '../inside-step.ts'
 import { heard } from '../rest.ts'
 import { StepPromise, Unawaited } from '../unawaited.ts'
 import type { Acts } from '../run-context.ts'
@@ -81,7 +81,7 @@ export class ThreadActs implements Acts {
   }
 
   async #step(name: string, work: OpenStep['work'], options: StepOptions): Promise<unknown> {
-    refuseInside(this, `the step ${show(name)}`, 'which is one record')
+    refuseInside(this, `the step ${show(name)}`, recordedWhole)
     const id = (this.#stepCount += 1)
     const { schema, ...rest } = options
     this.#steps.set(id, { name, work, schema, tooLate: null })
@@ -101,7 +101,7 @@ export class ThreadActs implements Acts {
   }
 
   async #now(): Promise<number> {
-    refuseInside(this, 'ctx.now()', 'which is one record')
+    refuseInside(this, 'ctx.now()', recordedWhole)
     return this.#line.ask('now') as Promise<number>
   }
 
