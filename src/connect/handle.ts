@@ -24,11 +24,13 @@ import type { Signals } from '../worker/task.ts'
 export interface ResultOptions {
   /** Throws `wait_timed_out`, with the sentence of `explain`, when it has not ended by then; left out: as long as it takes. */
   readonly timeout?: Duration
-  /** Ends the wait; the execution goes on. */
+  /** Ends the wait; the execution continues. */
   readonly signal?: AbortSignal
 }
 
+/** One submitted execution: wait for its result, read its state, signal or cancel it. */
 export interface Handle<Output = unknown, S extends Signals = Signals> {
+  /** Store it to find the execution again, with `ff.handle(id)`. */
   readonly id: ExecutionId
   /**
    * Waits until it has ended and returns its result. Throws when it ended in another way: `execution_failed` names the step that
@@ -36,9 +38,11 @@ export interface Handle<Output = unknown, S extends Signals = Signals> {
    * class is not restored, so that `instanceof BankError` is false: compare `error.cause.name`.
    */
   result(options?: ResultOptions): Promise<Output>
+  /** Its state now, such as `waiting`, `active`, `suspended` or `completed`. */
   state(): Promise<PublicState>
+  /** Cancels it. Running code is asked to stop, and has until the end of `grace` to do so. */
   cancel(options?: { readonly reason?: string; readonly grace?: Duration }): Promise<CancelResult>
-  /** Kept until a wait that names it takes it, once. */
+  /** Sends a signal. It is kept until a `ctx.waitFor` of that name takes it, once. */
   signal<Name extends string & keyof S>(
     name: Name,
     ...payload: undefined extends S[Name] ? [payload?: S[Name]] : [payload: S[Name]]

@@ -12,26 +12,34 @@ import type { Signals, Task } from './task.ts'
 /** Awaited, it releases the worker until what it stands for has happened. Nothing happens before. */
 export interface Wait<T> extends Promise<T> {}
 
+/** The options of `ctx.step`. */
 export interface StepOptions<Out = unknown, In = unknown> {
-  /** Tries of this step alone; without it, one. Waits of up to five seconds between them hold the worker, longer ones do not. */
+  /**
+   * Retries of this step alone; without it, the step is tried once. Pauses of up to five seconds keep the worker, longer ones
+   * suspend the run.
+   */
   readonly retry?: PolicyInput['retry']
-  /** How long one try may take: then its signal aborts, and it has failed. */
+  /** How long one try may take. After that its signal aborts and the try has failed. */
   readonly timeout?: Duration
   /** Checks what the step returns, and again whenever it is read back; the code gets what the schema makes of it. */
   readonly schema?: Schema<In, Out>
 }
 
+/** What the function of a step receives. */
 export interface StepTry {
   /** Aborts when the lease is lost, the run is asked to stop or ends without the step, or the step takes too long. */
   readonly signal: AbortSignal
-  /** The same in every try and every run: lets the outside world refuse a second effect. */
+  /** The same in every try and every run. Send it to the service that you call, so that it can refuse a second effect. */
   readonly idempotencyKey: string
-  /** From 1. */
+  /** The number of this try, from 1. */
   readonly tryCount: number
 }
 
+/** The options of `ctx.waitFor`. */
 export interface WaitForOptions<Value = unknown> {
+  /** Checks and types what was sent with the signal. */
   readonly schema?: Schema<unknown, Value>
+  /** How long to wait; without it, until the signal comes. */
   readonly timeout?: Duration
   /** Returns the value of the wait when it timed out; without it, the wait throws `WaitTimeoutError`. */
   readonly onTimeout?: () => Value
@@ -92,19 +100,29 @@ type Sent<S extends Signals, Name extends keyof S> = [Name] extends [never] ? un
 
 type Given<In> = undefined extends In ? [input?: In, options?: ChildOptions] : [input: In, options?: ChildOptions]
 
+/** What the code of a task works with: steps, waits, children, and facts about its execution. */
 export interface Context<S extends Signals = Signals> {
+  /** The id of this execution, as `submit` returned it. It is the same in every attempt and run. */
   readonly executionId: ExecutionId
+  /** The namespace that it was submitted in. */
   readonly namespace: string
+  /** The lane that it was submitted to. Workers claim from lanes. */
   readonly lane: string
+  /** The name of its task. */
   readonly kind: string
+  /** The version that it was submitted with; null: any worker may run it. */
   readonly version: string | null
+  /** Its tags as they were when this run began. */
   readonly tags: Readonly<Record<string, string>>
+  /** The number of this attempt, from 0. A run that resumes after a wait belongs to the same attempt. */
   readonly attemptIndex: number
-  /** Rises with each replay and each restart. */
+  /** The number of restarts and replays of this execution so far. Each has steps of its own. */
   readonly generation: number
+  /** The flow that it is a member of. */
   readonly flowId: FlowId | null
+  /** The execution that started it as a child. */
   readonly parentId: ExecutionId | null
-  /** Lease id and epoch: what refuses a second writer elsewhere as well. */
+  /** The id and epoch of its lease. Store the epoch with your own writes to refuse those of a worker that has lost the lease. */
   readonly fence: { readonly leaseId: string; readonly leaseEpoch: number }
   /** Aborts when the lease is lost or the run is asked to stop; its reason tells which. */
   readonly abort: AbortSignal

@@ -15,31 +15,35 @@ import { Served } from './serve.ts'
 import type { Task } from './task.ts'
 import { checkUnawaited, type UnawaitedMode } from './unawaited.ts'
 
+/** The options of `ff.worker`. */
 export interface WorkerOptions {
+  /** The tasks that it runs. It claims executions of these kinds alone. */
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly tasks: readonly Task<any, any, any>[]
   /** Defaults to the lanes of its tasks. */
   readonly lanes?: readonly string[]
+  /** Claims from these namespaces alone; left out: from all that the caller may use. */
   readonly namespaces?: readonly string[]
   /** How many run at a time; defaults to 64. */
   readonly concurrency?: number
+  /** What this machine offers, such as `gpu`. An execution with `requiredCapabilities` runs only where all of them are offered. */
   readonly capabilities?: readonly string[]
   /**
    * How many it may hold at most besides those that run, so that it never waits for work; defaults to 200. It holds as many as
    * it runs in a tenth of a second, and no more than 4 MiB of them: none waits here for long.
    */
   readonly prefetch?: number
-  /** Defaults to 30 s, embedded to 60 s. */
+  /** How long a claimed execution stays with a worker that no longer renews its lease, as after a crash. Defaults to 30 s, embedded to 60 s. */
   readonly leaseTtl?: Duration
-  /** What the workers of one deployment have in common; defaults to `worker`. */
+  /** The name of this group of workers, in lists and logs; defaults to `worker`. */
   readonly name?: string
-  /** Around every handler, the first outermost. */
+  /** Functions that run around every handler; the first is the outermost. */
   readonly middleware?: readonly Middleware[]
   /** Left out: the one of `connect`, which by default is the console, for warnings and errors. `false`: nothing is logged. */
   readonly logger?: LoggerOption
   /** Stop on SIGTERM and SIGINT, and end the process by the same signal afterwards; defaults to true. */
   readonly handleSignals?: boolean
-  /** How long runs may go on after a signal; defaults to 10 s. */
+  /** How long running work may take to finish after a stop signal; defaults to 10 s. */
   readonly grace?: Duration
   /**
    * What happens when a task returns with a step, wait, sleep or child that it never awaited: `warn` logs it and the run completes,

@@ -10,7 +10,7 @@ import { show } from '../model/text.ts'
 import { checkBy } from './schema.ts'
 import { isTask, type Task } from './task.ts'
 
-/** What `executions.create` takes, but for what the task says itself. */
+/** The options of a submit. Each one overrides what the task says itself. */
 export type SubmitOptions = Omit<
   CreateRequest,
   'kind' | 'input' | 'payload' | 'payloadEncoding' | 'version' | 'taskDefaults'

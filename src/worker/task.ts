@@ -20,25 +20,26 @@ export type Signals = Readonly<Record<string, unknown>>
 // A Promise, not a PromiseLike: the compiler compares two promises in a line, and other thenables member by member.
 export type Handler<Input, Output, S extends Signals> = (ctx: Context<S>, input: Input) => Promise<Output> | Output
 
+/** The policy of a task. It applies to every submit of the task, unless the submit says otherwise. */
 export interface TaskOptions {
-  /** Runs of the old code stay with the old workers: executions keep the version that they were submitted with. */
+  /** The version of the code. An execution keeps the version that it was submitted with, and only workers of that version run it. */
   readonly version?: string
-  /** Where it is submitted, unless the submit says otherwise; defaults to `default`. */
+  /** The lane that it is submitted to; defaults to `default`. A worker serves the lanes of its tasks. */
   readonly lane?: string
-  /** Defaults to 5 attempts, a second doubling to five minutes apart. */
+  /** How often a failed run is tried again, and after which pauses. Defaults to 5 attempts; the pause starts at 1 s and doubles up to 5 min. */
   readonly retry?: PolicyInput['retry']
-  /** How long one attempt may hold its lease. */
+  /** How long one attempt may hold its lease, that is, run. */
   readonly attemptTimeout?: Duration
   /**
    * How often in a row another worker may take over the execution after its process died, or blocked for longer than the lease,
    * before a step was recorded. After that it fails with reason `reclaim_limit`. Defaults to 5.
    */
   readonly maxReclaims?: number
-  /** From submit to ending, whatever happens. */
+  /** How long the whole execution may take, from submit to its end, waits included. After that it ends as `expired`. */
   readonly deadline?: Duration
   /** On each of its executions, unless the submit names another value. */
   readonly tags?: Tags
-  /** A run that meets its recorded steps in another order, or misses one, fails with `nondeterminism`. */
+  /** Fails a run with `nondeterminism` when its steps come in another order than recorded, or a recorded step is missing. */
   readonly strict?: boolean
   /**
    * Runs the code in a thread of its own, for code that computes for long: the worker goes on renewing its lease, and ends the
@@ -54,7 +55,9 @@ type Example<In> = [In] extends [void] ? unknown : In
 interface Schemas<In, Input, Out, Output, S extends Signals> {
   /** An input that it accepts, for people who try it: `flowfabric dev` suggests a submit with it. */
   readonly example?: NoInfer<Example<In>>
+  /** Checks the input, at the submit and before each run. The handler gets what the schema returns. */
   readonly input?: Schema<In, Input>
+  /** Checks what the handler returns. The result is what the schema returns. */
   readonly output?: Schema<Out, Output>
   /** What `ctx.waitFor` gives and `run.signal` takes, by name. */
   readonly signals?: { readonly [Name in keyof S]: Schema<unknown, S[Name]> }

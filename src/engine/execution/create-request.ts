@@ -32,7 +32,9 @@ import { checkTime } from './time.ts'
 export interface CreateRequest {
   /** Minted when left out. Creating the same id again answers `duplicate`. */
   readonly executionId?: string
+  /** The name of the task that runs it. */
   readonly kind: string
+  /** Defaults to the caller's namespace. */
   readonly namespace?: string
   /** Defaults to the task's lane, else `default`. */
   readonly lane?: string
@@ -46,13 +48,17 @@ export interface CreateRequest {
   readonly payloadEncoding?: string
   /** 0 to 9000, high first; a value outside is clamped, and the answer says so. */
   readonly priority?: number
-  /** Not claimed before: a duration from now, or a point in time. */
+  /** Not claimed before this duration from now has passed. */
   readonly delay?: Duration
+  /** Not claimed before this time, in milliseconds since 1970. */
   readonly delayUntil?: number
-  /** Ends the execution as `expired` from any state: a duration from now, or a point in time. */
+  /** Ends the execution as `expired`, from any state, this duration from now. */
   readonly deadline?: Duration
+  /** The same as a point in time, in milliseconds since 1970. */
   readonly deadlineAt?: number
+  /** Only workers that offer all of these claim it. */
   readonly requiredCapabilities?: readonly string[]
+  /** Names and values to find it by. */
   readonly tags?: Readonly<Record<string, string>>
   /** Goes before the policy of the registered task, field by field. */
   readonly policy?: PolicyInput
@@ -62,9 +68,9 @@ export interface CreateRequest {
   readonly creator?: string
   /** The execution on whose behalf it is made. It shares the parent's namespace and partition. */
   readonly parentId?: string
-  /** What becomes of it when its parent ends first: it is cancelled, unless told otherwise, or goes on by itself. */
+  /** What happens to it when its parent ends first: `cancel` (the default), or `detach` to let it continue. */
   readonly onParentEnd?: OnParentEnd
-  /** Holds within the namespace; of a child, within its parent. */
+  /** A second create with the same key returns the first execution. Unique in the namespace; for a child, in its parent. */
   readonly idempotencyKey?: string
   /** How long the key is remembered; defaults to 24 h. */
   readonly idempotencyTtl?: Duration
