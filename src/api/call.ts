@@ -41,12 +41,12 @@ export function pathOf({ path, operationId }: Route, fields: Fields): { readonly
 function segmentOf(operationId: string, name: string, value: unknown): string {
   if (typeof value !== 'string' || value === '') {
     parsers[name]?.(value)
-    throw new EngineError('invalid_input', `${operationId} needs ${name}, a text that is not empty`, { field: name })
+    throw new EngineError('invalid_input', `${operationId} needs ${name}, a non-empty string`, { field: name })
   }
   try {
     if (value !== '.' && value !== '..') return encodeURIComponent(value)
   } catch {}
-  throw refusal('invalid_input', name, show(value), 'a text that can stand in a path')
+  throw refusal('invalid_input', name, show(value), 'a string that is valid in a URL path')
 }
 
 /** What the engine would say of a value that cannot be sent to it. */

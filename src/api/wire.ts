@@ -42,7 +42,7 @@ export function errorFrom(told: unknown, cause?: unknown): EngineError {
   const isKnown = typeof code === 'string' && Object.hasOwn(errorTable, code)
   return new EngineError(
     isKnown ? (code as ErrorCode) : 'internal_error',
-    typeof message === 'string' ? message : 'the server refused without a reason',
+    typeof message === 'string' ? message : 'the server rejected the request without a reason',
     isKnown ? details : { ...details, code },
     { cause },
   )

@@ -23,7 +23,7 @@ export function namespaceFor(caller: Acting, wanted: string | undefined): string
   if (caller.namespace !== null && caller.namespace !== wanted) {
     throw new EngineError(
       'namespace_mismatch',
-      `namespace is '${wanted}', but this caller acts in '${caller.namespace}'; leave the namespace out or use the caller's`,
+      `namespace is '${wanted}', but this caller is bound to '${caller.namespace}'; omit the namespace, or use the caller's`,
       { bound: caller.namespace, wanted },
     )
   }

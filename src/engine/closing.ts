@@ -54,5 +54,5 @@ export async function within(longestMs: number, work: Promise<unknown>): Promise
 }
 
 export function engineClosed(): EngineError {
-  return new EngineError('engine_closed', 'the engine was closed and takes no more calls; connect again')
+  return new EngineError('engine_closed', 'the engine is closed and accepts no more calls; connect again')
 }

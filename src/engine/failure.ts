@@ -44,33 +44,34 @@ export function asEngineError(error: unknown): EngineError {
   }
   const state = sqlState(error)
   if (state === undefined) {
-    return new EngineError('internal_error', `the engine met a fault of its own: ${message}`, {}, { cause: error })
+    return new EngineError('internal_error', `internal error: ${message}`, {}, { cause: error })
   }
   const passing = passingOf(state)
   if (passing !== undefined) {
-    const sentence = `the database cannot do it now, because ${passing}: ${message}; try again`
+    const sentence = `the database cannot run the statement now, because ${passing}: ${message}; try again`
     return new EngineError('database_unavailable', sentence, { sqlState: state }, { cause: error })
   }
   if (state === '42501') {
-    const sentence = `${message}; as the owner of the tables run flowfabric migrate --grant-to with the name of this role`
+    const sentence = `${message}; as the owner of the tables, run flowfabric migrate --grant-to with the name of this role`
     return new EngineError('database_right_missing', sentence, { sqlState: state }, { cause: error })
   }
   if (state === '42P01' || state === '3F000') {
     const sentence = `${message}; connect once with migrate: true to install the schema`
     return new EngineError('schema_missing', sentence, { sqlState: state }, { cause: error })
   }
-  const sentence = `the database refused the statement: ${message}`
+  const sentence = `the database rejected the statement: ${message}`
   return new EngineError('database_error', sentence, { sqlState: state }, { cause: error })
 }
 
 /** What passes, or is mended by somebody, without a change of the call: nothing was written, and the same call may succeed. */
 function passingOf(state: string): string | undefined {
   if (state === '25006') return 'it is read-only, as after a failover'
-  if (state === '57014') return 'the statement was cancelled, by somebody or by a timeout of the role or the database'
+  if (state === '57014')
+    return 'the statement was cancelled, by an operator or by a timeout of the role or the database'
   if (state === '53100') return 'its disk is full'
   if (state === '53200') return 'it is out of memory'
   if (state === '53300') return 'it has too many connections'
-  return state.startsWith('53') ? 'it has run out of something' : undefined
+  return state.startsWith('53') ? 'it has exhausted a resource' : undefined
 }
 
 /** One item's own error is its answer, and none of its neighbours'; any other is the whole set's. */
@@ -81,7 +82,12 @@ export function asOwnAnswer(error: unknown): EngineError {
 
 export function contended(cause?: unknown): EngineError {
   const options = cause === undefined ? undefined : { cause }
-  return new EngineError('contended', 'another transaction holds what this call needs; try again', {}, options)
+  return new EngineError(
+    'contended',
+    'another transaction has locked rows that this call needs; try again',
+    {},
+    options,
+  )
 }
 
 /** For `catch`: whatever leaves an operation is an EngineError. */

@@ -35,15 +35,15 @@ const uuidForm = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
 export function checkFence(caller: Caller, { executionId, leaseId, leaseEpoch }: Fence): Held {
   const { partition, uuid } = parseExecutionId(executionId)
   if (leaseId === undefined || leaseEpoch === undefined) {
-    const sentence = `a write to ${executionId} needs the leaseId and leaseEpoch that its claim gave`
+    const sentence = `a write to ${executionId} needs the leaseId and leaseEpoch that its claim returned`
     throw new EngineError('fence_required', sentence, { executionId })
   }
   if (typeof leaseId !== 'string' || !uuidForm.test(leaseId)) {
-    const sentence = `leaseId is ${show(leaseId)}; it must be the one that the claim gave`
+    const sentence = `leaseId is ${show(leaseId)}; it must be the leaseId that the claim returned`
     throw new EngineError('invalid_input', sentence, { field: 'leaseId' })
   }
   if (!Number.isSafeInteger(leaseEpoch) || leaseEpoch < 1) {
-    const sentence = `leaseEpoch is ${show(leaseEpoch)}; it must be the one that the claim gave`
+    const sentence = `leaseEpoch is ${show(leaseEpoch)}; it must be the leaseEpoch that the claim returned`
     throw new EngineError('invalid_input', sentence, { field: 'leaseEpoch' })
   }
   return {

@@ -113,7 +113,7 @@ join flowfabric.ff_exec_core e
 export function lostLease({ executionId, leaseId, leaseEpoch }: Held, row: RowOf<typeof fenceRow>): EngineError {
   const details = { executionId, publicState: row.public_state, leaseEpoch, currentLeaseEpoch: row.lease_epoch }
   if (isEnded(row.public_state)) {
-    const sentence = `execution ${executionId} is ${row.public_state}; drop the work`
+    const sentence = `execution ${executionId} is ${row.public_state}; stop working on it`
     const ending: DetailsOf<'execution_not_active'> = {
       ...details,
       lifecyclePhase: 'terminal',
@@ -124,14 +124,14 @@ export function lostLease({ executionId, leaseId, leaseEpoch }: Held, row: RowOf
   }
   if (row.is_last_holder) {
     if (row.interruption === 'revoked') {
-      return new EngineError('lease_revoked', `the lease on ${executionId} was revoked; drop the work`, details)
+      return new EngineError('lease_revoked', `the lease on ${executionId} was revoked; stop working on it`, details)
     }
     if (row.interruption === 'lapsed' || row.public_state === 'active') {
-      return new EngineError('lease_expired', `the lease on ${executionId} has run out; drop the work`, details)
+      return new EngineError('lease_expired', `the lease on ${executionId} has expired; stop working on it`, details)
     }
-    const sentence = `the lease on ${executionId} has ended, and the execution is ${row.public_state}; drop the work`
+    const sentence = `the lease on ${executionId} has ended, and the execution is ${row.public_state}; stop working on it`
     return new EngineError('stale_lease', sentence, details)
   }
-  const sentence = `lease ${leaseId} of epoch ${leaseEpoch} does not hold ${executionId}, whose last epoch is ${row.lease_epoch}; drop the work`
+  const sentence = `lease ${leaseId} (epoch ${leaseEpoch}) is not the lease of ${executionId} (epoch ${row.lease_epoch}); stop working on it`
   return new EngineError('stale_lease', sentence, details)
 }

@@ -31,7 +31,7 @@ const statementTimeoutMs = 600_000
 export const invariants = [
   invariant(
     'stranded',
-    'nothing is stranded',
+    'no execution is stranded',
     `
 select e.execution_id::text as subject, concat_ws('/', e.lifecycle_phase, e.eligibility_state, e.attempt_state) as found
 from flowfabric.ff_exec_core e
@@ -49,7 +49,7 @@ where e.lifecycle_phase <> 'terminal'
   ),
   invariant(
     'ready',
-    'the ready table holds what is eligible and nothing else',
+    'the ready table has exactly the eligible executions',
     `
 select r.execution_id::text as subject, coalesce(e.eligibility_state::text, 'no execution') as found
 from flowfabric.ff_ready r
@@ -70,7 +70,7 @@ where e.execution_id is null or l.execution_id is null`,
   ),
   invariant(
     'completion',
-    'an ending has one completion event while the log goes back to it, and what has not ended has none',
+    'an ended execution has one completion event while the log is kept, and an open one has none',
     // The log begins with its first event once its first block, which has no lower bound, is dropped. Times ascend with ids
     // but for the moments that a transaction takes.
     `
@@ -92,7 +92,7 @@ having count(v.event_id) <> case when e.lifecycle_phase = 'terminal' then 1 else
   ),
   invariant(
     'outcome',
-    'the completion event tells the ending that is stored',
+    'the completion event has the stored outcome',
     `
 select e.execution_id::text as subject, concat(e.terminal_outcome, ' but the event says ', v.outcome) as found
 from flowfabric.ff_exec_core e
@@ -102,7 +102,7 @@ where v.outcome is distinct from e.terminal_outcome`,
   ),
   invariant(
     'attempt',
-    'an execution that ended after it ran has the record of its last attempt, ended',
+    'an execution that ended after a run has an ended record of its last attempt',
     `
 select e.execution_id::text as subject, coalesce(a.outcome, 'no record') as found
 from flowfabric.ff_exec_core e
@@ -111,7 +111,7 @@ where e.lifecycle_phase = 'terminal' and e.attempt_state = 'attempt_terminal' an
   ),
   invariant(
     'pairs',
-    'hot and cold rows come in pairs, in a queue and a lane that exist',
+    'every core row has its input row, and its queue and lane exist',
     `
 select coalesce(e.execution_id, n.execution_id)::text as subject,
   concat_ws(' ', e.partition_key, n.partition_key, q.lane_id) as found
@@ -124,7 +124,7 @@ where e.execution_id is null or n.execution_id is null or r.lane_id is null`,
   ),
   invariant(
     'suspension',
-    'a suspension is open exactly while its execution is suspended, of the same attempt, and the execution tells of it',
+    'a suspension is open exactly while its execution is suspended, with the same attempt, and the flag of the execution is set',
     `
 select coalesce(e.execution_id, s.execution_id)::text as subject,
   concat_ws(' ', e.lifecycle_phase, 'attached', e.attached, 'suspension', s.suspension_id) as found
@@ -136,7 +136,7 @@ where e.execution_id is null or s.execution_id is null or e.attached & ${attache
   ),
   invariant(
     'waitpoint',
-    'a waitpoint is open only while its suspension is, or its execution may still suspend and tells of it',
+    'a waitpoint is open only while its suspension is open, or while its execution can still suspend and has the flag set',
     `
 select p.execution_id::text as subject,
   concat_ws(' ', p.waitpoint_key, p.state, 'of', e.public_state, 'attached', e.attached) as found
@@ -150,7 +150,7 @@ where p.state = 'active' and s.execution_id is null
   ),
   invariant(
     'signal',
-    'an execution tells of the signals that wait for a condition that names them',
+    'the flag for unread named signals matches the signals of the execution',
     `
 select e.execution_id::text as subject, concat(g.signal_name, ' waits, attached ', e.attached) as found
 from flowfabric.ff_signal g
@@ -160,7 +160,7 @@ where g.waitpoint_id is null and g.taken_at_ms is null and e.lifecycle_phase <> 
   ),
   invariant(
     'taken-signal',
-    'no signal was taken out of a waitpoint that is open',
+    'no signal was taken from an open waitpoint',
     `
 select g.execution_id::text as subject, concat(g.signal_name, ' was taken, ', p.waitpoint_key, ' is ', p.state) as found
 from flowfabric.ff_signal g
@@ -169,7 +169,7 @@ where g.taken_at_ms is not null and p.state <> 'closed'`,
   ),
   invariant(
     'step',
-    'the newest step of a generation tells how many there are, and none is of a generation to come',
+    'the newest step of a generation has the right totals, and no step is of a later generation',
     `
 select s.execution_id::text as subject, concat(count(*), ' steps, the newest says ', max(s.newest_count)) as found
 from (
@@ -183,7 +183,7 @@ having count(*) <> max(s.newest_count) or s.generation > max(s.current_generatio
   ),
   invariant(
     'tag',
-    'an execution tells of its tags',
+    'the tag flag of an execution matches its tags',
     `
 select e.execution_id::text as subject, concat(t.tag_key, ', attached ', e.attached) as found
 from flowfabric.ff_exec_tag t
@@ -192,7 +192,7 @@ where e.attached & ${attached.tags} = 0`,
   ),
   invariant(
     'policy-bounds',
-    'an execution tells of the bounds that its policy sets',
+    'the flags for policy limits match the policy of the execution',
     `
 select e.execution_id::text as subject, concat('attached ', e.attached) as found
 from flowfabric.ff_exec_input n
@@ -202,7 +202,7 @@ where (e.attached & ${attached.attemptTimeout} <> 0) <> coalesce(n.policy ? 'att
   ),
   invariant(
     'orphans',
-    'what belongs to an execution goes with it',
+    'no row belongs to a deleted execution',
     `
 select o.execution_id::text as subject, o.origin as found
 from (

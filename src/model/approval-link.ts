@@ -71,7 +71,7 @@ export function claimedByLink(text: unknown): ClaimedLink | null {
 
 /** The one answer to whatever is wrong with a link. */
 export function invalidLink(): EngineError {
-  return new EngineError('invalid_token', 'the link is not valid, or no longer; ask for a new one')
+  return new EngineError('invalid_token', 'the link is not valid or has expired; request a new one')
 }
 
 const nothing = { fields: [] as string[], digest: Buffer.alloc(digestBytes) }

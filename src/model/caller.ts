@@ -55,7 +55,7 @@ function bindNamespace(bound: string | null, wanted: string | undefined): string
   if (wanted === bound) return bound
   throw new EngineError(
     'namespace_mismatch',
-    `this engine is bound to namespace '${bound}' and cannot act for '${wanted}'; bind from the unbound engine instead`,
+    `this engine is bound to namespace '${bound}' and cannot act in '${wanted}'; bind it from the unbound engine instead`,
     { bound, wanted },
   )
 }

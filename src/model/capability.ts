@@ -17,7 +17,7 @@ type CapabilityFault =
 export function parseCapabilities(value: unknown): string[] {
   if (value === undefined) return []
   if (!Array.isArray(value))
-    return refuse('not_array', `capabilities are ${show(value)}; they must be an array of texts`)
+    return refuse('not_array', `capabilities are ${show(value)}; they must be an array of strings`)
   // Before the repeats are dropped: the bound is on the work that a caller can ask for.
   if (value.length > limits.capabilityCount) {
     const allowed = `at most ${limits.capabilityCount}`
@@ -33,11 +33,12 @@ export function parseCapabilities(value: unknown): string[] {
 }
 
 function checkToken(token: unknown): string {
-  if (typeof token !== 'string') return refuse('non_string_token', `capability is ${show(token)}; it must be a text`)
-  if (token === '') return refuse('empty_token', 'a capability is empty; leave it out')
-  if (token.includes(',')) return refuse('comma_in_token', `capability ${show(token)} has a comma; give two of them`)
+  if (typeof token !== 'string') return refuse('non_string_token', `capability is ${show(token)}; it must be a string`)
+  if (token === '') return refuse('empty_token', 'a capability is empty; remove it')
+  if (token.includes(','))
+    return refuse('comma_in_token', `capability ${show(token)} has a comma; pass two capabilities instead`)
   if (!/^[!-~\u0080-\uffff]*$/.test(token)) {
-    return refuse('control_or_whitespace', `capability ${show(token)} has a space or control character; take it out`)
+    return refuse('control_or_whitespace', `capability ${show(token)} has a space or control character; remove it`)
   }
   if (hasLoneSurrogate(token)) {
     return refuse('lone_surrogate', `capability ${show(token)} has a lone surrogate; it must be well-formed text`)

@@ -68,7 +68,10 @@ export function checkEncoded(encoded: Encoded): Encoded {
   const { bytes, encoding } = (encoded ?? {}) as Partial<Encoded>
   if (ArrayBuffer.isView(bytes) && typeof encoding === 'string') return encoded
   const found = isPromise(encoded) ? 'a promise' : show(encoded)
-  throw new EngineError('invalid_input', `the codec gave ${found}; encode gives { bytes, encoding }, and at once`)
+  throw new EngineError(
+    'invalid_input',
+    `the codec returned ${found}; encode must return { bytes, encoding } synchronously`,
+  )
 }
 
 export function checkCodec(codec: unknown): void {
@@ -98,7 +101,7 @@ function refuseAwaited(codec: Codec): void {
     return
   }
   if (isPromise(decoded))
-    throw new EngineError('invalid_input', 'the codec gave a promise; decode gives the value, and at once')
+    throw new EngineError('invalid_input', 'the codec returned a promise; decode must return the value synchronously')
 }
 
 /** Nobody will await it, so that it must not be missed when it rejects. */

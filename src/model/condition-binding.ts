@@ -31,13 +31,17 @@ export function checkBinding(condition: Condition, { waitpoints, hasDeadline }: 
     throw impossible(
       'extra_binding_not_referenced_by_condition',
       rootPath,
-      `no leaf takes signals from waitpoint ${show(ignored)}; name it in the condition or do not bind it`,
+      `no part of the condition takes signals from waitpoint ${show(ignored)}; name it in the condition, or do not bind it`,
     )
   }
   if (hasDeadline) return
   for (const [path, node] of nodesOf(condition)) {
     if (node.kind !== 'timeout') continue
-    throw impossible('timeout_only_without_deadline', path, 'the suspension has no timeout; give one or drop the leaf')
+    throw impossible(
+      'timeout_only_without_deadline',
+      path,
+      'the suspension has no timeout; set one, or remove this part of the condition',
+    )
   }
 }
 

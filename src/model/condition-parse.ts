@@ -79,13 +79,13 @@ function parseSource(at: string, value: unknown): Partial<SignalSource> {
   const text: Reader<string> = (field, found) => checkSourceText(field, found, code)
   const source = readShape(code, at, value, { type: parseSourceType, identity: text })
   if (Object.keys(source).length > 0) return { ...source }
-  throw refusal(code, at, 'empty', 'an object with a type, an identity or both; leave it out to take any source')
+  throw refusal(code, at, 'empty', 'an object with a type, an identity or both; omit it to accept any source')
 }
 
 function parseSourceType(at: string, value: unknown): SourceType {
   const type = sourceTypes.find((known) => known === value)
   if (type !== undefined) return type
-  throw refusal(code, at, show(value), `${oneOf(value, sourceTypes)}; what senders claim is not matched`)
+  throw refusal(code, at, show(value), `${oneOf(value, sourceTypes)}; conditions do not match claimed sources`)
 }
 
 function parseSignal(path: NodePath, value: unknown): SignalCondition {
@@ -115,7 +115,7 @@ function mostSources(source: CountCondition['source'], waitpoints: CountConditio
 }
 
 function checkReach(path: NodePath, { n, distinct, waitpoints, name, source }: CountCondition): void {
-  if (n === 0) throw impossible('count_n_zero', path, 'a count of nothing is always met; n must be at least 1')
+  if (n === 0) throw impossible('count_n_zero', path, 'a count of 0 is always satisfied; n must be at least 1')
   if (waitpoints?.length === 0 || (waitpoints === undefined && name === undefined)) {
     throw impossible('count_waitpoints_empty', path, 'a count needs waitpoints, or a name, or both')
   }
@@ -127,7 +127,7 @@ function checkReach(path: NodePath, { n, distinct, waitpoints, name, source }: C
     throw impossible(
       'count_exceeds_sources',
       path,
-      `n=${n}, but only ${mostSources(source, waitpoints)} can fit; lower n or leave the source open`,
+      `n=${n}, but only ${mostSources(source, waitpoints)} can match; lower n or omit the source`,
     )
   }
   if (n > limits.signalCount) {
@@ -188,5 +188,5 @@ const emptyMembers = { allOf: 'allof_empty_members', anyOf: 'anyof_empty_members
 function checkDepth(path: NodePath, depth: number): void {
   if (depth <= limits.conditionDepth) return
   const found = `depth ${depth} exceeds cap ${limits.conditionDepth}`
-  throw impossible('depth_exceeded', path, 'put the inner members into the outer node, or wait twice', found)
+  throw impossible('depth_exceeded', path, 'move the inner members to the outer node, or wait twice', found)
 }

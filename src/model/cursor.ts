@@ -15,18 +15,28 @@ export function encodeCursor(list: string, key: readonly (string | number)[]): s
 export function decodeCursor(list: string, text: unknown, shape: readonly CursorField[]): (string | number)[] {
   const fields = unseal(text)
   if (fields === null) {
-    throw new EngineError('invalid_cursor', 'the cursor is damaged; take nextCursor as it came, or begin without one', {
-      list,
-    })
+    throw new EngineError(
+      'invalid_cursor',
+      'the cursor is damaged; pass nextCursor unchanged, or start without a cursor',
+      {
+        list,
+      },
+    )
   }
   const [from, ...key] = fields
   if (from !== list) {
-    throw new EngineError('invalid_cursor', `the cursor is not one of the list ${list}; begin this list without one`, {
-      list,
-    })
+    throw new EngineError(
+      'invalid_cursor',
+      `the cursor does not belong to the list ${list}; start this list without a cursor`,
+      {
+        list,
+      },
+    )
   }
   if (!hasShape(key, shape)) {
-    throw new EngineError('invalid_cursor', `the cursor does not fit the list ${list}; begin without one`, { list })
+    throw new EngineError('invalid_cursor', `the cursor does not fit the list ${list}; start without a cursor`, {
+      list,
+    })
   }
   return key
 }

@@ -57,12 +57,13 @@ export function parseJoinPolicy(at: string, value: unknown): JoinPolicy {
     k: readQuorum,
     onSatisfied: (field, word) => readWord(field, word, onSatisfiedWords),
   })
-  if (kind === undefined) throw refusal('invalid_input', `${at}.kind`, 'left out', 'all_of, any_of or quorum')
+  if (kind === undefined) throw refusal('invalid_input', `${at}.kind`, 'missing', 'all_of, any_of or quorum')
   if (kind === 'quorum') {
-    if (k === undefined) throw refusal('invalid_input', `${at}.k`, 'left out', 'how many must be satisfied')
+    if (k === undefined)
+      throw refusal('invalid_input', `${at}.k`, 'missing', 'the number of edges that must be satisfied')
     return { kind, k, onSatisfied: onSatisfied ?? 'cancel_remaining' }
   }
-  if (k !== undefined) throw refusal('invalid_input', `${at}.k`, show(k), `left out: ${kind} has none`)
+  if (k !== undefined) throw refusal('invalid_input', `${at}.k`, show(k), `omitted: ${kind} has none`)
   return { kind, onSatisfied: onSatisfied ?? (kind === 'all_of' ? 'let_run' : 'cancel_remaining') }
 }
 

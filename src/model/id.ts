@@ -72,7 +72,7 @@ function partitionWithin({ flowId, parentId, namespace, idempotencyKey }: Within
   if (parentId !== undefined) return parseExecutionId(parentId).partition
   if (idempotencyKey === undefined) return partitionOfUuid(uuid)
   if (namespace === undefined) {
-    throw new EngineError('invalid_input', 'an idempotency key holds within a namespace; give the namespace too', {
+    throw new EngineError('invalid_input', 'idempotency keys are unique per namespace; pass the namespace too', {
       field: 'namespace',
     })
   }
@@ -138,7 +138,7 @@ function parseId(noun: Noun, text: unknown): IdParts {
   if (match === null) {
     // Requests that name a stored row have their bare uuids completed before they come here.
     const allowed = isBareUuid(text)
-      ? '{fp:N}:<uuid> here, because N decides where the row is stored; leave the id out to have one made'
+      ? '{fp:N}:<uuid> here, because N decides where the row is stored; omit the id to have one generated'
       : '{fp:N}:<uuid> with N from 0 to 255, or the bare uuid'
     throw refusal('invalid_id', `${noun} id`, show(text), allowed)
   }
@@ -148,7 +148,8 @@ function parseId(noun: Noun, text: unknown): IdParts {
 function checkUuid(noun: Noun, text: string): string {
   const uuid = text.toLowerCase()
   // Pages begin before the first and after the last uuid, so no row may have them.
-  if (uuid === firstUuid || uuid === lastUuid) throw refusal('invalid_id', `${noun} id`, show(text), 'an id of its own')
+  if (uuid === firstUuid || uuid === lastUuid)
+    throw refusal('invalid_id', `${noun} id`, show(text), 'another id: this one is reserved')
   return uuid
 }
 

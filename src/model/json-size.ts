@@ -76,6 +76,6 @@ function tooDeep(field: string): EngineError {
 }
 
 function tooManyValues(field: string): EngineError {
-  const sentence = `the ${field} has more than ${limits.bodyValueCount} values; send less at a time`
+  const sentence = `the ${field} has more than ${limits.bodyValueCount} values; send fewer at a time`
   return new EngineError('payload_too_large', sentence, { field, limit: limits.bodyValueCount })
 }

@@ -14,7 +14,7 @@ export function checkNamespace(value: unknown): string {
     refuseControls: true,
   })
   if (namespace !== '*') return namespace
-  throw new EngineError('invalid_input', "namespace is '*', which means all of them; name one", {
+  throw new EngineError('invalid_input', "namespace is '*', which means all namespaces; pass one", {
     field: 'namespace',
     found: namespace,
   })

@@ -106,7 +106,7 @@ const fixedShape = { type: () => 'fixed', delayMs: duration, jitter: jitterShare
 function parseTimeout(at: string, value: unknown): number {
   const timeoutMs = duration(at, value)
   if (timeoutMs > 0) return timeoutMs
-  throw refuse(at, value, 'longer than nothing')
+  throw refuse(at, value, 'longer than 0 ms')
 }
 
 function parseRetry(at: string, value: unknown): NonNullable<PartialPolicy['retry']> {
@@ -142,7 +142,7 @@ function parseFixed(at: string, value: unknown): FixedBackoff {
 
 function parseCategories(at: string, value: unknown): readonly RetryableCategory[] {
   if (!Array.isArray(value) || value.length === 0) {
-    throw refuse(at, value, 'an array of categories; leave it out to retry every failure that can be retried')
+    throw refuse(at, value, 'an array of categories; omit it to retry every retryable failure')
   }
   const listed = new Set<unknown>(value)
   for (const word of listed) {

@@ -31,7 +31,8 @@ function testOf(at: string, value: unknown): Test {
   const given = [...(ownFields(value) ?? [])].filter(([, operand]) => operand !== undefined).map(([name]) => name)
   const [first, second] = predicateTests.filter((test) => given.includes(test))
   if (first !== undefined && second === undefined) return first
-  if (second !== undefined) throw refusal(code, at, `two tests, ${first} and ${second}`, 'one; join several by allOf')
+  if (second !== undefined)
+    throw refusal(code, at, `two tests, ${first} and ${second}`, 'one test; combine several with allOf')
   const stranger = given.find((name) => name !== 'path')
   throw refusal(code, `the test of ${at}`, show(stranger ?? value), oneOf(stranger, predicateTests))
 }
@@ -57,19 +58,19 @@ function listOf<T>(item: Reader<T>): Reader<readonly T[]> {
   return (at, value) => {
     if (Array.isArray(value) && value.length > 0)
       return Array.from(value as unknown[], (each, i) => item(`${at}[${i}]`, each))
-    throw refusal(code, at, Array.isArray(value) ? 'empty' : show(value), 'an array of at least one')
+    throw refusal(code, at, Array.isArray(value) ? 'empty' : show(value), 'an array of at least one element')
   }
 }
 
 function parsePath(at: string, value: unknown): PredicatePath {
-  if (!Array.isArray(value)) throw refusal(code, at, show(value), "an array of keys and places, such as ['items', 0]")
+  if (!Array.isArray(value)) throw refusal(code, at, show(value), "an array of keys and indexes, such as ['items', 0]")
   return Array.from(value as unknown[], (step, i) => parseStep(`${at}[${i}]`, step))
 }
 
 function parseStep(at: string, step: unknown): string | number {
   if (typeof step === 'string') return parseText(at, step)
   if (typeof step === 'number' && Number.isSafeInteger(step) && step >= 0) return step
-  throw refusal(code, at, show(step), 'a key, or a place in an array counted from 0')
+  throw refusal(code, at, show(step), 'a key, or an array index starting at 0')
 }
 
 function parseBoolean(at: string, value: unknown): boolean {
@@ -80,7 +81,7 @@ function parseBoolean(at: string, value: unknown): boolean {
 function parseBound(at: string, value: unknown): number | string {
   if (typeof value === 'string') return parseText(at, value)
   if (typeof value === 'number' && Number.isFinite(value)) return value
-  throw refusal(code, at, show(value), 'a number or a text')
+  throw refusal(code, at, show(value), 'a number or a string')
 }
 
 function parseText(at: string, value: string): string {

@@ -60,11 +60,11 @@ function isRecorded(value: unknown): value is RecordedError {
 }
 
 /** Stands for the reason of a failure where the codec does not let its text be read. */
-export const sealedReason = 'the handler threw; its error is recorded with the attempt, for who has the codec'
+export const sealedReason = 'the handler threw; its error is stored with the attempt, encoded by your codec'
 
 /** The same where there is nothing to read, because the codec could not encode the error. */
 export const unrecordedReason =
-  "the handler threw; its error is not recorded, because the codec could not encode it; the worker's log says why"
+  "the handler threw; its error is not stored, because the codec could not encode it. See the worker's log"
 
 /** With its causes: `the mail was not sent: connection refused`. */
 export function sentenceOf(error: RecordedError): string {

@@ -28,11 +28,11 @@ export function parseTiming(given: {
   const { cron, every, timeZone } = given
   if ((cron === undefined) === (every === undefined)) {
     const found = cron === undefined ? 'neither cron nor every is given' : 'cron and every are both given'
-    throw new EngineError('invalid_input', `${found}; give one of them`, { field: 'cron' })
+    throw new EngineError('invalid_input', `${found}; pass exactly one of them`, { field: 'cron' })
   }
   if (cron !== undefined) return parseCron(cron, timeZone === undefined ? 'UTC' : checkTimeZone(timeZone))
   if (timeZone !== undefined) {
-    throw new EngineError('invalid_input', 'timeZone is given with every, which knows no clocks; leave it out', {
+    throw new EngineError('invalid_input', 'timeZone is given with every, which does not use it; omit it', {
       field: 'timeZone',
     })
   }
@@ -53,7 +53,7 @@ function parseCron(cron: unknown, timeZone: string): TimingRequest {
   return { kind: 'cron', cron: pattern, timeZone }
 }
 
-const cronForm = 'five fields, as in "30 2 * * MON-FRI", six with seconds before them, or a word such as @daily'
+const cronForm = 'five fields, as in "30 2 * * MON-FRI", six with seconds first, or a macro such as @daily'
 
 function checkTimeZone(value: unknown): string {
   const timeZone = checkText('timeZone', value, { minBytes: 1, maxBytes: limits.timeZoneBytes, printableAscii: true })

@@ -25,12 +25,12 @@ export interface Mismatch {
 export function mismatchOf(served: Served, needed: Needed): Mismatch | null {
   const { kind, version } = needed
   if (served.kinds !== null && !served.kinds.includes(kind)) {
-    return { sentence: `is of kind '${kind}', which is not among the kinds given`, details: { kind } }
+    return { sentence: `has kind '${kind}', which the claim does not include`, details: { kind } }
   }
   if (version !== null && !served.versions.includes(version)) {
-    return { sentence: `needs version '${version}', which is not among the versions given`, details: { version } }
+    return { sentence: `needs version '${version}', which the claim does not include`, details: { version } }
   }
   const missing = needed.capabilities.filter((one) => !served.capabilities.includes(one))
   if (missing.length === 0) return null
-  return { sentence: `needs ${missing.join(', ')}, not among the capabilities given`, details: { missing } }
+  return { sentence: `needs ${missing.join(', ')}, which the claim does not include`, details: { missing } }
 }

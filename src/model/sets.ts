@@ -12,7 +12,7 @@ export function checkSet(field: string, items: unknown, most: number = limits.se
 
 /** `found` may be the count at which counting stopped. */
 export function tooManyItems(field: string, found: number, most: number): EngineError {
-  const sentence = `${field} has ${found} items or more, and a call takes at most ${most}; send them in several calls`
+  const sentence = `${field} has ${found} items or more, but one call takes at most ${most}; send them in several calls`
   return new EngineError('too_many_items', sentence, { field, found, limit: most })
 }
 

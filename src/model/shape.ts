@@ -51,7 +51,7 @@ function isPlainObject(value: unknown): value is object {
 
 function unknownField(code: ErrorCode, at: string, name: string, known: readonly string[]): EngineError {
   const meant = nearest(name, known)
-  const hint = meant === undefined ? `it may have ${known.join(', ')}` : `did you mean ${meant}?`
+  const hint = meant === undefined ? `allowed fields are ${known.join(', ')}` : `did you mean ${meant}?`
   return new EngineError(code, `${at} has an unknown field ${show(name)}; ${hint}`, { field: at, unknown: name, meant })
 }
 

@@ -64,7 +64,7 @@ export function checkClaim(sourceType: unknown, sourceIdentity: unknown): Claime
 const labelRule = { minBytes: 1, maxBytes: limits.signalSourceBytes, refuseControls: true }
 
 export function reserved(field: string, found: string): EngineError {
-  const sentence = `${field} is '${found}', which the engine gives to signals of its own; choose another`
+  const sentence = `${field} is '${found}', which is reserved for signals of the engine; choose another`
   return new EngineError('invalid_input', sentence, { field })
 }
 

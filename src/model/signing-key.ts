@@ -19,7 +19,7 @@ export function parseKid(value: unknown): string {
   const code = 'invalid_kid'
   const kid = checkText('kid', value, { minBytes: 1, maxBytes: limits.keyIdBytes, printableAscii: true, code })
   if (!kid.includes(':')) return kid
-  throw refusal(code, 'kid', show(kid), 'a text without a colon')
+  throw refusal(code, 'kid', show(kid), 'a string without a colon')
 }
 
 export function parseSecret(value: unknown): Buffer {
@@ -34,7 +34,7 @@ export function parseSeedSecret(value: unknown): Buffer {
 }
 
 function readHex(value: unknown, isLongEnough: (digits: number) => boolean, allowed: string): Buffer {
-  const found = typeof value === 'string' ? `a text of ${value.length} characters` : `of type ${typeof value}`
+  const found = typeof value === 'string' ? `a string of ${value.length} characters` : `of type ${typeof value}`
   if (typeof value === 'string' && isLongEnough(value.length) && /^(?:[\da-fA-F]{2})+$/.test(value)) {
     return Buffer.from(value, 'hex')
   }

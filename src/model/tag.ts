@@ -14,7 +14,7 @@ const keyForm = /^[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*$/
 export function checkTagKey(key: unknown): string {
   const text = checkText('tag key', key, { minBytes: 1, maxBytes: limits.tagKeyBytes, code: 'invalid_tag' })
   if (keyForm.test(text)) return text
-  const allowed = 'small letters, digits and _, in segments joined by dots, beginning with a letter'
+  const allowed = 'lowercase letters, digits and _, in segments separated by dots, starting with a letter'
   throw refusal('invalid_tag', 'tag key', show(text), allowed)
 }
 
@@ -27,14 +27,18 @@ export function parseTags(value: unknown): Tags {
   if (value === undefined) return {}
   const fields = ownFields(value)
   if (fields === null) {
-    throw refusal('invalid_tag', 'tags', show(value), 'a plain object of texts')
+    throw refusal('invalid_tag', 'tags', show(value), 'a plain object of strings')
   }
   if (fields.size > limits.tagCount) {
-    throw new EngineError('invalid_tag', `${fields.size} tags are given; an execution has at most ${limits.tagCount}`, {
-      field: 'tags',
-      found: fields.size,
-      allowed: limits.tagCount,
-    })
+    throw new EngineError(
+      'invalid_tag',
+      `${fields.size} tags are given; an execution can have at most ${limits.tagCount}`,
+      {
+        field: 'tags',
+        found: fields.size,
+        allowed: limits.tagCount,
+      },
+    )
   }
   const tags: [string, string][] = []
   for (const [key, text] of fields) tags.push([checkTagKey(key), checkTagValue(key, text)])

@@ -28,11 +28,14 @@ export function checkToken(
   now: number,
 ): void {
   if (token === undefined || token === null || token === '') {
-    throw new EngineError('missing_token', 'the signal has no token; send the one that came with the waitpoint')
+    throw new EngineError('missing_token', 'the signal has no token; send the token of its waitpoint')
   }
   const isRight = verify(readToken(token), keys, now, label, fieldsOf(subject ?? nobody))
   if (isRight && subject !== null) return
-  throw new EngineError('invalid_token', 'the token is not valid for this waitpoint; send the one that came with it')
+  throw new EngineError(
+    'invalid_token',
+    'the token is not valid for this waitpoint; send the token that was issued with it',
+  )
 }
 
 /** Whether it is the token that this key gives the subject; not whether the key still verifies. In constant time. */

@@ -38,7 +38,7 @@ const newborn: StateVector = {
 }
 
 export const births: readonly Birth[] = [
-  { name: 'create', when: 'nothing stands in its way', to: newborn },
+  { name: 'create', when: 'nothing blocks it', to: newborn },
   { name: 'create', when: 'with a delay', to: { ...newborn, eligibilityState: 'not_eligible_until_time' } },
   {
     name: 'create',
@@ -172,19 +172,19 @@ export const transitions: readonly Transition[] = [
   { name: 'dependencies-met', from: runnable('blocked_by_dependencies'), to: { eligibilityState: 'eligible_now' } },
   {
     name: 'dependencies-met',
-    when: 'its delay lies ahead',
+    when: 'its delay is not over',
     from: { ...runnable('blocked_by_dependencies'), attemptState: ['pending_first_attempt'] },
     to: { eligibilityState: 'not_eligible_until_time' },
   },
   {
     name: 'flow-ended',
-    when: 'a member that stands for it, well',
+    when: 'the nested flow succeeded',
     from: runnable('blocked_by_dependencies'),
     to: { ...ended, attemptState: 'none', terminalOutcome: 'success' },
   },
   {
     name: 'flow-ended',
-    when: 'a member that stands for it, badly',
+    when: 'the nested flow failed',
     from: runnable('blocked_by_dependencies'),
     to: { ...ended, attemptState: 'none', terminalOutcome: 'failed' },
   },

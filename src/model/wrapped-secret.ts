@@ -14,7 +14,7 @@ const minSecretBytes = 16
 export function checkWrappingSecret(value: unknown): string {
   if (typeof value === 'string' && Buffer.byteLength(value) >= minSecretBytes) return value
   const found = typeof value === 'string' ? `${Buffer.byteLength(value)} bytes long` : `of type ${typeof value}`
-  throw refusal('invalid_input', 'the wrapping secret', found, `a text of at least ${minSecretBytes} random bytes`)
+  throw refusal('invalid_input', 'the wrapping secret', found, `a string of at least ${minSecretBytes} random bytes`)
 }
 
 export interface KeyOwner {
@@ -47,7 +47,7 @@ export function unwrapSecret(wrapped: Uint8Array, wrappingSecret: string, owner:
   try {
     return Buffer.concat([secret, decipher.final()])
   } catch {
-    const message = `signing key ${owner.kid} was not wrapped by this secret, or has been changed; give the secret that wrapped it`
+    const message = `signing key ${owner.kid} was wrapped with a different secret, or has been modified; pass the secret that wrapped it`
     throw new EngineError('wrong_wrapping_secret', message, { ...owner })
   }
 }
@@ -62,4 +62,4 @@ function associated({ namespace, kid }: KeyOwner): Buffer {
 
 /** For a server that others reach and that was given no wrapping secret. */
 export const unwrappedWarning =
-  'signing keys are stored unwrapped, so a reader of the database can sign tokens and links; give every process a wrapping secret (FLOWFABRIC_WRAPPING_SECRET), then rotate the keys with `flowfabric signing-key rotate`'
+  'signing keys are stored unwrapped, so a reader of the database can sign tokens and links; set a wrapping secret in every process (FLOWFABRIC_WRAPPING_SECRET), then rotate the keys with `flowfabric signing-key rotate`'

@@ -104,7 +104,7 @@ test('a repair reports a table that the role may not vacuum', async () => {
     { statementTimeoutMs: Infinity },
   )
   await sql.script('delete from flowfabric.ff_ready; select pg_stat_force_next_flush()')
-  const sentence = 'ff_ready was not vacuumed: only its owner may'
+  const sentence = 'ff_ready was not vacuumed: only its owner can do that'
   await expect.poll(() => repairHealth(sql, codeVersion)).toContainEqual({ kind: 'failed', sentence })
 })
 

@@ -9,7 +9,7 @@ test('doctor tells of trouble, ends with 1, and mends it when it is told to', as
   await cli.sql.script('delete from flowfabric.ff_ready')
   const found = await cli.typeWith({ columns: 100 }, 'doctor')
   expect(found.code).toBe(1)
-  expect(found.out).toMatch(/✗ stranded +Executions that are neither ready, due, leased nor parked: 1\./)
+  expect(found.out).toMatch(/✗ stranded +Stranded executions \(not ready, delayed, leased or suspended\): 1\./)
   expect(found.out).toContain(bare(id))
   expect(found.out).toContain('found a problem.')
   const piped = await cli.type('doctor')
@@ -18,7 +18,9 @@ test('doctor tells of trouble, ends with 1, and mends it when it is told to', as
 
   const mended = await cli.type('doctor', '--repair', '--json')
   expect(JSON.parse(mended.out)).toMatchObject({
-    repairs: expect.arrayContaining([{ kind: 'requeued', sentence: `${id} was stranded and is back in its queue` }]),
+    repairs: expect.arrayContaining([
+      { kind: 'requeued', sentence: `${id} was stranded and was returned to its queue` },
+    ]),
     findings: expect.arrayContaining([expect.objectContaining({ check: 'stranded', verdict: 'fine' })]),
     before: expect.arrayContaining([expect.objectContaining({ check: 'stranded', verdict: 'trouble' })]),
   })

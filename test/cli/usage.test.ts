@@ -87,7 +87,7 @@ test.each([
   [['list', '--limit', '-1'], 'limit is -1'],
   [['list', '--parent', 'x'], 'execution id is "x"'],
   [['list', '--partition', '999'], '999'],
-  [['list', '--tag', 'a=b', '--parent', '{fp:1}:0190b6d2-0000-7000-8000-000000000000'], 'a list is by one of'],
+  [['list', '--tag', 'a=b', '--parent', '{fp:1}:0190b6d2-0000-7000-8000-000000000000'], 'a list takes only one of'],
   [['list', '--tag', 'a=b', '--tag', 'c=d'], '--tag is given twice'],
   [['list', '--namespace', '\u0001'], 'namespace'],
   [['cancel', 'nope'], 'execution id is "nope"'],

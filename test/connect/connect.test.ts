@@ -124,7 +124,7 @@ test.each([
   [{ schemas: 'a' }, /unknown field "schemas"; did you mean schema\?/],
   [{ pool_size: 4 }, /did you mean poolSize\?/],
   [{ grantTo: '' }, /grantTo.*the name of a database role/],
-  [{ quux: 1 }, /it may have migrate, schema/],
+  [{ quux: 1 }, /allowed fields are migrate, schema/],
   [{ schema: '' }, /schema/],
   [{ schema: 'pg_mine' }, /reserved/],
   [{ schema: 'x'.repeat(64) }, /63 bytes/],

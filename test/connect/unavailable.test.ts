@@ -16,7 +16,9 @@ test('a database that has become read-only, or cancels a statement, is told as o
   const standby = await open(url, { migrate: false })
   const error = await refusal('database_unavailable', standby.engine.executions.cancel({ executionId }))
   expect(error).toMatchObject({ retryable: true, details: { sqlState: '25006' } })
-  expect(error.message).toContain('the database cannot do it now, because it is read-only, as after a failover')
+  expect(error.message).toContain(
+    'the database cannot run the statement now, because it is read-only, as after a failover',
+  )
   await run(
     url,
     'set default_transaction_read_only = off',
@@ -33,12 +35,12 @@ test.each([
   ['53100', 'its disk is full'],
   ['53200', 'it is out of memory'],
   ['53300', 'it has too many connections'],
-  ['53400', 'it has run out of something'],
+  ['53400', 'it has exhausted a resource'],
 ])('%s says that %s', (code, why) => {
   const refused = Object.assign(new Error('no more'), { code, severity: 'ERROR' })
   const error = asEngineError(refused)
   expect(error).toMatchObject({ code: 'database_unavailable', status: 503, retryable: true })
-  expect(error.message).toBe(`the database cannot do it now, because ${why}: no more; try again`)
+  expect(error.message).toBe(`the database cannot run the statement now, because ${why}: no more; try again`)
 })
 
 function answer(code: string): Error {

@@ -11,20 +11,21 @@ const ready = ['ff_ready', 'queue_id, neg_priority, rank, execution_id'] as cons
 const leaseColumns =
   'execution_id, lease_id, lease_epoch, acquired_at_ms, expires_at_ms, attempt_started_at_ms, attempt_index, attempt_type, worker_id, worker_instance_id'
 const tagColumns = 'execution_id, created_at_ms, namespace, tag_key, tag_value'
-const pairs = 'hot and cold rows come in pairs, in a queue and a lane that exist'
+const pairs = 'every core row has its input row, and its queue and lane exist'
 const lease = 'a lease exists exactly while its execution is active, with the same id and epoch'
-const completion = 'an ending has one completion event while the log goes back to it, and what has not ended has none'
-const readyTable = 'the ready table holds what is eligible and nothing else'
-const orphans = 'what belongs to an execution goes with it'
+const completion = 'an ended execution has one completion event while the log is kept, and an open one has none'
+const readyTable = 'the ready table has exactly the eligible executions'
+const orphans = 'no row belongs to a deleted execution'
 const suspension =
-  'a suspension is open exactly while its execution is suspended, of the same attempt, and the execution tells of it'
-const waitpoint = 'a waitpoint is open only while its suspension is, or its execution may still suspend and tells of it'
-const tag = 'an execution tells of its tags'
-const bound = 'an execution tells of the bounds that its policy sets'
-const signal = 'an execution tells of the signals that wait for a condition that names them'
-const takenSignal = 'no signal was taken out of a waitpoint that is open'
+  'a suspension is open exactly while its execution is suspended, with the same attempt, and the flag of the execution is set'
+const waitpoint =
+  'a waitpoint is open only while its suspension is open, or while its execution can still suspend and has the flag set'
+const tag = 'the tag flag of an execution matches its tags'
+const bound = 'the flags for policy limits match the policy of the execution'
+const signal = 'the flag for unread named signals matches the signals of the execution'
+const takenSignal = 'no signal was taken from an open waitpoint'
 
-const step = 'the newest step of a generation tells how many there are, and none is of a generation to come'
+const step = 'the newest step of a generation has the right totals, and no step is of a later generation'
 const stepColumns =
   'execution_id, generation, step_name, step_index, step_no, place, kind, state, try_count, attempt_index, lease_epoch, recorded_at_ms, total_bytes, total_count'
 
@@ -41,7 +42,7 @@ function ofNobody(by: string, ...row: Parameters<typeof adding>): Breakage {
 }
 
 const breakages: readonly Breakage[] = [
-  { invariant: 'nothing is stranded', by: 'a ready row that is gone', given: 'waiting', ...taking('ff_ready') },
+  { invariant: 'no execution is stranded', by: 'a ready row that is gone', given: 'waiting', ...taking('ff_ready') },
   {
     invariant: readyTable,
     by: 'a ready row of what runs',
@@ -86,19 +87,19 @@ const breakages: readonly Breakage[] = [
     repairs: `delete from flowfabric.ff_event where actor = 'x'`,
   },
   {
-    invariant: 'the completion event tells the ending that is stored',
+    invariant: 'the completion event has the stored outcome',
     by: 'another outcome',
     given: 'failed',
     ...changing('ff_event', 'outcome', `'success'`, `'failed'`),
   },
   {
-    invariant: 'an execution that ended after it ran has the record of its last attempt, ended',
+    invariant: 'an execution that ended after a run has an ended record of its last attempt',
     by: 'an attempt that is gone',
     given: 'failed',
     ...taking('ff_attempt'),
   },
   {
-    invariant: 'an execution that ended after it ran has the record of its last attempt, ended',
+    invariant: 'an execution that ended after a run has an ended record of its last attempt',
     by: 'an attempt that is open',
     given: 'failed',
     ...changing('ff_attempt', 'ended_at_ms', 'null', '1'),

@@ -70,11 +70,11 @@ test('bytes of another encoding are refused by name', () => {
 test('a codec that must be awaited is refused when it is given, and one that throws is not', () => {
   const encoded = jsonCodec.encode(null)
   const slow = refused('invalid_input', () => checkCodec({ ...jsonCodec, encode: async () => encoded }))
-  expect(slow.message).toBe('the codec gave a promise; encode gives { bytes, encoding }, and at once')
+  expect(slow.message).toBe('the codec returned a promise; encode must return { bytes, encoding } synchronously')
   refused('invalid_input', () => checkCodec({ ...jsonCodec, encode: () => Promise.reject(new Error('no key')) }))
   refused('invalid_input', () => checkCodec({ ...jsonCodec, encode: () => null }))
   const late = refused('invalid_input', () => checkCodec({ ...jsonCodec, decode: async () => null }))
-  expect(late.message).toBe('the codec gave a promise; decode gives the value, and at once')
+  expect(late.message).toBe('the codec returned a promise; decode must return the value synchronously')
   const locked = (): never => {
     throw new Error('the keys are not there yet')
   }

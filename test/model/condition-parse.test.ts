@@ -97,11 +97,11 @@ describe('a condition', () => {
     ],
     [
       { kind: 'count', n: 2, distinct: 'sources', name: 'go', source: { type: 'link', identity: 'ada' } },
-      'count_exceeds_sources at path <root>: n=2, but only 1 can fit',
+      'count_exceeds_sources at path <root>: n=2, but only 1 can match',
     ],
     [
       { kind: 'count', n: 2, distinct: 'sources', waitpoints: ['a'], source: { type: 'token' } },
-      'count_exceeds_sources at path <root>: n=2, but only 1 can fit',
+      'count_exceeds_sources at path <root>: n=2, but only 1 can match',
     ],
     [{ kind: 'signal' }, 'waitpoints_empty at path <root>'],
   ])('COMP-05 that can never be met, or always, is refused with its place: %j', (condition, message) => {
@@ -135,7 +135,7 @@ describe('a condition', () => {
     [{ kind: 'signal', name: 'a\nb' }, 'with a control character'],
     [{ kind: 'signal', name: 'x'.repeat(257) }, 'condition.name is at least 257 bytes long'],
     [{ kind: 'signal', name: 'go', source: {} }, 'condition.source is empty'],
-    [{ kind: 'signal', name: 'go', source: { type: 'webhook' } }, 'what senders claim is not matched'],
+    [{ kind: 'signal', name: 'go', source: { type: 'webhook' } }, 'conditions do not match claimed sources'],
     [{ kind: 'signal', name: 'go', source: { kind: 'user' } }, 'condition.source has an unknown field "kind"'],
     [{ kind: 'count', n: 1.5, distinct: 'signals', name: 'go' }, 'condition.n is 1.5'],
     [{ kind: 'count', n: -1, distinct: 'signals', name: 'go' }, 'condition.n is -1'],
@@ -176,7 +176,7 @@ describe('a predicate', () => {
     [{ equals: undefined }, 'the test of condition.payload is an object'],
     [{ path: ['a'] }, 'it must be one of exists, equals'],
     [{ equal: 1 }, 'did you mean equals?'],
-    [{ above: 1, below: 5 }, 'two tests, above and below; it must be one; join several by allOf'],
+    [{ above: 1, below: 5 }, 'two tests, above and below; it must be one test; combine several with allOf'],
     [{ equals: 1, pat: [] }, 'did you mean path?'],
     [{ path: ['a'], not: { exists: true } }, 'condition.payload has an unknown field "path"'],
     [{ path: 'a.b', exists: true }, 'condition.payload.path is "a.b"'],

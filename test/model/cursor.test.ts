@@ -31,7 +31,7 @@ describe('a cursor', () => {
 
   test('of another list is refused', () => {
     const error = refused('invalid_cursor', () => decodeCursor('lanes', encodeCursor('executions', [7, uuid]), shape))
-    expect(error.message).toBe('the cursor is not one of the list lanes; begin this list without one')
+    expect(error.message).toBe('the cursor does not belong to the list lanes; start this list without a cursor')
   })
 
   test.each([

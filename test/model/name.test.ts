@@ -32,7 +32,7 @@ test('a namespace, a kind and a version may have foreign letters', () => {
 
 test('a namespace is not the sign for all of them', () => {
   expect(refused('invalid_input', () => checkNamespace('*')).message).toBe(
-    "namespace is '*', which means all of them; name one",
+    "namespace is '*', which means all namespaces; pass one",
   )
   expect(checkNamespace('team-*')).toBe('team-*')
 })

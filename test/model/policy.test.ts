@@ -96,12 +96,12 @@ describe('a policy', () => {
     [{ maxReplays: 3 }, 'policy has an unknown field "maxReplays"; did you mean maxReplayCount?'],
     [
       { fallback: [] },
-      'policy has an unknown field "fallback"; it may have retry, attemptTimeoutMs, maxReclaimCount, maxReplayCount, maxSignalCount',
+      'policy has an unknown field "fallback"; allowed fields are retry, attemptTimeoutMs, maxReclaimCount, maxReplayCount, maxSignalCount',
     ],
     [{ retry: { attempt: 3 } }, 'policy.retry has an unknown field "attempt"; did you mean attempts?'],
     [
       { retry: { attempts: 3, backoff: { type: 'fixed', initialMs: 5 } } },
-      'policy.retry.backoff has an unknown field "initialMs"; it may have type, delayMs, jitter',
+      'policy.retry.backoff has an unknown field "initialMs"; allowed fields are type, delayMs, jitter',
     ],
   ])('with an unknown field is refused with the near name: %j', (policy, message) => {
     expect(refused('invalid_policy', () => parsePolicy(policy)).message).toBe(message)

@@ -134,14 +134,14 @@ test('the times counted back are those counted forward, in every zone and over e
 })
 
 const refused: readonly [string, object, string][] = [
-  ['neither', {}, 'neither cron nor every is given; give one of them'],
-  ['both', { cron: '* * * * *', every: '1m' }, 'cron and every are both given; give one of them'],
+  ['neither', {}, 'neither cron nor every is given; pass exactly one of them'],
+  ['both', { cron: '* * * * *', every: '1m' }, 'cron and every are both given; pass exactly one of them'],
   [
     'an unknown zone',
     { cron: '* * * * *', timeZone: 'Mars/Olympus' },
     'timeZone is "Mars/Olympus"; it must be the name',
   ],
-  ['a zone without clocks', { every: '1m', timeZone: 'UTC' }, 'timeZone is given with every, which knows no clocks'],
+  ['a zone without clocks', { every: '1m', timeZone: 'UTC' }, 'timeZone is given with every, which does not use it'],
   ['an interval of nothing', { every: 0 }, 'every is 0; it must be at least 1000 ms'],
   ['a negative interval', { every: -1 }, 'every is -1; it must be a whole number of milliseconds'],
   ['four fields', { cron: '* * * *' }, 'cron is "* * * *"; it must be five fields'],

@@ -31,7 +31,7 @@ describe('a signing key', () => {
     null,
   ])('WPT-08 has no secret like %j, and the error does not repeat it', (secret) => {
     const error = refused('invalid_secret_hex', () => parseSecret(secret))
-    expect(error.message).toMatch(/^the secret is (?:a text of \d+ characters|of type \w+); it must be an even/)
+    expect(error.message).toMatch(/^the secret is (?:a string of \d+ characters|of type \w+); it must be an even/)
   })
 
   test.each([-1, 1.5, NaN, Infinity, '1h30m', null, 2 ** 53])('WPT-08 has no grace like %j', (grace) => {
@@ -66,7 +66,7 @@ describe('a wrapped secret', () => {
   test('under another wrapping secret says so', () => {
     const error = refused('wrong_wrapping_secret', () => unwrapSecret(wrapped, `${wrapping}r`, owner))
     expect(error.message).toBe(
-      'signing key kid-a was not wrapped by this secret, or has been changed; give the secret that wrapped it',
+      'signing key kid-a was wrapped with a different secret, or has been modified; pass the secret that wrapped it',
     )
     expect(JSON.stringify(error)).not.toContain(wrapping)
   })

@@ -61,7 +61,7 @@ describe('tags', () => {
     const tags = Object.fromEntries(Array.from({ length: 64 }, (_, index) => [`t${index}`, 'x']))
     expect(Object.keys(parseTags(tags))).toHaveLength(64)
     const error = refused('invalid_tag', () => parseTags({ ...tags, one_more: 'x' }))
-    expect(error.message).toBe('65 tags are given; an execution has at most 64')
+    expect(error.message).toBe('65 tags are given; an execution can have at most 64')
   })
 
   test('are own and enumerable', () => {

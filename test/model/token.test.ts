@@ -72,7 +72,7 @@ describe('a waitpoint token', () => {
     [token],
   ])('WPT-02 that is spelled differently is refused (%#)', (wrong) => {
     const error = refused('invalid_token', () => checkToken(wrong, subject, [key], now))
-    expect(error.message).toBe('the token is not valid for this waitpoint; send the one that came with it')
+    expect(error.message).toBe('the token is not valid for this waitpoint; send the token that was issued with it')
     expect(error.details).toEqual({})
   })
 

@@ -40,7 +40,7 @@ test('while somebody reads the log for long, its oldest block stays, and writers
   const { engine, sql, url } = await withOldBlock()
   const held = await hold(url, 'select count(*) from flowfabric.ff_event')
   const error = await refusal('contended', duty.runOnce(sql))
-  expect(error.message).toContain("the log's oldest block could not be dropped")
+  expect(error.message).toContain('the oldest block of the event log could not be dropped')
   await engine.executions.cancel({ executionId: await factory(sql).waiting() })
   expect(await rows(sql, blocks)).toEqual([{ count: 2 }])
   await held.release()
@@ -111,8 +111,8 @@ test('a role that may not make or drop blocks gets an error that says what to do
     const { findings } = await checkHealth(visitor, codeVersion)
     expect(findings.find(({ check }) => check === 'event log')).toMatchObject({
       verdict: 'trouble',
-      sentence: `Role ${role} may not make the event log's next block, and there is room for 9 more events.`,
-      next: `As the owner of the tables run: flowfabric migrate --grant-to "${role}".`,
+      sentence: `Role ${role} lacks the permission to create the next block of the event log, and there is room for 9 more events.`,
+      next: `As the owner of the tables, run: flowfabric migrate --grant-to "${role}".`,
     })
     const dropping = await refusal('database_right_missing', duty.runOnce(visitor))
     expect(dropping.message).toContain('run flowfabric migrate --grant-to')
@@ -120,7 +120,7 @@ test('a role that may not make or drop blocks gets an error that says what to do
     expect(await duty.runOnce(visitor)).toMatchObject({ processed: 0, errors: 0 })
     await sql.script(`select setval('flowfabric.ff_event_id', ${firstEnd + 6}, false)`)
     const making = await refusal('database_right_missing', duty.runOnce(visitor))
-    expect(making.message).toContain("the log's next block could not be made")
+    expect(making.message).toContain('the next block of the event log could not be created')
   } finally {
     await visitor.close()
     await sql.script(`drop owned by ${role}; drop role ${role}`)

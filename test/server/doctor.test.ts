@@ -32,7 +32,10 @@ test('an admin key of all namespaces has the database checked and repaired', asy
   }
   expect(await stranded()).toBe('trouble')
   const { body } = await ask('POST', '/doctor/repair', undefined, admin)
-  expect(body.repairs).toContainEqual({ kind: 'requeued', sentence: `${id} was stranded and is back in its queue` })
+  expect(body.repairs).toContainEqual({
+    kind: 'requeued',
+    sentence: `${id} was stranded and was returned to its queue`,
+  })
   expect(await stranded()).toBe('fine')
 })
 

@@ -144,7 +144,7 @@ test('children nest as deep as they may, and no deeper', async () => {
   expect(executions).toHaveLength(33)
   const deepest = executions.find((execution) => execution.publicState === 'failed')!
   const [attempt] = (await engine.attempts.list(deepest.executionId)).attempts
-  expect(attempt!.failureReason).toContain('is itself a child of depth 32, which is the deepest')
+  expect(attempt!.failureReason).toContain('is at the maximum child depth of 32')
 })
 
 test('a mistake in the options of ctx.spawn is told of ctx.spawn', async () => {

@@ -120,7 +120,7 @@ test('a sibling that is no longer needed hears it through its abort signal while
     members: { completed: 2, cancelled: 1 },
   })
   await expect.poll(() => heard).not.toBeNull()
-  expect((heard as Error).message).toContain('is cancelled; drop the work')
+  expect((heard as Error).message).toContain('is cancelled; stop working on it')
   const why = { publicState: 'cancelled', reason: 'sibling_quorum_satisfied' }
   expect((await run.graph()).members).toContainEqual(expect.objectContaining({ name: 'slow', ...why }))
 })

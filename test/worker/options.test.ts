@@ -16,7 +16,7 @@ test("SDK-14 a worker's options are checked when it is made", async () => {
     ],
     [{ lanes: [] }, 'lanes is an array; it must be one lane or more'],
     [{ namespaces: 'a' as unknown as string[] }, 'namespaces is "a"; it must be one namespace or more'],
-    [{ namespaces: ['*'] }, "namespace is '*', which means all of them; name one"],
+    [{ namespaces: ['*'] }, "namespace is '*', which means all namespaces; pass one"],
     [{ middleware: (() => {}) as unknown as [] }, 'middleware is a function; it must be a list of functions'],
     [{ lanes: ['x'.repeat(65)] }, 'lane is at least 65 bytes long'],
     [{ concurrency: 0 }, 'concurrency is 0; it must be a whole number from 1 to 10000'],

@@ -34,10 +34,10 @@ test.each<[string, Codec]>([
   await runAll()
   const { attempts } = await engine.attempts.list(run.id)
   expect(attempts).toMatchObject([{ failureCategory: 'permanent', error: null }])
-  expect(attempts[0]!.failureReason).toContain('its error is not recorded, because the codec could not encode it')
+  expect(attempts[0]!.failureReason).toContain('its error is not stored, because the codec could not encode it')
   expect(said).toHaveLength(2)
   expect(said[0]).toContain(`the error of ${run.id} is not recorded`)
-  expect(said[1]).toContain('attempt 1 of 3 failed: what giver returned')
+  expect(said[1]).toContain('attempt 1 of 3 failed: the result of giver')
   await worker.stop({ grace: 0 })
 })
 

@@ -142,7 +142,7 @@ test('what is no task, and what is no list of inputs, is refused by name before 
   expect((await refusal('invalid_input', many({ input: 1 }))).message).toContain('what to submit is an object')
   const messages = (await many([{ email: 'a' }, 5, null])).map((answer) => (answer as EngineError).message)
   expect(messages).toEqual([
-    'submitMany has an unknown field "email"; it may have input, options',
+    'submitMany has an unknown field "email"; allowed fields are input, options',
     'the request to submitMany is 5; it must be an object',
     'the request to submitMany is null; it must be an object',
   ])
@@ -154,7 +154,7 @@ test('a codec that gives a promise is told to give bytes at once', async () => {
   const { submit } = await working([plain], {}, slow as never)
   const error = await refusal('invalid_input', submit(plain, 1))
   expect(error.message).toBe(
-    'the input of plain cannot be encoded: the codec gave a promise; encode gives { bytes, encoding }, and at once',
+    'the input of plain cannot be encoded: the codec returned a promise; encode must return { bytes, encoding } synchronously',
   )
 })
 

@@ -4,7 +4,7 @@ import { scopes } from '../../model/api-key.ts'
 import { limits } from '../../model/limits.ts'
 import { answer, named, nextCursor, page, request, time } from './words.ts'
 
-const scopeList = z.array(named('Scope', z.enum(scopes), 'What a key allows; `admin` allows everything.'))
+const scopeList = z.array(named('Scope', z.enum(scopes), 'The operations that a key allows; `admin` allows all.'))
 const keyId = z.string()
 const namespace = z.string().nullable().describe('Null: all namespaces.')
 
@@ -20,7 +20,7 @@ const apiKey = named(
     createdBy: z.string(),
     lastUsedAt: time.nullable().describe('To the minute.'),
     revokedAt: time.nullable(),
-    expiresAt: time.nullable().describe('Its last millisecond; null: it does not expire.'),
+    expiresAt: time.nullable().describe('The last millisecond of its validity; null: it does not expire.'),
   }),
 )
 
@@ -31,12 +31,12 @@ export const apiKeyShapes = {
       scopes: scopeList.min(1),
       namespace: bounds.namespace.optional(),
       requestsPerSecond: z.int().min(1).max(limits.requestsPerSecond).optional(),
-      expiresAt: time.optional().describe('The last millisecond in which it admits anybody.'),
+      expiresAt: time.optional().describe('The last millisecond of its validity.'),
     }),
     answer: answer({
       kind: z.literal('created'),
       keyId,
-      key: z.string().describe('Shown now and never again.'),
+      key: z.string().describe('Returned only once.'),
       namespace,
       name: z.string(),
       scopes: scopeList,

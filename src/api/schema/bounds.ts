@@ -63,7 +63,7 @@ export const edgeId = z.string().regex(new RegExp(`^${uuidPattern}$`))
 
 export const signalName = text({ most: limits.signalNameBytes })
 export const signalLabel = text({ most: limits.signalSourceBytes })
-export const sourceType = signalLabel.describe(`What the sender says it is; not ${sourceTypes.join(', ')} or key.`)
+export const sourceType = signalLabel.describe(`A type that the sender claims; not ${sourceTypes.join(', ')} or key.`)
 export const sourceIdentity = text({ least: 0, most: limits.signalSourceBytes })
 export const waitpointKey = text({ most: limits.waitpointKeyBytes })
 export const idempotencySuffix = text({ most: limits.idempotencySuffixBytes, of: 'text' })

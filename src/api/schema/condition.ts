@@ -26,7 +26,7 @@ const predicate: z.ZodType = z.lazy(() =>
 const matcher = {
   name: bounds.signalName.optional(),
   source: request({ type: z.enum(sourceTypes).optional(), identity: bounds.sourceIdentity.optional() }).optional(),
-  payload: named('Predicate', predicate, 'What the JSON of a payload must be.').optional(),
+  payload: named('Predicate', predicate, 'A test of the JSON payload.').optional(),
 }
 
 const anyCondition: z.ZodType = z.lazy(() =>
@@ -48,4 +48,4 @@ const anyCondition: z.ZodType = z.lazy(() =>
   ]),
 )
 
-export const condition = named('Condition', anyCondition, 'What must have happened.')
+export const condition = named('Condition', anyCondition, 'The condition for resuming.')

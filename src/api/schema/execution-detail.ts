@@ -121,9 +121,9 @@ export const explanation = named(
     sentence: z.string(),
     since: time.nullable(),
     until: time.nullable(),
-    ways: z.array(z.string()).describe('Who could change it, and how.'),
+    ways: z.array(z.string()).describe('Who or what can change it, and how.'),
     facts: answer({
-      execution: z.looseObject({ executionId, publicState }).describe('The execution, as it was found.'),
+      execution: z.looseObject({ executionId, publicState }).describe('The execution as it was read.'),
       now: time,
       parkedAt: time.nullable(),
       cancelDeadlineAt: time.nullable(),

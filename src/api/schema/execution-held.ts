@@ -79,14 +79,14 @@ export const leaseAnswer = named(
     answer({ kind: z.literal('renewed'), executionId, expiresAt: time, cancelRequested: z.boolean() }),
     answer({
       kind: z.literal('lost'),
-      executionId: z.string().optional().describe('As it was given.'),
+      executionId: z.string().optional().describe('As it was sent.'),
       error: engineError,
     }),
   ]),
 )
 
 export const leases = z
-  .array(named('Fence', request(fence), 'A lease, by which its holder writes.'))
+  .array(named('Fence', request(fence), 'The lease that allows its holder to write.'))
   .max(limits.leaseCount)
 
 const renewals = z

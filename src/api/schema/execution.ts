@@ -36,7 +36,7 @@ export const executionFields = {
   input: json.optional().describe('Plain JSON, which tasks read as it is. Send this or `payload`.'),
   payload: bytes.optional(),
   payloadEncoding: bounds.encoding.optional().describe('Of `payload`; defaults to `json`.'),
-  priority: bounds.priority.optional().describe('High first.'),
+  priority: bounds.priority.optional().describe('Higher runs first.'),
   deadline: duration.optional(),
   requiredCapabilities: bounds.capabilities.optional(),
   tags: tags.optional(),
@@ -127,9 +127,12 @@ const replayed = named(
 const filter = { namespace: bounds.namespace.optional(), lane: bounds.lane.optional(), kind: bounds.kind.optional() }
 const worker = { workerId: bounds.workerName, workerInstanceId: bounds.workerName }
 const served = {
-  kinds: z.array(bounds.kind).min(1).optional().describe('Left out: any kind.'),
-  versions: z.array(bounds.version).optional().describe('Besides executions that need none. Left out: only those.'),
-  capabilities: bounds.capabilities.optional().describe('Left out: none.'),
+  kinds: z.array(bounds.kind).min(1).optional().describe('Omitted: any kind.'),
+  versions: z
+    .array(bounds.version)
+    .optional()
+    .describe('Executions without required capabilities always match. Omitted: only those.'),
+  capabilities: bounds.capabilities.optional().describe('Omitted: none.'),
 }
 const byId = request({ executionId })
 export const stateCount = named('StateCount', answer({ count, orMore: z.boolean() }), 'So many, or so many or more.')
@@ -151,8 +154,8 @@ export const executionShapes = {
         .optional()
         .describe('How many of them start at once; the others are claimed ahead. Defaults to all.'),
       leaseTtl: leaseTtl.optional(),
-      wait: shortWait.optional().describe('How long to wait when there is nothing, a minute at most.'),
-      spread: duration.optional().describe('A hint is followed after a random share of this.'),
+      wait: shortWait.optional().describe('How long to wait when no execution is ready, a minute at most.'),
+      spread: duration.optional().describe('A hint is followed after a random part of this duration.'),
     }),
     answer: answer({ claims: z.array(claim), more: z.boolean() }),
   },
@@ -178,7 +181,10 @@ export const executionShapes = {
   describe: { request: byId, answer: execution },
   explain: { request: byId, answer: explanation },
   result: {
-    request: request({ executionId, wait: shortWait.optional().describe('For its ending, a minute at most.') }),
+    request: request({
+      executionId,
+      wait: shortWait.optional().describe('How long to wait for it to end, a minute at most.'),
+    }),
     answer: z.union([
       answer({ kind: z.literal('pending'), publicState }),
       answer({

@@ -41,7 +41,7 @@ const graphMember = named(
   request({
     name: bounds.memberName,
     ...memberFields,
-    kind: bounds.kind.optional().describe('Of an execution; a member that is a flow has its own.'),
+    kind: bounds.kind.optional().describe('For an execution; a nested flow has its own.'),
     flow: z.lazy((): z.ZodType => innerFlow).optional(),
   }),
 )

@@ -191,7 +191,7 @@ export const flowShapes = {
   },
   eligibility: { request: request({ executionId }), answer: eligibility },
   wait: {
-    request: request({ flowId, timeout: shortWait.optional().describe('A minute at most; 30 s when left out.') }),
+    request: request({ flowId, timeout: shortWait.optional().describe('A minute at most; defaults to 30 s.') }),
     answer: flowDetail,
   },
   timeline: { request: request({ flowId, ...page }), answer: timelinePage },

@@ -177,10 +177,14 @@ export const waitpointShapes = {
       base: z
         .string()
         .optional()
-        .describe('The URL of the page that opens it; of a server that knows its public URL, by default its own.'),
+        .describe(
+          'The URL of the page that opens it. Defaults to the page of the server, when the server has a public URL.',
+        ),
       action: bounds.linkAction.describe('The name of the signal that it sends.'),
-      refusal: bounds.linkAction.optional().describe('The name of the signal of the opposite answer.'),
-      for: bounds.linkPerson.optional().describe('The person whom it is issued for: the source of its answer.'),
+      refusal: bounds.linkAction.optional().describe('The name of the signal that refuses.'),
+      for: bounds.linkPerson
+        .optional()
+        .describe('The person that it is issued for, recorded as the source of the signal.'),
       expiresIn: duration,
     }),
     answer: answer({ url: z.string(), expiresAt: time }),

@@ -5,11 +5,11 @@ import { answer, json } from './words.ts'
 /** A refusal, as RFC 9457 has it, with what the engine knows besides. */
 export const problem = answer({
   type: z.string(),
-  title: z.string().describe('What the code means.'),
+  title: z.string().describe('The meaning of the code.'),
   status: z.int(),
-  detail: z.string().describe('What was found, and the next act.'),
+  detail: z.string().describe('The problem, and the next action.'),
   code: z.enum(Object.keys(errorTable) as [keyof typeof errorTable]),
-  retryable: z.boolean().describe('The same request, sent again unchanged, may succeed.'),
+  retryable: z.boolean().describe('The same request may succeed later.'),
   details: z.record(z.string(), json),
   requestId: z.string(),
 })

@@ -17,7 +17,7 @@ import {
   waitpointId,
 } from './words.ts'
 
-const effect = named('SignalEffect', z.enum(signalEffects), 'What it did when it was accepted.')
+const effect = named('SignalEffect', z.enum(signalEffects), 'The effect of the signal when it was accepted.')
 
 export const signal = named(
   'Signal',
@@ -27,11 +27,11 @@ export const signal = named(
     name: z.string(),
     category: z.string(),
     source: answer({ type: z.enum(sourceTypes), identity: z.string() }).describe(
-      'What the sender proved; conditions match and count it.',
+      'The verified source, which conditions match and count.',
     ),
     claimed: answer({ type: z.string(), identity: z.string() })
       .nullable()
-      .describe('Who the sender said it was; nothing was checked.'),
+      .describe('The source that the sender claimed, unverified.'),
     waitpointId: waitpointId.nullable(),
     waitpointKey: z.string().nullable(),
     correlationId: z.string().nullable(),

@@ -75,13 +75,13 @@ const durationText = z
 export function durationWithin(least: number, most: number) {
   return z
     .union([z.int().min(least).max(most), durationText])
-    .describe(`From ${least} to ${most} milliseconds, or a text with one unit such as \`30s\`.`)
+    .describe(`From ${least} to ${most} milliseconds, or a string with one unit such as \`30s\`.`)
 }
 
 export const duration = named(
   'Duration',
   z.union([z.int().min(0).max(limits.durationMs), durationText]),
-  'Milliseconds, or a text with one unit such as `30s`, `5m`, `2 days`; 100 years at most.',
+  'Milliseconds, or a string with one unit such as `30s`, `5m`, `2 days`; 100 years at most.',
 )
 /** Of a lease. */
 export const leaseTtl = durationWithin(limits.leaseTtlMinMs, limits.leaseTtlMaxMs)
@@ -96,12 +96,12 @@ export const partition = z.union([
 ])
 export const tags = named('Tags', z.record(tagKey, tagValue), `At most ${limits.tagCount}.`)
 export const publicState = named('PublicState', z.enum(publicStates))
-export const cursor = named('Cursor', cursorText, '`nextCursor` of the page before, with the same filter.')
+export const cursor = named('Cursor', cursorText, '`nextCursor` of the previous page, with the same filter.')
 
 export const page = {
   limit: pageLimit
     .optional()
-    .describe(`Defaults to ${limits.defaultPageSize}; more than the most that one page holds is the most.`),
+    .describe(`Defaults to ${limits.defaultPageSize}; larger values are lowered to the maximum.`),
   cursor: cursor.optional(),
 }
 export const nextCursor = cursor.nullable()
@@ -112,7 +112,7 @@ export const fence = { executionId, leaseId, leaseEpoch: epoch }
 export const refused = named(
   'Refused',
   answer({ kind: z.literal('refused'), error: named('RefusedError', errorShape()) }),
-  'One item of a set that was refused, in its place.',
+  'A rejected item of a set, at its position.',
 )
 
 function errorShape() {

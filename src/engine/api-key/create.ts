@@ -88,7 +88,7 @@ export async function createApiKey(sql: Sql, caller: Caller, request: CreateApiK
   }
   const [row] = await untilSent(sql, { again: false }, () => sql.query(createStatement, values))
   if (expiresAt !== null && expiresAt < row!.now_ms) {
-    throw refusal('invalid_input', 'expiresAt', new Date(expiresAt).toISOString(), 'a time to come')
+    throw refusal('invalid_input', 'expiresAt', new Date(expiresAt).toISOString(), 'a time in the future')
   }
   keyWasMade()
   return { kind: 'created', keyId, key, namespace: namespaceOf(scope), name, scopes, expiresAt }

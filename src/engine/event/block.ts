@@ -68,8 +68,8 @@ async function makeNextBlock(sql: Sql): Promise<void> {
     const log = await readLog(sql)
     await makeBlock(sql, log, log.nextId, defaultBlockSize)
   } catch (error) {
-    const sentence = 'the log is full up to its last block, and the next one could not be made'
-    throw asBlockError(sentence, error, 'it is made at the next write')
+    const sentence = 'the event log is full, and its next block could not be created'
+    throw asBlockError(sentence, error, 'the next write creates the block')
   }
 }
 
@@ -109,7 +109,7 @@ function isMadeByAnother(error: unknown): boolean {
 /** No item is at fault, so these are errors of ours, for which no set is halved. */
 export function asBlockError(sentence: string, cause: unknown, afterwards: string): EngineError {
   if (sqlState(cause) === '42501') {
-    const next = `as the owner of the tables run flowfabric migrate --grant-to with the name of this role, and ${afterwards}`
+    const next = `as the owner of the tables, run flowfabric migrate --grant-to with the name of this role. Then ${afterwards}`
     return new EngineError('database_right_missing', `${sentence}: ${next}`, {}, { cause })
   }
   const message = cause instanceof Error ? cause.message : String(cause)

@@ -14,6 +14,6 @@ export function decodeEventCursor(cursor: unknown): number {
   const digits = typeof cursor === 'string' ? cursorForm.exec(cursor)?.[1] : undefined
   const eventId = digits === undefined ? Number.NaN : Number.parseInt(digits, 16)
   if (Number.isSafeInteger(eventId)) return eventId
-  const sentence = `the cursor is ${show(cursor)}; take the cursor of an event as it came, or begin without one`
+  const sentence = `the cursor is ${show(cursor)}; pass the cursor of an event unchanged, or start without a cursor`
   throw new EngineError('invalid_cursor', sentence, { field: 'after' })
 }

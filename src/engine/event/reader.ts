@@ -114,7 +114,7 @@ export class EventReader {
     if (isKnownKind(kind)) return true
     if (!this.#unknown.has(kind)) {
       this.#unknown.add(kind)
-      this.#options.logger.warn(`events of the kind ${kind} are passed over; a later version of flowfabric knows them`)
+      this.#options.logger.warn(`skipping events of the unknown kind ${kind}; upgrade flowfabric to read them`)
     }
     return false
   }

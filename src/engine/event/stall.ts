@@ -59,8 +59,8 @@ export class Stall {
     this.#isTold = true
     const seconds = Math.round(this.ms / 1000)
     this.#options.logger.warn(
-      `subscribers have waited for ${seconds} s: whether event ${eventId} will come is open until ` +
-        (blocker === undefined ? 'a transaction ends that is not shown' : nameOf(blocker)),
+      `event subscribers have been waiting for ${seconds} s: event ${eventId} is pending until ` +
+        (blocker === undefined ? 'a transaction that this role cannot see ends' : nameOf(blocker)),
     )
   }
 }

@@ -139,7 +139,7 @@ export class Subscriptions {
   async #refuseFuture(after: number): Promise<void> {
     const [row] = await this.#sql.query(readLastId, {})
     if (after <= row!.last_id) return
-    const sentence = 'the cursor is ahead of the log, which may have been restored; begin without one'
+    const sentence = 'the cursor is ahead of the event log, which may have been restored; start without a cursor'
     throw new EngineError('invalid_cursor', sentence, { field: 'after' })
   }
 }
@@ -148,7 +148,7 @@ function checkFilter(caller: Caller, request: SubscribeRequest): EventFilter {
   refuseUnknownFields('subscribe', request, fields)
   const { kinds, namespace, tags, flowId, executionId } = request
   if (flowId !== undefined && executionId !== undefined) {
-    throw new EngineError('invalid_input', 'subscribe takes flowId or executionId; give one of them', {
+    throw new EngineError('invalid_input', 'subscribe takes flowId or executionId, not both', {
       field: 'flowId',
     })
   }
@@ -163,12 +163,13 @@ function checkFilter(caller: Caller, request: SubscribeRequest): EventFilter {
 
 function checkKinds(kinds: unknown): readonly EventKind[] {
   if (!Array.isArray(kinds) || kinds.length === 0) {
-    throw refusal('invalid_input', 'kinds', show(kinds), 'one kind of event or more')
+    throw refusal('invalid_input', 'kinds', show(kinds), 'an array of one or more event kinds')
   }
   for (const kind of kinds) {
     if (typeof kind === 'string' && isKnownKind(kind)) continue
     const meant = typeof kind === 'string' ? nearest(kind, eventKinds) : undefined
-    const allowed = meant === undefined ? `one of ${eventKinds.join(', ')}` : `a known one; did you mean ${meant}?`
+    const allowed =
+      meant === undefined ? `one of ${eventKinds.join(', ')}` : `a known event kind; did you mean ${meant}?`
     throw refusal('invalid_input', 'kind', show(kind), allowed)
   }
   return kinds as EventKind[]

@@ -52,7 +52,7 @@ export function checkCancelRequest(caller: Caller, request: CancelRequest): Canc
     return { ...checkTarget(caller, executionId), reason, graceMs }
   }
   if (grace !== undefined) {
-    throw refusal('invalid_input', 'grace', show(grace), 'left out by a holder, who need not be asked')
+    throw refusal('invalid_input', 'grace', show(grace), 'omitted when you cancel with the lease')
   }
   return { ...checkFence(caller, request as Fence), reason }
 }
@@ -230,7 +230,7 @@ function answer(executionId: ExecutionId, found: FoundRow | undefined): Outcome<
     case 'skipped':
       return new EngineError(
         'execution_not_cancellable',
-        `execution ${executionId} is ${state}; cancel needs a waiting, active or suspended one`,
+        `execution ${executionId} is ${state}; only a waiting, active or suspended execution can be cancelled`,
         { executionId, publicState: state },
       )
     default:

@@ -104,7 +104,7 @@ export function changePriorityOperation(
     ({ executionId, priority }, found) => {
       const state = found.public_state!
       if (isEnded(state)) {
-        const sentence = `execution ${executionId} is ${state}; its priority no longer matters. Replay it first`
+        const sentence = `execution ${executionId} is ${state}; its priority has no effect any more. Replay it first`
         return new EngineError('execution_terminal', sentence, { executionId, publicState: state })
       }
       return { kind: 'priority_changed', executionId, from: found.priority!, to: priority }

@@ -147,16 +147,16 @@ export async function claimById(sql: Sql, caller: Caller, request: ClaimByIdRequ
 
 function refusalOf(executionId: ExecutionId, served: Served, found: RowOf<typeof lookStatement.row>): EngineError {
   if (found.is_this_grant && found.is_expired) {
-    return new EngineError('grant_expired', `the grant for ${executionId} has run out; ask for another`, {
+    return new EngineError('grant_expired', `the grant for ${executionId} has expired; request another`, {
       executionId,
     })
   }
   if (!found.is_eligible) {
-    const sentence = `execution ${executionId} is ${found.public_state}; only one that waits can be claimed`
+    const sentence = `execution ${executionId} is ${found.public_state}; only a waiting execution can be claimed`
     return new EngineError('execution_not_runnable', sentence, { executionId, publicState: found.public_state })
   }
   const unserved = found.is_this_grant ? unservedError(executionId, served, found) : null
   if (unserved !== null) return unserved
-  const sentence = `no live grant for ${executionId} answers to this id, worker and instance; ask for one`
+  const sentence = `no active grant for ${executionId} has this id, worker and instance; request one`
   return new EngineError('grant_not_found', sentence, { executionId })
 }

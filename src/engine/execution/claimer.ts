@@ -148,7 +148,7 @@ export class Claimer {
     refuseUnknownFields('claim', request, fields)
     const { lanes, max = 1, startCount = max, wait, spread } = request
     if (!Array.isArray(lanes) || lanes.length === 0)
-      throw refusal('invalid_input', 'lanes', show(lanes), 'one lane or more')
+      throw refusal('invalid_input', 'lanes', show(lanes), 'an array of one or more lanes')
     if (!Number.isInteger(max) || max < 1 || max > mostClaims) {
       throw refusal('invalid_input', 'max', show(max), `a whole number from 1 to ${mostClaims}`)
     }
@@ -289,7 +289,7 @@ function namespacesOf(caller: Caller, wanted: readonly string[] | undefined): re
   if (namespaces === undefined || namespaces.every((one) => one === caller.namespace)) return [caller.namespace]
   throw new EngineError(
     'namespace_mismatch',
-    `this caller acts in '${caller.namespace}' and cannot claim from ${namespaces.join(', ')}; leave namespaces out`,
+    `this caller is bound to namespace '${caller.namespace}' and cannot claim from ${namespaces.join(', ')}; omit namespaces`,
     { bound: caller.namespace, wanted: namespaces },
   )
 }

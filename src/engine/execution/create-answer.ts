@@ -56,7 +56,9 @@ function met(item: NewExecution, row: MetRow): Duplicate | EngineError {
     if (row.met_namespace === item.queue.namespace && row.met_partition === item.partition) {
       return { kind: 'duplicate', executionId, publicState: row.public_state }
     }
-    return new EngineError('execution_id_taken', `execution id ${executionId} is taken; mint another`, { executionId })
+    return new EngineError('execution_id_taken', `execution id ${executionId} is already used; choose another`, {
+      executionId,
+    })
   }
   const first = formatExecutionId(item.partition, row.met_id!)
   if (Buffer.compare(row.met_request_hash, item.requestHash!) === 0) {
@@ -64,7 +66,7 @@ function met(item: NewExecution, row: MetRow): Duplicate | EngineError {
   }
   return new EngineError(
     'idempotency_conflict',
-    `idempotency key '${item.idempotencyKey}' was used for another request, which made ${first}; use another key, or send that request again`,
+    `idempotency key '${item.idempotencyKey}' was already used for a different request, which created ${first}; use another key, or repeat that request`,
     { idempotencyKey: item.idempotencyKey, executionId: first },
   )
 }

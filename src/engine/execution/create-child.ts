@@ -162,15 +162,15 @@ function answer(item: NewExecution, row: AnswerRow, again: boolean): Outcome<Cre
   }
   if (!row.is_locked) return held
   if (isEnded(publicState)) {
-    const sentence = `parent ${parentId} is ${publicState}; only one that has not ended has children`
+    const sentence = `parent ${parentId} is ${publicState}; only an execution that has not ended can have children`
     return new EngineError('execution_terminal', sentence, { executionId: parentId, publicState })
   }
   if (row.is_sub_flow === true) {
-    const sentence = `parent ${parentId} stands for a flow and has no children; add a member to that flow`
+    const sentence = `parent ${parentId} represents a nested flow and cannot have children; add a member to that flow`
     return new EngineError('invalid_dependency', sentence, { executionId: parentId })
   }
   if (depth >= limits.childDepth) {
-    const sentence = `parent ${parentId} is itself a child of depth ${depth}, which is the deepest; create this one without a parent`
+    const sentence = `parent ${parentId} is at the maximum child depth of ${depth}; create this execution without a parent`
     return new EngineError('child_depth_limit', sentence, { executionId: parentId, depth })
   }
   return answerOf(item, row, again)

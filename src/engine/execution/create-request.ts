@@ -180,7 +180,7 @@ export function checkCreateRequest(caller: Acting, request: CreateRequest, flowI
     tags: request.tags === undefined ? null : checkTags(request.tags),
   }
   if (flowId !== undefined && asked.parent !== null) {
-    throw refusal('invalid_input', 'parentId', 'given', 'left out: a member of a flow has no parent')
+    throw refusal('invalid_input', 'parentId', 'given', 'omitted: a member of a flow has no parent')
   }
   return Object.assign(asked, checkIdentity(request, asked, flowId), {
     creator: request.creator === undefined ? creatorOf(caller) : checkText('creator', request.creator, creatorRule),
@@ -225,12 +225,12 @@ function checkIdentity(
   if (owner !== null && partition !== wanted) {
     throw new EngineError(
       'invalid_partition',
-      `execution id ${executionId} has partition ${partition}, but ${owner} belongs to ${wanted}; mint the id from that, or leave the id out`,
+      `execution id ${executionId} has partition ${partition}, but ${owner} belongs to ${wanted}; create the id from that, or omit it`,
       { executionId, partition, wanted },
     )
   }
   if (uuid === parent?.uuid) {
-    throw refusal('invalid_input', 'parentId', `the execution's own id`, 'that of another execution')
+    throw refusal('invalid_input', 'parentId', `the execution's own id`, 'the id of another execution')
   }
   // As it is stored: a uuid may be written in capitals.
   return { executionId: formatExecutionId(partition, uuid), minted: false, partition, uuid }
@@ -250,12 +250,12 @@ function ownerOf(within: {
 
 function refuseBoth(one: string, oneValue: unknown, other: string, otherValue: unknown): void {
   if (oneValue === undefined || otherValue === undefined) return
-  throw new EngineError('invalid_input', `${one} and ${other} are both given; give one of them`, { field: one })
+  throw new EngineError('invalid_input', `${one} and ${other} are both given; pass only one of them`, { field: one })
 }
 
 function refuseWithout(one: string, oneValue: unknown, other: string, otherValue: unknown): void {
   if (oneValue === undefined || otherValue !== undefined) return
-  throw new EngineError('invalid_input', `${one} is given without ${other}; give both or neither`, { field: one })
+  throw new EngineError('invalid_input', `${one} is given without ${other}; pass both or neither`, { field: one })
 }
 
 export function checkPayload(payload: unknown): Uint8Array {

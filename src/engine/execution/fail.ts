@@ -92,7 +92,7 @@ function checkError(error: unknown): Uint8Array {
     throw refusal('invalid_input', 'error', show(error), 'bytes (base64 over HTTP)')
   }
   if (error.byteLength <= limits.errorBytes) return error
-  const sentence = `error is ${error.byteLength} bytes; at most ${limits.errorBytes} are stored. Cut it, and say so`
+  const sentence = `error is ${error.byteLength} bytes; at most ${limits.errorBytes} are stored. Truncate it`
   throw new EngineError('payload_too_large', sentence, {
     field: 'error',
     bytes: error.byteLength,

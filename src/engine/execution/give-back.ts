@@ -57,7 +57,7 @@ export function checkDelayRequest(caller: Caller, request: DelayRequest): GivenB
   refuseUnknownFields('delay', request, ['executionId', 'leaseId', 'leaseEpoch', 'for', 'until', 'reason'])
   const { for: duration, until, reason } = request
   if ((duration === undefined) === (until === undefined)) {
-    throw new EngineError('invalid_input', 'delay takes either for, a duration, or until, a time', { field: 'for' })
+    throw new EngineError('invalid_input', 'delay takes either for (a duration) or until (a time)', { field: 'for' })
   }
   return {
     ...checkFence(caller, request),

@@ -173,15 +173,19 @@ export function grantOperation(sql: Sql): SetOperation<NewGrant, Granted> {
       }),
     ({ executionId, grantId, served }, found) => {
       if (found.is_eligible !== true) {
-        const sentence = `execution ${executionId} is ${found.public_state}; a grant needs one that can be claimed now`
+        const sentence = `execution ${executionId} is ${found.public_state}; only an execution that can be claimed now can be granted`
         return new EngineError('execution_not_runnable', sentence, { executionId, publicState: found.public_state })
       }
       const unserved = unservedError(executionId, served, found)
       if (unserved !== null) return unserved
       if (found.is_granted === true) {
-        return new EngineError('grant_exists', `execution ${executionId} has a live grant; wait until it ends`, {
-          executionId,
-        })
+        return new EngineError(
+          'grant_exists',
+          `execution ${executionId} already has an active grant; wait until it expires`,
+          {
+            executionId,
+          },
+        )
       }
       return { kind: 'granted', executionId, grantId, expiresAt: found.granted_until_ms! }
     },

@@ -108,7 +108,7 @@ function refuseTogether(leading: Readonly<Record<string, unknown>>): void {
   if (given.length < 2) return
   throw new EngineError(
     'invalid_input',
-    `a list is by one of ${Object.keys(leading).join(', ')}; ${given.join(' and ')} are given`,
+    `a list takes only one of ${Object.keys(leading).join(', ')}; ${given.join(' and ')} are given`,
     {
       fields: given,
     },
@@ -154,7 +154,7 @@ function readCursor(source: ListSource, filter: ListFilter, cursor: string): rea
   if (partition === filter.partition) return [uuid]
   throw new EngineError(
     'invalid_cursor',
-    `the cursor is of partition ${partition}, the list of ${filter.partition}; begin without one`,
+    `the cursor is of partition ${partition}, the list of ${filter.partition}; start without a cursor`,
   )
 }
 

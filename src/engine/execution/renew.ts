@@ -204,7 +204,7 @@ function checkRenewal(caller: Caller, lease: RenewedLease): (Held & { readonly i
 function checkLease(caller: Caller, lease: Fence, ...further: readonly string[]): Held | EngineError {
   try {
     if (typeof lease !== 'object' || lease === null) {
-      return refusal('invalid_input', 'leases', `a list with ${show(lease)}`, 'a list of leases, as claims gave them')
+      return refusal('invalid_input', 'leases', `a list with ${show(lease)}`, 'a list of leases, as returned by claims')
     }
     refuseUnknownFields('leases', lease, ['executionId', 'leaseId', 'leaseEpoch', ...further])
     return checkFence(caller, lease)

@@ -66,11 +66,11 @@ export interface Replayable extends Omit<Replayed, 'kind' | 'reopened'> {
 
 export function refusalOf({ executionId, from, replayCount, mostReplays }: Replayable): EngineError | null {
   if (!isEnded(from)) {
-    const sentence = `execution ${executionId} is ${from}; replay needs one that has ended`
+    const sentence = `execution ${executionId} is ${from}; only an execution that has ended can be replayed`
     return new EngineError('execution_not_terminal', sentence, { executionId, publicState: from })
   }
   if (replayCount >= mostReplays) {
-    const sentence = `execution ${executionId} was replayed ${replayCount} times, which is the most; create a new one`
+    const sentence = `execution ${executionId} has been replayed ${replayCount} times, the maximum; create a new execution`
     return new EngineError('replay_limit', sentence, { executionId, replayCount })
   }
   return null

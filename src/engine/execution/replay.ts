@@ -144,7 +144,7 @@ export function replayOperation(
       if (found.is_member === true && isEnded(from)) return fromName === null ? isMember : notFromStep(executionId)
       const refused = refusalOf(replayable)
       if (refused !== null || found.is_from_known === true) return refused ?? replayedAs(replayable)
-      const sentence = `execution ${executionId} has recorded no step ${show(fromName)}; steps.list tells those it has`
+      const sentence = `execution ${executionId} has no recorded step ${show(fromName)}; steps.list returns its steps`
       return new EngineError('step_not_found', sentence, { executionId, step: fromName })
     },
     { onReady },
@@ -167,7 +167,7 @@ export function replayOperation(
 }
 
 function notFromStep(executionId: ExecutionId): EngineError {
-  const sentence = `execution ${executionId} belongs to a flow, whose members are replayed from their start; leave out from`
+  const sentence = `execution ${executionId} belongs to a flow, whose members can only be replayed from the start; omit from`
   return new EngineError('unsupported', sentence, { executionId })
 }
 

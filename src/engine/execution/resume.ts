@@ -130,7 +130,7 @@ export function resumeOperation(
     ({ executionId, delayMs }, { public_state: found, delay_until_ms: delayUntil, repeated }) => {
       if (repeated !== null) return { kind: 'resumed', executionId, ...(repeated as Pick<Resumed, 'delayUntil'>) }
       if (found !== 'suspended') {
-        const sentence = `execution ${executionId} is ${found}; resume needs a suspended one`
+        const sentence = `execution ${executionId} is ${found}; only a suspended execution can be resumed`
         return new EngineError('execution_not_suspended', sentence, { executionId, publicState: found })
       }
       if (delayMs > 0) onDelay(delayMs)

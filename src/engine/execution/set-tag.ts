@@ -63,7 +63,7 @@ export async function setTag(sql: Sql, caller: Caller, executionId: string, key:
   if (written.length === 0) {
     throw new EngineError(
       'invalid_tag',
-      `execution ${executionId} has ${limits.tagCount} tags already, which is the most`,
+      `execution ${executionId} has ${limits.tagCount} tags already, the maximum; overwrite one of them`,
       {
         executionId,
         allowed: limits.tagCount,

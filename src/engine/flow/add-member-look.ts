@@ -92,7 +92,7 @@ export function foundMember(asked: Addition, looked: Looked): { readonly uuid: s
   const executionId = formatExecutionId(partition, first)
   throw new EngineError(
     'idempotency_conflict',
-    `idempotency key '${idempotencyKey}' was used for another request, which made ${executionId}; use another key, or send that request again`,
+    `idempotency key '${idempotencyKey}' was already used for a different request, which created ${executionId}; use another key, or repeat that request`,
     { idempotencyKey, executionId },
   )
 }
@@ -101,7 +101,9 @@ export function refuseUnaddable(asked: Addition, flow: LockedFlow, looked: Looke
   const { flowId, executionId, partition, name, created } = asked
   const exists = looked.namespace !== null
   if (created !== null && exists) {
-    throw new EngineError('execution_id_taken', `execution id ${executionId} is taken; mint another`, { executionId })
+    throw new EngineError('execution_id_taken', `execution id ${executionId} is already used; choose another`, {
+      executionId,
+    })
   }
   const isHere = looked.namespace === flow.namespace && looked.partition_key === partition
   if (created === null && !isHere) {
@@ -109,12 +111,12 @@ export function refuseUnaddable(asked: Addition, flow: LockedFlow, looked: Looke
   }
   if (looked.other_flow_id !== null) {
     const other = formatFlowId(partition, looked.other_flow_id)
-    const sentence = `execution ${executionId} is a member of flow ${other}; it can be in one only`
+    const sentence = `execution ${executionId} already belongs to flow ${other}; an execution can be in only one flow`
     throw new EngineError('execution_in_other_flow', sentence, { executionId, flowId: other })
   }
   if (looked.name_holder_id !== null) {
     const holder = formatExecutionId(partition, looked.name_holder_id)
-    const sentence = `flow ${flowId} has a member called ${show(name)}, ${holder}; give this one another name`
+    const sentence = `flow ${flowId} already has a member named ${show(name)}, ${holder}; choose another name`
     throw new EngineError('member_name_taken', sentence, { flowId, name, executionId: holder })
   }
   refuseTooLarge(flowId, flow.member_count + 1, flow.edge_count + (created?.edges.length ?? 0))
@@ -129,6 +131,6 @@ export function refuseUnknownUpstreams(
   const unknown = created?.edges.find((edge) => !found.has(edge.upstreamUuid))
   if (unknown !== undefined) throw notInFlow(flowId, formatExecutionId(partition, unknown.upstreamUuid))
   if (metEdgeId === undefined) return
-  const sentence = `flow ${flowId} has an edge ${metEdgeId} already; use another id, or leave it out`
+  const sentence = `flow ${flowId} already has an edge ${metEdgeId}; use another id, or omit it`
   throw new EngineError('edge_exists', sentence, { flowId, edgeId: metEdgeId })
 }

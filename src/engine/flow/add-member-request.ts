@@ -53,12 +53,12 @@ export function checkAddition(target: FlowTarget, namespace: string, request: Ad
   const { execution, executionId, after, policy } = request
   if ((execution === undefined) === (executionId === undefined)) {
     const found = execution === undefined ? 'neither is given' : 'both are given'
-    throw new EngineError('invalid_input', `execution or executionId makes the member, and ${found}; give one of them`)
+    throw new EngineError('invalid_input', `pass either execution or executionId; ${found}`)
   }
   const expectedRevision = checkExpectedRevision(request.expectedRevision)
   if (executionId !== undefined) {
     if (after !== undefined || policy !== undefined) {
-      throw refusal('invalid_input', 'after', 'given', 'left out: add what exists, then connect it')
+      throw refusal('invalid_input', 'after', 'given', 'omitted: add the existing execution first, then connect it')
     }
     const { uuid } = checkPartition(target, executionId)
     return { ...target, ...named(request.name, executionId), executionUuid: uuid, expectedRevision, created: null }
@@ -82,7 +82,7 @@ function checkPartition({ flowId, partition: wanted }: FlowTarget, executionId: 
   if (parts.partition === wanted) return parts
   throw new EngineError(
     'invalid_partition',
-    `execution ${executionId} has partition ${parts.partition}, and flow ${flowId} has ${wanted}; a flow's members share its partition`,
+    `execution ${executionId} has partition ${parts.partition}, and flow ${flowId} has ${wanted}; the members of a flow must have its partition`,
     { executionId, partition: parts.partition, wanted },
   )
 }
@@ -99,7 +99,7 @@ function checkInbound(target: FlowTarget, downstreamUuid: string, { after = [], 
     refuseUnknownFields(field, edge, ['edgeId', 'upstream', 'kind', 'dataRef'])
     const upstreamUuid = checkMember(target, edge.upstream)
     if (upstreams.has(upstreamUuid)) {
-      const sentence = `${field} leads from ${edge.upstream}, as an edge before it does; leave one of them out`
+      const sentence = `${field} has the same upstream as an earlier edge, ${edge.upstream}; remove one of them`
       throw new EngineError('edge_exists', sentence, { field })
     }
     upstreams.add(upstreamUuid)

@@ -271,7 +271,7 @@ function checkCancelFlowRequest(caller: Caller, request: CancelFlowRequest) {
 }
 
 function hasEnded(flowId: FlowId, outcome: TerminalOutcome): EngineError {
-  const sentence = `flow ${flowId} has ended (${outcome}); cancel needs one that has not`
+  const sentence = `flow ${flowId} has already ended (${outcome}) and cannot be cancelled`
   return new EngineError('flow_terminal', sentence, { flowId, outcome })
 }
 

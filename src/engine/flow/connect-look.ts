@@ -84,7 +84,7 @@ export function sameEdge(asked: NewConnection, found: readonly FoundEdge[]): Fou
   )
   throw new EngineError(
     'edge_exists',
-    `flow ${flowId} has an edge ${edge.edge_id} from ${upstream} to ${downstream} (${edge.kind}); use that one, or another id`,
+    `flow ${flowId} already has an edge ${edge.edge_id} from ${upstream} to ${downstream} (${edge.kind}); use that edge, or another id`,
     { flowId, edgeId: edge.edge_id, upstream, downstream, kind: edge.kind, dataRef: edge.data_ref },
   )
 }
@@ -97,11 +97,11 @@ export function refuseUnconnectable(asked: NewConnection, looked: Looked): JoinP
   if (looked.downstream_name === null) throw notInFlow(flowId, executionId)
   if (!mayBeBlocked(looked)) {
     const state = looked.group_state === 'satisfied' ? 'free to run' : looked.public_state
-    const sentence = `execution ${executionId} is ${state}; an edge needs a downstream that has not started`
+    const sentence = `execution ${executionId} is ${state}; only an execution that has not started accepts inbound edges`
     throw new EngineError('execution_not_runnable', sentence, { executionId, publicState: looked.public_state })
   }
   if (looked.is_sealed === true) {
-    const sentence = `what execution ${executionId} waits for is sealed; it takes no more inbound edges`
+    const sentence = `the dependencies of execution ${executionId} are sealed; it accepts no more inbound edges`
     throw new EngineError('group_sealed', sentence, { executionId })
   }
   return policyOf(asked.policy, looked, executionId)
@@ -128,7 +128,7 @@ function policyOf(asked: JoinPolicy | null, looked: Looked, executionId: Executi
   if (isSame) return found
   throw new EngineError(
     'invalid_dependency',
-    `execution ${executionId} waits by ${kind} since its first edge; leave the policy out`,
+    `execution ${executionId} has had the policy ${kind} since its first edge; omit the policy`,
     { executionId, policy: found },
   )
 }

@@ -52,6 +52,6 @@ export function checkMember({ flowId, partition: wanted }: FlowTarget, execution
 }
 
 export function notInFlow(flowId: FlowId, executionId: string): EngineError {
-  const sentence = `execution ${executionId} is no member of flow ${flowId}; add it first`
+  const sentence = `execution ${executionId} is not a member of flow ${flowId}; add it first`
   return new EngineError('execution_not_in_flow', sentence, { flowId, executionId })
 }

@@ -80,7 +80,7 @@ export async function listEdges(
   refuseUnknownFields('flows.edges', request, ['from', 'to', 'limit', 'cursor'])
   const { from, to, cursor } = request
   if (from !== undefined && to !== undefined) {
-    const sentence = 'edges are listed from a member or to one; from and to are both given'
+    const sentence = 'from and to are both given; pass only one of them'
     throw new EngineError('invalid_input', sentence, { fields: ['from', 'to'] })
   }
   const { partition, uuid } = parseFlowId(flowId)

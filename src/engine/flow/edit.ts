@@ -30,7 +30,7 @@ export function checkFlowTarget(caller: Caller, flowId: string): FlowTarget {
 export function checkExpectedRevision(value: unknown): number | null {
   if (value === undefined) return null
   if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number
-  throw refusal('invalid_input', 'expectedRevision', show(value), 'a whole number from 0 on')
+  throw refusal('invalid_input', 'expectedRevision', show(value), 'a whole number of at least 0')
 }
 
 /** Waits for whoever holds the tree. */
@@ -129,7 +129,7 @@ export function refuseNoLongerOpen(flowId: FlowId, flow: LockedFlow): void {
 }
 
 function notOpen(code: 'flow_terminal' | 'flow_closed', flowId: FlowId, fact: string): EngineError {
-  const sentence = `flow ${flowId} ${fact} and takes no more members or edges; make another flow`
+  const sentence = `flow ${flowId} ${fact} and accepts no more members or edges; create another flow`
   return new EngineError(code, sentence, { flowId })
 }
 
@@ -138,7 +138,7 @@ export function refuseStale(flowId: FlowId, flow: LockedFlow, expected: number |
   if (expected === null || expected === found) return
   throw new EngineError(
     'stale_graph_revision',
-    `flow ${flowId} has revision ${found}, not ${expected}; read the graph again and decide anew`,
+    `flow ${flowId} is at revision ${found}, not ${expected}; read the graph again and retry`,
     { flowId, graphRevision: found, expectedRevision: expected },
   )
 }

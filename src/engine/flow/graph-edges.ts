@@ -66,7 +66,7 @@ export function readGroups(groups: readonly GraphGroup[], numbers: Numbers, at: 
     refuseUnknownFields(field, group, ['downstream', 'policy'])
     const number = numberOf(`${field}.downstream`, group.downstream, numbers)
     if (policies.has(number)) {
-      throw refusal('invalid_input', `${field}.downstream`, show(group.downstream), 'a member without another group')
+      throw refusal('invalid_input', `${field}.downstream`, show(group.downstream), 'a member that has no other group')
     }
     policies.set(number, parseJoinPolicy(`${field}.policy`, group.policy))
   })
@@ -74,7 +74,7 @@ export function readGroups(groups: readonly GraphGroup[], numbers: Numbers, at: 
 }
 
 function secondEdge(field: string, fact: string): EngineError {
-  return new EngineError('edge_exists', `${field} ${fact}, as an edge before it does; leave one of them out`, { field })
+  return new EngineError('edge_exists', `${field} ${fact}, like an earlier edge; remove one of them`, { field })
 }
 
 // Looking for the name that was meant takes long where there are many.

@@ -120,14 +120,14 @@ class GraphReader {
 
   #refuseSecond({ executionId, minted, idempotencyKey }: CheckedExecution, flow: NewFlow, field: string): void {
     if (!minted && this.#givenIds.has(executionId)) {
-      const sentence = `${field} has the id ${executionId}, as a member before it does; give each an id of its own`
+      const sentence = `${field} has the same id as an earlier member, ${executionId}; use another id`
       throw new EngineError('execution_id_taken', sentence, { executionId, field })
     }
     if (!minted) this.#givenIds.add(executionId)
     if (idempotencyKey === null) return
     const key = `${flow.uuid} ${idempotencyKey}`
     if (this.#keys.has(key)) {
-      const sentence = `${field} has the idempotency key ${show(idempotencyKey)}, as a member before it does; use another`
+      const sentence = `${field} has the same idempotency key as an earlier member, ${show(idempotencyKey)}; use another key`
       throw new EngineError('idempotency_conflict', sentence, { idempotencyKey, field })
     }
     this.#keys.add(key)
@@ -156,14 +156,19 @@ class GraphReader {
     if (this.#bytes <= limits.batchBodyBytes) return
     throw new EngineError(
       'payload_too_large',
-      `the graph is larger than ${limits.batchBodyBytes} bytes; keep large inputs elsewhere and send references`,
+      `the graph is larger than ${limits.batchBodyBytes} bytes; store large inputs elsewhere and send references`,
       { limit: limits.batchBodyBytes },
     )
   }
 
   #refuseNoneOrTooMany(memberCount: number, edgeCount: number, at: string): void {
     if (memberCount === 0) {
-      throw refusal('invalid_input', `${at}members`, 'empty', 'one at least; flows.create makes a flow without any')
+      throw refusal(
+        'invalid_input',
+        `${at}members`,
+        'empty',
+        'an array of at least one member; flows.create creates an empty flow',
+      )
     }
     const members = this.#members.length + memberCount
     const edges = this.#edges.length + edgeCount
@@ -185,7 +190,7 @@ function numberMembers(members: readonly GraphMember[], at: string): ReadonlyMap
     const name = checkMemberName(`${field}.name`, member.name)
     const first = numbers.get(name)
     if (first !== undefined) {
-      const sentence = `${at}members[${first}] and ${field} are both called ${show(name)}; give each a name of its own`
+      const sentence = `${at}members[${first}] and ${field} are both named ${show(name)}; use different names`
       throw new EngineError('member_name_taken', sentence, { field, name })
     }
     numbers.set(name, number)
@@ -212,7 +217,7 @@ function checkPolicy(policy: JoinPolicy | undefined, name: string, total: number
 }
 
 function tooDeep(at: string): EngineError {
-  const sentence = `${at}members are in the flow of a flow, too deep; flows are nested at most ${limits.flowDepth} deep`
+  const sentence = `${at}members is nested too deep; flows can be nested at most ${limits.flowDepth} levels deep`
   return new EngineError('invalid_input', sentence, { field: `${at}members`, limit: limits.flowDepth })
 }
 

@@ -6,17 +6,17 @@ import { limits } from '../../model/limits.ts'
 import { show } from '../../model/text.ts'
 
 export function selfEdge(edge: string, name: string): EngineError {
-  const sentence = `${edge} leads from ${show(name)} to itself; leave it out`
+  const sentence = `${edge} leads from ${show(name)} to itself; remove it`
   return new EngineError('invalid_dependency', sentence, { edge, name })
 }
 
 export function cycleDetected(names: readonly string[]): EngineError {
-  const sentence = `the flow would depend on itself: ${showCycle(names)}; leave out one of these edges`
+  const sentence = `the flow would depend on itself: ${showCycle(names)}; remove one of these edges`
   return new EngineError('cycle_detected', sentence, { path: names.slice(0, 100) })
 }
 
 export function tooFewEdges(name: string, needed: number, total: number): EngineError {
-  const sentence = `member ${show(name)} waits for ${needed} of its inbound edges and has ${total}; add edges or ask for fewer`
+  const sentence = `member ${show(name)} needs ${needed} inbound edges and has ${total}; add edges, or lower the number needed`
   return new EngineError('invalid_dependency', sentence, { name, needed, total })
 }
 
@@ -29,7 +29,7 @@ export function refuseTooLarge(flowId: FlowId, members: number, edges: number): 
 }
 
 export function flowIdTaken(flowId: FlowId): EngineError {
-  const sentence = `flow ${flowId} exists and was made by another request; mint a new id, or leave it out`
+  const sentence = `flow ${flowId} already exists, created by another request; use a new id, or omit it`
   return new EngineError('flow_id_taken', sentence, { flowId })
 }
 

@@ -23,7 +23,7 @@ const isBacklogged = `exists (
 export const flowInvariants = [
   invariant(
     'flow-member',
-    'a member tells of its flow, and of the flow that it stands for',
+    'the flags of a member match its flow and its nested flow',
     `
 select m.execution_id::text as subject, concat_ws(' ', 'flow', e.flow_id, 'attached', e.attached) as found
 from flowfabric.ff_flow_member m
@@ -37,7 +37,7 @@ where e.flow_id is distinct from m.flow_id
   ),
   invariant(
     'flow-blocked',
-    'a blocked member waits for an edge, stands for a flow that lives, or is to be cancelled',
+    'a blocked member waits for an edge, represents a nested flow that has not ended, or is about to be cancelled',
     `
 select e.execution_id::text as subject, concat_ws(' ', 'group', g.state, g.satisfied, 'of', g.total) as found
 from flowfabric.ff_flow_member m
@@ -51,7 +51,7 @@ where e.eligibility_state = 'blocked_by_dependencies'
   ),
   invariant(
     'flow-group',
-    'the counters of a group are those of its edges, and it waits only while they leave it open',
+    'the counters of a group match its edges, and it waits only while they are undecided',
     `
 select g.downstream_id::text as subject,
   concat_ws(' ', g.state, g.satisfied, g.failed, g.skipped, 'of', g.total, 'but', x.satisfied, x.failed, x.skipped, 'of',
@@ -70,7 +70,7 @@ where (g.total, g.satisfied, g.failed, g.skipped) is distinct from (x.total, x.s
   ),
   invariant(
     'flow-edge',
-    'an edge from what has ended is resolved, still owed, or in a flow that has not begun',
+    'an edge from an ended execution is resolved, still queued, or in a flow that has not started',
     `
 select x.edge_id::text as subject, concat(x.kind, ' from what is ', u.public_state) as found
 from flowfabric.ff_edge x
@@ -83,7 +83,7 @@ where x.resolution is null and u.lifecycle_phase = 'terminal' and (x.kind = 'sta
   ),
   invariant(
     'flow-counters',
-    'the counters of a flow are those of its members whose ending is not owed, and it has ended when it has begun, is closed and all are counted',
+    'the counters of a flow match its members whose endings are processed, and it has ended once it has started, is closed and all members are counted',
     `
 select f.flow_id::text as subject,
   concat_ws(' ', f.outcome, f.success_count, f.failed_count, f.cancelled_count, f.expired_count, f.skipped_count, 'of',
@@ -111,7 +111,7 @@ where (f.member_count, f.success_count, f.failed_count, f.cancelled_count, f.exp
   ),
   invariant(
     'flow-cancelled',
-    'what goes with a cancelled flow has ended, or is to be cancelled',
+    'members of a cancelled flow have ended, or are about to be cancelled',
     `
 select e.execution_id::text as subject, concat(e.public_state, ' in a flow cancelled by ', f.cancel_policy) as found
 from flowfabric.ff_flow_core f

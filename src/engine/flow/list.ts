@@ -193,7 +193,7 @@ async function look(sql: Sql, source: Source, filter: Filter, start: Key, limit:
 
 function checkFilter(caller: Caller, { namespace, state, partition, idPrefix }: ListFlowsRequest): Filter {
   if (partition !== undefined && idPrefix !== undefined) {
-    const sentence = 'a list is by one of partition, idPrefix; both are given'
+    const sentence = 'a list takes only one of partition, idPrefix; both are given'
     throw new EngineError('invalid_input', sentence, { fields: ['partition', 'idPrefix'] })
   }
   const wanted = namespace === undefined ? null : checkNamespace(namespace)
@@ -208,7 +208,7 @@ function checkFilter(caller: Caller, { namespace, state, partition, idPrefix }: 
 function checkState(state: unknown): FlowState {
   if ((flowStates as readonly unknown[]).includes(state)) return state as FlowState
   const near = typeof state === 'string' ? nearest(state, flowStates) : undefined
-  const allowed = near === undefined ? `one of ${flowStates.join(', ')}` : `a known one; did you mean ${near}?`
+  const allowed = near === undefined ? `one of ${flowStates.join(', ')}` : `a known state; did you mean ${near}?`
   throw refusal('invalid_input', 'state', show(state), allowed)
 }
 
@@ -223,7 +223,7 @@ function readCursor(source: Source, filter: Filter, cursor: string): Key {
   if (source !== byPartition) return decodeCursor(listName(source, filter), cursor, source.shape)
   const { partition, uuid } = parseCursorId(cursor)
   if (partition === filter.partition) return [uuid]
-  const sentence = `the cursor is of partition ${partition}, the list of ${filter.partition}; begin without one`
+  const sentence = `the cursor is of partition ${partition}, the list of ${filter.partition}; start without a cursor`
   throw new EngineError('invalid_cursor', sentence)
 }
 

@@ -195,7 +195,7 @@ function decideReplay(
     throw new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
   }
   if (root.length === 0) {
-    const sentence = `the flow of execution ${executionId} is gone; create a new execution instead`
+    const sentence = `the flow of execution ${executionId} no longer exists; create a new execution instead`
     throw new EngineError('flow_not_found', sentence, { executionId })
   }
   const replayable: Replayable = {
@@ -235,12 +235,12 @@ function refusalOfMember(
     return new EngineError('flow_terminal', sentence, { executionId, flowId })
   }
   if (found.is_sub_flow) {
-    const sentence = `execution ${executionId} stands for a flow and lives again with it; replay a member of that flow`
+    const sentence = `execution ${executionId} represents a nested flow; replay a member of that flow instead`
     return new EngineError('execution_not_runnable', sentence, { executionId, publicState: found.public_state })
   }
   if (found.group_state === 'impossible') {
     const upstreamId = formatExecutionId(partition, found.lost_upstream_id!)
-    const sentence = `execution ${executionId} depends on ${upstreamId}, which is ${found.lost_upstream_state}; replay that one`
+    const sentence = `execution ${executionId} depends on ${upstreamId}, which is ${found.lost_upstream_state}; replay that execution instead`
     return new EngineError('execution_not_runnable', sentence, { executionId, upstreamId })
   }
   return null

@@ -90,7 +90,7 @@ export async function seal(means: FlowMeans, caller: Caller, request: SealReques
 
 function checkTotal({ member_name: name, quorum, total }: RowOf<typeof look.row>): number {
   if (total === null) {
-    const sentence = `member '${name}' has no inbound edges, so that there is nothing to seal; connect it first`
+    const sentence = `member '${name}' has no inbound edges to seal; connect it first`
     throw new EngineError('invalid_dependency', sentence, { name })
   }
   if (quorum !== null && quorum > total) throw tooFewEdges(name, quorum, total)

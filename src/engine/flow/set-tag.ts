@@ -59,6 +59,6 @@ export async function setFlowTag(sql: Sql, caller: Caller, flowId: string, key: 
   const [, found, written] = await sql.pipeline(calls, { lockTimeoutMs })
   if (found.length === 0) throw flowNotFound(flowId)
   if (written.length > 0) return
-  const sentence = `flow ${flowId} has ${limits.tagCount} tags already, which is the most`
+  const sentence = `flow ${flowId} has ${limits.tagCount} tags already, the maximum; overwrite one of them`
   throw new EngineError('invalid_tag', sentence, { flowId, allowed: limits.tagCount })
 }

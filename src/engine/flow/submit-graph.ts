@@ -211,7 +211,7 @@ function submittedFlow(root: NewFlow, rows: readonly MemberRow[]): SubmittedFlow
 function idTaken(executionId: ExecutionId): EngineError {
   return new EngineError(
     'execution_id_taken',
-    `execution ${executionId} exists already; a graph makes its members, so mint a new id or leave it out`,
+    `execution ${executionId} already exists; a graph creates its members, so use a new id or omit it`,
     { executionId },
   )
 }

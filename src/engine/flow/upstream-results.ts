@@ -149,6 +149,6 @@ const nameRule = { minBytes: 1, maxBytes: Math.max(limits.memberNameBytes, limit
 function checkNames(names: unknown): readonly string[] {
   if (names === undefined) return []
   const isList = Array.isArray(names) && names.length > 0
-  if (!isList) throw refusal('invalid_input', 'names', show(names), 'one name or more, or left out')
+  if (!isList) throw refusal('invalid_input', 'names', show(names), 'an array of one or more names, or omitted')
   return Array.from(names, (name: unknown, index) => checkText(`names[${index}]`, name, nameRule))
 }

@@ -68,6 +68,6 @@ export async function waitForFlow(
 }
 
 function timedOut(flowId: string, timeoutMs: number): EngineError {
-  const sentence = `flow ${flowId} has not ended within ${timeoutMs} ms; it goes on, wait again or look at flows.describe`
+  const sentence = `flow ${flowId} did not finish within ${timeoutMs} ms and is still open; wait again, or read it with flows.describe`
   return new EngineError('wait_timed_out', sentence, { flowId, timeoutMs })
 }

@@ -48,7 +48,7 @@ export async function checkHealth(
   refuseUnknownFields('health.check', request, ['timeout', 'deep', 'onLooked'])
   const { deep = false, onLooked = () => {} } = request
   const timeoutMs = parseDuration('timeout', request.timeout ?? (deep ? '30s' : '2s'))
-  if (timeoutMs === 0) throw refusal('invalid_input', 'timeout', '0', 'longer than nothing')
+  if (timeoutMs === 0) throw refusal('invalid_input', 'timeout', '0', 'longer than 0 ms')
   const looking = { sql, timeoutMs }
   const total = checks.length + 2 + (deep ? invariants.length : 0)
   const findings: Finding[] = [...(await orUnknown('server', () => findServer(looking)))]

@@ -32,9 +32,11 @@ export async function findLogBlocks(looking: Looking): Promise<Finding[]> {
   const left = Math.max(0, (last?.end ?? log.nextId) - log.nextId)
   const room = `there is room for ${left} more`
   if (!may_make || !may_drop) {
-    const what = may_make ? 'drop old blocks of the event log' : `make the event log's next block, and ${room} events`
-    const next = `As the owner of the tables run: flowfabric migrate --grant-to ${JSON.stringify(role)}.`
-    return [finding('event log', 'trouble', `Role ${role} may not ${what}.`, { next })]
+    const what = may_make
+      ? 'drop old blocks of the event log'
+      : `create the next block of the event log, and ${room} events`
+    const next = `As the owner of the tables, run: flowfabric migrate --grant-to ${JSON.stringify(role)}.`
+    return [finding('event log', 'trouble', `Role ${role} lacks the permission to ${what}.`, { next })]
   }
   const size = last === undefined ? 0 : last.end - last.first
   if (left > size * (1 - nearlyFull)) return [finding('event log', 'fine', 'The event log has room to grow.')]
@@ -43,7 +45,9 @@ export async function findLogBlocks(looking: Looking): Promise<Finding[]> {
       'event log',
       looking.sql.kind === 'embedded' ? 'note' : 'trouble',
       `The event log's last block is nearly full: ${room} events, and the next block does not exist.`,
-      { next: 'The duty log-blocks makes it: start a worker or a server. Otherwise a write makes it.' },
+      {
+        next: 'Start a worker or a server: its duty log-blocks creates the block. Otherwise the next write creates it.',
+      },
     ),
   ]
 }

@@ -28,13 +28,13 @@ export async function orUnknown(check: string, find: () => Promise<readonly Find
   } catch (error) {
     const state = sqlState(error)
     if (state === '57014') {
-      const next = 'Give it more time, or look again when the database is less busy.'
-      return [finding(check, 'unknown', 'It took too long to look at.', { next })]
+      const next = 'Raise the timeout, or check again when the database is less busy.'
+      return [finding(check, 'unknown', 'The check timed out.', { next })]
     }
     if (state === '42501')
-      return [finding(check, 'unknown', `This role may not look at it: ${(error as Error).message}.`)]
+      return [finding(check, 'unknown', `This role lacks the permission to check it: ${(error as Error).message}.`)]
     const { code, message } = asEngineError(error)
     if (code === 'engine_closed' || code === 'database_unreachable') throw error
-    return [finding(check, 'unknown', `It could not be looked at: ${message}.`)]
+    return [finding(check, 'unknown', `The check failed: ${message}.`)]
   }
 }

@@ -21,7 +21,7 @@ export async function findMigrations(
   if (ledger === null) {
     return {
       isThere: false,
-      findings: [finding('schema', 'trouble', `There is no schema ${schema} of ours.`, { next })],
+      findings: [finding('schema', 'trouble', `The schema ${schema} is not installed.`, { next })],
     }
   }
   try {
@@ -44,10 +44,10 @@ export async function findMigrations(
 function unreadable(schema: string, error: unknown): Finding {
   const state = sqlState(error)
   if (state === '42501') {
-    const sentence = `This role may not look into schema ${schema}: ${(error as Error).message}.`
-    return finding('schema', 'trouble', sentence, { next: 'Look as the role that owns it.' })
+    const sentence = `This role lacks the permission to read schema ${schema}: ${(error as Error).message}.`
+    return finding('schema', 'trouble', sentence, { next: 'Run doctor as the role that owns it.' })
   }
   if (state !== '57014') throw error
-  const next = 'Give it more time, or look again when the database is less busy.'
+  const next = 'Raise the timeout, or check again when the database is less busy.'
   return finding('schema', 'trouble', `It took too long to look into schema ${schema}.`, { next })
 }

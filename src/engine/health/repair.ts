@@ -58,9 +58,7 @@ async function retrySetAside({ sql }: Looking): Promise<Repair[]> {
   const rows = await sql.query(tryAgain, {})
   if (rows.length === 0) return []
   const duties = new Set(rows.map((row) => row.duty))
-  const repairs: Repair[] = [
-    { kind: 'retried', sentence: `rows that were set aside and are due again: ${rows.length}` },
-  ]
+  const repairs: Repair[] = [{ kind: 'retried', sentence: `quarantined rows that are due for a retry: ${rows.length}` }]
   for (const name of duties) repairs.push(...(await sweep(sql, name)))
   return repairs
 }
@@ -84,8 +82,8 @@ async function sweep(sql: Sql, name: string): Promise<Repair[]> {
     errors += run.errors
     if (!run.isFull) break
   }
-  const failed = errors === 0 ? '' : `, ${errors} could not be`
-  return [{ kind: 'swept', sentence: `${name} was done: ${processed} processed${failed}` }]
+  const failed = errors === 0 ? '' : `, ${errors} failed`
+  return [{ kind: 'swept', sentence: `duty ${name} ran: ${processed} processed${failed}` }]
 }
 
 const lockExecutions = statement({
@@ -136,7 +134,7 @@ async function requeueStranded(looking: Looking): Promise<Repair[]> {
   })
   return rows.map(({ execution_id, partition_key }) => ({
     kind: 'requeued',
-    sentence: `${formatExecutionId(partition_key, execution_id)} was stranded and is back in its queue`,
+    sentence: `${formatExecutionId(partition_key, execution_id)} was stranded and was returned to its queue`,
   }))
 }
 
@@ -145,7 +143,7 @@ async function vacuumBloated(looking: Looking): Promise<Repair[]> {
   const repairs: Repair[] = []
   for (const { name, may_vacuum } of await readBloatedTables(looking)) {
     if (!may_vacuum) {
-      repairs.push({ kind: 'failed', sentence: `${name} was not vacuumed: only its owner may` })
+      repairs.push({ kind: 'failed', sentence: `${name} was not vacuumed: only its owner can do that` })
       continue
     }
     // Alone: it does not run inside a transaction, and passes over what is locked.

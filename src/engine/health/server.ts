@@ -42,25 +42,27 @@ export async function findServer(looking: Looking): Promise<Finding[]> {
   const share = found.connection_count / found.connection_limit
   return [
     isOld
-      ? finding('version', 'trouble', `It is Postgres ${found.version}; 15 or newer is needed.`)
-      : finding('version', 'fine', `It is ${name}, version ${found.version}.`),
+      ? finding('version', 'trouble', `Postgres is version ${found.version}; version 15 or newer is required.`)
+      : finding('version', 'fine', `The database is ${name}, version ${found.version}.`),
     found.is_read_only
-      ? finding('writable', 'trouble', 'It is a standby and takes no writes.', { next: 'Connect to the primary.' })
-      : finding('writable', 'fine', 'It takes writes.'),
+      ? finding('writable', 'trouble', 'The database is a standby and accepts no writes.', {
+          next: 'Connect to the primary.',
+        })
+      : finding('writable', 'fine', 'The database accepts writes.'),
     skewMs < notedSkewMs
-      ? finding('clock', 'fine', "Its clock and this machine's agree.")
+      ? finding('clock', 'fine', 'The clocks of the database and of this machine agree.')
       : finding(
           'clock',
           skewMs < badSkewMs ? 'note' : 'trouble',
-          `Its clock and this machine's are ${lasting(skewMs)} apart.`,
+          `The clocks of the database and of this machine are ${lasting(skewMs)} apart.`,
           {
-            next: 'Only its own decides; set the clocks by NTP, so that times can be compared.',
+            next: "FlowFabric uses only the database's clock. Synchronize both with NTP, so that you can compare times.",
           },
         ),
     found.jit === 'off'
-      ? finding('jit', 'fine', 'Statements are not compiled.')
-      : finding('jit', 'trouble', 'Statements are compiled (jit is on), which costs more than it gives.', {
-          next: 'A pooler drops what our connections ask for: alter role ... set jit = off.',
+      ? finding('jit', 'fine', 'JIT compilation is off.')
+      : finding('jit', 'trouble', 'JIT compilation is on, which makes these statements slower.', {
+          next: 'A connection pooler dropped the setting jit = off. Run: alter role ... set jit = off.',
         }),
     ...(kind === 'embedded'
       ? []
@@ -76,7 +78,7 @@ export async function findServer(looking: Looking): Promise<Finding[]> {
                 'trouble',
                 `${found.connection_count} of ${found.connection_limit} connections are open.`,
                 {
-                  next: 'Raise max_connections, lower poolSize, or put a pooler in between.',
+                  next: 'Raise max_connections, lower poolSize, or use a connection pooler.',
                 },
               ),
           found.autovacuum === 'on'
@@ -125,9 +127,9 @@ export async function findTransactions(looking: Looking): Promise<Finding[]> {
     finding(
       'transactions',
       verdict,
-      `The oldest transaction is open for ${lasting(oldest.age_ms)}; nothing that ended since can be cleared away.`,
+      `The oldest transaction has been open for ${lasting(oldest.age_ms)}; vacuum cannot remove rows that were deleted since.`,
       {
-        next: 'End it: select pg_terminate_backend(pid), or rollback prepared; set idle_in_transaction_session_timeout.',
+        next: 'End it with select pg_terminate_backend(pid) or rollback prepared, and set idle_in_transaction_session_timeout.',
         subjects: old.map((row) => `${row.who}, ${row.state}, ${lasting(row.age_ms)}`),
       },
     ),
@@ -160,18 +162,18 @@ export async function readBloatedTables(looking: Looking) {
 
 export async function findBloat(looking: Looking): Promise<Finding[]> {
   const rows = await readBloatedTables(looking)
-  if (rows.length === 0) return [finding('bloat', 'fine', 'No table has more dead rows than living ones.')]
+  if (rows.length === 0) return [finding('bloat', 'fine', 'No table has more dead rows than live rows.')]
   const worst = rows[0]!.dead_count
   return [
     finding(
       'bloat',
       worst < badDeadCount ? 'note' : 'trouble',
-      `Tables with more dead rows than living ones: ${rows.length}.`,
+      `Tables with more dead rows than live rows: ${rows.length}.`,
       {
-        next: 'Look for old transactions first; then, as their owner, vacuum (analyze) them, or tune autovacuum for them.',
+        next: 'Check for old transactions first. Then run vacuum (analyze) on these tables as their owner, or tune autovacuum.',
         subjects: rows.map(({ name, dead_count, live_count, vacuumed_ms_ago: ago }) => {
           const vacuumed = ago === null ? 'never vacuumed' : `vacuumed ${lasting(ago)} ago`
-          return `${name}: ${dead_count} dead, ${live_count} living, ${vacuumed}`
+          return `${name}: ${dead_count} dead, ${live_count} live, ${vacuumed}`
         }),
       },
     ),

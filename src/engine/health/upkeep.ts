@@ -47,15 +47,13 @@ export async function readLateDuties(looking: Looking) {
 export async function findDuties(looking: Looking): Promise<Finding[]> {
   const { late, never } = await readLateDuties(looking)
   const isEmbedded = looking.sql.kind === 'embedded'
-  const next = 'Start a worker, which supervises, or a server.'
+  const next = 'Start a worker or a server; both run the background duties.'
   if (never.length > 0) {
     const [row] = await look(looking, (tx) => tx.query(hasWork, {}))
     const verdict = row!.has_work && !isEmbedded ? 'trouble' : 'note'
-    return [
-      finding('duties', verdict, 'Nobody has ever done some of the background duties.', { next, subjects: never }),
-    ]
+    return [finding('duties', verdict, 'Some background duties have never run.', { next, subjects: never })]
   }
-  if (late.length === 0) return [finding('duties', 'fine', 'Background duties are done in time.')]
+  if (late.length === 0) return [finding('duties', 'fine', 'Background duties run on time.')]
   // Whoever looks has it open, so nobody else does them now.
   return [
     finding('duties', isEmbedded ? 'note' : 'trouble', `Background duties that are late: ${late.length}.`, {
@@ -84,10 +82,11 @@ const stepRememberedMs = 24 * 3_600_000
 
 export async function findClockSteps(looking: Looking): Promise<Finding[]> {
   const rows = await look(looking, (tx) => tx.query(readSteps, { supervisor: supervisorRow }))
-  const next = 'Let NTP adjust the clock slowly. Executions that were delayed before the step start late by as much.'
+  const next =
+    'Let NTP adjust the clock slowly. Executions that were delayed before the clock step start late by the same amount.'
   const ahead = rows.find((row) => row.ahead_ms > smallestStepMs)
   if (ahead !== undefined) {
-    const sentence = `The database's clock was set back: the last background duties ran ${lasting(ahead.ahead_ms)} from now.`
+    const sentence = `The database's clock was set back: the last run of the background duties is ${lasting(ahead.ahead_ms)} in the future.`
     return [finding('clock steps', 'trouble', sentence, { next })]
   }
   const recent = rows.find((row) => row.set_back_ms_ago !== null && row.set_back_ms_ago < stepRememberedMs)
@@ -110,14 +109,14 @@ left join flowfabric.ff_exec_core e on e.execution_id = s.subject_id`,
 
 export async function findSetAside(looking: Looking): Promise<Finding[]> {
   const rows = await look(looking, (tx) => tx.query(readSetAside, { limit: mostRows }))
-  if (rows.length === 0) return [finding('set aside', 'fine', 'No row was set aside.')]
+  if (rows.length === 0) return [finding('set aside', 'fine', 'No row is quarantined.')]
   return [
     finding(
       'set aside',
       'trouble',
-      `Rows set aside because they could not be processed: ${counted(rows.length, mostRows)}.`,
+      `Rows that duties failed to process and quarantined: ${counted(rows.length, mostRows)}.`,
       {
-        next: 'Each is tried again from time to time; look at the error.',
+        next: 'Duties retry them with a back-off; check the error.',
         subjects: rows.slice(0, 5).map(({ duty, subject_id, partition_key, failure_count, error }) => {
           const id = partition_key === null ? subject_id : formatExecutionId(partition_key, subject_id)
           return `${duty}, ${id}, ${failure_count} times: ${error}`
@@ -146,14 +145,14 @@ order by l.expires_at_ms`,
 
 export async function findStuckLeases(looking: Looking): Promise<Finding[]> {
   const rows = await look(looking, (tx) => tx.query(readStuckLeases, { late_ms: lateMs, limit: mostRows }))
-  if (rows.length === 0) return [finding('leases', 'fine', 'No lease has run out without being taken back.')]
+  if (rows.length === 0) return [finding('leases', 'fine', 'No expired lease is waiting to be reclaimed.')]
   return [
     finding(
       'leases',
       looking.sql.kind === 'embedded' ? 'note' : 'trouble',
-      `Leases that ran out more than a minute ago and nobody took back: ${counted(rows.length, mostRows)}.`,
+      `Leases that expired more than a minute ago and were not reclaimed: ${counted(rows.length, mostRows)}.`,
       {
-        next: 'The duty lease-expiry does it: start a worker or a server.',
+        next: 'Start a worker or a server: its duty lease-expiry reclaims them.',
         subjects: rows.slice(0, 5).map(({ execution_id, partition_key, worker_instance_id, expired_ms_ago }) => {
           const id = partition_key === null ? execution_id : formatExecutionId(partition_key, execution_id)
           return `${id}, held by ${worker_instance_id}, ${lasting(expired_ms_ago)} ago`

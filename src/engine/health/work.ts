@@ -32,14 +32,14 @@ limit $1`,
 
 export async function findUnserved(looking: Looking): Promise<Finding[]> {
   const rows = await look(looking, (tx) => tx.query(readUnserved, { limit: mostQueues }))
-  if (rows.length === 0) return [finding('workers', 'fine', 'Everything that waits has a worker that serves it.')]
+  if (rows.length === 0) return [finding('workers', 'fine', 'Every queue with waiting executions has a worker.')]
   return [
     finding(
       'workers',
       looking.sql.kind === 'embedded' ? 'note' : 'trouble',
-      `Queues in which something waits and that no worker serves: ${counted(rows.length, mostQueues)}.`,
+      `Queues with waiting executions that no worker serves: ${counted(rows.length, mostQueues)}.`,
       {
-        next: 'Start a worker for them; flowfabric worker list shows what the others serve.',
+        next: 'Start a worker that serves them; flowfabric worker list shows the kinds and lanes of each worker.',
         subjects: rows
           .slice(0, 10)
           .map(({ namespace, lane_id, execution_kind }) => `${namespace}, lane ${lane_id}, kind ${execution_kind}`),
@@ -86,15 +86,15 @@ export async function readStrandedExecutions(looking: Looking, most = mostShown)
 export async function findStranded(looking: Looking): Promise<Finding[]> {
   const rows = await readStrandedExecutions(looking)
   if (rows.length === 0) {
-    return [finding('stranded', 'fine', `Of the newest ${mostLookedAt} executions none is stranded.`)]
+    return [finding('stranded', 'fine', `None of the newest ${mostLookedAt} executions is stranded.`)]
   }
   return [
     finding(
       'stranded',
       'trouble',
-      `Executions that are neither ready, due, leased nor parked: ${counted(rows.length, mostShown)}.`,
+      `Stranded executions (not ready, delayed, leased or suspended): ${counted(rows.length, mostShown)}.`,
       {
-        next: 'This is a fault of the engine: please report it. --repair puts those back that could be claimed.',
+        next: 'This is a bug in the engine: please report it. --repair returns the claimable ones to their queues.',
         subjects: rows.map(({ execution_id, partition_key, found }) => {
           return `${formatExecutionId(partition_key, execution_id)}, ${found}`
         }),
@@ -110,10 +110,10 @@ export async function findBroken(looking: Looking, onLooked: (name: string) => v
     const check = query.name.replace('.', ' ')
     const found = await orUnknown(check, async () => {
       const rows = await look(looking, (tx) => tx.query(query, {}))
-      if (rows.length === 0) return [finding(check, 'fine', `It holds that ${sentence}.`)]
+      if (rows.length === 0) return [finding(check, 'fine', `Holds: ${sentence}.`)]
       return [
-        finding(check, 'trouble', `It does not hold that ${sentence}.`, {
-          next: 'This is a fault of the engine: please report it.',
+        finding(check, 'trouble', `Violated: ${sentence}.`, {
+          next: 'This is a bug in the engine: please report it.',
           subjects: rows.map((row) => `${row.subject}: ${row.found}`),
         }),
       ]

@@ -27,13 +27,13 @@ export function checkServed(request: ServedRequest): Served {
 
 function listOf(field: string, value: unknown): readonly string[] | undefined {
   if (value === undefined || Array.isArray(value)) return value
-  throw refusal('invalid_input', field, show(value), 'an array, or left out')
+  throw refusal('invalid_input', field, show(value), 'an array, or omitted')
 }
 
 /** An empty list would match nothing at all. */
 export function someOf(field: string, value: unknown): readonly string[] | undefined {
   const list = listOf(field, value)
-  if (list?.length === 0) throw refusal('invalid_input', field, 'empty', 'one or more, or left out')
+  if (list?.length === 0) throw refusal('invalid_input', field, 'empty', 'one or more, or omitted')
   return list
 }
 
@@ -70,6 +70,6 @@ export function unservedError(executionId: ExecutionId, served: Served, row: Nee
     capabilities: row.needed_capabilities!,
   })
   if (mismatch === null) return null
-  const sentence = `execution ${executionId} ${mismatch.sentence}; let a worker that serves it have it`
+  const sentence = `execution ${executionId} ${mismatch.sentence}; use a worker that serves it`
   return new EngineError('capability_mismatch', sentence, { executionId, ...mismatch.details })
 }

@@ -56,7 +56,7 @@ async function boundLeasesByTtl(sql: Sql): Promise<number> {
 export async function afterSetBack(sql: Sql, logger: Logger, byMs: number): Promise<void> {
   const boundedCount = await boundLeasesByTtl(sql)
   logger.warn(
-    `the database's clock was set back by ${Math.round(byMs / 1000)} s; timers that were set before are late by as much, ` +
-      `and ${boundedCount} leases were shortened to their ttl`,
+    `the database's clock was set back by ${Math.round(byMs / 1000)} s; timers that were set before are late by the same amount, ` +
+      `and ${boundedCount} leases were shortened to their TTL`,
   )
 }

@@ -47,7 +47,7 @@ async function makeAhead(sql: Sql, log: Log, blockSize: number): Promise<boolean
   try {
     return await makeBlock(sql, log, current?.end ?? log.nextId, blockSize)
   } catch (error) {
-    throw asBlockError("the log's next block could not be made", error, 'it is made at the next run')
+    throw asBlockError('the next block of the event log could not be created', error, 'the next run creates it')
   }
 }
 
@@ -77,7 +77,7 @@ async function dropOldest(sql: Sql, { blocks, nextId }: Log, keptForMs: number):
     const [row] = await sql.query(readAge, { first, end, kept_for_ms: keptForMs })
     return row!.is_past && (await drop(sql, oldest))
   } catch (error) {
-    throw asBlockError("the log's oldest block could not be dropped", error, 'it is dropped at the next run')
+    throw asBlockError('the oldest block of the event log could not be dropped', error, 'the next run drops it')
   }
 }
 

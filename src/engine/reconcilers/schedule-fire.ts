@@ -143,6 +143,6 @@ function planned(schedule: LockedSchedule) {
     return firingsOf(schedule, schedule.now)
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause)
-    throw new RowFault(`its times cannot be told: ${message}`, { cause })
+    throw new RowFault(`its next times cannot be computed: ${message}`, { cause })
   }
 }

@@ -282,7 +282,7 @@ function intervalOf(duty: Duty, given: Duration | undefined): number {
   if (given === undefined) return duty.intervalMs
   const intervalMs = parseDuration(`intervals.${duty.name}`, given)
   if (intervalMs > 0) return intervalMs
-  throw new EngineError('invalid_input', `the interval of ${duty.name} is 0; it must be longer than nothing`, {
+  throw new EngineError('invalid_input', `the interval of ${duty.name} is 0; it must be longer than 0 ms`, {
     field: `intervals.${duty.name}`,
   })
 }

@@ -150,8 +150,8 @@ class Sweep {
     if (aside === null) return
     const { subject, retryInMs, failureCount } = aside
     this.#logger.error(
-      `${this.#duty} cannot process ${subject}: ${fault.message}. ` +
-        `It is set aside and tried again in ${retryInMs} ms (failure ${failureCount})`,
+      `duty ${this.#duty} cannot process ${subject}: ${fault.message}. ` +
+        `The row is quarantined and retried in ${retryInMs} ms (failure ${failureCount})`,
     )
   }
 

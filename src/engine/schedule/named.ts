@@ -25,5 +25,9 @@ export function checkScheduleId(value: unknown): string {
 }
 
 export function scheduleNotFound(scheduleId: string): EngineError {
-  return new EngineError('schedule_not_found', `schedule '${scheduleId}' does not exist; put it first`, { scheduleId })
+  return new EngineError(
+    'schedule_not_found',
+    `schedule '${scheduleId}' does not exist; create it with schedules.put`,
+    { scheduleId },
+  )
 }

@@ -76,14 +76,14 @@ function isSameTiming(found: RowOf<typeof lockRow>, { timing }: NewSchedule): bo
 
 function firstTime({ scheduleId, until }: NewSchedule, timing: Timing, now: number): number {
   if (until !== null && until <= now) {
-    const sentence = `until is ${instant(until)}, which is past; give a time to come, or delete the schedule`
+    const sentence = `until is ${instant(until)}, which is in the past; pass a future time, or delete the schedule`
     throw new EngineError('invalid_input', sentence, { field: 'until', scheduleId })
   }
   const first = plannedAfter({ timing, until }, now)
   if (first !== null) return first
   const after = until === null ? '' : ` before ${instant(until)}`
   const found = timing.kind === 'cron' ? `cron '${timing.cron}'` : `an interval of ${timing.everyMs} ms`
-  const sentence = `${found} never fires${after}; correct it, or leave the schedule '${scheduleId}' out`
+  const sentence = `${found} never fires${after}; correct it, or do not create schedule '${scheduleId}'`
   throw new EngineError('invalid_input', sentence, { field: timing.kind, scheduleId })
 }
 

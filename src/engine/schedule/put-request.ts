@@ -129,8 +129,7 @@ function checkWord<Word extends string>(field: string, value: unknown, words: re
 
 function checkLimit(limit: unknown, catchUp: CatchUp): number {
   if (limit === undefined) return limits.defaultCatchUpCount
-  if (catchUp !== 'all')
-    throw refusal('invalid_input', 'catchUpLimit', show(limit), "left out, unless catchUp is 'all'")
+  if (catchUp !== 'all') throw refusal('invalid_input', 'catchUpLimit', show(limit), "omitted, unless catchUp is 'all'")
   if (Number.isInteger(limit) && (limit as number) >= 1 && (limit as number) <= limits.catchUpCount)
     return limit as number
   throw refusal('invalid_input', 'catchUpLimit', show(limit), `a whole number from 1 to ${limits.catchUpCount}`)

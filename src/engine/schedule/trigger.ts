@@ -104,6 +104,6 @@ function answerOf({ schedule, firings, skipped }: Decision, time: number, execut
     return { kind: 'fired', scheduleId, executionId: formatExecutionId(partition, executionUuid) }
   }
   if (!skipped.includes(time)) return { kind: 'queued', scheduleId, plannedAt: time }
-  if (lastExecutionUuid === null) throw new EngineError('internal_error', `schedule '${scheduleId}' fired nothing`)
+  if (lastExecutionUuid === null) throw new EngineError('internal_error', `schedule '${scheduleId}' did not fire`)
   return { kind: 'skipped', scheduleId, executionId: formatExecutionId(partition, lastExecutionUuid) }
 }

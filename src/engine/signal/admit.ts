@@ -65,7 +65,7 @@ function subjectOf({ target: { partition, uuid } }: Incoming, found: Claimable |
 
 function otherLane(door: Door, { lane_id: lane }: FoundTarget): EngineError | null {
   if (door.by !== 'right' || door.lane === null || door.lane === lane) return null
-  const sentence = `lane_mismatch: the execution is in lane '${lane}', not in '${door.lane}'; look again what it is`
+  const sentence = `lane_mismatch: the execution is in lane '${lane}', not in '${door.lane}'; check the execution id`
   return new EngineError('invalid_input', sentence, { field: 'lane', lane })
 }
 

@@ -34,7 +34,12 @@ export function checkApproveRequest(caller: Caller, request: ApproveRequest): In
   })
   const idempotencyKey = `approval:${content.name}:${suffix}`
   if (Buffer.byteLength(idempotencyKey) > limits.idempotencyKeyBytes) {
-    throw refusal('invalid_input', 'name', `${content.name.length} characters long`, 'shorter, to be part of a key')
+    throw refusal(
+      'invalid_input',
+      'name',
+      `${content.name.length} characters long`,
+      'shorter, because it becomes part of a key',
+    )
   }
   const waitpoint = parseWaitpointId(request.waitpointId)
   const lane = request.lane === undefined ? null : checkLane(request.lane)

@@ -152,13 +152,13 @@ class Mailbox {
     const atWaitpoint = (this.#waitpointCounts.get(uuid) ?? 0) + (this.#more.get(uuid) ?? 0)
     if (noun === 'waitpoint' && atWaitpoint >= limits.waitpointSignalCount) {
       const waitpointId = formatWaitpointId(partition, uuid)
-      const sentence = `waitpoint ${waitpointId} has received ${atWaitpoint} signals, which is the most that one takes`
+      const sentence = `waitpoint ${waitpointId} has received ${atWaitpoint} signals, the maximum for one waitpoint`
       return new EngineError('signal_limit_exceeded', sentence, { waitpointId, limit: limits.waitpointSignalCount })
     }
     const count = this.#count
     if (count < this.#most) return null
     const executionId = formatExecutionId(partition, found.execution_id)
-    const sentence = `execution ${executionId} has received ${count} signals, which is the most that its policy allows`
+    const sentence = `execution ${executionId} has received ${count} signals, the maximum that its policy allows`
     return new EngineError('signal_limit_exceeded', sentence, { executionId, limit: this.#most })
   }
 
@@ -212,12 +212,12 @@ function hintOf({ item }: Arrival, { condition }: OpenSuspension): string | unde
 
 function waitpointClosed({ target }: Incoming): EngineError {
   const waitpointId = formatWaitpointId(target.partition, target.uuid)
-  const sentence = `waitpoint ${waitpointId} is closed and takes no more signals`
+  const sentence = `waitpoint ${waitpointId} is closed and accepts no more signals`
   return new EngineError('waitpoint_closed', sentence, { waitpointId })
 }
 
 function ended({ target }: Incoming, { execution_id: uuid, public_state: state }: FoundTarget): EngineError {
   const executionId = formatExecutionId(target.partition, uuid)
-  const sentence = `execution ${executionId} is ${state}; a signal needs one that has not ended`
+  const sentence = `execution ${executionId} is ${state}; only an execution that has not ended accepts signals`
   return new EngineError('target_not_signalable', sentence, { executionId, publicState: state })
 }

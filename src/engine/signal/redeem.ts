@@ -28,7 +28,7 @@ export function checkRedeemRequest(caller: Caller, request: RedeemRequest): Inco
   if (claimed === null) throw invalidLink()
   const name = action ?? claimed.actions[0]!
   if (!claimed.actions.includes(name)) {
-    throw refusal('invalid_input', 'action', show(name), `what the link may answer: ${claimed.actions.join(' or ')}`)
+    throw refusal('invalid_input', 'action', show(name), `an action of the link: ${claimed.actions.join(' or ')}`)
   }
   const fingerprint = tokenFingerprint(link)
   const content = checkContent('signals.redeem', { ...payload, name }, [...fields, 'name'], {

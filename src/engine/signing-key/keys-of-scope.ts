@@ -118,6 +118,6 @@ export async function installKey(
 }
 
 export function kidTaken(kid: string): EngineError {
-  const sentence = `signing key ${kid} exists, or has existed, and an id never names two keys; choose a new one`
+  const sentence = `signing key id ${kid} is or was in use, and ids cannot be reused; choose a new one`
   return new EngineError('rotation_conflict', sentence, { kid })
 }

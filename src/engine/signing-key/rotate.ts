@@ -87,7 +87,7 @@ function checkKey({ kid, secret }: RotateRequest): NewKey {
   if (kid === undefined && secret === undefined) return mintKey()
   if (kid !== undefined && secret !== undefined) return { kid: parseKid(kid), secret: parseSecret(secret) }
   const [given, field] = kid === undefined ? ['secret', 'kid'] : ['kid', 'secret']
-  throw new EngineError('invalid_input', `${given} is given without ${field}; give both or neither`, { field })
+  throw new EngineError('invalid_input', `${given} is given without ${field}; pass both or neither`, { field })
 }
 
 async function retire(tx: Queries, scope: string, now: number, graceMs: number): Promise<number> {

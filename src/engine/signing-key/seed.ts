@@ -39,7 +39,7 @@ export async function seed(
   return changeKeys(sql, wrapping, scope, key, async (tx, { now, activeKid, sameKid }) => {
     if (activeKid === key.kid) return { kind: 'already_seeded', ...about, hasSameSecret: sameKid === 'same' }
     if (activeKid !== null) {
-      const sentence = `signing key ${activeKid} signs already, so ${key.kid} cannot be the first; rotate to it instead`
+      const sentence = `signing key ${activeKid} is already active, so ${key.kid} cannot be the first key; rotate to it instead`
       throw new EngineError('invalid_input', sentence, { kid: key.kid, activeKid })
     }
     if (sameKid !== 'none') throw kidTaken(key.kid)

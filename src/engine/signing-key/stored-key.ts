@@ -88,7 +88,7 @@ export class Wrapping {
 
   #unwrap(bytes: Uint8Array, owner: KeyOwner): Uint8Array {
     if (this.#secret !== null) return unwrapSecret(bytes, this.#secret, owner)
-    const sentence = `signing key ${owner.kid} is wrapped by a secret that was not given; connect with signing.wrappingSecret`
+    const sentence = `signing key ${owner.kid} is wrapped, and this connection has no wrapping secret; connect with signing.wrappingSecret`
     throw new EngineError('wrong_wrapping_secret', sentence, { ...owner })
   }
 }

@@ -94,7 +94,7 @@ export function checkRecordStepRequest(caller: Caller, request: RecordStepReques
     throw refusal('invalid_input', 'state', show(state), oneOfWords(state, recordedStates))
   }
   if (dueIn !== undefined && dueAt !== undefined) {
-    throw refusal('invalid_input', 'dueIn', 'given beside dueAt', 'one of both')
+    throw refusal('invalid_input', 'dueIn', 'given together with dueAt', 'given alone')
   }
   const { executionId, partition, uuid, namespace, leaseId, leaseEpoch, actor } = checkFence(caller, request)
   // Written out: an object that is spread and then given a dozen more fields is a slow one (measured: 20 us, against 1).
@@ -271,12 +271,12 @@ function outcomeOf(outcome: Outcome<Answered>): Outcome<StepRecorded> {
   const { item, row } = outcome
   const { executionId, name, kind } = item
   if (row.known_kind !== null && row.known_kind !== kind) {
-    const sentence = `${executionId} has recorded ${show(name)} as a ${row.known_kind}, and now it is a ${kind}; give the new one another name`
+    const sentence = `${executionId} has recorded ${show(name)} as a ${row.known_kind}, but now it is a ${kind}; choose another name`
     return new EngineError('step_kind_conflict', sentence, { executionId, step: name, recorded: row.known_kind, kind })
   }
   if (row.is_over === true) {
     const most = `${limits.stepCount} steps or ${limits.stepBytes / 1024 / 1024} MiB of them`
-    const sentence = `${executionId} has recorded as much as one generation may, ${most}; go on by ctx.restart(input)`
+    const sentence = `${executionId} has reached the limit of one generation, ${most}; continue with ctx.restart(input)`
     return new EngineError('step_limit', sentence, { executionId, step: name })
   }
   return { kind: 'step_recorded', executionId, recordedAt: row.now_ms!, dueAt: row.due_at_ms }

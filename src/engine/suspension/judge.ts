@@ -115,7 +115,7 @@ function isRepeat({ suspensionId, idempotencyKey }: NewSuspension, row: LookedRo
 function refused(item: NewSuspension, row: LookedRow): EngineError {
   if (!row.is_last_holder || row.public_state !== 'suspended') return lostLease(item, row)
   const { executionId, leaseEpoch } = item
-  const sentence = `execution ${executionId} is suspended by this very lease; drop the work, or repeat with the key of the first call`
+  const sentence = `execution ${executionId} was already suspended with this lease; stop working on it, or repeat the call with its idempotency key`
   return new EngineError('stale_lease', sentence, { executionId, publicState: 'suspended', leaseEpoch })
 }
 
@@ -191,7 +191,7 @@ function doorOf(
     throw new EngineError('pending_waitpoint_expired', sentence, { waitpointId })
   }
   if (found.state !== 'pending') {
-    const sentence = `waitpoint ${waitpointId} is ${found.state}; a suspension takes a pending one, or a key for a fresh one`
+    const sentence = `waitpoint ${waitpointId} is ${found.state}; pass a pending waitpoint, or a key for a new one`
     throw new EngineError('waitpoint_not_pending', sentence, { waitpointId, state: found.state })
   }
   if (isStored(found)) keys.open(found)
@@ -209,7 +209,7 @@ function checkTimeout({ timeoutMs, timeoutAt }: NewSuspension, now: number): num
   if (timeoutMs !== null) return now + timeoutMs
   if (timeoutAt === null || timeoutAt > now) return timeoutAt
   const found = `${new Date(timeoutAt).toISOString()}, and it is ${new Date(now).toISOString()}`
-  throw new EngineError('invalid_input', `timeout_at_in_past: timeoutAt is ${found}; give a time that lies ahead`, {
+  throw new EngineError('invalid_input', `timeout_at_in_past: timeoutAt is ${found}; pass a time in the future`, {
     field: 'timeoutAt',
     why: 'timeout_at_in_past',
   })
@@ -223,7 +223,7 @@ function childEndings({ condition, executionId }: NewSuspension, children: reado
   for (const child of childrenOf(condition)) {
     const row = found.get(child)
     if (row === undefined) {
-      throw refusal('invalid_condition', `child ${child}`, 'nobody it knows', `a child of ${executionId}`)
+      throw refusal('invalid_condition', `child ${child}`, 'unknown to the execution', `a child of ${executionId}`)
     }
     if (row.terminal_at_ms !== null) endings.set(child, row.terminal_at_ms)
   }

@@ -99,7 +99,7 @@ export function checkSuspendRequest(caller: Caller, request: SuspendRequest): Ne
     throw refusal('invalid_input', 'reason', show(reason), oneOf(reason, suspensionReasons))
   }
   if (typeof keepWaitpoints !== 'boolean') {
-    throw refusal('invalid_input', 'keepWaitpoints', show(keepWaitpoints), 'true, false or left out')
+    throw refusal('invalid_input', 'keepWaitpoints', show(keepWaitpoints), 'true, false or omitted')
   }
   const fence = checkFence(caller, request)
   const condition = parseCondition(request.condition)
@@ -140,7 +140,7 @@ export function checkSuspendRequest(caller: Caller, request: SuspendRequest): Ne
 export function checkKeys({ condition, timeoutMs, timeoutAt }: NewSuspension, keys: readonly string[]): void {
   if (new Set(keys).size < keys.length) {
     const repeated = keys.find((key, index) => keys.indexOf(key) !== index)
-    throw refusal('invalid_input', 'waitpoints', `${show(repeated)} twice`, 'given each key once')
+    throw refusal('invalid_input', 'waitpoints', `a list with ${show(repeated)} twice`, 'a list of different keys')
   }
   checkBinding(condition, { waitpoints: keys, hasDeadline: timeoutMs !== null || timeoutAt !== null })
 }
@@ -152,7 +152,7 @@ function checkBindings({ partition }: Held, condition: Condition, waitpoints: un
     return named.map((key) => ({ uuid: mintUuid(), key }))
   }
   if (!Array.isArray(waitpoints)) {
-    throw refusal('invalid_input', 'waitpoints', show(waitpoints), 'an array of waitpoints, or left out')
+    throw refusal('invalid_input', 'waitpoints', show(waitpoints), 'an array of waitpoints, or omitted')
   }
   checkCount(waitpoints, 'of them')
   return Array.from(waitpoints as unknown[], (binding, index) => checkOne(partition, `waitpoints[${index}]`, binding))
@@ -169,7 +169,12 @@ function checkOne(partition: number, at: string, binding: unknown): CheckedBindi
     waitpointId: (_, id) => parseWaitpointId(id),
   })
   if ((key === undefined) === (waitpointId === undefined)) {
-    throw refusal('invalid_input', at, 'not one of both', 'a key for a fresh one, or the waitpointId of a pending one')
+    throw refusal(
+      'invalid_input',
+      at,
+      'without a key or waitpointId, or with both',
+      'a key for a new waitpoint, or the waitpointId of a pending one',
+    )
   }
   if (waitpointId === undefined) return { uuid: mintUuid(), key: key! }
   if (waitpointId.partition === partition) return { uuid: waitpointId.uuid, key: null }
@@ -177,20 +182,20 @@ function checkOne(partition: number, at: string, binding: unknown): CheckedBindi
 }
 
 export function waitpointNotFound(waitpointId: WaitpointId): EngineError {
-  const sentence = `waitpoint ${waitpointId} does not exist or belongs to another execution; create one, or name a key`
+  const sentence = `waitpoint ${waitpointId} does not exist or belongs to another execution; create one, or pass a key`
   return new EngineError('waitpoint_not_found', sentence, { waitpointId })
 }
 
 function checkTimeout({ timeout, timeoutAt, timeoutBehaviour }: SuspendRequest) {
   if (timeout !== undefined && timeoutAt !== undefined) {
-    throw refusal('invalid_input', 'timeout', 'given beside timeoutAt', 'one of both')
+    throw refusal('invalid_input', 'timeout', 'given together with timeoutAt', 'given alone')
   }
   if (timeoutBehaviour !== undefined && !timeoutBehaviours.includes(timeoutBehaviour)) {
     const allowed = oneOf(timeoutBehaviour, timeoutBehaviours)
     throw refusal('invalid_input', 'timeoutBehaviour', show(timeoutBehaviour), allowed)
   }
   if (timeoutBehaviour !== undefined && timeout === undefined && timeoutAt === undefined) {
-    throw refusal('invalid_input', 'timeoutBehaviour', 'given without a timeout', 'left out, or given with one')
+    throw refusal('invalid_input', 'timeoutBehaviour', 'given without a timeout', 'omitted, or given with one')
   }
   return {
     timeoutMs: timeout === undefined ? null : parseDuration('timeout', timeout),
@@ -204,7 +209,7 @@ const secondBehaviours = timeoutBehaviours.filter((behaviour) => behaviour !== '
 function checkEscalation({ escalation, timeoutBehaviour }: SuspendRequest) {
   if (escalation === undefined) return { secondTimeoutMs: null, secondBehaviour: null }
   if (timeoutBehaviour !== 'escalate') {
-    throw refusal('invalid_input', 'escalation', 'given', "left out unless timeoutBehaviour is 'escalate'")
+    throw refusal('invalid_input', 'escalation', 'given', "omitted unless timeoutBehaviour is 'escalate'")
   }
   refuseUnknownFields('escalation', escalation, ['timeout', 'behaviour'])
   const { timeout, behaviour } = escalation

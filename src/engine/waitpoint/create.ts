@@ -199,6 +199,6 @@ async function signed(
 
 function tooMany({ executionId }: NewWaitpoint): EngineError {
   const limit = limits.pendingWaitpointCount
-  const sentence = `execution ${executionId} has ${limit} waitpoints that no suspension has used, which is the most; use one, or let some expire`
+  const sentence = `execution ${executionId} already has ${limit} unused waitpoints, the maximum; use one, or let some expire`
   return new EngineError('waitpoint_limit_exceeded', sentence, { executionId, limit })
 }

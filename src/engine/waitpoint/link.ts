@@ -76,7 +76,7 @@ export async function link(sql: Sql, keys: SigningKeys, caller: Caller, request:
       throw new EngineError('waitpoint_not_found', `waitpoint ${waitpointId} does not exist`, { waitpointId })
     }
     if (found.state === 'closed') {
-      const sentence = `waitpoint ${waitpointId} is closed; a link to it would open nothing`
+      const sentence = `waitpoint ${waitpointId} is closed; you cannot create a link to it`
       throw new EngineError('waitpoint_closed', sentence, { waitpointId })
     }
     expiresAt = found.expires_at_ms
@@ -91,7 +91,7 @@ export async function link(sql: Sql, keys: SigningKeys, caller: Caller, request:
 function checkOther(action: string, refusal: unknown): string {
   const other = checkAction(refusal)
   if (other !== action) return other
-  throw new EngineError('invalid_input', `refusal is ${show(other)}, as action is; name another signal`, {
+  throw new EngineError('invalid_input', `refusal is ${show(other)}, the same as action; choose another signal name`, {
     field: 'refusal',
   })
 }
@@ -100,7 +100,7 @@ function checkBase(base: unknown): URL {
   const url = typeof base === 'string' && URL.canParse(base) ? new URL(base) : null
   if (url !== null && ['http:', 'https:'].includes(url.protocol)) return url
   if (base === undefined) {
-    const sentence = 'the link needs base, the URL of the page that opens it; a server with a public URL has its own'
+    const sentence = 'the link needs base, the URL of the page that opens it; a server with a public URL uses its own'
     throw new EngineError('invalid_input', sentence, { field: 'base' })
   }
   throw refusal('invalid_input', 'base', show(base), 'an http:// or https:// URL')

@@ -69,12 +69,12 @@ export async function readToken(
 function tokenOf(keys: SigningKeys, partition: number, waitpointId: WaitpointId, found: FoundToken): WaitpointToken {
   const { waitpoint_key: waitpointKey, token_kid: kid } = found
   if (found.state === 'closed') {
-    const sentence = `waitpoint ${waitpointId} is closed; its token answers nothing any more`
+    const sentence = `waitpoint ${waitpointId} is closed; its token is no longer valid`
     throw new EngineError('waitpoint_closed', sentence, { waitpointId })
   }
   const key = isStored(found) ? keys.open(found) : null
   if (key === null || !isLive(key, found.now_ms)) {
-    const sentence = `the token of waitpoint ${waitpointId} was signed by key ${kid}, whose grace is over; suspend with a new waitpoint`
+    const sentence = `the token of waitpoint ${waitpointId} was signed by key ${kid}, whose grace period has ended; suspend with a new waitpoint`
     throw new EngineError('signing_key_not_found', sentence, { waitpointId, kid })
   }
   const executionId = formatExecutionId(partition, found.execution_id)

@@ -188,6 +188,6 @@ function checkTtl(ttl: Duration | undefined): number {
 }
 
 function reassigned(workerInstanceId: string): EngineError {
-  const sentence = `worker instance ${show(workerInstanceId)} belongs to another worker, which is alive; give each process an instance id of its own`
+  const sentence = `worker instance ${show(workerInstanceId)} is used by another live worker; give each process its own instance id`
   return new EngineError('invalid_input', sentence, { field: 'workerInstanceId', why: 'instance_id reassigned' })
 }

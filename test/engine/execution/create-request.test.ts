@@ -52,7 +52,7 @@ const refused: readonly (readonly [what: string, fields: object, code: ErrorCode
   ['a deadline before 1970', { deadlineAt: -1 }, 'invalid_input', /deadlineAt is -1/],
   ['two deadlines', { deadline: '1m', deadlineAt: 1 }, 'invalid_input', /both given/],
   ['a namespace of 129 bytes', { namespace: 'x'.repeat(129) }, 'invalid_input', /namespace.*128/],
-  ['the namespace that means all of them', { namespace: '*' }, 'invalid_input', /all of them/],
+  ['the namespace that means all of them', { namespace: '*' }, 'invalid_input', /all namespaces/],
   ['a NUL in the kind', { kind: 'a\0b' }, 'invalid_input', /kind.*NUL/],
   ['a NUL in the lane', { lane: 'a\0b' }, 'invalid_input', /lane.*NUL/],
   ['a NUL in the namespace', { namespace: 'a\0b' }, 'invalid_input', /namespace.*NUL/],

@@ -45,7 +45,7 @@ test('a replay from a step that was never recorded is refused, and nothing happe
   const { engine } = await setup()
   const executionId = await ended(engine)
   const error = await refusal('step_not_found', engine.executions.replay({ executionId, from: 'x' }))
-  expect(error.message).toContain('has recorded no step "x"')
+  expect(error.message).toContain('has no recorded step "x"')
   await refusal('step_not_found', engine.executions.replay({ executionId, from: { name: 'a', index: 1 } }))
   await refusal('invalid_input', engine.executions.replay({ executionId, from: '' }))
   expect(await engine.executions.describe(executionId)).toMatchObject({ publicState: 'completed', generation: 0 })

@@ -234,7 +234,7 @@ test('a flow that has ended is not cancelled', async () => {
   const flow = await walk(fixture, { members: ['a'] })
   await flow.end('a')
   const { message } = await refusal('flow_terminal', fixture.engine.flows.cancel({ flowId: flow.flowId }))
-  expect(message).toContain('has ended (success)')
+  expect(message).toContain('has already ended (success)')
 })
 
 test.each([

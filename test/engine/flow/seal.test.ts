@@ -28,7 +28,7 @@ test('a quorum that the edges cannot make up is refused when it is sealed, and s
   await connect('a > b', { policy: { kind: 'quorum', k: 2 } })
   await withoutWriting(sql, async () => {
     const error = await refusal('invalid_dependency', engine.flows.seal({ flowId, downstream: ids['b']! }))
-    expect(error.message).toContain('2 of its inbound edges and has 1')
+    expect(error.message).toContain('needs 2 inbound edges and has 1')
     await refusal('invalid_dependency', engine.flows.close({ flowId }))
     await refusal('invalid_dependency', engine.flows.seal({ flowId, downstream: ids['a']! }))
     await refusal('execution_not_in_flow', engine.flows.seal({ flowId, downstream: mintExecutionId({ flowId }) }))

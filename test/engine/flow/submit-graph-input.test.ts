@@ -63,13 +63,13 @@ const bad: readonly (readonly [string, ErrorCode, RegExp, Record<string, unknown
   [
     'a quorum of more than its edges',
     'invalid_dependency',
-    /waits for 2 of its inbound edges and has 1/,
+    /needs 2 inbound edges and has 1/,
     { groups: [{ downstream: 'b', policy: { kind: 'quorum', k: 2 } }] },
   ],
   [
     'a policy for what has no edges',
     'invalid_dependency',
-    /"a" waits for 1/,
+    /"a" needs 1/,
     { groups: [{ downstream: 'a', policy: { kind: 'any_of' } }] },
   ],
   [
@@ -87,7 +87,7 @@ const bad: readonly (readonly [string, ErrorCode, RegExp, Record<string, unknown
   [
     'two members of one name',
     'member_name_taken',
-    /both called "a"/,
+    /both named "a"/,
     { members: [member('a'), member('a')], edges: [] },
   ],
   ['a member without a name', 'invalid_input', /members\[0\]\.name/, { members: [{ kind: 'k' }], edges: [] }],
@@ -150,7 +150,7 @@ const bad: readonly (readonly [string, ErrorCode, RegExp, Record<string, unknown
     /payload/,
     { members: [{ name: 'a', flow: { kind: 'f', members: [member('x')] }, payload: Buffer.from('x') }], edges: [] },
   ],
-  ['flows nested too deep', 'invalid_input', /at most 8 deep/, { members: [nested(9)], edges: [] }],
+  ['flows nested too deep', 'invalid_input', /at most 8 levels deep/, { members: [nested(9)], edges: [] }],
   [
     'more than 16 MiB',
     'payload_too_large',

@@ -85,7 +85,7 @@ test('leases that ran out and were not taken back are found, and repaired by the
   await clock.advance('3m')
   expect(await examined(sql, 'leases')).toMatchObject({ verdict: bad, subjects: [expect.stringContaining(id)] })
   const repairs = await repairHealth(sql, codeVersion)
-  expect(repairs.map((each) => each.sentence)).toContain('lease-expiry was done: 1 processed')
+  expect(repairs.map((each) => each.sentence)).toContain('duty lease-expiry ran: 1 processed')
   expect(await examined(sql, 'leases')).toMatchObject({ verdict: 'fine' })
 })
 
@@ -101,7 +101,7 @@ test('rows that a duty set aside are told with their error, and are tried again 
   })
   expect(await repairHealth(sql, codeVersion)).toContainEqual({
     kind: 'retried',
-    sentence: 'rows that were set aside and are due again: 1',
+    sentence: 'quarantined rows that are due for a retry: 1',
   })
   expect(await rows(sql, 'select from flowfabric.ff_set_aside')).toEqual([])
 })
@@ -140,7 +140,7 @@ test('a deep look holds every invariant, and names what breaks one', async () =>
   const report = await checkHealth(sql, codeVersion, { deep: true, onLooked: (check) => looked.push(check) })
   expect(of(report, 'invariant stranded')).toMatchObject({
     verdict: 'trouble',
-    sentence: 'It does not hold that nothing is stranded.',
+    sentence: 'Violated: no execution is stranded.',
     subjects: [expect.stringContaining(parseExecutionId(id).uuid)],
   })
   expect(looked).toContain('invariant orphans')
@@ -192,7 +192,10 @@ test.runIf(!isEmbedded)('a schema that the role may not look into is trouble', a
   })
   const report = await checkHealth(strange, codeVersion)
   expect(report.isHealthy).toBe(false)
-  expect(of(report, 'schema')).toMatchObject({ verdict: 'trouble', sentence: expect.stringContaining('may not look') })
+  expect(of(report, 'schema')).toMatchObject({
+    verdict: 'trouble',
+    sentence: expect.stringContaining('lacks the permission to read'),
+  })
 })
 
 test.runIf(!isEmbedded)('an old transaction and dead rows are told', async () => {

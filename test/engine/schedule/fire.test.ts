@@ -206,7 +206,7 @@ test('one bad schedule is set aside with a sentence and does not stop the others
   expect(await scheduleFire.runOnce(sql, { logger })).toMatchObject({ processed: 2, errors: 1 })
   expect(lines).toEqual([
     expect.stringMatching(
-      /^schedule-fire cannot process schedule 'bad' of namespace 'default': its times cannot be told: .*tried again in 10000 ms \(failure 1\)$/,
+      /^duty schedule-fire cannot process schedule 'bad' of namespace 'default': its next times cannot be computed: .*retried in 10000 ms \(failure 1\)$/,
     ),
   ])
   expect(await scheduleFire.runOnce(sql, { logger })).toMatchObject({ processed: 0, errors: 0 })

@@ -130,7 +130,7 @@ test('what does not exist is not found, with the next act', async () => {
   const { engine } = await setup()
   for (const verb of ['pause', 'resume', 'trigger'] as const) {
     const error = await refusal('schedule_not_found', engine.schedules[verb](report))
-    expect(error.message).toBe("schedule 'report' does not exist; put it first")
+    expect(error.message).toBe("schedule 'report' does not exist; create it with schedules.put")
   }
 })
 

@@ -109,13 +109,13 @@ test('one whose end has passed stays as it is when it is put again', async () =>
 
 const bad: readonly [string, object, string][] = [
   ['a pattern that never fires', { every: undefined, cron: '0 0 31 2 *' }, "cron '0 0 31 2 *' never fires; correct it"],
-  ['an end that is past', { until: 1 }, 'until is 1970-01-01T00:00:00.001Z, which is past'],
+  ['an end that is past', { until: 1 }, 'until is 1970-01-01T00:00:00.001Z, which is in the past'],
   ['an interval of nothing', { every: 0 }, 'every is 0; it must be at least 1000 ms'],
   ['an unknown zone', { every: undefined, cron: '@daily', timeZone: 'Mars' }, 'timeZone is "Mars"'],
   ['no kind', { kind: undefined }, 'kind is undefined'],
   ['an unknown overlap', { overlap: 'skipp' }, 'did you mean skip?'],
   ['an unknown catch-up', { catchUp: 'some' }, 'catchUp is "some"; it must be one of none, last, all'],
-  ['a limit without all', { catchUpLimit: 5 }, "catchUpLimit is 5; it must be left out, unless catchUp is 'all'"],
+  ['a limit without all', { catchUpLimit: 5 }, "catchUpLimit is 5; it must be omitted, unless catchUp is 'all'"],
   ['a limit of nothing', { catchUp: 'all', catchUpLimit: 0 }, 'it must be a whole number from 1 to 1000'],
   ['a jitter of two days', { jitter: '2d' }, 'jitter is "2d"; it must be at most a day'],
   ['an id of nothing', { scheduleId: '' }, 'scheduleId is empty'],
@@ -138,5 +138,7 @@ test.each(bad)('%s is refused, and nothing is written', async (_, fields, messag
 test('an end before its first time is refused', async () => {
   const { engine, clock } = await setup()
   const error = await refusal('invalid_input', engine.schedules.put({ ...hourly, until: (await clock.now()) + 1000 }))
-  expect(error.message).toMatch(/^an interval of 3600000 ms never fires before .*; correct it, or leave the schedule/)
+  expect(error.message).toMatch(
+    /^an interval of 3600000 ms never fires before .*; correct it, or do not create schedule/,
+  )
 })

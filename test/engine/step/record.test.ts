@@ -77,7 +77,7 @@ test('a name that was recorded as another kind is refused', async () => {
     'step_kind_conflict',
     engine.steps.record({ ...fenceOf(claim), name: 's', kind: 'sleep', state: 'pending' }),
   )
-  expect(error.message).toContain('has recorded "s" as a step, and now it is a sleep')
+  expect(error.message).toContain('has recorded "s" as a step, but now it is a sleep')
 })
 
 test('whoever has lost the lease records nothing, and the next holder sees all that was recorded', async () => {
@@ -122,7 +122,7 @@ test('a generation takes 64 MiB of results, and a result that is written anew co
     'step_limit',
     engine.steps.record({ ...step, name: 'b', state: 'succeeded', result: new Uint8Array(501) }),
   )
-  expect(error.message).toContain('10000 steps or 64 MiB of them; go on by ctx.restart(input)')
+  expect(error.message).toContain('10000 steps or 64 MiB of them; continue with ctx.restart(input)')
   await engine.steps.record({ ...step, name: 'a', state: 'succeeded', result: new Uint8Array(1500) })
   await refusal('step_limit', engine.steps.record({ ...step, name: 'c', state: 'succeeded', result: one }))
 })
@@ -139,7 +139,7 @@ test('bad input is refused before anything is written', async () => {
     [{ ...step, kind: 'stop' as 'step' }, 'did you mean step?'],
     [{ ...step, state: 'done' as 'failed' }, 'state is "done"'],
     [{ ...step, tryCount: 1.5 }, 'tryCount is 1.5'],
-    [{ ...step, dueIn: '1s' as const, dueAt: 5 }, 'dueIn is given beside dueAt'],
+    [{ ...step, dueIn: '1s' as const, dueAt: 5 }, 'dueIn is given together with dueAt'],
     [{ ...step, dueIn: -1 }, 'dueIn is -1'],
     [{ ...step, originId: 'x' }, 'originId is "x"; it must be a uuid'],
     [{ ...step, result: 'x' as unknown as Uint8Array }, 'result is "x"; it must be bytes'],

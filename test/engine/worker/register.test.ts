@@ -61,7 +61,7 @@ test('WREG-02 an instance that is alive under one worker is refused to another',
     refusal('invalid_input', engine.workers.register({ ...one, workerId: 'printer' })),
   )
   expect(error.message).toBe(
-    'worker instance "mailer-1" belongs to another worker, which is alive; give each process an instance id of its own',
+    'worker instance "mailer-1" is used by another live worker; give each process its own instance id',
   )
   expect(error.details['why']).toBe('instance_id reassigned')
 })
