@@ -130,9 +130,17 @@ async function timedOut(
   const timeoutMs = parseDuration('timeout', timeout)
   const explanation = await explained(engine, executionId)
   const within = timeoutMs < 1000 ? `${timeoutMs} ms` : `${timeoutMs / 1000} s`
-  const why = explanation === null ? `it is ${publicState}` : explanation[0]!.toLowerCase() + explanation.slice(1)
-  const sentence = `execution ${executionId} did not finish within ${within}: ${why.replace(/\.$/, '')}`
+  const why = explanation === null ? `It is ${publicState}.` : withSubject(explanation)
+  const sentence = `execution ${executionId} did not finish within ${within}. ${why}`
   return new EngineError('wait_timed_out', sentence, { executionId, publicState, timeoutMs, explanation })
+}
+
+/** Most explanations begin with their verb: `Has been waiting for a worker`. */
+function withSubject(explanation: string): string {
+  const [verb = '', ...rest] = explanation.split(' ')
+  return /^(Has|Is|Was|Failed;?|Lost|Completed|Expired)$/.test(verb)
+    ? ['It', verb.toLowerCase(), ...rest].join(' ')
+    : explanation
 }
 
 /** Null when it cannot be read, as by a key without the right, or soon: the caller's time is over already. */

@@ -92,7 +92,9 @@ export class Code implements Acts {
     if (forgotten.length === 0 || this.#departure !== null) return
     this.#stepsMade?.forget(forgotten.flatMap((each) => (each instanceof StepPromise ? (each.met ?? []) : [])))
     const warning = checkAwaited(this.#task.name, forgotten, this.#unawaitedMode)
-    if (warning !== null) this.logger.report('warn', `${this.#holder.claim.executionId}: ${warning}`)
+    if (warning === null) return
+    const { kind, executionId } = this.#holder.claim
+    this.logger.report('warn', `${kind} ${parseExecutionId(executionId).uuid}: ${warning}`)
   }
 
   /** What goes around the handler, and may use the context before it and after it. It is not waited for when the run has left. */

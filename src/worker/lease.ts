@@ -23,6 +23,8 @@ export class Lease {
   /** How long the attempt may take, and when that is over by the database's clock. */
   readonly timeoutMs: number | null
   readonly attemptDeadlineAt: number | null
+  /** The engine has stored how the run ended. A step that the code forgot to await may still find the lease gone. */
+  isSettled = false
   /** In this process's own clock. */
   expiresAt: number
   /** Its answer was read so late that it may have expired before: nothing begins under it until a renewal has confirmed it. */
@@ -90,7 +92,7 @@ export class Lease {
 
   lose(error: EngineError): void {
     if (this.isLost) return
-    this.#watcher.lost(this, error)
+    if (!this.isSettled) this.#watcher.lost(this, error)
     this.giveUp(error)
   }
 

@@ -36,7 +36,10 @@ export function tell(around: Telling, lease: Lease, outcome: Outcome): Promise<u
   if (outcome.kind === 'left') return Promise.resolve()
   return insist(() => write(around, lease.fence, outcome), lease)
     .then(
-      (answer) => report(around, lease, outcome, answer),
+      (answer) => {
+        lease.isSettled = true
+        report(around, lease, outcome, answer)
+      },
       (error: unknown) => failInstead(around, lease, error),
     )
     .catch((error: unknown) => {

@@ -164,7 +164,7 @@ test('a handle waits for the result as long as it is told to, and others hear of
   const { submit, worker } = await working([gate])
   const run = await submit(gate)
   const error = await refusal('wait_timed_out', run.result({ timeout: 20 }))
-  expect(error.message).toMatch(/did not finish within 20 ms: .*[^.]$/)
+  expect(error.message).toMatch(/did not finish within 20 ms\. (It|Its) .*\.$/)
   expect(error.details).toMatchObject({ executionId: run.id, publicState: 'waiting', timeoutMs: 20 })
   const leaving = new AbortController()
   const left = run.result({ signal: leaving.signal })
@@ -278,7 +278,7 @@ test('a wait for a result whose time is over states why the execution has not en
   const { sentence } = (await engine.executions.explain(run.id))!
   const error = await refusal('wait_timed_out', run.result({ timeout: '1s' }))
   expect(error.details['explanation']).toBe(sentence)
-  expect(error.message).toContain(`${run.id} did not finish within 1 s: `)
+  expect(error.message).toContain(`${run.id} did not finish within 1 s. `)
   expect(error.message).toContain("no registered worker serves lane 'default'")
 })
 
@@ -290,7 +290,9 @@ test('it names the kind when registered workers serve only others', async () => 
   await expect.poll(async () => (await engine.workers.list()).workers.length).toBe(1)
   const run = await submit(gate)
   const error = await refusal('wait_timed_out', run.result({ timeout: '1s' }))
-  expect(error.message).toMatch(/did not finish within 1 s: .*serves? lane 'default', but none serves kind 'gate'/)
+  expect(error.message).toMatch(
+    /did not finish within 1 s\. It has been waiting for .*serves? lane 'default', but none serves kind 'gate'/,
+  )
 })
 
 test('when that cannot be read, the state remains', async () => {
@@ -299,5 +301,5 @@ test('when that cannot be read, the state remains', async () => {
   const explain = () => Promise.reject(new Error('not with this key'))
   const handle = handleOf({ ...engine, executions: { ...engine.executions, explain } }, jsonCodec, executionId, {})
   const error = await refusal('wait_timed_out', handle.result({ timeout: 5 }))
-  expect(error.message).toBe(`execution ${executionId} did not finish within 5 ms: it is waiting`)
+  expect(error.message).toBe(`execution ${executionId} did not finish within 5 ms. It is waiting.`)
 })

@@ -1,4 +1,5 @@
 // Tasks that run in threads: the thread imports this file.
+import { patience } from '../support/patience.ts'
 import { writeFileSync } from 'node:fs'
 import { threadId } from 'node:worker_threads'
 import { PermanentError, StepError } from '../../src/worker/errors.ts'
@@ -61,7 +62,7 @@ export const flaky = task('flaky', { thread: true }, async (ctx) => {
       if (tryCount === 2) throw new Error('second')
       return new Promise<number>((resolve) => signal.addEventListener('abort', () => resolve(-1)))
     },
-    { retry: { attempts: 3, backoff: { type: 'fixed', delayMs: 1 } }, timeout: 50 },
+    { retry: { attempts: 3, backoff: { type: 'fixed', delayMs: 1 } }, timeout: patience(300) },
   )
 })
 

@@ -1,5 +1,7 @@
 // A forgotten `await`: reported where the code returns, and never a reason for the process to die.
+import { setImmediate } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
+import { parseExecutionId } from '../../src/model/id.ts'
 import { task } from '../../src/worker/task.ts'
 import { working } from './working.ts'
 
@@ -24,7 +26,7 @@ test('a worker warns once by default, names everything that was forgotten, and t
   await runAll()
   expect(await run.result()).toBe('done')
   expect(warnings()).toEqual([
-    `${run.id}: task "forgetful" returned while step "slow" was still running and sleep "rest" was never awaited; did you forget await? The result of a step that is still running is not recorded.`,
+    `forgetful ${parseExecutionId(run.id).uuid}: task "forgetful" returned while step "slow" was still running and sleep "rest" was never awaited; did you forget await? The result of a step that is still running is not recorded.`,
   ])
 })
 
@@ -101,4 +103,22 @@ test('the option is fail or warn', async () => {
   await expect(working([other], { unawaited: 'ignore' as never })).rejects.toThrow(
     "unawaited is \"ignore\"; it must be 'fail' or 'warn'",
   )
+})
+
+test('a forgotten step that ends after its run is not reported as a lost lease', async () => {
+  const { logger, warnings } = logging()
+  let end = (): void => {}
+  const ended = new Promise<void>((resolve) => (end = resolve))
+  const forgetful = task('forgetful', (ctx) => {
+    void ctx.step('slow', () => ended)
+    return 'done'
+  })
+  const { submit, runAll } = await working([forgetful], { logger })
+  const run = await submit(forgetful)
+  await runAll()
+  expect(await run.result()).toBe('done')
+  end()
+  // Time for its record to be refused.
+  for (let turn = 0; turn < 5; turn += 1) await setImmediate().then(() => run.state())
+  expect(warnings()).toEqual([expect.stringContaining('returned while step "slow" was still running')])
 })
