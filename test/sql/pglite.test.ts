@@ -43,7 +43,8 @@ test(
     let ticks = 0
     const timer = setInterval(() => (ticks += 1), 5)
     const giveUpAt = performance.now() + patience(10_000)
-    while (ticks <= 5 && performance.now() < giveUpAt) await again.query(ONE, {})
+    const isStarved = (): boolean => ticks <= 5 && performance.now() < giveUpAt
+    while (isStarved()) await again.query(ONE, {})
     clearInterval(timer)
     expect(ticks).toBeGreaterThan(5)
     await again.close()
