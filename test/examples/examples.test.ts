@@ -106,6 +106,7 @@ test('a customer is onboarded, with a second try where the first fails', async (
 
 const onPostgres = [
   ['submit.ts', 'send-welcome is waiting\nwaiting in lane mail: 1\ncancelled\n'],
+  ['policy.ts', '4 attempts in lane mail\nsent to ada\n'],
   ['wait.ts', 'resume ada\n'],
   ['pipeline.ts', 'shop:4f2a91 is live, agreed by grace and ada\ncompleted 5 1\n'],
   ['schedule.ts', 'report of north\n'],
