@@ -55,6 +55,10 @@ export const errorTable = {
   invalid_url: final(400, 'A connection URL cannot be parsed.'),
   payload_too_large: permanent(413, 'A payload, result, signal or frame is larger than its limit.'),
   too_many_items: permanent(400, 'A call has more items than the limit for one call.'),
+  plain_input_refused: permanent(
+    400,
+    'The server accepts only bytes of a codec in this namespace, and the request has plain JSON.',
+  ),
   route_not_found: final(404, 'The server has no route at this path.'),
   method_not_allowed: final(405, 'The path does not support this method; the Allow header lists the supported ones.'),
   request_timeout: retryable(408, 'The server did not receive the whole request in time.'),

@@ -27,6 +27,7 @@ import { openApiResponse } from './openapi-response.ts'
 import { checkOrigins, checkPublicUrl, refuseOtherHosts } from './origin.ts'
 import { checkBasePath, honoPath, unknownRoute, wordPaths } from './paths.ts'
 import { asRefusal, problemResponse } from './problem.ts'
+import { PlainInput } from './plain-input.ts'
 import { TrustedProxies } from './proxy.ts'
 import { Remembered, type Answer } from './remembered.ts'
 import { askingOf, newRouter, type AppContext } from './router.ts'
@@ -51,6 +52,11 @@ export interface AppOptions {
   readonly trustProxy?: readonly string[]
   /** Reads of one key, and of one namespace, that run at a time; the others wait for their turn. False: any number. */
   readonly readsAtOnce?: ReadLimits | false
+  /**
+   * Namespaces that take inputs and signals only as bytes of a codec, such as one that encrypts, and refuse plain JSON; `*` is every
+   * namespace. Left out: all take both.
+   */
+  readonly refusePlainInput?: readonly string[]
   /** Left out: the console, for warnings and errors. `false`: nothing is logged. */
   readonly logger?: LoggerOption
   /** `/metrics` needs a key of all namespaces that may read, unless it is `'open'`; false: there is none. */
@@ -68,6 +74,7 @@ const optionNames = [
   'publicUrl',
   'trustProxy',
   'readsAtOnce',
+  'refusePlainInput',
   'logger',
   'metrics',
   'heartbeatMs',
@@ -112,6 +119,7 @@ export function appWith(
   const remembered = new Remembered()
   const bodies = new BodyBudgets()
   const work = new Work(options.readsAtOnce)
+  const plainInput = new PlainInput(options.refusePlainInput)
   const faults = new FaultLog(loggerOf(options.logger))
   const watching = new KeyWatch(heartbeatMs)
   const draining = new AbortController()
@@ -181,6 +189,7 @@ export function appWith(
   ): Promise<Response> {
     const { route } = operation
     const fields = await readFields(operation, context, taken)
+    plainInput.check(operation, namespaceOf(context, identity), fields)
     if (route.streams === 'only' || (route.streams === 'also' && wantsEvents(context))) {
       if (isHead(context)) return emptyStream()
       return stream(operation, context, engine, fields, identity)

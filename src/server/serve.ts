@@ -156,6 +156,7 @@ const optionNames = [
   'publicUrl',
   'trustProxy',
   'readsAtOnce',
+  'refusePlainInput',
   'logger',
   'metrics',
   'heartbeatMs',

@@ -20,6 +20,7 @@ interface ServeCommandOptions {
   readonly publicUrl?: string
   readonly trustProxy?: readonly string[]
   readonly readsPerKey?: number
+  readonly refusePlainInput?: readonly string[]
   readonly reconcilers: boolean
   readonly migrate: boolean
   readonly listenUrl?: string
@@ -56,6 +57,11 @@ export function addServe(program: Command, cli: Cli): void {
       'concurrent reads per API key; others wait (default: a quarter of the pool, at least 2)',
       wholeNumber,
     )
+    .option(
+      '--refuse-plain-input <namespaces>',
+      'namespaces that take only bytes of your codec and refuse plain JSON; * is all of them',
+      commaList,
+    )
     .option('--no-reconcilers', 'do not run background duties in this process')
     .option('--no-migrate', 'do not update the schema; refuse to start if it is outdated')
     .option('--listen-url <url>', 'direct Postgres URL for notifications, if --url is a pooler')
@@ -85,6 +91,7 @@ export function addServe(program: Command, cli: Cli): void {
           ...(hosts !== undefined && { hosts }),
           ...(publicUrl !== undefined && { publicUrl }),
           ...(trustProxy !== undefined && { trustProxy }),
+          ...(options.refusePlainInput !== undefined && { refusePlainInput: options.refusePlainInput }),
           readsAtOnce: { perKey: options.readsPerKey ?? Math.max(2, Math.floor((options.poolSize ?? 0) / 4)) },
         })
         warnOfUnwrappedKeys(cli, host, logger)
