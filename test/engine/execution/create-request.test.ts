@@ -26,7 +26,7 @@ const refused: readonly (readonly [what: string, fields: object, code: ErrorCode
   ['a kind with a line break', { kind: 'a\nb' }, 'invalid_input', /kind.*control/],
   ['257 capabilities', { requiredCapabilities: many(257) }, 'invalid_capabilities', /257.*256/],
   ['a payload over 1 MiB', { payload: new Uint8Array(1024 * 1024 + 1) }, 'payload_too_large', /1048577.*1048576/],
-  ['a payload that is no bytes', { payload: 'text' }, 'invalid_input', /payload is "text".*Uint8Array/],
+  ['a payload that is no bytes', { payload: 'text' }, 'invalid_input', /payload is "text".*must be bytes/],
   ['an encoding without a payload', { payloadEncoding: 'json' }, 'invalid_input', /payloadEncoding.*without/],
   ['a priority that is no whole number', { priority: 1.5 }, 'invalid_input', /priority is 1.5/],
   ['a priority that is a text', { priority: '7' }, 'invalid_input', /priority is "7"/],
