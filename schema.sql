@@ -103,7 +103,8 @@ create type flowfabric.ff_interruption as enum (
   'delayed',
   'signalled',
   'timed_out',
-  'children'
+  'children',
+  'cancelled'
 );
 
 create type flowfabric.ff_join_policy as enum (
@@ -204,7 +205,9 @@ create type flowfabric.ff_step_kind as enum (
   'sleep',
   'wait',
   'child',
-  'value'
+  'value',
+  'compensation',
+  'hook'
 );
 
 create type flowfabric.ff_step_state as enum (
@@ -581,6 +584,7 @@ create table flowfabric.ff_exec_core (
   attempt_deadline_at_ms bigint,
   cancel_requested_at_ms bigint,
   cancel_deadline_at_ms bigint,
+  stop_outcome flowfabric.ff_terminal_outcome,
   queue_id integer not null,
   attempt_index integer not null default 0,
   total_attempt_count integer not null default 0,

@@ -141,6 +141,6 @@ export type { Aside, ExplainFacts, WorkerCounts } from './model/explain-facts.ts
 export type { ExecutionPolicy } from './model/policy.ts'
 export type { Predicate } from './model/predicate.ts'
 export type { SignalEffect, SignalSource } from './model/signal.ts'
-export type { BlockingReason, StateVector } from './model/state.ts'
+export type { BlockingReason, ClaimReason, CompensationState, PendingOutcome, StateVector } from './model/state.ts'
 export type { StepKind, StepState } from './model/step.ts'
 export type { CloseReason, SuspensionReason, TimeoutBehaviour, WaitpointState } from './model/suspension.ts'

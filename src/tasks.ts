@@ -44,6 +44,7 @@ export type {
   Waitpoint as ContextWaitpoint,
 } from './worker/context.ts'
 export {
+  Cancelled,
   ChildError,
   PermanentError,
   RunLeft,
@@ -58,7 +59,14 @@ export type { WorkerOptions } from './worker/options.ts'
 export type { RecordedBytes, RecordedRun, RecordedRunStep } from './worker/recorded-run.ts'
 export type { Schema } from './worker/schema.ts'
 export type { SubmitOptions } from './worker/submission.ts'
-export { task, type Handler, type Signals as SignalTypes, type Task, type TaskOptions } from './worker/task.ts'
+export {
+  task,
+  type Handler,
+  type Hooks,
+  type Signals as SignalTypes,
+  type Task,
+  type TaskOptions,
+} from './worker/task.ts'
 export type { Telemetry } from './worker/telemetry.ts'
 export { verify, type VerifiedRun, type VerifyOptions, type VerifyReport } from './worker/verify.ts'
 export { Worker, type WorkerSurroundings } from './worker/worker.ts'

@@ -70,6 +70,7 @@ export function showFacts(out: Printer, described: Described, now: number): void
     ],
     ['reason', reasonOf(execution)],
     ['cancelled by', execution.cancelledBy],
+    ['compensation', execution.compensation === 'none' ? null : execution.compensation],
     ['result', result?.kind === 'completed' ? asFact(out, { bytes: result.result, encoding: result.encoding }) : null],
   ])
   const ways = explanation?.ways ?? []

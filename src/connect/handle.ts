@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Engine } from '../engine/contract.ts'
 import type { LogEvent } from '../engine/event/log-event.ts'
-import type { CancelResult } from '../engine/execution/cancel.ts'
+import type { CancelRequest, CancelResult } from '../engine/execution/cancel.ts'
 import type { ExecutionResult } from '../engine/execution/result.ts'
 import type { SignalResult } from '../engine/signal/incoming.ts'
 import type { SendRequest } from '../engine/signal/send.ts'
@@ -40,8 +40,11 @@ export interface Handle<Output = unknown, S extends Signals = Signals> {
   result(options?: ResultOptions): Promise<Output>
   /** Its state now, such as `waiting`, `active`, `suspended` or `completed`. */
   state(): Promise<PublicState>
-  /** Cancels it. Running code is asked to stop, and has until the end of `grace` to do so. */
-  cancel(options?: { readonly reason?: string; readonly grace?: Duration }): Promise<CancelResult>
+  /**
+   * Cancels it. Running code is asked to stop, and has until the end of `grace` to do so. A run with compensations undoes its work
+   * first, until `deadline`; `force` ends it at once.
+   */
+  cancel(options?: Pick<CancelRequest, 'reason' | 'grace' | 'deadline' | 'force'>): Promise<CancelResult>
   /** Sends a signal. It is kept until a `ctx.waitFor` of that name takes it, once. */
   signal<Name extends string & keyof S>(
     name: Name,

@@ -147,7 +147,7 @@ ${verdictWhere('true')}`
 const answeredFrom = `e.execution_id, e.lease_id, e.lease_epoch, e.lifecycle_phase, e.attempt_state, e.interruption,
     e.public_state, e.attempt_index as found_attempt, e.attached, e.delay_until_ms`
 const leftFrom = `${answeredFrom}, e.partition_key, e.ownership_state, e.eligibility_state, e.queue_id, e.priority, e.rank,
-    e.retry_count, e.cancel_requested_at_ms, e.cancellation_reason, e.cancelled_by`
+    e.retry_count, e.cancel_requested_at_ms, e.cancellation_reason, e.cancelled_by, e.stop_outcome`
 
 /** Of `input i`: what the fence is held against, and the operation's own columns. */
 function given(own: readonly string[]): string {

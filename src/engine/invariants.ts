@@ -191,6 +191,19 @@ join flowfabric.ff_exec_core e on e.execution_id = t.execution_id
 where e.attached & ${attached.tags} = 0`,
   ),
   invariant(
+    'compensation',
+    'the flag for compensations matches the steps of the execution, and an execution that was asked to stop has a deadline',
+    `
+select s.execution_id::text as subject, concat(s.kind, ' ', s.step_name, ', attached ', e.attached) as found
+from flowfabric.ff_step s
+join flowfabric.ff_exec_core e on e.execution_id = s.execution_id and e.generation = s.generation
+where s.kind in ('compensation', 'hook') and e.attached & ${attached.compensation | attached.onFailure} = 0
+union all
+select e.execution_id::text, concat('asked to stop without a deadline, ', e.public_state)
+from flowfabric.ff_exec_core e
+where e.lifecycle_phase <> 'terminal' and e.cancel_requested_at_ms is not null and e.cancel_deadline_at_ms is null`,
+  ),
+  invariant(
     'policy-bounds',
     'the flags for policy limits match the policy of the execution',
     `

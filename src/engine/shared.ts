@@ -83,7 +83,7 @@ export function shared(sql: Sql, options: EngineOptions) {
     fail: new Merger(sql, failOperation(telling, onReady, onDelay, onOwed)),
     delay: new Merger(sql, delayOperation(telling, onReady, onDelay, onOwed)),
     release: new Merger(sql, releaseOperation(telling, onReady, onOwed)),
-    cancel: new Merger(sql, cancelOperation(telling, onOwed, onCalledOff)),
+    cancel: new Merger(sql, cancelOperation(telling, onOwed, onCalledOff, onReady)),
     cancelHeld: new Merger(sql, cancelHeldOperation(telling, onOwed)),
     suspend: new Merger(sql, suspendOperation(suspending)),
     trySuspend: new Merger(sql, trySuspendOperation(suspending)),

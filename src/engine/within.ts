@@ -100,7 +100,7 @@ export function withinTransaction(parts: Parts, borrowed: Sql, caller: Caller): 
       const item = checkCancelRequest(caller, request)
       return isByHolder(item)
         ? perform(() => cancelHeldOperation(borrowed, leftToTheSweep), item)
-        : perform((hints) => cancelOperation(borrowed, leftToTheSweep, hints.calledOff), item)
+        : perform((hints) => cancelOperation(borrowed, leftToTheSweep, hints.calledOff, hints.ring), item)
     },
   }
   const { create, cancel } = idPlaces.executions!

@@ -21,4 +21,8 @@ export const attached = {
   attemptTimeout: 1 << 11,
   /** Its policy bounds the signals that it may receive: one that comes reads the policy only then. */
   signalLimit: 1 << 12,
+  /** Its code has registered a compensation: a cancel asks first, so that the code can undo what it did. */
+  compensation: 1 << 13,
+  /** Its task has only an `onFailure` hook: its deadline and the other limits ask first, and a cancel does not. */
+  onFailure: 1 << 14,
 } as const

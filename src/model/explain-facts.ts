@@ -1,7 +1,7 @@
 // What an explanation is made of, as it was found at one moment.
 import type { Condition } from './condition.ts'
 import type { ExecutionId, FlowId } from './id.ts'
-import type { BlockingReason, PublicState, StateVector } from './state.ts'
+import type { CompensationState, BlockingReason, PublicState, StateVector } from './state.ts'
 import type { TimeoutBehaviour } from './suspension.ts'
 
 export interface ExplainedExecution {
@@ -18,6 +18,7 @@ export interface ExplainedExecution {
   readonly endedAt: number | null
   readonly delayUntil: number | null
   readonly cancelRequestedAt: number | null
+  readonly compensation: CompensationState
   readonly retryCount: number
   readonly consecutiveExpiryCount: number
   readonly failureReason: string | null

@@ -99,6 +99,8 @@ function whatHappened(facts: ExplainFacts): string {
       return 'Its lease was revoked; it has been waiting for a worker'
     case 'released':
       return 'Was released by its worker and has been waiting for another'
+    case 'cancelled':
+      return 'Has been waiting for a worker to run its compensations'
     case 'delayed':
       return 'Its delay has ended; it has been waiting for a worker'
     case 'signalled':
@@ -180,6 +182,9 @@ function cancelText({ execution, cancelDeadlineAt }: ExplainFacts): string {
   const by = cancelledBy === null ? '' : ` by ${cancelledBy}`
   const why = cancellationReason === null ? '' : ` (${cancellationReason})`
   const end = cancelDeadlineAt === null ? '' : `; it ends at ${instant(cancelDeadlineAt)} at the latest`
+  if (execution.compensation === 'running') {
+    return ` It was asked to stop at ${instant(cancelRequestedAt)}${by}${why}; its compensations have not finished${end}.`
+  }
   return ` It was asked to stop at ${instant(cancelRequestedAt)}${by}${why}${end}.`
 }
 

@@ -119,6 +119,8 @@ export const limits = {
   // The wait before the second reclaim in a row; it doubles with each further one.
   reclaimDelayMs: 1000,
   reclaimDelayMaxMs: 60_000,
+  /** How long an execution may clean up after it was asked to stop, where the cancel names no time. */
+  cancelDeadlineMs: 600_000,
   replayCount: 1_000_000,
   defaultReplayCount: 10,
   signalCount: 10_000,

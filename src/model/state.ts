@@ -44,6 +44,7 @@ export const interruptions = [
   'signalled',
   'timed_out',
   'children',
+  'cancelled',
 ] as const
 export type Interruption = (typeof interruptions)[number]
 
@@ -90,6 +91,13 @@ export const blockingReasons = [
   'paused_by_flow_cancel',
 ] as const
 export type BlockingReason = (typeof blockingReasons)[number]
+
+/** What became of the compensations that the code registered. `unfinished`: it ended before all of them had run. */
+export const compensationStates = ['none', 'registered', 'running', 'finished', 'unfinished'] as const
+export type CompensationState = (typeof compensationStates)[number]
+
+export const pendingOutcomes = ['cancelled', 'failed', 'expired'] as const
+export type PendingOutcome = (typeof pendingOutcomes)[number]
 
 export interface StateVector {
   readonly lifecyclePhase: LifecyclePhase
@@ -231,13 +239,18 @@ const reasonOfEligibility: Readonly<Record<Exclude<EligibilityState, 'not_eligib
   not_applicable: 'none',
 }
 
-export type ClaimReason = 'first' | 'retry' | 'replay' | 'reclaim' | 'resume'
+export const claimReasons = ['first', 'retry', 'replay', 'reclaim', 'resume', 'cancel'] as const
+export type ClaimReason = (typeof claimReasons)[number]
 
-/** What the next claim of a runnable execution will be: the last two go on with the attempt that was interrupted. */
-export function claimReason({
-  attemptState,
-  interruption,
-}: Pick<StateVector, 'attemptState' | 'interruption'>): ClaimReason {
+/**
+ * What the next claim of a runnable execution is. `reclaim` and `resume` continue the attempt that was interrupted. `cancel`: it was
+ * asked to stop, and its code runs once more to clean up.
+ */
+export function claimReason(
+  { attemptState, interruption }: Pick<StateVector, 'attemptState' | 'interruption'>,
+  isAskedToStop = false,
+): ClaimReason {
+  if (isAskedToStop) return 'cancel'
   switch (attemptState) {
     case 'pending_first_attempt':
       return 'first'

@@ -5,7 +5,7 @@ import { refusal } from './errors.ts'
 import { limits } from './limits.ts'
 import { checkText, show } from './text.ts'
 
-export const stepKinds = ['step', 'sleep', 'wait', 'child', 'value'] as const
+export const stepKinds = ['step', 'sleep', 'wait', 'child', 'value', 'compensation', 'hook'] as const
 export type StepKind = (typeof stepKinds)[number]
 
 /** Pending: it has begun and is not over. A step has failed tries; a sleep or a wait knows when it is due. */

@@ -217,6 +217,25 @@ export const transitions: readonly Transition[] = [
     to: { eligibilityState: 'eligible_now' },
   },
 
+  // Asked to stop while it waits: the code runs once more and cleans up. An execution that runs is asked where it is.
+  { name: 'ask-to-stop', from: suspended, to: { ...interrupted, interruption: 'cancelled' } },
+  {
+    name: 'ask-to-stop',
+    from: {
+      ...runnable('not_eligible_until_time'),
+      attemptState: ['attempt_interrupted', 'pending_retry_attempt'],
+    },
+    to: { eligibilityState: 'eligible_now' },
+  },
+  { name: 'suspend', when: 'it was asked to stop', from: active, to: { ...interrupted, interruption: 'cancelled' } },
+  { name: 'restart', when: 'it was asked to stop', from: active, to: { ...interrupted, interruption: 'cancelled' } },
+  {
+    name: 'attempt-timeout',
+    when: 'it has something to clean up',
+    from: active,
+    to: { ...interrupted, interruption: 'cancelled' },
+  },
+
   // Endings from anywhere.
   { name: 'cancel', from: neverClaimed, to: { ...ended, terminalOutcome: 'cancelled' } },
   { name: 'cancel', from: claimedBefore, to: { ...endedAttempt, terminalOutcome: 'cancelled' } },

@@ -54,7 +54,17 @@ export class Mocks {
       const code = (this.#code.get(task.name) ?? task.handler) as unknown as (ctx: Context, input: unknown) => unknown
       return code(this.#contextOver(task.name, ctx, watching), input)
     }
-    return { ...task, handler }
+    return { ...task, handler, hooks: this.#hooksOver(task, watching) }
+  }
+
+  #hooksOver(task: Task, watching: Watching): Task['hooks'] {
+    const hooks = Object.entries(task.hooks).map(([name, hook]) => {
+      const call = hook as (ctx: Context, ...given: unknown[]) => unknown
+      const over = (ctx: Context, ...given: unknown[]): unknown =>
+        call(this.#contextOver(task.name, ctx, watching), ...given)
+      return [name, over]
+    })
+    return Object.fromEntries(hooks) as Task['hooks']
   }
 
   /** A name that no code has met and that the task's own text does not hold is a mistake, and would pass unnoticed. */
@@ -72,9 +82,10 @@ export class Mocks {
   #contextOver(task: string, ctx: Context, watching: Watching): Context {
     const met = this.#met.get(task) ?? new Set()
     this.#met.set(task, met)
-    const step = (name: string, work: Work, options?: StepOptions): Promise<unknown> => {
+    const watched = (name: string, work: Work): Work => {
       met.add(name)
-      const watched = async (attempt: StepTry): Promise<unknown> => {
+      if (typeof work !== 'function') return work
+      return async (attempt) => {
         watching.begin()
         try {
           return await this.#work(task, name, work, attempt)
@@ -82,10 +93,14 @@ export class Mocks {
           watching.end()
         }
       }
-      return ctx.step(name, typeof work === 'function' ? watched : work, options)
+    }
+    const over: Readonly<Record<PropertyKey, unknown>> = {
+      step: (name: string, work: Work, options?: StepOptions) => ctx.step(name, watched(name, work), options),
+      compensate: (name: string, work: Work, options?: StepOptions) =>
+        ctx.compensate(name, watched(name, work), options),
     }
     return new Proxy(ctx, {
-      get: (target, key) => (key === 'step' ? step : (Reflect.get(target, key) as unknown)),
+      get: (target, key) => over[key] ?? (Reflect.get(target, key) as unknown),
     })
   }
 

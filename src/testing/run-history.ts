@@ -103,7 +103,8 @@ function from(cursor: string): { limit: number; cursor?: string } {
 function recordedStep(step: Step, codec: Codec): RecordedStep {
   const { kind, name, index, state, tryCount, result, resultEncoding } = step
   const isOver = state === 'succeeded'
-  const hasError = !isOver && kind === 'step' && result !== null
+  const canFail = kind === 'step' || kind === 'compensation' || kind === 'hook'
+  const hasError = !isOver && canFail && result !== null
   return {
     kind,
     name,

@@ -12,7 +12,7 @@ import type { ChildOptions } from './context.ts'
 import { ChildError, nothingWhenForbidden } from './errors.ts'
 import type { Met } from './history.ts'
 import { lastError, openedReason } from './last-error.ts'
-import { requestOf } from './submission.ts'
+import { requestOf, submitOptionNames } from './submission.ts'
 import type { Task } from './task.ts'
 import type { Surroundings } from './waiting.ts'
 import { Leaf, type Facts, type Meeting } from './waits.ts'
@@ -74,7 +74,7 @@ export class Child extends Leaf {
     const { recorded, name, index, failedIn } = this.#met
     const { partition } = parseExecutionId(parentId)
     if (recorded !== null) return (this.#id = formatExecutionId(partition, recorded.originId!))
-    return rest.work(async () => {
+    return rest.fresh(async () => {
       const { name: _, ...given } = options
       // By the failure that it comes after, and not by the attempt: an attempt that made it and did not write that down is
       // followed by one that finds it.
@@ -161,3 +161,10 @@ function madeBefore(error: unknown): { readonly executionId: ExecutionId } {
   if (!EngineError.is(error, 'idempotency_conflict') || typeof error.details['executionId'] !== 'string') throw error
   return { executionId: error.details['executionId'] as ExecutionId }
 }
+
+// Not what makes it this child, and no other.
+const ownOfChild: readonly string[] = ['executionId', 'namespace', 'parentId', 'idempotencyKey', 'idempotencyTtl']
+export const childOptionNames: readonly string[] = [
+  'name',
+  ...submitOptionNames.filter((name) => !ownOfChild.includes(name)),
+]

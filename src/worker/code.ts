@@ -3,11 +3,13 @@ import type { Step } from '../engine/step/step.ts'
 import { checkSize, encodeValue } from '../model/codec.ts'
 import type { Duration } from '../model/duration.ts'
 import { refusal } from '../model/errors.ts'
-import { formatWaitpointId, parseExecutionId, parseWaitpointId } from '../model/id.ts'
+import { parseExecutionId } from '../model/id.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import { checkStepName } from '../model/step.ts'
 import { show } from '../model/text.ts'
-import { Child } from './child.ts'
+import { Child, childOptionNames } from './child.ts'
+import { cannotWait, forward, inHook, type CodeMode } from './code-mode.ts'
+import { Compensations, type Compensation } from './compensations.ts'
 import type {
   ChildOptions,
   Context,
@@ -20,19 +22,18 @@ import type {
 } from './context.ts'
 import type { Departure } from './departure.ts'
 import { Draws, keyOf } from './draw.ts'
-import { RunLeft } from './errors.ts'
+import { Cancelled, RunLeft } from './errors.ts'
 import type { History } from './history.ts'
 import type { Holder } from './holder.ts'
-import { recordedWhole } from './inside-step.ts'
 import { Layers } from './layers.ts'
 import { leave } from './leave.ts'
-import { waitpointOf } from './made-waitpoint.ts'
+import { makeWaitpoint } from './made-waitpoint.ts'
+import { recordedNow, type Recording } from './recorded-now.ts'
 import { heard, Rest } from './rest.ts'
 import { RunContext, type Acts } from './run-context.ts'
 import { RunLogger } from './run-logger.ts'
 import { Sleep } from './sleeping.ts'
 import { Steps } from './steps.ts'
-import { submitOptionNames } from './submission.ts'
 import { isTask, type Task } from './task.ts'
 import { checkAwaited, StepPromise, Unawaited, type UnawaitedMode, type Watched } from './unawaited.ts'
 import { readUpstream, readUpstreams } from './upstream.ts'
@@ -56,8 +57,20 @@ export class Code implements Acts {
   #isInside = false
   #draws: Draws | null = null
   #logger: RunLogger | null = null
+  readonly #mode: CodeMode
+  #compensationsMade: Compensations | null = null
+  /** `Cancelled` was thrown. */
+  wasStopped = false
 
-  constructor(holder: Holder, task: Task, history: History, facts: Facts, unawaited: UnawaitedMode = 'warn') {
+  constructor(
+    holder: Holder,
+    task: Task,
+    history: History,
+    facts: Facts,
+    unawaited: UnawaitedMode = 'warn',
+    mode: CodeMode = forward,
+  ) {
+    this.#mode = mode
     this.#holder = holder
     this.#task = task
     this.#history = history
@@ -110,10 +123,55 @@ export class Code implements Acts {
     this.#stepsMade?.end()
   }
 
+  /** Null: this run has registered nothing. */
+  get compensations(): Compensations | null {
+    return this.#compensationsMade
+  }
+
+  get #compensations(): Compensations {
+    return (this.#compensationsMade ??= new Compensations({ ...this.#recording, unawaited: this.#unawaited }))
+  }
+
+  get #recording(): Recording {
+    return { holder: this.#holder, history: this.#history, rest: this.#rest, steps: this.#steps }
+  }
+
+  get cleansUp(): boolean {
+    return this.#mode.hasRegistered || this.#compensationsMade?.isEmpty === false
+  }
+
+  /** Runs a compensation, as code of this run. */
+  undo(compensation: Compensation): Promise<unknown> {
+    return this.#steps.compensate(compensation)
+  }
+
+  /** `Cancelled` once the run is asked to stop and has something to clean up. */
+  stopped(): Cancelled | null {
+    const { isStopping, canStop } = this.#mode
+    if (!isStopping && !(canStop && this.#holder.lease.isAskedToStop && this.cleansUp)) return null
+    this.wasStopped = true
+    return new Cancelled()
+  }
+
+  get canStop(): boolean {
+    return this.#mode.canStop
+  }
+
+  compensate(name: string, work: Compensation['work'], options: StepOptions = {}): Promise<void> {
+    if (this.#mode.canStop) return this.#compensations.register(name, work, options)
+    return heard(Promise.reject(inHook('ctx.compensate')))
+  }
+
   // What a handler that is no async function throws is a rejection like any other.
   #handle(input: unknown): Promise<unknown> {
     // Middleware may have taken long. The layers have been left when the lease is lost.
     if (!this.#holder.lease.holds()) return new Promise(() => {})
+    const { onCancel, onFailure } = this.#task.hooks
+    if (onCancel === undefined && onFailure === undefined) return this.#callHandler(input)
+    return this.#compensations.registerHook(this.#task, this.#mode.hook).then(() => this.#callHandler(input))
+  }
+
+  #callHandler(input: unknown): Promise<unknown> {
     const handler = this.#task.handler as unknown as (ctx: Context, input: unknown) => unknown
     try {
       return Promise.resolve(handler(this.context, input))
@@ -133,12 +191,14 @@ export class Code implements Acts {
     const rest = new Rest(this.#facts, isReplaying, {
       leave: async (waits, leaves) => {
         // The word has been said, though the code goes on beside it.
+        if (!this.#mode.canStop && (leaves.length > 1 || leaves[0]!.dueAt === null)) throw cannotWait()
         const answer = this.#wordSaid ?? (await leave(holder, waits, leaves))
         if (!(answer instanceof RunLeft)) return answer
         this.#layers.leave(answer)
         return null
       },
       fail: (error) => this.#layers.leave(error),
+      stopped: () => this.stopped(),
     })
     // Code that has only computed so far may come here after its run is over.
     if (this.#isOver) rest.end()
@@ -146,7 +206,14 @@ export class Code implements Acts {
   }
 
   get #steps(): Steps {
-    return (this.#stepsMade ??= new Steps(this.#holder, this.#history, this.#rest, this.#facts.now, this.#unawaited))
+    return (this.#stepsMade ??= new Steps(
+      this.#holder,
+      this.#history,
+      this.#rest,
+      this.#facts.now,
+      this.#unawaited,
+      this,
+    ))
   }
 
   get departure(): Departure | null {
@@ -181,7 +248,8 @@ export class Code implements Acts {
   }
 
   get abort(): AbortSignal {
-    return this.#holder.lease.stop
+    const { lease } = this.#holder
+    return this.#mode.canStop ? lease.stop : lease.lost
   }
 
   step(name: string, work: (attempt: StepTry) => unknown, options?: StepOptions): Promise<unknown> {
@@ -245,28 +313,7 @@ export class Code implements Acts {
   }
 
   waitpoint(name: string, options: { readonly expiresIn?: Duration }): Promise<Waitpoint> {
-    return heard(this.#waitpoint(name, options))
-  }
-
-  async #waitpoint(name: string, options: { readonly expiresIn?: Duration }): Promise<Waitpoint> {
-    refuseUnknownFields('ctx.waitpoint', options, ['expiresIn'])
-    checkStepName('the name of a waitpoint', name)
-    this.#steps.refuseInside(`the waitpoint ${show(name)}`, recordedWhole)
-    const { engine, claim, fence } = this.#holder
-    const met = this.#history.meet('value', `waitpoint ${name}`)
-    const { partition } = parseExecutionId(claim.executionId)
-    const refuseOutside = (what: string): void => this.#steps.refuseOutside(what)
-    if (met.recorded !== null) {
-      await this.#steps.inTurn(met.recorded)
-      return waitpointOf(engine, name, formatWaitpointId(partition, met.recorded.originId!), null, refuseOutside)
-    }
-    const made = await this.#rest.work(async () => {
-      const created = await this.#holder.insist(() => engine.waitpoints.create({ ...fence, key: name, ...options }))
-      const { uuid } = parseWaitpointId(created.waitpointId)
-      await this.#rest.recorded(this.#holder.record(met, { state: 'succeeded', originId: uuid }))
-      return created
-    })
-    return waitpointOf(engine, name, made.waitpointId, made.token, refuseOutside)
+    return heard(makeWaitpoint(this.#recording, name, options))
   }
 
   upstream(name: string): Promise<unknown> {
@@ -289,20 +336,7 @@ export class Code implements Acts {
 
   // Recorded like a step, and read back as the time of that record.
   now(): Promise<number> {
-    return heard(this.#now())
-  }
-
-  async #now(): Promise<number> {
-    this.#steps.refuseInside('ctx.now()', recordedWhole)
-    const met = this.#history.meet('value', 'ctx.now')
-    if (met.recorded !== null) {
-      await this.#steps.inTurn(met.recorded)
-      return met.recorded.recordedAt
-    }
-    const { recordedAt } = await this.#rest.work(() =>
-      this.#rest.recorded(this.#holder.record(met, { state: 'succeeded' })),
-    )
-    return recordedAt
+    return heard(recordedNow(this.#recording))
   }
 
   draw(what: string): Buffer {
@@ -316,6 +350,7 @@ export class Code implements Acts {
   }
 
   depart(departure: Departure): never {
+    if (!this.#mode.canStop) throw inHook(`ctx.${departure.kind === 'retry' ? 'retryIn' : departure.kind}`)
     this.#departure ??= departure
     throw new RunLeft(howOf[departure.kind])
   }
@@ -324,9 +359,5 @@ export class Code implements Acts {
     return this.#departure === null ? null : new RunLeft(howOf[this.#departure.kind])
   }
 }
-
-// Not what makes it this child, and no other.
-const ownOfChild: readonly string[] = ['executionId', 'namespace', 'parentId', 'idempotencyKey', 'idempotencyTtl']
-const childOptionNames = ['name', ...submitOptionNames.filter((name) => !ownOfChild.includes(name))]
 
 const howOf = { retry: 'retried', cancel: 'cancelled', restart: 'restarted' } as const

@@ -143,6 +143,15 @@ export interface Context<S extends Signals = Signals> {
     work: (attempt: StepTry) => Promise<Value> | Value,
     options?: StepOptions<Out, Value>,
   ): Promise<NoInfer<Out>>
+  /**
+   * Registers how to undo what the code has done. When the execution is cancelled, expires or fails for good, its compensations run
+   * as steps, the last one first. Await it: it is recorded then. Without `retry` it is tried 5 times.
+   */
+  compensate(
+    name: string,
+    work: (attempt: StepTry) => unknown,
+    options?: Pick<StepOptions, 'retry' | 'timeout'>,
+  ): Promise<void>
   /** Waits, without a worker. The end is recorded when the code first reaches it, and is the same in every later run. */
   sleep(name: string, duration: Duration): Wait<void>
   /** Waits until a point in time; does not wait if it has passed. */

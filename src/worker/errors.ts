@@ -123,6 +123,18 @@ function answeredBefore(satisfied: readonly SatisfiedWait[]): string {
   return `; satisfied before: ${few.join(', ')}${satisfied.length > few.length ? ', ...' : ''}`
 }
 
+/**
+ * The execution was asked to stop: thrown by the first call of `ctx` that has no recorded result. `finally` and `catch` blocks run;
+ * then its compensations do, whatever the code makes of this error.
+ */
+export class Cancelled extends Error {
+  override readonly name = 'Cancelled'
+
+  constructor() {
+    super('the execution was asked to stop')
+  }
+}
+
 /** The step took longer than it may. */
 export class StepTimeoutError extends Error {
   override readonly name = 'StepTimeoutError'

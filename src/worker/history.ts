@@ -1,7 +1,7 @@
 // The recorded steps of an execution, as a run of its code reaches them: by name, and those of one name in the order of their first
 // use.
 import type { Step } from '../engine/step/step.ts'
-import { EngineError } from '../model/errors.ts'
+import { EngineError, refusal } from '../model/errors.ts'
 import { checkStepName, isForgotten, type StepKind } from '../model/step.ts'
 import { show } from '../model/text.ts'
 
@@ -19,12 +19,17 @@ export interface Met {
   readonly failedIn: number | null
 }
 
+/** Names of the steps of a hook begin with it. */
+export const hookPrefix = 'hook: '
+
 const none: ReadonlyMap<string, Step> = new Map()
 const noneOf: Set<Step> = new Set()
 const noSteps: readonly Step[] = []
 
 export class History {
   readonly isStrict: boolean
+  /** Of every name: the steps of a hook are not those of the handler. Empty for the handler. */
+  readonly #prefix: string
   readonly #steps: ReadonlyMap<string, Step> = none
   readonly #forgotten: ReadonlyMap<string, Step> = none
   /** How often each name was met. */
@@ -47,8 +52,9 @@ export class History {
   readonly #byPlace: ReadonlyMap<number, Step> = none as ReadonlyMap<never, Step>
 
   /** The steps in the order of their records. */
-  constructor(steps: readonly Step[], attemptIndex: number, isStrict: boolean) {
+  constructor(steps: readonly Step[], attemptIndex: number, isStrict: boolean, prefix = '') {
     this.isStrict = isStrict
+    this.#prefix = prefix
     // A first run has no past, and there are many of those.
     if (steps.length === 0) return
     const known = steps.filter((step) => !isForgotten(step, attemptIndex))
@@ -69,8 +75,17 @@ export class History {
     this.#byPlace = new Map(isStrict ? known.map((step) => [step.place, step]) : [])
   }
 
-  meet(kind: StepKind, name: string): Met {
-    checkStepName(`the name of a ${kind}`, name)
+  meet(kind: StepKind, given: string): Met {
+    checkStepName(`the name of a ${kind}`, given)
+    if (this.#prefix === '' && given.startsWith(hookPrefix)) {
+      throw refusal(
+        'invalid_input',
+        `the name of a ${kind}`,
+        show(given),
+        `a name that does not begin with '${hookPrefix}'`,
+      )
+    }
+    const name = `${this.#prefix}${given}`
     this.#counts ??= new Map()
     const index = this.#counts.get(name) ?? 0
     this.#counts.set(name, index + 1)

@@ -69,6 +69,10 @@ export class Lease {
     if (this.#lost?.error !== undefined) throw this.#lost.error
   }
 
+  get isAskedToStop(): boolean {
+    return this.#stop?.error !== undefined && !this.isLost
+  }
+
   /** One hears of it: the run. */
   onLost(tell: () => void): void {
     if (this.isLost) tell()

@@ -1,11 +1,43 @@
 // A waitpoint as the code has it: what its name and id are known by, and its token or link when they are asked for.
+import type { Duration } from '../model/duration.ts'
 import { EngineError } from '../model/errors.ts'
+import { formatWaitpointId, parseExecutionId, parseWaitpointId } from '../model/id.ts'
+import { refuseUnknownFields } from '../model/shape.ts'
+import { checkStepName } from '../model/step.ts'
 import { show } from '../model/text.ts'
 import type { Waitpoint } from './context.ts'
 import type { Holder } from './holder.ts'
+import { recordedWhole } from './inside-step.ts'
+import type { Recording } from './recorded-now.ts'
+
+/** Made once: later runs read its id from the record. */
+export async function makeWaitpoint(
+  { holder, history, rest, steps }: Recording,
+  name: string,
+  options: { readonly expiresIn?: Duration },
+): Promise<Waitpoint> {
+  refuseUnknownFields('ctx.waitpoint', options, ['expiresIn'])
+  checkStepName('the name of a waitpoint', name)
+  steps.refuseInside(`the waitpoint ${show(name)}`, recordedWhole)
+  const { engine, claim, fence } = holder
+  const met = history.meet('value', `waitpoint ${name}`)
+  const { partition } = parseExecutionId(claim.executionId)
+  const refuseOutside = (what: string): void => steps.refuseOutside(what)
+  if (met.recorded !== null) {
+    await steps.inTurn(met.recorded)
+    return waitpointOf(engine, name, formatWaitpointId(partition, met.recorded.originId!), null, refuseOutside)
+  }
+  const made = await rest.fresh(async () => {
+    const created = await holder.insist(() => engine.waitpoints.create({ ...fence, key: name, ...options }))
+    const { uuid } = parseWaitpointId(created.waitpointId)
+    await rest.recorded(holder.record(met, { state: 'succeeded', originId: uuid }))
+    return created
+  })
+  return waitpointOf(engine, name, made.waitpointId, made.token, refuseOutside)
+}
 
 /** `made`: the token, where it was made in this run; `refuseOutside` throws where no step is under way. */
-export function waitpointOf(
+function waitpointOf(
   engine: Holder['engine'],
   name: string,
   waitpointId: Waitpoint['waitpointId'],

@@ -130,7 +130,7 @@ function encodedOf({ codec, logger }: Telling, { executionId }: Fence, error: un
   return null
 }
 
-function categoryOf(error: unknown): NonNullable<FailRequest['category']> {
+export function categoryOf(error: unknown): NonNullable<FailRequest['category']> {
   if (isWaitTimeout(error)) return 'timeout'
   if (isPermanent(error)) return 'permanent'
   const isTimeout =

@@ -19,6 +19,8 @@ export interface Leaving {
   leave(waits: readonly Awaitable<unknown>[], leaves: readonly Leaf[]): Promise<Facts | null>
   /** The record could not be written, or the wait not be made: the run has failed. */
   fail(error: unknown): void
+  /** Thrown by new work and new waits; null while the run may continue. */
+  stopped(): Error | null
 }
 
 /** What the code is to be given next. */
@@ -83,6 +85,13 @@ export class Rest {
       this.#look()
     }
     return new Promise(() => {})
+  }
+
+  /** Work that no earlier run has recorded: refused once the run is asked to stop. */
+  async fresh<T>(begin: () => Promise<T>): Promise<T> {
+    const stopped = this.#leaving.stopped()
+    if (stopped !== null) throw stopped
+    return this.work(begin)
   }
 
   /**
@@ -172,6 +181,12 @@ export class Rest {
     const leaves = [...new Set(waits.flatMap((wait) => wait.leaves()))]
     if (leaves.length === 0) {
       if (this.#noRecord !== null) this.#leaving.fail(this.#noRecord)
+      return
+    }
+    const stopped = this.#leaving.stopped()
+    if (stopped !== null) {
+      this.forget()
+      for (const wait of [...waits, ...leaves]) wait.stop(stopped)
       return
     }
     this.#busy += 1

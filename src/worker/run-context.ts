@@ -26,6 +26,7 @@ export interface Acts {
   readonly logger: Logger
   readonly abort: AbortSignal
   step(name: string, work: (attempt: StepTry) => unknown, options?: StepOptions): Promise<unknown>
+  compensate(name: string, work: (attempt: StepTry) => unknown, options?: StepOptions): Promise<void>
   sleep(name: string, length: { readonly dueIn: Duration } | { readonly dueAt: number }): Wait<void>
   waitFor(what: string | Waitpoint, options: WaitForOptions): Wait<unknown>
   waitpoint(name: string, options: { readonly expiresIn?: Duration }): Promise<Waitpoint>
@@ -104,6 +105,11 @@ export class RunContext implements Context {
   get step(): Context['step'] {
     const acts = this.#acts
     return ((name, work, options) => acts.step(name, work, options)) as Context['step']
+  }
+
+  get compensate(): Context['compensate'] {
+    const acts = this.#acts
+    return (name, work, options) => acts.compensate(name, work, options)
   }
 
   get sleep(): Context['sleep'] {

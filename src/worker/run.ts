@@ -5,6 +5,7 @@ import type { Resumption } from '../engine/suspension/resumption.ts'
 import { decodeValue, encodeValue, type Codec, type Encoded } from '../model/codec.ts'
 import { limits } from '../model/limits.ts'
 import { ignoresDebug, type Logger } from '../model/logger.ts'
+import { cleanUp, reasonToCleanUp, recordedBy } from './clean-up.ts'
 import { Code } from './code.ts'
 import { PermanentError, RunLeft } from './errors.ts'
 import { History, nondeterminism } from './history.ts'
@@ -78,24 +79,38 @@ async function runAfter(
 ): Promise<Outcome> {
   const { claim, lease } = holder
   if (!lease.holds()) return lost
-  const history = new History(steps, claim.attemptIndex, task.strict)
+  const { forward, marker, mode } = recordedBy(claim, steps)
+  const history = new History(forward, claim.attemptIndex, task.strict)
   const claimedAt = claim.leaseExpiresAt - leaseTtlMs
-  const code = new Code(holder, task, history, factsAt(claimedAt, resumption, steps), unawaited)
-  try {
-    const { input, output } = task.schemas
-    const given = payloadOf(holder)
-    const checked = input === undefined ? given : await inputOf(input, given, task)
-    const value = await runThrough(middleware, code, checked)
-    if (code.departure !== null) return code.departure
-    code.checkAwaited()
-    if (steps.length > 0) await warnOfUnreached(holder, history)
-    return returned(holder, task, output === undefined ? value : await outputOf(output, value, task))
-  } catch (error) {
-    if (holder.lease.isLost) return lost
-    if (code.departure !== null) return code.departure
-    return error instanceof RunLeft ? { kind: 'left', how: error.how } : { kind: 'threw', error }
-  } finally {
+  const facts = factsAt(claimedAt, mode?.isStopping === true ? null : resumption, steps)
+  const code = new Code(holder, task, history, facts, unawaited, mode)
+  let input: unknown
+  const outcome = await runCode()
+  const why = reasonToCleanUp(holder, code, outcome, marker)
+  if (why === null) {
     code.end()
+    return outcome
+  }
+  await code.compensations?.settled()
+  code.end()
+  return cleanUp({ holder, task, code, steps, facts, input }, why)
+
+  async function runCode(): Promise<Outcome> {
+    try {
+      const { input: inputSchema, output } = task.schemas
+      const given = payloadOf(holder)
+      input = inputSchema === undefined ? given : await inputOf(inputSchema, given, task)
+      const value = await runThrough(middleware, code, input)
+      if (code.departure !== null) return code.departure
+      if (code.wasStopped) return { kind: 'returned', result: undefined, encoding: undefined }
+      code.checkAwaited()
+      if (steps.length > 0) await warnOfUnreached(holder, history)
+      return returned(holder, task, output === undefined ? value : await outputOf(output, value, task))
+    } catch (error) {
+      if (holder.lease.isLost) return lost
+      if (code.departure !== null) return code.departure
+      return error instanceof RunLeft ? { kind: 'left', how: error.how } : { kind: 'threw', error }
+    }
   }
 }
 

@@ -82,7 +82,7 @@ export class Sleep extends Leaf<void> {
     this.#hasBegun = true
     const { recorded } = this.#met
     if (recorded?.state === 'succeeded') this.#rest.inOrder(recorded, () => this.give())
-    else if (recorded === null) this.#rest.work(() => this.#lieDown()).catch((error: unknown) => this.refuse(error))
+    else if (recorded === null) this.#rest.fresh(() => this.#lieDown()).catch((error: unknown) => this.refuse(error))
   }
 
   async #lieDown(): Promise<void> {

@@ -36,18 +36,20 @@ export class Steps {
   readonly #rest: Rest
   readonly #now: number
   readonly #unawaited: Unawaited
+  readonly #stopping: Stopping
   readonly #tries = new Set<Try>()
   /** Still running when the code returned, and never awaited. */
   readonly #forgotten = new Set<Met>()
   #isOver = false
 
   /** `now` is the database's time at the claim. */
-  constructor(holder: Holder, history: History, rest: Rest, now: number, unawaited: Unawaited) {
+  constructor(holder: Holder, history: History, rest: Rest, now: number, unawaited: Unawaited, stopping: Stopping) {
     this.#holder = holder
     this.#history = history
     this.#rest = rest
     this.#now = now
     this.#unawaited = unawaited
+    this.#stopping = stopping
   }
 
   /** The run is over: whatever of its steps is still under way works for nobody. */
@@ -98,14 +100,28 @@ export class Steps {
   async #untilOver(met: Met, work: Work, checked: CheckedOptions): Promise<unknown> {
     const { recorded } = met
     let tryCount = recorded?.tryCount ?? 0
-    if (recorded !== null) await this.#untilDue(recorded.dueAt!, recorded.dueAt! - this.#now)
+    this.#refuseStopped()
+    const dueAt = recorded?.dueAt ?? null
+    if (dueAt !== null) await this.#untilDue(dueAt, dueAt - this.#now)
     for (;;) {
+      this.#refuseStopped()
       tryCount += 1
       const tried = await this.#rest.work(() => this.#try(met, work, tryCount, checked))
       if (tried.kind === 'done') return tried.value
       if (tried.kind === 'failed') throw tried.error
       await this.#untilDue(tried.dueAt, tried.delayMs)
     }
+  }
+
+  /** Undoes what a step did: tried like a step, and recorded under the name by which it was registered. */
+  compensate({ met, work, options }: { met: Met; work: Work; options: CheckedOptions }): Promise<unknown> {
+    return this.#untilOver(met, work, options)
+  }
+
+  // Not the try that runs: it may finish, and its result is recorded.
+  #refuseStopped(): void {
+    const stopped = this.#stopping.stopped()
+    if (stopped !== null) throw stopped
   }
 
   /** Resolves when its turn has come: not before what is recorded earlier, where the code meets that as well. */
@@ -147,7 +163,8 @@ export class Steps {
     const told = (): { tryCount: number; durationMs: number } => {
       return { tryCount, durationMs: Math.round(performance.now() - startedAt) }
     }
-    const attempt = new Try(this.#holder.lease, this.idempotencyKey(met.name, met.index), tryCount)
+    const key = this.idempotencyKey(met.name, met.index)
+    const attempt = new Try(this.#holder.lease, key, tryCount, this.#stopping.canStop)
     this.#tries.add(attempt)
     try {
       const value = await this.#run(met, work, attempt, options)
@@ -261,7 +278,15 @@ export class Steps {
   }
 }
 
-interface CheckedOptions {
+/** Whether the run was asked to stop. */
+interface Stopping {
+  /** Thrown by steps that are not recorded yet; null while the run continues. */
+  stopped(): Error | null
+  /** False: nothing but the loss of the lease aborts its steps. */
+  readonly canStop: boolean
+}
+
+export interface CheckedOptions {
   readonly policy: ExecutionPolicy | null
   readonly timeoutMs: number | null
   readonly schema: StepOptions['schema']
@@ -270,9 +295,13 @@ interface CheckedOptions {
 const noOptions: StepOptions = {}
 const nothingChecked: CheckedOptions = { policy: null, timeoutMs: null, schema: undefined }
 
-function checkOptions(name: string, options: StepOptions): CheckedOptions {
+export function checkOptions(
+  name: string,
+  options: StepOptions,
+  noun: 'step' | 'compensation' = 'step',
+): CheckedOptions {
   if (options === noOptions) return nothingChecked
-  refuseUnknownFields(`step ${show(name)}`, options, ['retry', 'timeout', 'schema'])
+  refuseUnknownFields(`${noun} ${show(name)}`, options, ['retry', 'timeout', 'schema'])
   const { retry, timeout, schema } = options
   return {
     policy: retry === undefined ? null : parsePolicy({ retry }),

@@ -20,6 +20,14 @@ export type Signals = Readonly<Record<string, unknown>>
 // A Promise, not a PromiseLike: the compiler compares two promises in a line, and other thenables member by member.
 export type Handler<Input, Output, S extends Signals> = (ctx: Context<S>, input: Input) => Promise<Output> | Output
 
+/** Run after the compensations of an execution, by the worker that cleans up. A hook can run steps and sleep. */
+export interface Hooks<Input, S extends Signals> {
+  /** The execution is cancelled, after it had started. */
+  readonly onCancel?: (ctx: Context<S>, input: Input, reason: string | null) => unknown
+  /** The handler threw and no retry is left, or the execution expired or reached a limit. */
+  readonly onFailure?: (ctx: Context<S>, input: Input, error: unknown) => unknown
+}
+
 /** The policy of a task. It applies to every submit of the task, unless the submit says otherwise. */
 export interface TaskOptions {
   /** The version of the code. An execution keeps the version that it was submitted with, and only workers of that version run it. */
@@ -52,7 +60,7 @@ export interface TaskOptions {
 // Before the handler's input is inferred, the compiler compares the options with void.
 type Example<In> = [In] extends [void] ? unknown : In
 
-interface Schemas<In, Input, Out, Output, S extends Signals> {
+interface Schemas<In, Input, Out, Output, S extends Signals> extends Hooks<NoInfer<Input>, NoInfer<S>> {
   /** An input that it accepts, for people who try it: `flowfabric dev` suggests a submit with it. */
   readonly example?: NoInfer<Example<In>>
   /** Checks the input, at the submit and before each run. The handler gets what the schema returns. */
@@ -82,6 +90,8 @@ export interface Task<In = unknown, Out = unknown, S extends Signals = Signals> 
   }>
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly handler: Handler<never, unknown, any>
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly hooks: Hooks<never, any>
   /** Only types: nothing is there at run time. */
   readonly types?: { readonly input: (input: In) => void; readonly output: Out; readonly signals: S }
 }
@@ -144,6 +154,7 @@ export function task(name: string, second: unknown, third?: unknown): Task {
     example: options.example,
     schemas: checkSchemas(options),
     handler: handler as Task['handler'],
+    hooks: checkHooks(options),
   }
 }
 
@@ -167,7 +178,16 @@ const optionNames = [
   'input',
   'output',
   'signals',
+  'onCancel',
+  'onFailure',
 ] as const satisfies readonly (keyof GivenOptions)[]
+
+function checkHooks({ onCancel, onFailure }: GivenOptions): Task['hooks'] {
+  for (const [name, hook] of Object.entries({ onCancel, onFailure })) {
+    if (hook !== undefined && typeof hook !== 'function') throw refusal('invalid_input', name, show(hook), 'a function')
+  }
+  return { ...(onCancel !== undefined && { onCancel }), ...(onFailure !== undefined && { onFailure }) }
+}
 
 function checkSchemas({ input, output, signals = {} }: GivenOptions): Task['schemas'] {
   refuseNonSchema('input', input)

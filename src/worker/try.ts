@@ -7,14 +7,17 @@ export class Try implements StepTry {
   readonly idempotencyKey: string
   readonly tryCount: number
   readonly #lease: Lease
+  readonly #canStop: boolean
   #signal: AbortSignal | null = null
   #own: AbortController | null = null
   #reason: Error | null = null
   /** Called when it is told to stop. */
   onStop: ((reason: Error) => void) | null = null
 
-  constructor(lease: Lease, idempotencyKey: string, tryCount: number) {
+  /** `canStop` is false for a compensation: only the loss of the lease stops it. */
+  constructor(lease: Lease, idempotencyKey: string, tryCount: number, canStop = true) {
     this.#lease = lease
+    this.#canStop = canStop
     this.idempotencyKey = idempotencyKey
     this.tryCount = tryCount
   }
@@ -23,7 +26,7 @@ export class Try implements StepTry {
     if (this.#signal !== null) return this.#signal
     this.#own = new AbortController()
     if (this.#reason !== null) this.#own.abort(this.#reason)
-    return (this.#signal = AbortSignal.any([this.#lease.stop, this.#own.signal]))
+    return (this.#signal = AbortSignal.any([this.#canStop ? this.#lease.stop : this.#lease.lost, this.#own.signal]))
   }
 
   stop(reason: Error): void {

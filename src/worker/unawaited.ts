@@ -73,17 +73,24 @@ export class StepPromise<T = unknown> extends Promise<T> implements Watched {
     name: string,
     met: Met | null,
     executor: ConstructorParameters<typeof Promise<T>>[0],
+    noun: 'step' | 'compensation' = 'step',
   ) {
     super(executor)
-    this.title = `step ${JSON.stringify(name)}`
+    this.title = `${noun} ${JSON.stringify(name)}`
     this.met = met
     this.#unawaited = unawaited
     unawaited.add(this)
   }
 
   /** The promise of a step that runs. A rejection is never unhandled: it fails the attempt when the code returns. */
-  static of<T>(unawaited: Unawaited, name: string, met: Met | null, running: Promise<T>): StepPromise<T> {
-    const step = new StepPromise<T>(unawaited, name, met, (resolve) => resolve(running))
+  static of<T>(
+    unawaited: Unawaited,
+    name: string,
+    met: Met | null,
+    running: Promise<T>,
+    noun?: 'step' | 'compensation',
+  ): StepPromise<T> {
+    const step = new StepPromise<T>(unawaited, name, met, (resolve) => resolve(running), noun)
     running.then(
       () => (step.progress = 'done'),
       (error: unknown) => {

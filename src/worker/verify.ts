@@ -5,6 +5,8 @@ import { EngineError, refusal } from '../model/errors.ts'
 import type { ExecutionId } from '../model/id.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import { oneOf, show } from '../model/text.ts'
+import { recordedBy } from './clean-up.ts'
+import { forward as codeMode } from './code-mode.ts'
 import { Code } from './code.ts'
 import { RunLeft } from './errors.ts'
 import { NoRecord } from './no-record.ts'
@@ -85,10 +87,16 @@ async function replay(task: Task, run: RecordedRun, codec: Codec, allowsInserted
   const steps = stepsOf(run)
   const attemptIndex = Math.max(0, ...steps.map((step) => step.attemptIndex))
   const claim = claimOf(run, attemptIndex)
-  const history = new ReplayHistory(steps, attemptIndex, { isStrict: task.strict, allowsInserted, stop })
-  const replayed = { ...task, handler: withoutWork(task.handler) }
+  const { forward, mode } = recordedBy(claim, steps)
+  const history = new ReplayHistory(forward, attemptIndex, { isStrict: task.strict, allowsInserted, stop })
+  // Hooks run after the handler, and are not replayed.
+  const replayed = { ...task, hooks: {}, handler: withoutWork(task.handler) }
   const holder = new ReplayHolder(run, claim, codec)
-  const code = new Code(holder, replayed, history, factsAt(run.at, null, steps))
+  const code = new Code(holder, replayed, history, factsAt(run.at, null, steps), 'warn', {
+    ...codeMode,
+    ...mode,
+    isStopping: false,
+  })
   const ended = async (): Promise<Finding> => {
     const given = decodeValue(codec, 'the payload', claim.payload, claim.payloadEncoding)
     const input = await checkBy(task.schemas.input, given, `the input of ${task.name}`)

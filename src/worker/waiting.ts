@@ -90,7 +90,7 @@ export class SignalWait extends Leaf {
       const { dueAt } = await holder.record(this.#met, { state: 'pending', dueIn: timeout })
       this.#dueAt = dueAt
     }
-    rest.work(set).catch((error: unknown) => this.refuse(error))
+    rest.fresh(set).catch((error: unknown) => this.refuse(error))
   }
 
   condition(): Condition | null {

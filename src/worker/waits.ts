@@ -76,6 +76,11 @@ export abstract class Awaitable<T> implements Wait<T>, Watched {
     this.#unawaited?.delete(this)
   }
 
+  /** The run is asked to stop: it is not waited for any more. */
+  stop(error: unknown): void {
+    this.refuse(error)
+  }
+
   /** Begins to wait, as a member of a group or by itself. Called once or more. */
   abstract begin(): void
   /** The leaves under it that are still to be met. */

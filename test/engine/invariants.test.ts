@@ -23,6 +23,8 @@ const waitpoint =
 const tag = 'the tag flag of an execution matches its tags'
 const bound = 'the flags for policy limits match the policy of the execution'
 const signal = 'the flag for unread named signals matches the signals of the execution'
+const compensation =
+  'the flag for compensations matches the steps of the execution, and an execution that was asked to stop has a deadline'
 const takenSignal = 'no signal was taken from an open waitpoint'
 
 const step = 'the newest step of a generation has the right totals, and no step is of a later generation'
@@ -42,6 +44,18 @@ function ofNobody(by: string, ...row: Parameters<typeof adding>): Breakage {
 }
 
 const breakages: readonly Breakage[] = [
+  {
+    invariant: compensation,
+    by: 'a compensation that the execution does not know of',
+    given: 'active',
+    ...adding('ff_step', stepColumns, `execution_id, 0, 'u', 0, 1, 0, 'compensation', 'pending', 0, 0, 1, 0, 0, 1`),
+  },
+  {
+    invariant: compensation,
+    by: 'a request to stop without a deadline',
+    given: 'active',
+    ...changing('ff_exec_core', 'cancel_requested_at_ms', '1', 'null'),
+  },
   { invariant: 'no execution is stranded', by: 'a ready row that is gone', given: 'waiting', ...taking('ff_ready') },
   {
     invariant: readyTable,

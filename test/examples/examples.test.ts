@@ -46,6 +46,31 @@ test('a worker that is killed in the middle of each step loses nothing, and each
   ])
 })
 
+test('a saga undoes its bookings, the last first', { timeout: patience(300_000) }, async () => {
+  const lines = (await runOnPostgres('saga.ts')).trimEnd().split('\n')
+  const [error, ...steps] = lines.splice(7)
+  expect(lines).toEqual([
+    'flight booked',
+    'hotel booked',
+    'cancelling hotel',
+    'hotel cancelled',
+    'cancelling flight',
+    'flight cancelled',
+    'no trip to Lisbon',
+  ])
+  expect(error).toContain('no car is left in Lisbon')
+  expect(steps.map((line) => line.split(/ {2,}/).slice(0, 2).join(' '))).toEqual([
+    'step book flight',
+    'step book hotel',
+    'step book car',
+    'hook clean-up after a failure',
+    'compensation cancel hotel',
+    'compensation cancel flight',
+    'step hook: write to customer',
+    'hook onCancel',
+  ])
+})
+
 test('an agent asks a human before the dangerous tool, and acts once', async () => {
   const lines = (await runOnPostgres('agent.ts')).split('\n')
   const waiting = lines.splice(2, 1)[0]

@@ -16,5 +16,7 @@ test('the bits of what is attached stay where they are stored', () => {
     tags: 1024,
     attemptTimeout: 2048,
     signalLimit: 4096,
+    compensation: 8192,
+    onFailure: 16384,
   })
 })

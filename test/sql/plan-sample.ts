@@ -155,6 +155,7 @@ export function sampleOf({ name, params }: Statement, facts: Facts): Sample {
     to: Number(shared['event_id']) + 1000,
     ...(name === 'step.record' && { kinds: rows.map(() => 'step'), indexes: rows.map((_, index) => index) }),
     ...(name.startsWith('task.') && { kinds: rows.map((_, index) => `kind-${index}`) }),
+    ...(name === 'step.register' && { kinds: rows.map(() => 'compensation'), indexes: rows.map((_, index) => index) }),
     ...(name === 'step.list' && { after: 0 }),
     ...(name === 'event.make-block' && { first: 20_000_001, end: 30_000_001 }),
     ...(name === 'duty.poll' && {

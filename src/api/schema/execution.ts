@@ -82,6 +82,8 @@ const cancel = request({
   executionId,
   reason: bounds.reason.optional(),
   grace: duration.optional(),
+  deadline: duration.optional(),
+  force: z.boolean().optional(),
   leaseId: bounds.leaseId.optional(),
   leaseEpoch: bounds.epoch.optional(),
 })

@@ -9,6 +9,8 @@ import { relative } from '../time.ts'
 interface CancelOptions {
   readonly reason?: string
   readonly grace?: Duration
+  readonly deadline?: Duration
+  readonly force?: boolean
 }
 
 export function addCancel(program: Command, cli: Cli): void {
@@ -18,8 +20,10 @@ export function addCancel(program: Command, cli: Cli): void {
     .argument('<id...>', 'execution ids or prefixes; - reads them from stdin')
     .option('--reason <text>', 'reason to record')
     .option('--grace <duration>', 'ask a running execution to stop first, and give it this long')
+    .option('--deadline <duration>', 'time for compensations to run (default: 10 minutes)')
+    .option('--force', 'end at once, without running compensations')
     .addHelpText('after', examples("cancel 0190b6d2-4f1c --reason 'Ada called' --grace 30s"))
-  cli.does(command, ({ reason, grace }: CancelOptions, ids: string[]) =>
+  cli.does(command, ({ reason, grace, deadline, force }: CancelOptions, ids: string[]) =>
     cli.connected(({ engine }) =>
       eachOf(cli, engine, ids, {
         doing: 'cancelling',
@@ -29,6 +33,8 @@ export function addCancel(program: Command, cli: Cli): void {
               executionId: executionId as ExecutionId,
               ...(reason !== undefined && { reason }),
               ...(grace !== undefined && { grace }),
+              ...(deadline !== undefined && { deadline }),
+              ...(force === true && { force }),
             })),
           ),
         say: (answer) => {

@@ -7,6 +7,7 @@
 import { attached } from '../../model/attached.ts'
 import { statement } from '../../sql/statement.ts'
 import { clockAfter } from '../clock/after-lock.ts'
+import { askedBy, askToStop, isAskedByCancelSql } from '../execution/ask-to-stop.ts'
 import { endExecutionsWhole, endsWithoutMore } from '../execution/ending.ts'
 import { calledOffAmong, inScope, sweepParams, sweepRow, takenUp } from '../reconcilers/candidate.ts'
 import { owedByEnded } from './owed.ts'
@@ -87,13 +88,23 @@ looked as materialized (
   cross join clock c
 ),
 -- One that has restarted may have a row for each of its generations.
-ending as materialized (
-  select distinct on (k.execution_id) k.*, 'cancelled'::flowfabric.ff_terminal_outcome as ending_outcome, k.reason as ending_reason,
-    k.actor as ending_actor, k.now_ms as ended_at_ms, ${endsWithoutMore}
+leaving as materialized (
+  select distinct on (k.execution_id) k.*, ${isAskedByCancelSql('k')} as cleans_up
   from looked k
   where k.lifecycle_phase <> 'terminal' and ${isSameLifeSql('k', 'k.backlog_generation')}
     and not (k.is_only_pending and k.started_at_ms is not null)
   order by k.execution_id, k.backlog_generation desc
+),
+asking as materialized (
+  select k.*, ${askedBy('k', 'null::flowfabric.ff_terminal_outcome', 'k.reason', 'k.actor')}
+  from leaving k
+  where k.cleans_up and k.cancel_requested_at_ms is null
+),${askToStop},
+ending as materialized (
+  select k.*, 'cancelled'::flowfabric.ff_terminal_outcome as ending_outcome, k.reason as ending_reason,
+    k.actor as ending_actor, k.now_ms as ended_at_ms, ${endsWithoutMore}
+  from leaving k
+  where not k.cleans_up
 ),
 ${endExecutionsWhole},
 acknowledged as (
@@ -103,5 +114,6 @@ acknowledged as (
 ),
 ${takenUp(cancelBacklogDuty, 'looked')}
 select (select count(*) from candidate) as seen, (select count(*) from looked) as processed,
-  '{}'::int4[] as ready_queue_ids, ${owedByEnded} as owes, ${calledOffAmong('ending')} as called_off_ids`,
+  coalesce((select array_agg(distinct queue_id) from asked_ready), '{}'::int4[]) as ready_queue_ids, ${owedByEnded} as owes,
+  ${calledOffAmong('leaving')} as called_off_ids`,
 })

@@ -28,8 +28,8 @@ with input as (
 ),
 ${fencedWhole('reason')},
 ending as materialized (
-  select v.*, 'cancelled'::flowfabric.ff_terminal_outcome as ending_outcome,
-    coalesce(v.reason, v.cancellation_reason) as ending_reason, v.actor as ending_actor, v.now_ms as ended_at_ms,
+  select v.*, coalesce(v.stop_outcome, 'cancelled'::flowfabric.ff_terminal_outcome) as ending_outcome,
+    coalesce(v.reason, v.cancellation_reason) as ending_reason, coalesce(v.cancelled_by, v.actor) as ending_actor, v.now_ms as ended_at_ms,
     ${endsWithoutMore}
   from verdict v
   where v.is_held

@@ -16,6 +16,7 @@ import { checkFence, type Fence } from '../fence.ts'
 import { owedBySql } from '../dispatch/owed.ts'
 import { held, type Outcome, type SetOperation } from '../merge.ts'
 import type { HeldCancellation } from './cancel-held.ts'
+import { askToStop, isAskedByCancelSql } from './ask-to-stop.ts'
 import { endExecutionsWhole, endsWithoutMore } from './ending.ts'
 import { checkTarget, lockAlone, type Target } from './operator-set.ts'
 
@@ -24,6 +25,13 @@ export interface CancelRequest {
   readonly reason?: string
   /** How long a running one may go on after it was asked to stop; without it, or with 0, it ends at once. */
   readonly grace?: Duration
+  /**
+   * How long an execution that has registered a compensation may take to clean up, also when it waits; defaults to `grace`, else to
+   * 10 minutes. Others end at once, or after their grace.
+   */
+  readonly deadline?: Duration
+  /** Ends it at once, without its compensations. */
+  readonly force?: boolean
   /** Of the holder, when it is the holder who cancels: then only while it holds the execution, and at once. */
   readonly leaseId?: string
   readonly leaseEpoch?: number
@@ -40,22 +48,37 @@ export type CancelResult =
 export interface Cancellation extends Target {
   readonly reason: string | null
   readonly graceMs: number
+  readonly deadlineMs?: number | null
+  readonly isForced?: boolean
 }
 
 export function checkCancelRequest(caller: Caller, request: CancelRequest): Cancellation | HeldCancellation {
-  refuseUnknownFields('cancel', request, ['executionId', 'reason', 'grace', 'leaseId', 'leaseEpoch'])
-  const { executionId, leaseId, leaseEpoch, grace } = request
+  refuseUnknownFields('cancel', request, cancelFields)
+  const { executionId, leaseId, leaseEpoch, grace, deadline, force = false } = request
+  if (typeof force !== 'boolean') throw refusal('invalid_input', 'force', show(force), 'true or false')
   const reason =
     request.reason === undefined ? null : checkText('reason', request.reason, { maxBytes: limits.reasonBytes })
   if (leaseId === undefined && leaseEpoch === undefined) {
     const graceMs = grace === undefined ? 0 : parseDuration('grace', grace)
-    return { ...checkTarget(caller, executionId), reason, graceMs }
+    const deadlineMs = deadline === undefined ? null : parseDuration('deadline', deadline)
+    return { ...checkTarget(caller, executionId), reason, graceMs, deadlineMs, isForced: force }
   }
-  if (grace !== undefined) {
-    throw refusal('invalid_input', 'grace', show(grace), 'omitted when you cancel with the lease')
+  for (const field of ['grace', 'deadline', 'force'] as const) {
+    if (request[field] === undefined) continue
+    throw refusal('invalid_input', field, show(request[field]), 'omitted when you cancel with the lease')
   }
   return { ...checkFence(caller, request as Fence), reason }
 }
+
+const cancelFields = [
+  'executionId',
+  'reason',
+  'grace',
+  'deadline',
+  'force',
+  'leaseId',
+  'leaseEpoch',
+] as const satisfies readonly (keyof CancelRequest)[]
 
 export function isByHolder(item: Cancellation | HeldCancellation): item is HeldCancellation {
   return 'leaseId' in item
@@ -68,6 +91,8 @@ const params = {
   reasons: 'text?[]',
   actors: 'text[]',
   graces_ms: 'int8[]',
+  deadlines_ms: 'int8?[]',
+  forces: 'bool[]',
 } as const
 
 const row = {
@@ -80,6 +105,8 @@ const row = {
   owes: 'int4',
   /** It was running: its holder is to look at its leases. */
   called_off_id: 'uuid?',
+  /** It waited, and is claimable now. */
+  ready_queue_id: 'int4?',
 } as const
 
 // Locks the executions in the order of their ids and passes over those that are held; an item that exists and was passed
@@ -95,8 +122,8 @@ const cancelSet = statement({
   text: `
 with input as materialized (
   select *
-  from unnest($1::uuid[], $2::int2[], $3::text[], $4::text[], $5::text[], $6::int8[])
-    with ordinality as i (execution_id, partition_key, namespace, reason, actor, grace_ms, ordinal)
+  from unnest($1::uuid[], $2::int2[], $3::text[], $4::text[], $5::text[], $6::int8[], $7::int8[], $8::bool[])
+    with ordinality as i (execution_id, partition_key, namespace, reason, actor, grace_ms, given_deadline_ms, is_forced, ordinal)
 ),
 found as materialized (
   select i.*, e.xmin as seen_xmin
@@ -107,7 +134,7 @@ found as materialized (
     and (i.namespace is null or e.namespace = i.namespace)
 ),
 target as materialized (
-  select e.*, f.ordinal, f.reason, f.actor, f.grace_ms
+  select e.*, f.ordinal, f.reason, f.actor, f.grace_ms, f.given_deadline_ms, f.is_forced
   from found f
   join flowfabric.ff_exec_core e on e.execution_id = any (array[f.execution_id]) and e.xmin = f.seen_xmin
   order by f.execution_id
@@ -116,31 +143,19 @@ target as materialized (
 ${clockAfter('target')},
 looked as materialized (
   select t.*, c.now_ms,
-    case when t.lifecycle_phase = 'active' and t.grace_ms > 0
+    case when t.is_forced or t.lifecycle_phase = 'terminal' then null
+      when ${isAskedByCancelSql('t')} then least(t.cancel_deadline_at_ms,
+        c.now_ms + coalesce(t.given_deadline_ms, nullif(t.grace_ms, 0), ${limits.cancelDeadlineMs}))
+      when t.lifecycle_phase = 'active' and t.grace_ms > 0
       then least(t.cancel_deadline_at_ms, c.now_ms + t.grace_ms) end as asked_until_ms
   from target t
   cross join clock c
 ),
-asked as (
-  update flowfabric.ff_exec_core e
-  set cancel_requested_at_ms = coalesce(k.cancel_requested_at_ms, k.now_ms),
-    cancel_deadline_at_ms = k.asked_until_ms,
-    cancellation_reason = coalesce(k.cancellation_reason, k.reason),
-    cancelled_by = coalesce(k.cancelled_by, k.actor),
-    last_mutation_at_ms = greatest(k.now_ms, k.last_mutation_at_ms)
+asking as materialized (
+  select k.*, null::flowfabric.ff_terminal_outcome as asked_outcome, k.reason as asked_reason, k.actor as asked_actor
   from looked k
-  where e.execution_id = any (array[k.execution_id]) and k.asked_until_ms is distinct from k.cancel_deadline_at_ms
-    and k.asked_until_ms is not null
-  returning e.execution_id, e.flow_id, e.generation, e.partition_key, e.namespace, e.lease_id, e.lease_epoch,
-    e.attempt_index, e.last_mutation_at_ms, k.actor, k.reason, k.asked_until_ms
-),
-asked_event as (
-  insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key,
-    namespace, actor, reason, lease_id, lease_epoch, attempt_index, details)
-  select last_mutation_at_ms, execution_id, flow_id, generation, 'cancel_requested', partition_key, namespace, actor,
-    reason, lease_id, lease_epoch, attempt_index, jsonb_build_object('deadlineAt', asked_until_ms)
-  from asked
-),
+  where k.asked_until_ms is not null and k.asked_until_ms is distinct from k.cancel_deadline_at_ms
+),${askToStop},
 ending as materialized (
   select k.*, 'cancelled'::flowfabric.ff_terminal_outcome as ending_outcome,
     coalesce(k.reason, k.cancellation_reason) as ending_reason, k.actor as ending_actor, k.now_ms as ended_at_ms,
@@ -151,10 +166,12 @@ ending as materialized (
 ${endExecutionsWhole}
 select k.ordinal, k.public_state, k.asked_until_ms,
   case when k.lifecycle_phase <> 'terminal' and k.asked_until_ms is null then ${owedBySql('k.attached')} else 0 end as owes,
-  case when k.public_state = 'active' then k.execution_id end as called_off_id
+  case when k.public_state = 'active' then k.execution_id end as called_off_id,
+  case when k.asked_until_ms is not null and k.cancel_requested_at_ms is null and k.lifecycle_phase <> 'active'
+    then k.queue_id end as ready_queue_id
 from looked k
 union all
-select i.ordinal, null, null, 0, null
+select i.ordinal, null, null, 0, null, null
 from input i
 join flowfabric.ff_exec_core e
   on e.execution_id = any (array[i.execution_id])
@@ -172,10 +189,13 @@ export function cancelOperation(
   sql: Sql,
   onOwed: (owes: number) => void,
   onCalledOff: (executionIds: readonly string[]) => void,
+  onReady: (queueIds: Iterable<number>) => void,
 ): SetOperation<Cancellation, CancelResult> {
   const tell = (rows: readonly FoundRow[]): void => {
     onOwed(rows.reduce((owes, row) => owes | row.owes, 0))
     onCalledOff(rows.flatMap((row) => row.called_off_id ?? []))
+    const ready = rows.flatMap((row) => row.ready_queue_id ?? [])
+    if (ready.length > 0) onReady(new Set(ready))
   }
   return {
     keyOf: (item) => item.uuid,
@@ -203,6 +223,8 @@ function columnsOf(items: readonly Cancellation[]) {
     reasons: items.map((item) => item.reason),
     actors: items.map((item) => item.actor),
     graces_ms: items.map((item) => item.graceMs),
+    deadlines_ms: items.map((item) => item.deadlineMs ?? null),
+    forces: items.map((item) => item.isForced ?? false),
   }
 }
 

@@ -19,7 +19,7 @@ export interface Claim {
   readonly leaseId: string
   readonly leaseEpoch: number
   readonly leaseExpiresAt: number
-  /** Why it came: its first run, a retry, a replay, or going on with an attempt that was lost or that waited. */
+  /** Why it came: its first run, a retry, a replay, or going on with an attempt that was lost or that waited; `cancel`: to clean up. */
   readonly reason: ClaimReason
   readonly attemptIndex: number
   readonly generation: number
@@ -67,6 +67,7 @@ export const claimRow = {
   parent_id: 'uuid?',
   resumption: 'text?',
   has_more_to_close: 'bool',
+  is_stopping: 'bool',
 } as const
 
 export type ClaimRow = RowOf<typeof claimRow>
@@ -108,7 +109,7 @@ claimed as (
   where e.ctid = t.taken_row
   returning e.execution_id, e.partition_key, e.lease_id, e.lease_epoch, t.attempt_state as attempt_state_before,
     t.interruption as interruption_before, e.attempt_index, e.generation, e.namespace, e.queue_id, e.priority, e.rank,
-    t.attached, e.retry_count, e.created_at_ms, e.deadline_at_ms, e.attempt_deadline_at_ms, e.flow_id, e.parent_id,
+    t.attached, e.cancel_requested_at_ms is not null as is_stopping, e.retry_count, e.created_at_ms, e.deadline_at_ms, e.attempt_deadline_at_ms, e.flow_id, e.parent_id,
     (select now_ms from clock) as now_ms, t.ready_row
 ),
 unready as (
@@ -168,13 +169,13 @@ export const claimColumns = `
   ) end as tags,
   n.policy, c.retry_count, c.created_at_ms, c.deadline_at_ms, c.attempt_deadline_at_ms, c.flow_id, c.parent_id,
   case when ${mayHaveResumed} then ${resumptionOf('c')} end as resumption,
-  c.attached & ${hasMoreToClose} <> 0 as has_more_to_close`
+  c.attached & ${hasMoreToClose} <> 0 as has_more_to_close, c.is_stopping`
 
 export const claimInput = `join flowfabric.ff_exec_input n
   on n.partition_key = any (array[c.partition_key]) and n.execution_id = any (array[c.execution_id])`
 
-/** Of `ff_exec_core e`: its flow is cancelled, and it with the flow. Asked only of members. */
-export const isOfCancelledFlow = `(e.attached & ${attached.flow} <> 0 and exists (
+/** Of `ff_exec_core e`: its flow is cancelled, and it with the flow; it may still clean up once it was asked to stop. */
+export const isOfCancelledFlow = `(e.attached & ${attached.flow} <> 0 and e.cancel_requested_at_ms is null and exists (
       select from flowfabric.ff_flow_core f
       where f.flow_id = any (array[e.flow_id]) and ${goesWithFlowSql('f.cancel_policy', 'e.started_at_ms')}))`
 
@@ -278,7 +279,10 @@ export function decodeClaim(row: ClaimRow, queue: Queue): Claim {
     leaseId: row.lease_id,
     leaseEpoch: row.lease_epoch,
     leaseExpiresAt: row.lease_expires_at_ms,
-    reason: claimReason({ attemptState: row.attempt_state_before, interruption: row.interruption_before }),
+    reason: claimReason(
+      { attemptState: row.attempt_state_before, interruption: row.interruption_before },
+      row.is_stopping,
+    ),
     attemptIndex: row.attempt_index,
     generation: row.generation,
     namespace: queue.namespace,

@@ -21,6 +21,7 @@ import {
 } from '../fence.ts'
 import { fencedAnswer, fencedRow } from '../fenced-answer.ts'
 import type { SetOperation } from '../merge.ts'
+import { endsWhenLeftSql } from './ask-to-stop.ts'
 import { fencedSet, wasAskedToStop } from './fenced-operation.ts'
 import { leaveHolder, leaveHolderWhole } from './requeue.ts'
 import { retryDelaySql, shouldRetrySql } from './retry.ts'
@@ -146,12 +147,13 @@ judged as materialized (
     'revoked'::flowfabric.ff_lease_effect as leave_effect,
     'pending_retry_attempt'::flowfabric.ff_attempt_state as next_attempt_state,
     'none'::flowfabric.ff_interruption as next_interruption,
-    case when d.retry_delay_ms > 0 then d.now_ms + d.retry_delay_ms end as next_at_ms,
+    -- An execution that was asked to stop comes back only to clean up.
+    case when d.retry_delay_ms > 0 and d.cancel_requested_at_ms is null then d.now_ms + d.retry_delay_ms end as next_at_ms,
     0 as next_expiry_count,
     'retry' as attempt_outcome,
     d.category as failure_category,
     case when d.is_retried then 'none' else 'failed' end::flowfabric.ff_terminal_outcome as forced_outcome,
-    case when not d.is_retried then 'failed' when d.cancel_requested_at_ms is not null then 'cancelled' end as ended_as
+    case when not d.is_retried then 'failed' when ${endsWhenLeftSql('d')} then 'cancelled' end as ended_as
   from decided d
 ),
 leaving as materialized (

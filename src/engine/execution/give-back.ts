@@ -23,6 +23,7 @@ import { fencedAnswer, fencedRow } from '../fenced-answer.ts'
 import type { SetOperation } from '../merge.ts'
 import { hasRecordedSql } from './expiry-count.ts'
 import { fencedSet, wasAskedToStop } from './fenced-operation.ts'
+import { endsWhenLeftSql } from './ask-to-stop.ts'
 import { leaveHolder, leaveHolderWhole } from './requeue.ts'
 import { checkTime } from './time.ts'
 
@@ -109,7 +110,7 @@ judged as materialized (
     case when coalesce(v.until_ms, v.now_ms + v.delay_ms) > v.now_ms
       then coalesce(v.until_ms, v.now_ms + v.delay_ms) end as next_at_ms,
     ${interruption === 'delayed' ? '0' : startedOrRecorded} as next_expiry_count,
-    v.cancel_requested_at_ms is not null as is_cancelled,
+    ${endsWhenLeftSql('v')} as is_cancelled,
     '${interruption === 'delayed' ? 'interrupted' : 'released'}' as attempt_outcome,
     null::text as failure_category,
     null::bytea as error,

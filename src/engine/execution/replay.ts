@@ -78,7 +78,7 @@ judged as materialized (
     select f.step_no
     from flowfabric.ff_step f
     where f.execution_id = t.execution_id and f.generation = t.generation
-      and f.step_name = t.from_name and f.step_index = t.from_index
+      and f.step_name = t.from_name and f.step_index = t.from_index and f.kind not in ('compensation', 'hook')
     limit 1
   ) s on true
 ),
@@ -109,6 +109,8 @@ kept_steps as (
     where f.execution_id = r.execution_id and f.step_no > 0
       and f.step_no > ${beforeFirst('r.generation')} and f.step_no < r.from_no
       and f.state in ('succeeded', 'timed_out')
+      -- The code registers its compensations again.
+      and f.kind not in ('compensation', 'hook')
     window earlier as (order by f.step_no)
   ) s
 )

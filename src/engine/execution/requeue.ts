@@ -1,6 +1,7 @@
 // The one way back to the queue, as `ending.ts` is the one way out. A retry, a delay, a release, a lapse and a revoke all
 // put a CTE `leaving` before this fragment and end in one of two ways: back in the queue, or, when a cancel was asked for
-// meanwhile or the operation says so, in an ending.
+// meanwhile or the operation says so, in an ending. An execution with a compensation goes back to the queue also when a cancel was
+// asked for: its code still has to clean up.
 //
 // `leaving` has one row for each execution that leaves its holder, locked, with the columns of `ff_exec_core` that an ending
 // needs, cancel_requested_at_ms, cancellation_reason and cancelled_by as they were found, and besides
@@ -17,6 +18,9 @@
 //   attempt_outcome     text
 //   failure_category    text or null, with error bytea and error_encoding text
 //   forced_outcome      ff_terminal_outcome: 'none', or the ending that the operation demands
+import { attached } from '../../model/attached.ts'
+import { limits } from '../../model/limits.ts'
+import { endsWhenLeftSql } from './ask-to-stop.ts'
 import { endExecutionsWhole, endHeld } from './ending.ts'
 
 export const leaveHolder = leaveHolderBy(endHeld)
@@ -24,7 +28,33 @@ export const leaveHolder = leaveHolderBy(endHeld)
 /** For executions that may have more to close. */
 export const leaveHolderWhole = leaveHolderBy(endExecutionsWhole)
 
-function leaveHolderBy(endThem: string): string {
+/**
+ * The same for a duty that may ask for a clean-up instead of ending: `leaving` has `asked_outcome` besides, null where it does not
+ * ask. The reason is `left_reason`.
+ */
+export const leaveHolderAsking = leaveHolderBy(
+  endExecutionsWhole,
+  `
+    cancel_requested_at_ms = coalesce(v.cancel_requested_at_ms, case when v.asked_outcome is not null then v.left_at_ms end),
+    cancel_deadline_at_ms = coalesce(v.cancel_deadline_at_ms,
+      case when v.asked_outcome is not null then v.left_at_ms + ${limits.cancelDeadlineMs} end),
+    stop_outcome = coalesce(v.stop_outcome, v.asked_outcome),
+    cancellation_reason = case when v.asked_outcome is not null then v.left_reason else v.cancellation_reason end,
+    cancelled_by = case when v.asked_outcome is not null then v.left_actor else v.cancelled_by end,
+    deadline_at_ms = case when v.asked_outcome is null then e.deadline_at_ms end,`,
+  `,
+asked_event as (
+  insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key,
+    namespace, actor, reason, attempt_index, details)
+  select q.last_mutation_at_ms, q.execution_id, q.flow_id, q.generation, 'cancel_requested', q.partition_key, q.namespace,
+    q.left_actor, q.left_reason, q.attempt_index, jsonb_build_object('deadlineAt', q.left_at_ms + ${limits.cancelDeadlineMs})
+  from requeued q
+  where q.is_asked
+)`,
+  ', v.left_at_ms, v.asked_outcome is not null as is_asked',
+)
+
+function leaveHolderBy(endThem: string, alsoSet = '', also = '', alsoReturn = ''): string {
   return `
 ending as materialized (
   select v.*,
@@ -40,7 +70,7 @@ ending as materialized (
     v.error as ending_error,
     v.error_encoding as ending_error_encoding
   from leaving v
-  where v.forced_outcome <> 'none' or v.cancel_requested_at_ms is not null
+  where v.forced_outcome <> 'none' or ${endsWhenLeftSql('v')}
 ),
 ${endThem},
 requeued as (
@@ -53,7 +83,10 @@ requeued as (
     attempt_state = v.next_attempt_state,
     interruption = v.next_interruption,
     delay_until_ms = case when v.next_at_ms > v.left_at_ms then v.next_at_ms end,
-    attempt_deadline_at_ms = null,
+    attempt_deadline_at_ms = null,${alsoSet}
+    -- What a generation has registered is gone with it.
+    attached = case when v.next_attempt_state = 'pending_replay_attempt'
+      then e.attached & ~${attached.compensation | attached.onFailure} else e.attached end,
     generation = e.generation + case when v.next_attempt_state = 'pending_replay_attempt' then 1 else 0 end,
     retry_count = case v.next_attempt_state
       when 'pending_replay_attempt' then 0
@@ -64,12 +97,12 @@ requeued as (
     consecutive_expiry_count = coalesce(v.next_expiry_count, e.consecutive_expiry_count),
     last_mutation_at_ms = greatest(v.left_at_ms, e.last_mutation_at_ms)
   from leaving v
-  where e.execution_id = any (array[v.execution_id]) and v.forced_outcome = 'none' and v.cancel_requested_at_ms is null
+  where e.execution_id = any (array[v.execution_id]) and v.forced_outcome = 'none' and not ${endsWhenLeftSql('v')}
   returning e.execution_id, e.partition_key, e.namespace, e.flow_id,
     e.generation - case when v.next_attempt_state = 'pending_replay_attempt' then 1 else 0 end as generation,
     e.attempt_index, e.queue_id, e.priority, e.rank, e.eligibility_state, e.delay_until_ms, e.last_mutation_at_ms, v.left_actor, v.left_reason,
     v.leave_event, v.leave_effect, v.next_attempt_state, v.attempt_outcome, v.failure_category, v.error,
-    v.error_encoding
+    v.error_encoding${alsoReturn}
 ),
 requeued_ready as (
   insert into flowfabric.ff_ready (queue_id, neg_priority, resumed, rank, execution_id)
@@ -112,5 +145,5 @@ requeued_event as (
   select last_mutation_at_ms, execution_id, flow_id, generation, leave_event, partition_key, namespace, left_actor,
     left_reason, leave_effect, lease_id, lease_epoch, attempt_index, worker_instance_id
   from requeued_lease
-)`
+)${also}`
 }

@@ -13,6 +13,7 @@ import type { SetOperation } from '../merge.ts'
 import { byNameSql, doorSql, waitingByName } from '../signal/untaken.ts'
 import { checkEncoding, checkPayload } from './create-request.ts'
 import { fencedSet, wasAskedToStop } from './fenced-operation.ts'
+import { endsWhenLeftSql } from './ask-to-stop.ts'
 import { leaveHolderWhole } from './requeue.ts'
 
 export interface RestartRequest extends Fence {
@@ -42,7 +43,7 @@ export function checkRestartRequest(caller: Caller, request: RestartRequest): Re
   }
 }
 
-const restartRow = { ...fencedRow, is_cancelled: 'bool?', queue_id: 'int4?' } as const
+const restartRow = { ...fencedRow, is_cancelled: 'bool?', has_ended: 'bool?', queue_id: 'int4?' } as const
 type RestartRow = RowOf<typeof restartRow>
 
 const restartStatement = statement({
@@ -58,14 +59,18 @@ with input as (
 ${fencedWhole('payload', 'payload_encoding')},
 judged as materialized (
   select v.*, v.now_ms as left_at_ms, v.actor as left_actor, null::text as left_reason,
-    'restarted'::flowfabric.ff_event_type as leave_event,
+    case when v.cancel_requested_at_ms is null then 'restarted' else 'released' end::flowfabric.ff_event_type as leave_event,
     'revoked'::flowfabric.ff_lease_effect as leave_effect,
-    'pending_replay_attempt'::flowfabric.ff_attempt_state as next_attempt_state,
-    'none'::flowfabric.ff_interruption as next_interruption,
+    -- Asked to stop, it does not begin anew: it ends, or comes back to clean up.
+    case when v.cancel_requested_at_ms is null then 'pending_replay_attempt' else 'attempt_interrupted'
+      end::flowfabric.ff_attempt_state as next_attempt_state,
+    case when v.cancel_requested_at_ms is null then 'none' else 'cancelled' end::flowfabric.ff_interruption
+      as next_interruption,
     null::int8 as next_at_ms,
     0 as next_expiry_count,
     v.cancel_requested_at_ms is not null as is_cancelled,
-    'restarted' as attempt_outcome,
+    ${endsWhenLeftSql('v')} as has_ended,
+    case when v.cancel_requested_at_ms is null then 'restarted' else 'interrupted' end as attempt_outcome,
     null::text as failure_category,
     null::bytea as error,
     null::text as error_encoding,
@@ -133,7 +138,7 @@ closed_waitpoints as (
   where r.attached & ${attached.waitpoints} <> 0 and p.execution_id = any (array[r.execution_id])
     and p.state = 'pending'
 )
-${fencedAnswer('judged', 'is_cancelled', 'queue_id')}`,
+${fencedAnswer('judged', 'is_cancelled', 'has_ended', 'queue_id')}`,
 })
 
 export function restartOperation(
@@ -151,13 +156,13 @@ export function restartOperation(
           payloads: items.map((item) => item.payload),
           payload_encodings: items.map((item) => item.payloadEncoding),
         }),
-      readyQueueOf: (row) => (row.is_cancelled === true ? null : row.queue_id),
+      readyQueueOf: (row) => (row.has_ended === true ? null : row.queue_id),
       onReady,
-      hasEnded: (row) => row.is_cancelled === true,
+      hasEnded: (row) => row.has_ended === true,
       onOwed,
       answer: (item, row) => (row.is_cancelled === true ? cancelled(item) : restarted(item)),
       repeat(item, record) {
-        if (wasAskedToStop(record)) return cancelled(item)
+        if (wasAskedToStop(record) || (record.cancel_requested && record.left_as === 'released')) return cancelled(item)
         return record.left_as === 'restarted' ? restarted(item) : null
       },
     }),

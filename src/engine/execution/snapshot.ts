@@ -1,9 +1,12 @@
 // An execution as a reader sees it. `describe` and every list select the same columns from the same joins, so that one
 // decoder serves them all.
 import { describeActor } from '../../model/actor.ts'
+import { endsWhenLeftSql, isAskedByCancelSql, isAskedByLimitSql } from './ask-to-stop.ts'
 import { formatExecutionId, formatFlowId, type ExecutionId, type FlowId } from '../../model/id.ts'
 import type { ExecutionPolicy } from '../../model/policy.ts'
 import {
+  type CompensationState,
+  type PendingOutcome,
   blockingReason,
   type AttemptState,
   type BlockingReason,
@@ -54,6 +57,9 @@ export interface Execution {
   readonly delayUntil: number | null
   readonly deadlineAt: number | null
   readonly cancelRequestedAt: number | null
+  /** How it ends once it has stopped, after it was asked to; null while it was not asked. */
+  readonly pendingOutcome: PendingOutcome | null
+  readonly compensation: CompensationState
   /** The attempt that runs or was interrupted. */
   readonly currentAttempt: { readonly attemptIndex: number } | null
   readonly lease: Lease | null
@@ -122,6 +128,8 @@ export const executionRow = {
   parked_at_ms: 'int8?',
   deadline_at_ms: 'int8?',
   cancel_requested_at_ms: 'int8?',
+  pending_outcome: oneOf<PendingOutcome | null>(),
+  compensation: oneOf<CompensationState>(),
   attempt_index: 'int4',
   total_attempt_count: 'int4',
   retry_count: 'int4',
@@ -156,7 +164,20 @@ export const executionColumns = `
   e.total_attempt_count, e.retry_count, e.replay_count, e.lease_reclaim_count, e.consecutive_expiry_count, e.failure_reason, e.cancellation_reason,
   e.cancelled_by, l.lease_id, l.lease_epoch, l.worker_id, l.worker_instance_id, l.acquired_at_ms, l.expires_at_ms,
   l.renewed_at_ms, p.percent as progress_percent, p.message as progress_message, p.updated_at_ms as progress_at_ms,
-  ${suspensionColumns}`
+  ${suspensionColumns},
+  case when e.lifecycle_phase <> 'terminal' and e.cancel_requested_at_ms is not null
+    then coalesce(e.stop_outcome, 'cancelled'::flowfabric.ff_terminal_outcome) end as pending_outcome,
+  case when not ${isAskedByLimitSql('e')} or e.terminal_outcome = 'success' then 'none'
+    -- The hook is not for a cancel.
+    when e.terminal_outcome = 'cancelled' and not ${isAskedByCancelSql('e')} then 'none'
+    when e.lifecycle_phase <> 'terminal' and (e.cancel_requested_at_ms is null or ${endsWhenLeftSql('e')}) then 'registered'
+    when e.lifecycle_phase <> 'terminal' then 'running'
+    when exists (
+      select
+      from flowfabric.ff_step c
+      where c.execution_id = any (array[e.execution_id]) and c.generation = e.generation and c.kind in ('compensation', 'hook')
+        and c.state <> 'succeeded') then 'unfinished'
+    else 'finished' end as compensation`
 
 /** Follows `from ff_exec_core e`, or whatever else calls the hot row `e`. */
 export const executionJoins = `
@@ -210,6 +231,8 @@ export function decodeExecution(row: ExecutionRow): Execution {
     delayUntil: row.delay_until_ms,
     deadlineAt: row.deadline_at_ms,
     cancelRequestedAt: row.cancel_requested_at_ms,
+    pendingOutcome: row.pending_outcome,
+    compensation: row.compensation,
     currentAttempt: hasAttempt ? { attemptIndex: row.attempt_index } : null,
     lease: decodeLease(row),
     suspension,

@@ -22,7 +22,7 @@ import { isKind, writesOf } from '../suspension/write.ts'
 import { readWaitpoints } from '../waitpoint/of-suspension.ts'
 import type { OpenedWaitpoints } from '../waitpoint/opened.ts'
 import { withToken, type BoundWaitpoint, type UnsignedWaitpoint } from '../waitpoint/tokens.ts'
-import { owesOf } from './stop.ts'
+import { stoppedIn } from './stop.ts'
 
 export interface Suspended {
   readonly kind: 'suspended'
@@ -70,7 +70,11 @@ function suspending(around: Surroundings, keepsLease: boolean): SetOperation<New
     if (items.length === 0) return decisions
     const [stopped] = await sql.decide([...first, ...lookCalls(items)], decide, options)
     // What was asked to stop is written first.
-    if (decisions.some((decision) => isKind(decision, 'stop'))) around.onOwed(owesOf(stopped))
+    if (decisions.some((decision) => isKind(decision, 'stop'))) {
+      const { owes, ready_queue_ids: queueIds } = stoppedIn(stopped)
+      around.onOwed(owes)
+      if (queueIds.length > 0) around.hints.ring(new Set(queueIds))
+    }
     return decisions
   }
   return {

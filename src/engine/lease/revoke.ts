@@ -32,6 +32,7 @@ import {
 } from '../execution/request-memory.ts'
 import { owedBySql } from '../dispatch/owed.ts'
 import { hasRecordedSql } from '../execution/expiry-count.ts'
+import { endsWhenLeftSql } from '../execution/ask-to-stop.ts'
 import { leaveHolderWhole } from '../execution/requeue.ts'
 import type { SetOperation } from '../merge.ts'
 
@@ -148,7 +149,7 @@ judged as materialized (
     null::bytea as error,
     null::text as error_encoding,
     'none'::flowfabric.ff_terminal_outcome as forced_outcome,
-    t.cancel_requested_at_ms is not null as is_cancelled, ${owedBySql('t.attached')} as owes,
+    ${endsWhenLeftSql('t')} as is_cancelled, ${owedBySql('t.attached')} as owes,
     ${repeatedAnswer}
   from target t
   cross join clock c
@@ -164,7 +165,7 @@ leaving as materialized (
 ${leaveHolderWhole},
 ${rememberRequests(
   'leaving t',
-  `case when t.cancel_requested_at_ms is not null then jsonb_build_object('kind', 'cancelled')
+  `case when ${endsWhenLeftSql('t')} then jsonb_build_object('kind', 'cancelled')
     else jsonb_build_object('kind', 'revoked', 'leaseId', t.lease_id, 'leaseEpoch', t.lease_epoch) end`,
   't.left_at_ms',
 )}

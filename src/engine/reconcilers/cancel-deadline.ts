@@ -23,7 +23,7 @@ const cancel = statement({
 with ${candidates(due)},
 ${lockedExecutions},
 ending as materialized (
-  select k.*, 'cancelled'::flowfabric.ff_terminal_outcome as ending_outcome, k.cancellation_reason as ending_reason,
+  select k.*, coalesce(k.stop_outcome, 'cancelled'::flowfabric.ff_terminal_outcome) as ending_outcome, k.cancellation_reason as ending_reason,
     coalesce(k.cancelled_by, '${name}') as ending_actor, k.now_ms as ended_at_ms, ${endsWithoutMore}
   from looked k
   where k.cancel_deadline_at_ms <= k.now_ms

@@ -1,5 +1,6 @@
 // The deadline of an execution ends it, whatever it is doing or waiting for.
 import { statement } from '../../sql/statement.ts'
+import { askedBy, askToStop, isAskedByLimitSql } from '../execution/ask-to-stop.ts'
 import { endExecutionsWhole, endsWithoutMore } from '../execution/ending.ts'
 import { candidates, inScope, lockedExecutions, sweepParams, sweepRow, sweptEndings, takenUp } from './candidate.ts'
 import { sweepingDuty } from './sweep.ts'
@@ -21,15 +22,25 @@ const expire = statement({
   text: `
 with ${candidates(due)},
 ${lockedExecutions},
+asking as materialized (
+  select k.*, ${askedBy('k', `'expired'::flowfabric.ff_terminal_outcome`, `'execution_deadline'`, `'${name}'`)}
+  from looked k
+  where k.deadline_at_ms < k.now_ms and ${isAskedByLimitSql('k')} and k.cancel_requested_at_ms is null
+),${askToStop},
 ending as materialized (
   select k.*, 'expired'::flowfabric.ff_terminal_outcome as ending_outcome, 'execution_deadline' as ending_reason,
     '${name}' as ending_actor, k.now_ms as ended_at_ms, ${endsWithoutMore}
   from looked k
-  where k.deadline_at_ms < k.now_ms
+  where k.deadline_at_ms < k.now_ms and not (${isAskedByLimitSql('k')} and k.cancel_requested_at_ms is null)
+),
+acted as materialized (
+  select execution_id, ownership_state
+  from looked
+  where deadline_at_ms < now_ms
 ),
 ${endExecutionsWhole},
-${takenUp(name, 'ending')}
-${sweptEndings('ending')}`,
+${takenUp(name, 'acted')}
+${sweptEndings('acted', 'asked_ready')}`,
 })
 
 export const executionDeadline = sweepingDuty({

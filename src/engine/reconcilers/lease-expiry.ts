@@ -6,8 +6,9 @@
 import { limits } from '../../model/limits.ts'
 import { statement } from '../../sql/statement.ts'
 import { clockAfter } from '../clock/after-lock.ts'
+import { isAskedByLimitSql } from '../execution/ask-to-stop.ts'
 import { hasRecordedSql } from '../execution/expiry-count.ts'
-import { leaveHolderWhole } from '../execution/requeue.ts'
+import { leaveHolderAsking } from '../execution/requeue.ts'
 import { candidates, inScope, sweepParams, sweepRow, sweptEndings, takenUp } from './candidate.ts'
 import { sweepingDuty } from './sweep.ts'
 
@@ -78,10 +79,12 @@ leaving as materialized (
     case when p.is_limit_reached then 'infra_crash' end as failure_category,
     null::bytea as error,
     null::text as error_encoding,
-    case when p.is_limit_reached then 'failed' else 'none' end::flowfabric.ff_terminal_outcome as forced_outcome
+    case when p.is_limit_reached and not ${isAskedByLimitSql('p')} then 'failed' else 'none' end::flowfabric.ff_terminal_outcome
+      as forced_outcome,
+    case when p.is_limit_reached and ${isAskedByLimitSql('p')} then 'failed'::flowfabric.ff_terminal_outcome end as asked_outcome
   from lapsed p
 ),
-${leaveHolderWhole},
+${leaveHolderAsking},
 ${takenUp(name, 'leaving')}
 ${sweptEndings('leaving', `requeued where eligibility_state = 'eligible_now'`)}`,
 })

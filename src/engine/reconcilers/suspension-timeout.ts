@@ -7,6 +7,7 @@
 import { attached } from '../../model/attached.ts'
 import { statement } from '../../sql/statement.ts'
 import { clockAfter } from '../clock/after-lock.ts'
+import { askedBy, askToStop, isAskedByLimitSql } from '../execution/ask-to-stop.ts'
 import { endExecutionsClosing } from '../execution/ending.ts'
 import { childLeaves, uuidOfLeaf } from '../suspension/facts.ts'
 import { candidates, inScope, sweepParams, sweepRow, sweptEndings, takenUp } from './candidate.ts'
@@ -38,6 +39,9 @@ limit $1`
 
 const closeReason = `'timed_out_' || case d.terminal_outcome
       when 'failed' then 'fail' when 'cancelled' then 'cancel' else 'expire' end`
+
+const outcome = `case o.behaviour when 'fail' then 'failed' when 'cancel' then 'cancelled' else 'expired'
+      end::flowfabric.ff_terminal_outcome`
 
 const dueUnjudged = dueWhere(`${isJudged} is not true`)
 
@@ -80,16 +84,19 @@ overdue as materialized (
         offset 0
       ) d)
 ),
+asking as materialized (
+  select o.*, ${askedBy('o', outcome, `'suspension_timeout_' || o.behaviour::text`, `'${name}'`)}
+  from overdue o
+  where o.behaviour <> 'escalate' and ${isAskedByLimitSql('o')}
+),${askToStop},
 ending as materialized (
-  select o.*,
-    case o.behaviour when 'fail' then 'failed' when 'cancel' then 'cancelled' else 'expired'
-      end::flowfabric.ff_terminal_outcome as ending_outcome,
+  select o.*, ${outcome} as ending_outcome,
     'suspension_timeout_' || o.behaviour::text as ending_reason, '${name}' as ending_actor, o.now_ms as ended_at_ms,
     null::bytea as ending_result, null::text as ending_encoding,
     case when o.behaviour <> 'cancel' then 'timeout' end as ending_category,
     null::bytea as ending_error, null::text as ending_error_encoding
   from overdue o
-  where o.behaviour <> 'escalate'
+  where o.behaviour <> 'escalate' and not ${isAskedByLimitSql('o')}
 ),
 ${endExecutionsClosing(closeReason)},
 escalated as (
@@ -117,7 +124,7 @@ escalated_event as (
   from escalated
 ),
 ${takenUp(name, 'overdue')}
-${sweptEndings('overdue')}`,
+${sweptEndings('overdue', 'asked_ready')}`,
 })
 
 const unjudged = sweepSteps(name, dueUnjudged, timeOut)

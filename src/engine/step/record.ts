@@ -1,5 +1,6 @@
 // Record: the holder writes down what its code has done, so that whoever goes on need not do it again. What is over
 // (succeeded, timed out) is never written over: a repeat, whose first reply was lost, hears that it is recorded.
+import { attached } from '../../model/attached.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
 import type { ExecutionId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
@@ -150,6 +151,9 @@ function checkResult(name: string, result: unknown): Uint8Array {
   })
 }
 
+/** The name of a hook's record when the task has no other hook. */
+const onFailure = 'onFailure'
+
 const recordRow = {
   ...fencedRow,
   is_over: 'bool?',
@@ -163,25 +167,24 @@ type RecordRow = RowOf<typeof recordRow>
 // two sets of one holder that do give the same numbers, so that the second fails and is sent again. What is known of a step is
 // looked up in a subquery: as a join it may be read by its generation alone, which all share (measured: 280 ms a set after
 // 6,000 steps, planned while the table was empty).
-const recordStatement = statement({
-  name: 'step.record',
-  params: {
-    ...fenceParams,
-    names: 'text[]',
-    indexes: 'int4[]',
-    places: 'int4[]',
-    kinds: 'text[]',
-    states: 'text[]',
-    try_counts: 'int4[]',
-    due_ins_ms: 'int8?[]',
-    due_ats_ms: 'int8?[]',
-    durations_ms: 'int8?[]',
-    origin_ids: 'uuid?[]',
-    results: 'bytea?[]',
-    result_encodings: 'text?[]',
-  },
-  row: recordRow,
-  text: `
+const recordParams = {
+  ...fenceParams,
+  names: 'text[]',
+  indexes: 'int4[]',
+  places: 'int4[]',
+  kinds: 'text[]',
+  states: 'text[]',
+  try_counts: 'int4[]',
+  due_ins_ms: 'int8?[]',
+  due_ats_ms: 'int8?[]',
+  durations_ms: 'int8?[]',
+  origin_ids: 'uuid?[]',
+  results: 'bytea?[]',
+  result_encodings: 'text?[]',
+} as const
+
+function recordText(more: string): string {
+  return `
 with input as (
   select *
   from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::text[], $8::int4[], $9::int4[],
@@ -230,7 +233,7 @@ recorded as (
   select execution_id, generation, step_name, step_index, step_no, place, kind::flowfabric.ff_step_kind,
     state::flowfabric.ff_step_state, try_count, attempt_index, lease_epoch, now_ms, due_at_ms, duration_ms, origin_id,
     total_bytes, total_count, result, result_encoding,
-    case when kind = 'child' then (step_no - ${beforeFirst('generation')})::int4 end
+    case when kind in ('child', 'compensation') then (step_no - ${beforeFirst('generation')})::int4 end
   from judged
   where is_held and not is_over and coalesce(known_kind::text = kind, true)
   on conflict (execution_id, generation, step_name, step_index) do update
@@ -242,9 +245,36 @@ recorded as (
     -- A new attempt makes another child in place of one that has failed.
     made_no = case when s.state = 'failed' then excluded.made_no else s.made_no end
   where s.state in ('pending', 'failed')
-)
-${fencedAnswer('judged', 'is_over', 'known_kind', 'due_at_ms', 'now_ms')}`,
+)${more}
+${fencedAnswer('judged', 'is_over', 'known_kind', 'due_at_ms', 'now_ms')}`
+}
+
+const recordStatement = statement({ name: 'step.record', params: recordParams, row: recordRow, text: recordText('') })
+
+// For sets with a compensation or a hook, so that other sets pay nothing for it. From now on a cancel, or a deadline, asks first.
+// The row is locked: a cancel comes before this and the record is refused, or it sees the bit.
+const registerStatement = statement({
+  name: 'step.register',
+  params: recordParams,
+  row: recordRow,
+  text: recordText(`,
+registered as (
+  update flowfabric.ff_exec_core e
+  set attached = e.attached | j.bits
+  from (
+    select execution_id, bit_or(case when kind = 'hook' and step_name = '${onFailure}' then ${attached.onFailure}
+      else ${attached.compensation} end) as bits
+    from judged
+    where kind in ('compensation', 'hook') and is_held and not is_over and coalesce(known_kind::text = kind, true)
+    group by execution_id
+  ) j
+  where e.execution_id = any (array[j.execution_id]) and e.attached & j.bits <> j.bits
+)`),
 })
+
+function isRegistration({ kind }: NewStep): boolean {
+  return kind === 'compensation' || kind === 'hook'
+}
 
 interface Answered {
   readonly item: NewStep
@@ -253,7 +283,7 @@ interface Answered {
 
 export function recordStepOperation(sql: Sql): SetOperation<NewStep, StepRecorded> {
   const set = fencedSet<NewStep, RecordRow, Answered>(sql, {
-    callOf: (items) => call(recordStatement, valuesOf(items)),
+    callOf: (items) => call(items.some(isRegistration) ? registerStatement : recordStatement, valuesOf(items)),
     answer: (item, row) => ({ item, row }),
     // A late record changes nothing: whoever has lost the lease goes no further.
     repeat: () => null,

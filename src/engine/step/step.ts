@@ -28,7 +28,7 @@ export interface Step {
   readonly durationMs: number | null
   /** The uuid of the signal, or of the child, that it came from. */
   readonly originId: string | null
-  /** Of a child: the number of the record of its creation. `recordNumber` is that of its ending once it has one. */
+  /** Of a child or a compensation: the number of the record of its creation. `recordNumber` is that of its ending once it has one. */
   readonly madeRecordNumber: number | null
   /** What it gave, or of a failure the error. */
   readonly result: Uint8Array | null

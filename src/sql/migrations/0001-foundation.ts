@@ -34,7 +34,8 @@ create type flowfabric.ff_attempt_state as enum (
   'pending_replay_attempt', 'attempt_terminal');
 create type flowfabric.ff_terminal_outcome as enum ('none', 'success', 'failed', 'cancelled', 'expired', 'skipped');
 create type flowfabric.ff_interruption as enum (
-  'none', 'lapsed', 'revoked', 'released', 'delayed', 'signalled', 'timed_out', 'children');
+  'none', 'lapsed', 'revoked', 'released', 'delayed', 'signalled', 'timed_out', 'children',
+  'cancelled');
 create type flowfabric.ff_public_state as enum (
   'waiting', 'delayed', 'rate_limited', 'waiting_children', 'active', 'suspended', 'resumable',
   'completed', 'failed', 'cancelled', 'expired', 'skipped');
@@ -66,7 +67,7 @@ create type flowfabric.ff_group_state as enum ('pending', 'satisfied', 'impossib
 create type flowfabric.ff_cancel_policy as enum ('cancel_all', 'cancel_pending', 'flow_only');
 create type flowfabric.ff_schedule_overlap as enum ('skip', 'queue', 'cancelPrevious', 'allow');
 create type flowfabric.ff_schedule_catch_up as enum ('none', 'last', 'all');
-create type flowfabric.ff_step_kind as enum ('step', 'sleep', 'wait', 'child', 'value');
+create type flowfabric.ff_step_kind as enum ('step', 'sleep', 'wait', 'child', 'value', 'compensation', 'hook');
 create type flowfabric.ff_step_state as enum ('pending', 'succeeded', 'failed', 'timed_out');
 create type flowfabric.ff_lease_effect as enum ('acquired', 'renewed', 'expired', 'reclaimed', 'revoked');
 
@@ -230,6 +231,8 @@ create table flowfabric.ff_exec_core (
   attempt_deadline_at_ms bigint,
   cancel_requested_at_ms bigint,
   cancel_deadline_at_ms bigint,
+  -- How it ends once it has cleaned up; null: cancelled.
+  stop_outcome flowfabric.ff_terminal_outcome,
   queue_id integer not null,
   attempt_index integer not null default 0,
   total_attempt_count integer not null default 0,

@@ -135,6 +135,7 @@ export class ThreadActs implements Acts {
     throw new RunLeft(howOf[verb])
   }
 
+  compensate = (): never => refuse('compensate')
   sleep = (): never => refuse('sleep')
   waitFor = (): never => refuse('waitFor')
   waitpoint = (): never => refuse('waitpoint')

@@ -2,7 +2,7 @@
 // same name, message, stack and fields.
 import { EngineError, errorTable, type ErrorCode, type ErrorDetails } from '../../model/errors.ts'
 import { decodeError, encodeError, noError, type RecordedError } from '../../model/recorded-error.ts'
-import { PermanentError, StepError, StepTimeoutError } from '../errors.ts'
+import { Cancelled, PermanentError, StepError, StepTimeoutError } from '../errors.ts'
 
 export function crossing(thrown: unknown): RecordedError {
   return decodeError(encodeError(thrown))
@@ -33,6 +33,7 @@ function made(
 ): Error {
   if (name === 'PermanentError') return Object.assign(new PermanentError(message, options), fields)
   if (name === 'StepTimeoutError') return Object.assign(new StepTimeoutError(message, options), fields)
+  if (name === 'Cancelled') return new Cancelled()
   const { code } = fields
   if (name === 'EngineError' && typeof code === 'string' && Object.hasOwn(errorTable, code)) {
     return new EngineError(code as ErrorCode, message, (fields['details'] ?? {}) as ErrorDetails, options)

@@ -1,0 +1,215 @@
+// After the code of a run that was asked to stop, or that has failed for good: its compensations run, the last one first, then the
+// task's hook. Each is recorded, so that another worker continues where this one was lost. The ending is sent when all are over.
+//
+//   handler ends ──► why is recorded, unless the engine knows ──► compensations ──► onCancel or onFailure ──► ending
+import type { Claim } from '../engine/execution/claim.ts'
+import type { Step } from '../engine/step/step.ts'
+import { encodeValue } from '../model/codec.ts'
+import { EngineError } from '../model/errors.ts'
+import { shouldRetry } from '../model/policy.ts'
+import { decodeError, encodeError } from '../model/recorded-error.ts'
+import type { CodeMode } from './code-mode.ts'
+import { Code } from './code.ts'
+import { metHook } from './compensations.ts'
+import type { Context } from './context.ts'
+import { isPermanent, PermanentError, RunLeft } from './errors.ts'
+import { History, hookPrefix, type Met } from './history.ts'
+import type { Holder } from './holder.ts'
+import { categoryOf, messageOf, type Outcome } from './outcome.ts'
+import type { Task } from './task.ts'
+import { crossed } from './thread/crossed-error.ts'
+import type { Facts } from './waits.ts'
+
+/** Why it cleans up, and by what it ends afterwards. */
+export interface CleanUpReason {
+  readonly kind: 'asked' | 'cancelled' | 'failed'
+  readonly error: unknown
+  readonly outcome: Outcome
+  /** Known to the engine, or recorded by an earlier run. */
+  readonly isRecorded: boolean
+}
+
+const failedName = 'clean-up after a failure'
+const cancelledName = 'clean-up after a cancel'
+
+interface Recorded {
+  /** The steps of the handler. */
+  readonly forward: readonly Step[]
+  /** An earlier run recorded by it that it cleans up, and why. */
+  readonly marker: Step | null
+  readonly mode: CodeMode | undefined
+}
+
+const isMarker = ({ kind, name }: Step): boolean => kind === 'hook' && (name === failedName || name === cancelledName)
+
+export function recordedBy(claim: Claim, steps: readonly Step[]): Recorded {
+  const isCancel = claim.reason === 'cancel'
+  const hasRegistered = steps.some(({ kind }) => kind === 'compensation' || kind === 'hook')
+  if (!hasRegistered && !isCancel) return { forward: steps, marker: null, mode: undefined }
+  const marker = steps.find(isMarker) ?? null
+  const hook = steps.find((step) => step.kind === 'hook' && !isMarker(step)) ?? null
+  const mode = { isStopping: isCancel || marker !== null, hasRegistered, hook, canStop: true }
+  const forward = steps.filter(({ kind, name }) => kind !== 'hook' && !name.startsWith(hookPrefix))
+  return { forward, marker, mode }
+}
+
+/** Null: it ends, or leaves, by its outcome alone. */
+export function reasonToCleanUp(
+  holder: Holder,
+  code: Code,
+  outcome: Outcome,
+  marker: Step | null,
+): CleanUpReason | null {
+  if (outcome.kind === 'left' || holder.lease.isLost) return null
+  if (marker !== null) return byMarker(holder, marker)
+  const asked = {
+    kind: 'asked',
+    error: null,
+    outcome: { kind: 'cancel', reason: undefined },
+    isRecorded: true,
+  } as const
+  if (holder.claim.reason === 'cancel') return asked
+  if (!code.cleansUp) return null
+  if (code.wasStopped || (holder.lease.isAskedToStop && outcome.kind !== 'returned')) return asked
+  if (outcome.kind === 'cancel') return { kind: 'cancelled', error: null, outcome, isRecorded: false }
+  const { policy, retryCount } = holder.claim
+  const isFinal = (error: unknown): boolean => !shouldRetry(policy, retryCount, categoryOf(error), isPermanent(error))
+  if (outcome.kind === 'threw' && isFinal(outcome.error)) {
+    return { kind: 'failed', error: outcome.error, outcome, isRecorded: false }
+  }
+  if (outcome.kind === 'retry' && isFinal(null)) {
+    return { kind: 'failed', error: new Error(outcome.reason), outcome, isRecorded: false }
+  }
+  return null
+}
+
+function byMarker(holder: Holder, { name, result, resultEncoding }: Step): CleanUpReason {
+  if (name === cancelledName) {
+    const reason = holder.decode('the reason of a cancel', result, resultEncoding) as string | null
+    const outcome = { kind: 'cancel', reason: reason ?? undefined } as const
+    return { kind: 'cancelled', error: null, outcome, isRecorded: true }
+  }
+  const recorded = decodeError({ bytes: result!, encoding: resultEncoding! }, holder.codec)
+  const thrown = crossed(recorded)
+  // Whatever class it had, it is not retried.
+  const isFinal = recorded.isPermanent === true && !isPermanent(thrown)
+  const error = isFinal ? new PermanentError(messageOf(thrown), { cause: thrown }) : thrown
+  return { kind: 'failed', error, outcome: { kind: 'threw', error }, isRecorded: true }
+}
+
+export interface CleanUp {
+  readonly holder: Holder
+  readonly task: Task
+  /** The handler's, which has ended. */
+  readonly code: Code
+  readonly steps: readonly Step[]
+  readonly facts: Facts
+  readonly input: unknown
+}
+
+/** Never rejects. A compensation that fails is logged and recorded, and the execution ends all the same. */
+export async function cleanUp(of: CleanUp, why: CleanUpReason): Promise<Outcome> {
+  const { holder, task, steps, facts } = of
+  const ownSteps = steps.filter(({ name }) => name.startsWith(hookPrefix))
+  const history = new History(ownSteps, holder.claim.attemptIndex, false, hookPrefix)
+  const mode = { isStopping: false, hasRegistered: true, hook: null, canStop: false }
+  const cleaning = new Code(holder, task, history, facts, 'warn', mode)
+  try {
+    await cleaning.around(() => undoAll(of, cleaning, why))
+  } catch (error) {
+    if (holder.lease.isLost) return { kind: 'left', how: 'lost' }
+    if (error instanceof RunLeft) return { kind: 'left', how: error.how }
+    logFailure(holder, 'the clean-up', error)
+  } finally {
+    cleaning.end()
+  }
+  return why.outcome
+}
+
+async function undoAll(of: CleanUp, cleaning: Code, why: CleanUpReason): Promise<void> {
+  const { holder, code, steps } = of
+  if (!why.isRecorded) await recordReason(holder, why)
+  const registered = code.compensations?.toUndo() ?? []
+  for (const compensation of registered) {
+    const { met } = compensation
+    // It ran, or failed for good, in an earlier run.
+    if (met.recorded !== null && met.recorded.state !== 'pending') continue
+    try {
+      await cleaning.undo(compensation)
+    } catch (error) {
+      if (error instanceof RunLeft || holder.lease.isLost) throw error
+      logFailure(holder, `compensation ${JSON.stringify(met.name)}`, error)
+    }
+  }
+  const reached = new Set(registered.map(({ met }) => keyOf(met)))
+  for (const step of steps) {
+    if (step.kind !== 'compensation' || step.state !== 'pending' || reached.has(keyOf(step))) continue
+    logFailure(holder, `compensation ${JSON.stringify(step.name)}`, new Error('the code did not reach it again'))
+  }
+  const hook = code.compensations?.hook ?? null
+  if (hook !== null && (hook.recorded === null || hook.recorded.state === 'pending')) {
+    await runHook(of, cleaning, why, hook)
+  }
+}
+
+async function runHook(of: CleanUp, cleaning: Code, why: CleanUpReason, met: Met): Promise<void> {
+  const { holder, task, input } = of
+  const { onCancel, onFailure } = task.hooks as {
+    readonly onCancel?: (ctx: Context, input: unknown, reason: string | null) => unknown
+    readonly onFailure?: (ctx: Context, input: unknown, error: unknown) => unknown
+  }
+  const stop = await stopOf(holder, why)
+  const name = stop.kind === 'failed' ? 'onFailure' : 'onCancel'
+  try {
+    if (stop.kind === 'failed') await onFailure?.(cleaning.context, input, stop.error)
+    else await onCancel?.(cleaning.context, input, stop.reason)
+    cleaning.checkAwaited()
+    await holder.record(met, { state: 'succeeded' })
+  } catch (error) {
+    if (holder.lease.isLost || error instanceof RunLeft) throw error
+    logFailure(holder, name, error)
+    const { bytes, encoding } = encodeError(error, holder.codec)
+    await holder.record(met, { state: 'failed', result: bytes, resultEncoding: encoding })
+  }
+}
+
+type Stop =
+  | { readonly kind: 'cancelled'; readonly reason: string | null }
+  | { readonly kind: 'failed'; readonly error: unknown }
+
+/** Which hook runs, and what it receives. Where the engine asked, it knows why. */
+async function stopOf(holder: Holder, { kind, error, outcome }: CleanUpReason): Promise<Stop> {
+  if (kind === 'failed') return { kind, error }
+  if (kind === 'cancelled') {
+    const reason = outcome.kind === 'cancel' && outcome.reason !== undefined ? outcome.reason : null
+    return { kind, reason }
+  }
+  const { engine, claim } = holder
+  const { executionId } = claim
+  const found = await holder.insist(() => engine.executions.describe(executionId))
+  const reason = found?.cancellationReason ?? null
+  const pending = found?.pendingOutcome ?? 'cancelled'
+  if (pending === 'cancelled') return { kind: 'cancelled', reason }
+  const sentence = `execution ${executionId} ${pending === 'failed' ? 'failed' : 'ran out of time'}: ${reason}`
+  const code = pending === 'failed' ? 'execution_failed' : 'execution_expired'
+  return { kind: 'failed', error: new EngineError(code, sentence, { executionId, reason }) }
+}
+
+/** Before the first compensation: a later run continues to undo, whatever its code would do this time. */
+async function recordReason(holder: Holder, { kind, error, outcome }: CleanUpReason): Promise<void> {
+  const met = metHook(kind === 'failed' ? failedName : cancelledName, null)
+  const reason = outcome.kind === 'cancel' ? (outcome.reason ?? null) : null
+  const { bytes, encoding } =
+    kind === 'failed'
+      ? encodeError(error, holder.codec, isPermanent(error))
+      : encodeValue(holder.codec, 'the reason of a cancel', reason)!
+  await holder.record(met, { state: 'succeeded', result: bytes, resultEncoding: encoding })
+}
+
+function keyOf({ name, index }: { readonly name: string; readonly index: number }): string {
+  return `${index} ${name}`
+}
+
+function logFailure({ logger, claim }: Holder, what: string, error: unknown): void {
+  logger.error(`${what} of ${claim.executionId} did not finish: ${messageOf(error)}`)
+}

@@ -1,0 +1,106 @@
+// What a run has registered to be undone: its compensations, in the order of the code, and the task's hook. Each is a record that is
+// pending until it has run.
+import type { Step } from '../engine/step/step.ts'
+import { refusal } from '../model/errors.ts'
+import { show } from '../model/text.ts'
+import type { StepOptions, StepTry } from './context.ts'
+import type { History, Met } from './history.ts'
+import type { Holder } from './holder.ts'
+import { recordedWhole } from './inside-step.ts'
+import type { Rest } from './rest.ts'
+import { checkOptions, type CheckedOptions, type Steps } from './steps.ts'
+import { defaultRetry, type Task } from './task.ts'
+import { StepPromise, type Unawaited } from './unawaited.ts'
+
+export interface Compensation {
+  readonly met: Met
+  readonly work: (attempt: StepTry) => unknown
+  readonly options: CheckedOptions
+}
+
+interface Surroundings {
+  readonly holder: Holder
+  readonly history: History
+  readonly unawaited: Unawaited
+  readonly rest: Rest
+  readonly steps: Steps
+}
+
+export class Compensations {
+  readonly #around: Surroundings
+  readonly #registered: Compensation[] = []
+  readonly #recording: Promise<unknown>[] = []
+  #hook: Met | null = null
+
+  constructor(around: Surroundings) {
+    this.#around = around
+  }
+
+  /** The last one first. */
+  toUndo(): readonly Compensation[] {
+    return this.#registered.toReversed()
+  }
+
+  get hook(): Met | null {
+    return this.#hook
+  }
+
+  get isEmpty(): boolean {
+    return this.#registered.length === 0 && this.#hook === null
+  }
+
+  /** Also once the run is asked to stop: the step before it may just have been recorded. */
+  register(name: string, work: Compensation['work'], options: StepOptions): Promise<void> {
+    const { unawaited } = this.#around
+    try {
+      const compensation = this.#checked(name, work, options)
+      this.#registered.push(compensation)
+      const { met } = compensation
+      const registered = met.recorded === null ? this.#record(met) : this.#registeredBefore(met, met.recorded)
+      return StepPromise.of(unawaited, name, null, registered, 'compensation')
+    } catch (error) {
+      return StepPromise.of(unawaited, name, null, Promise.reject<void>(error), 'compensation')
+    }
+  }
+
+  #checked(name: string, work: Compensation['work'], options: StepOptions): Compensation {
+    const { history, steps } = this.#around
+    steps.refuseInside(`the compensation ${show(name)}`, recordedWhole)
+    if (typeof work !== 'function')
+      throw refusal('invalid_input', `the work of compensation ${show(name)}`, show(work), 'a function')
+    const checked = checkOptions(name, { retry: defaultRetry, ...options }, 'compensation')
+    return { met: history.meet('compensation', name), work, options: checked }
+  }
+
+  /** Before the handler, so that the engine knows that it must not end the execution without it. */
+  async registerHook({ hooks }: Task, recorded: Step | null): Promise<void> {
+    const name = hooks.onCancel === undefined ? 'onFailure' : 'onCancel'
+    this.#hook = metHook(recorded?.name ?? name, recorded)
+    if (recorded === null) await this.#record(this.#hook)
+  }
+
+  async #registeredBefore({ made }: Met, recorded: Step): Promise<void> {
+    const { history, steps } = this.#around
+    if (made !== null) await steps.inTurn(made)
+    if (recorded.state !== 'pending') history.delivered(recorded)
+  }
+
+  #record(met: Met): Promise<void> {
+    const { rest, holder } = this.#around
+    const record = rest.work(async () => {
+      await rest.recorded(holder.record(met, { state: 'pending', tryCount: 0 }))
+    })
+    this.#recording.push(record.catch(() => {}))
+    return record
+  }
+
+  /** Resolves when every registration that the code began is recorded or refused. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#recording)
+  }
+}
+
+/** Not one of the places of the code: a task may be given hooks while it has runs under way. */
+export function metHook(name: string, recorded: Step | null): Met {
+  return { kind: 'hook', name, index: 0, place: 0, recorded, made: null, failedIn: null }
+}

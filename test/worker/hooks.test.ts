@@ -1,0 +1,122 @@
+// The hooks of a task: they run behind the compensations, when its execution is cancelled or fails for good.
+import { expect, test, vi } from 'vitest'
+import { executionDeadline } from '../../src/engine/reconcilers/execution-deadline.ts'
+import { EngineError } from '../../src/model/errors.ts'
+import { task } from '../../src/worker/task.ts'
+import { recordedBy, working } from './working.ts'
+
+const quiet = { debug() {}, info() {}, warn() {}, error: vi.fn<(message: string) => void>() }
+
+test('onCancel runs behind the compensations, with the reason, and its steps are recorded', async () => {
+  const done: string[] = []
+  const book = task(
+    'book',
+    {
+      async onCancel(ctx, input: string, reason) {
+        await ctx.step('tell', () => void done.push(`onCancel ${input} ${reason}`))
+      },
+      onFailure: () => void done.push('onFailure'),
+    },
+    async (ctx, _input: string) => {
+      await ctx.compensate('undo', () => void done.push('undo'))
+      await ctx.waitFor('x')
+    },
+  )
+  const { submit, runAll, engine } = await working([book])
+  const run = await submit(book, 'seat 4')
+  await runAll()
+  await run.cancel({ reason: 'ill' })
+  await runAll()
+  expect(done).toEqual(['undo', 'onCancel seat 4 ill'])
+  expect(await recordedBy(engine, run.id)).toEqual([
+    'compensation undo: succeeded',
+    'step hook: tell: succeeded',
+    'hook onCancel: succeeded',
+  ])
+})
+
+test('onFailure receives the error that the handler threw, and the deadline of an execution', async () => {
+  const seen: unknown[] = []
+  const book = task(
+    'book',
+    { retry: { attempts: 1 }, deadline: '1h', onFailure: (_ctx, _input: boolean, error) => void seen.push(error) },
+    async (ctx, isBad: boolean) => {
+      if (isBad) throw new TypeError('bad')
+      await ctx.waitFor('x')
+    },
+  )
+  const { submit, runAll, sql, clock } = await working([book], { logger: quiet })
+  await submit(book, true)
+  await runAll()
+  expect(seen).toEqual([expect.objectContaining({ message: 'bad' })])
+  const late = await submit(book, false)
+  await runAll()
+  await clock.advance('2h')
+  await executionDeadline.runOnce(sql)
+  await runAll()
+  expect(EngineError.is(seen[1], 'execution_expired')).toBe(true)
+  expect((seen[1] as Error).message).toContain('execution_deadline')
+  expect(await late.state()).toBe('expired')
+})
+
+test('a task that has only onFailure is cancelled at once', async () => {
+  const book = task('book', { onFailure() {} }, async (ctx) => {
+    await ctx.waitFor('x')
+  })
+  const { submit, runAll, engine } = await working([book])
+  const run = await submit(book)
+  await runAll()
+  expect(await run.cancel()).toMatchObject({ kind: 'cancelled' })
+  expect(await engine.executions.describe(run.id)).toMatchObject({ compensation: 'none' })
+})
+
+test('a hook that fails is logged, and the execution ends all the same', async () => {
+  quiet.error.mockClear()
+  const book = task(
+    'book',
+    {
+      onCancel() {
+        throw new Error('no mail server')
+      },
+    },
+    (ctx) => ctx.waitFor('x'),
+  )
+  const { submit, runAll, engine } = await working([book], { logger: quiet })
+  const run = await submit(book)
+  await runAll()
+  await run.cancel()
+  await runAll()
+  expect(await engine.executions.describe(run.id)).toMatchObject({
+    publicState: 'cancelled',
+    compensation: 'unfinished',
+  })
+  expect(quiet.error.mock.calls.flat().join('\n')).toContain('no mail server')
+})
+
+test('a hook can neither wait, register, nor end the run by a word', async () => {
+  quiet.error.mockClear()
+  const tried: unknown[] = []
+  const book = task(
+    'book',
+    {
+      async onCancel(ctx) {
+        await ctx.compensate('late', () => {}).catch((error: unknown) => tried.push(error))
+        try {
+          ctx.cancel('again')
+        } catch (error) {
+          tried.push(error)
+        }
+        await ctx.waitFor('y')
+      },
+    },
+    (ctx) => ctx.waitFor('x'),
+  )
+  const { submit, runAll } = await working([book], { logger: quiet })
+  const run = await submit(book)
+  await runAll()
+  await run.cancel()
+  await runAll()
+  expect(tried.map((error) => EngineError.is(error, 'invalid_input'))).toEqual([true, true])
+  expect(quiet.error.mock.calls.flat().join('\n')).toContain('cannot wait for a signal')
+  expect(await run.state()).toBe('cancelled')
+})
