@@ -174,7 +174,7 @@ test('what one member waits for is one group: a second policy is refused where i
     '"c" has a policy from an f.after before; all that it waits for is one group, so give the policy once',
   )
   const bad: readonly [(f: FlowBuilder) => void, string][] = [
-    [(f) => void f.after(f.add('a'), f.add('b'), { kind: 'quorum' } as never), 'policy.k is left out'],
+    [(f) => void f.after(f.add('a'), f.add('b'), { kind: 'quorum' } as never), 'policy.k is missing'],
     [(f) => void f.after({ on: f.add('a'), kind: 'failure' as never }, f.add('b')), 'kind is "failure"'],
     [
       (f) => void f.add(undefined as never, undefined as never),
