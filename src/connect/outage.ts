@@ -3,9 +3,6 @@
 import { setTimeout } from 'node:timers'
 import type { ConnectionWatcher } from '../client/client.ts'
 import type { Logger } from '../model/logger.ts'
-import { around } from '../sql/around.ts'
-import { isConnectionLost, sqlState } from '../sql/errors.ts'
-import type { Sql } from '../sql/sql.ts'
 import { durationText } from '../worker/report.ts'
 
 // Poolers and load balancers close idle connections: a call that succeeds on another one so soon shows no outage.
@@ -50,31 +47,6 @@ export class Outage implements ConnectionWatcher {
 
   close(): void {
     clearTimeout(this.#timer)
-  }
-}
-
-/** The same database; every call to it shows whether it is away. */
-export function watched(sql: Sql, outage: Outage): Sql {
-  const watching = around(sql, async (ask) => {
-    const sentAt = performance.now()
-    try {
-      const answer = await ask()
-      outage.answered(sentAt)
-      return answer
-    } catch (error) {
-      if (isConnectionLost(error)) outage.failed('database', (error as Error).message, sentAt)
-      else if (sqlState(error) !== undefined) outage.answered(sentAt)
-      throw error
-    }
-  })
-  return {
-    ...watching,
-    // Listening reconnects by itself, and resolves without a connection.
-    listen: (channel, onHint) => sql.listen(channel, onHint),
-    close: (withinMs) => {
-      outage.close()
-      return sql.close(withinMs)
-    },
   }
 }
 
