@@ -13,6 +13,8 @@ import { Transport, type Reply, type Sockets } from './transport.ts'
 export interface ConnectionWatcher {
   failed(what: 'database' | 'server', reason: string, sentAt: number): void
   answered(sentAt: number): void
+  /** The client is closed: calls that fail from now on show nothing. */
+  close(): void
 }
 
 export interface ClientOptions {
@@ -89,6 +91,7 @@ export class Client {
     const givenUp = new Promise((resolve) => (timer = setTimeout(resolve, longestMs)))
     await Promise.race([Promise.allSettled(this.#taken), givenUp])
     clearTimeout(timer)
+    this.options.watcher?.close()
     this.transport.close(clientClosed())
   }
 

@@ -15,6 +15,7 @@ export class Outage implements ConnectionWatcher {
   #since: number | null = null
   #backAt = -Infinity
   #isLogged = false
+  #isClosed = false
   #timer: NodeJS.Timeout | undefined
 
   constructor(logger: Logger) {
@@ -23,7 +24,7 @@ export class Outage implements ConnectionWatcher {
 
   /** A call that was sent then found the connection lost. One that was sent before the end of the last outage was part of that. */
   failed(what: 'database' | 'server', reason: string, sentAt: number): void {
-    if (this.#since !== null || sentAt < this.#backAt) return
+    if (this.#isClosed || this.#since !== null || sentAt < this.#backAt) return
     this.#since = performance.now()
     this.#what = what
     const report = (): void => {
@@ -37,7 +38,7 @@ export class Outage implements ConnectionWatcher {
   answered(sentAt: number): void {
     if (this.#since === null || sentAt < this.#since) return
     const awayMs = Math.round(performance.now() - this.#since)
-    this.close()
+    clearTimeout(this.#timer)
     this.#since = null
     this.#backAt = performance.now()
     if (this.#isLogged)
@@ -46,6 +47,7 @@ export class Outage implements ConnectionWatcher {
   }
 
   close(): void {
+    this.#isClosed = true
     clearTimeout(this.#timer)
   }
 }
