@@ -36,7 +36,8 @@ async function work(place: string, victim: string | undefined): Promise<void> {
     }
     return `${seats} seats are booked`
   })
-  const ff = await connect(`file:${join(place, 'database')}`)
+  // The table is all that the demo prints.
+  const ff = await connect(`file:${join(place, 'database')}`, { logger: false })
   const worker = ff.worker({ tasks: [book], leaseTtl: '2s', reconcilers: { intervals: { 'lease-expiry': '100ms' } } })
   await worker.start()
   // Every process submits it: the key makes it one.
@@ -67,7 +68,7 @@ async function watch(): Promise<void> {
   const place = await mkdtemp(join(tmpdir(), 'flowfabric-crash-'))
   const begun = new Map<Step, number>()
   console.log(
-    'Two seats are booked in three durable steps. Whoever works is killed in the middle of a step; the next goes on.\n',
+    'Two seats are booked in three durable steps. Each worker is killed in the middle of a step; the next one continues.\n',
   )
   console.log(line('', steps))
   for (const victim of [...steps, null]) {
