@@ -78,7 +78,7 @@ export function refuseDatabaseOptions(options: ConnectOptions): void {
     'signing',
   ] as const) {
     if (options[field] === undefined) continue
-    const message = `${field} belongs to whoever opens the database, which over HTTP is the server; leave it out`
+    const message = `${field} is an option of the process that opens the database, here the server; leave it out`
     throw new EngineError('invalid_input', message, { field })
   }
 }

@@ -27,7 +27,7 @@ export type Stored<T> = [T] extends [KeptA<T>] ? T : T extends Uint8Array ? Uint
 /** For the input of a handler: what is read back must be what the handler says that it takes. Fields may be undefined. */
 export type Storable<T> = [T] extends [KeptA<T, true>]
   ? unknown
-  : NotStored<'the input: JSON gives back no Date, Map or function; take a string, or convert it by an input schema'>
+  : NotStored<'the input: JSON has no Date, Map or function; take a string, or convert it with an input schema'>
 
 type Revived = Register extends { readonly revives: infer Types } ? Types : never
 // oxlint-disable-next-line typescript/no-redundant-type-constituents -- it is never only here

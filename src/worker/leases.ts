@@ -153,7 +153,7 @@ export class Leases {
       const { unnamed } = await engine.executions.renew({ workerInstanceId, leases: [], leaseTtl: leaseTtlMs })
       await this.#giveBack(unnamed)
     } catch (error) {
-      logger.warn(`what a claim may have left behind was not given back, and its lease runs out: ${messageOf(error)}`)
+      logger.warn(`could not release leases of a claim without a reply; they expire: ${messageOf(error)}`)
     }
   }
 
@@ -209,7 +209,7 @@ export class Leases {
     if (lateMs < this.#options.leaseTtlMs / 6) return
     const { logger, leaseTtlMs } = this.#options
     logger.warn(
-      `the event loop was blocked for ${Math.round(lateMs)} ms; leases last ${leaseTtlMs} ms, so give way more often, or use longer ones`,
+      `the event loop was blocked for ${Math.round(lateMs)} ms; leases last ${leaseTtlMs} ms, so move long computations to a thread, or use longer leases`,
     )
   }
 
@@ -257,7 +257,7 @@ export class Leases {
       leases.forEach((lease, index) => this.#hear(lease, answers[index]!, null))
     } catch (error) {
       // The next renewal tells whether that matters.
-      this.#options.logger.debug(`looking after ${leases.length} leases failed: ${messageOf(error)}`)
+      this.#options.logger.debug(`could not check ${leases.length} leases: ${messageOf(error)}`)
     }
   }
 
@@ -285,7 +285,7 @@ export class Leases {
   /** The reply to a claim was lost, and nobody here runs what it took. */
   async #giveBack(unnamed: readonly Fence[]): Promise<void> {
     if (unnamed.length === 0) return
-    this.#options.logger.warn(`gives back ${unnamed.length} executions whose claims were never answered`)
+    this.#options.logger.warn(`releasing ${unnamed.length} executions: the reply to their claim was lost`)
     const reason = 'the reply to its claim was lost'
     const fences = unnamed.map(({ executionId, leaseId, leaseEpoch }) => ({ executionId, leaseId, leaseEpoch, reason }))
     await bySets(fences, (set) => this.#options.engine.executions.releaseMany(set))
@@ -298,13 +298,13 @@ function renewalOf({ fence, isStarted, isStartReported }: Lease): RenewedLease {
 
 function notRenewed({ fence }: Lease): EngineError {
   const { executionId } = fence
-  const sentence = `the lease on ${executionId} could not be renewed in time; what the run gives is dropped`
+  const sentence = `the lease on ${executionId} could not be renewed in time; the result of the run is discarded`
   return new EngineError('lease_expired', sentence, { executionId })
 }
 
 function askedToStop({ fence }: Lease): EngineError {
   const { executionId } = fence
-  const sentence = `execution ${executionId} is asked to stop; finish or clean up within the grace`
+  const sentence = `execution ${executionId} was asked to stop; finish or clean up within the grace period`
   return new EngineError('execution_cancelled', sentence, { executionId })
 }
 

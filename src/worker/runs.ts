@@ -264,5 +264,5 @@ export class Runs {
 }
 
 function stopped(): EngineError {
-  return new EngineError('lease_revoked', 'the worker stops, and gives back what it holds')
+  return new EngineError('lease_revoked', 'the worker is stopping and releases its executions')
 }

@@ -91,7 +91,7 @@ test('code in a thread that is asked to stop hears of it, and may still finish',
   await hasBegun(fixture, run.id)
   await run.cancel({ grace: '1h' })
   await ticked
-  expect(await run.result()).toMatch(/is asked to stop; finish or clean up within the grace$/)
+  expect(await run.result()).toMatch(/was asked to stop; finish or clean up within the grace period$/)
 })
 
 test('steps, records, draws, keys, progress, log lines and retries of a thread are those of any run', async () => {
