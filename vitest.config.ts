@@ -18,9 +18,9 @@ const overHttp = [
   'test/conformance/**/*.test.ts',
   'test/engine/execution/{bad-id,cancel,cancel-grace,claim,claim-attempt,claim-patience,complete,create,delay,fail}.test.ts',
   'test/engine/execution/{grant,release,renew,replay,result,resume,suspend,suspend-refused,tag,try-suspend}.test.ts',
-  'test/engine/suspension/lifecycle.test.ts',
-  'test/engine/reconcilers/suspension-timeout.test.ts',
-  'test/engine/signal/{send,redeem,repeat}.test.ts',
+  'test/engine/waiting/suspension/lifecycle.test.ts',
+  'test/engine/duties/suspension-timeout.test.ts',
+  'test/engine/waiting/signal/{send,redeem,repeat}.test.ts',
   'test/engine/flow/{add-member,cancel,connect,graph,submit-graph,upstream-results,wait}.test.ts',
   'test/engine/step/**/*.test.ts',
   'test/worker/**/*.test.ts',
@@ -31,7 +31,7 @@ const asApplication = [
   'test/conformance/**/*.test.ts',
   'test/engine/execution/{claim,complete,create,fail,suspend}.test.ts',
   'test/engine/flow/{submit-graph,cancel}.test.ts',
-  'test/engine/signal/send.test.ts',
+  'test/engine/waiting/signal/send.test.ts',
   'test/engine/step/**/*.test.ts',
 ]
 const databases = [

@@ -1,5 +1,6 @@
 // One operation on many executions: in sets, each with its own answer. A refusal holds up none of the others.
-import type { Engine, Refused } from '../engine/contract.ts'
+import type { Engine } from '../engine/contract.ts'
+import type { Refused } from '../engine/kernel/each-in-place.ts'
 import { EngineError } from '../model/errors.ts'
 import { idsOf } from './arguments.ts'
 import type { Cli } from './cli.ts'

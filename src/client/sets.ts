@@ -4,7 +4,7 @@
 import { EngineError, refusal } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
 import { show } from '../model/text.ts'
-import type { Refused } from '../engine/contract.ts'
+import type { Refused } from '../engine/kernel/each-in-place.ts'
 
 /** Answers in the order of the items. */
 export type SendSet = (items: readonly Item[]) => Promise<readonly unknown[]>

@@ -1,4 +1,4 @@
-import { asEngineError } from '../engine/failure.ts'
+import { asEngineError } from '../engine/kernel/failure.ts'
 import { EngineError } from '../model/errors.ts'
 import { DatabaseError } from '../sql/errors.ts'
 

@@ -2,7 +2,7 @@
 import type { Engine } from '../engine/contract.ts'
 import type { CheckHealthRequest, HealthReport } from '../engine/health/check.ts'
 import type { Repair } from '../engine/health/repair.ts'
-import type { SuperviseOptions, Supervisor } from '../engine/reconcilers/supervisor.ts'
+import type { SuperviseOptions, Supervisor } from '../engine/duties/supervisor.ts'
 import type { EngineError } from '../model/errors.ts'
 import type { Explanation } from '../model/explain.ts'
 import type { TransactionClient } from '../sql/borrowed-client.ts'

@@ -1,10 +1,10 @@
 // A database that is open, its engine, and everything that `ff` does with them.
 import type { OpenEngine } from '../engine/engine.ts'
-import { within } from '../engine/closing.ts'
-import { asEngineError, throwInOurWords } from '../engine/failure.ts'
+import { within } from '../engine/kernel/closing.ts'
+import { asEngineError, throwInOurWords } from '../engine/kernel/failure.ts'
 import { checkHealth } from '../engine/health/check.ts'
 import { repairHealth } from '../engine/health/repair.ts'
-import { superviseOptionNames, type SuperviseOptions, type Supervisor } from '../engine/reconcilers/supervisor.ts'
+import { superviseOptionNames, type SuperviseOptions, type Supervisor } from '../engine/duties/supervisor.ts'
 import { jsonCodec, type Codec } from '../model/codec.ts'
 import { EngineError } from '../model/errors.ts'
 import { loggerOf, type Logger } from '../model/logger.ts'

@@ -1,7 +1,7 @@
 // A worker on a database of our own: with a supervisor beside it.
 import type { Engine } from '../engine/contract.ts'
-import { throwInOurWords } from '../engine/failure.ts'
-import type { SuperviseOptions, Supervisor } from '../engine/reconcilers/supervisor.ts'
+import { throwInOurWords } from '../engine/kernel/failure.ts'
+import type { SuperviseOptions, Supervisor } from '../engine/duties/supervisor.ts'
 import type { Codec } from '../model/codec.ts'
 import { refusal } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'

@@ -1,6 +1,7 @@
 // Submits a task, once or many times, and gives handles of what was accepted.
 import { setImmediate } from 'node:timers/promises'
-import type { Engine, Refused } from '../engine/contract.ts'
+import type { Engine } from '../engine/contract.ts'
+import type { Refused } from '../engine/kernel/each-in-place.ts'
 import type { CreateResult } from '../engine/execution/create-answer.ts'
 import type { CreateRequest } from '../engine/execution/create-request.ts'
 import type { Codec } from '../model/codec.ts'

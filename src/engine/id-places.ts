@@ -1,7 +1,7 @@
 // Where each operation takes the id of a stored row, by argument. Ids of new rows are not listed: their partition decides where
 // the row is stored, so they must be full. The conformance suite calls every operation here with bare uuids.
 import { limits } from '../model/limits.ts'
-import { conditionTree, type IdPlaces } from './bare-id.ts'
+import { conditionTree, type IdPlaces } from './kernel/bare-id.ts'
 import type { Engine } from './contract.ts'
 
 const execution = { executionId: 'execution' } as const

@@ -3,7 +3,7 @@
 import { attached } from '../model/attached.ts'
 import type { Sql } from '../sql/sql.ts'
 import { flowInvariants } from './flow/invariants.ts'
-import { invariant } from './invariant.ts'
+import { invariant } from './kernel/invariant.ts'
 
 export interface Violation {
   readonly name: string

@@ -1,7 +1,7 @@
 // What all callers of one process share: the sets that their calls are merged into, hints, queues, keys.
 import type { Sql } from '../sql/sql.ts'
-import { Closing } from './closing.ts'
-import { Dispatcher } from './dispatch/dispatcher.ts'
+import { Closing } from './kernel/closing.ts'
+import { Dispatcher } from './duties/dispatcher.ts'
 import { Subscriptions } from './event/subscribe.ts'
 import { cancelHeldOperation } from './execution/cancel-held.ts'
 import { cancelOperation } from './execution/cancel.ts'
@@ -16,26 +16,27 @@ import { delayOperation, releaseOperation } from './execution/give-back.ts'
 import { grantOperation } from './execution/grant.ts'
 import { progressOperation } from './execution/progress.ts'
 import { replayOperation } from './execution/replay.ts'
+import { replayMember } from './flow/replay-member.ts'
 import { restartOperation } from './execution/restart.ts'
 import { resumeOperation } from './execution/resume.ts'
 import { suspendOperation, trySuspendOperation } from './execution/suspend.ts'
 import { warnOperation } from './execution/warn.ts'
-import { inOurWords } from './failure.ts'
+import { inOurWords } from './kernel/failure.ts'
 import { Turns } from './flow/means.ts'
-import { Hints } from './hint.ts'
+import { Hints } from './kernel/hint.ts'
 import { revokeOperation } from './lease/revoke.ts'
-import { Merger } from './merge.ts'
+import { Merger } from './kernel/merge.ts'
 import { QueueHeads } from './queue/head.ts'
 import { QueueRegistry } from './queue/intern.ts'
 import { QueueMatcher } from './queue/match.ts'
-import { SchemaGuard } from './schema-guard.ts'
-import { receiveOperation } from './signal/receive.ts'
+import { SchemaGuard } from './kernel/schema-guard.ts'
+import { receiveOperation } from './waiting/signal/receive.ts'
 import { SigningKeys, type SigningKeysOptions } from './signing-key/keys.ts'
 import { recordStepOperation } from './step/record.ts'
 import { TaskRegistry } from './task/registry.ts'
-import { createWaitpointOperation } from './waitpoint/create.ts'
-import { MoreToClose } from './execution/more-to-close.ts'
-import { OpenedWaitpoints } from './waitpoint/opened.ts'
+import { createWaitpointOperation } from './waiting/waitpoint/create.ts'
+import { MoreToClose } from './transition/more-to-close.ts'
+import { OpenedWaitpoints } from './waiting/waitpoint/opened.ts'
 import { heartbeatOperation } from './worker/heartbeat.ts'
 
 export interface EngineOptions {
@@ -94,7 +95,7 @@ export function shared(sql: Sql, options: EngineOptions) {
     recordStep: new Merger(sql, recordStepOperation(sql)),
     warn: new Merger(sql, warnOperation(telling)),
     restart: new Merger(sql, restartOperation(telling, onReady, onOwed)),
-    replay: new Merger(sql, replayOperation(telling, onReady)),
+    replay: new Merger(sql, replayOperation(telling, onReady, replayMember)),
     changePriority: new Merger(sql, changePriorityOperation(telling, onReady)),
     revoke: new Merger(sql, revokeOperation(telling, onReady, onOwed, onCalledOff)),
     heartbeat: new Merger(

@@ -3,7 +3,7 @@
 // is a form that is sent.
 import { html, raw } from 'hono/html'
 import type { Engine } from '../engine/contract.ts'
-import type { LinkDetail } from '../engine/waitpoint/describe-link.ts'
+import type { LinkDetail } from '../engine/waiting/waitpoint/describe-link.ts'
 import { consentOf } from '../model/consent.ts'
 import { EngineError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'

@@ -1,5 +1,5 @@
 // For programs that start, watch and route to servers: whether the process lives, and whether it can work now.
-import { within } from '../engine/closing.ts'
+import { within } from '../engine/kernel/closing.ts'
 import type { Engine } from '../engine/contract.ts'
 import { EngineError } from '../model/errors.ts'
 import type { Router } from './router.ts'

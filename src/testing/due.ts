@@ -1,6 +1,6 @@
 // What time alone does: the duties of a supervisor, each when one of its timers is due and not at an interval.
-import type { Duty } from '../engine/reconcilers/duty.ts'
-import { allDuties } from '../engine/reconcilers/all.ts'
+import type { Duty } from '../engine/kernel/duty.ts'
+import { allDuties } from '../engine/duties/all.ts'
 import type { Sql } from '../sql/sql.ts'
 import { statement } from '../sql/statement.ts'
 

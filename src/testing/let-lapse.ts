@@ -1,5 +1,5 @@
 // The leases of a worker that was killed run out at once, and not only when their time is over: the test goes on from there.
-import { leaseExpiry } from '../engine/reconcilers/lease-expiry.ts'
+import { leaseExpiry } from '../engine/duties/lease-expiry.ts'
 import type { Sql } from '../sql/sql.ts'
 import { statement } from '../sql/statement.ts'
 

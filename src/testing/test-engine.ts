@@ -4,7 +4,7 @@
 import type { FlowFabric } from '../connect/flowfabric.ts'
 import type { Handle } from '../connect/handle.ts'
 import { hold } from '../connect/hold.ts'
-import type { SignalResult } from '../engine/signal/incoming.ts'
+import type { SignalResult } from '../engine/waiting/signal/incoming.ts'
 import type { Duration } from '../model/duration.ts'
 import { refusal } from '../model/errors.ts'
 import { checkCodec, jsonCodec, type Codec } from '../model/codec.ts'

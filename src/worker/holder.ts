@@ -1,7 +1,7 @@
 // What a run knows of its execution: the claim that it holds, and how to write under it.
 import type { Engine } from '../engine/contract.ts'
 import type { Claim } from '../engine/execution/claim.ts'
-import type { Fence } from '../engine/fence.ts'
+import type { Fence } from '../engine/transition/fence.ts'
 import type { RecordStepRequest, StepRecorded } from '../engine/step/record.ts'
 import type { Step } from '../engine/step/step.ts'
 import type { Codec } from '../model/codec.ts'

@@ -1,6 +1,6 @@
 // The lease of one run: until when it holds, and how the run hears that it has lost it or is asked to stop.
 import type { Claim } from '../engine/execution/claim.ts'
-import type { Fence } from '../engine/fence.ts'
+import type { Fence } from '../engine/transition/fence.ts'
 import type { EngineError } from '../model/errors.ts'
 
 export interface LeaseWatcher {

@@ -4,7 +4,7 @@
 import type { Engine } from '../engine/contract.ts'
 import type { Claim } from '../engine/execution/claim.ts'
 import type { LeaseAnswer, RenewedLease } from '../engine/execution/renew.ts'
-import type { Fence } from '../engine/fence.ts'
+import type { Fence } from '../engine/transition/fence.ts'
 import { EngineError, isUnreachable } from '../model/errors.ts'
 import { bySets } from '../model/sets.ts'
 import type { Logger } from '../model/logger.ts'

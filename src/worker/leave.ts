@@ -2,7 +2,7 @@
 // is met already, it stays and goes on.
 import { EngineError } from '../model/errors.ts'
 import type { TrySuspendResult } from '../engine/execution/suspend.ts'
-import type { SuspendRequest, WaitpointBinding } from '../engine/suspension/request.ts'
+import type { SuspendRequest, WaitpointBinding } from '../engine/waiting/suspension/request.ts'
 import type { WaitpointId } from '../model/id.ts'
 import { RunLeft } from './errors.ts'
 import type { Holder } from './holder.ts'

@@ -1,7 +1,7 @@
 // How a run came to its end, and how the engine is told: one fenced write, sent until it is answered or the lease is lost.
 import type { FailRequest, FailResult } from '../engine/execution/fail.ts'
 import type { Engine } from '../engine/contract.ts'
-import type { Fence } from '../engine/fence.ts'
+import type { Fence } from '../engine/transition/fence.ts'
 import type { Codec, Encoded } from '../model/codec.ts'
 import { EngineError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'

@@ -9,7 +9,7 @@
 // What was over in an earlier run is given in the order in which it was recorded then. What is recorded now comes behind that, in
 // the order of its records; what is met now, only at rest. Results are given one by one: all that the code makes of one comes
 // before the next. So a race has the same winner in every run, however many promises stand between a result and the race.
-import type { Signal } from '../engine/signal/signal.ts'
+import type { Signal } from '../engine/waiting/signal-row.ts'
 import type { Step } from '../engine/step/step.ts'
 import { NoRecord } from './no-record.ts'
 import type { Awaitable, Facts, Leaf, Meeting } from './waits.ts'

@@ -1,6 +1,6 @@
 // A resumption brings a MiB of the signals that ended the suspension at most; the others are read.
-import type { Signal } from '../engine/signal/signal.ts'
-import type { Resumption } from '../engine/suspension/resumption.ts'
+import type { Signal } from '../engine/waiting/signal-row.ts'
+import type { Resumption } from '../engine/waiting/suspension/resumption.ts'
 import type { Holder } from './holder.ts'
 
 /** The same with all of its signals. */

@@ -1,7 +1,7 @@
 // One run of a claim's code: what was recorded is read, the input decoded, the handler called, and what it gave encoded.
 import type { Claim } from '../engine/execution/claim.ts'
 import type { Step } from '../engine/step/step.ts'
-import type { Resumption } from '../engine/suspension/resumption.ts'
+import type { Resumption } from '../engine/waiting/suspension/resumption.ts'
 import { decodeValue, encodeValue, type Codec, type Encoded } from '../model/codec.ts'
 import { limits } from '../model/limits.ts'
 import { ignoresDebug, type Logger } from '../model/logger.ts'

@@ -1,8 +1,8 @@
 // Where durable code waits. A leaf is one thing to wait for: a signal, a point in time. Leaves and groups of them (`all`, `any`,
 // `race`) are lazy: nothing happens until they are awaited.
-import type { Signal } from '../engine/signal/signal.ts'
+import type { Signal } from '../engine/waiting/signal-row.ts'
 import type { Step } from '../engine/step/step.ts'
-import type { Resumption } from '../engine/suspension/resumption.ts'
+import type { Resumption } from '../engine/waiting/suspension/resumption.ts'
 import type { Condition } from '../model/condition.ts'
 import type { Wait } from './context.ts'
 import { WaitTimeoutError, type SatisfiedWait } from './errors.ts'

@@ -1,8 +1,8 @@
 // As a role with the rights of `migrate --grant-to`, which owns nothing.
 import { expect, test } from 'vitest'
-import { logBlocks } from '../../src/engine/reconcilers/log-blocks.ts'
-import { Supervisor } from '../../src/engine/reconcilers/supervisor.ts'
-import { allDuties } from '../../src/engine/reconcilers/all.ts'
+import { logBlocks } from '../../src/engine/duties/log-blocks.ts'
+import { Supervisor } from '../../src/engine/duties/supervisor.ts'
+import { allDuties } from '../../src/engine/duties/all.ts'
 import type { Sql } from '../../src/sql/sql.ts'
 import { fenceOf, take } from '../engine/execution/holder.ts'
 import { factory } from '../support/factory.ts'

@@ -1,5 +1,5 @@
 import type { Engine } from '../../src/engine/contract.ts'
-import type { Fence } from '../../src/engine/fence.ts'
+import type { Fence } from '../../src/engine/transition/fence.ts'
 import type { ExecutionId } from '../../src/model/id.ts'
 
 /** Takes everything that waits; answers with the lease on this one. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { delayedPromoter } from '../../src/engine/reconcilers/delayed-promoter.ts'
+import { delayedPromoter } from '../../src/engine/duties/delayed-promoter.ts'
 import { jsonCodec } from '../../src/model/codec.ts'
 import { task, type Task } from '../../src/worker/task.ts'
 import { Worker } from '../../src/worker/worker.ts'

@@ -8,7 +8,7 @@ import { Worker } from '../../src/worker/worker.ts'
 import { jsonCodec } from '../../src/model/codec.ts'
 import type { ExecutionId } from '../../src/model/id.ts'
 import { fenceOf, held } from '../engine/execution/holder.ts'
-import { forgedToken } from '../engine/signal/forge.ts'
+import { forgedToken } from '../engine/waiting/signal/forge.ts'
 import { claimed } from './claimed.ts'
 import { interruptible, typed, typing, type Typing } from './typed.ts'
 

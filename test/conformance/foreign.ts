@@ -1,7 +1,8 @@
 // What belongs to another namespace, and how an operation answers to it: as if it did not exist.
 import { expect } from 'vitest'
-import type { Engine, Refused } from '../../src/engine/contract.ts'
-import type { Fence } from '../../src/engine/fence.ts'
+import type { Engine } from '../../src/engine/contract.ts'
+import type { Refused } from '../../src/engine/kernel/each-in-place.ts'
+import type { Fence } from '../../src/engine/transition/fence.ts'
 import type { SubmittedGraph } from '../../src/engine/flow/submit-graph.ts'
 import type { ErrorCode } from '../../src/model/errors.ts'
 import type { ExecutionId, WaitpointId } from '../../src/model/id.ts'

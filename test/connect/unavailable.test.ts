@@ -1,7 +1,7 @@
 // A database that answers, and cannot do it now: whoever called may try again, and a worker does.
 import { expect, test } from 'vitest'
 import { asConnectError } from '../../src/connect/connect-error.ts'
-import { asEngineError } from '../../src/engine/failure.ts'
+import { asEngineError } from '../../src/engine/kernel/failure.ts'
 import { connectFailure } from '../../src/sql/postgres-failure.ts'
 import { hold } from '../support/barrier.ts'
 import { refusal } from '../support/refusal.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Supervisor } from '../../src/engine/reconcilers/supervisor.ts'
+import { Supervisor } from '../../src/engine/duties/supervisor.ts'
 import { checkInvariants } from '../../src/engine/invariants.ts'
 import { take } from '../engine/execution/holder.ts'
 import { walk } from '../engine/flow/walk.ts'

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openClient } from '../../src/client/open.ts'
 import { createEngine } from '../../src/engine/engine.ts'
-import { Supervisor } from '../../src/engine/reconcilers/supervisor.ts'
+import { Supervisor } from '../../src/engine/duties/supervisor.ts'
 import type { Claim } from '../../src/engine/execution/claim.ts'
 import { EngineError, type ErrorCode } from '../../src/model/errors.ts'
 import { mintExecutionId } from '../../src/model/id.ts'

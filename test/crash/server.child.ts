@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { createEngine } from '../../src/engine/engine.ts'
-import { Supervisor } from '../../src/engine/reconcilers/supervisor.ts'
+import { Supervisor } from '../../src/engine/duties/supervisor.ts'
 import { createApp } from '../../src/server/app.ts'
 import { openPostgres } from '../../src/sql/postgres.ts'
 

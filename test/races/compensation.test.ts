@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
 import type { Claim } from '../../src/engine/execution/claim.ts'
-import { leaseExpiry } from '../../src/engine/reconcilers/lease-expiry.ts'
+import { leaseExpiry } from '../../src/engine/duties/lease-expiry.ts'
 import { setup } from '../support/setup.ts'
 import { fenceOf, held, take } from '../engine/execution/holder.ts'
 import { codeOf, meet } from './meeting.ts'

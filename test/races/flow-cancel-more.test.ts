@@ -2,7 +2,7 @@
 // backlog is worked off by whoever still knows the first policy.
 import { expect, onTestFinished, test } from 'vitest'
 import { cancelBacklogged } from '../../src/engine/dispatch/cancel-backlog.ts'
-import { cancelBacklog } from '../../src/engine/reconcilers/cancel-backlog.ts'
+import { cancelBacklog } from '../../src/engine/duties/cancel-backlog.ts'
 import { openPostgres } from '../../src/sql/postgres.ts'
 import { fenceOf } from '../engine/execution/holder.ts'
 import { graphOf, walk } from '../engine/flow/walk.ts'

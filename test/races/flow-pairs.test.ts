@@ -2,9 +2,9 @@
 // the invariants hold, and what is left comes to its end.
 import { expect, test } from 'vitest'
 import { checkInvariants } from '../../src/engine/invariants.ts'
-import { cancelBacklog } from '../../src/engine/reconcilers/cancel-backlog.ts'
-import { dispatch } from '../../src/engine/reconcilers/dispatch.ts'
-import { leaseExpiry } from '../../src/engine/reconcilers/lease-expiry.ts'
+import { cancelBacklog } from '../../src/engine/duties/cancel-backlog.ts'
+import { dispatch } from '../../src/engine/duties/dispatch.ts'
+import { leaseExpiry } from '../../src/engine/duties/lease-expiry.ts'
 import { fenceOf, worker } from '../engine/execution/holder.ts'
 import { graphOf, submit } from '../engine/flow/walk.ts'
 import { rows } from '../support/raw.ts'

@@ -1,7 +1,7 @@
 // A tag is written to a flow within another while the resolver counts that flow's members: from two engines.
 import { expect, onTestFinished, test } from 'vitest'
 import { resolveFlows, resolveMoreOfFlows } from '../../src/engine/dispatch/sets.ts'
-import { dispatch } from '../../src/engine/reconcilers/dispatch.ts'
+import { dispatch } from '../../src/engine/duties/dispatch.ts'
 import { openPostgres } from '../../src/sql/postgres.ts'
 import { walk } from '../engine/flow/walk.ts'
 import { hold } from '../support/barrier.ts'

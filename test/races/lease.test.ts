@@ -2,7 +2,7 @@
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
-import type { Fence } from '../../src/engine/fence.ts'
+import type { Fence } from '../../src/engine/transition/fence.ts'
 import { parseExecutionId, type ExecutionId } from '../../src/model/id.ts'
 import { fenceOf, held, interruptAll, take, worker } from '../engine/execution/holder.ts'
 import { hold } from '../support/barrier.ts'

@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { checkInvariants } from '../../src/engine/invariants.ts'
-import type { Fence } from '../../src/engine/fence.ts'
+import type { Fence } from '../../src/engine/transition/fence.ts'
 import { formatExecutionId } from '../../src/model/id.ts'
 import type { Sql } from '../../src/sql/sql.ts'
 import { rows } from '../support/raw.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
 import { checkHealth } from '../../src/engine/health/check.ts'
-import { logBlocks } from '../../src/engine/reconcilers/log-blocks.ts'
+import { logBlocks } from '../../src/engine/duties/log-blocks.ts'
 import { codeVersion } from '../../src/model/version.ts'
 import { openPostgres } from '../../src/sql/postgres.ts'
 import type { Sql } from '../../src/sql/sql.ts'

@@ -1,6 +1,6 @@
 // Firings, puts, triggers and heartbeats whose reply was lost: of what was looked for or read, or of the commit.
 import { expect, onTestFinished, test } from 'vitest'
-import { scheduleFire } from '../../src/engine/reconcilers/schedule-fire.ts'
+import { scheduleFire } from '../../src/engine/duties/schedule-fire.ts'
 import { EngineError } from '../../src/model/errors.ts'
 import { openPostgres } from '../../src/sql/postgres.ts'
 import { rows } from '../support/raw.ts'

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { scheduleFire } from '../../src/engine/reconcilers/schedule-fire.ts'
-import { workerExpiry } from '../../src/engine/reconcilers/worker-expiry.ts'
+import { scheduleFire } from '../../src/engine/duties/schedule-fire.ts'
+import { workerExpiry } from '../../src/engine/duties/worker-expiry.ts'
 import { parseExecutionId } from '../../src/model/id.ts'
 import { openPostgres } from '../../src/sql/postgres.ts'
 import type { Sql } from '../../src/sql/sql.ts'

@@ -1,6 +1,6 @@
 // Whoever has no right token waits for nothing and holds up nobody, whatever others hold.
 import { expect, test } from 'vitest'
-import { forgedLink, linkTo } from '../engine/signal/forge.ts'
+import { forgedLink, linkTo } from '../engine/waiting/signal/forge.ts'
 import { hold } from '../support/barrier.ts'
 import { refusal } from '../support/refusal.ts'
 import { setup } from '../support/setup.ts'

@@ -1,9 +1,9 @@
 // Executions that wait for an answer, and the tokens with which it can be given.
 import { expect } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
-import type { SignalResult } from '../../src/engine/signal/incoming.ts'
-import type { SuspendRequest } from '../../src/engine/suspension/request.ts'
-import type { Fence } from '../../src/engine/fence.ts'
+import type { SignalResult } from '../../src/engine/waiting/signal/incoming.ts'
+import type { SuspendRequest } from '../../src/engine/waiting/suspension/request.ts'
+import type { Fence } from '../../src/engine/transition/fence.ts'
 import type { ExecutionId, WaitpointId } from '../../src/model/id.ts'
 import { fenceOf, worker } from '../engine/execution/holder.ts'
 

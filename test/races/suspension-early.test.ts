@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
 import { checkInvariants } from '../../src/engine/invariants.ts'
-import type { Fence } from '../../src/engine/fence.ts'
+import type { Fence } from '../../src/engine/transition/fence.ts'
 import type { WaitpointId } from '../../src/model/id.ts'
 import type { Sql } from '../../src/sql/sql.ts'
 import { fenceOf, worker } from '../engine/execution/holder.ts'

@@ -2,9 +2,9 @@
 // wins, the others hear it, and there is one way on.
 import { expect, onTestFinished, test } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
-import { executionDeadline } from '../../src/engine/reconcilers/execution-deadline.ts'
-import { suspensionTimeout } from '../../src/engine/reconcilers/suspension-timeout.ts'
-import { suspensionWake } from '../../src/engine/reconcilers/suspension-wake.ts'
+import { executionDeadline } from '../../src/engine/duties/execution-deadline.ts'
+import { suspensionTimeout } from '../../src/engine/duties/suspension-timeout.ts'
+import { suspensionWake } from '../../src/engine/duties/suspension-wake.ts'
 import { checkInvariants } from '../../src/engine/invariants.ts'
 import { openPostgres } from '../../src/sql/postgres.ts'
 import type { Sql } from '../../src/sql/sql.ts'

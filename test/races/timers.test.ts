@@ -1,8 +1,8 @@
 // What time ends, against whoever acts at the same moment: on one execution, fifty times each.
 import { expect, onTestFinished, test } from 'vitest'
-import { attemptTimeout } from '../../src/engine/reconcilers/attempt-timeout.ts'
-import { executionDeadline } from '../../src/engine/reconcilers/execution-deadline.ts'
-import { leaseExpiry } from '../../src/engine/reconcilers/lease-expiry.ts'
+import { attemptTimeout } from '../../src/engine/duties/attempt-timeout.ts'
+import { executionDeadline } from '../../src/engine/duties/execution-deadline.ts'
+import { leaseExpiry } from '../../src/engine/duties/lease-expiry.ts'
 import { checkInvariants } from '../../src/engine/invariants.ts'
 import { openPostgres } from '../../src/sql/postgres.ts'
 import type { Sql } from '../../src/sql/sql.ts'

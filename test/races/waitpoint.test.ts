@@ -2,9 +2,9 @@
 // endings are large sets, which go on locking after their snapshot was taken; the creates commit one by one beside them.
 import { expect, test } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
-import { executionDeadline } from '../../src/engine/reconcilers/execution-deadline.ts'
+import { executionDeadline } from '../../src/engine/duties/execution-deadline.ts'
 import { checkInvariants } from '../../src/engine/invariants.ts'
-import type { Fence } from '../../src/engine/fence.ts'
+import type { Fence } from '../../src/engine/transition/fence.ts'
 import type { Sql } from '../../src/sql/sql.ts'
 import { fenceOf, worker } from '../engine/execution/holder.ts'
 import { rows } from '../support/raw.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Fence } from '../../src/engine/fence.ts'
+import type { Fence } from '../../src/engine/transition/fence.ts'
 import { event } from '../../src/api/schema/event.ts'
 import { appSetup } from './app-setup.ts'
 import { listen } from './event-stream.ts'

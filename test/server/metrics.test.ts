@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client'
 import { expect, test, vi } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
-import { delayedPromoter } from '../../src/engine/reconcilers/delayed-promoter.ts'
+import { delayedPromoter } from '../../src/engine/duties/delayed-promoter.ts'
 import { createApp, type App } from '../../src/server/app.ts'
 import { LaneMetrics } from '../../src/server/lane-metrics.ts'
 import { appSetup, asking } from './app-setup.ts'

@@ -2,7 +2,7 @@
 // long lives, grants and keys. Written by SQL alone.
 import pg from 'pg'
 import { fill } from '../../bench/src/pages/load.ts'
-import { supervisorRow } from '../../src/engine/reconcilers/poll-duties.ts'
+import { supervisorRow } from '../../src/engine/duties/poll-duties.ts'
 import { attached } from '../../src/model/attached.ts'
 import { polledDuties, sampleSize } from './plan-sample.ts'
 

@@ -2,7 +2,7 @@
 // of the parameter, else by its type.
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import { allDuties } from '../../src/engine/reconcilers/all.ts'
+import { allDuties } from '../../src/engine/duties/all.ts'
 import { encode } from '../../src/sql/encode.ts'
 import type { Statement } from '../../src/sql/statement.ts'
 

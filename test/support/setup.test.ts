@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterAll, expect, inject, test } from 'vitest'
-import { Bell } from '../../src/engine/bell.ts'
+import { Bell } from '../../src/engine/kernel/bell.ts'
 import { rows } from './raw.ts'
 import { setup } from './setup.ts'
 import { patience } from './patience.ts'

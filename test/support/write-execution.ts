@@ -1,6 +1,6 @@
 // Writes one execution with everything that belongs to it, row by row; what a state needs, the factory says.
 import { createHash, randomUUID } from 'node:crypto'
-import { serverTime } from '../../src/engine/clock/server-time.ts'
+import { serverTime } from '../../src/engine/kernel/server-time.ts'
 import { attached } from '../../src/model/attached.ts'
 import { mintExecutionId, parseExecutionId, parseFlowId } from '../../src/model/id.ts'
 import type { ExecutionId, FlowId } from '../../src/model/id.ts'

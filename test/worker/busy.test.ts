@@ -1,7 +1,7 @@
 // A handler that never gives way, on the real clock: the event loop stands still, and with it every renewal of the process.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { leaseExpiry } from '../../src/engine/reconcilers/lease-expiry.ts'
+import { leaseExpiry } from '../../src/engine/duties/lease-expiry.ts'
 import type { Logger } from '../../src/sql/logger.ts'
 import { task } from '../../src/worker/task.ts'
 import { Worker } from '../../src/worker/worker.ts'

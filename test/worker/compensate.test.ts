@@ -1,6 +1,6 @@
 // Compensations: what a run has registered is undone when it is cancelled or fails for good.
 import { expect, test, vi } from 'vitest'
-import { cancelDeadline } from '../../src/engine/reconcilers/cancel-deadline.ts'
+import { cancelDeadline } from '../../src/engine/duties/cancel-deadline.ts'
 import { Cancelled, PermanentError } from '../../src/worker/errors.ts'
 import { task } from '../../src/worker/task.ts'
 import { refusal } from '../support/refusal.ts'

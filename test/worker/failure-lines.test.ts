@@ -1,7 +1,7 @@
 // What a worker logs of its runs: failures, retries, lost leases, and at debug the start and end of each run.
 import { expect, onTestFinished, test } from 'vitest'
-import { attemptTimeout } from '../../src/engine/reconcilers/attempt-timeout.ts'
-import { executionDeadline } from '../../src/engine/reconcilers/execution-deadline.ts'
+import { attemptTimeout } from '../../src/engine/duties/attempt-timeout.ts'
+import { executionDeadline } from '../../src/engine/duties/execution-deadline.ts'
 import { parseExecutionId, type ExecutionId } from '../../src/model/id.ts'
 import type { Logger, LogLevel } from '../../src/model/logger.ts'
 import { PermanentError } from '../../src/worker/errors.ts'

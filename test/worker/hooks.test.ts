@@ -1,6 +1,6 @@
 // The hooks of a task: they run behind the compensations, when its execution is cancelled or fails for good.
 import { expect, test, vi } from 'vitest'
-import { executionDeadline } from '../../src/engine/reconcilers/execution-deadline.ts'
+import { executionDeadline } from '../../src/engine/duties/execution-deadline.ts'
 import { EngineError } from '../../src/model/errors.ts'
 import { task } from '../../src/worker/task.ts'
 import { recordedBy, working } from './working.ts'

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
-import { leaseExpiry } from '../../src/engine/reconcilers/lease-expiry.ts'
+import { leaseExpiry } from '../../src/engine/duties/lease-expiry.ts'
 import { EngineError } from '../../src/model/errors.ts'
 import { task } from '../../src/worker/task.ts'
 import { Worker } from '../../src/worker/worker.ts'

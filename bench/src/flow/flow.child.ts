@@ -1,6 +1,6 @@
 // The process that measures flows beside executions without any. Each lap prepares its load, and says how long the work on
 // it took.
-import { dispatch } from '../../../src/engine/reconcilers/dispatch.ts'
+import { dispatch } from '../../../src/engine/duties/dispatch.ts'
 import { connect, mintFlowId } from '../../../src/index.ts'
 import type { Engine, GraphEdge, GraphMember } from '../../../src/index.ts'
 import { openPostgres } from '../../../src/sql/postgres.ts'

@@ -1,6 +1,6 @@
 // What half a million executions leave on disk, for each of them: tables and indexes, beside those of a raw table. They go
 // through in parts. With retention, what has ended goes after each part, and the size must stay that of one.
-import { retention } from '../../../src/engine/reconcilers/retention.ts'
+import { retention } from '../../../src/engine/duties/retention.ts'
 import { openPostgres } from '../../../src/sql/postgres.ts'
 import type { PeerName } from '../peers/peer.ts'
 import type { Bench, ReportRow, Scenario } from '../scenario.ts'

@@ -2,7 +2,7 @@
 // drain, the same with a wait for a signal in each, and the sweep of waits that nobody answered.
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { suspensionTimeout } from '../../../src/engine/reconcilers/suspension-timeout.ts'
+import { suspensionTimeout } from '../../../src/engine/duties/suspension-timeout.ts'
 import { connect } from '../../../src/index.ts'
 import type { Claim, Engine } from '../../../src/index.ts'
 import { openPostgres } from '../../../src/sql/postgres.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Engine } from '../../engine/contract.ts'
-import type { Waitpoint } from '../../engine/waitpoint/list.ts'
+import type { Waitpoint } from '../../engine/waiting/waitpoint/list.ts'
 import { EngineError } from '../../model/errors.ts'
 import type { ExecutionId, WaitpointId } from '../../model/id.ts'
 import { jsonValue } from '../arguments.ts'

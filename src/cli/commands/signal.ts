@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { SignalEffect } from '../../model/signal.ts'
-import type { SignalContent, SignalResult } from '../../engine/signal/incoming.ts'
+import type { SignalContent, SignalResult } from '../../engine/waiting/signal/incoming.ts'
 import { jsonValue } from '../arguments.ts'
 import type { Cli } from '../cli.ts'
 import { examples } from '../examples.ts'

@@ -3,7 +3,7 @@ import { isSameSecret, parseApiKey } from '../../model/api-key.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../kernel/caller.ts'
 import { apiKeyColumns, apiKeyRow, decodeApiKey, type ApiKey } from './api-key.ts'
 
 export interface AuthenticateRequest {

@@ -4,8 +4,8 @@ import { checkNamespace } from '../../model/name.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
-import { pageLimit } from '../page.ts'
+import type { Caller } from '../kernel/caller.ts'
+import { pageLimit } from '../kernel/page.ts'
 import { apiKeyColumns, apiKeyRow, decodeApiKey, type ApiKey } from './api-key.ts'
 
 export interface ListApiKeysRequest {

@@ -6,8 +6,8 @@ import { refuseUnknownFields } from '../../model/shape.ts'
 import { checkText, show } from '../../model/text.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
-import { untilSent } from '../resend.ts'
+import type { Caller } from '../kernel/caller.ts'
+import { untilSent } from '../kernel/resend.ts'
 
 export interface RevokeApiKeyRequest {
   readonly keyId: string

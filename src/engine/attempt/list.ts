@@ -5,8 +5,8 @@ import type { FailureCategory } from '../../model/policy.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
-import { pageLimit } from '../page.ts'
+import type { Caller } from '../kernel/caller.ts'
+import { pageLimit } from '../kernel/page.ts'
 
 export interface ListAttemptsRequest {
   /** Nought is an empty page, more than 1,000 is 1,000; 50 when left out. */

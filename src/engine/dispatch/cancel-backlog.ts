@@ -6,11 +6,11 @@
 // restarts. It does not follow one that has ended meanwhile: a replay is somebody's will, and later than the cancel.
 import { attached } from '../../model/attached.ts'
 import { statement } from '../../sql/statement.ts'
-import { clockAfter } from '../clock/after-lock.ts'
-import { askedBy, askToStop, isAskedByCancelSql } from '../execution/ask-to-stop.ts'
-import { endExecutionsWhole, endsWithoutMore } from '../execution/ending.ts'
-import { calledOffAmong, inScope, sweepParams, sweepRow, takenUp } from '../reconcilers/candidate.ts'
-import { owedByEnded } from './owed.ts'
+import { clockAfter } from '../kernel/after-lock.ts'
+import { askedBy, askToStop, isAskedByCancelSql } from '../transition/ask-to-stop.ts'
+import { endExecutionsWhole, endsWithoutMore } from '../transition/ending.ts'
+import { calledOffAmong, inScope, sweepParams, sweepRow, takenUp } from '../kernel/candidate.ts'
+import { owedByEnded } from '../kernel/owed.ts'
 
 export const cancelBacklogDuty = 'cancel-backlog'
 

@@ -2,11 +2,11 @@
 import { attached } from '../../model/attached.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import { inScope, sweepParams, sweepRow, takenUp } from '../reconcilers/candidate.ts'
-import type { Steps } from '../reconcilers/sweep.ts'
-import { untilSent } from '../resend.ts'
+import { inScope, sweepParams, sweepRow, takenUp } from '../kernel/candidate.ts'
+import type { Steps } from '../kernel/sweep.ts'
+import { untilSent } from '../kernel/resend.ts'
 import type { Dispatched } from './dispatched.ts'
-import { owed } from './owed.ts'
+import { owed } from '../kernel/owed.ts'
 
 /** Under which rows that cannot be processed are set aside. */
 export const childrenDuty = 'dispatch-children'

@@ -1,5 +1,5 @@
 import type { RowOf } from '../../sql/statement.ts'
-import type { sweepRow } from '../reconcilers/candidate.ts'
+import type { sweepRow } from '../kernel/candidate.ts'
 
 /** What one set of what endings owe others came to. */
 export interface Dispatched {

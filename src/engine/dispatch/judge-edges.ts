@@ -1,7 +1,7 @@
 // What the endings of a set make of the edges that lead from their members, and where the groups stand after that.
 import { attached } from '../../model/attached.ts'
-import { goesWithFlowSql } from '../flow/cancelled.ts'
-import { edgeResolution, groupState } from '../flow/group-rule.ts'
+import { goesWithFlowSql } from '../transition/cancelled-flow.ts'
+import { edgeResolution, groupState } from '../transition/group-rule.ts'
 
 // One member may have edges to ten thousand others, and a set has many members.
 const edgesForEach = 10

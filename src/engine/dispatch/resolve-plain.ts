@@ -6,7 +6,7 @@
 // that stand for flows, flows that end in which a member did not succeed, rows that owe others too, and those of a generation
 // that is over.
 import { statement } from '../../sql/statement.ts'
-import { judgeFlawlessFlows } from '../flow/ending.ts'
+import { judgeFlawlessFlows } from '../transition/flow-ending.ts'
 import { isCutShort, judgeEdges } from './judge-edges.ts'
 import { openMembers } from './open-members.ts'
 import { countMembers, payDispatches, settle, settledAnswer } from './settle.ts'

@@ -6,14 +6,14 @@
 // changed since the statement began is passed over like one that is held. What stands behind something that was passed over
 // keeps its dispatch row, and is found again.
 import { statement } from '../../sql/statement.ts'
-import { endExecutionsWhole, endsWithoutMore } from '../execution/ending.ts'
-import { judgeFlows, standingEnding } from '../flow/ending.ts'
-import { restateSkips } from '../flow/evaluate-ending.ts'
-import { sweepRow, takenUp } from '../reconcilers/candidate.ts'
+import { endExecutionsWhole, endsWithoutMore } from '../transition/ending.ts'
+import { judgeFlows, standingEnding } from '../transition/flow-ending.ts'
+import { restateSkips } from '../transition/evaluate-flow-ending.ts'
+import { sweepRow, takenUp } from '../kernel/candidate.ts'
 import { orOweAgain } from './cancel-backlog.ts'
 import { isCutShort, judgeEdges, skipReason } from './judge-edges.ts'
 import { openMembers, oweEndedAhead, oweStarts } from './open-members.ts'
-import { owed, owedByEnded } from './owed.ts'
+import { owed, owedByEnded } from '../kernel/owed.ts'
 import { countMembers, payDispatches, settle, settledAnswer } from './settle.ts'
 import {
   dispatchColumns,

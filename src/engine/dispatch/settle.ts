@@ -1,5 +1,5 @@
 // What a set does to its flows: edges and groups are resolved, members counted, flows ended.
-import { changeFlows } from '../flow/ending.ts'
+import { changeFlows } from '../transition/flow-ending.ts'
 import { isCutShort } from './judge-edges.ts'
 import { dispatchDuty } from './take-dispatches.ts'
 

@@ -3,8 +3,8 @@
 // passed over like one that is held. So all that is read beside an unchanged root (members, edges, groups, inner flows,
 // generations) is the newest there is, and what is written to it is found by the place where it was read, without an index.
 import { attached } from '../../model/attached.ts'
-import { clockAfter } from '../clock/after-lock.ts'
-import { inScope, sweepParams } from '../reconcilers/candidate.ts'
+import { clockAfter } from '../kernel/after-lock.ts'
+import { inScope, sweepParams } from '../kernel/candidate.ts'
 
 export const dispatchDuty = 'dispatch'
 

@@ -2,14 +2,14 @@
 // did. Whoever names no lease cancels as an operator does, in `cancel.ts`.
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import { fencedWhole, fenceInput, fenceParams, fenceValues } from '../fence.ts'
-import { fencedRow, writtenAnswer } from '../fenced-answer.ts'
-import type { Held } from '../fence.ts'
-import type { FencedRow } from '../fenced-answer.ts'
-import type { SetOperation } from '../merge.ts'
+import { fencedWhole, fenceInput, fenceParams, fenceValues } from '../transition/fence.ts'
+import { fencedRow, writtenAnswer } from '../transition/fenced-answer.ts'
+import type { Held } from '../transition/fence.ts'
+import type { FencedRow } from '../transition/fenced-answer.ts'
+import type { SetOperation } from '../kernel/merge.ts'
 import type { CancelResult } from './cancel.ts'
-import { endExecutionsWhole, endsWithoutMore } from './ending.ts'
-import { fencedSet } from './fenced-operation.ts'
+import { endExecutionsWhole, endsWithoutMore } from '../transition/ending.ts'
+import { fencedSet } from '../transition/fenced-operation.ts'
 
 /** A checked request, as the statement takes it. */
 export interface HeldCancellation extends Held {

@@ -6,9 +6,9 @@ import { refuseUnknownFields } from '../../model/shape.ts'
 import { isEnded, type PublicState } from '../../model/state.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
-import { clockAfter } from '../clock/after-lock.ts'
-import type { SetOperation } from '../merge.ts'
+import type { Caller } from '../kernel/caller.ts'
+import { clockAfter } from '../kernel/after-lock.ts'
+import type { SetOperation } from '../kernel/merge.ts'
 import {
   checkTarget,
   lockedTarget,
@@ -18,7 +18,7 @@ import {
   targetParams,
   targetValues,
   type Target,
-} from './operator-set.ts'
+} from '../transition/operator-set.ts'
 
 export interface ChangePriorityRequest {
   readonly executionId: string

@@ -10,7 +10,7 @@ import type { PublicState } from '../../model/state.ts'
 import { checkText } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../kernel/caller.ts'
 import { decodeQueue, queueRow } from '../queue/match.ts'
 import {
   checkServed,
@@ -20,7 +20,7 @@ import {
   unservedError,
   type ServedRequest,
 } from '../queue/served.ts'
-import { untilSent } from '../resend.ts'
+import { untilSent } from '../kernel/resend.ts'
 import { claimColumns, claimInput, claimRow, decodeClaim, holdTaken, isOfCancelledFlow, type Claim } from './claim.ts'
 import { checkLeaseTtl, checkWorker } from './renew.ts'
 

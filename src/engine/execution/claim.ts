@@ -7,11 +7,11 @@ import { formatExecutionId, formatFlowId, type ExecutionId, type FlowId } from '
 import type { ExecutionPolicy } from '../../model/policy.ts'
 import { claimReason, type AttemptState, type ClaimReason, type Interruption } from '../../model/state.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
-import { clockAfter } from '../clock/after-lock.ts'
-import { goesWithFlowSql } from '../flow/cancelled.ts'
+import { clockAfter } from '../kernel/after-lock.ts'
+import { goesWithFlowSql } from '../transition/cancelled-flow.ts'
 import type { Queue } from '../queue/match.ts'
-import { hasMoreToClose } from './ending.ts'
-import { decodeResumption, resumptionOf, type Resumption } from '../suspension/resumption.ts'
+import { hasMoreToClose } from '../transition/ending.ts'
+import { decodeResumption, resumptionOf, type Resumption } from '../waiting/suspension/resumption.ts'
 
 /** An execution that a worker holds. */
 export interface Claim {

@@ -6,7 +6,7 @@ import { refuseUnknownFields } from '../../model/shape.ts'
 import { checkText, show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../kernel/caller.ts'
 import {
   checkFence,
   fencedToRelease,
@@ -16,12 +16,12 @@ import {
   fenceValues,
   type Fence,
   type Held,
-} from '../fence.ts'
-import { fencedRow, releasedAnswer, writtenAnswer, type FencedRow } from '../fenced-answer.ts'
-import type { SetOperation } from '../merge.ts'
-import { endExecutionsWhole, endReleased } from './ending.ts'
-import { fencedSet } from './fenced-operation.ts'
-import type { MoreToClose } from './more-to-close.ts'
+} from '../transition/fence.ts'
+import { fencedRow, releasedAnswer, writtenAnswer, type FencedRow } from '../transition/fenced-answer.ts'
+import type { SetOperation } from '../kernel/merge.ts'
+import { endExecutionsWhole, endReleased } from '../transition/ending.ts'
+import { fencedSet } from '../transition/fenced-operation.ts'
+import type { MoreToClose } from '../transition/more-to-close.ts'
 
 export interface CompleteRequest extends Fence {
   readonly result?: Uint8Array

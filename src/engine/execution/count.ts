@@ -7,7 +7,7 @@ import { publicStates, type PublicState } from '../../model/state.ts'
 import { show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf, type ValuesOf } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../kernel/caller.ts'
 import { queueCondition } from './list/source.ts'
 
 export interface CountRequest {

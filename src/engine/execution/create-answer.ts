@@ -4,7 +4,7 @@ import { formatExecutionId, type ExecutionId } from '../../model/id.ts'
 import type { PublicState } from '../../model/state.ts'
 import type { AppliedPolicy } from '../../model/task-policy.ts'
 import { oneOf, type RowOf } from '../../sql/statement.ts'
-import type { NewExecution } from './create-request.ts'
+import type { NewExecution } from '../transition/new-execution.ts'
 
 export type CreateResult = Created | Duplicate
 

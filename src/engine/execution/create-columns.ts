@@ -1,6 +1,6 @@
 // New executions, as the arrays that the statements of create take.
 import type { QueueRegistry } from '../queue/intern.ts'
-import type { NewExecution } from './create-request.ts'
+import type { NewExecution } from '../transition/new-execution.ts'
 
 const rowOverheadBytes = 512
 

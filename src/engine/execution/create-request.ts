@@ -1,33 +1,22 @@
 // What a caller may ask of `create`, checked whole before anything is sent. A field that we do not honour is refused, not
 // ignored: work that silently ran without its deadline is worse than work that was never accepted.
 import { createHash, type Hash } from 'node:crypto'
-import { creatorOf, namespaceFor, type Acting } from '../caller.ts'
+import { creatorOf, namespaceFor, type Acting } from '../kernel/caller.ts'
 import { parseCapabilities } from '../../model/capability.ts'
 import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
-import {
-  formatExecutionId,
-  mintExecutionIdParts,
-  parseExecutionId,
-  type ExecutionId,
-  type FlowId,
-} from '../../model/id.ts'
+import { formatExecutionId, mintExecutionIdParts, parseExecutionId, type FlowId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
 import { checkKind, checkLane, checkVersion } from '../../model/name.ts'
 import { payloadOf } from '../../model/plain.ts'
-import {
-  clampPriority,
-  parsePartialPolicy,
-  type ExecutionPolicy,
-  type PartialPolicy,
-  type PolicyInput,
-} from '../../model/policy.ts'
+import { clampPriority, parsePartialPolicy, type PolicyInput } from '../../model/policy.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
-import { parseTaskPolicy, type AppliedPolicy, type TaskPolicy, type TaskPolicyInput } from '../../model/task-policy.ts'
+import { parseTaskPolicy, type TaskPolicyInput } from '../../model/task-policy.ts'
 import { parseTags, traceparentTag, type Tags } from '../../model/tag.ts'
 import { checkText, show } from '../../model/text.ts'
 import type { Queue } from '../queue/intern.ts'
-import { checkTime } from './time.ts'
+import { checkTime } from '../kernel/time.ts'
+import { onParentEnds, type CheckedExecution, type NewParent, type OnParentEnd } from '../transition/new-execution.ts'
 
 export interface CreateRequest {
   /** Minted when left out. Creating the same id again answers `duplicate`. */
@@ -74,49 +63,6 @@ export interface CreateRequest {
   readonly idempotencyKey?: string
   /** How long the key is remembered; defaults to 24 h. */
   readonly idempotencyTtl?: Duration
-}
-
-export const onParentEnds = ['cancel', 'detach'] as const
-export type OnParentEnd = (typeof onParentEnds)[number]
-
-export interface NewParent {
-  readonly executionId: ExecutionId
-  readonly uuid: string
-  readonly onParentEnd: OnParentEnd
-}
-
-/** A checked request, together with what its task says: as the statement takes it. */
-export interface NewExecution extends CheckedExecution {
-  readonly policy: ExecutionPolicy | null
-  readonly applied: AppliedPolicy
-}
-
-/** A checked request. */
-export interface CheckedExecution {
-  readonly executionId: ExecutionId
-  readonly partition: number
-  readonly uuid: string
-  /** The id is ours, so nobody else can have written it. */
-  readonly minted: boolean
-  readonly queue: Queue
-  /** Null: the request names none. */
-  readonly givenLane: string | null
-  readonly taskDefaults: TaskPolicy | null
-  readonly parent: NewParent | null
-  readonly priority: number
-  readonly givenPriority: number
-  readonly delayMs: number | null
-  readonly delayUntil: number | null
-  readonly deadlineMs: number | null
-  readonly deadlineAt: number | null
-  readonly payload: Uint8Array | null
-  readonly payloadEncoding: string | null
-  readonly policy: PartialPolicy | null
-  readonly tags: Readonly<Record<string, string>> | null
-  readonly creator: string
-  readonly idempotencyKey: string | null
-  readonly idempotencyTtlMs: number | null
-  readonly requestHash: Uint8Array | null
 }
 
 const fields = [

@@ -2,14 +2,14 @@
 import { attached } from '../../model/attached.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
-import type { Hints } from '../hint.ts'
-import type { Outcome, SetOperation } from '../merge.ts'
+import type { Hints } from '../kernel/hint.ts'
+import type { Outcome, SetOperation } from '../kernel/merge.ts'
 import type { QueueRegistry } from '../queue/intern.ts'
 import { answerOf, created, metRow, type CreateResult, type MetRow } from './create-answer.ts'
 import { bytesOf, columnsOf, keyColumnsOf, keyColumns } from './create-columns.ts'
-import type { NewExecution } from './create-request.ts'
+import type { NewExecution } from '../transition/new-execution.ts'
 import { forgetExpiredKeys } from './forget-keys.ts'
-import { columnArrays, columnNames, columns, insertNew, writeFresh } from './new-rows.ts'
+import { columnArrays, columnNames, columns, insertNew, writeFresh } from '../transition/new-rows.ts'
 
 // All or nothing, without `on conflict`: what exists is left out by looking first, and a row that another transaction
 // inserted meanwhile fails the statement with 23505, whereupon the set is sent again and finds it. So every insert reads

@@ -1,13 +1,14 @@
 // The ways into the sets of create. Each request is joined with its task before it enters one, so that a set which is sent again
 // writes what was first sent.
-import type { Caller } from '../caller.ts'
-import type { Refused } from '../contract.ts'
-import { eachInPlace } from '../each-in-place.ts'
-import { asEngineError } from '../failure.ts'
-import type { Merger } from '../merge.ts'
+import type { Caller } from '../kernel/caller.ts'
+import type { Refused } from '../kernel/each-in-place.ts'
+import { eachInPlace } from '../kernel/each-in-place.ts'
+import { asEngineError } from '../kernel/failure.ts'
+import type { Merger } from '../kernel/merge.ts'
 import type { TaskRegistry } from '../task/registry.ts'
 import type { CreateResult } from './create-answer.ts'
-import { checkCreateRequest, type CheckedExecution, type CreateRequest, type NewExecution } from './create-request.ts'
+import { checkCreateRequest, type CreateRequest } from './create-request.ts'
+import type { CheckedExecution, NewExecution } from '../transition/new-execution.ts'
 
 type Creates = Merger<NewExecution, CreateResult>
 

@@ -1,7 +1,7 @@
 import { parseExecutionId } from '../../model/id.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement, type ValuesOf } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../kernel/caller.ts'
 import { decodeExecution, executionColumns, executionJoins, executionRow, type Execution } from './snapshot.ts'
 
 const describeStatement = statement({

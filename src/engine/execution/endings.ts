@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import { Bell } from '../bell.ts'
+import { Bell } from '../kernel/bell.ts'
 
 const firstPollMs = 10
 const longestPollMs = 500

@@ -8,7 +8,7 @@ import { refuseUnknownFields } from '../../model/shape.ts'
 import { checkText, show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../kernel/caller.ts'
 import {
   checkFence,
   fencedPlain,
@@ -18,13 +18,13 @@ import {
   fenceValues,
   type Fence,
   type Held,
-} from '../fence.ts'
-import { fencedAnswer, fencedRow } from '../fenced-answer.ts'
-import type { SetOperation } from '../merge.ts'
-import { endsWhenLeftSql } from './ask-to-stop.ts'
-import { fencedSet, wasAskedToStop } from './fenced-operation.ts'
-import { leaveHolder, leaveHolderWhole } from './requeue.ts'
-import { retryDelaySql, shouldRetrySql } from './retry.ts'
+} from '../transition/fence.ts'
+import { fencedAnswer, fencedRow } from '../transition/fenced-answer.ts'
+import type { SetOperation } from '../kernel/merge.ts'
+import { endsWhenLeftSql } from '../transition/ask-to-stop.ts'
+import { fencedSet, wasAskedToStop } from '../transition/fenced-operation.ts'
+import { leaveHolder, leaveHolderWhole } from '../transition/requeue.ts'
+import { retryDelaySql, shouldRetrySql } from '../transition/retry.ts'
 
 export interface FailRequest extends Fence {
   /** One sentence for people. */

@@ -2,7 +2,7 @@
 // insert's snapshot, and of two creates that meet it the second waits here and then finds the first one's new row.
 import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import type { CheckedExecution } from './create-request.ts'
+import type { CheckedExecution } from '../transition/new-execution.ts'
 
 const forget = statement({
   name: 'execution.create.forget-expired-keys',

@@ -2,7 +2,7 @@ import { parseExecutionId } from '../../model/id.ts'
 import { checkTagKey } from '../../model/tag.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../kernel/caller.ts'
 
 const readTag = statement({
   name: 'execution.get-tag',

@@ -8,7 +8,7 @@ import { refuseUnknownFields } from '../../model/shape.ts'
 import { checkText } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../kernel/caller.ts'
 import {
   checkFence,
   fencedPlain,
@@ -18,14 +18,14 @@ import {
   fenceValues,
   type Fence,
   type Held,
-} from '../fence.ts'
-import { fencedAnswer, fencedRow } from '../fenced-answer.ts'
-import type { SetOperation } from '../merge.ts'
-import { hasRecordedSql } from './expiry-count.ts'
-import { fencedSet, wasAskedToStop } from './fenced-operation.ts'
-import { endsWhenLeftSql } from './ask-to-stop.ts'
-import { leaveHolder, leaveHolderWhole } from './requeue.ts'
-import { checkTime } from './time.ts'
+} from '../transition/fence.ts'
+import { fencedAnswer, fencedRow } from '../transition/fenced-answer.ts'
+import type { SetOperation } from '../kernel/merge.ts'
+import { hasRecordedSql } from '../transition/expiry-count.ts'
+import { fencedSet, wasAskedToStop } from '../transition/fenced-operation.ts'
+import { endsWhenLeftSql } from '../transition/ask-to-stop.ts'
+import { leaveHolder, leaveHolderWhole } from '../transition/requeue.ts'
+import { checkTime } from '../kernel/time.ts'
 
 export interface DelayRequest extends Fence {
   /** For how long; or `until`, a point in time. What is past means now. */

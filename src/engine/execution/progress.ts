@@ -6,11 +6,11 @@ import { refuseUnknownFields } from '../../model/shape.ts'
 import { checkText, show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
-import { checkFence, fenced, fenceInput, fenceParams, fenceValues, type Fence, type Held } from '../fence.ts'
-import { fencedRow, writtenAnswer, type FencedRow } from '../fenced-answer.ts'
-import type { SetOperation } from '../merge.ts'
-import { fencedSet } from './fenced-operation.ts'
+import type { Caller } from '../kernel/caller.ts'
+import { checkFence, fenced, fenceInput, fenceParams, fenceValues, type Fence, type Held } from '../transition/fence.ts'
+import { fencedRow, writtenAnswer, type FencedRow } from '../transition/fenced-answer.ts'
+import type { SetOperation } from '../kernel/merge.ts'
+import { fencedSet } from '../transition/fenced-operation.ts'
 
 export interface ProgressRequest extends Fence {
   /** 0 to 100. */

@@ -11,11 +11,11 @@ import { refuseUnknownFields } from '../../model/shape.ts'
 import { checkText, show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
-import { clockAfter } from '../clock/after-lock.ts'
-import { checkFence, fenceParams, fenceValues, type Fence, type Held } from '../fence.ts'
-import { fenceRow, lostLease } from '../fenced-answer.ts'
-import { untilSent } from '../resend.ts'
+import type { Caller } from '../kernel/caller.ts'
+import { clockAfter } from '../kernel/after-lock.ts'
+import { checkFence, fenceParams, fenceValues, type Fence, type Held } from '../transition/fence.ts'
+import { fenceRow, lostLease } from '../transition/fenced-answer.ts'
+import { untilSent } from '../kernel/resend.ts'
 
 export interface RenewedLease extends Fence {
   /** Its handler has started. Left out, that is as it was. */

@@ -6,8 +6,8 @@ import { refuseUnknownFields } from '../../model/shape.ts'
 import { isEnded, type PublicState } from '../../model/state.ts'
 import { checkStepIndex, checkStepName } from '../../model/step.ts'
 import { checkText } from '../../model/text.ts'
-import type { Caller } from '../caller.ts'
-import { checkTarget, type Target } from './operator-set.ts'
+import type { Caller } from '../kernel/caller.ts'
+import { checkTarget, type Target } from '../transition/operator-set.ts'
 import { checkRequestId, type Repeatable } from './request-memory.ts'
 
 export interface ReplayRequest {

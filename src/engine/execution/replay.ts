@@ -9,12 +9,18 @@ import { isEnded, type PublicState } from '../../model/state.ts'
 import { show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
-import { clockAfter } from '../clock/after-lock.ts'
-import { replayMember } from '../flow/replay-member.ts'
-import type { Outcome, SetOperation } from '../merge.ts'
+import { clockAfter } from '../kernel/after-lock.ts'
+import type { Outcome, SetOperation } from '../kernel/merge.ts'
 import { beforeFirst } from '../step/step.ts'
-import { lockedTarget, operatorSet, targetAnswer, targetInput, targetParams, targetValues } from './operator-set.ts'
-import { nextDeadlineSql, reopenExecutions } from './reopen.ts'
+import {
+  lockedTarget,
+  operatorSet,
+  targetAnswer,
+  targetInput,
+  targetParams,
+  targetValues,
+} from '../transition/operator-set.ts'
+import { nextDeadlineSql, reopenExecutions } from '../transition/reopen.ts'
 import { refusalOf, repeatedReplay, replayedAs, type Replay, type Replayed } from './replay-request.ts'
 import {
   rememberRequests,
@@ -117,9 +123,13 @@ kept_steps as (
 ${targetAnswer('judged', own)}`,
 })
 
+type OnReady = (queueIds: Iterable<number>) => void
+
+/** `replayMember` replays a member of a flow, under the lock of the flow. */
 export function replayOperation(
   sql: Sql,
-  onReady: (queueIds: Iterable<number>) => void,
+  onReady: OnReady,
+  replayMember: (sql: Sql, item: Replay, onReady: OnReady) => Promise<Replayed | EngineError>,
 ): SetOperation<Replay, Replayed> {
   const alone = operatorSet<Replay, typeof row, Replayed | typeof isMember>(
     sql,

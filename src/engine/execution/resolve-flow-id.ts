@@ -1,7 +1,7 @@
 import { formatFlowId, parseExecutionId, type FlowId } from '../../model/id.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../kernel/caller.ts'
 
 const readFlowId = statement({
   name: 'execution.resolve-flow-id',

@@ -6,15 +6,23 @@ import type { ExecutionId } from '../../model/id.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
-import { checkFence, fencedWhole, fenceInput, fenceParams, fenceValues, type Fence, type Held } from '../fence.ts'
-import { fencedAnswer, fencedRow } from '../fenced-answer.ts'
-import type { SetOperation } from '../merge.ts'
-import { byNameSql, doorSql, waitingByName } from '../signal/untaken.ts'
+import type { Caller } from '../kernel/caller.ts'
+import {
+  checkFence,
+  fencedWhole,
+  fenceInput,
+  fenceParams,
+  fenceValues,
+  type Fence,
+  type Held,
+} from '../transition/fence.ts'
+import { fencedAnswer, fencedRow } from '../transition/fenced-answer.ts'
+import type { SetOperation } from '../kernel/merge.ts'
+import { byNameSql, doorSql, waitingByName } from '../transition/untaken-signals.ts'
 import { checkEncoding, checkPayload } from './create-request.ts'
-import { fencedSet, wasAskedToStop } from './fenced-operation.ts'
-import { endsWhenLeftSql } from './ask-to-stop.ts'
-import { leaveHolderWhole } from './requeue.ts'
+import { fencedSet, wasAskedToStop } from '../transition/fenced-operation.ts'
+import { endsWhenLeftSql } from '../transition/ask-to-stop.ts'
+import { leaveHolderWhole } from '../transition/requeue.ts'
 
 export interface RestartRequest extends Fence {
   /** The new input; left out, there is none. */

@@ -4,8 +4,8 @@ import { checkAbortSignal, refuseUnknownFields } from '../../model/shape.ts'
 import type { PublicState } from '../../model/state.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
-import { outlast } from '../outlast.ts'
+import type { Caller } from '../kernel/caller.ts'
+import { outlast } from '../kernel/outlast.ts'
 import type { Endings } from './endings.ts'
 
 export interface ResultRequest {

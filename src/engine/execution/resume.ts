@@ -9,10 +9,10 @@ import type { PublicState } from '../../model/state.ts'
 import { checkText } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
-import { clockAfter } from '../clock/after-lock.ts'
-import type { SetOperation } from '../merge.ts'
-import { wakeSuspended } from '../suspension/wake.ts'
+import type { Caller } from '../kernel/caller.ts'
+import { clockAfter } from '../kernel/after-lock.ts'
+import type { SetOperation } from '../kernel/merge.ts'
+import { wakeSuspended } from '../transition/wake.ts'
 import {
   checkTarget,
   lockedTarget,
@@ -22,7 +22,7 @@ import {
   targetParams,
   targetValues,
   type Target,
-} from './operator-set.ts'
+} from '../transition/operator-set.ts'
 import {
   checkRequestId,
   isRepeated,

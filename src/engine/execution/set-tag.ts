@@ -5,7 +5,7 @@ import { limits } from '../../model/limits.ts'
 import { checkTagKey, checkTagValue } from '../../model/tag.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../kernel/caller.ts'
 
 // The hot row is locked first, so that two writers of tags count one after the other; the count is read in the next
 // statement, whose snapshot is later than the lock.

@@ -1,7 +1,7 @@
 // An execution as a reader sees it. `describe` and every list select the same columns from the same joins, so that one
 // decoder serves them all.
 import { describeActor } from '../../model/actor.ts'
-import { endsWhenLeftSql, isAskedByCancelSql, isAskedByLimitSql } from './ask-to-stop.ts'
+import { endsWhenLeftSql, isAskedByCancelSql, isAskedByLimitSql } from '../transition/ask-to-stop.ts'
 import { formatExecutionId, formatFlowId, type ExecutionId, type FlowId } from '../../model/id.ts'
 import type { ExecutionPolicy } from '../../model/policy.ts'
 import {
@@ -27,7 +27,7 @@ import {
   suspensionColumns,
   suspensionRow,
   type Suspension,
-} from '../suspension/suspension.ts'
+} from '../waiting/suspension/suspension.ts'
 
 export interface Execution {
   readonly executionId: ExecutionId

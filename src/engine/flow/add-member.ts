@@ -4,7 +4,7 @@ import { formatExecutionId, type ExecutionId, type FlowId } from '../../model/id
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../kernel/caller.ts'
 import { additionLooks, foundMember, refuseUnaddable, refuseUnknownUpstreams } from './add-member-look.ts'
 import { addMemberFields, checkAddition, type Addition, type AddMemberRequest } from './add-member-request.ts'
 import { checkFlowTarget, editFlow, namespaceOf, refuseNoLongerOpen, refuseStale } from './edit.ts'

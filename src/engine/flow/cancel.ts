@@ -14,20 +14,19 @@ import type { TerminalOutcome } from '../../model/state.ts'
 import { checkText, oneOf as oneOfWords, show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
-import { clockAfter } from '../clock/after-lock.ts'
-import { within } from '../closing.ts'
+import type { Caller } from '../kernel/caller.ts'
+import { clockAfter } from '../kernel/after-lock.ts'
+import { within } from '../kernel/closing.ts'
 import { orOweAgain } from '../dispatch/cancel-backlog.ts'
-import type { Dispatcher } from '../dispatch/dispatcher.ts'
-import { owed } from '../dispatch/owed.ts'
-import type { Hints } from '../hint.ts'
-import { untilSent } from '../resend.ts'
-import { goesWithFlowSql } from './cancelled.ts'
+import { owed } from '../kernel/owed.ts'
+import type { Hints } from '../kernel/hint.ts'
+import { untilSent } from '../kernel/resend.ts'
+import { goesWithFlowSql } from '../transition/cancelled-flow.ts'
 import { checkFlowTarget, flowNotFound, lockTree } from './edit.ts'
-import { changeFlows, judgeFlawlessFlows } from './ending.ts'
+import { changeFlows, judgeFlawlessFlows } from '../transition/flow-ending.ts'
 import { oweDispatch } from './owe-dispatch.ts'
 import { lostUpstreams, sealGroups } from './seal-groups.ts'
-import { wholeFlow } from './whole-flow.ts'
+import { wholeFlow } from '../transition/whole-flow.ts'
 
 export const cancelPolicies = ['cancel_all', 'cancel_pending', 'flow_only'] as const
 /** All members that live; those that never ran; or none, and they go on. */
@@ -202,7 +201,10 @@ select exists (
 
 const lockTimeoutMs = 2000
 
-type Dispatching = Pick<Dispatcher, 'kick' | 'idle'>
+interface Dispatching {
+  kick(owes: number): void
+  idle(): Promise<void>
+}
 
 interface Surroundings {
   readonly sql: Sql

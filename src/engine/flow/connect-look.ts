@@ -5,7 +5,7 @@ import { formatExecutionId, type ExecutionId } from '../../model/id.ts'
 import type { AttemptState, EligibilityState, PublicState } from '../../model/state.ts'
 import { call } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
-import { lockAlone } from '../execution/operator-set.ts'
+import { lockAlone } from '../transition/operator-set.ts'
 import { notInFlow, type NewConnection } from './connect-request.ts'
 import { edgesBehind } from './cycle.ts'
 

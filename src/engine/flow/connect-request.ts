@@ -3,7 +3,7 @@ import { parseJoinPolicy, type JoinPolicy, type JoinPolicyInput } from '../../mo
 import { EngineError } from '../../model/errors.ts'
 import { parseExecutionId, type FlowId } from '../../model/id.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../kernel/caller.ts'
 import { checkExpectedRevision, checkFlowTarget, type FlowTarget } from './edit.ts'
 import { checkEdgeTraits, type CheckedTraits } from './graph-edges.ts'
 import { selfEdge } from './graph-refusal.ts'

@@ -1,7 +1,7 @@
 import { parseEdgeId, parseFlowId } from '../../model/id.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../kernel/caller.ts'
 import { decodeEdge, edgeColumns, edgeRow, type Edge } from './edge.ts'
 
 const describeStatement = statement({

@@ -3,7 +3,7 @@ import { parseFlowId } from '../../model/id.ts'
 import { publicStates, type PublicState } from '../../model/state.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../kernel/caller.ts'
 import { decodeGroup, groupJson, type EdgeGroup, type GroupJson } from './edge-group.ts'
 import { decodeFlow, flowColumns, flowJoins, flowRow, type Flow } from './snapshot.ts'
 

@@ -5,9 +5,9 @@ import { parseExecutionId, parseFlowId } from '../../model/id.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../kernel/caller.ts'
 import { firstUuid } from '../execution/list/source.ts'
-import { pageLimit } from '../page.ts'
+import { pageLimit } from '../kernel/page.ts'
 import { decodeEdge, edgeColumns, edgeRow, type Edge, type EdgeRow } from './edge.ts'
 
 export interface ListEdgesRequest {

@@ -6,11 +6,11 @@ import { show } from '../../model/text.ts'
 import { call, type Call, type RowsOf, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import type { TerminalOutcome } from '../../model/state.ts'
-import type { Caller } from '../caller.ts'
-import { untilSent } from '../resend.ts'
+import type { Caller } from '../kernel/caller.ts'
+import { untilSent } from '../kernel/resend.ts'
 import type { FlowMeans } from './means.ts'
 import type { owedRow } from './owe-dispatch.ts'
-import { wholeFlow } from './whole-flow.ts'
+import { wholeFlow } from '../transition/whole-flow.ts'
 
 export interface FlowTarget {
   readonly flowId: FlowId

@@ -12,7 +12,7 @@ import { parseExecutionId } from '../../model/id.ts'
 import type { EligibilityState, LifecyclePhase, PublicState, TerminalOutcome } from '../../model/state.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../kernel/caller.ts'
 import { decodeGroup, groupJson, type EdgeGroup, type GroupJson } from './edge-group.ts'
 
 export type Eligibility =

@@ -4,7 +4,7 @@ import { limits } from '../../model/limits.ts'
 import { checkKind } from '../../model/name.ts'
 import { parseTags } from '../../model/tag.ts'
 import { checkText } from '../../model/text.ts'
-import { creatorOf, namespaceFor, type Acting } from '../caller.ts'
+import { creatorOf, namespaceFor, type Acting } from '../kernel/caller.ts'
 
 export interface FlowRequest {
   /** Minted when left out. The same request again answers `duplicate`. */

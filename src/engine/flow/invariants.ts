@@ -2,9 +2,9 @@
 // those are looked at only while their flow is there.
 import { attached } from '../../model/attached.ts'
 import { isSameLifeSql } from '../dispatch/cancel-backlog.ts'
-import { invariant } from '../invariant.ts'
-import { goesWithFlowSql } from './cancelled.ts'
-import { groupState } from './group-rule.ts'
+import { invariant } from '../kernel/invariant.ts'
+import { goesWithFlowSql } from '../transition/cancelled-flow.ts'
+import { groupState } from '../transition/group-rule.ts'
 
 const groupRule = groupState({
   quorum: 'g.quorum',

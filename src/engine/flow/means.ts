@@ -1,6 +1,6 @@
 // What the edits of flows work with.
 import type { Sql } from '../../sql/sql.ts'
-import type { Hints } from '../hint.ts'
+import type { Hints } from '../kernel/hint.ts'
 import type { QueueRegistry } from '../queue/intern.ts'
 import type { TaskRegistry } from '../task/registry.ts'
 

@@ -1,8 +1,8 @@
 // The rows of new members and of the edges between them.
 import { attached } from '../../model/attached.ts'
 import { quorumOf } from '../../model/edge-group.ts'
-import { attachedByPolicy } from '../execution/new-rows.ts'
-import type { Hints } from '../hint.ts'
+import { attachedByPolicy } from '../transition/new-rows.ts'
+import type { Hints } from '../kernel/hint.ts'
 import { resolveWith } from '../task/resolve.ts'
 import type { FlowMeans } from './means.ts'
 import type { NewEdge, NewGroup, NewMember } from './new-graph.ts'

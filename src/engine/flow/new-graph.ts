@@ -1,6 +1,6 @@
 // A checked graph, as the statements take it.
 import type { JoinPolicy, StoredEdgeKind } from '../../model/edge-group.ts'
-import type { CheckedExecution } from '../execution/create-request.ts'
+import type { CheckedExecution } from '../transition/new-execution.ts'
 import type { NewFlow } from './flow-request.ts'
 
 export interface NewGraph {

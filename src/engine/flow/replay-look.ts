@@ -5,7 +5,7 @@ import { limits } from '../../model/limits.ts'
 import type { PublicState } from '../../model/state.ts'
 import { call, type RowsOf } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
-import { nextDeadlineSql } from '../execution/reopen.ts'
+import { nextDeadlineSql } from '../transition/reopen.ts'
 
 const lockRoot = statement({
   name: 'flow.replay.lock-root',

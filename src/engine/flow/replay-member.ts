@@ -10,8 +10,8 @@ import { formatExecutionId, formatFlowId } from '../../model/id.ts'
 import { reopen, type LostGroup, type Reopening } from '../../model/reopen.ts'
 import { call, type RowsOf, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import { clockAfter } from '../clock/after-lock.ts'
-import { nextDeadlineSql, reopenExecutions } from '../execution/reopen.ts'
+import { clockAfter } from '../kernel/after-lock.ts'
+import { nextDeadlineSql, reopenExecutions } from '../transition/reopen.ts'
 import {
   refusalOf,
   repeatedReplay,
@@ -21,10 +21,10 @@ import {
   type Replayed,
 } from '../execution/replay-request.ts'
 import { readRequest, rememberRequest } from '../execution/request-memory.ts'
-import { asEngineError } from '../failure.ts'
-import { untilSent } from '../resend.ts'
+import { asEngineError } from '../kernel/failure.ts'
+import { untilSent } from '../kernel/resend.ts'
 import { lookCalls, type FoundMember, type LineMember, type LookedRows, type ReachedEdge } from './replay-look.ts'
-import { wholeFlow } from './whole-flow.ts'
+import { wholeFlow } from '../transition/whole-flow.ts'
 
 // Locks the executions in the order of their ids. The root is written whatever else is: its version is the tree's.
 const write = statement({

@@ -6,7 +6,7 @@ import { formatExecutionId, type ExecutionId, type FlowId } from '../../model/id
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { call } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../kernel/caller.ts'
 import { checkMember, notInFlow } from './connect-request.ts'
 import { checkFlowTarget, editFlow, refuseNoLongerOpen } from './edit.ts'
 import { tooFewEdges } from './graph-refusal.ts'

@@ -4,7 +4,7 @@ import { limits } from '../../model/limits.ts'
 import { checkTagKey, checkTagValue } from '../../model/tag.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../kernel/caller.ts'
 import { flowNotFound, lockTree } from './edit.ts'
 
 // The root of the tree is locked first, and written: its version stands for the whole tree's, and the resolver counts by the

@@ -4,7 +4,7 @@ import { parseFlowId } from '../../model/id.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../kernel/caller.ts'
 import { eventColumns, eventRow } from '../event/log-event.ts'
 import { timelinePage, type TimelinePage, type TimelineRequest } from '../event/timeline.ts'
 

@@ -9,10 +9,10 @@ import { refuseUnknownFields } from '../../model/shape.ts'
 import { checkText, show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
-import { readNamespace } from '../execution/get-namespace.ts'
+import type { Caller } from '../kernel/caller.ts'
+import { readNamespace } from '../kernel/read-namespace.ts'
 import { firstUuid } from '../execution/list/source.ts'
-import { pageLimit } from '../page.ts'
+import { pageLimit } from '../kernel/page.ts'
 
 export interface UpstreamResultsRequest {
   /** Only those with one of these names. */

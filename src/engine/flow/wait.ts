@@ -5,9 +5,9 @@ import { parseFlowId } from '../../model/id.ts'
 import { checkAbortSignal, refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
-import type { Hints } from '../hint.ts'
-import { outlast } from '../outlast.ts'
+import type { Caller } from '../kernel/caller.ts'
+import type { Hints } from '../kernel/hint.ts'
+import { outlast } from '../kernel/outlast.ts'
 import { describeFlow, type FlowDetail } from './describe.ts'
 
 export interface WaitForFlowRequest {

@@ -1,6 +1,6 @@
 // Whether the event log can grow: it is written in blocks, and a write fails when its block is missing and cannot be made.
 import { statement } from '../../sql/statement.ts'
-import { readLog } from '../event/block.ts'
+import { readLog } from '../kernel/log-block.ts'
 import { finding, type Finding } from './finding.ts'
 import { look, type Looking } from './look.ts'
 

@@ -2,7 +2,7 @@
 import { scanningAllowed } from '../../sql/plan-settings.ts'
 import { sqlState } from '../../sql/errors.ts'
 import type { Queries, Sql } from '../../sql/sql.ts'
-import { asEngineError } from '../failure.ts'
+import { asEngineError } from '../kernel/failure.ts'
 import { finding, type Finding } from './finding.ts'
 
 export interface Looking {

@@ -1,9 +1,9 @@
 // Whether somebody does what time needs: duties that are late, rows that they set aside, leases that nobody took back.
 import { formatExecutionId } from '../../model/id.ts'
 import { statement } from '../../sql/statement.ts'
-import { allDuties } from '../reconcilers/all.ts'
-import { smallestStepMs } from '../reconcilers/clock-set-back.ts'
-import { supervisorRow } from '../reconcilers/poll-duties.ts'
+import { allDuties } from '../duties/all.ts'
+import { smallestStepMs } from '../duties/clock-set-back.ts'
+import { supervisorRow } from '../duties/poll-duties.ts'
 import { counted, finding, lasting, type Finding } from './finding.ts'
 import { look, type Looking } from './look.ts'
 

@@ -7,7 +7,7 @@ import { show } from '../../model/text.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../kernel/caller.ts'
 import type { StateCount } from '../execution/count.ts'
 import { decodeEndings, endingsStatement, settledAfterMs, type LaneEndings } from './measure-endings.ts'
 

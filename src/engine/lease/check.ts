@@ -4,9 +4,9 @@ import { limits } from '../../model/limits.ts'
 import { checkSet } from '../../model/sets.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../kernel/caller.ts'
 import { lookAtLeases, type LeaseAnswer } from '../execution/renew.ts'
-import type { Fence } from '../fence.ts'
+import type { Fence } from '../transition/fence.ts'
 
 export interface CheckLeasesRequest {
   readonly leases: readonly Fence[]

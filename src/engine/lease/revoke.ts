@@ -7,8 +7,8 @@ import { isEnded, type Interruption, type PublicState } from '../../model/state.
 import { checkText } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
-import { clockAfter } from '../clock/after-lock.ts'
+import type { Caller } from '../kernel/caller.ts'
+import { clockAfter } from '../kernel/after-lock.ts'
 import {
   checkTarget,
   lockedTarget,
@@ -18,7 +18,7 @@ import {
   targetParams,
   targetValues,
   type Target,
-} from '../execution/operator-set.ts'
+} from '../transition/operator-set.ts'
 import {
   checkRequestId,
   isRepeated,
@@ -30,11 +30,11 @@ import {
   requestValues,
   type Repeatable,
 } from '../execution/request-memory.ts'
-import { owedBySql } from '../dispatch/owed.ts'
-import { hasRecordedSql } from '../execution/expiry-count.ts'
-import { endsWhenLeftSql } from '../execution/ask-to-stop.ts'
-import { leaveHolderWhole } from '../execution/requeue.ts'
-import type { SetOperation } from '../merge.ts'
+import { owedBySql } from '../kernel/owed.ts'
+import { hasRecordedSql } from '../transition/expiry-count.ts'
+import { endsWhenLeftSql } from '../transition/ask-to-stop.ts'
+import { leaveHolderWhole } from '../transition/requeue.ts'
+import type { SetOperation } from '../kernel/merge.ts'
 
 export interface RevokeRequest {
   readonly executionId: string

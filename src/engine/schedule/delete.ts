@@ -1,8 +1,8 @@
 // A schedule that is deleted fires no more; the executions that it made stay as they are.
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
-import { untilSent } from '../resend.ts'
+import type { Caller } from '../kernel/caller.ts'
+import { untilSent } from '../kernel/resend.ts'
 import { checkNamed, nameParams, type NamedSchedule } from './named.ts'
 
 export interface ScheduleDeleted {

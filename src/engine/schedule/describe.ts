@@ -1,6 +1,6 @@
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../kernel/caller.ts'
 import { checkNamed, nameParams, type NamedSchedule } from './named.ts'
 import { decodeSchedule, scheduleColumns, scheduleRow, type Schedule } from './schedule.ts'
 

@@ -8,7 +8,7 @@ import { mintUuid } from '../../model/uuid.ts'
 import { call } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
 import { cancelCall, type Cancellation } from '../execution/cancel.ts'
-import { writeFreshWith } from '../execution/new-rows.ts'
+import { writeFreshWith } from '../transition/new-rows.ts'
 import type { LockedSchedule } from './locked.ts'
 import { creatorOf } from './put-request.ts'
 

@@ -3,7 +3,7 @@
 import type { CatchUp, DueSchedule, Overlap } from '../../model/schedule.ts'
 import { call, type RowsOf } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
-import { clockAfter } from '../clock/after-lock.ts'
+import { clockAfter } from '../kernel/after-lock.ts'
 import { timingOf } from './schedule.ts'
 
 const lockedRow = {

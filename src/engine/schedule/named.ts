@@ -4,7 +4,7 @@ import { limits } from '../../model/limits.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { checkText } from '../../model/text.ts'
 import type { ValuesOf } from '../../sql/statement.ts'
-import { namespaceFor, type Caller } from '../caller.ts'
+import { namespaceFor, type Caller } from '../kernel/caller.ts'
 
 export interface NamedSchedule {
   readonly scheduleId: string

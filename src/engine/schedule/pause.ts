@@ -1,8 +1,8 @@
 // A paused schedule fires at none of its times; those that pass meanwhile are not caught up. By hand it still fires.
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
-import { untilSent } from '../resend.ts'
+import type { Caller } from '../kernel/caller.ts'
+import { untilSent } from '../kernel/resend.ts'
 import { checkNamed, nameParams, scheduleNotFound, type NamedSchedule } from './named.ts'
 
 export interface SchedulePaused {

@@ -8,9 +8,10 @@ import { catchUps, overlaps, type CatchUp, type Overlap } from '../../model/sche
 import { parseTiming, type TimingRequest } from '../../model/schedule-timing.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { oneOf, show } from '../../model/text.ts'
-import type { Caller } from '../caller.ts'
-import { checkCreateRequest, type CheckedExecution, type CreateRequest } from '../execution/create-request.ts'
-import { checkTime } from '../execution/time.ts'
+import type { Caller } from '../kernel/caller.ts'
+import { checkCreateRequest, type CreateRequest } from '../execution/create-request.ts'
+import type { CheckedExecution } from '../transition/new-execution.ts'
+import { checkTime } from '../kernel/time.ts'
 import { checkScheduleId } from './named.ts'
 
 /** What its executions are: a create request, without what is each one's own. */

@@ -6,7 +6,7 @@ import type { Tags } from '../../model/tag.ts'
 import { layer, type OwnPolicy, type TaskPolicy } from '../../model/task-policy.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
-import type { CheckedExecution } from '../execution/create-request.ts'
+import type { CheckedExecution } from '../transition/new-execution.ts'
 import { QueueRegistry, type Queue } from '../queue/intern.ts'
 import { decodeRegistered, joinRegistered, registeredColumns, registeredRow } from '../task/registered.ts'
 

@@ -2,9 +2,9 @@
 import { earliest, plannedAfter } from '../../model/schedule.ts'
 import { call, type Call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
-import { clockAfter } from '../clock/after-lock.ts'
-import { untilSent } from '../resend.ts'
+import type { Caller } from '../kernel/caller.ts'
+import { clockAfter } from '../kernel/after-lock.ts'
+import { untilSent } from '../kernel/resend.ts'
 import { checkNamed, nameParams, scheduleNotFound, type NamedSchedule } from './named.ts'
 import { timingOf } from './schedule.ts'
 

@@ -2,7 +2,7 @@
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../kernel/caller.ts'
 import { namespaceOf, scopeFor, sharedScope } from './scope.ts'
 
 export interface ListSigningKeysRequest {

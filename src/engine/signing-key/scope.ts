@@ -1,7 +1,7 @@
 // A key belongs to a namespace, or to all of them: the shared scope. A namespace without a key of its own signs with the
 // shared one. A kid names one key for whoever may meet it: a namespace and the shared scope never have the same, and none is
 // used a second time.
-import { namespaceFor, type Caller } from '../caller.ts'
+import { namespaceFor, type Caller } from '../kernel/caller.ts'
 
 export const sharedScope = ''
 

@@ -5,8 +5,8 @@ import { limits } from '../../model/limits.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
-import { pageLimit } from '../page.ts'
+import type { Caller } from '../kernel/caller.ts'
+import { pageLimit } from '../kernel/page.ts'
 import { beforeFirst, decodeStep, stepColumns, stepRow, type Step } from './step.ts'
 
 export interface ListStepsRequest {

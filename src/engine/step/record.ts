@@ -17,12 +17,12 @@ import {
 import { checkText, oneOf as oneOfWords, show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
-import { fencedSet } from '../execution/fenced-operation.ts'
-import { checkTime } from '../execution/time.ts'
-import { checkFence, fenced, fenceInput, fenceParams, fenceValues, type Fence, type Held } from '../fence.ts'
-import { fencedAnswer, fencedRow } from '../fenced-answer.ts'
-import { held, type Outcome, type SetOperation } from '../merge.ts'
+import type { Caller } from '../kernel/caller.ts'
+import { fencedSet } from '../transition/fenced-operation.ts'
+import { checkTime } from '../kernel/time.ts'
+import { checkFence, fenced, fenceInput, fenceParams, fenceValues, type Fence, type Held } from '../transition/fence.ts'
+import { fencedAnswer, fencedRow } from '../transition/fenced-answer.ts'
+import { held, type Outcome, type SetOperation } from '../kernel/merge.ts'
 import { beforeFirst } from './step.ts'
 
 export interface RecordStepRequest extends Fence {

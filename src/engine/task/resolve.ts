@@ -1,5 +1,5 @@
 import { layer, type TaskPolicy } from '../../model/task-policy.ts'
-import type { CheckedExecution, NewExecution } from '../execution/create-request.ts'
+import type { CheckedExecution, NewExecution } from '../transition/new-execution.ts'
 
 /** A checked request together with what its task says. */
 export function resolveWith(item: CheckedExecution, registered: TaskPolicy | null): NewExecution {

@@ -4,10 +4,10 @@ import { refuseUnknownFields } from '../../model/shape.ts'
 import { readLedgerStatement, type LedgerEntry } from '../../sql/ledger.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
-import { clockAfter } from '../clock/after-lock.ts'
+import type { Caller } from '../kernel/caller.ts'
+import { clockAfter } from '../kernel/after-lock.ts'
 import { checkWorker } from '../execution/renew.ts'
-import { held, type Outcome, type SetOperation } from '../merge.ts'
+import { held, type Outcome, type SetOperation } from '../kernel/merge.ts'
 import { scopeFor } from '../signing-key/scope.ts'
 
 export interface HeartbeatRequest {

@@ -5,9 +5,9 @@ import { refuseUnknownFields } from '../../model/shape.ts'
 import { checkText } from '../../model/text.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../kernel/caller.ts'
 import { checkWorker } from '../execution/renew.ts'
-import { untilSent } from '../resend.ts'
+import { untilSent } from '../kernel/resend.ts'
 import { scopeFor } from '../signing-key/scope.ts'
 
 export interface MarkDeadRequest {

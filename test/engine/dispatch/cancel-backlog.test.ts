@@ -1,8 +1,8 @@
 // A cancel that is owed follows its member through restarts, and not beyond an ending.
 import { expect, test } from 'vitest'
 import { leaveChildren } from '../../../src/engine/dispatch/children.ts'
-import { cancelBacklog } from '../../../src/engine/reconcilers/cancel-backlog.ts'
-import { dispatch } from '../../../src/engine/reconcilers/dispatch.ts'
+import { cancelBacklog } from '../../../src/engine/duties/cancel-backlog.ts'
+import { dispatch } from '../../../src/engine/duties/dispatch.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'

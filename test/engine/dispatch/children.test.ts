@@ -1,10 +1,10 @@
 // An ended parent leaves its children.
 import { expect, test } from 'vitest'
 import type { Engine } from '../../../src/engine/contract.ts'
-import { dispatch } from '../../../src/engine/reconcilers/dispatch.ts'
+import { dispatch } from '../../../src/engine/duties/dispatch.ts'
 import { leaveChildren } from '../../../src/engine/dispatch/children.ts'
 import { tellParents } from '../../../src/engine/dispatch/parent.ts'
-import type { OnParentEnd } from '../../../src/engine/execution/create-request.ts'
+import type { OnParentEnd } from '../../../src/engine/transition/new-execution.ts'
 import { attached } from '../../../src/model/attached.ts'
 import { parseExecutionId, type ExecutionId } from '../../../src/model/id.ts'
 import type { Sql } from '../../../src/sql/sql.ts'

@@ -1,9 +1,9 @@
 // Where a look at what is owed begins.
 import { expect, test } from 'vitest'
-import { Dispatcher } from '../../../src/engine/dispatch/dispatcher.ts'
+import { Dispatcher } from '../../../src/engine/duties/dispatcher.ts'
 import { OwedHead } from '../../../src/engine/dispatch/head.ts'
-import { owed } from '../../../src/engine/dispatch/owed.ts'
-import { dispatch } from '../../../src/engine/reconcilers/dispatch.ts'
+import { owed } from '../../../src/engine/kernel/owed.ts'
+import { dispatch } from '../../../src/engine/duties/dispatch.ts'
 import { around } from '../../../src/sql/around.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { rows } from '../../support/raw.ts'

@@ -3,14 +3,14 @@ import { expect, test } from 'vitest'
 import type { Engine } from '../../../src/engine/contract.ts'
 import { tellParents } from '../../../src/engine/dispatch/parent.ts'
 import type { Claim } from '../../../src/engine/execution/claim.ts'
-import { suspensionTimeout } from '../../../src/engine/reconcilers/suspension-timeout.ts'
+import { suspensionTimeout } from '../../../src/engine/duties/suspension-timeout.ts'
 import type { Condition } from '../../../src/model/condition.ts'
 import { parseExecutionId, type ExecutionId } from '../../../src/model/id.ts'
 import { factory } from '../../support/factory.ts'
 import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { fenceOf, held, take } from '../execution/holder.ts'
-import { suspend } from '../suspension/waiting.ts'
+import { suspend } from '../waiting/suspension/waiting.ts'
 
 test.each(['completed', 'failed', 'cancelled'] as const)('a child that is %s wakes its parent', async (how) => {
   const { engine, sql } = await setup({ dispatch: false })

@@ -1,6 +1,6 @@
 // The resolver's plain form: what it does alone, and what it leaves whole for the other.
 import { expect, test } from 'vitest'
-import { owed } from '../../../src/engine/dispatch/owed.ts'
+import { owed } from '../../../src/engine/kernel/owed.ts'
 import { resolveFlows, resolveMoreOfFlows } from '../../../src/engine/dispatch/sets.ts'
 import { checkInvariants } from '../../../src/engine/invariants.ts'
 import { rows } from '../../support/raw.ts'

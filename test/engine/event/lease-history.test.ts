@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Engine } from '../../../src/engine/contract.ts'
 import type { Claim } from '../../../src/engine/execution/claim.ts'
-import { leaseExpiry } from '../../../src/engine/reconcilers/lease-expiry.ts'
+import { leaseExpiry } from '../../../src/engine/duties/lease-expiry.ts'
 import { factory } from '../../support/factory.ts'
 import { setup } from '../../support/setup.ts'
 import { eventsOf, subscriber, take } from './subscriber.ts'

@@ -1,6 +1,6 @@
 // Subscribers of a test, which end with it.
 import { onTestFinished } from 'vitest'
-import { localCaller } from '../../../src/engine/caller.ts'
+import { localCaller } from '../../../src/engine/kernel/caller.ts'
 import type { LogEvent } from '../../../src/engine/event/log-event.ts'
 import { Subscriptions, type SubscribeRequest } from '../../../src/engine/event/subscribe.ts'
 import type { Subscription, Truncated } from '../../../src/engine/event/subscription.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { localCaller } from '../../../src/engine/caller.ts'
+import { localCaller } from '../../../src/engine/kernel/caller.ts'
 import { timeline } from '../../../src/engine/event/timeline.ts'
 import { formatExecutionId, mintExecutionId, parseExecutionId } from '../../../src/model/id.ts'
 import { factory } from '../../support/factory.ts'

@@ -1,7 +1,7 @@
 // Fences that no claim gave, or not to this caller: the same for every write that needs one.
 import { randomUUID } from 'node:crypto'
 import type { Engine } from '../../../src/engine/contract.ts'
-import type { Fence } from '../../../src/engine/fence.ts'
+import type { Fence } from '../../../src/engine/transition/fence.ts'
 import type { ErrorCode } from '../../../src/model/errors.ts'
 import { formatExecutionId, mintExecutionId, parseExecutionId, type ExecutionId } from '../../../src/model/id.ts'
 import { fenceOf, held } from './holder.ts'

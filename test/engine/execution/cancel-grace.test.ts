@@ -4,7 +4,7 @@ import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
-import { claimed, fenceOf } from '../reconcilers/claimed.ts'
+import { claimed, fenceOf } from '../duties/claimed.ts'
 
 test('a running execution is asked first: it goes on, its holder hears of it, and the log tells', async () => {
   const { engine, sql, clock } = await setup()

@@ -7,7 +7,7 @@ import { around } from '../../../src/sql/around.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
-import { suspend, waiting } from '../suspension/waiting.ts'
+import { suspend, waiting } from '../waiting/suspension/waiting.ts'
 import { fenceOf, held, take, worker } from './holder.ts'
 
 /** An engine whose first set is done, after which others have their turn; the reply is lost. */

@@ -1,7 +1,7 @@
 import { expect, inject, test } from 'vitest'
 import type { Engine } from '../../../src/engine/contract.ts'
 import type { RenewRequest } from '../../../src/engine/execution/renew.ts'
-import type { Fence } from '../../../src/engine/fence.ts'
+import type { Fence } from '../../../src/engine/transition/fence.ts'
 import { factory } from '../../support/factory.ts'
 import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'

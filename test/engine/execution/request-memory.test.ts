@@ -4,7 +4,7 @@ import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { walk } from '../flow/walk.ts'
-import { suspend, waiting } from '../suspension/waiting.ts'
+import { suspend, waiting } from '../waiting/suspension/waiting.ts'
 import { fenceOf, held, take } from './holder.ts'
 
 const requestId = 'deploy 7: unblock'

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import { delayedPromoter } from '../../../src/engine/reconcilers/delayed-promoter.ts'
-import { suspensionTimeout } from '../../../src/engine/reconcilers/suspension-timeout.ts'
+import { delayedPromoter } from '../../../src/engine/duties/delayed-promoter.ts'
+import { suspensionTimeout } from '../../../src/engine/duties/suspension-timeout.ts'
 import type { Condition } from '../../../src/model/condition.ts'
 import { mintExecutionId } from '../../../src/model/id.ts'
 import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
-import { answer, suspend, waiting } from '../suspension/waiting.ts'
+import { answer, suspend, waiting } from '../waiting/suspension/waiting.ts'
 import { fenceOf, held, take } from './holder.ts'
 
 test('SUSP-12 an operator resumes at once, and says why', async () => {

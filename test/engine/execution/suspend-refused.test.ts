@@ -1,12 +1,12 @@
 // Suspensions that are refused for what they ask, before anything is written.
 import { expect, test } from 'vitest'
-import type { SuspendRequest } from '../../../src/engine/suspension/request.ts'
+import type { SuspendRequest } from '../../../src/engine/waiting/suspension/request.ts'
 import type { Condition } from '../../../src/model/condition.ts'
 import { mintExecutionId } from '../../../src/model/id.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
-import { suspend, waiting } from '../suspension/waiting.ts'
+import { suspend, waiting } from '../waiting/suspension/waiting.ts'
 import { fenceOf, held } from './holder.ts'
 
 const anySignal: Condition = { kind: 'signal', waitpoint: 'answer' }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { SuspendRequest } from '../../../src/engine/suspension/request.ts'
+import type { SuspendRequest } from '../../../src/engine/waiting/suspension/request.ts'
 import type { Condition } from '../../../src/model/condition.ts'
 import { mintExecutionId } from '../../../src/model/id.ts'
 import { suspensionReasons, type SuspensionReason } from '../../../src/model/suspension.ts'
@@ -7,7 +7,7 @@ import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
-import { answer, suspend, waiting } from '../suspension/waiting.ts'
+import { answer, suspend, waiting } from '../waiting/suspension/waiting.ts'
 import { fenceOf, held, take } from './holder.ts'
 
 const anySignal: Condition = { kind: 'signal', waitpoint: 'answer' }

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { Engine } from '../../../src/engine/contract.ts'
 import type { Claim } from '../../../src/engine/execution/claim.ts'
-import type { SuspendRequest } from '../../../src/engine/suspension/request.ts'
+import type { SuspendRequest } from '../../../src/engine/waiting/suspension/request.ts'
 import type { Condition } from '../../../src/model/condition.ts'
 import { formatWaitpointId, mintExecutionId, type ExecutionId, type WaitpointId } from '../../../src/model/id.ts'
 import { mintUuid } from '../../../src/model/uuid.ts'
@@ -11,7 +11,7 @@ import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
-import { answer, suspend } from '../suspension/waiting.ts'
+import { answer, suspend } from '../waiting/suspension/waiting.ts'
 import { fenceOf, held, take } from './holder.ts'
 
 async function ahead(engine: Engine, key = 'answer') {

@@ -4,7 +4,7 @@
 import { expect } from 'vitest'
 import type { Claim } from '../../../src/engine/execution/claim.ts'
 import type { SubmittedFlow } from '../../../src/engine/flow/submit-graph.ts'
-import { executionDeadline } from '../../../src/engine/reconcilers/execution-deadline.ts'
+import { executionDeadline } from '../../../src/engine/duties/execution-deadline.ts'
 import { endBacklogged, resolveFlows, resolveMoreOfFlows } from '../../../src/engine/dispatch/sets.ts'
 import type { Ending } from '../../../src/model/edge-group.ts'
 import { EngineError } from '../../../src/model/errors.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { leaseExpiry } from '../../../src/engine/reconcilers/lease-expiry.ts'
+import { leaseExpiry } from '../../../src/engine/duties/lease-expiry.ts'
 import { factory } from '../../support/factory.ts'
 import { setup } from '../../support/setup.ts'
 import { take } from '../execution/holder.ts'

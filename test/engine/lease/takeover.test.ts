@@ -1,7 +1,7 @@
 // How an execution goes from one holder to another: by the one claim, after the sweep, or by a grant.
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { leaseExpiry } from '../../../src/engine/reconcilers/lease-expiry.ts'
+import { leaseExpiry } from '../../../src/engine/duties/lease-expiry.ts'
 import { mintExecutionId } from '../../../src/model/id.ts'
 import { factory } from '../../support/factory.ts'
 import { rows } from '../../support/raw.ts'

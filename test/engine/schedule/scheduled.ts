@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { Engine } from '../../../src/engine/contract.ts'
-import { scheduleFire } from '../../../src/engine/reconcilers/schedule-fire.ts'
+import { scheduleFire } from '../../../src/engine/duties/schedule-fire.ts'
 import type { PutScheduleRequest } from '../../../src/engine/schedule/put-request.ts'
 import type { ExecutionId } from '../../../src/model/id.ts'
 import type { Sql } from '../../../src/sql/sql.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { leaseExpiry } from '../../../src/engine/reconcilers/lease-expiry.ts'
+import { leaseExpiry } from '../../../src/engine/duties/lease-expiry.ts'
 import { limits } from '../../../src/model/limits.ts'
 import { refusal } from '../../support/refusal.ts'
 import { rows } from '../../support/raw.ts'

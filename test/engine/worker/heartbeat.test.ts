@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { workerExpiry } from '../../../src/engine/reconcilers/worker-expiry.ts'
+import { workerExpiry } from '../../../src/engine/duties/worker-expiry.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'

@@ -1,0 +1,111 @@
+// One run over some kinds of what is owed: a set of each in a turn, until nothing is left. What is owed meanwhile is its next
+// turn's. What was held is tried again after a short pause, and then left to the reconcilers. A set that fails is swept as
+// they would: what is bad is set aside, and the rest goes on.
+import type { Sql } from '../../sql/sql.ts'
+import { Bell } from '../kernel/bell.ts'
+import type { Duty, Run } from '../kernel/duty.ts'
+import type { Dispatched } from '../dispatch/dispatched.ts'
+import { OwedHead } from '../dispatch/head.ts'
+
+/** One kind of what is owed. */
+export interface Part {
+  /** Of `owed`. */
+  readonly bit: number
+  /** `fromMs`: nothing that is owed since before. */
+  readonly takeSet: (sql: Sql, batch: number, fromMs: number) => Promise<Dispatched>
+  readonly largestSet: number
+  /** Who does it where no process has. */
+  readonly duty: Duty
+}
+
+// Embedded, a set runs on the caller's own thread, so it must end soon.
+const largestEmbeddedSet = 100
+
+// Doubled each time: two seconds in all, by when a reconciler comes by.
+const shortestPauseMs = 2
+const mostPauses = 10
+
+export class DispatchLoop {
+  readonly #sql: Sql
+  readonly #parts: readonly (Part & { readonly head: OwedHead })[]
+  readonly #bits: number
+  /** Hears of each set, and kicks whoever is to go on with it. */
+  readonly #tell: (taken: Dispatched) => void
+  readonly #bell = new Bell()
+  readonly #stopping = new AbortController()
+  #owed = 0
+  #running: Promise<void> | null = null
+
+  constructor(sql: Sql, parts: readonly Part[], tell: (taken: Dispatched) => void) {
+    this.#sql = sql
+    this.#parts = parts.map((part) => ({ ...part, head: new OwedHead() }))
+    this.#bits = parts.reduce((bits, { bit }) => bits | bit, 0)
+    this.#tell = tell
+  }
+
+  /** What it is while it runs; null when nothing is under way. */
+  get running(): Promise<void> | null {
+    return this.#running
+  }
+
+  /** Bits of `owed`, of its own kinds or of others. */
+  kick(owes: number): void {
+    const own = owes & this.#bits
+    if (own === 0 || this.#stopping.signal.aborted) return
+    this.#owed |= own
+    this.#bell.ring()
+    this.#running ??= this.#run()
+  }
+
+  /** Begins no more statements. */
+  stop(): void {
+    this.#stopping.abort()
+  }
+
+  async #run(): Promise<void> {
+    let pauses = 0
+    while (this.#owed !== 0 && !this.#stopping.signal.aborted) {
+      const heldBits = await this.#turn(this.#takeOwed())
+      if (heldBits === 0) pauses = 0
+      if (heldBits === 0 || pauses === mostPauses) continue
+      if (this.#owed === 0) await this.#bell.wait(this.#stopping.signal, shortestPauseMs * 2 ** pauses)
+      // Cut short by something else that is owed, it was none.
+      if (this.#owed === 0) pauses += 1
+      this.#owed |= heldBits
+    }
+    this.#owed = 0
+    this.#running = null
+  }
+
+  #takeOwed(): number {
+    const owes = this.#owed
+    this.#owed = 0
+    return owes
+  }
+
+  /** Answers the kinds of which something was held. */
+  async #turn(owes: number): Promise<number> {
+    let heldBits = 0
+    for (const { bit, takeSet, largestSet, duty, head } of this.#parts) {
+      if ((owes & bit) === 0) continue
+      const batch = this.#sql.kind === 'embedded' ? largestEmbeddedSet : largestSet
+      const fromMs = head.begin(performance.now())
+      const taken = await takeSet(this.#sql, batch, fromMs).catch(() => this.#sweep(duty, batch))
+      head.met(taken.oldestMs, performance.now())
+      this.#tell(taken)
+      if (taken.seen >= batch && taken.done > 0) this.#owed |= bit
+      // One that has done a part of something large says itself that there is more.
+      else if (taken.seen > taken.done && (this.#owed & bit) === 0) heldBits |= bit
+    }
+    return heldBits
+  }
+
+  /** One set, halved as often as it takes. Where that fails too, be it that the connection is gone, nothing was done. */
+  async #sweep(duty: Duty, batch: number): Promise<Dispatched> {
+    const nothing: Run = { processed: 0, errors: 0, isFull: false, readyQueueIds: [] }
+    const run = await duty.runOnce(this.#sql, { batch }).catch(() => nothing)
+    const { processed: done, isFull, readyQueueIds, owes = 0, calledOffIds = [] } = run
+    const seen = isFull ? batch : done
+    return { seen, done, oldestMs: null, readyQueueIds, delayMs: null, backlogged: 0, owes, calledOffIds }
+  }
+}

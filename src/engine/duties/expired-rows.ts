@@ -1,0 +1,27 @@
+// The frame of a duty that clears away rows which ran out and which nobody looks at any more. Such a row stands alone: that
+// it goes changes nothing else, so there is nothing in a set that could be bad.
+import type { Statement } from '../../sql/statement.ts'
+import { asEngineError } from '../kernel/failure.ts'
+import type { Duty } from '../kernel/duty.ts'
+import { scopeOf, type scopeParams } from '../kernel/scope.ts'
+
+export const expiredRow = { cleared_count: 'int8' } as const
+
+export function clearingDuty(
+  duty: Pick<Duty, 'name' | 'watch' | 'intervalMs'> & {
+    readonly act: Statement<typeof scopeParams, typeof expiredRow>
+  },
+): Duty {
+  const { act, ...rest } = duty
+  return {
+    ...rest,
+    runOnce: async (sql, options = {}) => {
+      const scope = scopeOf(options)
+      const rows = await sql.query(act, scope).catch((error: unknown) => {
+        throw asEngineError(error)
+      })
+      const processed = rows[0]!.cleared_count
+      return { processed, errors: 0, isFull: processed >= scope.batch, readyQueueIds: [] }
+    },
+  }
+}

@@ -1,0 +1,113 @@
+// Sweeps of suspensions whose condition must be judged. What is due is looked for first; then it is locked and its facts are
+// read in one round trip, judged here, and written in another.
+import { evaluate, evaluateAtDeadline } from '../../model/condition-evaluate.ts'
+import { mintUuid } from '../../model/uuid.ts'
+import type { Sql } from '../../sql/sql.ts'
+import { statement, type RowOf } from '../../sql/statement.ts'
+import { lockSetCall } from '../transition/lock-set.ts'
+import { factReads, openSuspensionsOf, type OpenSuspension } from '../waiting/suspension/facts.ts'
+import { rearmCall } from '../waiting/suspension/rearm.ts'
+import { judgedAt, takenBy, wakingBy, type Judged } from '../waiting/suspension/satisfied.ts'
+import { takeSignalsCall } from '../transition/take-signals.ts'
+import { timeoutSignalCall } from '../waiting/signal/timeout-signal.ts'
+import { wakeCall, type Waking } from '../transition/wake.ts'
+import { sweepParams, takenUpCall, type sweepRow } from '../kernel/candidate.ts'
+import type { Duty } from '../kernel/duty.ts'
+import { scopeOf } from '../kernel/scope.ts'
+import { sweep, type Steps } from '../kernel/sweep.ts'
+
+// A condition and its signals may be large, and all of a set are here at once.
+const mostJudged = 200
+
+/** `due` is the query for them; it selects `execution_id`. */
+export function judgedSweep(duty: string, lookName: string, due: string): Duty['runOnce'] {
+  const look = statement({
+    name: lookName,
+    params: sweepParams,
+    row: { execution_id: 'uuid' },
+    text: `select execution_id from (${due}) due`,
+  })
+  return (sql, options = {}) => {
+    const steps: Steps = {
+      look: (scope) => sql.query(look, { ...scope, only: [] }),
+      act: async (scope, only) => {
+        const uuids = only.length > 0 ? only : (await steps.look(scope)).map((row) => row.execution_id)
+        return [await wakeDue(sql, duty, uuids)]
+      },
+    }
+    const batch = Math.min(scopeOf(options).batch, mostJudged)
+    return sweep(sql, duty, steps, { ...options, batch })
+  }
+}
+
+async function wakeDue(sql: Sql, duty: string, uuids: readonly string[]): Promise<RowOf<typeof sweepRow>> {
+  if (uuids.length === 0) return { seen: 0, processed: 0, ready_queue_ids: [], owes: 0, called_off_ids: [] }
+  let judged: readonly Due[] = []
+  const [, woken] = await sql.decide([lockSetCall(uuids), ...factReads(uuids)], ([locked, ...facts]) => {
+    const suspensions = openSuspensionsOf(facts)
+    judged = locked.flatMap(({ execution_id: uuid }) => judge(suspensions.get(uuid)))
+    return writesFor(duty, judged, new Map(facts[0].map((row) => [row.execution_id, row.free_signal_no])))
+  })
+  const ready = woken.filter((row) => row.delay_until_ms === null)
+  return {
+    seen: uuids.length,
+    processed: judged.length,
+    ready_queue_ids: [...new Set(ready.map((row) => row.queue_id))],
+    owes: 0,
+    called_off_ids: [],
+  }
+}
+
+interface Due extends Judged {
+  readonly as: 'satisfied' | 'timed_out' | 'waiting'
+}
+
+/** Nothing for what has been resumed, or put off, since it was looked for. */
+function judge(suspension: OpenSuspension | undefined): Due[] {
+  if (suspension === undefined) return []
+  const { condition, facts, wakeAt, timeoutAt, timeoutBehaviour } = suspension
+  const isOver = timeoutAt !== null && timeoutAt < facts.now
+  const isDue = wakeAt !== null && wakeAt <= facts.now
+  if (!isOver && !isDue) return []
+  const verdict = evaluate(condition, facts)
+  if (verdict.satisfied) return [{ suspension, verdict, as: 'satisfied' }]
+  if (!isOver || timeoutBehaviour !== 'auto_resume_with_timeout_signal') return [{ suspension, verdict, as: 'waiting' }]
+  return [{ suspension, verdict: evaluateAtDeadline(condition, facts), as: 'timed_out' }]
+}
+
+/** `freeNumbers`, by the execution's uuid: of the signals that timeouts give. */
+function writesFor(duty: string, judged: readonly Due[], freeNumbers: ReadonlyMap<string, number>) {
+  const now = judgedAt(judged)
+  const timedOut = judged.filter(({ as }) => as === 'timed_out')
+  const waiting = judged.filter(({ as }) => as === 'waiting')
+  const waking = judged.filter(({ as }) => as !== 'waiting')
+  return [
+    timeoutSignalCall(
+      timedOut.map(({ suspension: { uuid, suspensionId } }) => {
+        return { uuid, suspensionId, signalId: mintUuid(), signalNumber: freeNumbers.get(uuid)! }
+      }),
+      duty,
+      now,
+    ),
+    wakeCall(waking.map((item) => wakingOf(duty, item, freeNumbers))),
+    takeSignalsCall(waking.flatMap(takenBy), now),
+    rearmCall(waiting.map(({ suspension, verdict }) => ({ uuid: suspension.uuid, wakeAt: verdict.dueAt }))),
+    takenUpCall(
+      duty,
+      judged.map(({ suspension }) => suspension.uuid),
+    ),
+  ] as const
+}
+
+function wakingOf(duty: string, due: Due, freeNumbers: ReadonlyMap<string, number>): Waking {
+  const waking = wakingBy(duty, due)
+  if (due.as === 'satisfied') return waking
+  return {
+    ...waking,
+    interruption: 'timed_out',
+    delayMs: null,
+    reason: 'suspension_timeout_auto_resume',
+    closeReason: 'timed_out_auto_resume',
+    signalNumbers: [...waking.signalNumbers, freeNumbers.get(waking.uuid)!],
+  }
+}

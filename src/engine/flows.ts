@@ -1,0 +1,75 @@
+// The operations on flows, each for the caller that it is given.
+import type { Sql } from '../sql/sql.ts'
+import type { ForCaller } from './kernel/bound.ts'
+import type { Flows } from './contract.ts'
+import type { Dispatcher } from './duties/dispatcher.ts'
+import { owed } from './kernel/owed.ts'
+import { throwInOurWords } from './kernel/failure.ts'
+import type { Hints } from './kernel/hint.ts'
+import type { QueueRegistry } from './queue/intern.ts'
+import type { TaskRegistry } from './task/registry.ts'
+import { addMember } from './flow/add-member.ts'
+import { closeFlow } from './flow/close.ts'
+import { connect } from './flow/connect.ts'
+import { createFlow } from './flow/create.ts'
+import { describeEdge } from './flow/describe-edge.ts'
+import { describeFlow } from './flow/describe.ts'
+import { listEdges } from './flow/edges.ts'
+import { eligibility } from './flow/eligibility.ts'
+import { getFlowTag } from './flow/get-tag.ts'
+import { flowGraph } from './flow/graph.ts'
+import { listFlows } from './flow/list.ts'
+import type { Turns } from './flow/means.ts'
+import { seal } from './flow/seal.ts'
+import { setFlowTag } from './flow/set-tag.ts'
+import { cancelFlow } from './flow/cancel.ts'
+import { submitGraph } from './flow/submit-graph.ts'
+import { flowTimeline } from './flow/timeline.ts'
+import { upstreamResults } from './flow/upstream-results.ts'
+import { waitForFlow } from './flow/wait.ts'
+
+interface Shared {
+  /** For reads, its errors in our words; `raw` for what is sent again when it must. */
+  readonly sql: Sql
+  readonly raw: Sql
+  readonly queues: QueueRegistry
+  readonly tasks: TaskRegistry
+  readonly hints: Hints
+  readonly turns: Turns
+  readonly dispatcher: Dispatcher
+  readonly onOwed: (owes: number) => void
+}
+
+export function flowOperations({
+  sql,
+  raw,
+  queues,
+  tasks,
+  hints,
+  turns,
+  dispatcher,
+  onOwed,
+}: Shared): ForCaller<Flows> {
+  const means = { sql: raw, queues, tasks, hints, turns, onOwed: () => onOwed(owed.flow) }
+  return {
+    create: (caller, request) => createFlow(means, caller, request).catch(throwInOurWords),
+    addMember: (caller, request) => addMember(means, caller, request).catch(throwInOurWords),
+    connect: (caller, request) => connect(means, caller, request).catch(throwInOurWords),
+    seal: (caller, request) => seal(means, caller, request).catch(throwInOurWords),
+    close: (caller, request) => closeFlow(means, caller, request).catch(throwInOurWords),
+    submitGraph: (caller, request) => submitGraph(means, caller, request).catch(throwInOurWords),
+    describe: (caller, flowId) => describeFlow(sql, caller, flowId),
+    list: (caller, request = {}) => listFlows(sql, caller, request),
+    graph: (caller, flowId, request = {}) => flowGraph(sql, caller, flowId, request),
+    edges: (caller, flowId, request = {}) => listEdges(sql, caller, flowId, request),
+    describeEdge: (caller, flowId, edgeId) => describeEdge(sql, caller, flowId, edgeId),
+    upstreamResults: (caller, executionId, request = {}) => upstreamResults(sql, caller, executionId, request),
+    eligibility: (caller, executionId) => eligibility(sql, caller, executionId),
+    wait: (caller, flowId, request = {}) => waitForFlow(sql, hints, caller, flowId, request),
+    timeline: (caller, flowId, request = {}) => flowTimeline(sql, caller, flowId, request),
+    setTag: (caller, flowId, key, value) => setFlowTag(sql, caller, flowId, key, value),
+    getTag: (caller, flowId, key) => getFlowTag(sql, caller, flowId, key),
+    cancel: (caller, request) =>
+      cancelFlow({ sql: raw, dispatcher, hints, onOwed }, caller, request).catch(throwInOurWords),
+  }
+}

@@ -1,0 +1,31 @@
+import { parseActor } from '../../model/actor.ts'
+import type { Caller } from '../../model/caller.ts'
+import { EngineError } from '../../model/errors.ts'
+import { checkNamespace } from '../../model/name.ts'
+
+export type { Caller, CallerOptions } from '../../model/caller.ts'
+
+/** Where it does not matter by which key the caller was admitted. */
+export type Acting = Pick<Caller, 'namespace' | 'actor'>
+
+export const localCaller: Caller = { namespace: null, actor: 'local', keyId: null }
+
+/** Who created something, when the request does not say. */
+export function creatorOf({ actor }: Acting): string {
+  const { name, onBehalfOf } = parseActor(actor)
+  return onBehalfOf ?? name
+}
+
+/** The namespace that something new belongs to: the one asked for, else the caller's, else `default`. */
+export function namespaceFor(caller: Acting, wanted: string | undefined): string {
+  if (wanted === undefined) return caller.namespace ?? 'default'
+  checkNamespace(wanted)
+  if (caller.namespace !== null && caller.namespace !== wanted) {
+    throw new EngineError(
+      'namespace_mismatch',
+      `namespace is '${wanted}', but this caller is bound to '${caller.namespace}'; omit the namespace, or use the caller's`,
+      { bound: caller.namespace, wanted },
+    )
+  }
+  return wanted
+}

@@ -1,0 +1,37 @@
+// Statements that are sent again: because the log had no block for their event, because another transaction came first, or
+// because the reply was lost. Nothing is done twice by it: ids are minted before the first send, and a write that finds its
+// own effect says so. What could not find it, because others may have moved on from there, is sent only once.
+import { isConnectionLost, sqlState } from '../../sql/errors.ts'
+import type { Sql } from '../../sql/sql.ts'
+import { ensureEventBlock, lacksEventBlock } from './log-block.ts'
+
+// Bounded, because each way to be sent again could in theory repeat.
+const maxTries = 4
+
+/** What is known of earlier sends of the same items; kept by the caller over halves and lone sends. */
+export interface Sending {
+  /** A reply was lost: what was sent may have been done. */
+  again: boolean
+  /** A lost reply is thrown: sent again, it would do more than the call asked for. */
+  readonly onlyOnce?: boolean
+}
+
+export async function untilSent<T>(sql: Sql, sending: Sending, send: (again: boolean) => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await send(sending.again)
+    } catch (error) {
+      if (tries === maxTries) throw error
+      if (lacksEventBlock(error)) await ensureEventBlock(sql)
+      else if (isConnectionLost(error) && sending.onlyOnce !== true) sending.again = true
+      else if (!isRaceLost(error)) throw error
+    }
+  }
+}
+
+// Serialisation failure, deadlock, or a row that another transaction inserted first: nothing was written, and the next
+// try, with its new snapshot, meets the winner's rows.
+function isRaceLost(error: unknown): boolean {
+  const state = sqlState(error)
+  return state === '40001' || state === '40P01' || state === '23505'
+}

@@ -1,0 +1,30 @@
+// A process that runs notices when the schema is migrated beyond its code: a later deploy has run a migration whose `oldest_code` is
+// newer. From then on it claims nothing, and its server is not ready. What it holds is finished as well as it can be.
+//
+// The ledger is read with what is read anyway: heartbeats of workers, and the time that probes of a server ask for.
+import { codeVersion } from '../../model/version.ts'
+import { refuseOldCode, type LedgerEntry } from '../../sql/ledger.ts'
+import { asEngineError } from './failure.ts'
+
+export class SchemaGuard {
+  readonly #schema: string
+  #ledger: readonly LedgerEntry[] = []
+
+  constructor(schema: string) {
+    this.#schema = schema
+  }
+
+  /** What the ledger says now. */
+  notice(ledger: readonly LedgerEntry[]): void {
+    this.#ledger = ledger
+  }
+
+  /** Throws `code_too_old` when the schema needs newer code than this. */
+  check(): void {
+    try {
+      refuseOldCode(this.#ledger, this.#schema, codeVersion)
+    } catch (error) {
+      throw asEngineError(error)
+    }
+  }
+}

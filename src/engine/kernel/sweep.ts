@@ -1,0 +1,206 @@
+// The frame of a sweep: one set at a time, and one bad row does not stop the others. A set that the database refuses for
+// its data is halved until the bad row stands alone; that row is set aside with a back-off, which the query for what is
+// due leaves out.
+import { EngineError } from '../../model/errors.ts'
+import { formatExecutionId } from '../../model/id.ts'
+import { sqlState } from '../../sql/errors.ts'
+import { silent, type Logger } from '../../sql/logger.ts'
+import type { Sql } from '../../sql/sql.ts'
+import { statement, type RowOf, type Statement } from '../../sql/statement.ts'
+import { asEngineError } from './failure.ts'
+import { untilSent } from './resend.ts'
+import { sweepParams, type sweepRow } from './candidate.ts'
+import type { Duty, Run, RunOptions } from './duty.ts'
+import { scopeOf, type Scope } from './scope.ts'
+
+/** A duty that sweeps executions when a timer goes off: `due` is the query for them, `act` the statement that it begins. */
+export function sweepingDuty(
+  duty: Pick<Duty, 'name' | 'intervalMs'> & {
+    readonly timer: string
+    readonly due: string
+    readonly act: Statement<typeof sweepParams, typeof sweepRow>
+  },
+): Duty {
+  const { name, intervalMs, timer, due, act } = duty
+  const steps = sweepSteps(name, due, act)
+  return {
+    name,
+    watch: { column: timer, isPrompt: true },
+    intervalMs,
+    runOnce: (sql, options) => sweep(sql, name, steps(sql), options),
+  }
+}
+
+export function sweepSteps(
+  name: string,
+  due: string,
+  act: Statement<typeof sweepParams, typeof sweepRow>,
+): (sql: Sql) => Steps {
+  const look = statement({
+    name: `duty.${name}.due`,
+    params: sweepParams,
+    row: { execution_id: 'uuid' },
+    text: `select execution_id from (${due}) due`,
+  })
+  return (sql) => ({
+    act: (scope, only) => sql.query(act, { ...scope, only }),
+    look: (scope) => sql.query(look, { ...scope, only: [] }),
+  })
+}
+
+export interface Steps {
+  /** Acts on these and no others; on what is due when there are none. */
+  act(scope: Scope, only: readonly string[]): Promise<RowOf<typeof sweepRow>[]>
+  look(scope: Scope): Promise<readonly { readonly execution_id: string }[]>
+  /** Where it sweeps something else than executions. Null when that is gone meanwhile. */
+  setAside?(id: string, error: string): Promise<SetAside | null>
+}
+
+export interface SetAside {
+  /** As the log names it. */
+  readonly subject: string
+  readonly retryInMs: number
+  readonly failureCount: number
+}
+
+/** A row that this process cannot make sense of, though the database can. */
+export class RowFault extends Error {}
+
+export async function sweep(sql: Sql, duty: string, steps: Steps, options: RunOptions = {}): Promise<Run> {
+  const run = new Sweep(sql, duty, steps, scopeOf(options), options.logger ?? silent)
+  try {
+    await run.go()
+  } catch (error) {
+    throw asEngineError(error)
+  }
+  return run.report()
+}
+
+/** One run under way: what it has done so far. */
+class Sweep {
+  readonly #sql: Sql
+  readonly #duty: string
+  readonly #steps: Steps
+  readonly #scope: Scope
+  readonly #logger: Logger
+  readonly #readyQueueIds = new Set<number>()
+  #seen = 0
+  #processed = 0
+  #errors = 0
+  #owes = 0
+  readonly #calledOffIds: string[] = []
+
+  constructor(sql: Sql, duty: string, steps: Steps, scope: Scope, logger: Logger) {
+    this.#sql = sql
+    this.#duty = duty
+    this.#steps = steps
+    this.#scope = scope
+    this.#logger = logger
+  }
+
+  async go(): Promise<void> {
+    if ((await this.#fault([])) === null) return
+    const found = await this.#steps.look(this.#scope)
+    await this.#halve(found.map((row) => row.execution_id))
+  }
+
+  async #halve(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return
+    const fault = await this.#fault(ids)
+    if (fault === null) return
+    if (ids.length === 1) return this.#setAside(ids[0]!, fault)
+    const middle = Math.ceil(ids.length / 2)
+    await this.#halve(ids.slice(0, middle))
+    await this.#halve(ids.slice(middle))
+  }
+
+  // When others hold all that is due, the next run would find the same.
+  report(): Run {
+    const isFull = this.#seen >= this.#scope.batch && this.#processed + this.#errors > 0
+    return {
+      processed: this.#processed,
+      errors: this.#errors,
+      isFull,
+      readyQueueIds: [...this.#readyQueueIds],
+      ...(this.#owes !== 0 && { owes: this.#owes }),
+      ...(this.#calledOffIds.length > 0 && { calledOffIds: this.#calledOffIds }),
+    }
+  }
+
+  async #fault(only: readonly string[]): Promise<Error | null> {
+    try {
+      const [row] = await untilSent(this.#sql, { again: false }, () => this.#steps.act(this.#scope, only))
+      this.#seen += row!.seen
+      this.#processed += row!.processed
+      for (const id of row!.ready_queue_ids) this.#readyQueueIds.add(id)
+      this.#owes |= row!.owes
+      this.#calledOffIds.push(...row!.called_off_ids)
+      return null
+    } catch (error) {
+      if (error instanceof Error && isDataFault(error)) return error
+      throw error
+    }
+  }
+
+  async #setAside(id: string, fault: Error): Promise<void> {
+    this.#seen++
+    this.#errors++
+    const error = fault.message.slice(0, 1000)
+    const aside = await (this.#steps.setAside?.(id, error) ?? this.#setExecutionAside(id, error))
+    if (aside === null) return
+    const { subject, retryInMs, failureCount } = aside
+    this.#logger.error(
+      `duty ${this.#duty} cannot process ${subject}: ${fault.message}. ` +
+        `The row is quarantined and retried in ${retryInMs} ms (failure ${failureCount})`,
+    )
+  }
+
+  async #setExecutionAside(id: string, error: string): Promise<SetAside | null> {
+    const [row] = await this.#sql.query(setAside, { duty: this.#duty, subject_id: id, error })
+    if (row === undefined) return null
+    const execution = `execution ${formatExecutionId(row.partition_key, id)}, attempt ${row.attempt_index}`
+    const subject = row.timeout === null ? execution : `${execution}, timeout behaviour ${row.timeout}`
+    return { subject, retryInMs: row.retry_in_ms, failureCount: row.failure_count }
+  }
+}
+
+// From ten seconds, doubled with each failure, to an hour. An execution that is gone meanwhile is not set aside. What the
+// deadline of its suspension would have done is told where there is one.
+const setAside = statement({
+  name: 'duty.set-aside',
+  params: { duty: 'text', subject_id: 'uuid', error: 'text' },
+  row: { partition_key: 'int2', attempt_index: 'int4', timeout: 'text?', failure_count: 'int4', retry_in_ms: 'int8' },
+  text: `
+with subject as materialized (
+  select e.execution_id, e.partition_key, e.attempt_index, coalesce(s.failure_count, 0) + 1 as failure_count,
+    case when u.timeout_at_ms is null then null when u.escalated_at_ms is null then u.timeout_behavior
+      else u.second_behavior end::text as timeout
+  from flowfabric.ff_exec_core e
+  left join flowfabric.ff_suspension_current u on u.execution_id = any (array[e.execution_id])
+  left join flowfabric.ff_set_aside s on s.duty = $1 and s.subject_id = e.execution_id
+  where e.execution_id = $2
+),
+delayed as materialized (
+  select j.*, least(3600000, 10000 * power(2, least(j.failure_count - 1, 20)))::int8 as retry_in_ms
+  from subject j
+),
+written as (
+  insert into flowfabric.ff_set_aside (duty, subject_id, failure_count, retry_at_ms, error)
+  select $1, execution_id, failure_count, flowfabric.ff_now_ms() + retry_in_ms, $3
+  from delayed
+  on conflict (duty, subject_id) do update
+  set failure_count = excluded.failure_count, retry_at_ms = excluded.retry_at_ms, error = excluded.error
+)
+select partition_key, attempt_index, timeout, failure_count, retry_in_ms
+from delayed`,
+})
+
+// Values out of range, constraints, limits of the server, exceptions raised by triggers: faults of some row. A lost
+// connection, a missing right or a full disk is a fault of them all.
+const dataFaults = ['21', '22', '23', '44', '54', 'P0']
+
+function isDataFault(error: Error): boolean {
+  if (error instanceof RowFault) return true
+  if (EngineError.is(error)) return false
+  return dataFaults.includes(sqlState(error)?.slice(0, 2) ?? '')
+}

@@ -1,0 +1,210 @@
+// The fence: who may write to a running execution. A worker's write names the lease that it was given; the statement that
+// writes locks the execution, and goes on only when that lease is still the execution's and has not run out.
+//
+// The execution's row is locked, so its lease id and epoch are the latest. The expiry is read from the lease's row as the
+// statement's snapshot has it, and only a renewal changes it while the execution is held, to a later time: an expiry that
+// has not passed is therefore true, and one that has passed is looked at again, alone, after both rows are locked.
+import { EngineError } from '../../model/errors.ts'
+import { formatExecutionId, parseExecutionId, type ExecutionId } from '../../model/id.ts'
+import { show } from '../../model/text.ts'
+import { statement } from '../../sql/statement.ts'
+import type { Caller } from '../kernel/caller.ts'
+import { clockAfter } from '../kernel/after-lock.ts'
+import { hasMoreToClose } from './ending.ts'
+
+/** What a claim gives and every write of its holder names. */
+export interface Fence {
+  readonly executionId: string
+  readonly leaseId: string
+  readonly leaseEpoch: number
+}
+
+/** A checked fence, as the statements take it. */
+export interface Held {
+  readonly executionId: ExecutionId
+  readonly partition: number
+  readonly uuid: string
+  readonly namespace: string | null
+  readonly leaseId: string
+  readonly leaseEpoch: number
+  readonly actor: string
+}
+
+const uuidForm = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
+
+export function checkFence(caller: Caller, { executionId, leaseId, leaseEpoch }: Fence): Held {
+  const { partition, uuid } = parseExecutionId(executionId)
+  if (leaseId === undefined || leaseEpoch === undefined) {
+    const sentence = `a write to ${executionId} needs the leaseId and leaseEpoch that its claim returned`
+    throw new EngineError('fence_required', sentence, { executionId })
+  }
+  if (typeof leaseId !== 'string' || !uuidForm.test(leaseId)) {
+    const sentence = `leaseId is ${show(leaseId)}; it must be the leaseId that the claim returned`
+    throw new EngineError('invalid_input', sentence, { field: 'leaseId' })
+  }
+  if (!Number.isSafeInteger(leaseEpoch) || leaseEpoch < 1) {
+    const sentence = `leaseEpoch is ${show(leaseEpoch)}; it must be the leaseEpoch that the claim returned`
+    throw new EngineError('invalid_input', sentence, { field: 'leaseEpoch' })
+  }
+  return {
+    executionId: formatExecutionId(partition, uuid),
+    partition,
+    uuid,
+    namespace: caller.namespace,
+    leaseId,
+    leaseEpoch,
+    actor: caller.actor,
+  }
+}
+
+/** `$1` to `$6` of every fenced statement. */
+export const fenceParams = {
+  execution_ids: 'uuid[]',
+  partition_keys: 'int2[]',
+  namespaces: 'text?[]',
+  lease_ids: 'uuid[]',
+  lease_epochs: 'int8[]',
+  actors: 'text[]',
+} as const
+
+export function fenceValues(items: readonly Held[]) {
+  return {
+    execution_ids: items.map((item) => item.uuid),
+    partition_keys: items.map((item) => item.partition),
+    namespaces: items.map((item) => item.namespace),
+    lease_ids: items.map((item) => item.leaseId),
+    lease_epochs: items.map((item) => item.leaseEpoch),
+    actors: items.map((item) => item.actor),
+  }
+}
+
+/** The columns of a CTE `input` that `fenceParams` fill, before the operation's own and `ordinal`. */
+export const fenceInput = 'execution_id, partition_key, namespace, given_lease_id, given_epoch, actor'
+
+/**
+ * Follows the CTE `input`. Gives `verdict`: what was locked, in the order of ids and passing over what others hold, with
+ * the operation's own columns of the input, `now_ms`, read after the lock, and `is_held`, the fence's answer.
+ */
+export function fenced(...own: readonly string[]): string {
+  return `${lockedBy('', own)},
+${verdictWhere('true')}`
+}
+
+/**
+ * For a write that may end the execution, and in most cases closes nothing else with it. An execution with more to close is
+ * not `is_held` but `has_more`: it is left to the statement's whole form, and all others pay nothing for it.
+ */
+export function fencedPlain(...own: readonly string[]): string {
+  return `${lockedBy('', own)},
+${verdictWhere(`t.attached & ${hasMoreToClose} = 0`)}`
+}
+
+/**
+ * For a completion: the lease is taken away as it is judged. Gives `released`, of what was held the operation's own columns, the
+ * lease's, `now_ms`, and `execution_row`, the place of the locked row; so that each row is looked up once (measured: a seventh of
+ * a completion in sets). `releasedAnswer` tells the rest.
+ *
+ * What was changed since the statement began stands in a place that it does not see, and is passed over: `seen_row` is where it
+ * stood.
+ */
+export function fencedToRelease(...own: readonly string[]): string {
+  const kept = ['actor', ...own].map((column) => `t.${column}`).join(', ')
+  return `
+target as materialized (
+  select ${answeredFrom}, seen.ctid as seen_row, e.ctid as execution_row, ${given(own)}
+  from input i
+  join flowfabric.ff_exec_core seen on seen.execution_id = any (array[i.execution_id])
+  join flowfabric.ff_exec_core e
+    on e.ctid = seen.ctid
+    and e.partition_key = i.partition_key
+    and (i.namespace is null or e.namespace = i.namespace)
+  order by i.execution_id
+  for no key update of e skip locked
+),
+${clock},
+released as (
+  delete from flowfabric.ff_lease l
+  using target t
+  cross join clock k
+  where t.execution_row = t.seen_row and t.attached & ${hasMoreToClose} = 0
+    and l.execution_id = any (array[t.execution_id]) and ${isHeldSql('t', 't')}
+  returning t.execution_id, t.execution_row, t.attached, ${kept}, k.now_ms, l.is_continued, l.lease_id, l.lease_epoch,
+    l.expires_at_ms, l.attempt_type, l.attempt_started_at_ms, l.worker_id, l.worker_instance_id
+)`
+}
+
+/**
+ * The whole form. It passes over what was changed since the statement began, by its `xmin`: a waitpoint that came with the
+ * change could not be seen, and would stay open.
+ */
+export function fencedWhole(...own: readonly string[]): string {
+  const unchanged = `
+  join flowfabric.ff_exec_core seen on seen.execution_id = any (array[i.execution_id]) and seen.xmin = e.xmin`
+  return `${lockedBy(unchanged, own)},
+${verdictWhere('true')}`
+}
+
+const answeredFrom = `e.execution_id, e.lease_id, e.lease_epoch, e.lifecycle_phase, e.attempt_state, e.interruption,
+    e.public_state, e.attempt_index as found_attempt, e.attached, e.delay_until_ms`
+const leftFrom = `${answeredFrom}, e.partition_key, e.ownership_state, e.eligibility_state, e.queue_id, e.priority, e.rank,
+    e.retry_count, e.cancel_requested_at_ms, e.cancellation_reason, e.cancelled_by, e.stop_outcome`
+
+/** Of `input i`: what the fence is held against, and the operation's own columns. */
+function given(own: readonly string[]): string {
+  return ['ordinal', 'given_lease_id', 'given_epoch', 'actor', ...own].map((column) => `i.${column}`).join(', ')
+}
+
+function lockedBy(condition: string, own: readonly string[]): string {
+  return `
+target as materialized (
+  select ${leftFrom}, ${given(own)}
+  from input i
+  join flowfabric.ff_exec_core e
+    on e.execution_id = any (array[i.execution_id])
+    and e.partition_key = i.partition_key
+    and (i.namespace is null or e.namespace = i.namespace)${condition}
+  order by i.execution_id
+  for no key update of e skip locked
+)`
+}
+
+/** The fence's one rule, of an execution's row, the row with what was given, its lease `l` and the clock `k`. */
+export function isHeldSql(execution: string, given: string): string {
+  return `${execution}.lifecycle_phase = 'active' and ${execution}.lease_id = ${given}.given_lease_id
+      and ${execution}.lease_epoch = ${given}.given_epoch and l.expires_at_ms > k.now_ms`
+}
+
+const clock = clockAfter('target')
+
+function verdictWhere(isOurs: string): string {
+  const isHeld = isHeldSql('t', 't')
+  return `
+${clock},
+verdict as materialized (
+  select t.*, k.now_ms, l.is_started,
+    coalesce(t.lease_id = t.given_lease_id and t.lease_epoch = t.given_epoch, false) as is_last_holder,
+    coalesce(${isHeld} and ${isOurs}, false) as is_held,
+    coalesce(${isHeld} and not (${isOurs}), false) as has_more
+  from target t
+  cross join clock k
+  left join flowfabric.ff_lease l on l.execution_id = any (array[t.execution_id])
+)`
+}
+
+/** Before a fenced statement that is sent alone: waits for the execution's holder, and for a renewal under way. */
+export const lockHeld = statement({
+  name: 'fence.lock',
+  params: { execution_id: 'uuid' },
+  row: {},
+  text: `
+with execution as materialized (
+  select execution_id
+  from flowfabric.ff_exec_core
+  where execution_id = $1
+  for no key update
+)
+select
+from execution e
+join flowfabric.ff_lease l on l.execution_id = any (array[e.execution_id])
+for no key update of l`,
+})

@@ -1,0 +1,137 @@
+// What a fenced statement answers: for each item that its write went through, or what was found instead, from which the error
+// is made.
+import { EngineError, type DetailsOf } from '../../model/errors.ts'
+import {
+  isEnded,
+  outcomeOfPublicState,
+  type AttemptState,
+  type Interruption,
+  type PublicState,
+} from '../../model/state.ts'
+import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
+import { owedBySql } from '../kernel/owed.ts'
+import { hasMoreToClose } from './ending.ts'
+import { isHeldSql, type Held } from './fence.ts'
+
+const answerColumns = `v.ordinal, v.is_held, v.has_more, v.is_last_holder, v.lease_epoch, v.public_state,
+  v.found_attempt, v.attempt_state, v.interruption, v.delay_until_ms, ${owedBySql('v.attached')} as owes`
+
+/** What anybody needs to know who looks whether a lease still holds. */
+export const fenceRow = {
+  ordinal: 'int8',
+  is_held: 'bool',
+  is_last_holder: 'bool',
+  lease_epoch: 'int8',
+  /** As it was found. */
+  public_state: oneOf<PublicState>(),
+  found_attempt: 'int4',
+  interruption: oneOf<Interruption>(),
+} as const
+
+/** What every fenced statement answers, for each item whose execution exists and is not held by another transaction. */
+export const fencedRow = {
+  ...fenceRow,
+  /** Held too, and nothing was written: it has more to close than this form of the statement closes. */
+  has_more: 'bool',
+  attempt_state: oneOf<AttemptState>(),
+  delay_until_ms: 'int8?',
+  /** What it owes others if the write has ended it. */
+  owes: 'int4',
+} as const
+
+export type FencedRow = RowOf<typeof fencedRow>
+
+/**
+ * The end of a fenced statement, from `verdict` or a CTE with all its rows and the operation's `own` columns. Nothing is joined
+ * to it: two sets without an index would be compared each with each. What was passed over is told by `findPassedOver`; in
+ * every statement it would be a tenth of a completion of one (measured).
+ */
+export function fencedAnswer(from: string, ...own: readonly string[]): string {
+  return `select ${[answerColumns, ...own.map((name) => `v.${name}`)].join(', ')}
+from ${from} v`
+}
+
+/** The ordinal of the one row that answers for the whole set. */
+export const wholeSet = 0
+
+const written = `, written as materialized (
+  select count(*) = cardinality($1::uuid[]) as is_whole, bit_or(${owedBySql('attached')}) as owes`
+
+const answerForAll = `
+select ${wholeSet}::int8 as ordinal, true as is_held, false as has_more, true as is_last_holder,
+  null::int8 as lease_epoch,
+  null::flowfabric.ff_public_state as public_state, null::int4 as found_attempt, null::flowfabric.ff_attempt_state as attempt_state,
+  null::flowfabric.ff_interruption as interruption, null::int8 as delay_until_ms, owes
+from written
+where is_whole
+union all
+select ${answerColumns}`
+
+/**
+ * The end of a fenced statement that has nothing more to say than that it wrote. When it wrote for every item, which is
+ * the rule, one row says so for them all (measured: a fifth of this process's work on a set of 500).
+ */
+export const writtenAnswer = `${written}
+  from verdict
+  where is_held
+)${answerForAll}
+from verdict v
+where not (select is_whole from written)`
+
+/** The same, after `fencedToRelease`. */
+export const releasedAnswer = `${written}
+  from released
+)${answerForAll}
+from (
+  select t.*, t.execution_id in (select execution_id from released) as is_held,
+    coalesce(t.lease_id = t.given_lease_id and t.lease_epoch = t.given_epoch, false) as is_last_holder,
+    t.attached & ${hasMoreToClose} <> 0 and exists (
+      select
+      from flowfabric.ff_lease l
+      cross join clock k
+      where l.execution_id = any (array[t.execution_id]) and ${isHeldSql('t', 't')}) as has_more
+  from target t
+  where t.execution_row = t.seen_row
+) v
+where not (select is_whole from written)`
+
+/** Of what a fenced statement gave no answer for: what exists, and was therefore held by another transaction. */
+export const findPassedOver = statement({
+  name: 'fence.passed-over',
+  params: { execution_ids: 'uuid[]', partition_keys: 'int2[]', namespaces: 'text?[]' },
+  row: { ordinal: 'int8' },
+  text: `
+select i.ordinal
+from unnest($1::uuid[], $2::int2[], $3::text[]) with ordinality as i (execution_id, partition_key, namespace, ordinal)
+join flowfabric.ff_exec_core e
+  on e.execution_id = any (array[i.execution_id])
+  and e.partition_key = i.partition_key
+  and (i.namespace is null or e.namespace = i.namespace)`,
+})
+
+/** Why a write that was not let through has lost its lease. Comes after the check for a repeat. */
+export function lostLease({ executionId, leaseId, leaseEpoch }: Held, row: RowOf<typeof fenceRow>): EngineError {
+  const details = { executionId, publicState: row.public_state, leaseEpoch, currentLeaseEpoch: row.lease_epoch }
+  if (isEnded(row.public_state)) {
+    const sentence = `execution ${executionId} is ${row.public_state}; stop working on it`
+    const ending: DetailsOf<'execution_not_active'> = {
+      ...details,
+      lifecyclePhase: 'terminal',
+      terminalOutcome: outcomeOfPublicState(row.public_state),
+      attemptIndex: row.found_attempt,
+    }
+    return new EngineError('execution_not_active', sentence, ending)
+  }
+  if (row.is_last_holder) {
+    if (row.interruption === 'revoked') {
+      return new EngineError('lease_revoked', `the lease on ${executionId} was revoked; stop working on it`, details)
+    }
+    if (row.interruption === 'lapsed' || row.public_state === 'active') {
+      return new EngineError('lease_expired', `the lease on ${executionId} has expired; stop working on it`, details)
+    }
+    const sentence = `the lease on ${executionId} has ended, and the execution is ${row.public_state}; stop working on it`
+    return new EngineError('stale_lease', sentence, details)
+  }
+  const sentence = `lease ${leaseId} (epoch ${leaseEpoch}) is not the lease of ${executionId} (epoch ${row.lease_epoch}); stop working on it`
+  return new EngineError('stale_lease', sentence, details)
+}

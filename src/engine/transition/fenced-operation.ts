@@ -1,0 +1,217 @@
+// What complete, fail, delay, release and a holder's cancel have in common: a set of fenced writes, each of which goes through,
+// repeats what its holder did before, or has lost its lease.
+import { EngineError } from '../../model/errors.ts'
+import { call, type Call, type Sql } from '../../sql/sql.ts'
+import { statement, type RowOf } from '../../sql/statement.ts'
+import { lockHeld, type Held } from './fence.ts'
+import { findPassedOver, lostLease, wholeSet, type FencedRow } from './fenced-answer.ts'
+import { held, type Outcome, type SetOperation } from '../kernel/merge.ts'
+import type { MoreToClose } from './more-to-close.ts'
+
+export interface FencedOperation<Item extends Held, Row extends FencedRow, Answer> {
+  callOf(items: readonly Item[]): Call
+  /** The form that also closes what an execution may have besides itself, where the first leaves that out. */
+  wholeCallOf?(items: readonly Item[]): Call
+  /** Those known to need it, which are not sent through the first form. */
+  readonly more?: MoreToClose
+  /** The write went through. */
+  answer(item: Item, row: Row): Answer
+  /** What the same holder's earlier write answered, from the record that it left; null when it left something else. */
+  repeat(item: Item, record: LeaseRecord): Answer | null
+  /** The queue into which the write has put the execution back, to be claimed at once. */
+  readyQueueOf?(row: Row): number | null
+  onReady?(queueIds: Iterable<number>): void
+  /** Whether the write has ended it. */
+  hasEnded?(row: Row): boolean
+  /** Hears what those that it ended owe others. */
+  onOwed?(owes: number): void
+}
+
+const leaseRecord = {
+  ordinal: 'int8',
+  /** Of its attempt; null when another holder of the same attempt has written over it. */
+  outcome: 'text?',
+  failure_category: 'text?',
+  next_at_ms: 'int8?',
+  /** The transition that ended the lease, and when. */
+  left_as: 'text?',
+  left_at_ms: 'int8?',
+  cancel_requested: 'bool',
+} as const
+
+/** How a lease ended. The execution itself forgets it: a delay that is over leaves no time behind. */
+export type LeaseRecord = RowOf<typeof leaseRecord>
+
+// The attempt's record is found by the lease: of an attempt that was interrupted and taken over it is that of the last
+// holder, and an ending writes over how it was interrupted. The log has kept both.
+const recordsOfLeases = statement({
+  name: 'attempt.of-leases',
+  params: { execution_ids: 'uuid[]', lease_ids: 'uuid[]', lease_epochs: 'int8[]' },
+  row: leaseRecord,
+  text: `
+select i.ordinal, a.outcome, a.failure_category, a.next_at_ms, h.left_as, h.left_at_ms, h.cancel_requested
+from unnest($1::uuid[], $2::uuid[], $3::int8[]) with ordinality as i (execution_id, lease_id, lease_epoch, ordinal)
+left join flowfabric.ff_attempt a
+  on a.execution_id = any (array[i.execution_id]) and a.lease_id = i.lease_id and a.lease_epoch = i.lease_epoch
+cross join lateral (
+  select max(v.event_type::text) filter (where v.lease_effect in ('expired', 'revoked')) as left_as,
+    max(v.occurred_at_ms) filter (where v.lease_effect in ('expired', 'revoked')) as left_at_ms,
+    coalesce(bool_or(v.event_type = 'cancel_requested'), false) as cancel_requested
+  from flowfabric.ff_event v
+  where v.execution_id = any (array[i.execution_id]) and v.lease_id = i.lease_id and v.lease_epoch = i.lease_epoch
+) h`,
+})
+
+export function fencedSet<Item extends Held, Row extends FencedRow, Answer>(
+  sql: Sql,
+  operation: FencedOperation<Item, Row, Answer>,
+): SetOperation<Item, Answer> {
+  return {
+    keyOf: (item) => item.uuid,
+    async send(items) {
+      const whole = items.flatMap(({ uuid }, index) => (operation.more?.take(uuid) === true ? [index + 1] : []))
+      const rows = await (whole.length === 0
+        ? sendPlain(sql, operation, items)
+        : sendBoth(sql, operation, items, whole))
+      return judge(sql, operation, items, await closeMore(sql, operation, items, rows), false)
+    },
+    async sendAlone(item, _again, lockTimeoutMs) {
+      const write = operation.wholeCallOf?.([item]) ?? operation.callOf([item])
+      const calls = [call(lockHeld, { execution_id: item.uuid }), write]
+      const [, rows] = await sql.pipeline(calls, { lockTimeoutMs })
+      return (await judge(sql, operation, [item], rows as unknown as Row[], true))[0]!
+    },
+  }
+}
+
+async function sendPlain<Item extends Held, Row extends FencedRow, Answer>(
+  sql: Sql,
+  operation: FencedOperation<Item, Row, Answer>,
+  items: readonly Item[],
+): Promise<readonly Row[]> {
+  const [rows] = await sql.pipeline([operation.callOf(items)])
+  return rows as unknown as readonly Row[]
+}
+
+/** Items at the ordinals `whole` go through the whole form, in the same round trip as the others through the first. */
+async function sendBoth<Item extends Held, Row extends FencedRow, Answer>(
+  sql: Sql,
+  operation: FencedOperation<Item, Row, Answer>,
+  items: readonly Item[],
+  whole: readonly number[],
+): Promise<readonly Row[]> {
+  const isWhole = new Set(whole)
+  const plain = items.flatMap((_, index) => (isWhole.has(index + 1) ? [] : [index + 1]))
+  const closing = operation.wholeCallOf!(itemsAt(items, whole))
+  const calls = plain.length === 0 ? [closing] : [closing, operation.callOf(itemsAt(items, plain))]
+  const [closed, others = []] = (await sql.pipeline(calls)) as unknown as (readonly Row[])[]
+  return [...inPlace(closed!, whole), ...inPlace(others, plain)]
+}
+
+/** Those that the first form has left out go through the whole one, and their answers take the places of the first. */
+async function closeMore<Item extends Held, Row extends FencedRow, Answer>(
+  sql: Sql,
+  operation: FencedOperation<Item, Row, Answer>,
+  items: readonly Item[],
+  rows: readonly Row[],
+): Promise<readonly Row[]> {
+  const ordinals = rows.flatMap((row) => (row.has_more ? [row.ordinal] : []))
+  if (ordinals.length === 0) return rows
+  const [closed] = await sql.pipeline([operation.wholeCallOf!(itemsAt(items, ordinals))])
+  return [...rows.filter((row) => !row.has_more), ...inPlace(closed as unknown as readonly Row[], ordinals)]
+}
+
+function itemsAt<Item>(items: readonly Item[], ordinals: readonly number[]): Item[] {
+  return ordinals.map((ordinal) => items[ordinal - 1]!)
+}
+
+/** Answers to the items at `ordinals` of a set. */
+function inPlace<Row extends FencedRow>(rows: readonly Row[], ordinals: readonly number[]): readonly Row[] {
+  const forAll = rows.find((row) => row.ordinal === wholeSet)
+  if (forAll !== undefined) return ordinals.map((ordinal) => ({ ...forAll, ordinal }))
+  return rows.map((row) => ({ ...row, ordinal: ordinals[row.ordinal - 1]! }))
+}
+
+async function judge<Item extends Held, Row extends FencedRow, Answer>(
+  sql: Sql,
+  operation: FencedOperation<Item, Row, Answer>,
+  items: readonly Item[],
+  rows: readonly Row[],
+  isAlone: boolean,
+): Promise<Outcome<Answer>[]> {
+  ring(operation, rows)
+  const found = new Map(rows.map((row) => [row.ordinal, row]))
+  const rowOf = (index: number): Row | undefined => found.get(index + 1) ?? found.get(wholeSet)
+  const missing = items.flatMap((item, index) => (rowOf(index) === undefined ? [item] : []))
+  const passedOver = await passedOverOf(sql, missing)
+  const outcomes = items.map((item, index) => {
+    const row = rowOf(index)
+    if (row !== undefined) return outcomeOf(operation, item, row, isAlone)
+    return passedOver.has(item) ? held : notFound(item)
+  })
+  const lost = outcomes.flatMap((outcome, index) => (isLost(outcome) ? [index] : []))
+  if (lost.length === 0) return outcomes
+  const records = await sql.query(recordsOfLeases, {
+    execution_ids: lost.map((index) => items[index]!.uuid),
+    lease_ids: lost.map((index) => items[index]!.leaseId),
+    lease_epochs: lost.map((index) => items[index]!.leaseEpoch),
+  })
+  for (const record of records) {
+    const index = lost[record.ordinal - 1]!
+    outcomes[index] = operation.repeat(items[index]!, record) ?? outcomes[index]!
+  }
+  return outcomes
+}
+
+async function passedOverOf<Item extends Held>(sql: Sql, missing: readonly Item[]): Promise<ReadonlySet<Item>> {
+  if (missing.length === 0) return new Set()
+  const rows = await sql.query(findPassedOver, {
+    execution_ids: missing.map((item) => item.uuid),
+    partition_keys: missing.map((item) => item.partition),
+    namespaces: missing.map((item) => item.namespace),
+  })
+  return new Set(rows.map((row) => missing[row.ordinal - 1]!))
+}
+
+// Not only for those who wait: this process remembers where its queues begin, and the row may stand before that.
+function ring<Item extends Held, Row extends FencedRow, Answer>(
+  operation: FencedOperation<Item, Row, Answer>,
+  rows: readonly Row[],
+): void {
+  const queueIds = new Set<number>()
+  let owes = 0
+  for (const row of rows) {
+    if (!row.is_held) continue
+    const queueId = operation.readyQueueOf?.(row) ?? null
+    if (queueId !== null) queueIds.add(queueId)
+    if (row.owes !== 0 && operation.hasEnded?.(row) === true) owes |= row.owes
+  }
+  if (queueIds.size > 0) operation.onReady?.(queueIds)
+  if (owes !== 0) operation.onOwed?.(owes)
+}
+
+function outcomeOf<Item extends Held, Row extends FencedRow, Answer>(
+  operation: FencedOperation<Item, Row, Answer>,
+  item: Item,
+  row: Row,
+  isAlone: boolean,
+): Outcome<Answer> {
+  if (row.is_held) return operation.answer(item, row)
+  // The lease seems to have run out; a renewal may have come between the snapshot and the lock.
+  if (row.is_last_holder && row.public_state === 'active' && !isAlone) return held
+  return lostLease(item, row)
+}
+
+function notFound({ executionId }: Held): EngineError {
+  return new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
+}
+
+/** A cancel had been asked for, so that giving the execution back ended it. */
+export function wasAskedToStop({ outcome, cancel_requested: isAsked }: LeaseRecord): boolean {
+  return outcome === 'cancelled' && isAsked
+}
+
+// What has lapsed or was revoked was ended by another, so its holder has nothing to repeat.
+function isLost(outcome: unknown): outcome is EngineError {
+  return EngineError.is(outcome, 'stale_lease') || EngineError.is(outcome, 'execution_not_active')
+}

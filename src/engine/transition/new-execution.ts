@@ -1,0 +1,48 @@
+// An execution that is to be written: a checked request, alone and together with what its task says.
+import type { ExecutionId } from '../../model/id.ts'
+import type { ExecutionPolicy, PartialPolicy } from '../../model/policy.ts'
+import type { AppliedPolicy, TaskPolicy } from '../../model/task-policy.ts'
+import type { Queue } from '../queue/intern.ts'
+
+export const onParentEnds = ['cancel', 'detach'] as const
+export type OnParentEnd = (typeof onParentEnds)[number]
+
+export interface NewParent {
+  readonly executionId: ExecutionId
+  readonly uuid: string
+  readonly onParentEnd: OnParentEnd
+}
+
+/** A checked request, together with what its task says: as the statement takes it. */
+export interface NewExecution extends CheckedExecution {
+  readonly policy: ExecutionPolicy | null
+  readonly applied: AppliedPolicy
+}
+
+/** A checked request. */
+export interface CheckedExecution {
+  readonly executionId: ExecutionId
+  readonly partition: number
+  readonly uuid: string
+  /** The id is ours, so nobody else can have written it. */
+  readonly minted: boolean
+  readonly queue: Queue
+  /** Null: the request names none. */
+  readonly givenLane: string | null
+  readonly taskDefaults: TaskPolicy | null
+  readonly parent: NewParent | null
+  readonly priority: number
+  readonly givenPriority: number
+  readonly delayMs: number | null
+  readonly delayUntil: number | null
+  readonly deadlineMs: number | null
+  readonly deadlineAt: number | null
+  readonly payload: Uint8Array | null
+  readonly payloadEncoding: string | null
+  readonly policy: PartialPolicy | null
+  readonly tags: Readonly<Record<string, string>> | null
+  readonly creator: string
+  readonly idempotencyKey: string | null
+  readonly idempotencyTtlMs: number | null
+  readonly requestHash: Uint8Array | null
+}

@@ -1,0 +1,118 @@
+// Who may come in. Whatever was found about the target, a sender without the right token receives the same refusal. The check runs
+// twice: in `answerable.ts`, before anything is locked, so that a forger blocks no other sender; and again under the lock, because a
+// key may have expired in between. A missing waitpoint costs the same read and the same MAC as a wrong token, against a key of
+// zeros. The read still takes some microseconds less when it finds no row. That is no way to find waitpoints: an id has 74 random
+// bits, and a waitpoint of another namespace is a missing one.
+import { invalidLink, verifyLink } from '../../../model/approval-link.ts'
+import { EngineError } from '../../../model/errors.ts'
+import { formatExecutionId, formatWaitpointId } from '../../../model/id.ts'
+import { checkToken } from '../../../model/token.ts'
+import type { SigningKeys } from '../../signing-key/keys.ts'
+import { isStored, type MaybeStoredKey } from '../../signing-key/stored-key.ts'
+import type { Door, Incoming } from './incoming.ts'
+import { waitpointUuidOf, type FoundTarget } from './look.ts'
+
+/** A signal whose sender may send it, and what was found. */
+export interface Arrival {
+  readonly item: Incoming
+  readonly found: FoundTarget
+}
+
+export function admit(signingKeys: SigningKeys, item: Incoming, found: FoundTarget | undefined): Arrival | EngineError {
+  const refusal = refusalOf(signingKeys, item, found)
+  if (refusal !== null) return refusal
+  if (found === undefined) return notFound(item)
+  return otherLane(item.door, found) ?? { item, found }
+}
+
+/** What a token or a link is checked against. Only the time goes on, and with it the key's life. */
+export interface Claimable extends MaybeStoredKey {
+  readonly now_ms: number
+  readonly execution_id: string
+  readonly waitpoint_key: string | null
+  readonly waitpoint_created_at_ms: number | null
+}
+
+/** Why the sender may not come in; nothing found is refused as a wrong token is, after a MAC as well. */
+export function refusalOf(signingKeys: SigningKeys, item: Incoming, found: Claimable | undefined): EngineError | null {
+  try {
+    checkDoor(signingKeys, item, found)
+    return null
+  } catch (error) {
+    if (EngineError.is(error)) return error
+    throw error
+  }
+}
+
+function checkDoor(signingKeys: SigningKeys, item: Incoming, found: Claimable | undefined): void {
+  const { door } = item
+  if (door.by === 'name' || door.by === 'right') return
+  const keys = found !== undefined && isStored(found) ? [signingKeys.open(found)] : []
+  const now = found?.now_ms ?? 0
+  if (door.by === 'token') return checkToken(door.token, subjectOf(item, found), keys, now)
+  if (verifyLink(door.link, keys, now) === null) throw invalidLink()
+}
+
+function subjectOf({ target: { partition, uuid } }: Incoming, found: Claimable | undefined) {
+  if (found === undefined) return null
+  return {
+    executionId: formatExecutionId(partition, found.execution_id),
+    waitpointId: formatWaitpointId(partition, uuid),
+    waitpointKey: found.waitpoint_key!,
+    createdAt: found.waitpoint_created_at_ms!,
+  }
+}
+
+function otherLane(door: Door, { lane_id: lane }: FoundTarget): EngineError | null {
+  if (door.by !== 'right' || door.lane === null || door.lane === lane) return null
+  const sentence = `lane_mismatch: the execution is in lane '${lane}', not in '${door.lane}'; check the execution id`
+  return new EngineError('invalid_input', sentence, { field: 'lane', lane })
+}
+
+function notFound(item: Incoming): EngineError {
+  const { partition, uuid } = item.target
+  if (waitpointUuidOf(item) !== null) {
+    const waitpointId = formatWaitpointId(partition, uuid)
+    return new EngineError('waitpoint_not_found', `waitpoint ${waitpointId} does not exist`, { waitpointId })
+  }
+  const executionId = formatExecutionId(partition, uuid)
+  return new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
+}
+
+/**
+ * What a signal claims by a token or a link that can be read: of two that claim the same, both may come in or neither. Null
+ * where nothing is claimed.
+ */
+export function proofOf({ door, target: { partition, uuid }, namespace }: Incoming): string | null {
+  if (door.by === 'name' || door.by === 'right') return null
+  // None that can be read has a line break.
+  return `${partition} ${uuid} ${door.by === 'link' ? door.link : (door.token as string)}\n${namespace ?? ''}`
+}
+
+const mostRemembered = 10_000
+
+/**
+ * Tokens that were right, so that a stream of signals through one waitpoint is not looked up each time. What a token is bound
+ * to never changes; whether its key still verifies is asked under the lock.
+ */
+export class ProvedTokens {
+  readonly #proofs = new Set<string>()
+
+  has(proof: string): boolean {
+    return this.#proofs.has(proof)
+  }
+
+  /** A link is used once, and not worth it. */
+  remember(item: Incoming): void {
+    if (item.door.by !== 'token') return
+    this.#proofs.add(proofOf(item)!)
+    if (this.#proofs.size <= mostRemembered) return
+    const [oldest] = this.#proofs
+    this.#proofs.delete(oldest!)
+  }
+
+  forget(item: Incoming): void {
+    const proof = proofOf(item)
+    if (proof !== null) this.#proofs.delete(proof)
+  }
+}

@@ -1,0 +1,261 @@
+// What is known of signals before anything is locked. First, whether their senders may send them: who may not is refused here,
+// and a wrong token has locked and written nothing, and hears the same after the same round trip as one to a waitpoint that does
+// not exist. Then, which of them answer a wait that the first one that fits it ends, as most do. One read for both, without a
+// lock, because a suspension's condition and what a token is bound to never change; whatever else could change is asked again
+// by the statement that ends the wait (`settle.ts`), or under the lock; and not read at all where this process opened the
+// waitpoint, or has seen the token before. Who may come in and is not found here goes the general way.
+import { evaluate, type Verdict } from '../../../model/condition-evaluate.ts'
+import { isMetByOne, looksIntoPayloads } from '../../../model/condition-waits.ts'
+import type { Condition } from '../../../model/condition.ts'
+import { EngineError } from '../../../model/errors.ts'
+import { formatExecutionId, formatWaitpointId } from '../../../model/id.ts'
+import { isTokenOf } from '../../../model/token.ts'
+import { call, type Sql } from '../../../sql/sql.ts'
+import { statement, type RowOf } from '../../../sql/statement.ts'
+import type { SigningKeys } from '../../signing-key/keys.ts'
+import { keyByKid, storedKeyRow } from '../../signing-key/stored-key.ts'
+import type { OpenedSuspension, OpenedWaitpoint, OpenedWaitpoints } from '../waitpoint/opened.ts'
+import { proofOf, ProvedTokens, refusalOf } from './admit.ts'
+import { factOf } from './fact.ts'
+import { claimedKid, type Incoming } from './incoming.ts'
+import { targetParams, targetValues } from './look.ts'
+
+/** A signal that meets the condition of its execution's suspension, as long as that is open and no time has met it first. */
+export interface Answer {
+  readonly item: Incoming
+  /** Of the execution. */
+  readonly uuid: string
+  readonly suspensionId: string
+  readonly waitpointKey: string | null
+  readonly verdict: Verdict
+  /** Of the key by which the token is right, as long as it verifies; null for one that comes by name. */
+  readonly keyScope: string | null
+  readonly kid: string | null
+}
+
+/** What was found out without a lock; those that are in neither go the general way. */
+export interface Found {
+  readonly answers: readonly Answer[]
+  readonly refused: readonly (readonly [Incoming, EngineError])[]
+}
+
+// A larger condition waits for many things.
+const mostConditionBytes = 2048
+
+// A row for each target that is there, whether or not it waits.
+const readStatement = statement({
+  name: 'signal.read-answerable',
+  params: { ...targetParams, kids: 'text?[]' },
+  row: {
+    ordinal: 'int8',
+    now_ms: 'int8',
+    execution_id: 'uuid',
+    suspension_id: 'uuid?',
+    condition: 'jsonb?',
+    waitpoint_key: 'text?',
+    waitpoint_created_at_ms: 'int8?',
+    ...storedKeyRow,
+  },
+  text: `
+select i.ordinal, t.now_ms, e.execution_id, s.suspension_id, s.condition, p.waitpoint_key,
+  p.created_at_ms as waitpoint_created_at_ms, k.*
+from unnest($1::uuid[], $2::uuid[], $3::int2[], $4::text[], $5::text[])
+  with ordinality as i (waitpoint_id, execution_id, partition_key, namespace, kid, ordinal)
+cross join (select flowfabric.ff_now_ms() as now_ms offset 0) t
+left join flowfabric.ff_waitpoint_pending p
+  on p.waitpoint_id = any (array[i.waitpoint_id]) and p.partition_key = i.partition_key
+join flowfabric.ff_exec_core e
+  on e.execution_id = any (array[coalesce(i.execution_id, p.execution_id)])
+  and e.partition_key = i.partition_key
+  and (i.namespace is null or e.namespace = i.namespace)${keyByKid('e.namespace', 'i.kid')}
+left join flowfabric.ff_suspension_current s
+  on s.execution_id = any (array[e.execution_id])
+  and (p.waitpoint_id is null or p.suspension_id = s.suspension_id)
+  and s.closed_at_ms is null
+  and pg_column_size(s.condition) <= ${mostConditionBytes}`,
+})
+
+type ReadRow = RowOf<typeof readStatement.row>
+
+/** What an answer is judged by, and settled with. */
+interface Wait {
+  /** The execution's. */
+  readonly uuid: string
+  readonly suspensionId: string
+  readonly condition: Condition
+  /** Null for one that comes by name; so are the key's scope and id. */
+  readonly waitpointKey: string | null
+  readonly keyScope: string | null
+  readonly kid: string | null
+  /** Not before it was opened. */
+  readonly now: number
+}
+
+/** Of those that were looked at: the refusal, the wait that they may end, or null where there is none. */
+type Looked = Map<Incoming, EngineError | Wait | null>
+
+// To look costs a round trip, which a stream of signals to one execution should not pay for each.
+const mostRemembered = 10_000
+
+export class Answers {
+  readonly #sql: Sql
+  readonly #keys: SigningKeys
+  readonly #opened: OpenedWaitpoints
+  readonly #proved = new ProvedTokens()
+  /** Targets at which there was nothing to answer the last time. */
+  readonly #others = new Set<string>()
+
+  constructor(sql: Sql, keys: SigningKeys, opened: OpenedWaitpoints) {
+    this.#sql = sql
+    this.#keys = keys
+    this.#opened = opened
+  }
+
+  /** `again`: an earlier reply was lost. */
+  async among(items: readonly Incoming[], again: boolean): Promise<Found> {
+    const looked: Looked = new Map()
+    const unread = this.#unread(items, again, looked)
+    await this.#read(unread, looked)
+    const refused = [...looked].filter((entry): entry is [Incoming, EngineError] => EngineError.is(entry[1]))
+    return { answers: this.#answers(items, again, looked), refused }
+  }
+
+  /** One went the general way and ended a wait all the same: the next may be an answer. */
+  missed({ target }: Incoming): void {
+    this.#others.delete(target.uuid)
+  }
+
+  /** Its token was right once: the next is looked up again, and refused before anything is locked. */
+  refused(item: Incoming): void {
+    this.#proved.forget(item)
+  }
+
+  /** What must be read, to admit them or because they may be answers; those that claim the same are together. */
+  #unread(items: readonly Incoming[], again: boolean, looked: Looked): Incoming[][] {
+    const candidates = this.#candidates(items, again)
+    const provedHere = new Set<string>()
+    const unread = new Map<string, Incoming[]>()
+    for (const item of items) {
+      // There is nothing to look it up by.
+      if (item.door.by === 'token' && claimedKid(item.door) === null) {
+        looked.set(item, refusalOf(this.#keys, item, undefined))
+        continue
+      }
+      const proof = proofOf(item)
+      // One with a wrong token is read all the same, and so takes as long as one to a waitpoint that does not exist.
+      const wait = candidates.has(item) ? this.#openedHere(item) : null
+      if (wait !== null) {
+        looked.set(item, wait)
+        if (proof !== null) provedHere.add(proof)
+        continue
+      }
+      const isProved = proof === null || provedHere.has(proof) || this.#proved.has(proof)
+      if (isProved && !candidates.has(item)) continue
+      const claim = proof ?? item.target.uuid
+      const same = unread.get(claim)
+      if (same === undefined) unread.set(claim, [item])
+      else same.push(item)
+    }
+    return [...unread.values()]
+  }
+
+  #candidates(items: readonly Incoming[], again: boolean): ReadonlySet<Incoming> {
+    const first = new Map<string, Incoming>()
+    for (const item of items) if (!first.has(item.target.uuid)) first.set(item.target.uuid, item)
+    return new Set([...first.values()].filter((item) => mayAnswer(item, again) && !this.#others.has(item.target.uuid)))
+  }
+
+  /** By name, or by the right token, of the key that signed it: any other is read. */
+  #openedHere({ door, target: { partition, uuid }, namespace }: Incoming): Wait | null {
+    if (door.by === 'name') {
+      const opened = this.#opened.takeByExecution(uuid)
+      if (opened === undefined || opened.partition !== partition) return null
+      return namespace === null || namespace === opened.namespace ? waitByName(opened) : null
+    }
+    if (door.by !== 'token') return null
+    const opened = this.#opened.take(uuid)
+    if (opened === undefined || opened.partition !== partition || opened.kid !== claimedKid(door)) return null
+    const key = this.#keys.openedOf(opened.keyScope, opened.kid)
+    if (key === undefined || (namespace !== null && namespace !== opened.namespace)) return null
+    const subject = {
+      executionId: formatExecutionId(partition, opened.uuid),
+      waitpointId: formatWaitpointId(partition, uuid),
+      waitpointKey: opened.key,
+      createdAt: opened.createdAt,
+    }
+    return isTokenOf(key, subject, door.token as string) ? waitOfOpened(opened) : null
+  }
+
+  async #read(unread: readonly (readonly Incoming[])[], looked: Looked): Promise<void> {
+    if (unread.length === 0) return
+    const items = unread.map(([first]) => first!)
+    const kids = items.map(({ door }) => claimedKid(door))
+    const [rows] = await this.#sql.pipeline([call(readStatement, { ...targetValues(items), kids })])
+    const rowAt = new Map(rows.map((row) => [row.ordinal - 1, row]))
+    for (const [place, same] of unread.entries()) {
+      const row = rowAt.get(place)
+      const refusal = refusalOf(this.#keys, items[place]!, row)
+      for (const item of same) looked.set(item, refusal ?? waitOfRow(row))
+    }
+  }
+
+  /** At most one for each execution: those behind it find the wait ended. */
+  #answers(items: readonly Incoming[], again: boolean, looked: Looked): Answer[] {
+    const answers = new Map<string, Answer>()
+    const targets = new Set<string>()
+    if (this.#others.size > mostRemembered) this.#others.clear()
+    for (const item of items) {
+      const wait = looked.get(item)
+      const { uuid } = item.target
+      if (EngineError.is(wait)) continue
+      const isCandidate = !targets.has(uuid) && wait !== undefined && mayAnswer(item, again)
+      targets.add(uuid)
+      const answer = isCandidate && wait !== null && !answers.has(wait.uuid) ? answerOf(item, wait) : null
+      if (answer !== null) {
+        answers.set(answer.uuid, answer)
+        this.#others.delete(uuid)
+        continue
+      }
+      this.#proved.remember(item)
+      if (isCandidate) this.#others.add(uuid)
+    }
+    return [...answers.values()]
+  }
+}
+
+// A token answers one suspension. By name, the very signal whose reply was lost may have ended another wait before.
+function mayAnswer({ door }: Incoming, again: boolean): boolean {
+  return door.by === 'token' || (door.by === 'name' && !again)
+}
+
+function waitOfOpened(opened: OpenedWaitpoint): Wait {
+  const { key: waitpointKey, keyScope, kid } = opened
+  return { ...waitByName(opened), waitpointKey, keyScope, kid }
+}
+
+function waitByName({ uuid, suspensionId, condition, openedAt }: OpenedSuspension): Wait {
+  return { uuid, suspensionId, condition, waitpointKey: null, keyScope: null, kid: null, now: openedAt }
+}
+
+function waitOfRow(row: ReadRow | undefined): Wait | null {
+  if (row === undefined || row.suspension_id === null) return null
+  return {
+    uuid: row.execution_id,
+    suspensionId: row.suspension_id,
+    condition: row.condition as Condition,
+    waitpointKey: row.waitpoint_key,
+    keyScope: row.key_scope,
+    kid: row.key_kid,
+    now: row.now_ms,
+  }
+}
+
+/** Of one that may come in. */
+function answerOf(item: Incoming, wait: Wait): Answer | null {
+  const { uuid, suspensionId, condition, waitpointKey, keyScope, kid, now } = wait
+  if (!isMetByOne(condition)) return null
+  const signal = factOf({ item, found: { waitpoint_key: waitpointKey, now_ms: now } }, looksIntoPayloads(condition))
+  const verdict = evaluate(condition, { signals: [signal], now })
+  if (!verdict.signals.includes(signal.id)) return null
+  return { item, uuid, suspensionId, waitpointKey, verdict, keyScope, kid }
+}

@@ -1,0 +1,22 @@
+// A signal that comes in, as conditions see it.
+import type { SignalFact } from '../../../model/condition-match.ts'
+import { jsonOf } from '../suspension/facts.ts'
+import type { Incoming } from './incoming.ts'
+
+interface Arriving {
+  readonly item: Incoming
+  readonly found: { readonly waitpoint_key: string | null; readonly now_ms: number }
+}
+
+/** Without its payload where no predicate looks into it. */
+export function factOf({ item, found }: Arriving, withPayload: boolean): SignalFact {
+  const payload = withPayload ? jsonOf(item.payload, item.payloadEncoding) : undefined
+  return {
+    id: item.signalId,
+    name: item.name,
+    source: item.source,
+    ...(found.waitpoint_key === null ? {} : { waitpoint: found.waitpoint_key }),
+    ...(payload === undefined ? {} : { payload }),
+    acceptedAt: found.now_ms,
+  }
+}

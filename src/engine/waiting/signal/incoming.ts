@@ -1,0 +1,168 @@
+// A signal on its way in: what it says, to whom, and by which right it may come in.
+import { parseActor } from '../../../model/actor.ts'
+import { EngineError } from '../../../model/errors.ts'
+import type { ExecutionId, IdParts } from '../../../model/id.ts'
+import { limits } from '../../../model/limits.ts'
+import { payloadOf } from '../../../model/plain.ts'
+import { refuseUnknownFields } from '../../../model/shape.ts'
+import {
+  checkClaim,
+  checkSignalName,
+  type ClaimedSource,
+  type SignalEffect,
+  type SignalSource,
+} from '../../../model/signal.ts'
+import { checkText, show } from '../../../model/text.ts'
+import { kidOf } from '../../../model/token.ts'
+import { mintUuid } from '../../../model/uuid.ts'
+import type { Caller } from '../../kernel/caller.ts'
+
+/** What every signal says, whichever way it comes. */
+export interface SignalContent {
+  readonly name: string
+  /** Defaults to `external`. */
+  readonly category?: string
+  readonly correlationId?: string
+  /** A repeat with the same key, to the same waitpoint or generation of the execution, hears what the first did. */
+  readonly idempotencyKey?: string
+  /** Plain JSON; stored as the payload, encoded as `json`. */
+  readonly value?: unknown
+  /** Bytes, in place of `value`. */
+  readonly payload?: Uint8Array
+  /** How to read the payload; defaults to `json`. */
+  readonly payloadEncoding?: string
+}
+
+export type SignalResult =
+  | {
+      readonly kind: 'accepted'
+      readonly executionId: ExecutionId
+      readonly signalId: string
+      readonly effect: SignalEffect
+      /** Of a signal by name that is kept: the names that are awaited instead, and which one was probably meant. */
+      readonly hint?: string
+    }
+  /** The same key came before; this is what that did. */
+  | {
+      readonly kind: 'duplicate'
+      readonly executionId: ExecutionId
+      readonly signalId: string
+      readonly effect: SignalEffect
+      readonly hint?: string
+    }
+
+/** By which right it comes. By name there is no waitpoint. */
+export type Door =
+  | { readonly by: 'token'; readonly token: unknown }
+  | { readonly by: 'link'; readonly link: string; readonly kid: string }
+  | { readonly by: 'right'; readonly lane: string | null }
+  | { readonly by: 'name' }
+
+/** The id of the key that the token or link names; null where there is neither, and for what is no token. */
+export function claimedKid(door: Door): string | null {
+  if (door.by === 'link') return door.kid
+  return door.by === 'token' && typeof door.token === 'string' ? kidOf(door.token) : null
+}
+
+/** A checked request. */
+export interface Incoming extends CheckedContent, Caller {
+  readonly target: IdParts & { readonly noun: 'waitpoint' | 'execution' }
+  readonly door: Door
+}
+
+/** Field by field: copied from several objects it takes twice as long, and thousands of them are made in one call. */
+export function incoming(
+  { namespace, actor, keyId }: Caller,
+  content: CheckedContent,
+  target: Incoming['target'],
+  door: Door,
+): Incoming {
+  return {
+    signalId: content.signalId,
+    name: content.name,
+    category: content.category,
+    source: content.source,
+    claimed: content.claimed,
+    correlationId: content.correlationId,
+    idempotencyKey: content.idempotencyKey,
+    payload: content.payload,
+    payloadEncoding: content.payloadEncoding,
+    namespace,
+    actor,
+    keyId,
+    target,
+    door,
+  }
+}
+
+/** What a caller with the right to act proves: the key by which it was admitted, whatever actor it names. */
+export function provedByRight(type: 'operator' | 'caller', { keyId, actor }: Caller): SignalSource {
+  return { type, identity: keyId ?? parseActor(actor).name }
+}
+
+export interface CheckedContent {
+  /** Minted before the first send, so that one whose reply was lost finds itself. */
+  readonly signalId: string
+  readonly name: string
+  readonly category: string
+  readonly source: SignalSource
+  readonly claimed: ClaimedSource | null
+  readonly correlationId: string | null
+  readonly idempotencyKey: string | null
+  readonly payload: Uint8Array | null
+  readonly payloadEncoding: string | null
+}
+
+export const contentFields = [
+  'name',
+  'category',
+  'correlationId',
+  'idempotencyKey',
+  'value',
+  'payload',
+  'payloadEncoding',
+] as const satisfies readonly (keyof SignalContent)[]
+
+interface GivenContent extends SignalContent {
+  readonly sourceType?: string
+  readonly sourceIdentity?: string
+}
+
+const labelRule = { minBytes: 1, maxBytes: limits.signalSourceBytes, refuseControls: true }
+
+export function checkContent(
+  operation: string,
+  request: GivenContent,
+  fields: readonly string[],
+  given: { readonly category: string; readonly source: SignalSource },
+): CheckedContent {
+  refuseUnknownFields(operation, request, fields)
+  const { category, correlationId, idempotencyKey, sourceType, sourceIdentity } = request
+  const { payload, payloadEncoding } = payloadOf('value', request)
+  return {
+    signalId: mintUuid(),
+    name: checkSignalName('name', request.name),
+    category: category === undefined ? given.category : checkText('category', category, labelRule),
+    source: given.source,
+    claimed: checkClaim(sourceType, sourceIdentity),
+    correlationId: correlationId === undefined ? null : checkText('correlationId', correlationId, labelRule),
+    idempotencyKey: idempotencyKey === undefined ? null : checkText('idempotencyKey', idempotencyKey, keyRule),
+    payload: payload === undefined ? null : checkPayload(payload),
+    payloadEncoding:
+      payload === undefined ? null : checkText('payloadEncoding', payloadEncoding ?? 'json', encodingRule),
+  }
+}
+
+const keyRule = { minBytes: 1, maxBytes: limits.idempotencyKeyBytes }
+const encodingRule = { minBytes: 1, maxBytes: limits.encodingBytes, printableAscii: true }
+
+function checkPayload(payload: unknown): Uint8Array {
+  if (!(payload instanceof Uint8Array)) {
+    const sentence = `payload is ${show(payload)}; it must be bytes (base64 over HTTP). To send JSON, use value`
+    throw new EngineError('invalid_input', sentence, { field: 'payload' })
+  }
+  const bytes = payload.byteLength
+  if (bytes <= limits.signalBytes) return payload
+  const sentence = `payload is ${bytes} bytes; a signal holds at most ${limits.signalBytes}. Keep it elsewhere and send a reference`
+  throw new EngineError('payload_too_large', sentence, { field: 'payload', bytes, limit: limits.signalBytes })
+}

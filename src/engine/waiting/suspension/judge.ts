@@ -1,0 +1,231 @@
+// What becomes of a request to suspend, decided from what was locked and read, without awaiting anything.
+import { evaluate, type Verdict } from '../../../model/condition-evaluate.ts'
+import { childrenOf, requiredSignalNames } from '../../../model/condition-waits.ts'
+import { EngineError, refusal } from '../../../model/errors.ts'
+import { formatExecutionId, formatWaitpointId } from '../../../model/id.ts'
+import type { CloseReason } from '../../../model/suspension.ts'
+import { asOwnAnswer } from '../../kernel/failure.ts'
+import { lostLease } from '../../transition/fenced-answer.ts'
+import { held } from '../../kernel/merge.ts'
+import type { SigningKeys } from '../../signing-key/keys.ts'
+import { isStored } from '../../signing-key/stored-key.ts'
+import { factOf } from './facts.ts'
+import type { ChildRow, EarlySignalRow, Looked, LookedRow, PendingRow } from './look.ts'
+import { answeredBy } from '../../transition/wake.ts'
+import { checkKeys, waitpointNotFound, type CheckedBinding, type NewSuspension } from './request.ts'
+
+/** A waitpoint as the suspension has it. */
+export interface Door {
+  readonly uuid: string
+  readonly key: string
+  readonly kid: string
+  readonly createdAt: number
+  /** Not created ahead. */
+  readonly isFresh: boolean
+  readonly requiredNames: readonly string[]
+}
+
+export interface ClosingDoor {
+  readonly uuid: string
+  readonly reason: Extract<CloseReason, 'resumed' | 'proactive_close'>
+}
+
+export type Decision = Decided | EngineError | typeof held
+
+export type Decided = Repeated | Stopped | Judged
+
+/** The holder's own call came before; the record of its suspension has what it heard. */
+export interface Repeated {
+  readonly kind: 'repeat'
+  readonly item: NewSuspension
+  readonly row: LookedRow
+  readonly isAtOnce: boolean
+}
+
+/** It was asked to stop, and does not come back. */
+export interface Stopped {
+  readonly kind: 'stop'
+  readonly item: NewSuspension
+  readonly row: LookedRow
+}
+
+export interface Judged {
+  readonly kind: 'suspend'
+  readonly item: NewSuspension
+  readonly row: LookedRow
+  readonly doors: readonly Door[]
+  /** Waitpoints from before that come to an end: kept by an earlier suspension and not taken up, or over with this one at once. */
+  readonly closing: readonly ClosingDoor[]
+  readonly timeoutAt: number | null
+  /** The signals by which it was judged. */
+  readonly signals: readonly EarlySignalRow[]
+  readonly verdict: Verdict
+  /** The condition holds, and the holder goes on under its lease. */
+  readonly isAtOnce: boolean
+}
+
+/** Of the signals that satisfy it; none where nothing does. */
+export function numbersTakenBy({ signals, verdict }: Judged): number[] {
+  const ids = new Set(verdict.signals)
+  return signals.filter((signal) => ids.has(signal.signal_id)).map((signal) => signal.signal_no)
+}
+
+export interface Judging {
+  /** One whose condition holds at once is not parked. */
+  readonly keepsLease: boolean
+  /** They open what signs the waitpoints, or these are refused. */
+  readonly keys: SigningKeys
+  /** Execution and lease were locked before the look. */
+  readonly isAlone: boolean
+}
+
+export function judge(
+  items: readonly NewSuspension[],
+  looked: Looked,
+  { keepsLease, keys, isAlone }: Judging,
+): Decision[] {
+  return items.map((item, index) => {
+    const row = looked.found.get(index + 1)
+    const { executionId, uuid } = item
+    if (row === undefined) {
+      return new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
+    }
+    if (!looked.locked.has(uuid)) return held
+    const isAtOnce = row.last_was_at_once
+    if (isRepeat(item, row)) return { kind: 'repeat', item, row, isAtOnce }
+    // The lease seems to have run out; a renewal may be under way.
+    if (!row.is_held && row.is_last_holder && row.public_state === 'active' && !isAlone) return held
+    if (!row.is_held) return refused(item, row)
+    try {
+      const judged = suspensionOf(item, row, looked, keepsLease, keys)
+      // Who keeps the lease gives nothing back, and may clean up.
+      return row.is_asked_to_stop && !judged.isAtOnce ? { kind: 'stop', item, row } : judged
+    } catch (error) {
+      return asOwnAnswer(error)
+    }
+  })
+}
+
+// By the key and the holder; or by the id that this process minted, when its own reply was lost.
+function isRepeat({ suspensionId, idempotencyKey }: NewSuspension, row: LookedRow): boolean {
+  if (row.last_suspension_id === suspensionId) return true
+  return row.last_is_ours && idempotencyKey !== null && row.last_key === idempotencyKey
+}
+
+function refused(item: NewSuspension, row: LookedRow): EngineError {
+  if (!row.is_last_holder || row.public_state !== 'suspended') return lostLease(item, row)
+  const { executionId, leaseEpoch } = item
+  const sentence = `execution ${executionId} was already suspended with this lease; stop working on it, or repeat the call with its idempotency key`
+  return new EngineError('stale_lease', sentence, { executionId, publicState: 'suspended', leaseEpoch })
+}
+
+function suspensionOf(
+  item: NewSuspension,
+  row: LookedRow,
+  looked: Looked,
+  keepsLease: boolean,
+  keys: SigningKeys,
+): Judged {
+  const kept = new Map(keptOf(item, looked.pending).map((found) => [found.waitpoint_key, found.waitpoint_id]))
+  const doors = item.bindings.map((binding) => {
+    const uuid = binding.key === null ? undefined : kept.get(binding.key)
+    return doorOf(item, row, uuid === undefined ? binding : { uuid, key: null }, looked.pending, keys)
+  })
+  checkKeys(
+    item,
+    doors.map(({ key }) => key),
+  )
+  const timeoutAt = checkTimeout(item, row.now_ms)
+  const ids = new Set(doors.map(({ uuid }) => uuid))
+  const signals = (looked.signals.get(item.uuid) ?? []).filter(
+    (signal) => signal.waitpoint_id === null || ids.has(signal.waitpoint_id),
+  )
+  const verdict = evaluate(item.condition, {
+    signals: signals.map(factOf),
+    childEndings: childEndings(item, looked.children.get(item.uuid) ?? []),
+    now: row.now_ms,
+  })
+  const isAtOnce = keepsLease && verdict.satisfied
+  const isOver = isAtOnce ? overAtOnce(item, verdict, signals) : () => false
+  const closing: ClosingDoor[] = [
+    ...keptOf(item, looked.pending).flatMap(({ waitpoint_id: uuid }) =>
+      ids.has(uuid) ? [] : [{ uuid, reason: 'proactive_close' as const }],
+    ),
+    ...doors.filter(isOver).map(({ uuid }) => ({ uuid, reason: 'resumed' as const })),
+  ]
+  return { kind: 'suspend', item, row, doors, closing, timeoutAt, signals, verdict, isAtOnce }
+}
+
+/** Fresh ones were never seen by anybody, and do not come into being. */
+function overAtOnce({ keepsWaitpoints }: NewSuspension, verdict: Verdict, signals: readonly EarlySignalRow[]) {
+  const answered = new Set(answeredBy(verdict, signals.map(factOf)))
+  return ({ key, isFresh }: Door): boolean => !isFresh && (!keepsWaitpoints || answered.has(key))
+}
+
+/** What earlier suspensions made and kept; nothing where this one does not take it up. */
+function keptOf({ uuid, keepsWaitpoints }: NewSuspension, pending: ReadonlyMap<string, PendingRow>): PendingRow[] {
+  if (!keepsWaitpoints) return []
+  return [...pending.values()].filter(
+    (found) => found.execution_id === uuid && found.state === 'pending' && !found.is_made_ahead,
+  )
+}
+
+function doorOf(
+  { condition, partition, uuid: executionUuid }: NewSuspension,
+  row: LookedRow,
+  { uuid, key }: CheckedBinding,
+  pending: ReadonlyMap<string, PendingRow>,
+  keys: SigningKeys,
+): Door {
+  if (key !== null) {
+    if (isStored(row)) keys.open(row)
+    const requiredNames = requiredSignalNames(condition, key)
+    return { uuid, key, kid: row.key_kid!, createdAt: row.now_ms, isFresh: true, requiredNames }
+  }
+  const waitpointId = formatWaitpointId(partition, uuid)
+  const found = pending.get(uuid)
+  if (found?.execution_id !== executionUuid) throw waitpointNotFound(waitpointId)
+  const isExpired = found.expires_at_ms !== null && found.expires_at_ms <= row.now_ms
+  if (isExpired || found.close_reason === 'never_committed') {
+    const sentence = `waitpoint ${waitpointId} expired before a suspension used it; create another`
+    throw new EngineError('pending_waitpoint_expired', sentence, { waitpointId })
+  }
+  if (found.state !== 'pending') {
+    const sentence = `waitpoint ${waitpointId} is ${found.state}; pass a pending waitpoint, or a key for a new one`
+    throw new EngineError('waitpoint_not_pending', sentence, { waitpointId, state: found.state })
+  }
+  if (isStored(found)) keys.open(found)
+  return {
+    uuid,
+    key: found.waitpoint_key,
+    kid: found.token_kid,
+    createdAt: found.created_at_ms,
+    isFresh: false,
+    requiredNames: requiredSignalNames(condition, found.waitpoint_key),
+  }
+}
+
+function checkTimeout({ timeoutMs, timeoutAt }: NewSuspension, now: number): number | null {
+  if (timeoutMs !== null) return now + timeoutMs
+  if (timeoutAt === null || timeoutAt > now) return timeoutAt
+  const found = `${new Date(timeoutAt).toISOString()}, and it is ${new Date(now).toISOString()}`
+  throw new EngineError('invalid_input', `timeout_at_in_past: timeoutAt is ${found}; pass a time in the future`, {
+    field: 'timeoutAt',
+    why: 'timeout_at_in_past',
+  })
+}
+
+function childEndings({ condition, executionId }: NewSuspension, children: readonly ChildRow[]): Map<string, number> {
+  const found = new Map(
+    children.map((row): [string, typeof row] => [formatExecutionId(row.partition_key, row.child_id), row]),
+  )
+  const endings = new Map<string, number>()
+  for (const child of childrenOf(condition)) {
+    const row = found.get(child)
+    if (row === undefined) {
+      throw refusal('invalid_condition', `child ${child}`, 'unknown to the execution', `a child of ${executionId}`)
+    }
+    if (row.terminal_at_ms !== null) endings.set(child, row.terminal_at_ms)
+  }
+  return endings
+}

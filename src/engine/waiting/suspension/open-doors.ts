@@ -1,0 +1,92 @@
+// The waitpoints of a suspension: fresh ones come into being, those from before become active, or close when the condition held
+// at once. What was sent to them before counts to the suspension from now on.
+import { call } from '../../../sql/sql.ts'
+import { statement } from '../../../sql/statement.ts'
+import { waitingAt } from '../../transition/untaken-signals.ts'
+import type { Judged } from './judge.ts'
+
+const openStatement = statement({
+  name: 'suspension.open-doors',
+  params: {
+    waitpoint_ids: 'uuid[]',
+    execution_ids: 'uuid[]',
+    suspension_ids: 'uuid[]',
+    opened_ats_ms: 'int8[]',
+    partition_keys: 'int2[]',
+    keys: 'text[]',
+    kids: 'text[]',
+    required_names: 'jsonb[]',
+    are_fresh: 'bool[]',
+  },
+  row: {},
+  text: `
+with door as materialized (
+  select i.*, array(select jsonb_array_elements_text(i.required_names)) as names
+  from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int8[], $5::int2[], $6::text[], $7::text[], $8::jsonb[], $9::bool[])
+    as i (waitpoint_id, execution_id, suspension_id, opened_at_ms, partition_key, waitpoint_key, kid, required_names,
+      is_fresh)
+),
+activated as (
+  update flowfabric.ff_waitpoint_pending p
+  set state = 'active', suspension_id = d.suspension_id, activated_at_ms = d.opened_at_ms, expires_at_ms = null,
+    required_signal_names = d.names
+  from door d
+  where not d.is_fresh and p.waitpoint_id = any (array[d.waitpoint_id])
+),
+early as materialized (
+  select g.execution_id, g.signal_no, d.suspension_id
+  from door d
+  cross join lateral (${waitingAt('d')}
+  ) g
+  where not d.is_fresh
+),
+counted as (
+  update flowfabric.ff_signal g
+  set suspension_id = y.suspension_id
+  from early y
+  where g.execution_id = any (array[y.execution_id]) and g.signal_no = any (array[y.signal_no])
+)
+insert into flowfabric.ff_waitpoint_pending (waitpoint_id, execution_id, suspension_id, created_at_ms, activated_at_ms,
+  partition_key, state, waitpoint_key, token_kid, required_signal_names)
+select waitpoint_id, execution_id, suspension_id, opened_at_ms, opened_at_ms, partition_key, 'active', waitpoint_key, kid,
+  names
+from door
+where is_fresh`,
+})
+
+const closeStatement = statement({
+  name: 'suspension.close-doors',
+  params: { waitpoint_ids: 'uuid[]', suspension_ids: 'uuid?[]', closed_ats_ms: 'int8[]', reasons: 'text[]' },
+  row: {},
+  text: `
+update flowfabric.ff_waitpoint_pending p
+set state = 'closed', suspension_id = i.suspension_id, closed_at_ms = i.closed_at_ms, close_reason = i.reason,
+  expires_at_ms = null
+from unnest($1::uuid[], $2::uuid[], $3::int8[], $4::text[]) as i (waitpoint_id, suspension_id, closed_at_ms, reason)
+where p.waitpoint_id = any (array[i.waitpoint_id])`,
+})
+
+export function openDoorsCall(parked: readonly Judged[]) {
+  const doors = parked.flatMap(({ item, row, doors: own }) => own.map((door) => ({ item, row, door })))
+  return call(openStatement, {
+    waitpoint_ids: doors.map(({ door }) => door.uuid),
+    execution_ids: doors.map(({ item }) => item.uuid),
+    suspension_ids: doors.map(({ item }) => item.suspensionId),
+    opened_ats_ms: doors.map(({ row }) => row.now_ms),
+    partition_keys: doors.map(({ item }) => item.partition),
+    keys: doors.map(({ door }) => door.key),
+    kids: doors.map(({ door }) => door.kid),
+    required_names: doors.map(({ door }) => door.requiredNames),
+    are_fresh: doors.map(({ door }) => door.isFresh),
+  })
+}
+
+export function closeDoorsCall(judged: readonly Judged[]) {
+  const doors = judged.flatMap(({ item, row, closing }) => closing.map((door) => ({ item, row, door })))
+  return call(closeStatement, {
+    waitpoint_ids: doors.map(({ door }) => door.uuid),
+    suspension_ids: doors.map(({ item, door }) => (door.reason === 'resumed' ? item.suspensionId : null)),
+    closed_ats_ms: doors.map(({ row }) => row.now_ms),
+    reasons: doors.map(({ door }) => door.reason),
+  })
+}

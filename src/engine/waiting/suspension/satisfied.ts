@@ -1,0 +1,36 @@
+// What follows from a verdict on an open suspension: it wakes and takes the signals that met its condition.
+import type { Verdict } from '../../../model/condition-evaluate.ts'
+import type { OpenSuspension } from './facts.ts'
+import { answeredBy, interruptionBy, type Waking } from '../../transition/wake.ts'
+
+export interface Judged {
+  readonly suspension: OpenSuspension
+  readonly verdict: Verdict
+}
+
+/** Of one whose condition is met. */
+export function wakingBy(actor: string, { suspension, verdict }: Judged): Waking {
+  const { uuid, condition, facts, resumeDelayMs, signalNumbers } = suspension
+  return {
+    uuid,
+    interruption: interruptionBy(verdict, condition),
+    delayMs: resumeDelayMs,
+    wokenAt: facts.now,
+    actor,
+    reason: null,
+    closeReason: 'resumed',
+    outcome: verdict,
+    answered: answeredBy(verdict, facts.signals),
+    signalNumbers: verdict.signals.map((id) => signalNumbers.get(id)!),
+  }
+}
+
+export function takenBy({ suspension, verdict }: Judged) {
+  const { uuid, suspensionId, signalNumbers } = suspension
+  return verdict.signals.map((id) => ({ uuid, suspensionId, signalNumber: signalNumbers.get(id)! }))
+}
+
+/** The latest moment at which one of them was judged. */
+export function judgedAt(judged: readonly Judged[]): number {
+  return judged.reduce((latest, { suspension }) => Math.max(latest, suspension.facts.now), 0)
+}

@@ -1,0 +1,212 @@
+// A waitpoint that is created ahead of its suspension: its token can be handed out while the work goes on, and what is sent
+// to it meanwhile is kept for the suspension that takes it.
+import { attached } from '../../../model/attached.ts'
+import { parseDuration, type Duration } from '../../../model/duration.ts'
+import { EngineError } from '../../../model/errors.ts'
+import type { ExecutionId, WaitpointId } from '../../../model/id.ts'
+import { limits } from '../../../model/limits.ts'
+import { refuseUnknownFields } from '../../../model/shape.ts'
+import { checkWaitpointKey } from '../../../model/signal.ts'
+import { mintUuid } from '../../../model/uuid.ts'
+import { call, type Sql } from '../../../sql/sql.ts'
+import { statement, type RowOf } from '../../../sql/statement.ts'
+import type { Caller } from '../../kernel/caller.ts'
+import { fencedSet } from '../../transition/fenced-operation.ts'
+import type { MoreToClose } from '../../transition/more-to-close.ts'
+import {
+  checkFence,
+  fenced,
+  fenceInput,
+  fenceParams,
+  fenceValues,
+  type Fence,
+  type Held,
+} from '../../transition/fence.ts'
+import { fencedAnswer, fencedRow } from '../../transition/fenced-answer.ts'
+import { asOwnAnswer } from '../../kernel/failure.ts'
+import { held, type Outcome, type SetOperation } from '../../kernel/merge.ts'
+import type { SigningKeys } from '../../signing-key/keys.ts'
+import { isStored, keyNameSql, signingKeyOf, storedKeyRow } from '../../signing-key/stored-key.ts'
+import type { OpenedWaitpoints } from './opened.ts'
+import { withToken } from './tokens.ts'
+
+export interface CreateWaitpointRequest extends Fence {
+  /** What conditions name it by. A suspension takes it up by its `waitpointId`; by the key alone it would make a fresh one. */
+  readonly key: string
+  /** It closes when no suspension has taken it by then; left out: it stays as long as the execution lives. */
+  readonly expiresIn?: Duration
+}
+
+export interface WaitpointCreated {
+  readonly kind: 'waitpoint_created'
+  readonly executionId: ExecutionId
+  readonly waitpointId: WaitpointId
+  readonly key: string
+  readonly token: string
+  readonly expiresAt: number | null
+}
+
+/** A checked request, as the statement takes it. */
+export interface NewWaitpoint extends Held {
+  readonly waitpointUuid: string
+  readonly key: string
+  readonly expiresInMs: number | null
+}
+
+export function checkCreateWaitpointRequest(caller: Caller, request: CreateWaitpointRequest): NewWaitpoint {
+  refuseUnknownFields('waitpoints.create', request, ['executionId', 'leaseId', 'leaseEpoch', 'key', 'expiresIn'])
+  const { key, expiresIn } = request
+  return {
+    ...checkFence(caller, request),
+    waitpointUuid: mintUuid(),
+    key: checkWaitpointKey('key', key),
+    expiresInMs: expiresIn === undefined ? null : parseDuration('expiresIn', expiresIn),
+  }
+}
+
+const own = [
+  'owner_namespace',
+  'made_at_ms',
+  'expires_at_ms',
+  'kid',
+  'is_made',
+  'has_room',
+  'key_scope',
+  'key_kid',
+  'key_expires_at_ms',
+  'key_is_wrapped',
+  'key_secret',
+] as const satisfies readonly (keyof CreateRow)[]
+const createRow = {
+  ...fencedRow,
+  owner_namespace: 'text?',
+  made_at_ms: 'int8?',
+  expires_at_ms: 'int8?',
+  kid: 'text?',
+  is_made: 'bool?',
+  has_room: 'bool?',
+  /** The key that signs now. */
+  ...storedKeyRow,
+} as const
+type CreateRow = RowOf<typeof createRow>
+
+// An id that is there was written by this very call, whose reply was lost. One is made only by a key that this process has
+// opened: with any other it could not be given its token.
+const createStatement = statement({
+  name: 'waitpoint.create',
+  params: { ...fenceParams, waitpoint_ids: 'uuid[]', keys: 'text[]', expires_ins_ms: 'int8?[]', opened_keys: 'text[]' },
+  row: createRow,
+  text: `
+with input as (
+  select *
+  from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::uuid[], $8::text[], $9::int8[])
+    with ordinality as i (${fenceInput}, waitpoint_id, waitpoint_key, expires_in_ms, ordinal)
+),
+${fenced('waitpoint_id', 'waitpoint_key', 'expires_in_ms')},
+found as materialized (
+  select v.*, e.namespace as owner_namespace, p.waitpoint_id is not null as is_there,
+    coalesce(p.created_at_ms, v.now_ms) as made_at_ms,
+    case when p.waitpoint_id is null then v.now_ms + v.expires_in_ms else p.expires_at_ms end as expires_at_ms,
+    coalesce(p.token_kid, signing.key_kid) as kid, signing.*,
+    coalesce(${keyNameSql('signing')} = any ($10::text[]), false) as is_opened,
+    case when v.attached & ${attached.waitpoints} = 0 then 0 else (
+      select count(*)
+      from flowfabric.ff_waitpoint_pending o
+      where o.execution_id = any (array[v.execution_id]) and o.suspension_id is null and o.state = 'pending'
+    ) end + row_number() over (partition by v.execution_id order by v.ordinal) <= ${limits.pendingWaitpointCount} as has_room
+  from verdict v
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[v.execution_id])
+  left join flowfabric.ff_waitpoint_pending p on p.waitpoint_id = any (array[v.waitpoint_id])${signingKeyOf('e.namespace')}
+),
+made as materialized (
+  select *, is_held and (is_there or is_opened and has_room) as is_made
+  from found
+),
+-- The row is written each time, so that no ending and no restart goes by a snapshot from before the waitpoint.
+attached as (
+  update flowfabric.ff_exec_core e
+  set attached = e.attached | ${attached.waitpoints}
+  from made m
+  where e.execution_id = any (array[m.execution_id]) and m.is_made and not m.is_there
+),
+inserted as (
+  insert into flowfabric.ff_waitpoint_pending (waitpoint_id, execution_id, created_at_ms, expires_at_ms, partition_key,
+    state, is_made_ahead, waitpoint_key, token_kid)
+  select waitpoint_id, execution_id, made_at_ms, expires_at_ms, partition_key, 'pending', true, waitpoint_key, kid
+  from made
+  where is_made and not is_there
+)
+${fencedAnswer('made', ...own)}`,
+})
+
+interface Made extends CreateRow {
+  readonly item: NewWaitpoint
+}
+
+export function createWaitpointOperation(
+  sql: Sql,
+  keys: SigningKeys,
+  opened: OpenedWaitpoints,
+  more: MoreToClose,
+): SetOperation<NewWaitpoint, WaitpointCreated> {
+  const set = fencedSet<NewWaitpoint, CreateRow, Made>(sql, {
+    callOf: (items) =>
+      call(createStatement, {
+        ...fenceValues(items),
+        waitpoint_ids: items.map((item) => item.waitpointUuid),
+        keys: items.map((item) => item.key),
+        expires_ins_ms: items.map((item) => item.expiresInMs),
+        opened_keys: keys.openedNames(),
+      }),
+    answer(item, row) {
+      more.add(item.uuid)
+      return { ...row, item }
+    },
+    // One that was created stays, but who has lost the lease has no use for it.
+    repeat: () => null,
+  })
+  return {
+    keyOf: (item) => item.waitpointUuid,
+    // They are counted by the snapshot of their set.
+    rowOf: (item) => item.uuid,
+    async send(items, again, isHalf) {
+      await keys.ready()
+      return Promise.all(
+        (await set.send(items, again, isHalf)).map((outcome) => signed(keys, opened, outcome).catch(asOwnAnswer)),
+      )
+    },
+    async sendAlone(item, again, lockTimeoutMs) {
+      await keys.ready()
+      return signed(keys, opened, await set.sendAlone(item, again, lockTimeoutMs)).catch(asOwnAnswer)
+    },
+  }
+}
+
+async function signed(
+  keys: SigningKeys,
+  opened: OpenedWaitpoints,
+  outcome: Outcome<Made>,
+): Promise<Outcome<WaitpointCreated>> {
+  if (outcome === held || EngineError.is(outcome)) return outcome
+  const { item } = outcome
+  if (outcome.has_room === false && outcome.is_made === false) return tooMany(item)
+  if (outcome.is_made === false) {
+    if (isStored(outcome)) keys.open(outcome)
+    // Now that the key is opened, it is sent again.
+    return held
+  }
+  const unsigned = { uuid: item.waitpointUuid, key: item.key, kid: outcome.kid!, createdAt: outcome.made_at_ms! }
+  await keys.openAll(outcome.owner_namespace!, [unsigned.kid])
+  const { waitpointId, key, token } = withToken(keys, outcome.owner_namespace!, item, unsigned)
+  const { executionId, uuid: executionUuid } = item
+  const { key_scope: keyScope, key_kid: activeKid } = outcome
+  // One whose reply was lost may be signed by another key than the one that signs now.
+  if (keyScope !== null && activeKid === unsigned.kid) opened.rememberMade({ ...unsigned, executionUuid, keyScope })
+  return { kind: 'waitpoint_created', executionId, waitpointId, key, token: token!, expiresAt: outcome.expires_at_ms }
+}
+
+function tooMany({ executionId }: NewWaitpoint): EngineError {
+  const limit = limits.pendingWaitpointCount
+  const sentence = `execution ${executionId} already has ${limit} unused waitpoints, the maximum; use one, or let some expire`
+  return new EngineError('waitpoint_limit_exceeded', sentence, { executionId, limit })
+}

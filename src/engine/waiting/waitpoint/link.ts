@@ -1,0 +1,107 @@
+// An approval link: whoever opens it asks for one action on one waitpoint, once and until it expires. Made by whoever has the
+// right to act in the namespace, and told of by an event: found, signed, and only then told.
+import { randomBytes } from 'node:crypto'
+import { checkAction, checkPerson, signLink } from '../../../model/approval-link.ts'
+import { parseDuration, type Duration } from '../../../model/duration.ts'
+import { EngineError, refusal } from '../../../model/errors.ts'
+import { formatWaitpointId, parseWaitpointId } from '../../../model/id.ts'
+import { refuseUnknownFields } from '../../../model/shape.ts'
+import type { WaitpointState } from '../../../model/suspension.ts'
+import { show } from '../../../model/text.ts'
+import { call, type RowsOf, type Sql } from '../../../sql/sql.ts'
+import { oneOf, statement } from '../../../sql/statement.ts'
+import type { Caller } from '../../kernel/caller.ts'
+import { untilSent } from '../../kernel/resend.ts'
+import type { SigningKeys } from '../../signing-key/keys.ts'
+import { isStored, signingKeyOf, storedKeyRow } from '../../signing-key/stored-key.ts'
+import { stateNowSql } from './state-now.ts'
+import { tellCall } from './told.ts'
+
+export interface LinkRequest {
+  readonly waitpointId: string
+  /** The URL of the page that opens it. May be left out over HTTP where the server knows its public URL: then it is its page. */
+  readonly base?: string
+  /** The name of the signal that it sends: `approved`, `rejected`. */
+  readonly action: string
+  /** The name of the signal of the opposite answer, where the link may give that as well; it gives one of them, once. */
+  readonly refusal?: string
+  /** The person whom it is issued for: the source of its answer, which conditions match and count. */
+  readonly for?: string
+  readonly expiresIn: Duration
+}
+
+export interface ApprovalUrl {
+  /** The base with a parameter `link`, which is what `signals.redeem` takes. */
+  readonly url: string
+  readonly expiresAt: number
+}
+
+const findStatement = statement({
+  name: 'waitpoint.link',
+  params: { waitpoint_id: 'uuid', partition_key: 'int2', namespace: 'text?', expires_in_ms: 'int8' },
+  row: { execution_id: 'uuid', state: oneOf<WaitpointState>(), now_ms: 'int8', expires_at_ms: 'int8', ...storedKeyRow },
+  text: `
+with found as materialized (
+  select e.execution_id, e.namespace, ${stateNowSql('p')} as state, flowfabric.ff_now_ms() as now_ms
+  from flowfabric.ff_waitpoint_pending p
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[p.execution_id])
+  where p.waitpoint_id = $1 and p.partition_key = $2 and ($3::text is null or e.namespace = $3)
+  for key share of e
+)
+select f.execution_id, f.state, f.now_ms, f.now_ms + $4 as expires_at_ms, signing.*
+from found f${signingKeyOf('f.namespace')}`,
+})
+
+export async function link(sql: Sql, keys: SigningKeys, caller: Caller, request: LinkRequest): Promise<ApprovalUrl> {
+  refuseUnknownFields('waitpoints.link', request, ['waitpointId', 'base', 'action', 'refusal', 'for', 'expiresIn'])
+  const { partition, uuid } = parseWaitpointId(request.waitpointId)
+  const waitpointId = formatWaitpointId(partition, uuid)
+  const url = checkBase(request.base)
+  const action = checkAction(request.action)
+  const opposite = request.refusal === undefined ? null : checkOther(action, request.refusal)
+  const actions = opposite === null ? [action] : [action, opposite]
+  const person = request.for === undefined ? '' : checkPerson(request.for)
+  const expiresInMs = parseDuration('expiresIn', request.expiresIn)
+  await keys.ready()
+  const find = call(findStatement, {
+    waitpoint_id: uuid,
+    partition_key: partition,
+    namespace: caller.namespace,
+    expires_in_ms: expiresInMs,
+  })
+  const nonce = randomBytes(12).toString('base64url')
+  let expiresAt = 0
+  const decide = ([[found]]: RowsOf<readonly [typeof find]>) => {
+    if (found === undefined || !isStored(found)) {
+      throw new EngineError('waitpoint_not_found', `waitpoint ${waitpointId} does not exist`, { waitpointId })
+    }
+    if (found.state === 'closed') {
+      const sentence = `waitpoint ${waitpointId} is closed; you cannot create a link to it`
+      throw new EngineError('waitpoint_closed', sentence, { waitpointId })
+    }
+    expiresAt = found.expires_at_ms
+    url.searchParams.set('link', signLink(keys.open(found), { waitpointId, actions, person, expiresAt, nonce }))
+    const told = { ...(opposite !== null && { refusal: opposite }), ...(person !== '' && { for: person }) }
+    return [tellCall(caller, found, { waitpointId, action, ...told, expiresAt })]
+  }
+  await untilSent(sql, { again: false }, () => sql.decide([find], decide))
+  return { url: url.href, expiresAt }
+}
+
+function checkOther(action: string, refusal: unknown): string {
+  const other = checkAction(refusal)
+  if (other !== action) return other
+  throw new EngineError('invalid_input', `refusal is ${show(other)}, the same as action; choose another signal name`, {
+    field: 'refusal',
+  })
+}
+
+function checkBase(base: unknown): URL {
+  const url = typeof base === 'string' && URL.canParse(base) ? new URL(base) : null
+  if (url !== null && ['http:', 'https:'].includes(url.protocol)) return url
+  if (base === undefined) {
+    const sentence = 'the link needs base, the URL of the page that opens it; a server with a public URL uses its own'
+    throw new EngineError('invalid_input', sentence, { field: 'base' })
+  }
+  throw refusal('invalid_input', 'base', show(base), 'an http:// or https:// URL')
+}

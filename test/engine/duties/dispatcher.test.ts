@@ -1,0 +1,90 @@
+// What the process that wrote an ending does behind its commit, until nothing is left.
+import { expect, test } from 'vitest'
+import { leaveChildren } from '../../../src/engine/dispatch/children.ts'
+import { Dispatcher } from '../../../src/engine/duties/dispatcher.ts'
+import { owed } from '../../../src/engine/kernel/owed.ts'
+import { tellParents } from '../../../src/engine/dispatch/parent.ts'
+import { mintExecutionId } from '../../../src/model/id.ts'
+import { around } from '../../../src/sql/around.ts'
+import type { Sql } from '../../../src/sql/sql.ts'
+import { rows } from '../../support/raw.ts'
+import { setup } from '../../support/setup.ts'
+import { fenceOf, take } from '../execution/holder.ts'
+import { grown } from '../flow/grown.ts'
+import { walk } from '../flow/walk.ts'
+
+test('one member with edges for many sets is dispatched to the last of them', async () => {
+  const fixture = await setup({ dispatch: false })
+  const flow = await walk(fixture, { edges: Array.from({ length: 155 }, (_, index) => `a > b${index}`) })
+  await flow.end('a')
+  const dispatcher = dispatcherOf(inSetsOfOne(fixture.sql))
+  dispatcher.kick(owed.flow)
+  await dispatcher.idle()
+  expect(await rows(fixture.sql, 'select from flowfabric.ff_dispatch')).toEqual([])
+  expect(await rows(fixture.sql, 'select from flowfabric.ff_ready')).toHaveLength(155)
+})
+
+test('what is owed while something is held for long is not given up with it', async () => {
+  const fixture = await setup({ dispatch: false })
+  const { sql } = fixture
+  const flow = await walk(fixture, { edges: ['a > b'] })
+  await flow.end('a')
+  let turns = 0
+  const dispatcher = dispatcherOf(
+    around(sql, async (ask) => {
+      turns += 1
+      const answer = await ask()
+      if (turns > 20) return answer
+      // Others end meanwhile, so that it does not pause; at last one that owes its flow.
+      dispatcher.kick(turns < 20 ? owed.cancels : owed.flow)
+      return [{ seen: 1, processed: 0, ready_queue_ids: [], owes: 0 }] as never
+    }),
+  )
+  dispatcher.kick(owed.cancels)
+  await dispatcher.idle()
+  expect(await rows(sql, 'select from flowfabric.ff_dispatch')).toEqual([])
+})
+
+test('a flow that cannot be resolved is set aside at once, and holds up no other', async () => {
+  const fixture = await setup({ dispatch: false })
+  const { sql } = fixture
+  const bad = await walk(fixture, { edges: ['a > b'] })
+  await bad.end('a')
+  const good = await walk(fixture, { edges: ['c > d'] })
+  await good.end('c')
+  await sql.script(`
+    create function flowfabric.refuse() returns trigger language plpgsql as
+      $$ begin raise exception 'not this one' using errcode = '23514'; end $$;
+    create trigger refuse before update on flowfabric.ff_edge_group for each row
+      when (old.downstream_id = '${bad.uuidOf('b')}') execute function flowfabric.refuse()`)
+  const dispatcher = dispatcherOf(sql)
+  dispatcher.kick(owed.flow)
+  await dispatcher.idle()
+  await sql.script('drop function flowfabric.refuse cascade')
+  expect([await bad.states(), await good.states()]).toMatchObject([{ b: 'waiting_children' }, { d: 'waiting' }])
+  expect(await rows(sql, 'select duty, subject_id from flowfabric.ff_set_aside')).toEqual([
+    { duty: 'dispatch', subject_id: bad.uuidOf('a') },
+  ])
+})
+
+test('whoever holds a row says what it owes besides, because others may have passed it over', async () => {
+  const { engine, sql } = await setup({ dispatch: false })
+  const { flowId } = await grown(engine, [])
+  const parent = await engine.executions.create({ executionId: mintExecutionId({ flowId }), kind: 'parent' })
+  const { executionId } = await engine.executions.create({ kind: 'k', parentId: parent.executionId })
+  await engine.flows.addMember({ flowId, executionId })
+  const claim = await take(engine, { kinds: ['k'] })
+  await engine.executions.create({ kind: 'child', parentId: executionId })
+  await engine.executions.complete(fenceOf(claim))
+  expect(await leaveChildren(sql, 100)).toMatchObject({ done: 1, owes: owed.cancels | owed.flow | owed.parent })
+  expect(await tellParents(sql, 100)).toMatchObject({ done: 1, owes: owed.flow })
+})
+
+function dispatcherOf(sql: Sql): Dispatcher {
+  return new Dispatcher(sql, { onReady: () => {}, onDelay: () => {}, onFlowsEnded: () => {}, onCalledOff: () => {} })
+}
+
+function inSetsOfOne(sql: Sql): Sql {
+  const query: Sql['query'] = (statement, values) => sql.query(statement, { ...values, batch: 1 })
+  return { ...around(sql, (ask) => ask()), query }
+}

@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest'
+import { encodeEventCursor } from '../../../src/engine/event/cursor.ts'
+import { logBlocks } from '../../../src/engine/duties/log-blocks.ts'
+import type { Sql } from '../../../src/sql/sql.ts'
+import { factory } from '../../support/factory.ts'
+import { rows } from '../../support/raw.ts'
+import { setup } from '../../support/setup.ts'
+import { subscriber, take } from '../event/subscriber.ts'
+
+const day = 86_400_000
+const forAWeek = logBlocks({ keptForMs: 7 * day })
+const inTens = logBlocks({ keptForMs: 7 * day, blockSize: 10 })
+const firstEnd = 10_000_001
+
+async function blocks(sql: Sql): Promise<string[]> {
+  const found = await rows(
+    sql,
+    `select concat(c.relname, ' ', pg_get_expr(c.relpartbound, c.oid)) as block
+     from pg_inherits i join pg_class c on c.oid = i.inhrelid
+     where i.inhparent = 'flowfabric.ff_event'::regclass order by c.oid`,
+  )
+  return found.map((row) => String(row['block']).replace('FOR VALUES FROM ', '').replaceAll("'", ''))
+}
+
+/** The id of the next event. */
+function moveTo(sql: Sql, nextId: number): Promise<void> {
+  return sql.script(`select setval('flowfabric.ff_event_id', ${nextId}, false)`)
+}
+
+const firstBlock = `ff_event_1 (MINVALUE) TO (${firstEnd})`
+
+test('the next block is made when the last is half full, once', async () => {
+  const { sql } = await setup()
+  await moveTo(sql, 5_000_000)
+  expect(await forAWeek.runOnce(sql)).toEqual({ processed: 0, errors: 0, isFull: false, readyQueueIds: [] })
+  await moveTo(sql, 5_000_001)
+  expect(await forAWeek.runOnce(sql)).toMatchObject({ processed: 1, errors: 0 })
+  expect(await forAWeek.runOnce(sql)).toMatchObject({ processed: 0, errors: 0 })
+  expect(await blocks(sql)).toEqual([firstBlock, 'ff_event_10000001 (10000001) TO (20000001)'])
+})
+
+test('where the log has run into no block at all, the one that it needs is made', async () => {
+  const { engine, sql } = await setup()
+  await moveTo(sql, 31_000_000)
+  expect(await forAWeek.runOnce(sql)).toMatchObject({ processed: 1 })
+  expect(await blocks(sql)).toEqual([firstBlock, 'ff_event_30000001 (30000001) TO (40000001)'])
+  await engine.executions.cancel({ executionId: await factory(sql).waiting() })
+  expect(await rows(sql, 'select event_id from flowfabric.ff_event')).toEqual([{ event_id: 31_000_000 }])
+})
+
+test('a block goes when its newest event is too old and the log has gone on; the last one with events never', async () => {
+  const { sql, clock } = await setup()
+  const given = factory(sql)
+  await moveTo(sql, firstEnd - 1)
+  await given.completed()
+  await inTens.runOnce(sql)
+  await clock.advance('8d')
+  // Nothing has come since, so that this is the end of the log.
+  expect(await inTens.runOnce(sql)).toMatchObject({ processed: 0 })
+  await given.completed()
+  expect(await inTens.runOnce(sql)).toMatchObject({ processed: 1, isFull: true })
+  expect(await blocks(sql)).toEqual([`ff_event_${firstEnd} (${firstEnd}) TO (${firstEnd + 10})`])
+  await clock.advance('30d')
+  expect(await inTens.runOnce(sql)).toMatchObject({ processed: 0, isFull: false })
+})
+
+test('a block with one event that is young enough stays', async () => {
+  const { sql, clock } = await setup()
+  const given = factory(sql)
+  await clock.freeze()
+  await moveTo(sql, firstEnd - 2)
+  await given.completed()
+  await clock.advance('1d')
+  await given.completed()
+  await inTens.runOnce(sql)
+  await given.completed()
+  await clock.advance('7d')
+  expect(await inTens.runOnce(sql)).toMatchObject({ processed: 0 })
+  await clock.advance(1)
+  expect(await inTens.runOnce(sql)).toMatchObject({ processed: 1 })
+})
+
+test('a log that is kept for a while has few blocks, and no write ever waits for one', async () => {
+  const { engine, sql, clock } = await setup()
+  const given = factory(sql)
+  await moveTo(sql, firstEnd - 5)
+  for (let days = 0; days < 24; days++) {
+    await inTens.runOnce(sql)
+    for (let count = 0; count < 5; count++) await engine.executions.cancel({ executionId: await given.waiting() })
+    await clock.advance('1d')
+  }
+  while ((await inTens.runOnce(sql)).isFull);
+  // A week of events, five a day: four blocks of ten, the one that they begin in, and the next. A write that found none
+  // would have made a large one.
+  const found = await blocks(sql)
+  expect(found.length).toBeLessThanOrEqual(6)
+  const sizes = found.map((block) => block.match(/\d+/g)!.map(Number)).map(([, first, end]) => end! - first!)
+  expect(new Set(sizes)).toEqual(new Set([10]))
+  const [first] = await rows(sql, 'select min(event_id) as id, count(*) from flowfabric.ff_event')
+  expect(first!['count']).toBeGreaterThanOrEqual(35)
+  expect(first!['count']).toBeLessThanOrEqual(50)
+})
+
+test('a subscriber whose cursor is older than the log hears so, once, and goes on', async () => {
+  const { sql, clock } = await setup()
+  const given = factory(sql)
+  await moveTo(sql, firstEnd - 1)
+  await given.completed()
+  await inTens.runOnce(sql)
+  await clock.advance('8d')
+  const kept = await given.completed()
+  const subscription = await subscriber(sql)({ after: encodeEventCursor(1) })
+  expect(await inTens.runOnce(sql)).toMatchObject({ processed: 1 })
+  const [notice, event] = await take(subscription, 2)
+  const cursor = encodeEventCursor(firstEnd - 1)
+  expect(notice).toEqual({ kind: 'truncated', after: encodeEventCursor(1), cursor })
+  expect(event).toMatchObject({ kind: 'ended', executionId: kept })
+})

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { signingKeyExpiry } from '../../../src/engine/duties/signing-key-expiry.ts'
+import type { Sql } from '../../../src/sql/sql.ts'
+import { insert, rows } from '../../support/raw.ts'
+import { setup } from '../../support/setup.ts'
+import { withoutWriting } from '../../support/written.ts'
+
+test('the secret of a key is wiped when its grace is over, not in its last millisecond; its id stays taken', async () => {
+  const { sql, clock } = await setup()
+  await clock.freeze()
+  const now = await clock.now()
+  await key(sql, 'old', now + 10)
+  await key(sql, 'older', now + 5)
+  await key(sql, 'current', null)
+  await clock.advance(10)
+  expect(await signingKeyExpiry.runOnce(sql)).toMatchObject({ processed: 1, errors: 0 })
+  expect(await kept(sql)).toEqual(['current', 'old'])
+  expect(await withoutWriting(sql, () => signingKeyExpiry.runOnce(sql))).toMatchObject({ processed: 0 })
+  await clock.advance(1)
+  expect(await signingKeyExpiry.runOnce(sql)).toEqual({ processed: 1, errors: 0, isFull: false, readyQueueIds: [] })
+  expect(await kept(sql)).toEqual(['current'])
+  expect(await rows(sql, 'select from flowfabric.ff_waitpoint_hmac')).toHaveLength(3)
+})
+
+test('keys are of the database: whoever has a filter wipes them all, as many as a run may', async () => {
+  const { sql } = await setup()
+  await key(sql, 'one', 1)
+  await key(sql, 'two', 2)
+  await key(sql, 'three', 3)
+  const filter = { namespace: 'elsewhere', tag: { key: 'a', value: 'b' } }
+  expect(await signingKeyExpiry.runOnce(sql, { filter, batch: 2 })).toMatchObject({ processed: 2, isFull: true })
+  expect(await kept(sql)).toEqual(['three'])
+})
+
+function key(sql: Sql, kid: string, expiresAt: number | null): Promise<void> {
+  return insert(sql, 'ff_waitpoint_hmac', {
+    namespace: 'a',
+    kid,
+    created_at_ms: 0,
+    expires_at_ms: expiresAt,
+    is_active: expiresAt === null,
+    is_wrapped: true,
+    secret: '\\x00',
+  })
+}
+
+async function kept(sql: Sql): Promise<unknown[]> {
+  const found = await rows(sql, 'select kid from flowfabric.ff_waitpoint_hmac where secret is not null order by kid')
+  return found.map((row) => row['kid'])
+}

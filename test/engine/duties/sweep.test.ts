@@ -1,0 +1,101 @@
+// What all sweeps have in common, shown with one of them.
+import { expect, inject, test } from 'vitest'
+import { allDuties } from '../../../src/engine/duties/all.ts'
+import { attemptTimeout } from '../../../src/engine/duties/attempt-timeout.ts'
+import { delayedPromoter } from '../../../src/engine/duties/delayed-promoter.ts'
+import { factory } from '../../support/factory.ts'
+import { insert, rows } from '../../support/raw.ts'
+import { refusal } from '../../support/refusal.ts'
+import { setup } from '../../support/setup.ts'
+import { withoutWriting } from '../../support/written.ts'
+import { claimed } from './claimed.ts'
+
+// The upkeep may find what other tests have left in the same database.
+const sweeps = allDuties(inject('backend')).filter((duty) => duty.name !== 'embedded-upkeep')
+
+test.each(sweeps.map((duty) => [duty.name, duty] as const))(
+  '%s finds nothing on an empty database',
+  async (_, duty) => {
+    const { sql } = await setup()
+    const run = await withoutWriting(sql, () => duty.runOnce(sql))
+    expect(run).toEqual({ processed: 0, errors: 0, isFull: false, readyQueueIds: [] })
+  },
+)
+
+test('of a hundred, the bad ones are set aside and all others go through', async () => {
+  const { engine, sql, clock } = await setup()
+  await engine.executions.createMany(
+    Array.from({ length: 100 }, (_, index) => ({
+      kind: 'k',
+      priority: index,
+      policy: { attemptTimeoutMs: '1s' as const },
+    })),
+  )
+  await engine.executions.claim({ workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'], max: 100 })
+  // A number of attempts that is none; the policy's check would have refused it.
+  await sql.script(`
+    update flowfabric.ff_exec_input i set policy = '{"attemptTimeoutMs": 1000, "retry": {"attempts": "many"}}'
+    from flowfabric.ff_exec_core e
+    where e.execution_id = i.execution_id and e.priority in (0, 17, 18, 99)`)
+  await clock.advance('2s')
+  expect(await attemptTimeout.runOnce(sql, { batch: 100 })).toMatchObject({ processed: 96, errors: 4, isFull: true })
+  const left = `select e.priority from flowfabric.ff_set_aside s
+    join flowfabric.ff_exec_core e on e.execution_id = s.subject_id order by e.priority`
+  expect(await rows(sql, left)).toEqual([0, 17, 18, 99].map((priority) => ({ priority })))
+  expect(await attemptTimeout.runOnce(sql)).toMatchObject({ processed: 0, errors: 0 })
+})
+
+test('what is set aside for one duty is not for another', async () => {
+  const { engine, sql, clock } = await setup()
+  const { executionId } = await claimed(engine, { policy: { attemptTimeoutMs: '1s' } })
+  const subject = `(select execution_id from flowfabric.ff_exec_core)`
+  await sql.script(`insert into flowfabric.ff_set_aside (duty, subject_id, failure_count, retry_at_ms, error)
+    values ('delayed-promoter', ${subject}, 1, 9000000000000, 'broke')`)
+  await clock.advance('2s')
+  expect(await attemptTimeout.runOnce(sql)).toMatchObject({ processed: 1 })
+  expect((await engine.executions.describe(executionId))?.publicState).toBe('expired')
+  await sql.script('delete from flowfabric.ff_set_aside')
+})
+
+test('what was set aside and then ended otherwise is forgotten', async () => {
+  const { sql, clock } = await setup()
+  await factory(sql).cancelled()
+  const [core] = await rows(sql, 'select execution_id from flowfabric.ff_exec_core')
+  const aside = { duty: 'delayed-promoter', subject_id: core!['execution_id'], failure_count: 1, error: 'broke' }
+  await insert(sql, 'ff_set_aside', { ...aside, retry_at_ms: await clock.now() })
+  await delayedPromoter.runOnce(sql)
+  expect(await rows(sql, 'select from flowfabric.ff_set_aside')).toHaveLength(1)
+  await clock.advance('2h')
+  await delayedPromoter.runOnce(sql)
+  expect(await rows(sql, 'select from flowfabric.ff_set_aside')).toEqual([])
+})
+
+test('a fault that is not of the data is thrown, and sets nothing aside', async () => {
+  const { sql } = await setup()
+  await factory(sql).delayed({ until: 1 })
+  await sql.script('alter table flowfabric.ff_ready rename to ff_ready_away')
+  await refusal('schema_missing', delayedPromoter.runOnce(sql))
+  await sql.script('alter table flowfabric.ff_ready_away rename to ff_ready')
+  expect(await rows(sql, 'select from flowfabric.ff_set_aside')).toEqual([])
+  expect(await delayedPromoter.runOnce(sql)).toMatchObject({ processed: 1, errors: 0 })
+})
+
+test('a sweep makes the block of the log that it needs', async () => {
+  const { engine, sql, clock } = await setup()
+  const { executionId } = await claimed(engine, { policy: { attemptTimeoutMs: '1s' } })
+  await clock.advance('2s')
+  await sql.script(`select setval('flowfabric.ff_event_id', 20000000)`)
+  expect(await attemptTimeout.runOnce(sql)).toMatchObject({ processed: 1, errors: 0 })
+  expect((await engine.executions.describe(executionId))?.publicState).toBe('expired')
+})
+
+test.each([
+  ['a batch of 0', { batch: 0 }],
+  ['a batch of 1001', { batch: 1001 }],
+  ['a batch of one and a half', { batch: 1.5 }],
+  ['an option that does not exist', { batches: 1 }],
+  ['a filter that does not exist', { filter: { lane: 'a' } }],
+])('%s is refused', async (_, options) => {
+  const { sql } = await setup()
+  await refusal('invalid_input', delayedPromoter.runOnce(sql, options as never))
+})

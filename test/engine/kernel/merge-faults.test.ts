@@ -1,0 +1,176 @@
+// What a merger does with sets that are refused, lost or held, over an operation that records them.
+import { expect, test } from 'vitest'
+import { Merger, held } from '../../../src/engine/kernel/merge.ts'
+import type { Outcome } from '../../../src/engine/kernel/merge.ts'
+import { EngineError } from '../../../src/model/errors.ts'
+import { refusal } from '../../support/refusal.ts'
+import { setup } from '../../support/setup.ts'
+import { record, echo, numbered, sqlError, merged } from './recorded-sets.ts'
+
+test.each(['22001', '23502', '55P03'])(
+  'a set that fails with %s is halved until the bad item stands alone',
+  async (code) => {
+    const recorded = record((items) => {
+      if (items.includes('i13')) throw sqlError(code)
+      return echo(items)
+    })
+    const merger = await merged(recorded)
+    const settled = await Promise.allSettled(numbered(64).map((item) => merger.one(item)))
+    expect(settled.filter((outcome) => outcome.status === 'fulfilled')).toHaveLength(63)
+    expect(settled[13]).toMatchObject({
+      status: 'rejected',
+      reason: { code: code === '55P03' ? 'contended' : 'database_error' },
+    })
+    expect(recorded.sets.at(-1)!.length).toBeLessThan(64)
+    // Each level of halving sends the bad half once more and the good half once.
+    expect(recorded.sets.length).toBe(13)
+  },
+)
+
+test("an item's own refusal reaches its caller alone", async () => {
+  const recorded = record((items) =>
+    items.map((item) => (item === 'b' ? new EngineError('execution_not_found', 'no b') : item)),
+  )
+  const merger = await merged(recorded)
+  const [a, b] = [merger.one('a'), merger.one('b')]
+  await refusal('execution_not_found', b)
+  expect(await a).toBe('a')
+})
+
+test('a set whose reply was lost is sent again with the same items, and told that it is', async () => {
+  const recorded = record((items, sent) => {
+    if (sent <= 2) throw sqlError('57P01')
+    return echo(items)
+  })
+  const merger = await merged(recorded)
+  expect(await Promise.all([merger.one('a'), merger.one('b')])).toEqual(['did a', 'did b'])
+  expect(recorded.sets).toEqual([
+    ['a', 'b'],
+    ['a', 'b'],
+    ['a', 'b'],
+  ])
+  expect(recorded.again).toEqual([false, true, true])
+})
+
+test('a database that stays away is given up on after four tries', async () => {
+  const recorded = record(() => {
+    throw sqlError('57P01')
+  })
+  const merger = await merged(recorded)
+  const [a, b] = [merger.one('a'), merger.one('b')]
+  const error = await refusal('database_unreachable', a)
+  await refusal('database_unreachable', b)
+  expect(error.retryable).toBe(true)
+  expect(recorded.sets).toHaveLength(4)
+})
+
+test('FAULT-03 lost races are tried again, then contended; other refusals are told as they are', async () => {
+  const { sql } = await setup()
+  for (const [code, expected, sends] of [
+    ['40001', 'contended', 4],
+    ['40P01', 'contended', 4],
+    ['23505', 'database_error', 4],
+    ['42P01', 'schema_missing', 1],
+    ['42501', 'database_right_missing', 1],
+    ['XX000', 'database_error', 1],
+  ] as const) {
+    const recorded = record(() => {
+      throw sqlError(code)
+    })
+    const merger = new Merger(sql, recorded.operation)
+    const error = await refusal(expected, merger.one('a'))
+    expect(error.retryable, code).toBe(expected === 'contended')
+    expect(recorded.sets, code).toHaveLength(sends)
+    expect(recorded.again, code).not.toContain(true)
+  }
+})
+
+test('an error that is no answer of the database is told too', async () => {
+  const recorded = record(() => {
+    throw new TypeError('a fault of ours')
+  })
+  const merger = await merged(recorded)
+  const error = await refusal('internal_error', merger.one('a'))
+  expect(error.cause).toBeInstanceOf(TypeError)
+})
+
+test('the merger goes on after a set that failed', async () => {
+  const recorded = record((items, sent) => {
+    if (sent === 1) throw sqlError('XX000')
+    return echo(items)
+  })
+  const merger = await merged(recorded)
+  await refusal('database_error', merger.one('a'))
+  expect(await merger.one('a')).toBe('did a')
+})
+
+test('what was held is sent again alone, and holds up nobody', async () => {
+  const recorded = record((items) => items.map((item) => (item === 'held' ? held : item)))
+  let letGo: (answer: Outcome<string>) => void = () => {}
+  const alone = new Promise<Outcome<string>>((resolve) => (letGo = resolve))
+  const { sql } = await setup()
+  const merger = new Merger(sql, { ...recorded.operation, sendAlone: () => alone })
+  const waits = merger.one('held')
+  expect(await merger.one('a')).toBe('a')
+  expect(await merger.one('b')).toBe('b')
+  letGo('late')
+  expect(await waits).toBe('late')
+})
+
+test('an item that timed out on a lock in its set is sent again alone', async () => {
+  const recorded = record((items) => {
+    if (items.includes('b')) throw sqlError('55P03')
+    return echo(items)
+  })
+  const { sql } = await setup()
+  const merger = new Merger(sql, { ...recorded.operation, sendAlone: async (item) => `alone ${item}` })
+  expect(await Promise.all(['a', 'b', 'c'].map((item) => merger.one(item)))).toEqual(['did a', 'alone b', 'did c'])
+})
+
+test('what stays held is contended', async () => {
+  const recorded = record((items) => items.map(() => held))
+  const { sql } = await setup()
+  const timesOut = new Merger(sql, { ...recorded.operation, sendAlone: () => Promise.reject(sqlError('55P03')) })
+  expect((await refusal('contended', timesOut.one('a'))).retryable).toBe(true)
+  const stillHeld = new Merger(sql, { ...recorded.operation, sendAlone: async () => held })
+  await refusal('contended', stillHeld.one('a'))
+})
+
+test('held items go one after the other, each with what is left of its patience', async () => {
+  const recorded = record((items) => items.map(() => held))
+  const { sql } = await setup()
+  let atOnce = 0
+  let most = 0
+  const patience: number[] = []
+  const sendAlone = async (item: string, _again: boolean, lockTimeoutMs: number) => {
+    patience.push(lockTimeoutMs)
+    atOnce += 1
+    most = Math.max(most, atOnce)
+    await new Promise((resolve) => setImmediate(resolve))
+    atOnce -= 1
+    return `alone ${item}`
+  }
+  const merger = new Merger(sql, { ...recorded.operation, sendAlone })
+  const items = numbered(20)
+  expect(await Promise.all(items.map((item) => merger.one(item)))).toEqual(items.map((item) => `alone ${item}`))
+  expect(most).toBe(1)
+  expect(patience.every((ms) => ms >= 1 && ms <= 2000)).toBe(true)
+})
+
+test('that a reply was lost is remembered by the halves of a set and by an item that goes alone', async () => {
+  const recorded = record((items, sent) => {
+    if (sent === 1) throw sqlError('57P01')
+    if (items.includes('b')) throw sqlError('55P03')
+    return echo(items)
+  })
+  const { sql } = await setup()
+  const alone: boolean[] = []
+  const sendAlone = async (item: string, again: boolean) => {
+    alone.push(again)
+    return `alone ${item}`
+  }
+  const merger = new Merger(sql, { ...recorded.operation, sendAlone })
+  expect(await Promise.all(['a', 'b'].map((item) => merger.one(item)))).toEqual(['did a', 'alone b'])
+  expect(recorded.again).toEqual([false, true, true, true])
+  expect(alone).toEqual([true])
+})
