@@ -182,13 +182,13 @@ create type flowfabric.ff_schedule_overlap as enum (
 );
 
 create type flowfabric.ff_signal_effect as enum (
+  'resume_condition_satisfied',
   'appended_to_waitpoint',
   'appended_to_waitpoint_duplicate',
-  'resume_condition_satisfied',
-  'buffered_for_pending_waitpoint',
-  'kept_for_condition',
   'signal_ignored_not_in_condition',
   'signal_ignored_matcher_failed',
+  'buffered_for_pending_waitpoint',
+  'kept_for_condition',
   'no_op'
 );
 

@@ -14,7 +14,7 @@
 //
 // Nor may the planner choose between a table's key and an index of its timers or its order: where a vacuum has found hardly a
 // row, they look alike. Such an index has a predicate that every row satisfies, and serves only statements that state it
-// (`sql/migrations/0001-foundation.ts`).
+// (`sql/migrations/0001-foundation.sql`).
 //
 // A statement that wants a scan or a hash (an audit over everything) says so itself, with `scanningAllowed`.
 import { statement } from './statement.ts'

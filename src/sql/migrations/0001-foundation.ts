@@ -1,24 +1,24 @@
-// The whole schema. Until the first release this file is rewritten freely; from then on it never changes.
-//
-// Three rules shape the tables.
-// 1. Hot and cold apart. `ff_exec_core` is updated by every transition, so it is narrow and has no index on what a claim
-//    or a renewal changes; what is written once (payload, policy) and the lists' indexes live in `ff_exec_input`.
-// 2. One column for each timer, each with a partial index that holds only what is still to come.
-//    The indexes of orders and timers in tables that empty, and of the steps' order, have a predicate that every row satisfies
-//    (`where expires_at_ms > 0`). A statement that reads in such an order states the predicate; no other statement can be
-//    planned through the index. Without it, every index of a table in which a vacuum has found hardly a row looks as cheap as
-//    its key, and a lookup reads all leases for each item until the next vacuum (measured: a completion took 47 times as long).
-// 3. Words are enums: four bytes, refused when unknown, and read as the wire strings. `public_state` is computed by the
-//    database from the vector (`ff_exec_core_state`), which also refuses a row that the model does not know. Names that are
-//    compared or sorted are in byte order ("C"), which is the same on every machine.
-import type { Migration } from './migration.ts'
+// Made from 0001-foundation.sql by npm run schema; do not edit.
+export const text = `-- The whole schema. Until the first release this file is rewritten freely; from then on it never changes.
+--
+-- After a change run npm run schema: the migrator loads the module 0001-foundation.ts, which is made from this file. To run it by hand:
+--   psql -c 'create schema flowfabric' -f 0001-foundation.sql
+-- For a schema of another name the migrator rewrites every "flowfabric." in front of a name.
+--
+-- Three rules shape the tables.
+-- 1. Hot and cold data are apart. Every transition updates ff_exec_core, so that table is narrow and has no index on a column that a
+--    claim or a renewal changes. Columns that are written once (payload, policy) and the indexes of the lists are in ff_exec_input.
+-- 2. Each timer has one column with a partial index that holds only the timers still to come.
+--    The indexes of orders and timers in tables that empty, and of the order of steps, have a predicate that every row satisfies
+--    (where expires_at_ms > 0). A statement that reads in such an order states the predicate; no other statement can be planned
+--    through the index. Without it, every index of a table in which a vacuum has found hardly a row looks as cheap as its key, and a
+--    lookup reads all leases for each item until the next vacuum (measured: a completion took 47 times as long).
+-- 3. Words are enums: four bytes, refused when unknown, and read as the wire strings. The database computes public_state from the
+--    state vector (ff_exec_core_state) and refuses a row whose vector is not legal. Names that are compared or sorted are in byte
+--    order ("C"), which is the same on every machine.
+--
+-- Words and bounds repeat those of src/model; test/engine/words.test.ts and test/engine/vector.test.ts compare them.
 
-export const foundation: Migration = {
-  version: 1,
-  name: 'foundation',
-  oldestCode: '0.1.0',
-  transactional: true,
-  text: `
 -- The one clock. Stable, so that it is an index condition; it wraps clock_timestamp(), so it moves within a transaction.
 create function flowfabric.ff_now_ms() returns bigint
   language sql stable parallel safe
@@ -56,8 +56,8 @@ create type flowfabric.ff_timeout_behavior as enum (
   'fail', 'cancel', 'expire', 'escalate', 'auto_resume_with_timeout_signal');
 create type flowfabric.ff_waitpoint_state as enum ('pending', 'active', 'closed');
 create type flowfabric.ff_signal_effect as enum (
-  'appended_to_waitpoint', 'appended_to_waitpoint_duplicate', 'resume_condition_satisfied', 'buffered_for_pending_waitpoint',
-  'kept_for_condition', 'signal_ignored_not_in_condition', 'signal_ignored_matcher_failed', 'no_op');
+  'resume_condition_satisfied', 'appended_to_waitpoint', 'appended_to_waitpoint_duplicate', 'signal_ignored_not_in_condition',
+  'signal_ignored_matcher_failed', 'buffered_for_pending_waitpoint', 'kept_for_condition', 'no_op');
 create type flowfabric.ff_source_type as enum ('token', 'link', 'operator', 'caller', 'system');
 create type flowfabric.ff_edge_kind as enum ('success_only', 'optional', 'on_failure', 'start');
 create type flowfabric.ff_edge_resolution as enum ('satisfied', 'failed', 'skipped');
@@ -1001,5 +1001,4 @@ create view flowfabric.ff_signal_event as
     nullif(split_part(actor, chr(31), 3), '') as on_behalf_of, occurred_at_ms
   from flowfabric.ff_event
   where event_type = 'signalled';
-`,
-}
+`
