@@ -43,8 +43,6 @@ create type flowfabric.ff_eligibility_state as enum (
   'blocked_by_dependencies',
   'blocked_by_budget',
   'blocked_by_quota',
-  'blocked_by_route',
-  'blocked_by_lane_state',
   'blocked_by_operator',
   'not_applicable'
 );
@@ -129,7 +127,6 @@ create type flowfabric.ff_lease_effect as enum (
 );
 
 create type flowfabric.ff_lifecycle_phase as enum (
-  'submitted',
   'runnable',
   'active',
   'suspended',
@@ -148,9 +145,7 @@ create type flowfabric.ff_on_satisfied as enum (
 
 create type flowfabric.ff_ownership_state as enum (
   'unowned',
-  'leased',
-  'lease_expired_reclaimable',
-  'lease_revoked'
+  'leased'
 );
 
 create type flowfabric.ff_public_state as enum (
@@ -446,7 +441,6 @@ create table flowfabric.ff_attempt (
   error bytea,
   error_encoding text,
   next_at_ms bigint,
-  lineage jsonb,
   constraint ff_attempt_pkey PRIMARY KEY (execution_id, attempt_index)
 );
 
@@ -611,7 +605,6 @@ create table flowfabric.ff_exec_core (
   schedule_id uuid,
   namespace text collate "C" not null,
   task_version text,
-  fair_key text,
   failure_reason text,
   cancellation_reason text,
   cancelled_by text,

@@ -73,13 +73,11 @@ export const errorTable = {
 
   // What is not there. A thing of another namespace is not found, never forbidden.
   execution_not_found: final(404, 'No execution has this id.'),
-  attempt_not_found: final(404, 'The execution has no attempt with this index.'),
   flow_not_found: final(404, 'No flow has this id.'),
   edge_not_found: final(404, 'The flow has no such edge.'),
   waitpoint_not_found: final(404, 'No waitpoint has this id or key.'),
   stream_not_found: final(404, 'The attempt has no stream.'),
   lane_not_found: final(404, 'The namespace has no lane of this name.'),
-  worker_not_found: final(404, 'No worker instance has this id.'),
   schedule_not_found: final(404, 'No schedule has this id.'),
   budget_not_found: final(404, 'No budget has this id.'),
   quota_not_found: final(404, 'No quota has this id.'),
@@ -116,7 +114,6 @@ export const errorTable = {
   stale_lease: final(409, 'Another worker has taken over the execution; this lease is no longer valid.'),
   lease_expired: final(409, 'The lease expired before the write arrived.'),
   lease_revoked: final(409, 'An operator revoked the lease.'),
-  lease_not_held: final(409, 'The execution has no active lease.'),
   capability_mismatch: final(409, 'The worker does not serve the kind, version or capabilities of the execution.'),
   grant_exists: final(409, 'The execution already has an active grant.'),
   grant_expired: final(409, 'The grant expired before it was used.'),
@@ -139,14 +136,12 @@ export const errorTable = {
   child_depth_limit: permanent(409, 'Children exceed the maximum nesting depth.'),
 
   // Suspensions and signals.
-  waitpoint_exists: final(409, 'The execution already has a waitpoint with this key.'),
   waitpoint_closed: final(409, 'The waitpoint is closed and accepts no more signals.'),
   waitpoint_not_pending: final(
     409,
     'The waitpoint is already used by a suspension, or closed, and cannot be bound again.',
   ),
   pending_waitpoint_expired: final(409, 'The waitpoint expired before a suspension used it.'),
-  already_suspended: final(409, 'The execution is already suspended.'),
   target_not_signalable: final(409, 'The execution has ended, or is not waiting for this signal.'),
   rotation_conflict: final(409, 'A signing key with this id already exists with a different secret.'),
 

@@ -223,38 +223,21 @@ const blockText: Partial<Record<EligibilityState, string>> = {
 }
 
 function blocked({ execution, parkedAt }: ExplainFacts): Told {
-  const { state, flowId, lane, requiredCapabilities } = execution
+  const { state, flowId } = execution
   const since = parkedAt ?? execution.lastMutationAt
   const tail = `since ${instant(since)}.`
-  switch (state.eligibilityState) {
-    case 'blocked_by_dependencies': {
-      const where = flowId === null ? '' : ` in flow ${flowId}`
-      return {
-        sentence: `Has been waiting for its dependencies${where} ${tail}`,
-        since,
-        ways: ['its dependencies, when they end'],
-      }
+  if (state.eligibilityState === 'blocked_by_dependencies') {
+    const where = flowId === null ? '' : ` in flow ${flowId}`
+    return {
+      sentence: `Has been waiting for its dependencies${where} ${tail}`,
+      since,
+      ways: ['its dependencies, when they end'],
     }
-    case 'blocked_by_route': {
-      const wanted = requiredCapabilities.join(', ') || 'the required capabilities'
-      return {
-        sentence: `Has been waiting for a worker with ${wanted} ${tail}`,
-        since,
-        ways: [`a worker with ${wanted}`],
-      }
-    }
-    case 'blocked_by_lane_state':
-      return {
-        sentence: `Has been blocked by its lane '${lane}', which accepts no work, ${tail}`,
-        since,
-        ways: ['an operator'],
-      }
-    default:
-      return {
-        sentence: `${blockText[state.eligibilityState] ?? 'Has been blocked'} ${tail}`,
-        since,
-        ways: ['an operator'],
-      }
+  }
+  return {
+    sentence: `${blockText[state.eligibilityState] ?? 'Has been blocked'} ${tail}`,
+    since,
+    ways: ['an operator'],
   }
 }
 

@@ -1,10 +1,10 @@
 // Where an execution stands, in six words. The words are wire strings and column values; they never change. The rules of
 // `isLegal` are also a constraint of the table, and a test compares the two over every combination.
 
-export const lifecyclePhases = ['submitted', 'runnable', 'active', 'suspended', 'terminal'] as const
+export const lifecyclePhases = ['runnable', 'active', 'suspended', 'terminal'] as const
 export type LifecyclePhase = (typeof lifecyclePhases)[number]
 
-export const ownershipStates = ['unowned', 'leased', 'lease_expired_reclaimable', 'lease_revoked'] as const
+export const ownershipStates = ['unowned', 'leased'] as const
 export type OwnershipState = (typeof ownershipStates)[number]
 
 export const eligibilityStates = [
@@ -13,8 +13,6 @@ export const eligibilityStates = [
   'blocked_by_dependencies',
   'blocked_by_budget',
   'blocked_by_quota',
-  'blocked_by_route',
-  'blocked_by_lane_state',
   'blocked_by_operator',
   'not_applicable',
 ] as const
@@ -84,11 +82,8 @@ export const blockingReasons = [
   'waiting_for_children',
   'waiting_for_budget',
   'waiting_for_quota',
-  'waiting_for_capable_worker',
-  'waiting_for_locality_match',
   'paused_by_operator',
   'paused_by_policy',
-  'paused_by_flow_cancel',
 ] as const
 export type BlockingReason = (typeof blockingReasons)[number]
 
@@ -135,8 +130,6 @@ export function isLegal(vector: StateVector): boolean {
         vector.interruption === 'none' &&
         attemptsOfOutcome[vector.terminalOutcome].includes(vector.attemptState)
       )
-    case 'submitted':
-      return false
   }
 }
 
@@ -173,8 +166,6 @@ export function publicState(vector: StateVector): PublicState {
       return 'active'
     case 'suspended':
       return 'suspended'
-    case 'submitted':
-      return 'waiting'
     case 'runnable':
       if (vector.eligibilityState === 'eligible_now' && isResumed(vector.interruption)) return 'resumable'
       return publicStateOfEligibility[vector.eligibilityState]
@@ -202,8 +193,6 @@ const publicStateOfEligibility: Readonly<Record<EligibilityState, PublicState>> 
   blocked_by_dependencies: 'waiting_children',
   blocked_by_budget: 'rate_limited',
   blocked_by_quota: 'rate_limited',
-  blocked_by_route: 'waiting',
-  blocked_by_lane_state: 'waiting',
   blocked_by_operator: 'waiting',
   not_applicable: 'waiting',
 }
@@ -216,7 +205,6 @@ export function blockingReason(vector: StateVector): BlockingReason {
       return 'none'
     case 'suspended':
       return 'waiting_for_signal'
-    case 'submitted':
     case 'runnable':
       if (vector.eligibilityState === 'not_eligible_until_time') return delayReason(vector)
       return reasonOfEligibility[vector.eligibilityState]
@@ -233,8 +221,6 @@ const reasonOfEligibility: Readonly<Record<Exclude<EligibilityState, 'not_eligib
   blocked_by_dependencies: 'waiting_for_children',
   blocked_by_budget: 'waiting_for_budget',
   blocked_by_quota: 'waiting_for_quota',
-  blocked_by_route: 'waiting_for_capable_worker',
-  blocked_by_lane_state: 'paused_by_policy',
   blocked_by_operator: 'paused_by_operator',
   not_applicable: 'none',
 }

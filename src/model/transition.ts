@@ -192,13 +192,6 @@ export const transitions: readonly Transition[] = [
   // Admission, routing and holds.
   { name: 'block', when: 'by a budget', from: runnable('eligible_now'), to: { eligibilityState: 'blocked_by_budget' } },
   { name: 'block', when: 'by a quota', from: runnable('eligible_now'), to: { eligibilityState: 'blocked_by_quota' } },
-  { name: 'block', when: 'by its route', from: runnable('eligible_now'), to: { eligibilityState: 'blocked_by_route' } },
-  {
-    name: 'block',
-    when: 'by its lane',
-    from: runnable('eligible_now'),
-    to: { eligibilityState: 'blocked_by_lane_state' },
-  },
   {
     name: 'block',
     when: 'by an operator',
@@ -207,13 +200,7 @@ export const transitions: readonly Transition[] = [
   },
   {
     name: 'unblock',
-    from: runnable(
-      'blocked_by_budget',
-      'blocked_by_quota',
-      'blocked_by_route',
-      'blocked_by_lane_state',
-      'blocked_by_operator',
-    ),
+    from: runnable('blocked_by_budget', 'blocked_by_quota', 'blocked_by_operator'),
     to: { eligibilityState: 'eligible_now' },
   },
 

@@ -23,11 +23,11 @@ create function flowfabric.ff_now_ms() returns bigint
   language sql stable parallel safe
   as $$ select floor(date_part('epoch', clock_timestamp()) * 1000)::bigint $$;
 
-create type flowfabric.ff_lifecycle_phase as enum ('submitted', 'runnable', 'active', 'suspended', 'terminal');
-create type flowfabric.ff_ownership_state as enum ('unowned', 'leased', 'lease_expired_reclaimable', 'lease_revoked');
+create type flowfabric.ff_lifecycle_phase as enum ('runnable', 'active', 'suspended', 'terminal');
+create type flowfabric.ff_ownership_state as enum ('unowned', 'leased');
 create type flowfabric.ff_eligibility_state as enum (
   'eligible_now', 'not_eligible_until_time', 'blocked_by_dependencies', 'blocked_by_budget', 'blocked_by_quota',
-  'blocked_by_route', 'blocked_by_lane_state', 'blocked_by_operator', 'not_applicable');
+  'blocked_by_operator', 'not_applicable');
 create type flowfabric.ff_attempt_state as enum (
   'none', 'pending_first_attempt', 'running_attempt', 'attempt_interrupted', 'pending_retry_attempt',
   'pending_replay_attempt', 'attempt_terminal');
@@ -265,7 +265,6 @@ create table flowfabric.ff_exec_core (
   schedule_id uuid,
   namespace text collate "C" not null,
   task_version text,
-  fair_key text,
   failure_reason text,
   cancellation_reason text,
   cancelled_by text,
@@ -404,7 +403,6 @@ create table flowfabric.ff_attempt (
   error_encoding text,
   -- When the next attempt, or this one, could be claimed again; its holder's repeated call is answered from it.
   next_at_ms bigint,
-  lineage jsonb,
   primary key (execution_id, attempt_index)
 );
 

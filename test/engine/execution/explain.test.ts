@@ -230,18 +230,6 @@ const changed: readonly (readonly [string, (given: Factory) => Promise<Execution
     "eligibility_state = 'blocked_by_budget'",
     `Has been blocked by a spent budget since ${noon}.`,
   ],
-  [
-    'blocked by its lane',
-    (given) => given.heldByOperator({ since: now, lane: 'slow' }),
-    "eligibility_state = 'blocked_by_lane_state'",
-    `Has been blocked by its lane 'slow', which accepts no work, since ${noon}.`,
-  ],
-  [
-    'blocked by its route',
-    (given) => given.heldByOperator({ since: now }),
-    "eligibility_state = 'blocked_by_route'",
-    `Has been waiting for a worker with the required capabilities since ${noon}.`,
-  ],
 ]
 
 test.each(changed)('%s', async (_, make, change, sentence) => {
