@@ -10,7 +10,7 @@ import type { Logger } from '../model/logger.ts'
 import { Lease } from '../worker/lease.ts'
 import type { Middleware } from '../worker/middleware.ts'
 import type { ProcessClock } from '../worker/process-clock.ts'
-import { tell } from '../worker/outcome.ts'
+import { reportOutcome } from '../worker/outcome.ts'
 import { reportLost } from '../worker/report.ts'
 import { run } from '../worker/run.ts'
 import { Served } from '../worker/serve.ts'
@@ -104,7 +104,7 @@ export class TestWorker implements ProcessClock {
     const around = { engine, codec, logger, msUntil, middleware, leaseTtlMs, clock: this, unawaited }
     const task = this.#served.taskFor(claim)!
     const ended = run(around, task, claim, lease)
-      .then((outcome) => tell(around, lease, outcome))
+      .then((outcome) => reportOutcome(around, lease, outcome))
       .finally(() => this.#runs.delete(lease))
     this.#runs.set(lease, ended)
   }

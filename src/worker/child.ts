@@ -10,17 +10,17 @@ import { formatExecutionId, parseExecutionId, type ExecutionId } from '../model/
 import type { RecordedError } from '../model/recorded-error.ts'
 import type { ChildOptions } from './context.ts'
 import { ChildError, nothingWhenForbidden } from './errors.ts'
-import type { Met } from './history.ts'
+import type { StepCall } from './history.ts'
 import { lastError, openedReason } from './last-error.ts'
 import { requestOf, submitOptionNames } from './submission.ts'
 import type { Task } from './task.ts'
-import type { Surroundings } from './waiting.ts'
-import { Leaf, type Facts, type Meeting } from './waits.ts'
+import type { WaitDeps } from './waiting.ts'
+import { Leaf, type Facts, type Satisfaction } from './waits.ts'
 
 // For the moment between the creation and its record; after that the record knows.
 const keyTtl = '30d'
 
-interface ChildSurroundings extends Surroundings {
+interface ChildDeps extends WaitDeps {
   /** Resolves when its turn in the order of the records has come. */
   readonly inTurn: (step: Step) => Promise<void>
 }
@@ -35,8 +35,8 @@ interface Failure {
 }
 
 export class Child extends Leaf {
-  readonly #met: Met
-  readonly #around: Surroundings
+  readonly #call: StepCall
+  readonly #deps: WaitDeps
   readonly #made: Promise<ExecutionId>
   readonly #inTurn: (step: Step) => Promise<void>
   #id: ExecutionId | null = null
@@ -45,17 +45,17 @@ export class Child extends Leaf {
   #hasBegun = false
 
   /** Made at once, whoever waits for it. */
-  constructor(met: Met, task: Task, input: unknown, options: ChildOptions, around: ChildSurroundings) {
-    super((wait) => around.rest.await(wait))
-    this.#met = met
-    this.#around = around
-    this.#inTurn = around.inTurn
+  constructor(call: StepCall, task: Task, input: unknown, options: ChildOptions, deps: ChildDeps) {
+    super((wait) => deps.idle.await(wait))
+    this.#call = call
+    this.#deps = deps
+    this.#inTurn = deps.inTurn
     this.#made = this.#make(task, input, options)
     this.#made.catch((error: unknown) => this.refuse(error))
   }
 
   get label(): string {
-    return this.#met.name
+    return this.#call.name
   }
 
   get title(): string {
@@ -64,17 +64,17 @@ export class Child extends Leaf {
 
   /** Resolves when it exists and the parent has recorded that; in a later run, in the order of that record. */
   async made(): Promise<ExecutionId> {
-    if (this.#met.made !== null) await this.#inTurn(this.#met.made)
+    if (this.#call.made !== null) await this.#inTurn(this.#call.made)
     return this.#made
   }
 
   async #make(task: Task, input: unknown, options: ChildOptions): Promise<ExecutionId> {
-    const { holder, rest } = this.#around
+    const { holder, idle } = this.#deps
     const { executionId: parentId, generation } = holder.claim
-    const { recorded, name, index, failedIn } = this.#met
+    const { recorded, name, index, failedIn } = this.#call
     const { partition } = parseExecutionId(parentId)
     if (recorded !== null) return (this.#id = formatExecutionId(partition, recorded.originId!))
-    return rest.fresh(async () => {
+    return idle.fresh(async () => {
       const { name: _, ...given } = options
       // By the failure that it comes after, and not by the attempt: an attempt that made it and did not write that down is
       // followed by one that finds it.
@@ -82,10 +82,10 @@ export class Child extends Leaf {
       const key = { parentId, idempotencyKey: `${after}:${index}:${name}`, idempotencyTtl: keyTtl } as const
       const request = await requestOf(holder.codec, task, input, { ...given, ...key })
       const { executionId } = await holder
-        .insist<{ executionId: ExecutionId }>(() => holder.engine.executions.create(request))
+        .retryWhileLeased<{ executionId: ExecutionId }>(() => holder.engine.executions.create(request))
         .catch(madeBefore)
       const originId = parseExecutionId(executionId).uuid
-      await rest.recorded(holder.record(this.#met, { state: 'pending', originId }))
+      await idle.recorded(holder.record(this.#call, { state: 'pending', originId }))
       return (this.#id = executionId)
     })
   }
@@ -93,31 +93,33 @@ export class Child extends Leaf {
   begin(): void {
     if (this.#hasBegun) return
     this.#hasBegun = true
-    const { recorded } = this.#met
+    const { recorded } = this.#call
     if (recorded === null || recorded.state === 'pending') return
     const { state, result, resultEncoding } = recorded
-    this.#around.rest.inOrder(recorded, () => this.#finish(state === 'failed', result, resultEncoding))
+    this.#deps.idle.inOrder(recorded, () => this.#finish(state === 'failed', result, resultEncoding))
   }
 
   condition(): Condition | null {
     return this.isSettled || this.#id === null ? null : { kind: 'child', executionId: this.#id }
   }
 
-  override async look(): Promise<void> {
+  override async refresh(): Promise<void> {
     if (this.#id === null || this.#ended !== null) return
-    const { engine } = this.#around.holder
-    const { holder } = this.#around
-    const found = await holder.insist(() => engine.executions.result(this.#id!))
+    const { engine } = this.#deps.holder
+    const { holder } = this.#deps
+    const found = await holder.retryWhileLeased(() => engine.executions.result(this.#id!))
     if (found === null || found.kind === 'pending') return
     if (found.kind !== 'failed' && found.kind !== 'expired') {
       this.#ended = found
       return
     }
-    this.#error = await holder.insist(() => lastError(engine, holder.codec, this.#id!)).catch(nothingWhenForbidden)
+    this.#error = await holder
+      .retryWhileLeased(() => lastError(engine, holder.codec, this.#id!))
+      .catch(nothingWhenForbidden)
     this.#ended = { ...found, reason: openedReason(found.reason, this.#error) }
   }
 
-  metBy({ now }: Facts): Meeting | null {
+  satisfiedBy({ now }: Facts): Satisfaction | null {
     return this.#ended === null ? null : { at: now }
   }
 
@@ -126,10 +128,10 @@ export class Child extends Leaf {
     const result = bytes === null ? {} : { result: bytes, resultEncoding: encoding! }
     const state = this.#ended!.kind === 'completed' ? 'succeeded' : 'failed'
     const originId = parseExecutionId(this.#id!).uuid
-    await this.#around.holder.record(this.#met, { state, originId, ...result })
+    await this.#deps.holder.record(this.#call, { state, originId, ...result })
   }
 
-  give(): void {
+  deliver(): void {
     const { bytes, encoding } = this.#outcome
     this.#finish(this.#ended!.kind !== 'completed', bytes, encoding)
   }
@@ -139,13 +141,13 @@ export class Child extends Leaf {
     const ended = this.#ended!
     if (ended.kind === 'completed') return { bytes: ended.result, encoding: ended.encoding }
     const failure: Failure = { ended: ended.kind, reason: ended.reason, ...(this.#error && { error: this.#error }) }
-    return encodeValue(this.#around.holder.codec, 'how a child ended', failure)!
+    return encodeValue(this.#deps.holder.codec, 'how a child ended', failure)!
   }
 
   #finish(hasFailed: boolean, bytes: Uint8Array | null, encoding: string | null): void {
-    this.#around.delivered()
+    this.#deps.delivered()
     try {
-      const value = this.#around.holder.decode(`the result of child ${this.#id}`, bytes, encoding)
+      const value = this.#deps.holder.decode(`the result of child ${this.#id}`, bytes, encoding)
       if (!hasFailed) return this.satisfy(value)
       const { ended, reason, error } = value as Failure
       this.refuse(new ChildError(this.#id!, ended, reason, error))

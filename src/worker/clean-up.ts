@@ -10,14 +10,14 @@ import { shouldRetry } from '../model/policy.ts'
 import { decodeError, encodeError } from '../model/recorded-error.ts'
 import type { CodeMode } from './code-mode.ts'
 import { Code } from './code.ts'
-import { metHook } from './compensations.ts'
+import { hookCall } from './compensations.ts'
 import type { Context } from './context.ts'
 import { isPermanent, PermanentError, RunLeft } from './errors.ts'
-import { History, hookPrefix, type Met } from './history.ts'
+import { History, hookPrefix, type StepCall } from './history.ts'
 import type { Holder } from './holder.ts'
 import { categoryOf, messageOf, type Outcome } from './outcome.ts'
 import type { Task } from './task.ts'
-import { crossed } from './thread/crossed-error.ts'
+import { deserializeError } from './thread/serialize-error.ts'
 import type { Facts } from './waits.ts'
 
 /** Why it cleans up, and by what it ends afterwards. */
@@ -90,7 +90,7 @@ function byMarker(holder: Holder, { name, result, resultEncoding }: Step): Clean
     return { kind: 'cancelled', error: null, outcome, isRecorded: true }
   }
   const recorded = decodeError({ bytes: result!, encoding: resultEncoding! }, holder.codec)
-  const thrown = crossed(recorded)
+  const thrown = deserializeError(recorded)
   // Whatever class it had, it is not retried.
   const isFinal = recorded.isPermanent === true && !isPermanent(thrown)
   const error = isFinal ? new PermanentError(messageOf(thrown), { cause: thrown }) : thrown
@@ -131,17 +131,17 @@ async function undoAll(of: CleanUp, cleaning: Code, why: CleanUpReason): Promise
   if (!why.isRecorded) await recordReason(holder, why)
   const registered = code.compensations?.toUndo() ?? []
   for (const compensation of registered) {
-    const { met } = compensation
+    const { call } = compensation
     // It ran, or failed for good, in an earlier run.
-    if (met.recorded !== null && met.recorded.state !== 'pending') continue
+    if (call.recorded !== null && call.recorded.state !== 'pending') continue
     try {
       await cleaning.undo(compensation)
     } catch (error) {
       if (error instanceof RunLeft || holder.lease.isLost) throw error
-      logFailure(holder, `compensation ${JSON.stringify(met.name)}`, error)
+      logFailure(holder, `compensation ${JSON.stringify(call.name)}`, error)
     }
   }
-  const reached = new Set(registered.map(({ met }) => keyOf(met)))
+  const reached = new Set(registered.map(({ call }) => keyOf(call)))
   for (const step of steps) {
     if (step.kind !== 'compensation' || step.state !== 'pending' || reached.has(keyOf(step))) continue
     logFailure(holder, `compensation ${JSON.stringify(step.name)}`, new Error('the code did not reach it again'))
@@ -152,7 +152,7 @@ async function undoAll(of: CleanUp, cleaning: Code, why: CleanUpReason): Promise
   }
 }
 
-async function runHook(of: CleanUp, cleaning: Code, why: CleanUpReason, met: Met): Promise<void> {
+async function runHook(of: CleanUp, cleaning: Code, why: CleanUpReason, call: StepCall): Promise<void> {
   const { holder, task, input } = of
   const { onCancel, onFailure } = task.hooks as {
     readonly onCancel?: (ctx: Context, input: unknown, reason: string | null) => unknown
@@ -164,12 +164,12 @@ async function runHook(of: CleanUp, cleaning: Code, why: CleanUpReason, met: Met
     if (stop.kind === 'failed') await onFailure?.(cleaning.context, input, stop.error)
     else await onCancel?.(cleaning.context, input, stop.reason)
     cleaning.checkAwaited()
-    await holder.record(met, { state: 'succeeded' })
+    await holder.record(call, { state: 'succeeded' })
   } catch (error) {
     if (holder.lease.isLost || error instanceof RunLeft) throw error
     logFailure(holder, name, error)
     const { bytes, encoding } = encodeError(error, holder.codec)
-    await holder.record(met, { state: 'failed', result: bytes, resultEncoding: encoding })
+    await holder.record(call, { state: 'failed', result: bytes, resultEncoding: encoding })
   }
 }
 
@@ -186,7 +186,7 @@ async function stopOf(holder: Holder, { kind, error, outcome }: CleanUpReason): 
   }
   const { engine, claim } = holder
   const { executionId } = claim
-  const found = await holder.insist(() => engine.executions.describe(executionId))
+  const found = await holder.retryWhileLeased(() => engine.executions.describe(executionId))
   const reason = found?.cancellationReason ?? null
   const pending = found?.pendingOutcome ?? 'cancelled'
   if (pending === 'cancelled') return { kind: 'cancelled', reason }
@@ -197,13 +197,13 @@ async function stopOf(holder: Holder, { kind, error, outcome }: CleanUpReason): 
 
 /** Before the first compensation: a later run continues to undo, whatever its code would do this time. */
 async function recordReason(holder: Holder, { kind, error, outcome }: CleanUpReason): Promise<void> {
-  const met = metHook(kind === 'failed' ? failedName : cancelledName, null)
+  const call = hookCall(kind === 'failed' ? failedName : cancelledName, null)
   const reason = outcome.kind === 'cancel' ? (outcome.reason ?? null) : null
   const { bytes, encoding } =
     kind === 'failed'
       ? encodeError(error, holder.codec, isPermanent(error))
       : encodeValue(holder.codec, 'the reason of a cancel', reason)!
-  await holder.record(met, { state: 'succeeded', result: bytes, resultEncoding: encoding })
+  await holder.record(call, { state: 'succeeded', result: bytes, resultEncoding: encoding })
 }
 
 function keyOf({ name, index }: { readonly name: string; readonly index: number }): string {

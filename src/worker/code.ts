@@ -20,16 +20,16 @@ import type {
   WaitForOptions,
   Waitpoint,
 } from './context.ts'
-import type { Departure } from './departure.ts'
-import { Draws, keyOf } from './draw.ts'
+import type { RunExit } from './run-exit.ts'
+import { DeterministicRandom, idempotencyKeyOf } from './deterministic-random.ts'
 import { Cancelled, RunLeft } from './errors.ts'
 import type { History } from './history.ts'
 import type { Holder } from './holder.ts'
-import { Layers } from './layers.ts'
-import { leave } from './leave.ts'
+import { RunScopes } from './run-scopes.ts'
+import { suspendRun } from './suspend-run.ts'
 import { makeWaitpoint } from './made-waitpoint.ts'
 import { recordedNow, type Recording } from './recorded-now.ts'
-import { heard, Rest } from './rest.ts'
+import { markHandled, IdleDetector } from './idle.ts'
 import { RunContext, type Acts } from './run-context.ts'
 import { RunLogger } from './run-logger.ts'
 import { Sleep } from './sleeping.ts'
@@ -46,16 +46,16 @@ export class Code implements Acts {
   readonly #task: Task
   readonly #history: History
   readonly #facts: Facts
-  readonly #layers = new Layers()
+  readonly #scopes = new RunScopes()
   readonly #unawaitedMode: UnawaitedMode
   readonly #unawaited = new Unawaited()
-  #restMade: Rest | null = null
+  #idleMade: IdleDetector | null = null
   #stepsMade: Steps | null = null
-  #departure: Departure | null = null
+  #exit: RunExit | null = null
   #isOver = false
   /** There is middleware around the handler. */
   #isInside = false
-  #draws: Draws | null = null
+  #random: DeterministicRandom | null = null
   #logger: RunLogger | null = null
   readonly #mode: CodeMode
   #compensationsMade: Compensations | null = null
@@ -82,9 +82,9 @@ export class Code implements Acts {
 
   /** What the handler gives; rejects with what it throws, and with `RunLeft` when it has left without an ending. */
   run(input: unknown): Promise<unknown> {
-    return this.#layers.enter(
+    return this.#scopes.enter(
       () => (this.#isInside ? this.#handled(input) : this.#handle(input)),
-      () => this.#restMade?.forget(),
+      () => this.#idleMade?.forget(),
     )
   }
 
@@ -102,8 +102,8 @@ export class Code implements Acts {
   }
 
   #check(forgotten: readonly Watched[]): void {
-    if (forgotten.length === 0 || this.#departure !== null) return
-    this.#stepsMade?.forget(forgotten.flatMap((each) => (each instanceof StepPromise ? (each.met ?? []) : [])))
+    if (forgotten.length === 0 || this.#exit !== null) return
+    this.#stepsMade?.forget(forgotten.flatMap((each) => (each instanceof StepPromise ? (each.call ?? []) : [])))
     const warning = checkAwaited(this.#task.name, forgotten, this.#unawaitedMode)
     if (warning === null) return
     const { kind, executionId } = this.#holder.claim
@@ -113,13 +113,13 @@ export class Code implements Acts {
   /** What goes around the handler, and may use the context before it and after it. It is not waited for when the run has left. */
   around(begin: () => Promise<unknown>): Promise<unknown> {
     this.#isInside = true
-    return this.#layers.enter(begin)
+    return this.#scopes.enter(begin)
   }
 
   /** The run is over: what code of it is still under way never hears again, and its steps are told to stop. */
   end(): void {
     this.#isOver = true
-    this.#restMade?.end()
+    this.#idleMade?.end()
     this.#stepsMade?.end()
   }
 
@@ -133,7 +133,7 @@ export class Code implements Acts {
   }
 
   get #recording(): Recording {
-    return { holder: this.#holder, history: this.#history, rest: this.#rest, steps: this.#steps }
+    return { holder: this.#holder, history: this.#history, idle: this.#idle, steps: this.#steps }
   }
 
   get cleansUp(): boolean {
@@ -159,7 +159,7 @@ export class Code implements Acts {
 
   compensate(name: string, work: Compensation['work'], options: StepOptions = {}): Promise<void> {
     if (this.#mode.canStop) return this.#compensations.register(name, work, options)
-    return heard(Promise.reject(inHook('ctx.compensate')))
+    return markHandled(Promise.reject(inHook('ctx.compensate')))
   }
 
   // What a handler that is no async function throws is a rejection like any other.
@@ -181,49 +181,49 @@ export class Code implements Acts {
   }
 
   // Made when they are first needed: code that never waits and has no steps has none of them, and there are many such runs.
-  get #rest(): Rest {
-    return (this.#restMade ??= this.#makeRest())
+  get #idle(): IdleDetector {
+    return (this.#idleMade ??= this.#makeIdle())
   }
 
-  #makeRest(): Rest {
+  #makeIdle(): IdleDetector {
     const holder = this.#holder
     const isReplaying = (): boolean => this.#history.isReplaying
-    const rest = new Rest(this.#facts, isReplaying, {
-      leave: async (waits, leaves) => {
+    const idle = new IdleDetector(this.#facts, isReplaying, {
+      suspend: async (waits, leaves) => {
         // The word has been said, though the code goes on beside it.
         if (!this.#mode.canStop && (leaves.length > 1 || leaves[0]!.dueAt === null)) throw cannotWait()
-        const answer = this.#wordSaid ?? (await leave(holder, waits, leaves))
+        const answer = this.#exitAsRunLeft ?? (await suspendRun(holder, waits, leaves))
         if (!(answer instanceof RunLeft)) return answer
-        this.#layers.leave(answer)
+        this.#scopes.stop(answer)
         return null
       },
-      fail: (error) => this.#layers.leave(error),
+      fail: (error) => this.#scopes.stop(error),
       stopped: () => this.stopped(),
     })
     // Code that has only computed so far may come here after its run is over.
-    if (this.#isOver) rest.end()
-    return rest
+    if (this.#isOver) idle.end()
+    return idle
   }
 
   get #steps(): Steps {
     return (this.#stepsMade ??= new Steps(
       this.#holder,
       this.#history,
-      this.#rest,
+      this.#idle,
       this.#facts.now,
       this.#unawaited,
       this,
     ))
   }
 
-  get departure(): Departure | null {
-    return this.#departure
+  get exit(): RunExit | null {
+    return this.#exit
   }
 
   #lose(): void {
     this.#isOver = true
-    this.#restMade?.end()
-    this.#layers.leave(new RunLeft('lost', this.#holder.lease.lost.reason))
+    this.#idleMade?.end()
+    this.#scopes.stop(new RunLeft('lost', this.#holder.lease.lost.reason))
   }
 
   get claim(): Holder['claim'] {
@@ -257,7 +257,7 @@ export class Code implements Acts {
   }
 
   idempotencyKey(name: string): string {
-    return keyOf(this.#holder.claim, checkStepName('the name of an idempotency key', name), null)
+    return idempotencyKeyOf(this.#holder.claim, checkStepName('the name of an idempotency key', name), null)
   }
 
   group(join: 'all' | 'any' | 'race', waits: readonly unknown[]): Group {
@@ -271,14 +271,14 @@ export class Code implements Acts {
         'at least one wait, or the race never ends',
       )
     }
-    return new Group(join, waits, (wait) => this.#rest.await(wait)).watchedBy(this.#unawaited)
+    return new Group(join, waits, (wait) => this.#idle.await(wait)).watchedBy(this.#unawaited)
   }
 
   sleep(name: string, length: { readonly dueIn: Duration } | { readonly dueAt: number }): Wait<void> {
     this.#steps.refuseInside(`the sleep ${show(name)}`)
-    const met = this.#history.meet('sleep', name)
-    const delivered = (): void => this.#delivered(met.recorded)
-    return new Sleep(met, length, this.#holder, this.#rest, delivered).watchedBy(this.#unawaited)
+    const call = this.#history.reach('sleep', name)
+    const delivered = (): void => this.#delivered(call.recorded)
+    return new Sleep(call, length, this.#holder, this.#idle, delivered).watchedBy(this.#unawaited)
   }
 
   waitFor(what: string | Waitpoint, options: WaitForOptions): Awaitable<unknown> {
@@ -287,23 +287,23 @@ export class Code implements Acts {
     const { signals } = this.#task.schemas
     const schema = options.schema ?? (Object.hasOwn(signals, name) ? signals[name] : undefined)
     this.#steps.refuseInside(`the wait for ${show(name)}`)
-    const met = this.#history.meet('wait', name)
-    const delivered = (): void => this.#delivered(met.recorded)
-    const around = { holder: this.#holder, rest: this.#rest, delivered }
+    const call = this.#history.reach('wait', name)
+    const delivered = (): void => this.#delivered(call.recorded)
+    const around = { holder: this.#holder, idle: this.#idle, delivered }
     const given = { ...options, ...(schema !== undefined && { schema }) }
-    return new SignalWait(met, given, waitpointId, around).watchedBy(this.#unawaited)
+    return new SignalWait(call, given, waitpointId, around).watchedBy(this.#unawaited)
   }
 
   child(task: Task, input: unknown, options: ChildOptions = {}, verb: 'run' | 'spawn' = 'run'): Child {
     if (!isTask(task)) throw refusal('invalid_input', 'the task of a child', show(task), 'what task() returned')
     refuseUnknownFields(`ctx.${verb}`, options, childOptionNames)
     this.#steps.refuseInside(`the child ${show(task.name)}`)
-    const met = this.#history.meet('child', options.name ?? task.name)
-    const delivered = (): void => this.#delivered(met.recorded)
+    const call = this.#history.reach('child', options.name ?? task.name)
+    const delivered = (): void => this.#delivered(call.recorded)
     // The making of a child that is only awaited gives the code nothing.
-    if (verb === 'run' && met.made !== null) this.#history.delivered(met.made)
+    if (verb === 'run' && call.made !== null) this.#history.delivered(call.made)
     const inTurn = (step: Step): Promise<void> => this.#steps.inTurn(step)
-    const child = new Child(met, task, input, options, { holder: this.#holder, rest: this.#rest, delivered, inTurn })
+    const child = new Child(call, task, input, options, { holder: this.#holder, idle: this.#idle, delivered, inTurn })
     // A spawned child need not be awaited.
     return verb === 'run' ? child.watchedBy(this.#unawaited) : child
   }
@@ -313,50 +313,50 @@ export class Code implements Acts {
   }
 
   waitpoint(name: string, options: { readonly expiresIn?: Duration }): Promise<Waitpoint> {
-    return heard(makeWaitpoint(this.#recording, name, options))
+    return markHandled(makeWaitpoint(this.#recording, name, options))
   }
 
   upstream(name: string): Promise<unknown> {
-    return this.#rest.ask(() => readUpstream(this.#holder, name))
+    return this.#idle.ask(() => readUpstream(this.#holder, name))
   }
 
   upstreams(): Promise<readonly Upstream[]> {
-    return this.#rest.ask(() => readUpstreams(this.#holder))
+    return this.#idle.ask(() => readUpstreams(this.#holder))
   }
 
   progress(percent: number, message: string | undefined): Promise<void> {
-    return this.#rest.ask(() => this.#progress(percent, message))
+    return this.#idle.ask(() => this.#progress(percent, message))
   }
 
   async #progress(percent: number, message: string | undefined): Promise<void> {
     const { engine, fence } = this.#holder
     const request = { ...fence, percent, ...(message !== undefined && { message }) }
-    await this.#holder.insist(() => engine.executions.progress(request))
+    await this.#holder.retryWhileLeased(() => engine.executions.progress(request))
   }
 
   // Recorded like a step, and read back as the time of that record.
   now(): Promise<number> {
-    return heard(recordedNow(this.#recording))
+    return markHandled(recordedNow(this.#recording))
   }
 
-  draw(what: string): Buffer {
-    this.#draws ??= new Draws(this.#holder.claim)
-    return this.#draws.draw(what, this.#stepsMade?.inside)
+  randomBytes(what: string): Buffer {
+    this.#random ??= new DeterministicRandom(this.#holder.claim)
+    return this.#random.bytes(what, this.#stepsMade?.inside)
   }
 
   restart(input: unknown): never {
     const encoded = encodeValue(this.#holder.codec, 'the input of a restart', input)
-    return this.depart({ kind: 'restart', input: checkSize('the input of a restart', encoded) })
+    return this.exitBy({ kind: 'restart', input: checkSize('the input of a restart', encoded) })
   }
 
-  depart(departure: Departure): never {
-    if (!this.#mode.canStop) throw inHook(`ctx.${departure.kind === 'retry' ? 'retryIn' : departure.kind}`)
-    this.#departure ??= departure
-    throw new RunLeft(howOf[departure.kind])
+  exitBy(exit: RunExit): never {
+    if (!this.#mode.canStop) throw inHook(`ctx.${exit.kind === 'retry' ? 'retryIn' : exit.kind}`)
+    this.#exit ??= exit
+    throw new RunLeft(howOf[exit.kind])
   }
 
-  get #wordSaid(): RunLeft | null {
-    return this.#departure === null ? null : new RunLeft(howOf[this.#departure.kind])
+  get #exitAsRunLeft(): RunLeft | null {
+    return this.#exit === null ? null : new RunLeft(howOf[this.#exit.kind])
   }
 }
 

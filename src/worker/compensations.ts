@@ -4,36 +4,36 @@ import type { Step } from '../engine/step/step.ts'
 import { refusal } from '../model/errors.ts'
 import { show } from '../model/text.ts'
 import type { StepOptions, StepTry } from './context.ts'
-import type { History, Met } from './history.ts'
+import type { History, StepCall } from './history.ts'
 import type { Holder } from './holder.ts'
 import { recordedWhole } from './inside-step.ts'
-import type { Rest } from './rest.ts'
+import type { IdleDetector } from './idle.ts'
 import { checkOptions, type CheckedOptions, type Steps } from './steps.ts'
 import { defaultRetry, type Task } from './task.ts'
 import { StepPromise, type Unawaited } from './unawaited.ts'
 
 export interface Compensation {
-  readonly met: Met
+  readonly call: StepCall
   readonly work: (attempt: StepTry) => unknown
   readonly options: CheckedOptions
 }
 
-interface Surroundings {
+interface CompensationsDeps {
   readonly holder: Holder
   readonly history: History
   readonly unawaited: Unawaited
-  readonly rest: Rest
+  readonly idle: IdleDetector
   readonly steps: Steps
 }
 
 export class Compensations {
-  readonly #around: Surroundings
+  readonly #deps: CompensationsDeps
   readonly #registered: Compensation[] = []
   readonly #recording: Promise<unknown>[] = []
-  #hook: Met | null = null
+  #hook: StepCall | null = null
 
-  constructor(around: Surroundings) {
-    this.#around = around
+  constructor(deps: CompensationsDeps) {
+    this.#deps = deps
   }
 
   /** The last one first. */
@@ -41,7 +41,7 @@ export class Compensations {
     return this.#registered.toReversed()
   }
 
-  get hook(): Met | null {
+  get hook(): StepCall | null {
     return this.#hook
   }
 
@@ -51,12 +51,12 @@ export class Compensations {
 
   /** Also once the run is asked to stop: the step before it may just have been recorded. */
   register(name: string, work: Compensation['work'], options: StepOptions): Promise<void> {
-    const { unawaited } = this.#around
+    const { unawaited } = this.#deps
     try {
       const compensation = this.#checked(name, work, options)
       this.#registered.push(compensation)
-      const { met } = compensation
-      const registered = met.recorded === null ? this.#record(met) : this.#registeredBefore(met, met.recorded)
+      const { call } = compensation
+      const registered = call.recorded === null ? this.#record(call) : this.#registeredBefore(call, call.recorded)
       return StepPromise.of(unawaited, name, null, registered, 'compensation')
     } catch (error) {
       return StepPromise.of(unawaited, name, null, Promise.reject<void>(error), 'compensation')
@@ -64,31 +64,31 @@ export class Compensations {
   }
 
   #checked(name: string, work: Compensation['work'], options: StepOptions): Compensation {
-    const { history, steps } = this.#around
+    const { history, steps } = this.#deps
     steps.refuseInside(`the compensation ${show(name)}`, recordedWhole)
     if (typeof work !== 'function')
       throw refusal('invalid_input', `the work of compensation ${show(name)}`, show(work), 'a function')
     const checked = checkOptions(name, { retry: defaultRetry, ...options }, 'compensation')
-    return { met: history.meet('compensation', name), work, options: checked }
+    return { call: history.reach('compensation', name), work, options: checked }
   }
 
   /** Before the handler, so that the engine knows that it must not end the execution without it. */
   async registerHook({ hooks }: Task, recorded: Step | null): Promise<void> {
     const name = hooks.onCancel === undefined ? 'onFailure' : 'onCancel'
-    this.#hook = metHook(recorded?.name ?? name, recorded)
+    this.#hook = hookCall(recorded?.name ?? name, recorded)
     if (recorded === null) await this.#record(this.#hook)
   }
 
-  async #registeredBefore({ made }: Met, recorded: Step): Promise<void> {
-    const { history, steps } = this.#around
+  async #registeredBefore({ made }: StepCall, recorded: Step): Promise<void> {
+    const { history, steps } = this.#deps
     if (made !== null) await steps.inTurn(made)
     if (recorded.state !== 'pending') history.delivered(recorded)
   }
 
-  #record(met: Met): Promise<void> {
-    const { rest, holder } = this.#around
-    const record = rest.work(async () => {
-      await rest.recorded(holder.record(met, { state: 'pending', tryCount: 0 }))
+  #record(call: StepCall): Promise<void> {
+    const { idle, holder } = this.#deps
+    const record = idle.work(async () => {
+      await idle.recorded(holder.record(call, { state: 'pending', tryCount: 0 }))
     })
     this.#recording.push(record.catch(() => {}))
     return record
@@ -101,6 +101,6 @@ export class Compensations {
 }
 
 /** Not one of the places of the code: a task may be given hooks while it has runs under way. */
-export function metHook(name: string, recorded: Step | null): Met {
+export function hookCall(name: string, recorded: Step | null): StepCall {
   return { kind: 'hook', name, index: 0, place: 0, recorded, made: null, failedIn: null }
 }

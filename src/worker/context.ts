@@ -98,7 +98,9 @@ export interface Upstream<Value = unknown> {
 /** What comes with a signal; through a waitpoint, which has no name of a declared signal, anything may. */
 type Sent<S extends Signals, Name extends keyof S> = [Name] extends [never] ? unknown : S[Name]
 
-type Given<In> = undefined extends In ? [input?: In, options?: ChildOptions] : [input: In, options?: ChildOptions]
+type ChildArguments<In> = undefined extends In
+  ? [input?: In, options?: ChildOptions]
+  : [input: In, options?: ChildOptions]
 
 /** What the code of a task works with: steps, waits, children, and facts about its execution. */
 export interface Context<S extends Signals = Signals> {
@@ -176,9 +178,9 @@ export interface Context<S extends Signals = Signals> {
    */
   waitpoint(name: string, options?: { readonly expiresIn?: Duration }): Promise<Waitpoint>
   /** Runs a task as a child and waits for what it gives, without holding the worker; throws `ChildError` when it fails. */
-  run<In, Out, C extends Signals>(task: Task<In, Out, C>, ...given: Given<In>): Wait<Out>
+  run<In, Out, C extends Signals>(task: Task<In, Out, C>, ...args: ChildArguments<In>): Wait<Out>
   /** Starts a child and goes on; it ends with its parent unless `onParentEnd` says `detach`. */
-  spawn<In, Out, C extends Signals>(task: Task<In, Out, C>, ...given: Given<In>): Promise<ChildHandle<Out>>
+  spawn<In, Out, C extends Signals>(task: Task<In, Out, C>, ...args: ChildArguments<In>): Promise<ChildHandle<Out>>
   /**
    * What a member of the flow gave that this one came after: by the name of the edge or of that member, or by its task where
    * it has the task's name. Throws when it did not succeed.

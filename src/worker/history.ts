@@ -5,21 +5,21 @@ import { EngineError, refusal } from '../model/errors.ts'
 import { checkStepName, isForgotten, type StepKind } from '../model/step.ts'
 import { show } from '../model/text.ts'
 
-/** Where the code stands: a name that it met, and what was recorded under it. */
-export interface Met {
+/** A call of the code that leaves a record (a step, wait, sleep, child or value), and the record that an earlier run left. */
+export interface StepCall {
   readonly kind: StepKind
   readonly name: string
   readonly index: number
-  /** How many it had met before. */
+  /** The number of calls before it. */
   readonly place: number
   readonly recorded: Step | null
-  /** Of a recorded child: its making, which has a place of its own in the order of the records. */
+  /** For a recorded child: its creation, which has its own place in the order of the records. */
   readonly made: Step | null
-  /** The attempt whose failure was recorded here, and is forgotten in this one. */
+  /** The earlier attempt whose failure was recorded here. This attempt ignores that failure. */
   readonly failedIn: number | null
 }
 
-/** Names of the steps of a hook begin with it. */
+/** The prefix of the names of all steps of a hook. */
 export const hookPrefix = 'hook: '
 
 const none: ReadonlyMap<string, Step> = new Map()
@@ -28,54 +28,54 @@ const noSteps: readonly Step[] = []
 
 export class History {
   readonly isStrict: boolean
-  /** Of every name: the steps of a hook are not those of the handler. Empty for the handler. */
+  /** Separates the steps of a hook from those of the handler. Empty for the handler. */
   readonly #prefix: string
   readonly #steps: ReadonlyMap<string, Step> = none
   readonly #forgotten: ReadonlyMap<string, Step> = none
-  /** How often each name was met. */
+  /** How often the code has reached each name. */
   #counts: Map<string, number> | null = null
   #place = 0
-  readonly #notMet: Set<Step> = noneOf
-  /** The code has reached something that no earlier run has, or was given a result that no earlier run was given. */
+  readonly #unreached: Set<Step> = noneOf
+  /** The code has reached a call, or received a result, that no earlier run had. */
   #hasProgress = false
   /** The newest record is a sleep or wait that has not ended: an earlier run has executed all code before its end. */
   readonly #endsInWait: boolean = false
-  /** It has reached a wait without a record. */
-  #hasMetWait = false
-  /** What was over in an earlier run, in the order in which it was recorded then; children twice, with their making. */
-  readonly #over: readonly Step[] = noSteps
-  readonly #making: ReadonlyMap<Step, Step> = none as ReadonlyMap<never, Step>
-  /** The first of them that was not given to this run yet, by its place in the list. */
+  /** The code has reached a wait without a record. */
+  #hasReachedWait = false
+  /** The steps that ended in an earlier run, in the order of their records. A child is in it twice: its creation and its end. */
+  readonly #ended: readonly Step[] = noSteps
+  readonly #creations: ReadonlyMap<Step, Step> = none as ReadonlyMap<never, Step>
+  /** The index in that list of the first step that this run has not delivered to the code yet. */
   #first = 0
-  /** Those behind it that were given all the same, because it is not met any more or late. */
-  #givenAhead: Set<Step> | null = null
+  /** Later ones that were delivered before it, because the code reaches it late or never. */
+  #deliveredEarly: Set<Step> | null = null
   readonly #byPlace: ReadonlyMap<number, Step> = none as ReadonlyMap<never, Step>
 
-  /** The steps in the order of their records. */
+  /** `steps` are in the order of their records. */
   constructor(steps: readonly Step[], attemptIndex: number, isStrict: boolean, prefix = '') {
     this.isStrict = isStrict
     this.#prefix = prefix
-    // A first run has no past, and there are many of those.
+    // Most runs are first runs, which have no records.
     if (steps.length === 0) return
     const known = steps.filter((step) => !isForgotten(step, attemptIndex))
     this.#steps = new Map(known.map((step) => [keyOf(step), step]))
     const failed = steps.filter((step) => step.state === 'failed' && isForgotten(step, attemptIndex))
     if (failed.length > 0) this.#forgotten = new Map(failed.map((step) => [keyOf(step), step]))
-    this.#notMet = new Set(known)
+    this.#unreached = new Set(known)
     const newest = known.at(-1)
     this.#endsInWait = newest?.state === 'pending' && (newest.kind === 'sleep' || newest.kind === 'wait')
     const children = known.filter(({ madeRecordNumber }) => madeRecordNumber !== null)
-    this.#over = known.filter(({ state }) => state !== 'pending')
+    this.#ended = known.filter(({ state }) => state !== 'pending')
     if (children.length > 0) {
-      this.#making = new Map(children.map((step) => [step, { ...step, recordNumber: step.madeRecordNumber! }]))
-      this.#over = [...this.#over, ...this.#making.values()].toSorted(
+      this.#creations = new Map(children.map((step) => [step, { ...step, recordNumber: step.madeRecordNumber! }]))
+      this.#ended = [...this.#ended, ...this.#creations.values()].toSorted(
         (one, other) => one.recordNumber - other.recordNumber,
       )
     }
     this.#byPlace = new Map(isStrict ? known.map((step) => [step.place, step]) : [])
   }
 
-  meet(kind: StepKind, given: string): Met {
+  reach(kind: StepKind, given: string): StepCall {
     checkStepName(`the name of a ${kind}`, given)
     if (this.#prefix === '' && given.startsWith(hookPrefix)) {
       throw refusal(
@@ -97,31 +97,31 @@ export class History {
       const sentence = `${show(name)} is recorded as a ${recorded.kind}, but is now a ${kind}; give the new ${kind} another name`
       throw new EngineError('step_kind_conflict', sentence, { step: name, recorded: recorded.kind, kind })
     }
-    if (recorded !== null) this.#notMet.delete(recorded)
+    if (recorded !== null) this.#unreached.delete(recorded)
     // A wait without a timeout is recorded when it ends, so an earlier run may have reached it too.
-    if (recorded === null && kind === 'wait') this.#hasMetWait = true
+    if (recorded === null && kind === 'wait') this.#hasReachedWait = true
     else if (recorded === null || (recorded.state === 'pending' && kind === 'step')) this.#hasProgress = true
     const failedIn = this.#forgotten.get(key)?.attemptIndex ?? null
-    const made = recorded === null ? null : (this.#making.get(recorded) ?? null)
+    const made = recorded === null ? null : (this.#creations.get(recorded) ?? null)
     return { kind, name, index, place, recorded, made, failedIn }
   }
 
-  /** Null: it had no record yet. */
+  /** The code receives the result of a step. Null: the step has no record from an earlier run. */
   delivered(step: Step | null): void {
     if (step === null || step.state === 'pending') this.#hasProgress = true
     if (step === null) return
-    if (step !== this.#over[this.#first]) {
-      this.#givenAhead ??= new Set()
-      this.#givenAhead.add(step)
+    if (step !== this.#ended[this.#first]) {
+      this.#deliveredEarly ??= new Set()
+      this.#deliveredEarly.add(step)
       return
     }
     do this.#first += 1
-    while (this.#givenAhead?.has(this.#over[this.#first]!) === true)
+    while (this.#deliveredEarly?.has(this.#ended[this.#first]!) === true)
   }
 
-  /** Whether something that was over earlier is still to come. */
+  /** Whether results of an earlier run are still to be delivered. */
   get isReplaying(): boolean {
-    return this.#first < this.#over.length
+    return this.#first < this.#ended.length
   }
 
   /**
@@ -130,29 +130,29 @@ export class History {
    */
   isRepeating(isAfterWait: boolean): boolean {
     const isWaited = isAfterWait || this.#endsInWait
-    if (this.#hasProgress || (this.#hasMetWait && !isWaited)) return false
-    return isWaited || this.isReplaying || this.#notMet.size > 0
+    if (this.#hasProgress || (this.#hasReachedWait && !isWaited)) return false
+    return isWaited || this.isReplaying || this.#unreached.size > 0
   }
 
-  /** Whether the last record is not older. */
+  /** Whether a step was recorded at that time or later. */
   isRecordedSince(time: number): boolean {
     return [...this.#steps.values()].some(({ recordedAt }) => recordedAt >= time)
   }
 
-  /** Whether that is something recorded before the step, which must not overtake it. */
+  /** Whether a result that was recorded before the step is still to be delivered: the step must not overtake it. */
   hasUndeliveredBefore({ recordNumber }: Step): boolean {
-    const first = this.#over[this.#first]
+    const first = this.#ended[this.#first]
     return first !== undefined && first.recordNumber < recordNumber
   }
 
-  /** The steps that were over in an earlier run and that this one has not reached. */
-  get unreached(): readonly Step[] {
-    return this.notMet.filter(isSettled)
+  /** The steps that succeeded or timed out in an earlier run and that this run has not reached. */
+  get unreachedSettled(): readonly Step[] {
+    return this.unreached.filter(isSettled)
   }
 
-  /** All recorded steps that this run has not reached, over or not. */
-  get notMet(): readonly Step[] {
-    return [...this.#notMet]
+  /** All recorded steps that this run has not reached. */
+  get unreached(): readonly Step[] {
+    return [...this.#unreached]
   }
 
   #refuseOther(kind: StepKind, name: string, place: number, recorded: Step | null): void {

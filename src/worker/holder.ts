@@ -8,8 +8,8 @@ import type { Codec } from '../model/codec.ts'
 import { decodeValue } from '../model/codec.ts'
 import { limits } from '../model/limits.ts'
 import type { Logger } from '../model/logger.ts'
-import { insist } from './insist.ts'
-import type { Met } from './history.ts'
+import { retryWhileLeased } from './retry-while-leased.ts'
+import type { StepCall } from './history.ts'
 import type { Lease } from './lease.ts'
 import { processClock, type ProcessClock } from './process-clock.ts'
 import type { AroundStep } from './telemetry.ts'
@@ -44,17 +44,17 @@ export class Holder {
   }
 
   /** Until it is answered, or the lease is lost. */
-  insist<T>(call: () => Promise<T>): Promise<T> {
-    return insist(call, this.lease)
+  retryWhileLeased<T>(call: () => Promise<T>): Promise<T> {
+    return retryWhileLeased(call, this.lease)
   }
 
   record(
-    { name, index, place, kind }: Met,
+    { name, index, place, kind }: StepCall,
     what: Omit<RecordStepRequest, 'name' | 'index' | 'place' | 'kind' | keyof Fence>,
   ): Promise<StepRecorded> {
     const { executionId, leaseId, leaseEpoch } = this.fence
     const request = { executionId, leaseId, leaseEpoch, name, index, place, kind, ...what }
-    return this.insist(() => this.engine.steps.record(request))
+    return this.retryWhileLeased(() => this.engine.steps.record(request))
   }
 
   /** Everything that was recorded, in the order of the records; one page, but from a server that gives smaller ones. */
@@ -63,7 +63,7 @@ export class Holder {
     let cursor: string | null = null
     do {
       const from: { cursor?: string } = cursor === null ? {} : { cursor }
-      const page = await this.insist(() =>
+      const page = await this.retryWhileLeased(() =>
         this.engine.steps.list(this.claim.executionId, { limit: limits.stepCount, ...from }),
       )
       steps.push(...page.steps)

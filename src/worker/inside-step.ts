@@ -9,7 +9,7 @@ export interface InsideStep {
   readonly name: string
   readonly idempotencyKey: string
   /** How often this try has drawn. */
-  draws: number
+  randomCount: number
 }
 
 const within = new AsyncLocalStorage<InsideStep>()
@@ -20,7 +20,7 @@ export function enterStep<T>(
   { idempotencyKey }: Pick<InsideStep, 'idempotencyKey'>,
   work: () => T,
 ): T {
-  return within.run({ owner, name, idempotencyKey, draws: 0 }, work)
+  return within.run({ owner, name, idempotencyKey, randomCount: 0 }, work)
 }
 
 export function insideStep(owner: object): InsideStep | undefined {

@@ -12,7 +12,7 @@ import type { Recording } from './recorded-now.ts'
 
 /** Made once: later runs read its id from the record. */
 export async function makeWaitpoint(
-  { holder, history, rest, steps }: Recording,
+  { holder, history, idle, steps }: Recording,
   name: string,
   options: { readonly expiresIn?: Duration },
 ): Promise<Waitpoint> {
@@ -20,17 +20,17 @@ export async function makeWaitpoint(
   checkStepName('the name of a waitpoint', name)
   steps.refuseInside(`the waitpoint ${show(name)}`, recordedWhole)
   const { engine, claim, fence } = holder
-  const met = history.meet('value', `waitpoint ${name}`)
+  const call = history.reach('value', `waitpoint ${name}`)
   const { partition } = parseExecutionId(claim.executionId)
   const refuseOutside = (what: string): void => steps.refuseOutside(what)
-  if (met.recorded !== null) {
-    await steps.inTurn(met.recorded)
-    return waitpointOf(engine, name, formatWaitpointId(partition, met.recorded.originId!), null, refuseOutside)
+  if (call.recorded !== null) {
+    await steps.inTurn(call.recorded)
+    return waitpointOf(engine, name, formatWaitpointId(partition, call.recorded.originId!), null, refuseOutside)
   }
-  const made = await rest.fresh(async () => {
-    const created = await holder.insist(() => engine.waitpoints.create({ ...fence, key: name, ...options }))
+  const made = await idle.fresh(async () => {
+    const created = await holder.retryWhileLeased(() => engine.waitpoints.create({ ...fence, key: name, ...options }))
     const { uuid } = parseWaitpointId(created.waitpointId)
-    await rest.recorded(holder.record(met, { state: 'succeeded', originId: uuid }))
+    await idle.recorded(holder.record(call, { state: 'succeeded', originId: uuid }))
     return created
   })
   return waitpointOf(engine, name, made.waitpointId, made.token, refuseOutside)

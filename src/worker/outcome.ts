@@ -7,19 +7,19 @@ import { EngineError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
 import { encodeError, saysAlready, sealedReason, unrecordedReason } from '../model/recorded-error.ts'
 import type { Logger } from '../model/logger.ts'
-import type { Departure } from './departure.ts'
+import type { RunExit } from './run-exit.ts'
 import { isPermanent, isWaitTimeout, PermanentError, StepError, StepTimeoutError, type RunLeft } from './errors.ts'
-import { insist } from './insist.ts'
+import { retryWhileLeased } from './retry-while-leased.ts'
 import type { Lease } from './lease.ts'
 import { reportFailure, reportRetry, runFields } from './report.ts'
 
 export type Outcome =
   | { readonly kind: 'returned'; readonly result: Uint8Array | undefined; readonly encoding: string | undefined }
   | { readonly kind: 'threw'; readonly error: unknown }
-  | Departure
+  | RunExit
   | { readonly kind: 'left'; readonly how: RunLeft['how'] }
 
-export interface Telling {
+export interface OutcomeDeps {
   readonly engine: Engine
   readonly codec: Codec
   readonly logger: Logger
@@ -32,34 +32,34 @@ export interface Telling {
  * What the engine refuses for good is told as a failure instead: the next run would be refused the same, and so on until the
  * last lapse.
  */
-export function tell(around: Telling, lease: Lease, outcome: Outcome): Promise<unknown> {
+export function reportOutcome(deps: OutcomeDeps, lease: Lease, outcome: Outcome): Promise<unknown> {
   if (outcome.kind === 'left') return Promise.resolve()
-  return insist(() => write(around, lease.fence, outcome), lease)
+  return retryWhileLeased(() => write(deps, lease.fence, outcome), lease)
     .then(
       (answer) => {
         lease.isSettled = true
-        report(around, lease, outcome, answer)
+        report(deps, lease, outcome, answer)
       },
-      (error: unknown) => failInstead(around, lease, error),
+      (error: unknown) => failInstead(deps, lease, error),
     )
     .catch((error: unknown) => {
       // A lost lease has been reported.
       if (lease.isLost) return
       const fields = runFields(lease)
       const sentence = `${fields.kind} ${fields.executionId}: how the run ended could not be stored: ${messageOf(error)}`
-      around.logger.error(`${sentence}. It runs again when its lease expires`, fields)
+      deps.logger.error(`${sentence}. It runs again when its lease expires`, fields)
     })
 }
 
-async function failInstead(around: Telling, lease: Lease, error: unknown): Promise<void> {
+async function failInstead(deps: OutcomeDeps, lease: Lease, error: unknown): Promise<void> {
   if (lease.isLost || canBeMended(error)) throw error
   const refused = new PermanentError(`how the run ended was refused: ${messageOf(error)}`, { cause: error })
-  const request = failureOf(around, lease.fence, refused)
-  const answer = await insist(async () => around.engine.executions.fail(request), lease)
-  report(around, lease, { kind: 'threw', error: refused }, answer)
+  const request = failureOf(deps, lease.fence, refused)
+  const answer = await retryWhileLeased(async () => deps.engine.executions.fail(request), lease)
+  report(deps, lease, { kind: 'threw', error: refused }, answer)
 }
 
-function report({ logger, msUntil }: Telling, lease: Lease, outcome: Outcome, answer: unknown): void {
+function report({ logger, msUntil }: OutcomeDeps, lease: Lease, outcome: Outcome, answer: unknown): void {
   if (outcome.kind !== 'threw' && outcome.kind !== 'retry') return
   const answered = answer as FailResult
   const delayUntil = answered.kind === 'retry_scheduled' ? answered.delayUntil : null
@@ -74,8 +74,8 @@ function canBeMended(error: unknown): boolean {
   return EngineError.is(error) && (error.status >= 500 || error.status === 401 || error.status === 403)
 }
 
-function write(around: Telling, fence: Fence, outcome: Exclude<Outcome, { kind: 'left' }>): Promise<unknown> {
-  const { executions } = around.engine
+function write(deps: OutcomeDeps, fence: Fence, outcome: Exclude<Outcome, { kind: 'left' }>): Promise<unknown> {
+  const { executions } = deps.engine
   switch (outcome.kind) {
     case 'returned': {
       const { result, encoding } = outcome
@@ -83,7 +83,7 @@ function write(around: Telling, fence: Fence, outcome: Exclude<Outcome, { kind: 
     }
     case 'cancel': {
       const { reason } = outcome
-      return executions.cancel({ ...fence, ...(reason !== undefined && { reason: reasonOf(around, reason) }) })
+      return executions.cancel({ ...fence, ...(reason !== undefined && { reason: reasonOf(deps, reason) }) })
     }
     case 'restart': {
       const { input } = outcome
@@ -92,22 +92,22 @@ function write(around: Telling, fence: Fence, outcome: Exclude<Outcome, { kind: 
     }
     case 'retry': {
       const { delay, reason } = outcome
-      return executions.fail({ ...fence, reason: reasonOf(around, reason), retryIn: delay })
+      return executions.fail({ ...fence, reason: reasonOf(deps, reason), retryIn: delay })
     }
     case 'threw':
-      return executions.fail(failureOf(around, fence, outcome.error))
+      return executions.fail(failureOf(deps, fence, outcome.error))
   }
 }
 
 // A word's reason is a text, which is the code's to tell. Where types were lost it may be what was thrown.
-function reasonOf({ codec }: Telling, reason: unknown): string {
+function reasonOf({ codec }: OutcomeDeps, reason: unknown): string {
   if (typeof reason === 'string') return cut(reason)
   return codec.plainReasons === true ? cut(messageOf(reason)) : unnamed
 }
 
-function failureOf(around: Telling, fence: Fence, error: unknown): FailRequest {
-  const { codec } = around
-  const encoded = encodedOf(around, fence, error)
+function failureOf(deps: OutcomeDeps, fence: Fence, error: unknown): FailRequest {
+  const { codec } = deps
+  const encoded = encodedOf(deps, fence, error)
   const sealed = encoded === null ? unrecordedReason : sealedReason
   return {
     ...fence,
@@ -119,7 +119,7 @@ function failureOf(around: Telling, fence: Fence, error: unknown): FailRequest {
 }
 
 /** Null when the codec cannot: that it has failed is told in any case. */
-function encodedOf({ codec, logger }: Telling, { executionId }: Fence, error: unknown): Encoded | null {
+function encodedOf({ codec, logger }: OutcomeDeps, { executionId }: Fence, error: unknown): Encoded | null {
   try {
     const encoded = encodeError(error, codec)
     if (encoded.bytes.byteLength <= limits.errorBytes) return encoded

@@ -9,7 +9,7 @@ import { LostClaims } from './lost-claims.ts'
 import type { Settings } from './options.ts'
 import type { Registration } from './registration.ts'
 import type { Runs } from './runs.ts'
-import type { Group } from './serve.ts'
+import type { TaskGroup } from './serve.ts'
 
 // As many as one claim takes.
 const mostClaims = 10_000
@@ -79,7 +79,7 @@ export class Poll {
     await Promise.all(this.#settings.served.groups.map((group) => this.#loop(group)))
   }
 
-  async #loop(group: Group): Promise<void> {
+  async #loop(group: TaskGroup): Promise<void> {
     const { signal } = this.#stopping
     let pauseMs = firstPauseMs
     while (!signal.aborted) {

@@ -2,24 +2,24 @@
 import type { History } from './history.ts'
 import type { Holder } from './holder.ts'
 import { recordedWhole } from './inside-step.ts'
-import type { Rest } from './rest.ts'
+import type { IdleDetector } from './idle.ts'
 import type { Steps } from './steps.ts'
 
 /** What a call of the code needs to leave a record. */
 export interface Recording {
   readonly holder: Holder
   readonly history: History
-  readonly rest: Rest
+  readonly idle: IdleDetector
   readonly steps: Steps
 }
 
-export async function recordedNow({ holder, history, rest, steps }: Recording): Promise<number> {
+export async function recordedNow({ holder, history, idle, steps }: Recording): Promise<number> {
   steps.refuseInside('ctx.now()', recordedWhole)
-  const met = history.meet('value', 'ctx.now')
-  if (met.recorded !== null) {
-    await steps.inTurn(met.recorded)
-    return met.recorded.recordedAt
+  const call = history.reach('value', 'ctx.now')
+  if (call.recorded !== null) {
+    await steps.inTurn(call.recorded)
+    return call.recorded.recordedAt
   }
-  const { recordedAt } = await rest.fresh(() => rest.recorded(holder.record(met, { state: 'succeeded' })))
+  const { recordedAt } = await idle.fresh(() => idle.recorded(holder.record(call, { state: 'succeeded' })))
   return recordedAt
 }

@@ -3,7 +3,7 @@ import type { Step } from '../engine/step/step.ts'
 import { EngineError } from '../model/errors.ts'
 import type { StepKind } from '../model/step.ts'
 import { show } from '../model/text.ts'
-import { History, type Met } from './history.ts'
+import { History, type StepCall } from './history.ts'
 
 /** How the code compares to one recorded run. */
 export interface Finding {
@@ -51,13 +51,13 @@ export class ReplayHistory extends History {
     this.#rules = rules
   }
 
-  override meet(kind: StepKind, name: string): Met {
+  override reach(kind: StepKind, name: string): StepCall {
     try {
-      const met = super.meet(kind, name)
+      const call = super.reach(kind, name)
       // Not yet a difference: the recorded run may have reached it too, as the loser of a race or when it was exported.
-      if (met.recorded === null) this.#added.push({ kind, name, after: this.#last })
+      if (call.recorded === null) this.#added.push({ kind, name, after: this.#last })
       this.#last = name
-      return met
+      return call
     } catch (error) {
       if (EngineError.is(error)) this.#rules.stop(this.#refused(kind, name, error))
       throw error
@@ -66,15 +66,15 @@ export class ReplayHistory extends History {
 
   /** The code has returned. */
   atEnd(): Finding {
-    const [missing] = this.notMet
+    const [missing] = this.unreached
     if (missing === undefined) return same
     const sentence = `ends without the recorded ${missing.kind} ${show(missing.name)}`
     return { kind: 'differs', recorded: missing.name, met: null, isRefused: this.#rules.isStrict, sentence }
   }
 
   /** The code waits for something that has no record. */
-  atRest(hasCompleted: boolean): Finding {
-    const [missing] = this.notMet
+  atIdle(hasCompleted: boolean): Finding {
+    const [missing] = this.unreached
     // A wait without a timeout is recorded when it is over, so the run may be in it.
     const added = this.#added.find(({ kind }) => kind !== 'wait') ?? (hasCompleted ? this.#added[0] : undefined)
     if (missing !== undefined) {

@@ -11,13 +11,13 @@ export async function whole(holder: Holder, resumption: Resumption): Promise<Res
 
 async function signalsOf(holder: Holder): Promise<readonly Signal[]> {
   const { engine, claim } = holder
-  const suspension = await holder.insist(() => engine.suspensions.describe(claim.executionId))
+  const suspension = await holder.retryWhileLeased(() => engine.suspensions.describe(claim.executionId))
   const missing = new Set(suspension?.outcome?.signals)
   const found: Signal[] = []
   let cursor: string | null = null
   do {
     const from: { cursor?: string } = cursor === null ? {} : { cursor }
-    const page = await holder.insist(() => engine.signals.list(claim.executionId, from))
+    const page = await holder.retryWhileLeased(() => engine.signals.list(claim.executionId, from))
     found.push(...page.signals.filter(({ signalId }) => missing.delete(signalId)))
     cursor = page.nextCursor
   } while (cursor !== null && missing.size > 0)

@@ -16,8 +16,8 @@ import type {
   WaitForOptions,
   Waitpoint,
 } from './context.ts'
-import type { Departure } from './departure.ts'
-import { heard } from './rest.ts'
+import type { RunExit } from './run-exit.ts'
+import { markHandled } from './idle.ts'
 import { isTask, type Task } from './task.ts'
 
 /** What the code behind a context can do. */
@@ -34,11 +34,11 @@ export interface Acts {
   upstream(name: string): Promise<unknown>
   upstreams(): Promise<readonly Upstream[]>
   group(join: 'all' | 'any' | 'race', waits: readonly unknown[]): Wait<unknown>
-  depart(departure: Departure): never
+  exitBy(exit: RunExit): never
   restart(input: unknown): never
   progress(percent: number, message: string | undefined): Promise<void>
   now(): Promise<number>
-  draw(what: string): Buffer
+  randomBytes(what: string): Buffer
   idempotencyKey(name: string): string
 }
 
@@ -144,7 +144,7 @@ export class RunContext implements Context {
       const child = acts.child(task, input, options, 'spawn')
       return { id: await child.made(), result: () => child }
     }
-    return ((task: Task, input: unknown, options?: ChildOptions) => heard(spawn(task, input, options))) as never
+    return ((task: Task, input: unknown, options?: ChildOptions) => markHandled(spawn(task, input, options))) as never
   }
 
   get upstream(): Context['upstream'] {
@@ -176,13 +176,13 @@ export class RunContext implements Context {
     const acts = this.#acts
     return (delay, reason = 'asked to be tried again later') => {
       parseDuration('the delay of a retry', delay)
-      return acts.depart({ kind: 'retry', delay, reason })
+      return acts.exitBy({ kind: 'retry', delay, reason })
     }
   }
 
   get cancel(): Context['cancel'] {
     const acts = this.#acts
-    return (reason) => acts.depart({ kind: 'cancel', reason })
+    return (reason) => acts.exitBy({ kind: 'cancel', reason })
   }
 
   get restart(): Context['restart'] {
@@ -202,12 +202,12 @@ export class RunContext implements Context {
 
   get random(): Context['random'] {
     const acts = this.#acts
-    return () => acts.draw('random').readUIntBE(0, 6) / 2 ** 48
+    return () => acts.randomBytes('random').readUIntBE(0, 6) / 2 ** 48
   }
 
   get uuid(): Context['uuid'] {
     const acts = this.#acts
-    return () => uuidFrom(acts.draw('uuid'))
+    return () => uuidFrom(acts.randomBytes('uuid'))
   }
 
   get idempotencyKey(): Context['idempotencyKey'] {

@@ -12,7 +12,7 @@ import { History, nondeterminism } from './history.ts'
 import { Holder } from './holder.ts'
 import type { Lease } from './lease.ts'
 import { through, type Middleware } from './middleware.ts'
-import { cut, messageOf, type Outcome, type Telling } from './outcome.ts'
+import { cut, messageOf, type Outcome, type OutcomeDeps } from './outcome.ts'
 import type { ProcessClock } from './process-clock.ts'
 import { reportEnd, reportStart, reportUnreached } from './report.ts'
 import { whole } from './resumed-signals.ts'
@@ -22,7 +22,7 @@ import type { AroundStep } from './telemetry.ts'
 import type { UnawaitedMode } from './unawaited.ts'
 import { factsAt } from './waits.ts'
 
-export interface Surroundings extends Telling {
+export interface RunDeps extends OutcomeDeps {
   readonly middleware: readonly Middleware[]
   readonly leaseTtlMs: number
   /** Left out: the process's own. */
@@ -35,12 +35,12 @@ const none: readonly Step[] = []
 const lost: Outcome = { kind: 'left', how: 'lost' }
 
 /** Never rejects. As few promises as can be: a worker's memory is made of what its runs hold (measured: 0.5 KB each). */
-export function run(around: Surroundings, task: Task, claim: Claim, lease: Lease): Promise<Outcome> {
-  const { engine, codec, logger, clock, aroundStep } = around
+export function run(deps: RunDeps, task: Task, claim: Claim, lease: Lease): Promise<Outcome> {
+  const { engine, codec, logger, clock, aroundStep } = deps
   const holder = new Holder(engine, claim, codec, logger, lease, clock, aroundStep)
   reportStart(logger, lease, claim.reason)
   // Only a first run can have recorded nothing.
-  const running = claim.reason === 'first' ? runAfter(none, null, around, holder, task) : runAgain(around, holder, task)
+  const running = claim.reason === 'first' ? runAfter(none, null, deps, holder, task) : runAgain(deps, holder, task)
   return ignoresDebug(logger) ? running : withEndReported(running, logger, lease)
 }
 
@@ -60,11 +60,11 @@ const outcomeWords = {
   restart: 'restarted',
 } as const
 
-async function runAgain(around: Surroundings, holder: Holder, task: Task): Promise<Outcome> {
+async function runAgain(deps: RunDeps, holder: Holder, task: Task): Promise<Outcome> {
   try {
     const { resumption } = holder.claim
     const steps = await holder.steps()
-    return await runAfter(steps, resumption && (await whole(holder, resumption)), around, holder, task)
+    return await runAfter(steps, resumption && (await whole(holder, resumption)), deps, holder, task)
   } catch (error) {
     return holder.lease.isLost ? lost : { kind: 'threw', error }
   }
@@ -73,7 +73,7 @@ async function runAgain(around: Surroundings, holder: Holder, task: Task): Promi
 async function runAfter(
   steps: readonly Step[],
   resumption: Resumption | null,
-  { middleware, leaseTtlMs, unawaited }: Surroundings,
+  { middleware, leaseTtlMs, unawaited }: RunDeps,
   holder: Holder,
   task: Task,
 ): Promise<Outcome> {
@@ -101,14 +101,14 @@ async function runAfter(
       const given = payloadOf(holder)
       input = inputSchema === undefined ? given : await inputOf(inputSchema, given, task)
       const value = await runThrough(middleware, code, input)
-      if (code.departure !== null) return code.departure
+      if (code.exit !== null) return code.exit
       if (code.wasStopped) return { kind: 'returned', result: undefined, encoding: undefined }
       code.checkAwaited()
       if (steps.length > 0) await warnOfUnreached(holder, history)
       return returned(holder, task, output === undefined ? value : await outputOf(output, value, task))
     } catch (error) {
       if (holder.lease.isLost) return lost
-      if (code.departure !== null) return code.departure
+      if (code.exit !== null) return code.exit
       return error instanceof RunLeft ? { kind: 'left', how: error.how } : { kind: 'threw', error }
     }
   }
@@ -163,14 +163,16 @@ function failForGood(error: unknown): never {
 /** The code has probably changed since: a strict task fails; for others the log and the timeline say so. */
 async function warnOfUnreached(holder: Holder, history: History): Promise<void> {
   const { engine, fence, lease, logger } = holder
-  const unreached = history.unreached
+  const unreached = history.unreachedSettled
   if (unreached.length === 0) return
   const steps = unreached.map(({ name }) => name)
   const sentence = unreachedText(unreached)
   if (history.isStrict) throw nondeterminism(sentence, { expected: steps })
   const reason = `${sentence}; give changed code a new version`
   const few = steps.slice(0, 20)
-  await holder.insist(() => engine.executions.warn({ ...fence, reason: cut(reason), details: { steps: few } }))
+  await holder.retryWhileLeased(() =>
+    engine.executions.warn({ ...fence, reason: cut(reason), details: { steps: few } }),
+  )
   reportUnreached(logger, lease, reason, few)
 }
 

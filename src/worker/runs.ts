@@ -9,13 +9,13 @@ import type { Claim } from '../engine/execution/claim.ts'
 import type { Codec } from '../model/codec.ts'
 import { EngineError } from '../model/errors.ts'
 import { bySets } from '../model/sets.ts'
-import { Ahead } from './ahead.ts'
+import { Prefetch } from './prefetch.ts'
 import type { Lease } from './lease.ts'
 import type { Leases } from './leases.ts'
 import type { Settings } from './options.ts'
-import { messageOf, tell, type Outcome } from './outcome.ts'
+import { messageOf, reportOutcome, type Outcome } from './outcome.ts'
 import { countText, reportAbandoned } from './report.ts'
-import { run, type Surroundings } from './run.ts'
+import { run, type RunDeps } from './run.ts'
 import { RunMetrics } from './run-metrics.ts'
 import type { Telemetry } from './telemetry.ts'
 import { Threads } from './thread/threads.ts'
@@ -30,19 +30,19 @@ export interface RunsOptions {
 
 // Two full sets: while one is written the next is claimed and run (measured: with one, a drain is a tenth slower, because claims
 // wait for completions; more claimed ahead makes it no faster).
-const mostTelling = 1000
-const mostTellingBytes = 8 * 1024 * 1024
+const maxReporting = 1000
+const maxReportingBytes = 8 * 1024 * 1024
 
 export class Runs {
   readonly #options: RunsOptions
-  readonly #around: Surroundings
-  readonly #ahead: Ahead
+  readonly #deps: RunDeps
+  readonly #prefetch: Prefetch
   readonly #threads: Threads
   readonly metrics = new RunMetrics()
   readonly #waiting: [Claim, Lease][] = []
   #running = 0
-  #telling = 0
-  #tellingBytes = 0
+  #reporting = 0
+  #reportingBytes = 0
   #endedCount = 0
   #endedAtPulse = -1
   #isStopping = false
@@ -55,9 +55,9 @@ export class Runs {
     const msUntil = (time: number): number => options.leases.msUntil(time)
     const middleware = telemetry === undefined ? settings.middleware : [telemetry.run, ...settings.middleware]
     this.#options = options
-    this.#around = { engine, codec, logger, msUntil, middleware, leaseTtlMs, aroundStep: telemetry?.step, unawaited }
+    this.#deps = { engine, codec, logger, msUntil, middleware, leaseTtlMs, aroundStep: telemetry?.step, unawaited }
     this.#threads = new Threads(unawaited)
-    this.#ahead = new Ahead(concurrency, prefetch)
+    this.#prefetch = new Prefetch(concurrency, prefetch)
   }
 
   get running(): number {
@@ -76,10 +76,10 @@ export class Runs {
 
   /** How many to claim now. None while more than half of what may wait still does: a few at a time would cost as much as many. */
   get room(): number {
-    if (this.#telling >= mostTelling || this.#tellingBytes >= mostTellingBytes) return 0
-    const ahead = this.#ahead.most
-    if (ahead > 0 && this.#waiting.length > ahead / 2) return 0
-    return Math.max(0, this.free + ahead)
+    if (this.#reporting >= maxReporting || this.#reportingBytes >= maxReportingBytes) return 0
+    const prefetch = this.#prefetch.limit
+    if (prefetch > 0 && this.#waiting.length > prefetch / 2) return 0
+    return Math.max(0, this.free + prefetch)
   }
 
   /** Resolves a turn of the event loop after a run has ended: those that end together are seen together. */
@@ -94,11 +94,11 @@ export class Runs {
   }
 
   get #isIdle(): boolean {
-    return this.#running === 0 && this.#telling === 0 && this.#waiting.length === 0
+    return this.#running === 0 && this.#reporting === 0 && this.#waiting.length === 0
   }
 
-  #tellIdle(): void {
-    if (this.#isIdle) for (const hear of this.#onIdle.splice(0)) hear()
+  #notifyIdle(): void {
+    if (this.#isIdle) for (const resolve of this.#onIdle.splice(0)) resolve()
   }
 
   /**
@@ -107,18 +107,18 @@ export class Runs {
   begin(claim: Claim, sentAt: number, isReported: boolean): void {
     const lease = this.#options.leases.hold(claim, sentAt)
     lease.isStartReported = isReported
-    this.#ahead.claimed(claim.payload?.byteLength ?? 0)
+    this.#prefetch.observeClaim(claim.payload?.byteLength ?? 0)
     if (lease.isDoubtful) void this.#beginConfirmed(claim, lease)
     else this.#beginHeld(claim, lease)
   }
 
   async #beginConfirmed(claim: Claim, lease: Lease): Promise<void> {
-    this.#telling += 1
+    this.#reporting += 1
     await this.#options.leases.confirm(lease)
-    this.#telling -= 1
+    this.#reporting -= 1
     if (!lease.isLost) this.#beginHeld(claim, lease)
-    this.#tellChange()
-    this.#tellIdle()
+    this.#notifyChange()
+    this.#notifyIdle()
   }
 
   #beginHeld(claim: Claim, lease: Lease): void {
@@ -143,8 +143,8 @@ export class Runs {
     if (lease.isLost) this.#runNext()
     else if (this.#isStopping) void this.#giveBack([lease], 'the worker stops')
     else this.#run(claim, lease)
-    this.#tellChange()
-    this.#tellIdle()
+    this.#notifyChange()
+    this.#notifyIdle()
   }
 
   #run(claim: Claim, lease: Lease): void {
@@ -155,8 +155,8 @@ export class Runs {
     const task = this.#options.settings.served.taskFor(claim)!
     const running =
       task.thread === null
-        ? run(this.#around, task, claim, lease)
-        : this.#threads.run(task, claim, lease, (threaded) => run(this.#around, threaded, claim, lease))
+        ? run(this.#deps, task, claim, lease)
+        : this.#threads.run(task, claim, lease, (threaded) => run(this.#deps, threaded, claim, lease))
     void running.then((outcome) => this.#ended(lease, task.name, outcome, startedAt))
   }
 
@@ -164,23 +164,23 @@ export class Runs {
     this.#running -= 1
     this.#endedCount += 1
     const tookMs = performance.now() - startedAt
-    this.#ahead.ran(tookMs)
+    this.#prefetch.observeRun(tookMs)
     this.metrics.ended(task, outcome, tookMs)
     lease.forgetRun()
     const bytes = outcome.kind === 'returned' ? (outcome.result?.byteLength ?? 0) : 0
-    this.#telling += 1
-    this.#tellingBytes += bytes
-    void tell(this.#around, lease, outcome).then(() => this.#told(lease, bytes))
+    this.#reporting += 1
+    this.#reportingBytes += bytes
+    void reportOutcome(this.#deps, lease, outcome).then(() => this.#reported(lease, bytes))
     this.#runNext()
-    this.#tellChange()
+    this.#notifyChange()
   }
 
-  #told(lease: Lease, bytes: number): void {
-    this.#telling -= 1
-    this.#tellingBytes -= bytes
+  #reported(lease: Lease, bytes: number): void {
+    this.#reporting -= 1
+    this.#reportingBytes -= bytes
     this.#options.leases.drop(lease)
-    this.#tellChange()
-    this.#tellIdle()
+    this.#notifyChange()
+    this.#notifyIdle()
   }
 
   #runNext(): void {
@@ -191,12 +191,12 @@ export class Runs {
     this.#start(claim, lease)
   }
 
-  #tellChange(): void {
+  #notifyChange(): void {
     const waiting = this.#onChange
     if (waiting.length === 0) return
     this.#onChange = []
     setImmediate(() => {
-      for (const hear of waiting) hear()
+      for (const resolve of waiting) resolve()
     })
   }
 
@@ -205,7 +205,7 @@ export class Runs {
     const isStuck = this.#endedCount === this.#endedAtPulse
     this.#endedAtPulse = this.#endedCount
     if (!isStuck || this.#waiting.length === 0) return
-    this.#ahead.forget()
+    this.#prefetch.reset()
     this.#giveBackWaiting('its worker is busy')
   }
 
@@ -214,7 +214,7 @@ export class Runs {
     this.#isStopping = true
     this.#giveBackWaiting('the worker stops')
     const waiting = this.#onChange.splice(0)
-    for (const hear of waiting) hear()
+    for (const resolve of waiting) resolve()
   }
 
   /** The runs that are still active are aborted and their executions released. False when that failed. */
@@ -249,16 +249,16 @@ export class Runs {
   async #release(leases: readonly Lease[], reason: string): Promise<string | null> {
     const { engine } = this.#options
     let failure: string | null = null
-    this.#telling += leases.length
+    this.#reporting += leases.length
     try {
       const requests = leases.map(({ fence }) => ({ ...fence, reason }))
       await bySets(requests, (set) => engine.executions.releaseMany(set))
     } catch (error) {
       failure = messageOf(error)
     }
-    this.#telling -= leases.length
+    this.#reporting -= leases.length
     for (const lease of leases) this.#options.leases.drop(lease)
-    this.#tellIdle()
+    this.#notifyIdle()
     return failure
   }
 }

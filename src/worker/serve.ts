@@ -5,7 +5,7 @@ import { EngineError, refusal } from '../model/errors.ts'
 import { show } from '../model/text.ts'
 import type { Task } from './task.ts'
 
-export interface Group {
+export interface TaskGroup {
   readonly kinds: readonly string[]
   readonly versions: readonly string[]
 }
@@ -40,7 +40,7 @@ export class Served {
     return [...new Set([...this.#tasks.values()].flat().map((task) => task.lane))]
   }
 
-  get groups(): readonly Group[] {
+  get groups(): readonly TaskGroup[] {
     const groups = new Map<string, { kinds: string[]; versions: readonly string[] }>()
     for (const [kind, tasks] of this.#tasks) {
       const versions = tasks.flatMap(({ version }) => (version === null ? [] : [version])).toSorted()

@@ -1,17 +1,17 @@
 // Points in time that code waits for: the end of a sleep, and the next try of a step that has failed.
 import type { Condition } from '../model/condition.ts'
 import type { Duration } from '../model/duration.ts'
-import type { Met } from './history.ts'
+import type { StepCall } from './history.ts'
 import type { Holder } from './holder.ts'
-import type { Rest } from './rest.ts'
-import { Leaf, type Facts, type Meeting } from './waits.ts'
+import type { IdleDetector } from './idle.ts'
+import { Leaf, type Facts, type Satisfaction } from './waits.ts'
 
 /** A point in time that is known from the start. */
 export class Due extends Leaf<void> {
   readonly #dueAt: number
 
-  constructor(dueAt: number, rest: Rest) {
-    super((wait) => rest.await(wait))
+  constructor(dueAt: number, idle: IdleDetector) {
+    super((wait) => idle.await(wait))
     this.#dueAt = dueAt
   }
 
@@ -33,40 +33,40 @@ export class Due extends Leaf<void> {
     return { kind: 'time', at: this.#dueAt }
   }
 
-  metBy({ now }: Facts): Meeting | null {
+  satisfiedBy({ now }: Facts): Satisfaction | null {
     return now >= this.#dueAt ? { at: this.#dueAt } : null
   }
 
   // The try that follows is recorded.
   async record(): Promise<void> {}
 
-  give(): void {
+  deliver(): void {
     this.settle()
   }
 }
 
 /** When it ends is written down when it is first met, so that every later run waits for the same time. */
 export class Sleep extends Leaf<void> {
-  readonly #met: Met
+  readonly #call: StepCall
   readonly #length: { readonly dueIn: Duration } | { readonly dueAt: number }
   readonly #holder: Holder
-  readonly #rest: Rest
+  readonly #idle: IdleDetector
   readonly #delivered: () => void
   #dueAt: number | null
   #hasBegun = false
 
-  constructor(met: Met, length: Sleep['length'], holder: Holder, rest: Rest, delivered: () => void) {
-    super((wait) => rest.await(wait))
-    this.#met = met
+  constructor(call: StepCall, length: Sleep['length'], holder: Holder, idle: IdleDetector, delivered: () => void) {
+    super((wait) => idle.await(wait))
+    this.#call = call
     this.#length = length
     this.#holder = holder
-    this.#rest = rest
+    this.#idle = idle
     this.#delivered = delivered
-    this.#dueAt = met.recorded?.dueAt ?? null
+    this.#dueAt = call.recorded?.dueAt ?? null
   }
 
   get label(): string {
-    return this.#met.name
+    return this.#call.name
   }
 
   get title(): string {
@@ -80,13 +80,13 @@ export class Sleep extends Leaf<void> {
   begin(): void {
     if (this.#hasBegun) return
     this.#hasBegun = true
-    const { recorded } = this.#met
-    if (recorded?.state === 'succeeded') this.#rest.inOrder(recorded, () => this.give())
-    else if (recorded === null) this.#rest.fresh(() => this.#lieDown()).catch((error: unknown) => this.refuse(error))
+    const { recorded } = this.#call
+    if (recorded?.state === 'succeeded') this.#idle.inOrder(recorded, () => this.deliver())
+    else if (recorded === null) this.#idle.fresh(() => this.#recordEnd()).catch((error: unknown) => this.refuse(error))
   }
 
-  async #lieDown(): Promise<void> {
-    const { dueAt } = await this.#holder.record(this.#met, { state: 'pending', ...this.#length })
+  async #recordEnd(): Promise<void> {
+    const { dueAt } = await this.#holder.record(this.#call, { state: 'pending', ...this.#length })
     this.#dueAt = dueAt
   }
 
@@ -98,15 +98,15 @@ export class Sleep extends Leaf<void> {
     return this.isSettled || this.#dueAt === null ? null : { kind: 'time', at: this.#dueAt }
   }
 
-  metBy({ now }: Facts): Meeting | null {
+  satisfiedBy({ now }: Facts): Satisfaction | null {
     return this.#dueAt !== null && now >= this.#dueAt ? { at: this.#dueAt } : null
   }
 
   async record(): Promise<void> {
-    await this.#holder.record(this.#met, { state: 'succeeded', dueAt: this.#dueAt! })
+    await this.#holder.record(this.#call, { state: 'succeeded', dueAt: this.#dueAt! })
   }
 
-  give(): void {
+  deliver(): void {
     this.#delivered()
     this.satisfy()
   }

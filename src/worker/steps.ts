@@ -10,14 +10,14 @@ import { decodeError, encodeError } from '../model/recorded-error.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import { show } from '../model/text.ts'
 import type { StepOptions, StepTry } from './context.ts'
-import { keyOf } from './draw.ts'
+import { idempotencyKeyOf } from './deterministic-random.ts'
 import { isPermanent, PermanentError, RunLeft, StepError, StepTimeoutError } from './errors.ts'
-import type { History, Met } from './history.ts'
+import type { History, StepCall } from './history.ts'
 import type { Holder } from './holder.ts'
 import { enterStep, insideStep, recordedWhole, refuseInside, type InsideStep } from './inside-step.ts'
 import { messageOf } from './outcome.ts'
 import { reportFailedTry } from './report.ts'
-import type { Rest } from './rest.ts'
+import type { IdleDetector } from './idle.ts'
 import { checkBy } from './schema.ts'
 import { Due } from './sleeping.ts'
 import { Try } from './try.ts'
@@ -33,20 +33,27 @@ type Tried =
 export class Steps {
   readonly #holder: Holder
   readonly #history: History
-  readonly #rest: Rest
+  readonly #idle: IdleDetector
   readonly #now: number
   readonly #unawaited: Unawaited
   readonly #stopping: Stopping
   readonly #tries = new Set<Try>()
   /** Still running when the code returned, and never awaited. */
-  readonly #forgotten = new Set<Met>()
+  readonly #forgotten = new Set<StepCall>()
   #isOver = false
 
   /** `now` is the database's time at the claim. */
-  constructor(holder: Holder, history: History, rest: Rest, now: number, unawaited: Unawaited, stopping: Stopping) {
+  constructor(
+    holder: Holder,
+    history: History,
+    idle: IdleDetector,
+    now: number,
+    unawaited: Unawaited,
+    stopping: Stopping,
+  ) {
     this.#holder = holder
     this.#history = history
-    this.#rest = rest
+    this.#idle = idle
     this.#now = now
     this.#unawaited = unawaited
     this.#stopping = stopping
@@ -63,42 +70,42 @@ export class Steps {
   }
 
   /** The code returned without them: nothing else reports how they end. */
-  forget(mets: readonly Met[]): void {
-    for (const met of mets) this.#forgotten.add(met)
+  forget(calls: readonly StepCall[]): void {
+    for (const call of calls) this.#forgotten.add(call)
   }
 
   step(name: string, work: Work, options: StepOptions = noOptions): Promise<unknown> {
-    let met: Met | null = null
+    let call: StepCall | null = null
     try {
       if (this.inside !== undefined) this.refuseInside(`the step ${show(name)}`, recordedWhole)
       const checked = checkOptions(name, options)
       if (typeof work !== 'function')
         throw refusal('invalid_input', `the work of step ${show(name)}`, show(work), 'a function')
-      met = this.#history.meet('step', name)
-      const { recorded } = met
+      call = this.#history.reach('step', name)
+      const { recorded } = call
       if (recorded === null || recorded.state === 'pending') {
-        return this.#watch(name, met, this.#untilOver(met, work, checked))
+        return this.#watch(name, call, this.#untilOver(call, work, checked))
       }
       const isPlain = checked.schema === undefined && recorded.state === 'succeeded'
       if (!isPlain || this.#mustWait(recorded)) {
-        return this.#watch(name, met, this.#recorded(recorded, checked))
+        return this.#watch(name, call, this.#recorded(recorded, checked))
       }
       // A long history is made of these: one promise for each, and no turn of the event loop.
       const value = this.#valueOf(recorded)
-      return new StepPromise(this.#unawaited, name, met, (resolve) =>
+      return new StepPromise(this.#unawaited, name, call, (resolve) =>
         process.nextTick(give, this.#history, recorded, resolve, value),
       )
     } catch (error) {
-      return this.#watch(name, met, Promise.reject(error))
+      return this.#watch(name, call, Promise.reject(error))
     }
   }
 
-  #watch(name: string, met: Met | null, running: Promise<unknown>): Promise<unknown> {
-    return StepPromise.of(this.#unawaited, name, met, running)
+  #watch(name: string, call: StepCall | null, running: Promise<unknown>): Promise<unknown> {
+    return StepPromise.of(this.#unawaited, name, call, running)
   }
 
-  async #untilOver(met: Met, work: Work, checked: CheckedOptions): Promise<unknown> {
-    const { recorded } = met
+  async #untilOver(call: StepCall, work: Work, checked: CheckedOptions): Promise<unknown> {
+    const { recorded } = call
     let tryCount = recorded?.tryCount ?? 0
     this.#refuseStopped()
     const dueAt = recorded?.dueAt ?? null
@@ -106,7 +113,7 @@ export class Steps {
     for (;;) {
       this.#refuseStopped()
       tryCount += 1
-      const tried = await this.#rest.work(() => this.#try(met, work, tryCount, checked))
+      const tried = await this.#idle.work(() => this.#try(call, work, tryCount, checked))
       if (tried.kind === 'done') return tried.value
       if (tried.kind === 'failed') throw tried.error
       await this.#untilDue(tried.dueAt, tried.delayMs)
@@ -114,8 +121,8 @@ export class Steps {
   }
 
   /** Undoes what a step did: tried like a step, and recorded under the name by which it was registered. */
-  compensate({ met, work, options }: { met: Met; work: Work; options: CheckedOptions }): Promise<unknown> {
-    return this.#untilOver(met, work, options)
+  compensate({ call, work, options }: { call: StepCall; work: Work; options: CheckedOptions }): Promise<unknown> {
+    return this.#untilOver(call, work, options)
   }
 
   // Not the try that runs: it may finish, and its result is recorded.
@@ -128,7 +135,7 @@ export class Steps {
   inTurn(step: Step): Promise<void> {
     return new Promise((resolve) => {
       if (!this.#mustWait(step)) process.nextTick(give, this.#history, step, resolve, undefined)
-      else this.#rest.inOrder(step, () => give(this.#history, step, resolve, undefined))
+      else this.#idle.inOrder(step, () => give(this.#history, step, resolve, undefined))
     })
   }
 
@@ -140,7 +147,7 @@ export class Steps {
     await this.inTurn(step)
     const value = this.#valueOf(step)
     if (schema === undefined) return value
-    return this.#rest.ask(() => checkBy(schema, value, recordedValue(step), 'step_value_refused'))
+    return this.#idle.ask(() => checkBy(schema, value, recordedValue(step), 'step_value_refused'))
   }
 
   #valueOf(step: Step): unknown {
@@ -150,32 +157,32 @@ export class Steps {
   }
 
   async #untilDue(dueAt: number, inMs: number): Promise<void> {
-    if (inMs > this.#holder.clock.longestPauseMs) return new Due(dueAt, this.#rest)
+    if (inMs > this.#holder.clock.longestPauseMs) return new Due(dueAt, this.#idle)
     if (inMs <= 0) return
     const signal = this.#holder.lease.lost
-    await this.#rest.work(() => sleep(inMs, undefined, { signal }).catch(() => {}))
+    await this.#idle.work(() => sleep(inMs, undefined, { signal }).catch(() => {}))
   }
 
-  async #try(met: Met, work: Work, tryCount: number, options: CheckedOptions): Promise<Tried> {
+  async #try(call: StepCall, work: Work, tryCount: number, options: CheckedOptions): Promise<Tried> {
     // The run is over when the lease is lost, and nothing of it continues.
     if (!this.#holder.lease.holds()) return new Promise(() => {})
     const startedAt = performance.now()
     const told = (): { tryCount: number; durationMs: number } => {
       return { tryCount, durationMs: Math.round(performance.now() - startedAt) }
     }
-    const key = this.idempotencyKey(met.name, met.index)
+    const key = this.idempotencyKey(call.name, call.index)
     const attempt = new Try(this.#holder.lease, key, tryCount, this.#stopping.canStop)
     this.#tries.add(attempt)
     try {
-      const value = await this.#run(met, work, attempt, options)
-      const encoded = encode(this.#holder, met.name, value)
+      const value = await this.#run(call, work, attempt, options)
+      const encoded = encode(this.#holder, call.name, value)
       // As every later run will see it, so that nothing works only the first time. Before the record, which is for good.
       const read = encoded === null || isPlain(value) ? value : this.#holder.codec.decode(encoded)
       const { schema } = options
-      const shown = schema === undefined ? read : await checkBy(schema, read, storedResult(met), 'step_output_refused')
+      const shown = schema === undefined ? read : await checkBy(schema, read, storedResult(call), 'step_output_refused')
       const result = encoded === null ? {} : { result: encoded.bytes, resultEncoding: encoded.encoding }
-      const recording = this.#holder.record(met, { state: 'succeeded', ...told(), ...result })
-      await this.#rest.recorded(recording).catch(asNotOfTheStep)
+      const recording = this.#holder.record(call, { state: 'succeeded', ...told(), ...result })
+      await this.#idle.recorded(recording).catch(asNotOfTheStep)
       return { kind: 'done', value: shown }
     } catch (thrown) {
       if (thrown instanceof NotOfTheStep) throw thrown.cause
@@ -184,26 +191,26 @@ export class Steps {
       // What fails because the lease is gone, or the run is over, says nothing of the step.
       this.#holder.lease.throwIfLost()
       if (this.#isOver) {
-        this.#warnOfLate(met, thrown, attempt)
+        this.#warnOfLate(call, thrown, attempt)
         throw thrown
       }
-      return this.#failed(met, thrown, told(), options)
+      return this.#failed(call, thrown, told(), options)
     } finally {
       this.#tries.delete(attempt)
     }
   }
 
   /** It failed because it was told to stop, or by itself: the second is a failure that the run does not have. */
-  #warnOfLate(met: Met, thrown: unknown, { signal }: StepTry): void {
-    if (!this.#forgotten.has(met) || thrown === signal.reason) return
+  #warnOfLate(call: StepCall, thrown: unknown, { signal }: StepTry): void {
+    if (!this.#forgotten.has(call) || thrown === signal.reason) return
     const { executionId } = this.#holder.claim
     this.#holder.logger.warn(
-      `step ${show(met.name)} of ${executionId} failed after its run had returned without awaiting it: ${messageOf(thrown)}`,
+      `step ${show(call.name)} of ${executionId} failed after its run had returned without awaiting it: ${messageOf(thrown)}`,
     )
   }
 
   async #failed(
-    met: Met,
+    call: StepCall,
     thrown: unknown,
     told: { readonly tryCount: number; readonly durationMs: number },
     { policy }: CheckedOptions,
@@ -213,42 +220,42 @@ export class Steps {
     const { bytes, encoding } = encodeError(thrown, this.#holder.codec, isForGood)
     const failure = { ...told, result: bytes, resultEncoding: encoding }
     const report = (retryInMs: number | null): void => {
-      const tries = { step: met.name, tryCount: told.tryCount, maxTries: policy?.retry?.attempts ?? 1, retryInMs }
+      const tries = { step: call.name, tryCount: told.tryCount, maxTries: policy?.retry?.attempts ?? 1, retryInMs }
       reportFailedTry(this.#holder.logger, this.#holder.lease, thrown, tries)
     }
     if (!shouldRetry(policy, told.tryCount - 1, category, isForGood)) {
-      await this.#rest.recorded(this.#holder.record(met, { state: 'failed', ...failure }))
+      await this.#idle.recorded(this.#holder.record(call, { state: 'failed', ...failure }))
       report(null)
-      return { kind: 'failed', error: stepError(this.#holder, met.name, { bytes, encoding }) }
+      return { kind: 'failed', error: stepError(this.#holder, call.name, { bytes, encoding }) }
     }
     const delayMs = retryDelayMs(policy, told.tryCount - 1, Math.random())
     // Before the next try, so that a crash does not give this one back.
-    const { dueAt } = await this.#holder.record(met, { state: 'pending', ...failure, dueIn: delayMs })
+    const { dueAt } = await this.#holder.record(call, { state: 'pending', ...failure, dueIn: delayMs })
     report(delayMs)
     return { kind: 'again', delayMs, dueAt: dueAt! }
   }
 
-  async #run(met: Met, work: Work, attempt: Try, { timeoutMs, schema }: CheckedOptions): Promise<unknown> {
-    const value = await this.#within(timeoutMs, met, work, attempt)
-    return checkBy(schema, value, `the result of step ${JSON.stringify(met.name)}`, 'step_output_refused')
+  async #run(call: StepCall, work: Work, attempt: Try, { timeoutMs, schema }: CheckedOptions): Promise<unknown> {
+    const value = await this.#within(timeoutMs, call, work, attempt)
+    return checkBy(schema, value, `the result of step ${JSON.stringify(call.name)}`, 'step_output_refused')
   }
 
-  async #within(timeoutMs: number | null, met: Met, work: Work, attempt: Try): Promise<unknown> {
-    if (timeoutMs === null) return this.#enter(met, work, attempt)
-    const tooLong = new StepTimeoutError(`step ${JSON.stringify(met.name)} took longer than ${timeoutMs} ms`)
+  async #within(timeoutMs: number | null, call: StepCall, work: Work, attempt: Try): Promise<unknown> {
+    if (timeoutMs === null) return this.#enter(call, work, attempt)
+    const tooLong = new StepTimeoutError(`step ${JSON.stringify(call.name)} took longer than ${timeoutMs} ms`)
     let callOff = (): void => {}
     const late = new Promise<never>((_, reject) => {
       attempt.onStop = reject
       callOff = this.#holder.clock.limit(timeoutMs, () => attempt.stop(tooLong))
     })
     try {
-      return await Promise.race([this.#enter(met, work, attempt), late])
+      return await Promise.race([this.#enter(call, work, attempt), late])
     } finally {
       callOff()
     }
   }
 
-  #enter({ name }: Met, work: Work, attempt: StepTry): unknown {
+  #enter({ name }: StepCall, work: Work, attempt: StepTry): unknown {
     const { aroundStep } = this.#holder
     const enter = (): unknown => enterStep(this, name, attempt, () => work(attempt))
     return aroundStep === undefined ? enter() : aroundStep(name, attempt.tryCount, enter)
@@ -274,7 +281,7 @@ export class Steps {
   }
 
   idempotencyKey(name: string, index: number): string {
-    return keyOf(this.#holder.claim, name, index)
+    return idempotencyKeyOf(this.#holder.claim, name, index)
   }
 }
 
@@ -315,7 +322,7 @@ function give<T>(history: History, step: Step, resolve: (value: T) => void, valu
   resolve(value)
 }
 
-function storedResult({ name }: Met): string {
+function storedResult({ name }: StepCall): string {
   return `the stored result of step ${JSON.stringify(name)}`
 }
 

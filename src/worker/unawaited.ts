@@ -3,7 +3,7 @@
 import { EngineError, refusal } from '../model/errors.ts'
 import { show } from '../model/text.ts'
 import { isPermanent, PermanentError } from './errors.ts'
-import type { Met } from './history.ts'
+import type { StepCall } from './history.ts'
 import { messageOf } from './outcome.ts'
 
 /** What a worker does with a run that returned with work that it never awaited: fails it for good, or logs a warning. */
@@ -58,7 +58,7 @@ const none: ReadonlySet<Watched> = new Set()
 export class StepPromise<T = unknown> extends Promise<T> implements Watched {
   readonly title: string
   /** Null: the step was refused before it began. */
-  readonly met: Met | null
+  readonly call: StepCall | null
   progress: Watched['progress'] = 'running'
   failure: unknown
   readonly #unawaited: Unawaited
@@ -71,13 +71,13 @@ export class StepPromise<T = unknown> extends Promise<T> implements Watched {
   constructor(
     unawaited: Unawaited,
     name: string,
-    met: Met | null,
+    call: StepCall | null,
     executor: ConstructorParameters<typeof Promise<T>>[0],
     noun: 'step' | 'compensation' = 'step',
   ) {
     super(executor)
     this.title = `${noun} ${JSON.stringify(name)}`
-    this.met = met
+    this.call = call
     this.#unawaited = unawaited
     unawaited.add(this)
   }
@@ -86,11 +86,11 @@ export class StepPromise<T = unknown> extends Promise<T> implements Watched {
   static of<T>(
     unawaited: Unawaited,
     name: string,
-    met: Met | null,
+    call: StepCall | null,
     running: Promise<T>,
     noun?: 'step' | 'compensation',
   ): StepPromise<T> {
-    const step = new StepPromise<T>(unawaited, name, met, (resolve) => resolve(running), noun)
+    const step = new StepPromise<T>(unawaited, name, call, (resolve) => resolve(running), noun)
     running.then(
       () => (step.progress = 'done'),
       (error: unknown) => {

@@ -13,7 +13,7 @@ export async function readUpstreams(holder: Holder, names?: readonly string[]): 
   let cursor: string | null = null
   do {
     const request: object = { limit: 1000, ...(names !== undefined && { names }), ...(cursor !== null && { cursor }) }
-    const page = await holder.insist(() => holder.engine.flows.upstreamResults(executionId, request))
+    const page = await holder.retryWhileLeased(() => holder.engine.flows.upstreamResults(executionId, request))
     found.push(...page.results.map((result) => upstreamOf(holder, result)))
     cursor = page.nextCursor
   } while (cursor !== null)

@@ -104,8 +104,8 @@ async function replay(task: Task, run: RecordedRun, codec: Codec, allowsInserted
     return history.atEnd()
   }
   const threw = (error: unknown): Finding => {
-    if (code.departure !== null) return history.atEnd()
-    if (error instanceof NoRecord) return history.atRest(run.state === 'completed')
+    if (code.exit !== null) return history.atEnd()
+    if (error instanceof NoRecord) return history.atIdle(run.state === 'completed')
     return atError(error, history, run)
   }
   try {
@@ -121,7 +121,7 @@ const withoutThrowing: readonly RecordedRun['state'][] = ['completed', 'suspende
 function atError(error: unknown, history: ReplayHistory, run: RecordedRun): Finding {
   if (error instanceof RunLeft) return same
   const isRefused = EngineError.is(error, 'step_value_refused')
-  const [missing] = history.unreached
+  const [missing] = history.unreachedSettled
   if (!isRefused && missing === undefined && !withoutThrowing.includes(run.state)) return same
   const message = error instanceof Error ? error.message : String(error)
   const where =

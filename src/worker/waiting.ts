@@ -8,15 +8,15 @@ import { refuseUnknownFields } from '../model/shape.ts'
 import { show } from '../model/text.ts'
 import type { WaitForOptions, Waitpoint } from './context.ts'
 import { WaitTimeoutError } from './errors.ts'
-import type { Met } from './history.ts'
+import type { StepCall } from './history.ts'
 import type { Holder } from './holder.ts'
-import type { Rest } from './rest.ts'
+import type { IdleDetector } from './idle.ts'
 import { checkBy, refuseNonSchema } from './schema.ts'
-import { joinConditions, Leaf, type Facts, type Meeting } from './waits.ts'
+import { joinConditions, Leaf, type Facts, type Satisfaction } from './waits.ts'
 
-export interface Surroundings {
+export interface WaitDeps {
   readonly holder: Holder
-  readonly rest: Rest
+  readonly idle: IdleDetector
   readonly delivered: () => void
 }
 
@@ -42,32 +42,32 @@ export function checkWait(what: string | Waitpoint, options: WaitForOptions): vo
 }
 
 export class SignalWait extends Leaf {
-  readonly #met: Met
+  readonly #call: StepCall
   readonly #options: WaitForOptions
-  readonly #around: Surroundings
+  readonly #deps: WaitDeps
   /** Made ahead: its token is with whoever may answer. */
   readonly waitpointId: WaitpointId | null
   #dueAt: number | null
   #hasBegun = false
 
-  constructor(met: Met, options: WaitForOptions, waitpointId: WaitpointId | null, around: Surroundings) {
-    super((wait) => around.rest.await(wait))
-    this.#met = met
+  constructor(call: StepCall, options: WaitForOptions, waitpointId: WaitpointId | null, deps: WaitDeps) {
+    super((wait) => deps.idle.await(wait))
+    this.#call = call
     this.#options = options
-    this.#around = around
+    this.#deps = deps
     this.waitpointId = waitpointId
-    this.#dueAt = met.recorded?.dueAt ?? null
+    this.#dueAt = call.recorded?.dueAt ?? null
   }
 
   /** Of its waitpoint: no two waits share one, whatever number a name ends with. */
   get key(): string {
-    const { name, index } = this.#met
+    const { name, index } = this.#call
     const isPlain = index === 0 && !/ \d+$/.test(name)
     return isPlain || this.waitpointId !== null ? name : `${name} ${index + 1}`
   }
 
   get label(): string {
-    return this.#met.name
+    return this.#call.name
   }
 
   get title(): string {
@@ -77,62 +77,62 @@ export class SignalWait extends Leaf {
   begin(): void {
     if (this.#hasBegun) return
     this.#hasBegun = true
-    const { recorded } = this.#met
+    const { recorded } = this.#call
     const { timeout } = this.#options
-    const { rest, holder } = this.#around
+    const { idle, holder } = this.#deps
     if (recorded !== null && recorded.state !== 'pending') {
       const { state, result, resultEncoding } = recorded
-      rest.inOrder(recorded, () => this.#finish(state === 'timed_out', result, resultEncoding))
+      idle.inOrder(recorded, () => this.#finish(state === 'timed_out', result, resultEncoding))
       return
     }
     if (recorded !== null || timeout === undefined) return
     const set = async (): Promise<void> => {
-      const { dueAt } = await holder.record(this.#met, { state: 'pending', dueIn: timeout })
+      const { dueAt } = await holder.record(this.#call, { state: 'pending', dueIn: timeout })
       this.#dueAt = dueAt
     }
-    rest.fresh(set).catch((error: unknown) => this.refuse(error))
+    idle.fresh(set).catch((error: unknown) => this.refuse(error))
   }
 
   condition(): Condition | null {
     if (this.isSettled) return null
     return joinConditions('anyOf', [
       { kind: 'signal', waitpoint: this.key },
-      { kind: 'signal', name: this.#met.name },
+      { kind: 'signal', name: this.#call.name },
       this.#dueAt === null ? null : { kind: 'time', at: this.#dueAt },
     ])
   }
 
-  metBy({ now, signals }: Facts): Meeting | null {
+  satisfiedBy({ now, signals }: Facts): Satisfaction | null {
     const signal = signals.find(({ waitpointKey, name }) =>
-      waitpointKey === null ? name === this.#met.name : waitpointKey === this.key,
+      waitpointKey === null ? name === this.#call.name : waitpointKey === this.key,
     )
     if (signal !== undefined) return { at: signal.acceptedAt, signal }
     return this.#dueAt !== null && now >= this.#dueAt ? { at: this.#dueAt } : null
   }
 
-  async record({ signal }: Meeting): Promise<void> {
-    const { holder } = this.#around
+  async record({ signal }: Satisfaction): Promise<void> {
+    const { holder } = this.#deps
     if (signal === undefined) {
-      await holder.record(this.#met, { state: 'timed_out', dueAt: this.#dueAt! })
+      await holder.record(this.#call, { state: 'timed_out', dueAt: this.#dueAt! })
       return
     }
     const { signalId, payload, payloadEncoding } = signal
-    await holder.record(this.#met, {
+    await holder.record(this.#call, {
       state: 'succeeded',
       originId: signalId,
       ...(payload !== null && { result: payload, resultEncoding: payloadEncoding ?? 'json' }),
     })
   }
 
-  give({ signal }: Meeting): void {
+  deliver({ signal }: Satisfaction): void {
     this.#finish(signal === undefined, signal?.payload ?? null, signal?.payloadEncoding ?? null)
   }
 
   #finish(hasTimedOut: boolean, payload: Uint8Array | null, encoding: string | null): void {
-    const { rest, delivered } = this.#around
+    const { idle, delivered } = this.#deps
     delivered()
     if (hasTimedOut) return this.#timeOut()
-    rest
+    idle
       .ask(() => this.#value(payload, encoding))
       .then(
         (value) => this.satisfy(value),
@@ -144,7 +144,7 @@ export class SignalWait extends Leaf {
   #timeOut(): void {
     const { onTimeout } = this.#options
     try {
-      if (onTimeout === undefined) throw new WaitTimeoutError(this.#met.name)
+      if (onTimeout === undefined) throw new WaitTimeoutError(this.#call.name)
       this.settle(onTimeout())
     } catch (error) {
       this.refuse(error)
@@ -153,8 +153,8 @@ export class SignalWait extends Leaf {
 
   async #value(payload: Uint8Array | null, encoding: string | null): Promise<unknown> {
     const { schema } = this.#options
-    const what = `the signal ${JSON.stringify(this.#met.name)}`
-    const value = this.#around.holder.decode(what, payload, encoding)
+    const what = `the signal ${JSON.stringify(this.#call.name)}`
+    const value = this.#deps.holder.decode(what, payload, encoding)
     // The first time too: it is recorded by then, and every later run must see the same.
     return checkBy(schema, value, what, 'step_value_refused')
   }

@@ -26,7 +26,7 @@ export function factsAt(claimedAt: number, resumption: Resumption | null, steps:
 const noSignals: Facts['signals'] = []
 
 /** What a leaf was met by, and when. */
-export interface Meeting {
+export interface Satisfaction {
   readonly at: number
   readonly signal?: Signal
 }
@@ -135,13 +135,13 @@ export abstract class Leaf<T = unknown> extends Awaitable<T> {
   }
 
   /** Asks for what only the database knows, before it is held against the facts. */
-  async look(): Promise<void> {}
+  async refresh(): Promise<void> {}
   /** How the facts meet it; null when they do not. */
-  abstract metBy(facts: Facts): Meeting | null
+  abstract satisfiedBy(facts: Facts): Satisfaction | null
   /** Writes down that it was met. */
-  abstract record(meeting: Meeting): Promise<void>
+  abstract record(satisfaction: Satisfaction): Promise<void>
   /** Gives the code what it waits for. */
-  abstract give(meeting: Meeting): void
+  abstract deliver(satisfaction: Satisfaction): void
   /** A point in time and nothing else. */
   get dueAt(): number | null {
     return null

@@ -6,7 +6,7 @@ import type { Condition } from '../model/condition.ts'
 import type { SignalWait } from './waiting.ts'
 import { joinConditions } from './waits.ts'
 
-/** Met whenever the condition is, and deep enough for the engine. */
+/** StepCall whenever the condition is, and deep enough for the engine. */
 export function withinDepth(condition: Condition, depth: number = limits.conditionDepth): Condition {
   if (!isGroup(condition) || heightOf(condition) <= depth) return condition
   if (depth <= 2) return joinConditions('anyOf', leavesOf(condition))!

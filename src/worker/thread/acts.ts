@@ -8,14 +8,14 @@ import { show } from '../../model/text.ts'
 import type { Logger, LogLevel } from '../../model/logger.ts'
 import type { Child } from '../child.ts'
 import type { StepOptions, StepTry, Upstream } from '../context.ts'
-import type { Departure } from '../departure.ts'
-import { Draws, keyOf } from '../draw.ts'
+import type { RunExit } from '../run-exit.ts'
+import { DeterministicRandom, idempotencyKeyOf } from '../deterministic-random.ts'
 import { PermanentError, RunLeft } from '../errors.ts'
 import { enterStep, insideStep, recordedWhole, refuseInside } from '../inside-step.ts'
-import { heard } from '../rest.ts'
+import { markHandled } from '../idle.ts'
 import { StepPromise, Unawaited } from '../unawaited.ts'
 import type { Acts } from '../run-context.ts'
-import { crossed } from './crossed-error.ts'
+import { deserializeError } from './serialize-error.ts'
 import type { Line, Verbs } from './line.ts'
 
 interface OpenStep {
@@ -26,7 +26,7 @@ interface OpenStep {
 }
 
 /** The word by which the code ended its run. */
-export interface Word {
+export interface ThreadExit {
   readonly verb: 'retryIn' | 'cancel' | 'restart'
   readonly args: readonly unknown[]
 }
@@ -34,17 +34,17 @@ export interface Word {
 export class ThreadActs implements Acts {
   readonly claim: Claim
   readonly logger: Logger
-  word: Word | null = null
+  exit: ThreadExit | null = null
   readonly unawaited = new Unawaited()
   readonly #line: Line
   readonly #abort = new AbortController()
   readonly #steps = new Map<number, OpenStep>()
   #stepCount = 0
-  readonly #draws: Draws
+  readonly #random: DeterministicRandom
 
   constructor(claim: Claim, line: Line) {
     this.claim = claim
-    this.#draws = new Draws(claim)
+    this.#random = new DeterministicRandom(claim)
     this.#line = line
     const log = (level: LogLevel) => (message: string, fields?: object) =>
       void line.ask('log', level, message, cloneable(fields), insideStep(this)?.name)
@@ -53,9 +53,9 @@ export class ThreadActs implements Acts {
 
   /** What the worker asks of the run. */
   readonly verbs: Verbs = {
-    stop: (reason: RecordedError) => this.#abort.abort(crossed(reason)),
+    stop: (reason: RecordedError) => this.#abort.abort(deserializeError(reason)),
     work: (id: number, attempt: Omit<StepTry, 'signal'>) => this.#work(this.#steps.get(id)!, attempt),
-    giveUp: (id: number, reason: RecordedError) => this.#steps.get(id)?.tooLate?.abort(crossed(reason)),
+    giveUp: (id: number, reason: RecordedError) => this.#steps.get(id)?.tooLate?.abort(deserializeError(reason)),
     check: async (id: number, value: unknown) => {
       const verdict = await this.#steps.get(id)!.schema!['~standard'].validate(value)
       if (verdict.issues === undefined) return { value: verdict.value }
@@ -97,7 +97,7 @@ export class ThreadActs implements Acts {
   }
 
   now(): Promise<number> {
-    return heard(this.#now())
+    return markHandled(this.#now())
   }
 
   async #now(): Promise<number> {
@@ -113,25 +113,25 @@ export class ThreadActs implements Acts {
     return this.#line.ask('upstreams') as Promise<readonly Upstream[]>
   }
 
-  draw(what: string): Buffer {
-    return this.#draws.draw(what, insideStep(this))
+  randomBytes(what: string): Buffer {
+    return this.#random.bytes(what, insideStep(this))
   }
 
   idempotencyKey(name: string): string {
-    return keyOf(this.claim, checkStepName('the name of an idempotency key', name), null)
+    return idempotencyKeyOf(this.claim, checkStepName('the name of an idempotency key', name), null)
   }
 
-  depart(departure: Departure): never {
-    if (departure.kind === 'retry') return this.#leave('retryIn', departure.delay, departure.reason)
-    return this.#leave('cancel', departure.kind === 'cancel' ? departure.reason : undefined)
+  exitBy(exit: RunExit): never {
+    if (exit.kind === 'retry') return this.#exitBy('retryIn', exit.delay, exit.reason)
+    return this.#exitBy('cancel', exit.kind === 'cancel' ? exit.reason : undefined)
   }
 
   restart(input: unknown): never {
-    return this.#leave('restart', input)
+    return this.#exitBy('restart', input)
   }
 
-  #leave(verb: Word['verb'], ...args: readonly unknown[]): never {
-    this.word ??= { verb, args }
+  #exitBy(verb: ThreadExit['verb'], ...args: readonly unknown[]): never {
+    this.exit ??= { verb, args }
     throw new RunLeft(howOf[verb])
   }
 

@@ -4,11 +4,11 @@ import type { Claim } from '../../engine/execution/claim.ts'
 import { RunContext } from '../run-context.ts'
 import type { Context } from '../context.ts'
 import { checkAwaited, type UnawaitedMode } from '../unawaited.ts'
-import { ThreadActs, type Word } from './acts.ts'
+import { ThreadActs, type ThreadExit } from './acts.ts'
 import { findTask } from './find-task.ts'
 import { Line } from './line.ts'
 
-export interface Asked {
+export interface ThreadRequest {
   readonly module: string
   readonly name: string
   readonly version: string | null
@@ -18,17 +18,17 @@ export interface Asked {
 }
 
 /** `word`: how the code has ended its run, instead of by a value. */
-export interface Given {
-  readonly word: Word | null
+export interface ThreadResult {
+  readonly exit: ThreadExit | null
   readonly value?: unknown
 }
 
 parentPort!.on('message', (port: MessagePort) => {
   let acts: ThreadActs | null = null
   const verbs = {
-    handler: (asked: Asked) => {
-      acts = new ThreadActs(asked.claim, line)
-      return run(acts, asked, line)
+    handler: (request: ThreadRequest) => {
+      acts = new ThreadActs(request.claim, line)
+      return run(acts, request, line)
     },
     stop: (...args: never[]) => acts?.verbs['stop']!(...args),
     work: (...args: never[]) => acts!.verbs['work']!(...args),
@@ -38,18 +38,22 @@ parentPort!.on('message', (port: MessagePort) => {
   const line: Line = new Line(port, verbs)
 })
 
-async function run(acts: ThreadActs, { module, name, version, input, unawaited }: Asked, line: Line): Promise<Given> {
+async function run(
+  acts: ThreadActs,
+  { module, name, version, input, unawaited }: ThreadRequest,
+  line: Line,
+): Promise<ThreadResult> {
   const task = await findTask(module, name, version)
   await line.ask('held')
   const handler = task.handler as unknown as (ctx: Context, input: unknown) => unknown
   try {
     const value = await handler(new RunContext(acts), input)
-    if (acts.word !== null) return { word: acts.word }
+    if (acts.exit !== null) return { exit: acts.exit }
     const warning = checkAwaited(name, acts.unawaited.take(), unawaited)
     if (warning !== null) void line.ask('report', 'warn', `${acts.claim.executionId}: ${warning}`)
-    return { word: null, value }
+    return { exit: null, value }
   } catch (error) {
-    if (acts.word !== null) return { word: acts.word }
+    if (acts.exit !== null) return { exit: acts.exit }
     throw error
   }
 }

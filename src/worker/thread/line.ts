@@ -3,8 +3,8 @@
 import type { MessagePort } from 'node:worker_threads'
 import { PermanentError } from '../errors.ts'
 import { messageOf } from '../outcome.ts'
-import { heard } from '../rest.ts'
-import { crossed, crossing } from './crossed-error.ts'
+import { markHandled } from '../idle.ts'
+import { deserializeError, serializeError } from './serialize-error.ts'
 import type { RecordedError } from '../../model/recorded-error.ts'
 
 export type Verbs = Readonly<Record<string, (...args: never[]) => unknown>>
@@ -14,7 +14,7 @@ type Message =
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'refusal'; readonly id: number; readonly error: RecordedError }
 
-interface Asked {
+interface PendingCall {
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
 }
@@ -22,7 +22,7 @@ interface Asked {
 export class Line {
   readonly #port: MessagePort
   readonly #verbs: Verbs
-  readonly #asked = new Map<number, Asked>()
+  readonly #pending = new Map<number, PendingCall>()
   #count = 0
 
   constructor(port: MessagePort, verbs: Verbs) {
@@ -36,9 +36,9 @@ export class Line {
     const id = (this.#count += 1)
     const asked = new Promise((resolve, reject) => {
       this.#send({ kind: 'ask', id, verb, args }, `what the ${verb} was given`)
-      this.#asked.set(id, { resolve, reject })
+      this.#pending.set(id, { resolve, reject })
     })
-    return heard(asked)
+    return markHandled(asked)
   }
 
   end(): void {
@@ -47,10 +47,10 @@ export class Line {
 
   async #hear(message: Message): Promise<void> {
     if (message.kind === 'ask') return this.#answer(message)
-    const asked = this.#asked.get(message.id)
-    this.#asked.delete(message.id)
+    const asked = this.#pending.get(message.id)
+    this.#pending.delete(message.id)
     if (message.kind === 'answer') asked?.resolve(message.value)
-    else asked?.reject(crossed(message.error))
+    else asked?.reject(deserializeError(message.error))
   }
 
   async #answer({ id, verb, args }: Message & { readonly kind: 'ask' }): Promise<void> {
@@ -58,7 +58,7 @@ export class Line {
       const value = await this.#verbs[verb]!(...(args as never[]))
       this.#send({ kind: 'answer', id, value }, `what the ${verb} gave`)
     } catch (error) {
-      this.#send({ kind: 'refusal', id, error: crossing(error) }, `what the ${verb} threw`)
+      this.#send({ kind: 'refusal', id, error: serializeError(error) }, `what the ${verb} threw`)
     }
   }
 

@@ -8,8 +8,8 @@ import type { Lease } from '../lease.ts'
 import type { RunLogger } from '../run-logger.ts'
 import type { Task } from '../task.ts'
 import type { UnawaitedMode } from '../unawaited.ts'
-import { crossing } from './crossed-error.ts'
-import type { Asked, Given } from './entry.ts'
+import { serializeError } from './serialize-error.ts'
+import type { ThreadRequest, ThreadResult } from './entry.ts'
 import type { ThreadStart } from './inside.ts'
 import { Line, type Verbs } from './line.ts'
 
@@ -69,19 +69,26 @@ export class Thread {
       port1,
       verbsOf(ctx, lease, () => line),
     )
-    const stop = (): void => void line.ask('stop', crossing(ctx.abort.reason))
+    const stop = (): void => void line.ask('stop', serializeError(ctx.abort.reason))
     this.#node.ref()
     try {
       this.#node.postMessage(port2, [port2])
       const { name, version, thread } = task
-      const asked: Asked = { module: thread!, name, version, claim: { ...claim, payload: null }, input, unawaited }
-      const running = line.ask('handler', asked)
+      const request: ThreadRequest = {
+        module: thread!,
+        name,
+        version,
+        claim: { ...claim, payload: null },
+        input,
+        unawaited,
+      }
+      const running = line.ask('handler', request)
       if (ctx.abort.aborted) stop()
       else ctx.abort.addEventListener('abort', stop)
       // What its steps have asked for is never answered when it dies: as in a process that was killed, no try has failed.
-      const { word, value } = (await Promise.race([running, this.#untilDead()])) as Given
-      if (word === null) return value
-      return (ctx[word.verb] as (...args: readonly unknown[]) => never)(...word.args)
+      const { exit, value } = (await Promise.race([running, this.#untilDead()])) as ThreadResult
+      if (exit === null) return value
+      return (ctx[exit.verb] as (...args: readonly unknown[]) => never)(...exit.args)
     } finally {
       this.#onDeath = null
       ctx.abort.removeEventListener('abort', stop)
@@ -117,7 +124,7 @@ function verbsOf(ctx: Context, lease: Lease, line: () => Line): Verbs {
 }
 
 async function work(line: Line, id: number, { signal, idempotencyKey, tryCount }: StepTry): Promise<unknown> {
-  const giveUp = (): void => void line.ask('giveUp', id, crossing(signal.reason))
+  const giveUp = (): void => void line.ask('giveUp', id, serializeError(signal.reason))
   signal.addEventListener('abort', giveUp)
   try {
     return await line.ask('work', id, { idempotencyKey, tryCount })

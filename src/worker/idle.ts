@@ -12,11 +12,11 @@
 import type { Signal } from '../engine/waiting/signal-row.ts'
 import type { Step } from '../engine/step/step.ts'
 import { NoRecord } from './no-record.ts'
-import type { Awaitable, Facts, Leaf, Meeting } from './waits.ts'
+import type { Awaitable, Facts, Leaf, Satisfaction } from './waits.ts'
 
-export interface Leaving {
+export interface IdleEffects {
   /** Gives up the lease; with the facts that make it stay instead, or null when it has left. */
-  leave(waits: readonly Awaitable<unknown>[], leaves: readonly Leaf[]): Promise<Facts | null>
+  suspend(waits: readonly Awaitable<unknown>[], leaves: readonly Leaf[]): Promise<Facts | null>
   /** The record could not be written, or the wait not be made: the run has failed. */
   fail(error: unknown): void
   /** Thrown by new work and new waits; null while the run may continue. */
@@ -30,8 +30,8 @@ interface Result {
   readonly give: () => void
 }
 
-export class Rest {
-  readonly #leaving: Leaving
+export class IdleDetector {
+  readonly #effects: IdleEffects
   readonly #isReplaying: () => boolean
   #facts: Facts
   #busy = 0
@@ -48,10 +48,10 @@ export class Rest {
   #isOver = false
 
   /** `isReplaying`: whether something that was over in an earlier run is still to be given. */
-  constructor(facts: Facts, isReplaying: () => boolean, leaving: Leaving) {
+  constructor(facts: Facts, isReplaying: () => boolean, effects: IdleEffects) {
     this.#facts = facts
     this.#isReplaying = isReplaying
-    this.#leaving = leaving
+    this.#effects = effects
   }
 
   /**
@@ -89,7 +89,7 @@ export class Rest {
 
   /** Work that no earlier run has recorded: refused once the run is asked to stop. */
   async fresh<T>(begin: () => Promise<T>): Promise<T> {
-    const stopped = this.#leaving.stopped()
+    const stopped = this.#effects.stopped()
     if (stopped !== null) throw stopped
     return this.work(begin)
   }
@@ -99,7 +99,7 @@ export class Rest {
    * may be about to meet what comes first.
    */
   ask<T>(begin: () => Promise<T>): Promise<T> {
-    return heard(this.#ask(begin))
+    return markHandled(this.#ask(begin))
   }
 
   async #ask<T>(begin: () => Promise<T>): Promise<T> {
@@ -171,19 +171,19 @@ export class Rest {
     this.#isLooking = true
     setImmediate(() => {
       this.#isLooking = false
-      if (this.#isResting) void this.#rest()
+      if (this.#isResting) void this.#idle()
     })
   }
 
-  async #rest(): Promise<void> {
+  async #idle(): Promise<void> {
     for (const wait of this.#awaited) if (wait.isSettled) this.#awaited.delete(wait)
     const waits = [...this.#awaited]
     const leaves = [...new Set(waits.flatMap((wait) => wait.leaves()))]
     if (leaves.length === 0) {
-      if (this.#noRecord !== null) this.#leaving.fail(this.#noRecord)
+      if (this.#noRecord !== null) this.#effects.fail(this.#noRecord)
       return
     }
-    const stopped = this.#leaving.stopped()
+    const stopped = this.#effects.stopped()
     if (stopped !== null) {
       this.forget()
       for (const wait of [...waits, ...leaves]) wait.stop(stopped)
@@ -191,14 +191,14 @@ export class Rest {
     }
     this.#busy += 1
     try {
-      await Promise.all(leaves.map((leaf) => leaf.look()))
+      await Promise.all(leaves.map((leaf) => leaf.refresh()))
       const met = this.#meet(leaves)
       if (met.length > 0) await this.#give(met)
-      else if (this.#hasSlept(waits)) await this.#leave(waits, leaves)
+      else if (this.#hasSlept(waits)) await this.#suspend(waits, leaves)
     } catch (error) {
       // Or it would be tried again in every turn for as long as something goes on around the handler.
       this.forget()
-      this.#leaving.fail(error)
+      this.#effects.fail(error)
     } finally {
       this.#busy -= 1
     }
@@ -211,14 +211,14 @@ export class Rest {
   }
 
   /** In the order in which it happened. What came by name is for one wait; what came through a waitpoint, for all that wait at it. */
-  #meet(leaves: readonly Leaf[]): [Leaf, Meeting][] {
-    const met: [Leaf, Meeting][] = []
+  #meet(leaves: readonly Leaf[]): [Leaf, Satisfaction][] {
+    const met: [Leaf, Satisfaction][] = []
     const answers = new Set<Signal>()
     for (const leaf of leaves) {
-      const meeting = leaf.metBy(this.#facts)
-      if (meeting === null) continue
-      met.push([leaf, meeting])
-      const { signal } = meeting
+      const satisfaction = leaf.satisfiedBy(this.#facts)
+      if (satisfaction === null) continue
+      met.push([leaf, satisfaction])
+      const { signal } = satisfaction
       if (signal === undefined) continue
       if (signal.waitpointKey === null) this.#take((each) => each === signal)
       else answers.add(signal)
@@ -231,16 +231,16 @@ export class Rest {
     this.#facts = { ...this.#facts, signals: this.#facts.signals.filter((signal) => !isTaken(signal)) }
   }
 
-  async #give(met: readonly [Leaf, Meeting][]): Promise<void> {
-    await Promise.all(met.map(([leaf, meeting]) => leaf.record(meeting)))
-    for (const [leaf, meeting] of met) this.#inLine({ number: Infinity, give: () => leaf.give(meeting) })
+  async #give(met: readonly [Leaf, Satisfaction][]): Promise<void> {
+    await Promise.all(met.map(([leaf, satisfaction]) => leaf.record(satisfaction)))
+    for (const [leaf, satisfaction] of met) this.#inLine({ number: Infinity, give: () => leaf.deliver(satisfaction) })
   }
 
-  async #leave(waits: readonly Awaitable<unknown>[], leaves: readonly Leaf[]): Promise<void> {
+  async #suspend(waits: readonly Awaitable<unknown>[], leaves: readonly Leaf[]): Promise<void> {
     let decided = (): void => {}
     this.#staying = new Promise((resolve) => (decided = resolve))
     try {
-      const facts = await this.#leaving.leave(waits, leaves)
+      const facts = await this.#effects.suspend(waits, leaves)
       if (facts === null) return this.end()
       this.#facts = { now: Math.max(this.#facts.now, facts.now), signals: [...this.#facts.signals, ...facts.signals] }
     } finally {
@@ -251,7 +251,7 @@ export class Rest {
 }
 
 /** It is told or recorded, whoever listens: what nobody awaits must not end the process. */
-export function heard<T>(running: Promise<T>): Promise<T> {
+export function markHandled<T>(running: Promise<T>): Promise<T> {
   running.catch(() => {})
   return running
 }

@@ -1,14 +1,14 @@
-// What was thrown in one thread, as it is thrown in the other: of the same class where it is one of ours, else an error with the
+// Carries a thrown value to another thread. There it has the same class where the class is ours; otherwise it is an error with the
 // same name, message, stack and fields.
 import { EngineError, errorTable, type ErrorCode, type ErrorDetails } from '../../model/errors.ts'
 import { decodeError, encodeError, noError, type RecordedError } from '../../model/recorded-error.ts'
 import { Cancelled, PermanentError, StepError, StepTimeoutError } from '../errors.ts'
 
-export function crossing(thrown: unknown): RecordedError {
+export function serializeError(thrown: unknown): RecordedError {
   return decodeError(encodeError(thrown))
 }
 
-export function crossed(recorded: RecordedError): unknown {
+export function deserializeError(recorded: RecordedError): unknown {
   const { name, message, stack, details, cause, errors } = recorded
   if (name === noError) return details ?? message
   const fields = (details ?? {}) as Readonly<Record<string, unknown>>
@@ -18,13 +18,13 @@ export function crossed(recorded: RecordedError): unknown {
       fields['isPermanent'] === true ? { ...cause, isPermanent: true } : cause,
     )
   }
-  const options = cause === undefined ? undefined : { cause: crossed(cause) }
-  const error = made(name, message, options, fields, errors)
+  const options = cause === undefined ? undefined : { cause: deserializeError(cause) }
+  const error = errorOf(name, message, options, fields, errors)
   if (stack !== undefined) error.stack = stack
   return error
 }
 
-function made(
+function errorOf(
   name: string,
   message: string,
   options: { readonly cause: unknown } | undefined,
@@ -39,6 +39,8 @@ function made(
     return new EngineError(code as ErrorCode, message, (fields['details'] ?? {}) as ErrorDetails, options)
   }
   const plain =
-    errors === undefined ? new Error(message, options) : new AggregateError(errors.map(crossed), message, options)
+    errors === undefined
+      ? new Error(message, options)
+      : new AggregateError(errors.map(deserializeError), message, options)
   return Object.assign(plain, { name }, fields)
 }

@@ -1,5 +1,5 @@
-// A call that may succeed when it is sent again is sent again, less and less often, until its lease is lost; and a refusal that
-// says so loses it.
+// Sends a call to the engine, and repeats it with growing pauses while the engine's error is retryable and the lease is held. An error
+// that means that the lease is gone marks it as lost.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EngineError, type ErrorCode } from '../model/errors.ts'
 import type { Lease } from './lease.ts'
@@ -15,17 +15,17 @@ const lostCodes: readonly ErrorCode[] = [
   'execution_not_found',
 ]
 
-export function insist<T>(call: () => Promise<T>, lease: Lease): Promise<T> {
-  if (lease.isLost) return again(call, lease)
-  // Nearly all go well at once, and need no promise more.
-  return begun(call).catch((error: unknown) => {
-    refuseLast(error, lease)
-    return again(call, lease)
+export function retryWhileLeased<T>(call: () => Promise<T>, lease: Lease): Promise<T> {
+  if (lease.isLost) return retry(call, lease)
+  // Nearly all calls succeed at once. These cost no further promise.
+  return started(call).catch((error: unknown) => {
+    throwUnlessRetryable(error, lease)
+    return retry(call, lease)
   })
 }
 
-/** What is thrown before there is a promise is a refusal like any other. */
-function begun<T>(call: () => Promise<T>): Promise<T> {
+/** A call may throw before it returns a promise. That counts as a rejection. */
+function started<T>(call: () => Promise<T>): Promise<T> {
   try {
     return call()
   } catch (error) {
@@ -33,7 +33,7 @@ function begun<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-async function again<T>(call: () => Promise<T>, lease: Lease): Promise<T> {
+async function retry<T>(call: () => Promise<T>, lease: Lease): Promise<T> {
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     lease.throwIfLost()
     await sleep(pauseMs, undefined, { signal: lease.lost }).catch(() => {})
@@ -41,12 +41,12 @@ async function again<T>(call: () => Promise<T>, lease: Lease): Promise<T> {
     try {
       return await call()
     } catch (error) {
-      refuseLast(error, lease)
+      throwUnlessRetryable(error, lease)
     }
   }
 }
 
-function refuseLast(error: unknown, lease: Lease): void {
+function throwUnlessRetryable(error: unknown, lease: Lease): void {
   if (!EngineError.is(error)) throw error
   if (lostCodes.includes(error.code)) lease.lose(error)
   if (!error.retryable) throw error

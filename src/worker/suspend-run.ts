@@ -1,5 +1,5 @@
-// A run leaves its worker: everything that its code awaits becomes one condition, and the lease is given up. When the condition
-// is met already, it stays and goes on.
+// Suspends a run: everything that its code awaits becomes one condition, and the lease is given up. If the condition is already
+// satisfied, the run keeps its lease and continues.
 import { EngineError } from '../model/errors.ts'
 import type { TrySuspendResult } from '../engine/execution/suspend.ts'
 import type { SuspendRequest, WaitpointBinding } from '../engine/waiting/suspension/request.ts'
@@ -11,7 +11,7 @@ import { SignalWait } from './waiting.ts'
 import { joinConditions, type Awaitable, type Facts, type Leaf } from './waits.ts'
 import { throughDoors, withDoors, withinDepth } from './within-limits.ts'
 
-export async function leave(
+export async function suspendRun(
   holder: Holder,
   waits: readonly Awaitable<unknown>[],
   leaves: readonly Leaf[],
@@ -19,7 +19,7 @@ export async function leave(
   const { engine, fence } = holder
   const dueAt = leaves.length === 1 ? leaves[0]!.dueAt : null
   if (dueAt !== null) {
-    const { kind } = await holder.insist(() => engine.executions.delay({ ...fence, until: dueAt }))
+    const { kind } = await holder.retryWhileLeased(() => engine.executions.delay({ ...fence, until: dueAt }))
     return new RunLeft(kind)
   }
   const awaited = joinConditions(
@@ -29,14 +29,14 @@ export async function leave(
   const opening = withDoors(leaves.filter((leaf) => leaf instanceof SignalWait))
   const condition = awaited && throughDoors(awaited, new Set(opening.map(({ key }) => key)))
   if (condition === null) throw new EngineError('internal_error', 'the code is idle but waits for nothing')
-  // What is not answered by then stays open: the code may still wait for it when it goes on.
-  const asked = {
+  // Waitpoints without a signal stay open: the code may still wait for them when the run resumes.
+  const request = {
     ...fence,
     condition: withinDepth(condition),
     keepWaitpoints: true,
     idempotencyKey: `${fence.leaseId} ${(suspensions += 1)}`,
   }
-  const answer = await suspendWith(holder, asked, opening)
+  const answer = await suspendWith(holder, request, opening)
   if (answer.kind !== 'already_satisfied') return new RunLeft(answer.kind)
   const { resumedAt, signals } = await whole(holder, answer.resumption)
   return { now: resumedAt, signals }
@@ -44,17 +44,17 @@ export async function leave(
 
 let suspensions = 0
 
-/** A waitpoint that was answered before, or has expired, gives way to a fresh one; the others are as they were. */
+/** A waitpoint that has received its signal, or has expired, is replaced by a new one. */
 async function suspendWith(
   holder: Holder,
-  asked: SuspendRequest,
+  request: SuspendRequest,
   waits: readonly SignalWait[],
 ): Promise<TrySuspendResult> {
   const over = new Set<WaitpointId>()
   for (;;) {
     try {
-      return await holder.insist(() =>
-        holder.engine.executions.trySuspend({ ...asked, waitpoints: bindingsOf(waits, over) }),
+      return await holder.retryWhileLeased(() =>
+        holder.engine.executions.trySuspend({ ...request, waitpoints: bindingsOf(waits, over) }),
       )
     } catch (error) {
       const found = usedUpIn(error)
@@ -64,7 +64,7 @@ async function suspendWith(
   }
 }
 
-/** Each once, though several may wait at it: a loop that races by `Promise.race` still waits where it lost. */
+/** Each waitpoint once: code that races with `Promise.race` in a loop has several waits for the same waitpoint. */
 function bindingsOf(waits: readonly SignalWait[], over: ReadonlySet<WaitpointId>): readonly WaitpointBinding[] {
   const bindings = new Map<string, WaitpointBinding>()
   for (const { key, waitpointId } of waits) {

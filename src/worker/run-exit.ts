@@ -1,9 +1,9 @@
-// The ways in which code ends its run by a word: `ctx.retryIn`, `ctx.cancel`, `ctx.restart`. The word counts, whatever the code
-// makes of what is thrown to get out of it.
+// The calls by which code ends its run: `ctx.retryIn`, `ctx.cancel` and `ctx.restart`. The first call decides how the run ends, even if
+// the code catches the error that the call throws.
 import type { Duration } from '../model/duration.ts'
 import type { Encoded } from '../model/codec.ts'
 
-export type Departure =
+export type RunExit =
   | { readonly kind: 'retry'; readonly delay: Duration; readonly reason: string }
   | { readonly kind: 'cancel'; readonly reason: string | undefined }
   | { readonly kind: 'restart'; readonly input: Encoded | null }
