@@ -1,0 +1,93 @@
+-- Made by `npm run sql`; do not edit.
+-- execution.progress
+-- src/engine/execution/progress.ts: progressStatement
+-- 60 lines, 6 CTEs
+--
+-- parameters:
+--   $1 execution_ids uuid[]
+--   $2 partition_keys int2[]
+--   $3 namespaces text[] with nulls
+--   $4 lease_ids uuid[]
+--   $5 lease_epochs int8[]
+--   $6 actors text[]
+--   $7 percents int2[] with nulls
+--   $8 messages text[] with nulls
+-- columns:
+--   ordinal int8
+--   is_held bool
+--   is_last_holder bool
+--   lease_epoch int8
+--   public_state text
+--   found_attempt int4
+--   interruption text
+--   has_more bool
+--   attempt_state text
+--   delay_until_ms int8 or null
+--   owes int4
+
+with input as (
+  select *
+  from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::int2[], $8::text[])
+    with ordinality as i (execution_id, partition_key, namespace, given_lease_id, given_epoch, actor, percent, message, ordinal)
+),
+-- from src/engine/transition/fence.ts: fenced
+target as materialized (
+  select e.execution_id, e.lease_id, e.lease_epoch, e.lifecycle_phase, e.attempt_state, e.interruption,
+    e.public_state, e.attempt_index as found_attempt, e.attached, e.delay_until_ms, e.partition_key, e.ownership_state,
+    e.eligibility_state, e.queue_id, e.priority, e.rank, e.retry_count, e.cancel_requested_at_ms, e.cancellation_reason, e.cancelled_by,
+    e.stop_outcome, i.ordinal, i.given_lease_id, i.given_epoch, i.actor, i.percent, i.message
+  from input i
+  join flowfabric.ff_exec_core e
+    on e.execution_id = any (array[i.execution_id])
+    and e.partition_key = i.partition_key
+    and (i.namespace is null or e.namespace = i.namespace)
+  order by i.execution_id
+  for no key update of e skip locked
+),
+-- from src/engine/kernel/after-lock.ts: clockAfter
+clock as materialized (
+  select flowfabric.ff_now_ms() as now_ms
+  from target
+  having count(*) >= 0
+),
+-- end of clockAfter
+verdict as materialized (
+  select t.*, k.now_ms, l.is_started,
+    coalesce(t.lease_id = t.given_lease_id and t.lease_epoch = t.given_epoch, false) as is_last_holder,
+    coalesce(t.lifecycle_phase = 'active' and t.lease_id = t.given_lease_id
+      and t.lease_epoch = t.given_epoch and l.expires_at_ms > k.now_ms and true, false) as is_held,
+    coalesce(t.lifecycle_phase = 'active' and t.lease_id = t.given_lease_id
+      and t.lease_epoch = t.given_epoch and l.expires_at_ms > k.now_ms and not (true), false) as has_more
+  from target t
+  cross join clock k
+  left join flowfabric.ff_lease l on l.execution_id = any (array[t.execution_id])
+),
+-- end of fenced
+recorded as (
+  insert into flowfabric.ff_progress as p (execution_id, updated_at_ms, percent, message)
+  select v.execution_id, v.now_ms, v.percent, v.message
+  from verdict v
+  where v.is_held and (v.percent is not null or v.message is not null)
+  on conflict (execution_id) do update
+  set updated_at_ms = excluded.updated_at_ms,
+    percent = coalesce(excluded.percent, p.percent),
+    message = coalesce(excluded.message, p.message)
+),
+-- from src/engine/transition/fenced-answer.ts: writtenAnswer
+written as materialized (
+  select count(*) = cardinality($1::uuid[]) as is_whole, bit_or(attached & 112 /* flow | parent | children */) as owes
+  from verdict
+  where is_held
+)
+select 0::int8 as ordinal, true as is_held, false as has_more, true as is_last_holder,
+  null::int8 as lease_epoch,
+  null::flowfabric.ff_public_state as public_state, null::int4 as found_attempt, null::flowfabric.ff_attempt_state as attempt_state,
+  null::flowfabric.ff_interruption as interruption, null::int8 as delay_until_ms, owes
+from written
+where is_whole
+union all
+select v.ordinal, v.is_held, v.has_more, v.is_last_holder, v.lease_epoch, v.public_state,
+  v.found_attempt, v.attempt_state, v.interruption, v.delay_until_ms, v.attached & 112 /* flow | parent | children */ as owes
+from verdict v
+where not (select is_whole from written)
+-- end of writtenAnswer

@@ -1,0 +1,9 @@
+-- Made by `npm run sql`; do not edit.
+-- upkeep.tell-counts
+-- src/engine/duties/embedded-upkeep.ts: tellCounts
+-- 1 line, 0 CTEs
+--
+-- parameters: none
+-- columns: none
+
+select from pg_stat_force_next_flush()
