@@ -1,0 +1,112 @@
+// No statement has more than 150 lines or 16 CTEs, so that one person can read it whole; `statements/` has them all. The lines are
+// counted as scripts/sql/layout.ts lays them out: without comments and blank lines, and none longer than 140 characters. So the
+// count does not depend on how a text is broken in its source.
+import { readdir } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { layOut, longestLine } from '../../scripts/sql/layout.ts'
+import { measure, type Size } from '../../scripts/sql/measure.ts'
+import { engineStatements } from '../support/engine-statements.ts'
+
+for (const folder of ['engine', 'sql']) {
+  const source = new URL(`../../src/${folder}/`, import.meta.url)
+  for (const file of await readdir(source, { recursive: true })) {
+    if (file.endsWith('.ts')) await import(fileURLToPath(new URL(file, source)))
+  }
+}
+
+const most: Size = { lines: 150, ctes: 16 }
+
+// The statements that were larger when the rule was made. They may shrink and never grow, and none may be added.
+const larger: Readonly<Record<string, Size>> = {
+  'dispatch.plain': { lines: 318, ctes: 26 },
+  'duty.attempt-timeout': { lines: 337, ctes: 26 },
+  'duty.cancel-backlog': { lines: 291, ctes: 27 },
+  'duty.cancel-deadline': { lines: 196, ctes: 16 },
+  'duty.dispatch': { lines: 776, ctes: 57 },
+  'duty.execution-deadline': { lines: 262, ctes: 23 },
+  'duty.lease-expiry': { lines: 335, ctes: 26 },
+  'duty.poll': { lines: 168, ctes: 8 },
+  'duty.retention': { lines: 185, ctes: 24 },
+  'duty.suspension-timeout': { lines: 304, ctes: 26 },
+  'execution.cancel': { lines: 257, ctes: 22 },
+  'execution.cancel-held': { lines: 198, ctes: 16 },
+  'execution.complete.whole': { lines: 198, ctes: 16 },
+  'execution.delay': { lines: 232, ctes: 20 },
+  'execution.delay.whole': { lines: 290, ctes: 23 },
+  'execution.fail': { lines: 251, ctes: 21 },
+  'execution.fail.whole': { lines: 309, ctes: 24 },
+  'execution.release': { lines: 237, ctes: 20 },
+  'execution.release.whole': { lines: 295, ctes: 23 },
+  'execution.restart': { lines: 352, ctes: 28 },
+  'execution.stop': { lines: 247, ctes: 18 },
+  'flow.cancel': { lines: 182, ctes: 17 },
+  'flow.close': { lines: 310, ctes: 22 },
+  'lease.revoke': { lines: 309, ctes: 24 },
+  'suspension.park-unmet': { lines: 193, ctes: 13 },
+}
+
+test('no statement has more than 150 lines or 16 CTEs, but for a list that only shrinks', () => {
+  expect(sizeFaults(sizesOf(engineStatements()), larger)).toEqual([])
+})
+
+test('a statement that has grown, is new among the larger ones or need not be among them is a fault', () => {
+  const listed = {
+    'a.same': { lines: 200, ctes: 20 },
+    'a.shorter': { lines: 200, ctes: 20 },
+    'a.gone': { lines: 200, ctes: 20 },
+  }
+  const same = {
+    'a.same': { lines: 200, ctes: 20 },
+    'a.shorter': { lines: 160, ctes: 20 },
+    'a.gone': { lines: 151, ctes: 1 },
+  }
+  expect(sizeFaults(same, listed)).toEqual([])
+  expect(sizeFaults({ ...same, 'a.same': { lines: 201, ctes: 20 } }, listed)).toEqual([
+    'a.same has 201 lines and 20 CTEs, at most 200 and 20 are allowed',
+  ])
+  expect(sizeFaults({ ...same, 'a.same': { lines: 200, ctes: 21 } }, listed)).toHaveLength(1)
+  expect(sizeFaults({ ...same, 'a.new': { lines: 1, ctes: 17 } }, listed)).toEqual([
+    'a.new has 1 lines and 17 CTEs, at most 150 and 16 are allowed',
+  ])
+  expect(sizeFaults({ ...same, 'a.gone': { lines: 150, ctes: 16 } }, listed)).toEqual([
+    'a.gone is within the rule: remove it from the list',
+  ])
+  const { 'a.gone': _, ...without } = same
+  expect(sizeFaults(without, listed)).toEqual(['a.gone is within the rule: remove it from the list'])
+})
+
+test('the layout changes only the spaces of a statement, and leaves no line longer than 140 characters', () => {
+  for (const { name, text } of engineStatements()) {
+    const lines = layOut(text)
+    expect(squeeze(lines.join('\n')), name).toBe(squeeze(text))
+    const code = lines.filter((line) => !line.trim().startsWith('--'))
+    expect(
+      code.filter((line) => line.length > longestLine),
+      name,
+    ).toEqual([])
+  }
+})
+
+function sizesOf(statements: ReturnType<typeof engineStatements>): Record<string, Size> {
+  return Object.fromEntries(statements.map(({ name, text }) => [name, measure(text)]))
+}
+
+function sizeFaults(sizes: Readonly<Record<string, Size>>, listed: Readonly<Record<string, Size>>): string[] {
+  const isWithin = (size: Size | undefined, bound: Size): boolean =>
+    size === undefined || (size.lines <= bound.lines && size.ctes <= bound.ctes)
+  const tooLarge = Object.entries(sizes).flatMap(([name, size]) => {
+    const bound = listed[name] ?? most
+    if (isWithin(size, bound)) return []
+    return [
+      `${name} has ${size.lines} lines and ${size.ctes} CTEs, at most ${bound.lines} and ${bound.ctes} are allowed`,
+    ]
+  })
+  const needless = Object.keys(listed).filter((name) => isWithin(sizes[name], most))
+  return [...tooLarge, ...needless.map((name) => `${name} is within the rule: remove it from the list`)]
+}
+
+/** Without comments and space, which have no meaning outside of strings; in a string both texts lose the same. */
+function squeeze(text: string): string {
+  return text.replace(/--[^\n]*/g, '').replace(/\s+/g, '')
+}
