@@ -11,7 +11,8 @@ import { createDatabase } from '../support/database.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const inDocs = (await readdir(join(root, 'docs'))).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)
-const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...inDocs]
+const inInternals = (await readdir(join(root, 'docs/internals'))).map((name) => `docs/internals/${name}`)
+const pages = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...inDocs, ...inInternals]
 
 const read = (path: string): Promise<string> => readFile(join(root, path), 'utf8')
 
