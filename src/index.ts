@@ -103,7 +103,7 @@ export type { ListedSigningKey, ListSigningKeysRequest } from './engine/signing-
 export type { RotateRequest, RotateResult } from './engine/signing-key/rotate.ts'
 export type { SeedRequest, SeedResult } from './engine/signing-key/seed.ts'
 export type { ListStepsRequest, StepPage } from './engine/step/list.ts'
-export type { RecordStepRequest, StepRecorded } from './engine/step/record.ts'
+export type { RecordStepRequest, StepRecorded } from './engine/step/record-request.ts'
 export type { Step } from './engine/step/step.ts'
 export type { SuspensionDetail } from './engine/waiting/suspension/describe.ts'
 export type { ListedSuspension, ListSuspensionsRequest, SuspensionPage } from './engine/execution/list-suspended.ts'

@@ -1,5 +1,5 @@
 // The file of one statement: a header, and the text with the borders of its fragments and with names for bits.
-import { owed } from '../../src/engine/kernel/owed.ts'
+import { pendingDispatch } from '../../src/engine/kernel/pending-dispatch.ts'
 import { attached } from '../../src/model/attached.ts'
 import { marks, type AssembledStatement, type Fragment } from './fragments.ts'
 import { borderAfter, borderBefore, layOut } from './layout.ts'
@@ -65,7 +65,7 @@ function nameBits(text: string): string {
     /(\w*attached\w* [&|] ~?)(\d+)\b/g,
     (_, before: string, bits: string) => `${before}${bits} /* ${namesOf(Number(bits), attached)} */`,
   )
-  const { moreOfFlow, cancels } = owed
+  const { moreOfFlow, cancels } = pendingDispatch
   return named.replace(new RegExp(`\\b(${moreOfFlow}|${cancels})\\b`, 'g'), (bits) => {
     return `${bits} /* ${namesOf(Number(bits), { moreOfFlow, cancels })} */`
   })

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { InvalidArgumentError } from 'commander'
 import { EngineError, refusal } from '../model/errors.ts'
 import { show } from '../model/text.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { CliProcess } from './cli-process.ts'
 
 export function wholeNumber(typed: string): number {
   if (/^-?\d{1,15}$/.test(typed)) return Number(typed)
@@ -43,7 +43,7 @@ export function pointInTime(typed: string): number {
 }
 
 /** JSON as it is typed, `-` for what comes from standard input, `@file` for what a file holds; undefined for nothing. */
-export async function jsonValue(what: string, typed: string | undefined, { stdin }: Surroundings): Promise<unknown> {
+export async function jsonValue(what: string, typed: string | undefined, { stdin }: CliProcess): Promise<unknown> {
   if (typed === undefined) return undefined
   const [source, content] = await read(typed, stdin)
   try {
@@ -55,7 +55,7 @@ export async function jsonValue(what: string, typed: string | undefined, { stdin
   }
 }
 
-async function read(typed: string, stdin: Surroundings['stdin']): Promise<[source: string, content: string]> {
+async function read(typed: string, stdin: CliProcess['stdin']): Promise<[source: string, content: string]> {
   if (typed === '-') return [' from standard input', await text(stdin ?? emptyInput())]
   if (!typed.startsWith('@')) return ['', typed]
   const path = typed.slice(1)
@@ -68,7 +68,7 @@ async function read(typed: string, stdin: Surroundings['stdin']): Promise<[sourc
 }
 
 /** Ids as they are typed; `-` for those that stand first on the lines of standard input. */
-export async function idsOf(typed: readonly string[], { stdin }: Surroundings): Promise<string[]> {
+export async function idsOf(typed: readonly string[], { stdin }: CliProcess): Promise<string[]> {
   const ids: string[] = []
   for (const each of typed) {
     if (each !== '-') ids.push(each)

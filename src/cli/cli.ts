@@ -10,7 +10,7 @@ import { EngineError } from '../model/errors.ts'
 import { fromEnvironment, postgresOptions, signingOptions, type Environment } from './environment.ts'
 import { Printer } from './print.ts'
 import { Progress } from './progress.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { CliProcess } from './cli-process.ts'
 
 /** Options of all commands. */
 export interface Globals {
@@ -37,14 +37,14 @@ type Work = (options: never, ...given: never[]) => Outcome
 export const defaultUrl = 'file:./.flowfabric'
 
 export class Cli {
-  readonly surroundings: Surroundings
+  readonly surroundings: CliProcess
   readonly env: Environment
   readonly out: Printer
   readonly err: Printer
   globals: Globals = {}
   exitCode = 0
 
-  constructor(surroundings: Surroundings) {
+  constructor(surroundings: CliProcess) {
     this.surroundings = surroundings
     this.env = surroundings.env ?? {}
     this.out = new Printer(surroundings.stdout, this.env)

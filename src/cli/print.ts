@@ -3,7 +3,7 @@
 import picocolors from 'picocolors'
 import type { PublicState } from '../model/state.ts'
 import { bareIds } from './ids.ts'
-import type { Output } from './surroundings.ts'
+import type { Output } from './cli-process.ts'
 import { cut, harmless, padTo, widthOf, wrap } from './text.ts'
 
 export type Colours = ReturnType<typeof picocolors.createColors>

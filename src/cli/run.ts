@@ -3,9 +3,9 @@ import { CommanderError } from 'commander'
 import { Cli } from './cli.ts'
 import { tellFailure, wrongUsage } from './failure.ts'
 import { makeProgram } from './program.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { CliProcess } from './cli-process.ts'
 
-export async function run(argv: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function run(argv: readonly string[], surroundings: CliProcess): Promise<number> {
   const cli = new Cli(surroundings)
   const wanted = { json: argv.includes('--json'), debug: argv.includes('--debug') }
   try {

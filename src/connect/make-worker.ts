@@ -18,7 +18,7 @@ import type { Telemetry } from '../worker/telemetry.ts'
 import { Worker, type WorkerSurroundings } from '../worker/worker.ts'
 import type { WorkOptions } from './flowfabric.ts'
 
-interface Surroundings {
+interface WorkerDeps {
   readonly sql: Sql
   readonly engine: Engine
   readonly codec: Codec
@@ -29,7 +29,7 @@ interface Surroundings {
   readonly onStopped: () => void
 }
 
-export function makeWorker(around: Surroundings, options: WorkOptions): Worker {
+export function makeWorker(around: WorkerDeps, options: WorkOptions): Worker {
   const { sql, engine, codec, telemetry, supervise, onCalledOff, onStopped } = around
   refuseUnknownFields('worker', options, [...workerOptionNames, 'reconcilers'])
   const { reconcilers = true, ...rest } = options

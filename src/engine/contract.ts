@@ -68,7 +68,7 @@ import type { ListedSigningKey, ListSigningKeysRequest } from './signing-key/lis
 import type { RotateRequest, RotateResult } from './signing-key/rotate.ts'
 import type { SeedRequest, SeedResult } from './signing-key/seed.ts'
 import type { ListStepsRequest, StepPage } from './step/list.ts'
-import type { RecordStepRequest, StepRecorded } from './step/record.ts'
+import type { RecordStepRequest, StepRecorded } from './step/record-request.ts'
 import type { SuspensionDetail } from './waiting/suspension/describe.ts'
 import type { ListSuspensionsRequest, SuspensionPage } from './execution/list-suspended.ts'
 import type { SuspendRequest } from './waiting/suspension/request.ts'

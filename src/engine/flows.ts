@@ -3,7 +3,7 @@ import type { Sql } from '../sql/sql.ts'
 import type { ForCaller } from './kernel/bound.ts'
 import type { Flows } from './contract.ts'
 import type { Dispatcher } from './duties/dispatcher.ts'
-import { owed } from './kernel/owed.ts'
+import { pendingDispatch } from './kernel/pending-dispatch.ts'
 import { throwInOurWords } from './kernel/failure.ts'
 import type { Hints } from './kernel/hint.ts'
 import type { QueueRegistry } from './queue/intern.ts'
@@ -50,7 +50,7 @@ export function flowOperations({
   dispatcher,
   onOwed,
 }: Shared): ForCaller<Flows> {
-  const means = { sql: raw, queues, tasks, hints, turns, onOwed: () => onOwed(owed.flow) }
+  const means = { sql: raw, queues, tasks, hints, turns, onOwed: () => onOwed(pendingDispatch.flow) }
   return {
     create: (caller, request) => createFlow(means, caller, request).catch(throwInOurWords),
     addMember: (caller, request) => addMember(means, caller, request).catch(throwInOurWords),

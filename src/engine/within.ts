@@ -22,7 +22,7 @@ import { createKeyed } from './execution/create.ts'
 import { asEngineError, contended, throwInOurWords } from './kernel/failure.ts'
 import type { CarriedHint, HintedTimer, Hinting, Hints } from './kernel/hint.ts'
 import { idPlaces } from './id-places.ts'
-import { held, type SetOperation } from './kernel/merge.ts'
+import { rowLocked, type SetOperation } from './kernel/merge.ts'
 import type { QueueRegistry } from './queue/intern.ts'
 import { untilSent } from './kernel/resend.ts'
 import type { SignalResult } from './waiting/signal/incoming.ts'
@@ -73,7 +73,7 @@ export function withinTransaction(parts: Parts, borrowed: Sql, caller: Caller): 
     try {
       const sending = { again: false, onlyOnce: true }
       const answer = await untilSent(sql, sending, () => operation.sendAlone(item, false, patienceMs))
-      if (answer === held) throw contended()
+      if (answer === rowLocked) throw contended()
       if (EngineError.is(answer)) throw answer
       await tell(hints.hintOf(ready, calledOff, dueMs))
       return answer

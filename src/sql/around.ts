@@ -8,9 +8,9 @@ export function around(sql: Sql, run: <T>(ask: () => Promise<T>) => Promise<T>):
     query: (statement, values) => run(() => sql.query(statement, values)),
     pipeline: (calls, options) => run(() => sql.pipeline(calls, options)),
     decide: (reads, decide, options) => run(() => sql.decide(reads, decide, options)),
-    aside: {
-      query: (statement, values) => run(() => sql.aside.query(statement, values)),
-      pipeline: (calls, options) => run(() => sql.aside.pipeline(calls, options)),
+    reserved: {
+      query: (statement, values) => run(() => sql.reserved.query(statement, values)),
+      pipeline: (calls, options) => run(() => sql.reserved.pipeline(calls, options)),
     },
     script: (text, options) => run(() => sql.script(text, options)),
     transaction: (work, options) => run(() => sql.transaction(work, options)),

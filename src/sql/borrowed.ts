@@ -6,7 +6,7 @@ import { encode } from './encode.ts'
 import { DatabaseError, isConnectionLost, sqlState } from './errors.ts'
 import { Mutex } from './mutex.ts'
 import { qualifier } from './qualify.ts'
-import { call, type Aside, type Call, type Sql } from './sql.ts'
+import { call, type ReservedSql, type Call, type Sql } from './sql.ts'
 import type { Statement } from './statement.ts'
 
 /** One after the other on each connection, because savepoints nest. */
@@ -23,15 +23,15 @@ export function borrow(given: TransactionClient, schema: string): Sql {
     return answers
   }
   const together = <T>(work: () => Promise<T>): Promise<T> => turn.run(() => inSavepoint(client, work))
-  const aside: Aside = {
+  const reserved: ReservedSql = {
     query: async (statement, values) => (await together(() => perform([call(statement, values)])))[0] as never,
     pipeline: async (calls) => (await together(() => perform(calls))) as never,
   }
   return {
     kind: 'postgres',
     schema,
-    ...aside,
-    aside,
+    ...reserved,
+    reserved,
     decide: async (reads, decide) =>
       (await together(async () => perform(decide((await perform(reads)) as never)))) as never,
     script: () => refuse('a script'),

@@ -14,7 +14,7 @@ import { Wire, type Answer, type Part } from './pglite-wire.ts'
 import { planSession } from './plan-settings.ts'
 import { Preparation, Refused } from './prepare.ts'
 import { qualifier, qualifyText, quoteIdentifier } from './qualify.ts'
-import { call, type Aside, type Call, type PipelineOptions, type Queries, type RowsOf, type Sql } from './sql.ts'
+import { call, type ReservedSql, type Call, type PipelineOptions, type Queries, type RowsOf, type Sql } from './sql.ts'
 import type { Columns, Params, RowOf, Statement, ValuesOf } from './statement.ts'
 
 export interface EmbeddedOptions {
@@ -97,7 +97,7 @@ class Embedded implements EmbeddedSql {
   readonly #guard = new Guard()
   readonly #mutex = new Mutex()
   readonly #handlers: Handlers
-  readonly aside: Aside = this
+  readonly reserved: ReservedSql = this
   #turnedAt = performance.now()
   #closing: Promise<void> | undefined
 

@@ -19,7 +19,7 @@ import { answerWithin, defaultAnswerWithinMs, Silence } from './silence.ts'
 import {
   call,
   type StatementOptions,
-  type Aside,
+  type ReservedSql,
   type Call,
   type PipelineOptions,
   type Queries,
@@ -209,7 +209,7 @@ class Postgres implements Sql {
     await this.#connections.close(left)
   }
 
-  readonly aside: Aside = {
+  readonly reserved: ReservedSql = {
     query: async (statement, values) => {
       this.#guard.enter()
       const [rows] = await this.#performAside(encodeAll([call(statement, values)]), {})

@@ -33,7 +33,7 @@ export interface PipelineOptions extends StatementOptions {
   readonly lockTimeoutMs?: number
 }
 
-export type Aside = Pick<Sql, 'query' | 'pipeline'>
+export type ReservedSql = Pick<Sql, 'query' | 'pipeline'>
 
 export interface Sql extends Queries {
   readonly kind: 'postgres' | 'embedded'
@@ -52,10 +52,10 @@ export interface Sql extends Queries {
     options?: PipelineOptions,
   ): Promise<RowsOf<Writes>>
   /**
-   * The same database for what must never stand behind another statement of this process, and itself waits for no lock: the
-   * renewals of leases. On the connection that listens, while there is one.
+   * The same database on a reserved connection, so that a lease renewal never queues behind other work. What runs here waits for
+   * no lock. It is the listening connection, while there is one.
    */
-  readonly aside: Aside
+  readonly reserved: ReservedSql
   /**
    * A transaction whose next statement depends on the last one's answer. Commits when `work` resolves, rolls back when it
    * throws. Inside `work` the root handle is refused: on the embedded database it would wait for itself.

@@ -2,7 +2,7 @@
 import type { Engine } from '../engine/contract.ts'
 import type { Claim } from '../engine/execution/claim.ts'
 import type { Fence } from '../engine/transition/fence.ts'
-import type { RecordStepRequest, StepRecorded } from '../engine/step/record.ts'
+import type { RecordStepRequest, StepRecorded } from '../engine/step/record-request.ts'
 import type { Step } from '../engine/step/step.ts'
 import type { Codec } from '../model/codec.ts'
 import { decodeValue } from '../model/codec.ts'

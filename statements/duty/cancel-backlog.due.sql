@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
 -- duty.cancel-backlog.due
--- src/engine/kernel/sweep.ts: sweepSteps
+-- src/engine/kernel/run-duty.ts: dutySteps
 -- 17 lines, 0 CTEs
 --
 -- parameters:

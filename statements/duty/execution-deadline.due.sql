@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
 -- duty.execution-deadline.due
--- src/engine/kernel/sweep.ts: sweepSteps
+-- src/engine/kernel/run-duty.ts: dutySteps
 -- 15 lines, 0 CTEs
 --
 -- parameters:

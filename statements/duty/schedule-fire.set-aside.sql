@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
 -- duty.schedule-fire.set-aside
--- src/engine/duties/schedule-fire.ts: setAside
+-- src/engine/duties/schedule-fire.ts: quarantine
 -- 19 lines, 3 CTEs
 --
 -- parameters:

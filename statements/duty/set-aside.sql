@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
 -- duty.set-aside
--- src/engine/kernel/sweep.ts: setAside
+-- src/engine/kernel/run-duty.ts: quarantine
 -- 22 lines, 3 CTEs
 --
 -- parameters:

@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
 -- duty.suspension-timeout.due-judged
--- src/engine/duties/judged-sweep.ts: judgedSweep
+-- src/engine/duties/evaluated-duty.ts: evaluatedDuty
 -- 18 lines, 0 CTEs
 --
 -- parameters:

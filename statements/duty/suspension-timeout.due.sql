@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
 -- duty.suspension-timeout.due
--- src/engine/kernel/sweep.ts: sweepSteps
+-- src/engine/kernel/run-duty.ts: dutySteps
 -- 18 lines, 0 CTEs
 --
 -- parameters:

@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
 -- duty.suspension-wake.due
--- src/engine/duties/judged-sweep.ts: judgedSweep
+-- src/engine/duties/evaluated-duty.ts: evaluatedDuty
 -- 16 lines, 0 CTEs
 --
 -- parameters:

@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
 -- signal.lock-alone
--- src/engine/waiting/signal/look.ts: lockText
+-- src/engine/waiting/signal/read-locked.ts: lockText
 -- 10 lines, 0 CTEs
 --
 -- parameters:

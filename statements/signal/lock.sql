@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
 -- signal.lock
--- src/engine/waiting/signal/look.ts: lockFree
+-- src/engine/waiting/signal/read-locked.ts: lockFree
 -- 10 lines, 0 CTEs
 --
 -- parameters:

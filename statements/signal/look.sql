@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
 -- signal.look
--- src/engine/waiting/signal/look.ts: lookStatement
+-- src/engine/waiting/signal/read-locked.ts: lookStatement
 -- 84 lines, 1 CTE
 --
 -- parameters:

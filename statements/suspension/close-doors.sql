@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
 -- suspension.close-doors
--- src/engine/waiting/suspension/open-doors.ts: closeStatement
+-- src/engine/waiting/suspension/open-waitpoints.ts: closeStatement
 -- 5 lines, 0 CTEs
 --
 -- parameters:

@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
 -- suspension.look.children
--- src/engine/waiting/suspension/look.ts: childStatement
+-- src/engine/waiting/suspension/read-locked.ts: childStatement
 -- 5 lines, 0 CTEs
 --
 -- parameters:

@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
 -- suspension.look.signals
--- src/engine/waiting/suspension/look.ts: earlySignals
+-- src/engine/waiting/suspension/read-locked.ts: earlySignals
 -- 29 lines, 0 CTEs
 --
 -- parameters:

@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
 -- suspension.look.waitpoints
--- src/engine/waiting/suspension/look.ts: pendingStatement
+-- src/engine/waiting/suspension/read-locked.ts: pendingStatement
 -- 24 lines, 1 CTE
 --
 -- parameters:

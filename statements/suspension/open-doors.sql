@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
 -- suspension.open-doors
--- src/engine/waiting/suspension/open-doors.ts: openStatement
+-- src/engine/waiting/suspension/open-waitpoints.ts: openStatement
 -- 37 lines, 4 CTEs
 --
 -- parameters:

@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
 -- suspension.park-unmet
--- src/engine/waiting/suspension/unmet.ts: suspendStatement
+-- src/engine/waiting/suspension/suspend-directly.ts: suspendStatement
 -- 193 lines, 13 CTEs
 --
 -- parameters:

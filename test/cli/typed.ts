@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest'
 import type { FlowFabric } from '../../src/connect/flowfabric.ts'
 import { healthOf } from '../../src/connect/hold.ts'
 import { run } from '../../src/cli/run.ts'
-import type { Surroundings } from '../../src/cli/surroundings.ts'
+import type { CliProcess } from '../../src/cli/cli-process.ts'
 import { setup, type Fixture } from '../support/setup.ts'
 
 export interface Typed {
@@ -50,7 +50,7 @@ export async function typing(): Promise<Typing> {
 /** Without a database, unless the surroundings have one. */
 export async function typed(
   argv: readonly string[],
-  around: Partial<Surroundings> = {},
+  around: Partial<CliProcess> = {},
   { columns, stdin = '', env = {}, signal, onWritten }: TypeOptions = {},
 ): Promise<Typed> {
   let out = ''

@@ -24,7 +24,7 @@ export async function watchedEngine(url: string): Promise<WatchedEngine> {
   const sql: Sql = {
     kind: inner.kind,
     schema: inner.schema,
-    aside: inner.aside,
+    reserved: inner.reserved,
     query: (statement, values) => inner.query(statement, values).catch(count),
     pipeline: (calls, options) => inner.pipeline(calls, options).catch(count),
     decide: (reads, decide, options) => inner.decide(reads, decide, options).catch(count),

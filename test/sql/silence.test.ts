@@ -24,7 +24,7 @@ const slow = statement({
 /** And its connection serves besides. */
 async function listening(sql: Sql): Promise<void> {
   await sql.listen('x', () => {})
-  await until(async () => (await sql.aside.query(who, {}))[0]!.name === 'flowfabric listen')
+  await until(async () => (await sql.reserved.query(who, {}))[0]!.name === 'flowfabric listen')
 }
 
 test('a handle whose listening connection has fallen silent closes', async () => {
@@ -42,7 +42,7 @@ test('so does one with a statement on that connection, which is refused', async 
   const sql = await database.open({ listenUrl: proxy.url })
   await listening(sql)
   proxy.fallSilent()
-  const asked = expect(sql.aside.query(who, {})).rejects.toThrow()
+  const asked = expect(sql.reserved.query(who, {})).rejects.toThrow()
   await sql.close(100)
   await asked
 })
@@ -50,7 +50,7 @@ test('so does one with a statement on that connection, which is refused', async 
 test('what is under way on the listening connection is answered before it is closed', async () => {
   const sql = await (await blankDatabase()).open()
   await listening(sql)
-  const asked = sql.aside.query(slow, {})
+  const asked = sql.reserved.query(slow, {})
   await sql.close()
   expect(await asked).toEqual([{ done: true }])
 })
@@ -142,9 +142,9 @@ test('statements sent together on the listening connection are lost together, an
   const sql = await database.open({ listenUrl: proxy.url, answerWithinMs })
   await listening(sql)
   proxy.fallSilent()
-  const lost = await Promise.allSettled(Array.from({ length: 3 }, () => sql.aside.query(who, {})))
+  const lost = await Promise.allSettled(Array.from({ length: 3 }, () => sql.reserved.query(who, {})))
   expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
-  expect(await sql.aside.query(who, {})).toEqual([{ name: 'flowfabric' }])
+  expect(await sql.reserved.query(who, {})).toEqual([{ name: 'flowfabric' }])
 })
 
 test('answers to statements of one transaction that are sent together are timed one by one', async () => {

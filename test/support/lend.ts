@@ -32,9 +32,9 @@ export function lend(pool: Sql): Loan {
     pipeline: async (calls, options) => during(() => pool.pipeline(calls, options)),
     decide: async (reads, decide, options) => during(() => pool.decide(reads, decide, options)),
     transaction: async (work) => during(() => pool.transaction(work)),
-    aside: {
-      query: async (statement, values) => during(() => pool.aside.query(statement, values)),
-      pipeline: async (calls, options) => during(() => pool.aside.pipeline(calls, options)),
+    reserved: {
+      query: async (statement, values) => during(() => pool.reserved.query(statement, values)),
+      pipeline: async (calls, options) => during(() => pool.reserved.pipeline(calls, options)),
     },
     async listen(channel, onHint) {
       isAsNew = false

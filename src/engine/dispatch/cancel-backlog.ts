@@ -9,8 +9,8 @@ import { statement } from '../../sql/statement.ts'
 import { clockAfter } from '../kernel/after-lock.ts'
 import { askedBy, askToStop, isAskedByCancelSql } from '../transition/ask-to-stop.ts'
 import { endExecutionsWhole, endsWithoutMore } from '../transition/ending.ts'
-import { calledOffAmong, inScope, sweepParams, sweepRow, takenUp } from '../kernel/candidate.ts'
-import { owedByEnded } from '../kernel/owed.ts'
+import { calledOffAmong, inScope, dutyParams, dutyRow, takenUp } from '../kernel/candidate.ts'
+import { pendingDispatchOfEnded } from '../kernel/pending-dispatch.ts'
 
 export const cancelBacklogDuty = 'cancel-backlog'
 
@@ -44,8 +44,8 @@ for update of b skip locked`
 
 export const cancelBacklogged = statement({
   name: `duty.${cancelBacklogDuty}`,
-  params: sweepParams,
-  row: sweepRow,
+  params: dutyParams,
+  row: dutyRow,
   text: `
 with due as materialized (${dueCancels}
 ),
@@ -114,6 +114,6 @@ acknowledged as (
 ),
 ${takenUp(cancelBacklogDuty, 'looked')}
 select (select count(*) from candidate) as seen, (select count(*) from looked) as processed,
-  coalesce((select array_agg(distinct queue_id) from asked_ready), '{}'::int4[]) as ready_queue_ids, ${owedByEnded} as owes,
+  coalesce((select array_agg(distinct queue_id) from asked_ready), '{}'::int4[]) as ready_queue_ids, ${pendingDispatchOfEnded} as owes,
   ${calledOffAmong('leaving')} as called_off_ids`,
 })

@@ -2,17 +2,17 @@
 import { attached } from '../../model/attached.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import { inScope, sweepParams, sweepRow, takenUp } from '../kernel/candidate.ts'
-import type { Steps } from '../kernel/sweep.ts'
+import { inScope, dutyParams, dutyRow, takenUp } from '../kernel/candidate.ts'
+import type { DutySteps } from '../kernel/run-duty.ts'
 import { untilSent } from '../kernel/resend.ts'
 import type { Dispatched } from './dispatched.ts'
-import { owed } from '../kernel/owed.ts'
+import { pendingDispatch } from '../kernel/pending-dispatch.ts'
 
 /** Under which rows that cannot be processed are set aside. */
 export const childrenDuty = 'dispatch-children'
 
 const owedColumns = 'd.execution_id, d.generation, d.flow_id, d.parent_id, d.has_children, d.created_at_ms'
-const params = { ...sweepParams, from_ms: 'int8' } as const
+const params = { ...dutyParams, from_ms: 'int8' } as const
 
 /** The oldest that a sweep has in its scope, from `$6` on. */
 const dueParents = `
@@ -36,7 +36,7 @@ for update of d skip locked`
 const leaveStatement = statement({
   name: `duty.${childrenDuty}`,
   params,
-  row: { ...sweepRow, backlogged: 'int8', oldest_ms: 'int8?' },
+  row: { ...dutyRow, backlogged: 'int8', oldest_ms: 'int8?' },
   text: `
 with due as materialized (${dueParents}
 ),
@@ -125,9 +125,9 @@ select case when n.is_full then $1 else (select count(*) from owed) end as seen,
   case when n.is_full then (select count(*) from backlogged) + (select count(*) from free)
     else (select count(*) from settled) end as processed,
   '{}'::int4[] as ready_queue_ids,
-  case when exists (select from backlogged) then ${owed.cancels} else 0 end
-    | case when exists (select from settled where flow_id is not null) then ${owed.flow} else 0 end
-    | case when exists (select from settled where parent_id is not null) then ${owed.parent} else 0 end as owes,
+  case when exists (select from backlogged) then ${pendingDispatch.cancels} else 0 end
+    | case when exists (select from settled where flow_id is not null) then ${pendingDispatch.flow} else 0 end
+    | case when exists (select from settled where parent_id is not null) then ${pendingDispatch.parent} else 0 end as owes,
   '{}'::uuid[] as called_off_ids,
   (select count(*) from backlogged) as backlogged, (select min(created_at_ms) from owed) as oldest_ms
 from (select (select count(*) from live) > $1 as is_full) n`,
@@ -149,7 +149,7 @@ const due = statement({
 })
 
 /** The same for a reconciler. */
-export function childrenSteps(sql: Sql): Steps {
+export function childrenSteps(sql: Sql): DutySteps {
   return {
     look: (scope) => sql.query(due, { ...scope, only: [], from_ms: 0 }),
     act: (scope, only) => sql.query(leaveStatement, { ...scope, only, from_ms: 0 }),

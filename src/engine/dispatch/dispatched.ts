@@ -1,5 +1,5 @@
 import type { RowOf } from '../../sql/statement.ts'
-import type { sweepRow } from '../kernel/candidate.ts'
+import type { dutyRow } from '../kernel/candidate.ts'
 
 /** What one set of what endings owe others came to. */
 export interface Dispatched {
@@ -23,6 +23,6 @@ export interface Dispatched {
 }
 
 /** As a sweep tells it. */
-export function sweptBy({ seen, done, readyQueueIds, owes = 0 }: Dispatched): RowOf<typeof sweepRow> {
+export function dutyRowOf({ seen, done, readyQueueIds, owes = 0 }: Dispatched): RowOf<typeof dutyRow> {
   return { seen, processed: done, ready_queue_ids: [...readyQueueIds], owes, called_off_ids: [] }
 }

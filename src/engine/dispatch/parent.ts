@@ -5,17 +5,17 @@ import { evaluate } from '../../model/condition-evaluate.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
 import { lockSetCall } from '../transition/lock-set.ts'
-import { inScope, sweepParams, takenUpCall } from '../kernel/candidate.ts'
+import { inScope, dutyParams, takenUpCall } from '../kernel/candidate.ts'
 import type { Scope } from '../kernel/scope.ts'
-import type { Steps } from '../kernel/sweep.ts'
+import type { DutySteps } from '../kernel/run-duty.ts'
 import { untilSent } from '../kernel/resend.ts'
 import { factReads, openSuspensionsOf } from '../waiting/suspension/facts.ts'
 import { rearmCall } from '../waiting/suspension/rearm.ts'
 import { judgedAt, takenBy, wakingBy, type Judged } from '../waiting/suspension/satisfied.ts'
 import { takeSignalsCall } from '../transition/take-signals.ts'
 import { wakeCall } from '../transition/wake.ts'
-import { sweptBy, type Dispatched } from './dispatched.ts'
-import { owed } from '../kernel/owed.ts'
+import { dutyRowOf, type Dispatched } from './dispatched.ts'
+import { pendingDispatch } from '../kernel/pending-dispatch.ts'
 import { passingOver, type TakenSet } from './pass-over.ts'
 
 /** Under which rows that cannot be processed are set aside. */
@@ -33,7 +33,7 @@ join flowfabric.ff_exec_core e on e.execution_id = any (array[d.execution_id])`
 /** The oldest that a sweep has in its scope, from `$7` on, but those of the parents in `$6`. */
 const due = statement({
   name: 'dispatch.parent.due',
-  params: { ...sweepParams, passed_over: 'uuid[]', from_ms: 'int8' },
+  params: { ...dutyParams, passed_over: 'uuid[]', from_ms: 'int8' },
   row: owedRow,
   text: `${owedColumns}
 where d.parent_id is not null and d.created_at_ms > 0 and d.created_at_ms >= $7
@@ -108,10 +108,10 @@ export async function tellParents(sql: Sql, batch: number, fromMs = 0): Promise<
 }
 
 /** The same for a reconciler. */
-export function parentSteps(sql: Sql): Steps {
+export function parentSteps(sql: Sql): DutySteps {
   return {
     look: (scope) => sql.query(due, { ...scope, only: [], passed_over: [], from_ms: 0 }),
-    act: async (scope, only) => [sweptBy(await tell(sql, scope, only))],
+    act: async (scope, only) => [dutyRowOf(await tell(sql, scope, only))],
   }
 }
 
@@ -161,8 +161,8 @@ async function tellSet(sql: Sql, found: readonly RowOf<typeof named.row>[], batc
 
 /** Those whom a row owes besides may have passed it over, because it was held here. */
 function stillOwed(told: readonly Owed[]): number {
-  const flow = told.some((row) => row.owes_flow) ? owed.flow : 0
-  return told.some((row) => row.owes_children) ? flow | owed.children : flow
+  const flow = told.some((row) => row.owes_flow) ? pendingDispatch.flow : 0
+  return told.some((row) => row.owes_children) ? flow | pendingDispatch.children : flow
 }
 
 function writesFor(judged: readonly Judged[], told: readonly Owed[]) {

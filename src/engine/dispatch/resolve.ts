@@ -9,11 +9,11 @@ import { statement } from '../../sql/statement.ts'
 import { endExecutionsWhole, endsWithoutMore } from '../transition/ending.ts'
 import { judgeFlows, standingEnding } from '../transition/flow-ending.ts'
 import { restateSkips } from '../transition/evaluate-flow-ending.ts'
-import { sweepRow, takenUp } from '../kernel/candidate.ts'
+import { dutyRow, takenUp } from '../kernel/candidate.ts'
 import { orOweAgain } from './cancel-backlog.ts'
 import { isCutShort, judgeEdges, skipReason } from './judge-edges.ts'
 import { openMembers, oweEndedAhead, oweStarts } from './open-members.ts'
-import { owed, owedByEnded } from '../kernel/owed.ts'
+import { pendingDispatch, pendingDispatchOfEnded } from '../kernel/pending-dispatch.ts'
 import { countMembers, payDispatches, settle, settledAnswer } from './settle.ts'
 import {
   dispatchColumns,
@@ -37,7 +37,7 @@ export const resolveDispatches = statement({
   name: `duty.${dispatchDuty}`,
   params: dispatchParams,
   row: {
-    ...sweepRow,
+    ...dutyRow,
     backlogged: 'int8',
     oldest_ms: 'int8?',
     shortest_delay_ms: 'int8?',
@@ -165,10 +165,10 @@ paid_in_part as (
 ${takenUp(dispatchDuty, 'done')}
 -- Those whom a row owes besides may have passed it over, because it was held here.
 select (select count(*) from dispatch) as seen, (select count(*) from done) as processed, ${oldestSeen}, ${settledAnswer},
-  ${owedByEnded}
-    | case when exists (select from done where owes_others) then ${owed.parent | owed.children} else 0 end
-    | case when exists (select from started) or exists (select from ended_ahead) or ${isCutShort} then ${owed.flow} else 0 end
-    | case when exists (select from backlogged) then ${owed.cancels} else 0 end as owes,
+  ${pendingDispatchOfEnded}
+    | case when exists (select from done where owes_others) then ${pendingDispatch.parent | pendingDispatch.children} else 0 end
+    | case when exists (select from started) or exists (select from ended_ahead) or ${isCutShort} then ${pendingDispatch.flow} else 0 end
+    | case when exists (select from backlogged) then ${pendingDispatch.cancels} else 0 end as owes,
   -- Nobody runs what it skips, or what stands for a flow.
   '{}'::uuid[] as called_off_ids,
   (select count(*) from backlogged) as backlogged,

@@ -3,11 +3,11 @@ import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import { wholeFlow } from '../transition/whole-flow.ts'
 import type { Scope } from '../kernel/scope.ts'
-import type { Steps } from '../kernel/sweep.ts'
+import type { DutySteps } from '../kernel/run-duty.ts'
 import { untilSent } from '../kernel/resend.ts'
 import { cancelBacklogged } from './cancel-backlog.ts'
-import { sweptBy, type Dispatched } from './dispatched.ts'
-import { owed } from '../kernel/owed.ts'
+import { dutyRowOf, type Dispatched } from './dispatched.ts'
+import { pendingDispatch } from '../kernel/pending-dispatch.ts'
 import { passingOver, type TakenSet } from './pass-over.ts'
 import { resolvePlainDispatches } from './resolve-plain.ts'
 import { resolveDispatches } from './resolve.ts'
@@ -20,7 +20,7 @@ export function resolveFlows(sql: Sql, batch: number, fromMs = 0): Promise<Dispa
       sql.query(resolvePlainDispatches, { batch, passed_over: passedOver, from_ms: fromMs }),
     )
     const { processed: done, ready_queue_ids: readyQueueIds, shortest_delay_ms: delayMs, needs_more: needsMore } = row!
-    const owes = (needsMore ? owed.moreOfFlow : 0) | (row!.is_cut_short ? owed.flow : 0)
+    const owes = (needsMore ? pendingDispatch.moreOfFlow : 0) | (row!.is_cut_short ? pendingDispatch.flow : 0)
     // Whatever is left is the other form's then, be it held or one of many.
     const seen = needsMore ? done : row!.seen
     const { ended_flow_ids: endedFlowIds, held_flow_ids: heldIds, oldest_ms: oldestMs } = row!
@@ -46,7 +46,9 @@ export async function resolveMoreOfFlows(sql: Sql, batch: number, fromMs = 0): P
   )
   const { owes = 0 } = taken
   // A skip is likely to skip others.
-  return (owes & owed.flow) === 0 ? taken : { ...taken, owes: (owes & ~owed.flow) | owed.moreOfFlow }
+  return (owes & pendingDispatch.flow) === 0
+    ? taken
+    : { ...taken, owes: (owes & ~pendingDispatch.flow) | pendingDispatch.moreOfFlow }
 }
 
 const due = statement({
@@ -57,14 +59,14 @@ const due = statement({
 })
 
 /** The same for a reconciler. */
-export function flowSteps(sql: Sql): Steps {
+export function flowSteps(sql: Sql): DutySteps {
   return {
     look: (scope) => sql.query(due, { ...scope, only: [], passed_over: [], from_ms: 0 }),
     act: async (scope, only) => {
       const taken = await (only.length > 0
         ? resolve(sql, scope, only, [])
         : passingOver((passedOver) => resolve(sql, scope, [], passedOver)))
-      return [sweptBy(taken)]
+      return [dutyRowOf(taken)]
     },
   }
 }

@@ -4,12 +4,12 @@
 // generations) is the newest there is, and what is written to it is found by the place where it was read, without an index.
 import { attached } from '../../model/attached.ts'
 import { clockAfter } from '../kernel/after-lock.ts'
-import { inScope, sweepParams } from '../kernel/candidate.ts'
+import { inScope, dutyParams } from '../kernel/candidate.ts'
 
 export const dispatchDuty = 'dispatch'
 
 /** Of `dueDispatches`. */
-export const dispatchParams = { ...sweepParams, passed_over: 'uuid[]', from_ms: 'int8' } as const
+export const dispatchParams = { ...dutyParams, passed_over: 'uuid[]', from_ms: 'int8' } as const
 
 export const dispatchColumns = `d.ctid as dispatch_row, d.execution_id, d.generation, d.outcome, d.flow_id, d.is_counted,
     d.created_at_ms, d.parent_id is not null or d.has_children as owes_others`

@@ -8,12 +8,12 @@ import {
   candidates,
   inScope,
   lockedExecutions,
-  sweepParams,
-  sweepRow,
-  sweptEndings,
+  dutyParams,
+  dutyRow,
+  dutyAnswerOfEndings,
   takenUp,
 } from '../kernel/candidate.ts'
-import { sweepingDuty } from '../kernel/sweep.ts'
+import { statementDuty } from '../kernel/run-duty.ts'
 
 const name = 'attempt-timeout'
 
@@ -28,8 +28,8 @@ limit $1`
 // The lease is deleted and not locked before: a renewal under way moves its expiry, which decides nothing here.
 const timeOut = statement({
   name: `duty.${name}`,
-  params: sweepParams,
-  row: sweepRow,
+  params: dutyParams,
+  row: dutyRow,
   text: `
 with ${candidates(due)},
 ${lockedExecutions},
@@ -67,10 +67,10 @@ leaving as materialized (
 ),
 ${leaveHolderAsking},
 ${takenUp(name, 'leaving')}
-${sweptEndings('leaving', `requeued where eligibility_state = 'eligible_now'`)}`,
+${dutyAnswerOfEndings('leaving', `requeued where eligibility_state = 'eligible_now'`)}`,
 })
 
-export const attemptTimeout = sweepingDuty({
+export const attemptTimeout = statementDuty({
   name,
   timer: 'ff_exec_core.attempt_deadline_at_ms',
   intervalMs: 2000,

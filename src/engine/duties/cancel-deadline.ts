@@ -6,12 +6,12 @@ import {
   candidates,
   inScope,
   lockedExecutions,
-  sweepParams,
-  sweepRow,
-  sweptEndings,
+  dutyParams,
+  dutyRow,
+  dutyAnswerOfEndings,
   takenUp,
 } from '../kernel/candidate.ts'
-import { sweepingDuty } from '../kernel/sweep.ts'
+import { statementDuty } from '../kernel/run-duty.ts'
 
 const name = 'cancel-deadline'
 
@@ -25,8 +25,8 @@ limit $1`
 
 const cancel = statement({
   name: `duty.${name}`,
-  params: sweepParams,
-  row: sweepRow,
+  params: dutyParams,
+  row: dutyRow,
   text: `
 with ${candidates(due)},
 ${lockedExecutions},
@@ -38,10 +38,10 @@ ending as materialized (
 ),
 ${endExecutionsWhole},
 ${takenUp(name, 'ending')}
-${sweptEndings('ending')}`,
+${dutyAnswerOfEndings('ending')}`,
 })
 
-export const cancelDeadline = sweepingDuty({
+export const cancelDeadline = statementDuty({
   name,
   timer: 'ff_exec_core.cancel_deadline_at_ms',
   intervalMs: 1000,

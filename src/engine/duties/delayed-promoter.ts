@@ -1,8 +1,8 @@
 // A delay that is over: the execution becomes eligible and goes into the ready table. Its attempt and the way in which it
 // was interrupted stay as they are.
 import { statement } from '../../sql/statement.ts'
-import { candidates, inScope, lockedExecutions, sweepParams, sweepRow, swept, takenUp } from '../kernel/candidate.ts'
-import { sweepingDuty } from '../kernel/sweep.ts'
+import { candidates, inScope, lockedExecutions, dutyParams, dutyRow, dutyAnswer, takenUp } from '../kernel/candidate.ts'
+import { statementDuty } from '../kernel/run-duty.ts'
 
 const name = 'delayed-promoter'
 
@@ -16,8 +16,8 @@ limit $1`
 
 const promote = statement({
   name: `duty.${name}`,
-  params: sweepParams,
-  row: sweepRow,
+  params: dutyParams,
+  row: dutyRow,
   text: `
 with ${candidates(due)},
 ${lockedExecutions},
@@ -36,10 +36,10 @@ readied as (
   from promoted
 ),
 ${takenUp(name, 'promoted')}
-${swept('promoted', 'promoted')}`,
+${dutyAnswer('promoted', 'promoted')}`,
 })
 
-export const delayedPromoter = sweepingDuty({
+export const delayedPromoter = statementDuty({
   name,
   timer: 'ff_exec_core.delay_until_ms',
   intervalMs: 1000,

@@ -5,7 +5,7 @@ import { flowSteps } from '../dispatch/sets.ts'
 import { dispatchDuty } from '../dispatch/take-dispatches.ts'
 import { together, type Duty } from '../kernel/duty.ts'
 import { scopeOf } from '../kernel/scope.ts'
-import { sweep } from '../kernel/sweep.ts'
+import { runDuty } from '../kernel/run-duty.ts'
 
 export const dispatch: Duty = {
   name: dispatchDuty,
@@ -15,9 +15,9 @@ export const dispatch: Duty = {
   async runOnce(sql, options = {}) {
     const batch = Math.min(scopeOf(options).batch, mostJudged)
     const runs = [
-      await sweep(sql, dispatchDuty, flowSteps(sql), options),
-      await sweep(sql, parentDuty, parentSteps(sql), { ...options, batch }),
-      await sweep(sql, childrenDuty, childrenSteps(sql), options),
+      await runDuty(sql, dispatchDuty, flowSteps(sql), options),
+      await runDuty(sql, parentDuty, parentSteps(sql), { ...options, batch }),
+      await runDuty(sql, childrenDuty, childrenSteps(sql), options),
     ]
     return runs.reduce(together)
   },

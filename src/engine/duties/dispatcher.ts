@@ -10,7 +10,7 @@ import { dispatch } from './dispatch.ts'
 import { leaveChildren } from '../dispatch/children.ts'
 import { DispatchLoop, type Part } from './dispatch-loop.ts'
 import type { Dispatched } from '../dispatch/dispatched.ts'
-import { owed } from '../kernel/owed.ts'
+import { pendingDispatch } from '../kernel/pending-dispatch.ts'
 import { mostJudged, tellParents } from '../dispatch/parent.ts'
 import { endBacklogged, resolveFlows, resolveMoreOfFlows } from '../dispatch/sets.ts'
 
@@ -22,12 +22,14 @@ export interface DispatcherOptions {
 }
 
 const ofEndings: readonly Part[] = [
-  { bit: owed.flow, takeSet: resolveFlows, largestSet: 500, duty: dispatch },
-  { bit: owed.moreOfFlow, takeSet: resolveMoreOfFlows, largestSet: 500, duty: dispatch },
-  { bit: owed.parent, takeSet: tellParents, largestSet: mostJudged, duty: dispatch },
-  { bit: owed.children, takeSet: leaveChildren, largestSet: 500, duty: dispatch },
+  { bit: pendingDispatch.flow, takeSet: resolveFlows, largestSet: 500, duty: dispatch },
+  { bit: pendingDispatch.moreOfFlow, takeSet: resolveMoreOfFlows, largestSet: 500, duty: dispatch },
+  { bit: pendingDispatch.parent, takeSet: tellParents, largestSet: mostJudged, duty: dispatch },
+  { bit: pendingDispatch.children, takeSet: leaveChildren, largestSet: 500, duty: dispatch },
 ]
-const ofCancels: readonly Part[] = [{ bit: owed.cancels, takeSet: endBacklogged, largestSet: 500, duty: cancelBacklog }]
+const ofCancels: readonly Part[] = [
+  { bit: pendingDispatch.cancels, takeSet: endBacklogged, largestSet: 500, duty: cancelBacklog },
+]
 
 export class Dispatcher {
   readonly #options: DispatcherOptions
@@ -63,6 +65,6 @@ export class Dispatcher {
     if (calledOffIds.length > 0) this.#options.onCalledOff(calledOffIds)
     if (readyQueueIds.length > 0) this.#options.onReady(readyQueueIds)
     if (delayMs !== null) this.#options.onDelay(delayMs)
-    this.kick(owes | (backlogged > 0 ? owed.cancels : 0))
+    this.kick(owes | (backlogged > 0 ? pendingDispatch.cancels : 0))
   }
 }

@@ -6,12 +6,12 @@ import {
   candidates,
   inScope,
   lockedExecutions,
-  sweepParams,
-  sweepRow,
-  sweptEndings,
+  dutyParams,
+  dutyRow,
+  dutyAnswerOfEndings,
   takenUp,
 } from '../kernel/candidate.ts'
-import { sweepingDuty } from '../kernel/sweep.ts'
+import { statementDuty } from '../kernel/run-duty.ts'
 
 const name = 'execution-deadline'
 
@@ -25,8 +25,8 @@ limit $1`
 
 const expire = statement({
   name: `duty.${name}`,
-  params: sweepParams,
-  row: sweepRow,
+  params: dutyParams,
+  row: dutyRow,
   text: `
 with ${candidates(due)},
 ${lockedExecutions},
@@ -48,10 +48,10 @@ acted as materialized (
 ),
 ${endExecutionsWhole},
 ${takenUp(name, 'acted')}
-${sweptEndings('acted', 'asked_ready')}`,
+${dutyAnswerOfEndings('acted', 'asked_ready')}`,
 })
 
-export const executionDeadline = sweepingDuty({
+export const executionDeadline = statementDuty({
   name,
   timer: 'ff_exec_core.deadline_at_ms',
   intervalMs: 2000,

@@ -9,8 +9,8 @@ import { clockAfter } from '../kernel/after-lock.ts'
 import { isAskedByLimitSql } from '../transition/ask-to-stop.ts'
 import { hasRecordedSql } from '../transition/expiry-count.ts'
 import { leaveHolderAsking } from '../transition/requeue.ts'
-import { candidates, inScope, sweepParams, sweepRow, sweptEndings, takenUp } from '../kernel/candidate.ts'
-import { sweepingDuty } from '../kernel/sweep.ts'
+import { candidates, inScope, dutyParams, dutyRow, dutyAnswerOfEndings, takenUp } from '../kernel/candidate.ts'
+import { statementDuty } from '../kernel/run-duty.ts'
 
 const name = 'lease-expiry'
 
@@ -31,8 +31,8 @@ limit $1`
 // Locks the lease too, after its execution: a renewal touches the lease alone.
 const expire = statement({
   name: `duty.${name}`,
-  params: sweepParams,
-  row: sweepRow,
+  params: dutyParams,
+  row: dutyRow,
   text: `
 with ${candidates(due)},
 target as materialized (
@@ -86,10 +86,10 @@ leaving as materialized (
 ),
 ${leaveHolderAsking},
 ${takenUp(name, 'leaving')}
-${sweptEndings('leaving', `requeued where eligibility_state = 'eligible_now'`)}`,
+${dutyAnswerOfEndings('leaving', `requeued where eligibility_state = 'eligible_now'`)}`,
 })
 
-export const leaseExpiry = sweepingDuty({
+export const leaseExpiry = statementDuty({
   name,
   timer: 'ff_lease.expires_at_ms',
   intervalMs: 1000,

@@ -5,16 +5,16 @@
 // key lives, because a repeat of the create must find it. A member of a flow stays as long as the flow, which goes first
 // (`flow-retention.ts`).
 import { statement } from '../../sql/statement.ts'
-import { candidates, inScope, lockedExecutions, sweepParams, sweepRow, swept, takenUp } from '../kernel/candidate.ts'
+import { candidates, inScope, lockedExecutions, dutyParams, dutyRow, dutyAnswer, takenUp } from '../kernel/candidate.ts'
 import type { Duty } from '../kernel/duty.ts'
 import { retireFlows } from './flow-retention.ts'
 import { scopeOf } from '../kernel/scope.ts'
-import { sweep, type Steps } from '../kernel/sweep.ts'
+import { runDuty, type DutySteps } from '../kernel/run-duty.ts'
 
 const name = 'retention'
 const intervalMs = 60_000
 
-const params = { ...sweepParams, kept_for_ms: 'int8' } as const
+const params = { ...dutyParams, kept_for_ms: 'int8' } as const
 
 // Where the key of `ff_exec_core e` can be; the nil uuid stands for the namespace.
 const keyScopes = `array['00000000-0000-0000-0000-000000000000', e.flow_id, e.parent_id, e.schedule_id]::uuid[]`
@@ -67,7 +67,7 @@ const look = statement({
 const retire = statement({
   name: `duty.${name}`,
   params,
-  row: sweepRow,
+  row: dutyRow,
   text: `
 with ${candidates(due)},
 ${lockedExecutions},
@@ -170,7 +170,7 @@ key as (
     and k.execution_id = p.execution_id
 ),
 ${takenUp(name, 'past')}
-${swept('past')}`,
+${dutyAnswer('past')}`,
 })
 
 export function retention(keptForMs: number): Duty {
@@ -179,11 +179,11 @@ export function retention(keptForMs: number): Duty {
     intervalMs,
     async runOnce(sql, options = {}) {
       const flows = await retireFlows(sql, scopeOf(options), keptForMs)
-      const steps: Steps = {
+      const steps: DutySteps = {
         act: (scope, only) => sql.query(retire, { ...scope, only, kept_for_ms: keptForMs }),
         look: (scope) => sql.query(look, { ...scope, only: [], kept_for_ms: keptForMs }),
       }
-      const executions = await sweep(sql, name, steps, options)
+      const executions = await runDuty(sql, name, steps, options)
       return {
         ...executions,
         processed: executions.processed + flows.processed,

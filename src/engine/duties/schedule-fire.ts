@@ -5,10 +5,10 @@ import { statement, type RowOf } from '../../sql/statement.ts'
 import { calledOffAmong, firingAt, firingWrites, owedBy, readyQueuesOf, type Decision } from '../schedule/fire.ts'
 import { firingReads, lockedSchedules, type LockedSchedule } from '../schedule/locked.ts'
 import { resolveSchedules } from '../schedule/resolve.ts'
-import { takenUpCall, type sweepRow } from '../kernel/candidate.ts'
+import { takenUpCall, type dutyRow } from '../kernel/candidate.ts'
 import type { Duty } from '../kernel/duty.ts'
 import { scopeOf, scopeParams } from '../kernel/scope.ts'
-import { RowFault, sweep, type Steps } from '../kernel/sweep.ts'
+import { RowFault, runDuty, type DutySteps } from '../kernel/run-duty.ts'
 
 const name = 'schedule-fire'
 const timer = 'ff_schedule.next_fire_at_ms'
@@ -37,7 +37,7 @@ limit $1`,
 })
 
 // From ten seconds, doubled with each failure, to an hour.
-const setAside = statement({
+const quarantine = statement({
   name: `duty.${name}.set-aside`,
   params: { schedule_id: 'uuid', error: 'text' },
   row: { namespace: 'text', schedule_name: 'text', failure_count: 'int4', retry_in_ms: 'int8' },
@@ -68,7 +68,7 @@ export const scheduleFire: Duty = {
   watch: { column: timer, isPrompt: true },
   intervalMs: 1000,
   runOnce(sql, options = {}) {
-    const steps: Steps = {
+    const steps: DutySteps = {
       look: async (scope) => {
         const rows = await sql.query(due, scope)
         return rows.map((row) => ({ execution_id: row.schedule_id }))
@@ -77,19 +77,19 @@ export const scheduleFire: Duty = {
         const uuids = only.length > 0 ? only : (await steps.look(scope)).map((row) => row.execution_id)
         return [await fireDue(sql, uuids)]
       },
-      setAside: async (uuid, error) => {
-        const [row] = await sql.query(setAside, { schedule_id: uuid, error })
+      quarantine: async (uuid, error) => {
+        const [row] = await sql.query(quarantine, { schedule_id: uuid, error })
         if (row === undefined) return null
         const subject = `schedule '${row.schedule_name}' of namespace '${row.namespace}'`
         return { subject, retryInMs: row.retry_in_ms, failureCount: row.failure_count }
       },
     }
     const batch = Math.min(scopeOf(options).batch, mostSchedules)
-    return sweep(sql, name, steps, { ...options, batch })
+    return runDuty(sql, name, steps, { ...options, batch })
   },
 }
 
-async function fireDue(sql: Sql, uuids: readonly string[]): Promise<RowOf<typeof sweepRow>> {
+async function fireDue(sql: Sql, uuids: readonly string[]): Promise<RowOf<typeof dutyRow>> {
   if (uuids.length === 0) return { seen: 0, processed: 0, ready_queue_ids: [], owes: 0, called_off_ids: [] }
   await resolveSchedules(sql, uuids)
   let decisions: readonly Decision[] = []

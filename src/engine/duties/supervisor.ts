@@ -45,7 +45,7 @@ export const superviseOptionNames = [
 ] as const satisfies readonly (keyof SuperviseOptions)[]
 
 /** What the engine provides. */
-export interface Surroundings {
+export interface SupervisorDeps {
   /** Called with the queues into which something was put. */
   readonly onReady?: (queueIds: readonly number[]) => void
   /** Called with what endings owe others, as bits of `owed`. */
@@ -81,7 +81,7 @@ export class Supervisor {
   readonly #logger: Logger
   readonly #turnOptions: TurnOptions
   readonly #duties: readonly Running[]
-  readonly #surroundings: Surroundings
+  readonly #deps: SupervisorDeps
   readonly #poller: Poller
   readonly #pollMs: number
   readonly #bell = new Bell()
@@ -98,19 +98,19 @@ export class Supervisor {
   /** By how much the database's clock was set back, while leases from before are not shortened. */
   #uncorrectedMs = 0
 
-  constructor(sql: Sql, options: SuperviseOptions = {}, surroundings: Surroundings = {}) {
+  constructor(sql: Sql, options: SuperviseOptions = {}, deps: SupervisorDeps = {}) {
     refuseUnknownFields('supervise', options, superviseOptionNames)
     const { intervals = {}, filter = {}, retention = {}, onTurn = () => {} } = options
     const logger = loggerOf(options.logger)
     checkFilter(filter)
-    const { duties = allDuties(sql.kind, keptFor(retention)) } = surroundings
-    const { onReady = () => {}, onOwed = () => {}, onCalledOff = () => {} } = surroundings
+    const { duties = allDuties(sql.kind, keptFor(retention)) } = deps
+    const { onReady = () => {}, onOwed = () => {}, onCalledOff = () => {} } = deps
     const names = duties.map((duty) => duty.name)
     refuseUnknownFields('intervals', intervals, names)
     const scope = filterText(filter)
     this.#sql = sql
     this.#logger = logger
-    this.#surroundings = surroundings
+    this.#deps = deps
     this.#turnOptions = { sql, filter, logger, onReady, onOwed, onCalledOff, onTurn, lackingRight: new Set() }
     this.#poller = { filter: scope, takenBy: `${processName}:${randomUUID()}` }
     this.#duties = duties.map((duty) => ({
@@ -132,7 +132,7 @@ export class Supervisor {
   start(): void {
     if (this.#running !== null && !this.#stopping.signal.aborted) return
     this.#stopHearing()
-    this.#stopHearing = this.#surroundings.onDue?.((column, inMs) => this.#hear(column, inMs)) ?? (() => {})
+    this.#stopHearing = this.#deps.onDue?.((column, inMs) => this.#hear(column, inMs)) ?? (() => {})
     this.#stopping = new AbortController()
     this.#running = this.#run(this.#stopping.signal, this.#running)
   }

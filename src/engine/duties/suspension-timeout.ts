@@ -10,11 +10,11 @@ import { clockAfter } from '../kernel/after-lock.ts'
 import { askedBy, askToStop, isAskedByLimitSql } from '../transition/ask-to-stop.ts'
 import { endExecutionsClosing } from '../transition/ending.ts'
 import { childLeaves, uuidOfLeaf } from '../waiting/suspension/facts.ts'
-import { candidates, inScope, sweepParams, sweepRow, sweptEndings, takenUp } from '../kernel/candidate.ts'
+import { candidates, inScope, dutyParams, dutyRow, dutyAnswerOfEndings, takenUp } from '../kernel/candidate.ts'
 import { together, type Duty } from '../kernel/duty.ts'
-import { judgedSweep } from './judged-sweep.ts'
+import { evaluatedDuty } from './evaluated-duty.ts'
 import { scopeOf } from '../kernel/scope.ts'
-import { sweep, sweepSteps } from '../kernel/sweep.ts'
+import { runDuty, dutySteps } from '../kernel/run-duty.ts'
 
 const name = 'suspension-timeout'
 const timer = 'ff_suspension_current.timeout_at_ms'
@@ -49,8 +49,8 @@ const dueUnjudged = dueWhere(`${isJudged} is not true`)
 // execution is written by an escalation as well, so that two sweeps never see the same deadline.
 const timeOut = statement({
   name: `duty.${name}`,
-  params: sweepParams,
-  row: sweepRow,
+  params: dutyParams,
+  row: dutyRow,
   text: `
 with ${candidates(dueUnjudged)},
 target as materialized (
@@ -124,11 +124,11 @@ escalated_event as (
   from escalated
 ),
 ${takenUp(name, 'overdue')}
-${sweptEndings('overdue', 'asked_ready')}`,
+${dutyAnswerOfEndings('overdue', 'asked_ready')}`,
 })
 
-const unjudged = sweepSteps(name, dueUnjudged, timeOut)
-const sweepJudged = judgedSweep(name, `duty.${name}.due-judged`, dueWhere(isJudged))
+const unjudged = dutySteps(name, dueUnjudged, timeOut)
+const sweepJudged = evaluatedDuty(name, `duty.${name}.due-judged`, dueWhere(isJudged))
 
 export const suspensionTimeout: Duty = {
   name,
@@ -136,7 +136,7 @@ export const suspensionTimeout: Duty = {
   intervalMs: 2000,
   async runOnce(sql, options = {}) {
     const { batch } = scopeOf(options)
-    const ended = await sweep(sql, name, unjudged(sql), options)
+    const ended = await runDuty(sql, name, unjudged(sql), options)
     const left = batch - ended.processed - ended.errors
     if (left <= 0) return ended
     return together(ended, await sweepJudged(sql, { ...options, batch: left }))

@@ -2,7 +2,7 @@
 // last has written; with each new fact it can only come nearer.
 import { inScope } from '../kernel/candidate.ts'
 import type { Duty } from '../kernel/duty.ts'
-import { judgedSweep } from './judged-sweep.ts'
+import { evaluatedDuty } from './evaluated-duty.ts'
 
 const name = 'suspension-wake'
 const timer = 'ff_suspension_current.wake_at_ms'
@@ -20,5 +20,5 @@ export const suspensionWake: Duty = {
   name,
   watch: { column: timer, isPrompt: true },
   intervalMs: 1000,
-  runOnce: judgedSweep(name, `duty.${name}.due`, due),
+  runOnce: evaluatedDuty(name, `duty.${name}.due`, due),
 }

@@ -4,7 +4,7 @@ import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import { fencedWhole, fenceInput, fenceParams, fenceValues } from '../transition/fence.ts'
 import { fencedRow, writtenAnswer } from '../transition/fenced-answer.ts'
-import type { Held } from '../transition/fence.ts'
+import type { CheckedFence } from '../transition/fence.ts'
 import type { FencedRow } from '../transition/fenced-answer.ts'
 import type { SetOperation } from '../kernel/merge.ts'
 import type { CancelResult } from './cancel.ts'
@@ -12,7 +12,7 @@ import { endExecutionsWhole, endsWithoutMore } from '../transition/ending.ts'
 import { fencedSet } from '../transition/fenced-operation.ts'
 
 /** A checked request, as the statement takes it. */
-export interface HeldCancellation extends Held {
+export interface HeldCancellation extends CheckedFence {
   readonly reason: string | null
 }
 
@@ -42,7 +42,11 @@ export function cancelHeldOperation(
   sql: Sql,
   onOwed: (owes: number) => void,
 ): SetOperation<HeldCancellation, CancelResult> {
-  const cancelled = ({ executionId }: Held): CancelResult => ({ kind: 'cancelled', executionId, from: 'active' })
+  const cancelled = ({ executionId }: CheckedFence): CancelResult => ({
+    kind: 'cancelled',
+    executionId,
+    from: 'active',
+  })
   return fencedSet<HeldCancellation, FencedRow, CancelResult>(sql, {
     callOf: (items) => call(cancelHeldStatement, { ...fenceValues(items), reasons: items.map((item) => item.reason) }),
     hasEnded: () => true,

@@ -13,8 +13,8 @@ import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { clockAfter } from '../kernel/after-lock.ts'
 import { checkFence, type Fence } from '../transition/fence.ts'
-import { owedBySql } from '../kernel/owed.ts'
-import { held, type Outcome, type SetOperation } from '../kernel/merge.ts'
+import { pendingDispatchSql } from '../kernel/pending-dispatch.ts'
+import { rowLocked, type Outcome, type SetOperation } from '../kernel/merge.ts'
 import type { HeldCancellation } from './cancel-held.ts'
 import { askToStop, isAskedByCancelSql } from '../transition/ask-to-stop.ts'
 import { endExecutionsWhole, endsWithoutMore } from '../transition/ending.ts'
@@ -165,7 +165,7 @@ ending as materialized (
 ),
 ${endExecutionsWhole}
 select k.ordinal, k.public_state, k.asked_until_ms,
-  case when k.lifecycle_phase <> 'terminal' and k.asked_until_ms is null then ${owedBySql('k.attached')} else 0 end as owes,
+  case when k.lifecycle_phase <> 'terminal' and k.asked_until_ms is null then ${pendingDispatchSql('k.attached')} else 0 end as owes,
   case when k.public_state = 'active' then k.execution_id end as called_off_id,
   case when k.asked_until_ms is not null and k.cancel_requested_at_ms is null and k.lifecycle_phase <> 'active'
     then k.queue_id end as ready_queue_id
@@ -243,7 +243,7 @@ function answer(executionId: ExecutionId, found: FoundRow | undefined): Outcome<
     case undefined:
       return new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
     case null:
-      return held
+      return rowLocked
     case 'cancelled':
       return { kind: 'already_cancelled', executionId }
     case 'completed':

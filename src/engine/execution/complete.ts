@@ -15,7 +15,7 @@ import {
   fenceParams,
   fenceValues,
   type Fence,
-  type Held,
+  type CheckedFence,
 } from '../transition/fence.ts'
 import { fencedRow, releasedAnswer, writtenAnswer, type FencedRow } from '../transition/fenced-answer.ts'
 import type { SetOperation } from '../kernel/merge.ts'
@@ -34,7 +34,7 @@ export interface Completed {
   readonly executionId: ExecutionId
 }
 
-export interface Completion extends Held {
+export interface Completion extends CheckedFence {
   readonly result: Uint8Array | null
   readonly resultEncoding: string | null
 }
@@ -138,7 +138,7 @@ export function completeOperation(
   more: MoreToClose,
   onOwed: (owes: number) => void,
 ): SetOperation<Completion, Completed> {
-  const completed = ({ executionId }: Held): Completed => ({ kind: 'completed', executionId })
+  const completed = ({ executionId }: CheckedFence): Completed => ({ kind: 'completed', executionId })
   return {
     ...fencedSet<Completion, FencedRow, Completed>(sql, {
       callOf: (items) => call(completePlain, valuesOf(items)),

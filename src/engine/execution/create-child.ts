@@ -6,7 +6,7 @@ import { limits } from '../../model/limits.ts'
 import { isEnded, type PublicState } from '../../model/state.ts'
 import { call, type Call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
-import { held, type Outcome, type SetOperation } from '../kernel/merge.ts'
+import { rowLocked, type Outcome, type SetOperation } from '../kernel/merge.ts'
 import type { QueueRegistry } from '../queue/intern.ts'
 import { answerOf, metRow, type CreateResult } from './create-answer.ts'
 import { bytesOf, columnsOf, keyColumns, keyColumnsOf } from './create-columns.ts'
@@ -160,7 +160,7 @@ function answer(item: NewExecution, row: AnswerRow, again: boolean): Outcome<Cre
     const sentence = `parent ${parentId} does not exist in namespace '${item.queue.namespace}'`
     return new EngineError('execution_not_found', sentence, { executionId: parentId })
   }
-  if (!row.is_locked) return held
+  if (!row.is_locked) return rowLocked
   if (isEnded(publicState)) {
     const sentence = `parent ${parentId} is ${publicState}; only an execution that has not ended can have children`
     return new EngineError('execution_terminal', sentence, { executionId: parentId, publicState })

@@ -17,7 +17,7 @@ import {
   fenceParams,
   fenceValues,
   type Fence,
-  type Held,
+  type CheckedFence,
 } from '../transition/fence.ts'
 import { fencedAnswer, fencedRow } from '../transition/fenced-answer.ts'
 import type { SetOperation } from '../kernel/merge.ts'
@@ -46,7 +46,7 @@ export type FailResult =
   /** A cancel was asked for while it ran, so that it does not come back. */
   | { readonly kind: 'cancelled'; readonly executionId: ExecutionId }
 
-export interface Failure extends Held {
+export interface Failure extends CheckedFence {
   readonly reason: string
   readonly category: FailureCategory
   readonly permanent: boolean
@@ -172,7 +172,7 @@ export function failOperation(
   onDelay: (inMs: number) => void,
   onOwed: (owes: number) => void,
 ): SetOperation<Failure, FailResult> {
-  const retried = ({ executionId }: Held, delayUntil: number | null): FailResult => {
+  const retried = ({ executionId }: CheckedFence, delayUntil: number | null): FailResult => {
     return { kind: 'retry_scheduled', executionId, delayUntil }
   }
   return {

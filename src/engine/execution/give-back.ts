@@ -17,7 +17,7 @@ import {
   fenceParams,
   fenceValues,
   type Fence,
-  type Held,
+  type CheckedFence,
 } from '../transition/fence.ts'
 import { fencedAnswer, fencedRow } from '../transition/fenced-answer.ts'
 import type { SetOperation } from '../kernel/merge.ts'
@@ -48,7 +48,7 @@ export type ReleaseResult =
   | { readonly kind: 'cancelled'; readonly executionId: ExecutionId }
 
 /** A checked request; no time at all means at once. */
-export interface GivenBack extends Held {
+export interface GivenBack extends CheckedFence {
   readonly delayMs: number | null
   readonly delayUntil: number | null
   readonly reason: string | null
@@ -141,7 +141,7 @@ export function delayOperation(
   onDelay: (inMs: number) => void,
   onOwed: (owes: number) => void,
 ): SetOperation<GivenBack, DelayResult> {
-  const delayed = ({ executionId }: Held, delayUntil: number | null): DelayResult => {
+  const delayed = ({ executionId }: CheckedFence, delayUntil: number | null): DelayResult => {
     return { kind: 'delayed', executionId, delayUntil }
   }
   return fencedSet<GivenBack, GiveBackRow, DelayResult>(sql, {
@@ -168,7 +168,7 @@ export function releaseOperation(
   onReady: OnReady,
   onOwed: (owes: number) => void,
 ): SetOperation<GivenBack, ReleaseResult> {
-  const released = ({ executionId }: Held): ReleaseResult => ({ kind: 'released', executionId })
+  const released = ({ executionId }: CheckedFence): ReleaseResult => ({ kind: 'released', executionId })
   return fencedSet<GivenBack, GiveBackRow, ReleaseResult>(sql, {
     callOf: (items) => call(releasePlain, valuesOf(items)),
     wholeCallOf: (items) => call(releaseWhole, valuesOf(items)),
@@ -198,7 +198,7 @@ function readyQueueOf(row: GiveBackRow): number | null {
   return row.is_cancelled !== true && row.next_at_ms === null ? row.queue_id : null
 }
 
-function cancelled({ executionId }: Held): { readonly kind: 'cancelled'; readonly executionId: ExecutionId } {
+function cancelled({ executionId }: CheckedFence): { readonly kind: 'cancelled'; readonly executionId: ExecutionId } {
   return { kind: 'cancelled', executionId }
 }
 

@@ -7,7 +7,15 @@ import { checkText, show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
-import { checkFence, fenced, fenceInput, fenceParams, fenceValues, type Fence, type Held } from '../transition/fence.ts'
+import {
+  checkFence,
+  fenced,
+  fenceInput,
+  fenceParams,
+  fenceValues,
+  type Fence,
+  type CheckedFence,
+} from '../transition/fence.ts'
 import { fencedRow, writtenAnswer, type FencedRow } from '../transition/fenced-answer.ts'
 import type { SetOperation } from '../kernel/merge.ts'
 import { fencedSet } from '../transition/fenced-operation.ts'
@@ -23,7 +31,7 @@ export interface ProgressRecorded {
   readonly executionId: ExecutionId
 }
 
-export interface Progress extends Held {
+export interface Progress extends CheckedFence {
   readonly percent: number | null
   readonly message: string | null
 }

@@ -13,7 +13,7 @@ import { call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { clockAfter } from '../kernel/after-lock.ts'
-import { checkFence, fenceParams, fenceValues, type Fence, type Held } from '../transition/fence.ts'
+import { checkFence, fenceParams, fenceValues, type Fence, type CheckedFence } from '../transition/fence.ts'
 import { fenceRow, lostLease } from '../transition/fenced-answer.ts'
 import { untilSent } from '../kernel/resend.ts'
 
@@ -152,7 +152,7 @@ export async function renew(sql: Sql, caller: Caller, request: RenewRequest): Pr
   // The same lease twice is one renewal.
   const items = new Map(asked.flatMap((one) => (EngineError.is(one) ? [] : [[keyOf(one), one] as const])))
   const [renewed, others] = await untilSent(sql, { again: false }, () =>
-    sql.aside.pipeline([
+    sql.reserved.pipeline([
       call(renewStatement, {
         ...fenceValues([...items.values()]),
         lease_ttl_ms: ttlMs,
@@ -185,14 +185,21 @@ export async function lookAtLeases(sql: Sql, caller: Caller, leases: readonly Fe
   return asked.map((one, index) => answerIn(answers, one, leases[index]!))
 }
 
-function answerIn(answers: ReadonlyMap<string, LeaseAnswer>, one: Held | EngineError, lease: Fence): LeaseAnswer {
+function answerIn(
+  answers: ReadonlyMap<string, LeaseAnswer>,
+  one: CheckedFence | EngineError,
+  lease: Fence,
+): LeaseAnswer {
   if (!EngineError.is(one)) return answers.get(keyOf(one))!
   // What was given for an id is said again where it is at least a text.
   const given: unknown = lease?.executionId
   return { kind: 'lost', executionId: (typeof given === 'string' ? given : undefined) as ExecutionId, error: one }
 }
 
-function checkRenewal(caller: Caller, lease: RenewedLease): (Held & { readonly isStarted: boolean }) | EngineError {
+function checkRenewal(
+  caller: Caller,
+  lease: RenewedLease,
+): (CheckedFence & { readonly isStarted: boolean }) | EngineError {
   const checked = checkLease(caller, lease, 'started')
   if (EngineError.is(checked)) return checked
   const { started = false } = lease
@@ -201,7 +208,7 @@ function checkRenewal(caller: Caller, lease: RenewedLease): (Held & { readonly i
 }
 
 /** A lease that cannot be read is lost in its place, and the others are renewed. */
-function checkLease(caller: Caller, lease: Fence, ...further: readonly string[]): Held | EngineError {
+function checkLease(caller: Caller, lease: Fence, ...further: readonly string[]): CheckedFence | EngineError {
   try {
     if (typeof lease !== 'object' || lease === null) {
       return refusal('invalid_input', 'leases', `a list with ${show(lease)}`, 'a list of leases, as returned by claims')
@@ -214,7 +221,7 @@ function checkLease(caller: Caller, lease: Fence, ...further: readonly string[])
   }
 }
 
-function keyOf({ uuid, leaseId, leaseEpoch }: Held): string {
+function keyOf({ uuid, leaseId, leaseEpoch }: CheckedFence): string {
   return `${uuid} ${leaseId} ${leaseEpoch}`
 }
 
@@ -226,7 +233,7 @@ interface Renewed {
 
 async function answersOf(
   sql: Sql,
-  items: readonly Held[],
+  items: readonly CheckedFence[],
   renewed: readonly Renewed[],
 ): Promise<Map<string, LeaseAnswer>> {
   const answers = new Map<string, LeaseAnswer>()
@@ -236,13 +243,13 @@ async function answersOf(
   }
   const others = items.filter((item) => !answers.has(keyOf(item)))
   if (others.length === 0) return answers
-  const rows = await sql.aside.query(lookAgain, fenceValues(others))
+  const rows = await sql.reserved.query(lookAgain, fenceValues(others))
   const found = new Map(rows.map((row) => [row.ordinal, row]))
   others.forEach((item, index) => answers.set(keyOf(item), answerOf(item, found.get(index + 1))))
   return answers
 }
 
-function answerOf(item: Held, row: RowOf<typeof lookRow> | undefined): LeaseAnswer {
+function answerOf(item: CheckedFence, row: RowOf<typeof lookRow> | undefined): LeaseAnswer {
   const { executionId } = item
   if (row?.is_held === true) return kept(item, row.expires_at_ms!, row.cancel_requested)
   const error =
@@ -252,6 +259,6 @@ function answerOf(item: Held, row: RowOf<typeof lookRow> | undefined): LeaseAnsw
   return { kind: 'lost', executionId, error }
 }
 
-function kept({ executionId }: Held, expiresAt: number, cancelRequested: boolean): LeaseAnswer {
+function kept({ executionId }: CheckedFence, expiresAt: number, cancelRequested: boolean): LeaseAnswer {
   return { kind: 'renewed', executionId, expiresAt, cancelRequested }
 }

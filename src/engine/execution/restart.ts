@@ -14,7 +14,7 @@ import {
   fenceParams,
   fenceValues,
   type Fence,
-  type Held,
+  type CheckedFence,
 } from '../transition/fence.ts'
 import { fencedAnswer, fencedRow } from '../transition/fenced-answer.ts'
 import type { SetOperation } from '../kernel/merge.ts'
@@ -36,7 +36,7 @@ export type RestartResult =
   | { readonly kind: 'cancelled'; readonly executionId: ExecutionId }
 
 /** A checked request, as the statement takes it. */
-export interface Restart extends Held {
+export interface Restart extends CheckedFence {
   readonly payload: Uint8Array | null
   readonly payloadEncoding: string | null
 }
@@ -154,8 +154,8 @@ export function restartOperation(
   onReady: (queueIds: Iterable<number>) => void,
   onOwed: (owes: number) => void,
 ): SetOperation<Restart, RestartResult> {
-  const cancelled = ({ executionId }: Held): RestartResult => ({ kind: 'cancelled', executionId })
-  const restarted = ({ executionId }: Held): RestartResult => ({ kind: 'restarted', executionId })
+  const cancelled = ({ executionId }: CheckedFence): RestartResult => ({ kind: 'cancelled', executionId })
+  const restarted = ({ executionId }: CheckedFence): RestartResult => ({ kind: 'restarted', executionId })
   return {
     ...fencedSet<Restart, RestartRow, RestartResult>(sql, {
       callOf: (items) =>

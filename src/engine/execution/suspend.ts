@@ -1,7 +1,7 @@
 // Suspend: the holder parks the execution until its condition is met, and leaves. `trySuspend` leaves only when it must: if
 // what came early meets the condition already, it goes on under its lease.
 //
-// Where nothing that came before can meet the condition, which is the rule, it is one statement (`suspension/unmet.ts`). Else
+// Where nothing that came before can meet the condition, which is the rule, it is one statement (`suspend-directly.ts`). Else
 // one transaction in two round trips: executions are locked, and the facts read behind the lock; the condition is judged
 // here; what follows from it is written with the commit. A repeat by the same holder with the same key hears what the first
 // heard, from the record of the suspension.
@@ -11,13 +11,18 @@ import { call, type Call, type PipelineOptions, type RowsOf, type Sql } from '..
 import { asOwnAnswer } from '../kernel/failure.ts'
 import { lockHeld } from '../transition/fence.ts'
 import type { Hints } from '../kernel/hint.ts'
-import { held, type Outcome, type SetOperation } from '../kernel/merge.ts'
+import { rowLocked, type Outcome, type SetOperation } from '../kernel/merge.ts'
 import type { SigningKeys } from '../signing-key/keys.ts'
-import { judge, type Decision, type Judged, type Repeated } from '../waiting/suspension/judge.ts'
-import { lookCalls, lookedIn } from '../waiting/suspension/look.ts'
+import {
+  evaluateSuspensions,
+  type SuspendDecision,
+  type NewlySuspended,
+  type Repeated,
+} from '../waiting/suspension/evaluate.ts'
+import { readCalls, lockedRowsOf } from '../waiting/suspension/read-locked.ts'
 import type { CheckedBinding, NewSuspension } from '../waiting/suspension/request.ts'
 import { readResumptions, type Resumption } from '../waiting/suspension/resumption.ts'
-import { parkUnmet, unmetOf, type ParkedUnmet } from '../waiting/suspension/unmet.ts'
+import { suspendDirectly, directSuspensionOf, type SuspendedDirectly } from '../waiting/suspension/suspend-directly.ts'
 import { isKind, writesOf } from '../waiting/suspension/write.ts'
 import { readWaitpoints } from '../waiting/suspension/waitpoints.ts'
 import type { OpenedWaitpoints } from '../waiting/waitpoint/opened.ts'
@@ -42,7 +47,7 @@ export type TrySuspendResult =
 /** `already_satisfied` only where it repeats, by its key, a `trySuspend` that was. */
 export type SuspendResult = TrySuspendResult
 
-interface Surroundings {
+interface SuspendDeps {
   readonly sql: Sql
   readonly keys: SigningKeys
   readonly opened: OpenedWaitpoints
@@ -50,25 +55,25 @@ interface Surroundings {
   readonly onOwed: (owes: number) => void
 }
 
-export function suspendOperation(around: Surroundings): SetOperation<NewSuspension, SuspendResult> {
+export function suspendOperation(around: SuspendDeps): SetOperation<NewSuspension, SuspendResult> {
   return suspending(around, false)
 }
 
-export function trySuspendOperation(around: Surroundings): SetOperation<NewSuspension, TrySuspendResult> {
+export function trySuspendOperation(around: SuspendDeps): SetOperation<NewSuspension, TrySuspendResult> {
   return suspending(around, true)
 }
 
-function suspending(around: Surroundings, keepsLease: boolean): SetOperation<NewSuspension, TrySuspendResult> {
+function suspending(around: SuspendDeps, keepsLease: boolean): SetOperation<NewSuspension, TrySuspendResult> {
   const { sql, keys, opened } = around
   const judgeAll = async (items: readonly NewSuspension[], first: readonly Call[], options: PipelineOptions) => {
-    let decisions: readonly Decision[] = []
+    let decisions: readonly SuspendDecision[] = []
     const judging = { keepsLease, keys, isAlone: first.length > 0 }
     const decide = (rows: RowsOf<readonly Call[]>): readonly Call[] => {
-      decisions = judge(items, lookedIn(rows.slice(first.length)), judging)
+      decisions = evaluateSuspensions(items, lockedRowsOf(rows.slice(first.length)), judging)
       return writesOf(decisions)
     }
     if (items.length === 0) return decisions
-    const [stopped] = await sql.decide([...first, ...lookCalls(items)], decide, options)
+    const [stopped] = await sql.decide([...first, ...readCalls(items)], decide, options)
     // What was asked to stop is written first.
     if (decisions.some((decision) => isKind(decision, 'stop'))) {
       const { owes, ready_queue_ids: queueIds } = stoppedIn(stopped)
@@ -83,12 +88,12 @@ function suspending(around: Surroundings, keepsLease: boolean): SetOperation<New
     async send(items) {
       const keyless = items.some(opensDoors) ? await keys.ready().catch(asOwnAnswer) : undefined
       const able = keyless === undefined ? items : items.filter((item) => !opensDoors(item))
-      const unmet = able.flatMap((item) => unmetOf(item, opened) ?? [])
-      const parked = await parkUnmet(sql, keys, unmet)
+      const unmet = able.flatMap((item) => directSuspensionOf(item, opened) ?? [])
+      const parked = await suspendDirectly(sql, keys, unmet)
       for (const one of parked.values()) opened.remember(one)
       const others = able.filter((item) => !parked.has(item))
       const judged = await judgeAll(others, [], {})
-      const judgedOf = new Map<NewSuspension, Decision>(others.map((item, place) => [item, judged[place]!]))
+      const judgedOf = new Map<NewSuspension, SuspendDecision>(others.map((item, place) => [item, judged[place]!]))
       return answersTo(
         around,
         items.map((item) => parked.get(item) ?? judgedOf.get(item) ?? keyless!),
@@ -107,15 +112,15 @@ function opensDoors({ bindings }: NewSuspension): boolean {
 }
 
 async function answersTo(
-  around: Surroundings,
-  decisions: readonly (Decision | ParkedUnmet)[],
+  around: SuspendDeps,
+  decisions: readonly (SuspendDecision | SuspendedDirectly)[],
 ): Promise<Outcome<TrySuspendResult>[]> {
   tell(around, decisions)
   const passed = decisions.flatMap((decision) => (isPassed(decision) ? [decision.item.uuid] : []))
   const resumptions = passed.length === 0 ? new Map<string, null>() : await readResumptions(around.sql, passed)
   return Promise.all(
     decisions.map(async (decision): Promise<Outcome<TrySuspendResult>> => {
-      if (decision === held || EngineError.is(decision)) return decision
+      if (decision === rowLocked || EngineError.is(decision)) return decision
       const { executionId, uuid } = decision.item
       if (decision.kind === 'stop') return { kind: 'cancelled', executionId }
       if (isPassed(decision)) return { kind: 'already_satisfied', executionId, resumption: resumptions.get(uuid)! }
@@ -124,12 +129,12 @@ async function answersTo(
   )
 }
 
-function isPassed(decision: Decision | ParkedUnmet): decision is Judged | Repeated {
+function isPassed(decision: SuspendDecision | SuspendedDirectly): decision is NewlySuspended | Repeated {
   return (isKind(decision, 'suspend') || isKind(decision, 'repeat')) && decision.isAtOnce
 }
 
 /** Those whose condition holds, though they were parked, are in their queues again; others may be due soon. */
-function tell({ hints }: Surroundings, decisions: readonly (Decision | ParkedUnmet)[]): void {
+function tell({ hints }: SuspendDeps, decisions: readonly (SuspendDecision | SuspendedDirectly)[]): void {
   const queueIds = new Set<number>()
   for (const decision of decisions) {
     if (isKind(decision, 'parked')) {
@@ -153,7 +158,10 @@ function tellTimeout(hints: Hints, timeoutAt: number | null, now: number): void 
   if (timeoutAt !== null) hints.due('timeout', timeoutAt + 1 - now)
 }
 
-async function suspended({ sql, keys }: Surroundings, decision: Judged | Repeated | ParkedUnmet): Promise<Suspended> {
+async function suspended(
+  { sql, keys }: SuspendDeps,
+  decision: NewlySuspended | Repeated | SuspendedDirectly,
+): Promise<Suspended> {
   const { item, row } = decision
   const suspensionId = decision.kind === 'repeat' ? decision.row.last_suspension_id! : item.suspensionId
   const doors = decision.kind === 'repeat' ? await readWaitpoints(sql, item, suspensionId) : decision.doors

@@ -18,7 +18,7 @@ import type { Caller } from '../kernel/caller.ts'
 import { clockAfter } from '../kernel/after-lock.ts'
 import { within } from '../kernel/closing.ts'
 import { orOweAgain } from '../dispatch/cancel-backlog.ts'
-import { owed } from '../kernel/owed.ts'
+import { pendingDispatch } from '../kernel/pending-dispatch.ts'
 import type { Hints } from '../kernel/hint.ts'
 import { untilSent } from '../kernel/resend.ts'
 import { goesWithFlowSql } from '../transition/cancelled-flow.ts'
@@ -206,7 +206,7 @@ interface Dispatching {
   idle(): Promise<void>
 }
 
-interface Surroundings {
+interface CancelDeps {
   readonly sql: Sql
   readonly dispatcher: Dispatching
   readonly onOwed: (owes: number) => void
@@ -215,7 +215,7 @@ interface Surroundings {
 
 /** `onOwed` hears of the backlog; `dispatcher` is asked for it by whoever waits. */
 export async function cancelFlow(
-  { sql, dispatcher, hints, onOwed }: Surroundings,
+  { sql, dispatcher, hints, onOwed }: CancelDeps,
   caller: Caller,
   request: CancelFlowRequest,
 ): Promise<CancelFlowResult> {
@@ -252,7 +252,7 @@ export async function cancelFlow(
     memberCount: members!.member_count,
     memberIds: members!.member_ids.map((id) => formatExecutionId(partition, id)),
   }
-  if (waitMs === null) onOwed(owed.cancels | owed.flow)
+  if (waitMs === null) onOwed(pendingDispatch.cancels | pendingDispatch.flow)
   const isDone = waitMs !== null && (await awaitEndings(sql, dispatcher, uuid, waitMs))
   if (isRepeat && !isOurs) return { kind: 'already_cancelled', ...answer }
   return { kind: isDone || answer.memberCount === 0 ? 'cancelled' : 'cancellation_scheduled', ...answer }
@@ -287,7 +287,7 @@ const longestPauseMs = 100
 async function awaitEndings(sql: Sql, dispatcher: Dispatching, uuid: string, waitMs: number): Promise<boolean> {
   const until = performance.now() + waitMs
   for (let pauseMs = shortestPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
-    dispatcher.kick(owed.cancels | owed.flow)
+    dispatcher.kick(pendingDispatch.cancels | pendingDispatch.flow)
     await within(Math.min(longestPauseMs, Math.max(0, until - performance.now())), dispatcher.idle())
     const [backlog] = await sql.query(readBacklog, { flow_id: uuid })
     if (!backlog!.is_waiting) return true

@@ -7,16 +7,16 @@
 import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import { clockAfter } from './after-lock.ts'
-import { owedByEnded } from './owed.ts'
+import { pendingDispatchOfEnded } from './pending-dispatch.ts'
 import { hasTag, scopeParams } from './scope.ts'
 
-export const sweepParams = {
+export const dutyParams = {
   ...scopeParams,
   /** These and no others; empty: what is due. */
   only: 'uuid[]',
 } as const
 
-export const sweepRow = {
+export const dutyRow = {
   seen: 'int8',
   processed: 'int8',
   ready_queue_ids: 'int4[]',
@@ -97,13 +97,13 @@ export function calledOffAmong(acted: string): string {
 }
 
 /** The end of a sweep; `readied` is a CTE with the queues of what became ready, or none. */
-export function swept(acted: string, readied?: string): string {
+export function dutyAnswer(acted: string, readied?: string): string {
   return sweptOwing(acted, readied, '0', `'{}'::uuid[]`)
 }
 
 /** The same after the terminal routine. */
-export function sweptEndings(acted: string, readied?: string): string {
-  return sweptOwing(acted, readied, owedByEnded, calledOffAmong(acted))
+export function dutyAnswerOfEndings(acted: string, readied?: string): string {
+  return sweptOwing(acted, readied, pendingDispatchOfEnded, calledOffAmong(acted))
 }
 
 function sweptOwing(acted: string, readied: string | undefined, owes: string, calledOff: string): string {

@@ -1,12 +1,13 @@
 // Concurrent single calls become sets. One set of an operation is in flight; the calls that arrive meanwhile form the
 // next. There is no timer, so an idle engine adds no latency, and a busy one commits hundreds of calls at once. Only a set
 // that is full goes beside the one in flight, because waiting would not make it larger: the database works on one while
-// the next is encoded. Where two sets could need one row, the second would find it held: so a set that goes beside another
+// the next is encoded. Where two sets could need one row, the second would find it locked: so a set that goes beside another
 // ends before the first item whose row the other needs.
 //
 // One bad item never fails its neighbours: a set that the database refuses because of its data (SQLSTATE 22, 23) or
 // because a row in it is locked (55P03) is halved until the item stands alone. A set whose reply was lost is sent again
-// with the same ids, unless that would do more than was asked for. What another transaction holds is sent again alone, aside.
+// with the same ids, unless that would do more than was asked for. An item whose row another transaction has locked is sent
+// again alone, beside the sets.
 import { EngineError } from '../../model/errors.ts'
 import { limits } from '../../model/limits.ts'
 import { sqlState } from '../../sql/errors.ts'
@@ -16,9 +17,9 @@ import type { Sql } from '../../sql/sql.ts'
 import { untilSent, type Sending } from './resend.ts'
 
 /** The item's row was locked by another; the item is sent again alone. */
-export const held: unique symbol = Symbol('held')
+export const rowLocked: unique symbol = Symbol('row locked')
 
-export type Outcome<Answer> = Answer | EngineError | typeof held
+export type Outcome<Answer> = Answer | EngineError | typeof rowLocked
 
 export interface SetOperation<Item, Answer> {
   /**
@@ -26,7 +27,7 @@ export interface SetOperation<Item, Answer> {
    * set they came in was refused: whoever waits for a lock has waited already.
    */
   send(items: readonly Item[], again: boolean, isHalf: boolean): Promise<readonly Outcome<Answer>[]>
-  /** One item that was held, under a lock timeout that a set could not afford. */
+  /** One item whose row was locked, under a lock timeout that a set could not afford. */
   sendAlone(item: Item, again: boolean, lockTimeoutMs: number): Promise<Outcome<Answer>>
   /** Two items with the same key never share a set. */
   keyOf(item: Item): string
@@ -55,7 +56,7 @@ interface Waiting<Item, Answer> {
   readonly settle: (outcome: Answer | EngineError) => void
 }
 
-interface HeldItem<Item, Answer> {
+interface LockedItem<Item, Answer> {
   readonly entry: Waiting<Item, Answer>
   readonly sending: Sending
   readonly patientUntil: number
@@ -76,7 +77,7 @@ export class Merger<Item, Answer> {
   /** By key, those that come after the one that waits: a thousand calls for one execution hold up nobody else's. */
   readonly #behind = new Map<string, Waiting<Item, Answer>[]>()
   #inFlight = 0
-  readonly #held: HeldItem<Item, Answer>[] = []
+  readonly #locked: LockedItem<Item, Answer>[] = []
   #isSendingAlone = false
   #scheduled = false
   #isClosed = false
@@ -206,7 +207,7 @@ export class Merger<Item, Answer> {
     try {
       outcomes = await untilSent(this.#sql, sending, (again) => this.#operation.send(items, again, isHalf))
     } catch (error) {
-      if (set.length === 1 && sqlState(error) === '55P03') return this.#answer(set[0]!, held, sending)
+      if (set.length === 1 && sqlState(error) === '55P03') return this.#answer(set[0]!, rowLocked, sending)
       if (!isOneItemsFault(error) || set.length === 1) return refuse(set, error)
       const middle = Math.ceil(set.length / 2)
       await this.#sendSet(set.slice(0, middle), sending, true)
@@ -217,23 +218,23 @@ export class Merger<Item, Answer> {
   }
 
   #answer(entry: Waiting<Item, Answer>, outcome: Outcome<Answer>, sending: Sending): void {
-    if (outcome !== held) return entry.settle(outcome)
-    this.#held.push({ entry, sending: { ...sending }, patientUntil: performance.now() + patienceMs })
+    if (outcome !== rowLocked) return entry.settle(outcome)
+    this.#locked.push({ entry, sending: { ...sending }, patientUntil: performance.now() + patienceMs })
     if (!this.#isSendingAlone) void this.#sendHeld()
   }
 
   // One after the other, on one connection: rows that somebody holds for long must not hold up the rest of the process.
-  // Each has the same patience from the moment it was found held; those at the end of a long line look once more at least.
+  // Each has the same patience from the moment its row was found locked; those at the end of a long line look once more at least.
   async #sendHeld(): Promise<void> {
     this.#isSendingAlone = true
-    for (let next = this.#held.shift(); next !== undefined; next = this.#held.shift()) {
+    for (let next = this.#locked.shift(); next !== undefined; next = this.#locked.shift()) {
       const { entry, sending, patientUntil } = next
       const patience = Math.max(1, Math.ceil(patientUntil - performance.now()))
       try {
         const answer = await untilSent(this.#sql, sending, (again) =>
           this.#operation.sendAlone(entry.item, again, patience),
         )
-        entry.settle(answer === held ? contended() : answer)
+        entry.settle(answer === rowLocked ? contended() : answer)
       } catch (error) {
         refuse([entry], error)
       }

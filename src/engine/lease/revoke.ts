@@ -30,7 +30,7 @@ import {
   requestValues,
   type Repeatable,
 } from '../execution/request-memory.ts'
-import { owedBySql } from '../kernel/owed.ts'
+import { pendingDispatchSql } from '../kernel/pending-dispatch.ts'
 import { hasRecordedSql } from '../transition/expiry-count.ts'
 import { endsWhenLeftSql } from '../transition/ask-to-stop.ts'
 import { leaveHolderWhole } from '../transition/requeue.ts'
@@ -149,7 +149,7 @@ judged as materialized (
     null::bytea as error,
     null::text as error_encoding,
     'none'::flowfabric.ff_terminal_outcome as forced_outcome,
-    ${endsWhenLeftSql('t')} as is_cancelled, ${owedBySql('t.attached')} as owes,
+    ${endsWhenLeftSql('t')} as is_cancelled, ${pendingDispatchSql('t.attached')} as owes,
     ${repeatedAnswer}
   from target t
   cross join clock c

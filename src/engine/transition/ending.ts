@@ -17,7 +17,7 @@
 // The event reads from the update's `returning`: the transaction has its xid before the event has its id, on which the
 // readers of the log rely.
 import { attached } from '../../model/attached.ts'
-import { owedBySql } from '../kernel/owed.ts'
+import { pendingDispatchSql } from '../kernel/pending-dispatch.ts'
 import { waitingByName } from './untaken-signals.ts'
 
 /** What an ending has to close besides the execution itself; whoever has none of it ends by `endHeld` alone. */
@@ -139,7 +139,7 @@ ended_dispatch as (
   select execution_id, generation, flow_id, parent_id, terminal_at_ms, terminal_outcome,
     attached & ${attached.children} <> 0
   from ended
-  where ${owedBySql('attached')} <> 0
+  where ${pendingDispatchSql('attached')} <> 0
 )`
 
 /**

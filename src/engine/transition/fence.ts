@@ -20,7 +20,7 @@ export interface Fence {
 }
 
 /** A checked fence, as the statements take it. */
-export interface Held {
+export interface CheckedFence {
   readonly executionId: ExecutionId
   readonly partition: number
   readonly uuid: string
@@ -32,7 +32,7 @@ export interface Held {
 
 const uuidForm = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
 
-export function checkFence(caller: Caller, { executionId, leaseId, leaseEpoch }: Fence): Held {
+export function checkFence(caller: Caller, { executionId, leaseId, leaseEpoch }: Fence): CheckedFence {
   const { partition, uuid } = parseExecutionId(executionId)
   if (leaseId === undefined || leaseEpoch === undefined) {
     const sentence = `a write to ${executionId} needs the leaseId and leaseEpoch that its claim returned`
@@ -67,7 +67,7 @@ export const fenceParams = {
   actors: 'text[]',
 } as const
 
-export function fenceValues(items: readonly Held[]) {
+export function fenceValues(items: readonly CheckedFence[]) {
   return {
     execution_ids: items.map((item) => item.uuid),
     partition_keys: items.map((item) => item.partition),

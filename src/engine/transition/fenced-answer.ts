@@ -9,12 +9,12 @@ import {
   type PublicState,
 } from '../../model/state.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
-import { owedBySql } from '../kernel/owed.ts'
+import { pendingDispatchSql } from '../kernel/pending-dispatch.ts'
 import { hasMoreToClose } from './ending.ts'
-import { isHeldSql, type Held } from './fence.ts'
+import { isHeldSql, type CheckedFence } from './fence.ts'
 
 const answerColumns = `v.ordinal, v.is_held, v.has_more, v.is_last_holder, v.lease_epoch, v.public_state,
-  v.found_attempt, v.attempt_state, v.interruption, v.delay_until_ms, ${owedBySql('v.attached')} as owes`
+  v.found_attempt, v.attempt_state, v.interruption, v.delay_until_ms, ${pendingDispatchSql('v.attached')} as owes`
 
 /** What anybody needs to know who looks whether a lease still holds. */
 export const fenceRow = {
@@ -55,7 +55,7 @@ from ${from} v`
 export const wholeSet = 0
 
 const written = `, written as materialized (
-  select count(*) = cardinality($1::uuid[]) as is_whole, bit_or(${owedBySql('attached')}) as owes`
+  select count(*) = cardinality($1::uuid[]) as is_whole, bit_or(${pendingDispatchSql('attached')}) as owes`
 
 const answerForAll = `
 select ${wholeSet}::int8 as ordinal, true as is_held, false as has_more, true as is_last_holder,
@@ -110,7 +110,10 @@ join flowfabric.ff_exec_core e
 })
 
 /** Why a write that was not let through has lost its lease. Comes after the check for a repeat. */
-export function lostLease({ executionId, leaseId, leaseEpoch }: Held, row: RowOf<typeof fenceRow>): EngineError {
+export function lostLease(
+  { executionId, leaseId, leaseEpoch }: CheckedFence,
+  row: RowOf<typeof fenceRow>,
+): EngineError {
   const details = { executionId, publicState: row.public_state, leaseEpoch, currentLeaseEpoch: row.lease_epoch }
   if (isEnded(row.public_state)) {
     const sentence = `execution ${executionId} is ${row.public_state}; stop working on it`

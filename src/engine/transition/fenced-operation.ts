@@ -3,12 +3,12 @@
 import { EngineError } from '../../model/errors.ts'
 import { call, type Call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
-import { lockHeld, type Held } from './fence.ts'
+import { lockHeld, type CheckedFence } from './fence.ts'
 import { findPassedOver, lostLease, wholeSet, type FencedRow } from './fenced-answer.ts'
-import { held, type Outcome, type SetOperation } from '../kernel/merge.ts'
+import { rowLocked, type Outcome, type SetOperation } from '../kernel/merge.ts'
 import type { MoreToClose } from './more-to-close.ts'
 
-export interface FencedOperation<Item extends Held, Row extends FencedRow, Answer> {
+export interface FencedOperation<Item extends CheckedFence, Row extends FencedRow, Answer> {
   callOf(items: readonly Item[]): Call
   /** The form that also closes what an execution may have besides itself, where the first leaves that out. */
   wholeCallOf?(items: readonly Item[]): Call
@@ -62,7 +62,7 @@ cross join lateral (
 ) h`,
 })
 
-export function fencedSet<Item extends Held, Row extends FencedRow, Answer>(
+export function fencedSet<Item extends CheckedFence, Row extends FencedRow, Answer>(
   sql: Sql,
   operation: FencedOperation<Item, Row, Answer>,
 ): SetOperation<Item, Answer> {
@@ -84,7 +84,7 @@ export function fencedSet<Item extends Held, Row extends FencedRow, Answer>(
   }
 }
 
-async function sendPlain<Item extends Held, Row extends FencedRow, Answer>(
+async function sendPlain<Item extends CheckedFence, Row extends FencedRow, Answer>(
   sql: Sql,
   operation: FencedOperation<Item, Row, Answer>,
   items: readonly Item[],
@@ -94,7 +94,7 @@ async function sendPlain<Item extends Held, Row extends FencedRow, Answer>(
 }
 
 /** Items at the ordinals `whole` go through the whole form, in the same round trip as the others through the first. */
-async function sendBoth<Item extends Held, Row extends FencedRow, Answer>(
+async function sendBoth<Item extends CheckedFence, Row extends FencedRow, Answer>(
   sql: Sql,
   operation: FencedOperation<Item, Row, Answer>,
   items: readonly Item[],
@@ -109,7 +109,7 @@ async function sendBoth<Item extends Held, Row extends FencedRow, Answer>(
 }
 
 /** Those that the first form has left out go through the whole one, and their answers take the places of the first. */
-async function closeMore<Item extends Held, Row extends FencedRow, Answer>(
+async function closeMore<Item extends CheckedFence, Row extends FencedRow, Answer>(
   sql: Sql,
   operation: FencedOperation<Item, Row, Answer>,
   items: readonly Item[],
@@ -132,7 +132,7 @@ function inPlace<Row extends FencedRow>(rows: readonly Row[], ordinals: readonly
   return rows.map((row) => ({ ...row, ordinal: ordinals[row.ordinal - 1]! }))
 }
 
-async function judge<Item extends Held, Row extends FencedRow, Answer>(
+async function judge<Item extends CheckedFence, Row extends FencedRow, Answer>(
   sql: Sql,
   operation: FencedOperation<Item, Row, Answer>,
   items: readonly Item[],
@@ -147,7 +147,7 @@ async function judge<Item extends Held, Row extends FencedRow, Answer>(
   const outcomes = items.map((item, index) => {
     const row = rowOf(index)
     if (row !== undefined) return outcomeOf(operation, item, row, isAlone)
-    return passedOver.has(item) ? held : notFound(item)
+    return passedOver.has(item) ? rowLocked : notFound(item)
   })
   const lost = outcomes.flatMap((outcome, index) => (isLost(outcome) ? [index] : []))
   if (lost.length === 0) return outcomes
@@ -163,7 +163,7 @@ async function judge<Item extends Held, Row extends FencedRow, Answer>(
   return outcomes
 }
 
-async function passedOverOf<Item extends Held>(sql: Sql, missing: readonly Item[]): Promise<ReadonlySet<Item>> {
+async function passedOverOf<Item extends CheckedFence>(sql: Sql, missing: readonly Item[]): Promise<ReadonlySet<Item>> {
   if (missing.length === 0) return new Set()
   const rows = await sql.query(findPassedOver, {
     execution_ids: missing.map((item) => item.uuid),
@@ -174,7 +174,7 @@ async function passedOverOf<Item extends Held>(sql: Sql, missing: readonly Item[
 }
 
 // Not only for those who wait: this process remembers where its queues begin, and the row may stand before that.
-function ring<Item extends Held, Row extends FencedRow, Answer>(
+function ring<Item extends CheckedFence, Row extends FencedRow, Answer>(
   operation: FencedOperation<Item, Row, Answer>,
   rows: readonly Row[],
 ): void {
@@ -190,7 +190,7 @@ function ring<Item extends Held, Row extends FencedRow, Answer>(
   if (owes !== 0) operation.onOwed?.(owes)
 }
 
-function outcomeOf<Item extends Held, Row extends FencedRow, Answer>(
+function outcomeOf<Item extends CheckedFence, Row extends FencedRow, Answer>(
   operation: FencedOperation<Item, Row, Answer>,
   item: Item,
   row: Row,
@@ -198,11 +198,11 @@ function outcomeOf<Item extends Held, Row extends FencedRow, Answer>(
 ): Outcome<Answer> {
   if (row.is_held) return operation.answer(item, row)
   // The lease seems to have run out; a renewal may have come between the snapshot and the lock.
-  if (row.is_last_holder && row.public_state === 'active' && !isAlone) return held
+  if (row.is_last_holder && row.public_state === 'active' && !isAlone) return rowLocked
   return lostLease(item, row)
 }
 
-function notFound({ executionId }: Held): EngineError {
+function notFound({ executionId }: CheckedFence): EngineError {
   return new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
 }
 

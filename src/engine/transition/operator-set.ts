@@ -5,7 +5,7 @@ import { formatExecutionId, parseExecutionId, type ExecutionId } from '../../mod
 import { call, type Call, type Sql } from '../../sql/sql.ts'
 import { statement, type Columns, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
-import { held, type Outcome, type SetOperation } from '../kernel/merge.ts'
+import { rowLocked, type Outcome, type SetOperation } from '../kernel/merge.ts'
 
 /** A checked target, as the statements take it. */
 export interface Target {
@@ -106,7 +106,7 @@ export function operatorSet<Item extends Target, R extends AnswerColumns, Answer
     if (row === undefined) {
       return new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
     }
-    return row.is_locked ? answer(item, row) : held
+    return row.is_locked ? answer(item, row) : rowLocked
   }
   return {
     keyOf: (item) => item.uuid,

@@ -7,7 +7,7 @@ import { statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { clockAfter } from '../kernel/after-lock.ts'
 import { checkWorker } from '../execution/renew.ts'
-import { held, type Outcome, type SetOperation } from '../kernel/merge.ts'
+import { rowLocked, type Outcome, type SetOperation } from '../kernel/merge.ts'
 import { scopeFor } from '../signing-key/scope.ts'
 
 export interface HeartbeatRequest {
@@ -98,7 +98,7 @@ export function heartbeatOperation(
     keyOf: ({ scope, workerInstanceId }) => `${scope}\0${workerInstanceId}`,
     async send(items) {
       const calls = [call(heartbeat, columnsOf(items)), call(readLedgerStatement, {})] as const
-      const [rows, ledger] = await sql.aside.pipeline(calls)
+      const [rows, ledger] = await sql.reserved.pipeline(calls)
       onLedger(ledger)
       return decode(items, rows)
     },
@@ -122,6 +122,6 @@ function decode(items: readonly Instance[], rows: readonly RowOf<typeof row>[]):
   return items.map(({ workerInstanceId }, index) => {
     const beaten = found.get(index + 1)
     if (beaten === undefined) return { kind: 'not_registered', workerInstanceId }
-    return beaten.is_locked ? { kind: 'refreshed', workerInstanceId, expiresAt: beaten.expires_at_ms! } : held
+    return beaten.is_locked ? { kind: 'refreshed', workerInstanceId, expiresAt: beaten.expires_at_ms! } : rowLocked
   })
 }

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { Dispatcher } from '../../../src/engine/duties/dispatcher.ts'
 import { OwedHead } from '../../../src/engine/dispatch/head.ts'
-import { owed } from '../../../src/engine/kernel/owed.ts'
+import { pendingDispatch } from '../../../src/engine/kernel/pending-dispatch.ts'
 import { dispatch } from '../../../src/engine/duties/dispatch.ts'
 import { around } from '../../../src/sql/around.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
@@ -56,7 +56,7 @@ test('a dispatcher reads nothing again that went through; the reconciler finds w
   const query: Sql['query'] = async (statement, values) => {
     begins.push((values as Readonly<Record<string, unknown>>)['from_ms'])
     const answer = await sql.query(statement, { ...values, batch: 1 })
-    if (begins.length < 4) dispatcher.kick(owed.flow)
+    if (begins.length < 4) dispatcher.kick(pendingDispatch.flow)
     if (begins.length === 1) {
       await sql.script('insert into flowfabric.ff_dispatch select * from public.late; drop table public.late')
     }
@@ -66,7 +66,7 @@ test('a dispatcher reads nothing again that went through; the reconciler finds w
     { ...around(sql, (ask) => ask()), query },
     { onReady: () => {}, onDelay: () => {}, onFlowsEnded: () => {}, onCalledOff: () => {} },
   )
-  dispatcher.kick(owed.flow)
+  dispatcher.kick(pendingDispatch.flow)
   await dispatcher.idle()
   expect(begins).toEqual([0, b! - 1000, c! - 1000, d! - 1000])
   expect(await rows(sql, 'select execution_id from flowfabric.ff_dispatch')).toEqual([

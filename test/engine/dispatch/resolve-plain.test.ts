@@ -1,6 +1,6 @@
 // The resolver's plain form: what it does alone, and what it leaves whole for the other.
 import { expect, test } from 'vitest'
-import { owed } from '../../../src/engine/kernel/owed.ts'
+import { pendingDispatch } from '../../../src/engine/kernel/pending-dispatch.ts'
 import { resolveFlows, resolveMoreOfFlows } from '../../../src/engine/dispatch/sets.ts'
 import { checkInvariants } from '../../../src/engine/invariants.ts'
 import { rows } from '../../support/raw.ts'
@@ -32,7 +32,7 @@ test('a flow in which a member failed is left to the whole form when it ends, it
   expect(await resolveFlows(sql, 10)).toMatchObject({ done: 1, owes: 0 })
   await flow.endTaken(await flow.take('b'))
   await fixture.engine.executions.cancel({ executionId: flow.id('c') })
-  expect(await resolveFlows(sql, 10)).toMatchObject({ done: 0, owes: owed.moreOfFlow, endedFlowIds: [] })
+  expect(await resolveFlows(sql, 10)).toMatchObject({ done: 0, owes: pendingDispatch.moreOfFlow, endedFlowIds: [] })
   expect(await flow.group('c')).toMatchObject({ state: 'satisfied' })
   expect(await flow.row()).toMatchObject({ outcome: 'none', success_count: 0, failed_count: 1 })
   expect(await resolveMoreOfFlows(sql, 10)).toMatchObject({ done: 2, endedFlowIds: [flow.uuid] })
@@ -64,7 +64,7 @@ test.each<{ what: string; shape: Shape; as?: 'failed'; after: Record<string, str
   const flow = await walk(fixture, shape)
   await flow.endTaken(await flow.take('a'), as)
   const before = await flow.states()
-  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 0, done: 0, owes: owed.moreOfFlow })
+  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 0, done: 0, owes: pendingDispatch.moreOfFlow })
   expect(await flow.states()).toEqual(before)
   expect(await flow.row()).toMatchObject({ success_count: 0, failed_count: 0 })
   expect(await resolveMoreOfFlows(sql, 10)).toMatchObject({ seen: 1, done: 1 })
@@ -82,7 +82,7 @@ test('an inner flow is counted by it, and its ending left to the whole form', as
   await within.endTaken(await within.take('x'))
   expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 1, owes: 0 })
   await within.endTaken(await within.take('y'))
-  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 0, done: 0, owes: owed.moreOfFlow })
+  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 0, done: 0, owes: pendingDispatch.moreOfFlow })
   expect(await within.row()).toMatchObject({ outcome: 'none', success_count: 1 })
   expect(await resolveMoreOfFlows(sql, 10)).toMatchObject({ done: 1, endedFlowIds: [within.uuid] })
   expect(await flow.states()).toEqual({ in: 'completed' })
@@ -93,11 +93,11 @@ test('of one ending, what needs no more is done at once; the ending is counted w
   const { sql } = fixture
   const flow = await walk(fixture, { edges: ['a > b', 'a > c optional', 'x > y'] })
   await flow.endTaken(await flow.take('a'), 'failed')
-  expect(await resolveFlows(sql, 10)).toMatchObject({ done: 0, owes: owed.moreOfFlow })
+  expect(await resolveFlows(sql, 10)).toMatchObject({ done: 0, owes: pendingDispatch.moreOfFlow })
   expect(await flow.states()).toMatchObject({ b: 'waiting_children', c: 'waiting' })
   expect(await flow.row()).toMatchObject({ failed_count: 0 })
   expect(await checkInvariants(sql)).toEqual([])
-  expect(await resolveMoreOfFlows(sql, 10)).toMatchObject({ done: 1, owes: owed.moreOfFlow })
+  expect(await resolveMoreOfFlows(sql, 10)).toMatchObject({ done: 1, owes: pendingDispatch.moreOfFlow })
   expect(await flow.states()).toMatchObject({ b: 'skipped', c: 'waiting' })
   expect(await flow.row()).toMatchObject({ failed_count: 1 })
 })

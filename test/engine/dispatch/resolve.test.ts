@@ -1,6 +1,6 @@
 // What an ending does to the flow that its execution is a member of, hop by hop.
 import { expect, test } from 'vitest'
-import { owed } from '../../../src/engine/kernel/owed.ts'
+import { pendingDispatch } from '../../../src/engine/kernel/pending-dispatch.ts'
 import { resolveFlows, resolveMoreOfFlows } from '../../../src/engine/dispatch/sets.ts'
 import { cancelBacklog } from '../../../src/engine/duties/cancel-backlog.ts'
 import { dispatch } from '../../../src/engine/duties/dispatch.ts'
@@ -170,7 +170,7 @@ test.each([
     else await flow.end('before')
     if (outcome === 'expired') {
       await clock.advance('2h')
-      expect(await executionDeadline.runOnce(sql)).toMatchObject({ processed: 1, owes: owed.flow })
+      expect(await executionDeadline.runOnce(sql)).toMatchObject({ processed: 1, owes: pendingDispatch.flow })
       await resolveMoreOfFlows(sql, 10)
     } else if (outcome !== 'skipped')
       await flow.end('a', outcome === 'success' ? 'completed' : (outcome as 'failed' | 'cancelled'))
@@ -230,7 +230,13 @@ test('one member with more edges than a set takes lets all go, set by set, and i
   const sets = []
   for (let set = 0; set < 5; set += 1) sets.push(await resolveFlows(fixture.sql, 1))
   expect(sets.map(({ done }) => done)).toEqual([0, 0, 0, 0, 1])
-  expect(sets.map(({ owes }) => owes)).toEqual([owed.flow, owed.flow, owed.flow, owed.flow, 0])
+  expect(sets.map(({ owes }) => owes)).toEqual([
+    pendingDispatch.flow,
+    pendingDispatch.flow,
+    pendingDispatch.flow,
+    pendingDispatch.flow,
+    0,
+  ])
   expect(new Set(Object.values(await flow.states()))).toEqual(new Set(['completed', 'waiting']))
   expect(await flow.row()).toMatchObject({ success_count: 1 })
 })
@@ -257,9 +263,9 @@ test('the reconciler does what nobody was kicked for, and says what that owes', 
   await flow.endTaken(await flow.take('c'))
   expect(await dispatch.runOnce(sql, { filter: { namespace: 'other' } })).toMatchObject({ processed: 0 })
   const run = await dispatch.runOnce(sql)
-  expect(run).toMatchObject({ processed: 2, errors: 0, owes: owed.flow | owed.cancels })
+  expect(run).toMatchObject({ processed: 2, errors: 0, owes: pendingDispatch.flow | pendingDispatch.cancels })
   expect(run.readyQueueIds).toHaveLength(1)
-  expect(await cancelBacklog.runOnce(sql)).toMatchObject({ processed: 1, owes: owed.flow })
+  expect(await cancelBacklog.runOnce(sql)).toMatchObject({ processed: 1, owes: pendingDispatch.flow })
   expect(await dispatch.runOnce(sql)).toMatchObject({ processed: 2 })
   expect(await flow.states()).toEqual({ a: 'failed', b: 'skipped', c: 'completed', d: 'waiting', e: 'cancelled' })
 })

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { leaveChildren } from '../../../src/engine/dispatch/children.ts'
 import { Dispatcher } from '../../../src/engine/duties/dispatcher.ts'
-import { owed } from '../../../src/engine/kernel/owed.ts'
+import { pendingDispatch } from '../../../src/engine/kernel/pending-dispatch.ts'
 import { tellParents } from '../../../src/engine/dispatch/parent.ts'
 import { mintExecutionId } from '../../../src/model/id.ts'
 import { around } from '../../../src/sql/around.ts'
@@ -18,7 +18,7 @@ test('one member with edges for many sets is dispatched to the last of them', as
   const flow = await walk(fixture, { edges: Array.from({ length: 155 }, (_, index) => `a > b${index}`) })
   await flow.end('a')
   const dispatcher = dispatcherOf(inSetsOfOne(fixture.sql))
-  dispatcher.kick(owed.flow)
+  dispatcher.kick(pendingDispatch.flow)
   await dispatcher.idle()
   expect(await rows(fixture.sql, 'select from flowfabric.ff_dispatch')).toEqual([])
   expect(await rows(fixture.sql, 'select from flowfabric.ff_ready')).toHaveLength(155)
@@ -36,11 +36,11 @@ test('what is owed while something is held for long is not given up with it', as
       const answer = await ask()
       if (turns > 20) return answer
       // Others end meanwhile, so that it does not pause; at last one that owes its flow.
-      dispatcher.kick(turns < 20 ? owed.cancels : owed.flow)
+      dispatcher.kick(turns < 20 ? pendingDispatch.cancels : pendingDispatch.flow)
       return [{ seen: 1, processed: 0, ready_queue_ids: [], owes: 0 }] as never
     }),
   )
-  dispatcher.kick(owed.cancels)
+  dispatcher.kick(pendingDispatch.cancels)
   await dispatcher.idle()
   expect(await rows(sql, 'select from flowfabric.ff_dispatch')).toEqual([])
 })
@@ -58,7 +58,7 @@ test('a flow that cannot be resolved is set aside at once, and holds up no other
     create trigger refuse before update on flowfabric.ff_edge_group for each row
       when (old.downstream_id = '${bad.uuidOf('b')}') execute function flowfabric.refuse()`)
   const dispatcher = dispatcherOf(sql)
-  dispatcher.kick(owed.flow)
+  dispatcher.kick(pendingDispatch.flow)
   await dispatcher.idle()
   await sql.script('drop function flowfabric.refuse cascade')
   expect([await bad.states(), await good.states()]).toMatchObject([{ b: 'waiting_children' }, { d: 'waiting' }])
@@ -76,8 +76,11 @@ test('whoever holds a row says what it owes besides, because others may have pas
   const claim = await take(engine, { kinds: ['k'] })
   await engine.executions.create({ kind: 'child', parentId: executionId })
   await engine.executions.complete(fenceOf(claim))
-  expect(await leaveChildren(sql, 100)).toMatchObject({ done: 1, owes: owed.cancels | owed.flow | owed.parent })
-  expect(await tellParents(sql, 100)).toMatchObject({ done: 1, owes: owed.flow })
+  expect(await leaveChildren(sql, 100)).toMatchObject({
+    done: 1,
+    owes: pendingDispatch.cancels | pendingDispatch.flow | pendingDispatch.parent,
+  })
+  expect(await tellParents(sql, 100)).toMatchObject({ done: 1, owes: pendingDispatch.flow })
 })
 
 function dispatcherOf(sql: Sql): Dispatcher {

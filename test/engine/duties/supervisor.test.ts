@@ -3,7 +3,7 @@ import { expect, inject, onTestFinished, test } from 'vitest'
 import { allDuties } from '../../../src/engine/duties/all.ts'
 import type { Duty, Run } from '../../../src/engine/kernel/duty.ts'
 import { EngineError } from '../../../src/model/errors.ts'
-import { Supervisor, type SuperviseOptions, type Surroundings } from '../../../src/engine/duties/supervisor.ts'
+import { Supervisor, type SuperviseOptions, type SupervisorDeps } from '../../../src/engine/duties/supervisor.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { factory } from '../../support/factory.ts'
 import { insert, rows } from '../../support/raw.ts'
@@ -18,7 +18,7 @@ const until = { interval: 5 }
 function supervise(
   sql: Sql,
   options: SuperviseOptions = { intervals: short },
-  surroundings: Surroundings = {},
+  surroundings: SupervisorDeps = {},
 ): Supervisor {
   const supervisor = new Supervisor(sql, options, surroundings)
   onTestFinished(() => supervisor.stop())

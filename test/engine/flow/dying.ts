@@ -1,6 +1,6 @@
 // Processes that die around a statement, as far as the database can tell.
 import { DatabaseError } from '../../../src/sql/errors.ts'
-import type { Aside, Call, Sql } from '../../../src/sql/sql.ts'
+import type { ReservedSql, Call, Sql } from '../../../src/sql/sql.ts'
 
 /** Before its commit: nothing of it was done. */
 export function dyingBefore(sql: Sql): Sql {
@@ -30,11 +30,11 @@ export function dyingAfterwards(sql: Sql): Sql {
   })
 }
 
-function asking(sql: Sql, { query, pipeline }: Aside): Sql {
+function asking(sql: Sql, { query, pipeline }: ReservedSql): Sql {
   return {
     kind: sql.kind,
     schema: sql.schema,
-    aside: sql.aside,
+    reserved: sql.reserved,
     query,
     pipeline,
     decide: (reads, decide, options) => sql.decide(reads, decide, options),

@@ -1,6 +1,6 @@
 // What a merger does with sets that are refused, lost or held, over an operation that records them.
 import { expect, test } from 'vitest'
-import { Merger, held } from '../../../src/engine/kernel/merge.ts'
+import { Merger, rowLocked } from '../../../src/engine/kernel/merge.ts'
 import type { Outcome } from '../../../src/engine/kernel/merge.ts'
 import { EngineError } from '../../../src/model/errors.ts'
 import { refusal } from '../../support/refusal.ts'
@@ -105,7 +105,7 @@ test('the merger goes on after a set that failed', async () => {
 })
 
 test('what was held is sent again alone, and holds up nobody', async () => {
-  const recorded = record((items) => items.map((item) => (item === 'held' ? held : item)))
+  const recorded = record((items) => items.map((item) => (item === 'held' ? rowLocked : item)))
   let letGo: (answer: Outcome<string>) => void = () => {}
   const alone = new Promise<Outcome<string>>((resolve) => (letGo = resolve))
   const { sql } = await setup()
@@ -128,16 +128,16 @@ test('an item that timed out on a lock in its set is sent again alone', async ()
 })
 
 test('what stays held is contended', async () => {
-  const recorded = record((items) => items.map(() => held))
+  const recorded = record((items) => items.map(() => rowLocked))
   const { sql } = await setup()
   const timesOut = new Merger(sql, { ...recorded.operation, sendAlone: () => Promise.reject(sqlError('55P03')) })
   expect((await refusal('contended', timesOut.one('a'))).retryable).toBe(true)
-  const stillHeld = new Merger(sql, { ...recorded.operation, sendAlone: async () => held })
+  const stillHeld = new Merger(sql, { ...recorded.operation, sendAlone: async () => rowLocked })
   await refusal('contended', stillHeld.one('a'))
 })
 
 test('held items go one after the other, each with what is left of its patience', async () => {
-  const recorded = record((items) => items.map(() => held))
+  const recorded = record((items) => items.map(() => rowLocked))
   const { sql } = await setup()
   let atOnce = 0
   let most = 0

@@ -1,6 +1,6 @@
 // How calls become sets, over an operation that records them. What a merger does with real locks is in `races/`.
 import { expect, test } from 'vitest'
-import { Merger, held } from '../../../src/engine/kernel/merge.ts'
+import { Merger, rowLocked } from '../../../src/engine/kernel/merge.ts'
 import type { SetOperation } from '../../../src/engine/kernel/merge.ts'
 import { around } from '../../../src/sql/around.ts'
 import { setup } from '../../support/setup.ts'
@@ -104,7 +104,7 @@ function gated() {
       await new Promise<void>((resolve) => gates.push(resolve))
       return echo(items)
     },
-    sendAlone: async () => held,
+    sendAlone: async () => rowLocked,
   }
   return { operation, sets, finish: (index: number) => gates[index]!() }
 }

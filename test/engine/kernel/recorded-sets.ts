@@ -1,5 +1,5 @@
 // An operation that records the sets that a merger sends.
-import { Merger, held } from '../../../src/engine/kernel/merge.ts'
+import { Merger, rowLocked } from '../../../src/engine/kernel/merge.ts'
 import type { Outcome, SetOperation } from '../../../src/engine/kernel/merge.ts'
 import { setup } from '../../support/setup.ts'
 
@@ -26,7 +26,7 @@ export function record(answer: (items: readonly string[], sent: number) => reado
         await Promise.resolve()
         return answer(items, sets.length)
       },
-      sendAlone: async () => held,
+      sendAlone: async () => rowLocked,
     },
   }
 }

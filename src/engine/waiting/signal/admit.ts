@@ -9,8 +9,8 @@ import { formatExecutionId, formatWaitpointId } from '../../../model/id.ts'
 import { checkToken } from '../../../model/token.ts'
 import type { SigningKeys } from '../../signing-key/keys.ts'
 import { isStored, type MaybeStoredKey } from '../../signing-key/stored-key.ts'
-import type { Door, Incoming } from './incoming.ts'
-import { waitpointUuidOf, type FoundTarget } from './look.ts'
+import type { Credential, Incoming } from './incoming.ts'
+import { waitpointUuidOf, type FoundTarget } from './read-locked.ts'
 
 /** A signal whose sender may send it, and what was found. */
 export interface Arrival {
@@ -63,7 +63,7 @@ function subjectOf({ target: { partition, uuid } }: Incoming, found: Claimable |
   }
 }
 
-function otherLane(door: Door, { lane_id: lane }: FoundTarget): EngineError | null {
+function otherLane(door: Credential, { lane_id: lane }: FoundTarget): EngineError | null {
   if (door.by !== 'right' || door.lane === null || door.lane === lane) return null
   const sentence = `lane_mismatch: the execution is in lane '${lane}', not in '${door.lane}'; check the execution id`
   return new EngineError('invalid_input', sentence, { field: 'lane', lane })

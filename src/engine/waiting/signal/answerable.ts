@@ -18,7 +18,7 @@ import type { OpenedSuspension, OpenedWaitpoint, OpenedWaitpoints } from '../wai
 import { proofOf, ProvedTokens, refusalOf } from './admit.ts'
 import { factOf } from './fact.ts'
 import { claimedKid, type Incoming } from './incoming.ts'
-import { targetParams, targetValues } from './look.ts'
+import { targetParams, targetValues } from './read-locked.ts'
 
 /** A signal that meets the condition of its execution's suspension, as long as that is open and no time has met it first. */
 export interface Answer {

@@ -1,7 +1,7 @@
 // A set of signals: each execution's are judged by themselves, and what was decided is written for all of them together.
 import { EngineError } from '../../../model/errors.ts'
 import type { CarriedHint, HintedTimer } from '../../kernel/hint.ts'
-import { held, type Outcome } from '../../kernel/merge.ts'
+import { rowLocked, type Outcome } from '../../kernel/merge.ts'
 import { byExecution, type SignalRow } from '../suspension/facts.ts'
 import { rearmCall } from '../suspension/rearm.ts'
 import { takeSignalsCall, type TakenSignal } from '../../transition/take-signals.ts'
@@ -9,8 +9,8 @@ import { interruptionBy, wakeCall, type Waking } from '../../transition/wake.ts'
 import type { SigningKeys } from '../../signing-key/keys.ts'
 import { admit, type Arrival } from './admit.ts'
 import type { Incoming, SignalResult } from './incoming.ts'
-import { judge, type JudgedSuspension } from './judge.ts'
-import { beforeOf, type FoundTarget } from './look.ts'
+import { evaluateSignals, type EvaluatedSuspension } from './evaluate.ts'
+import { beforeOf, type FoundTarget } from './read-locked.ts'
 import { recordCall, type SignalRecord } from './record.ts'
 
 export interface Decision {
@@ -24,7 +24,7 @@ export interface Decision {
   readonly timers: readonly { readonly timer: HintedTimer; readonly inMs: number }[]
 }
 
-interface Judged extends JudgedSuspension {
+interface Judged extends EvaluatedSuspension {
   /** Of the signals that satisfy it. */
   readonly takenNumbers: readonly number[]
 }
@@ -50,7 +50,7 @@ export function decide(keys: SigningKeys, items: readonly Incoming[], looked: Lo
   const arrivals = new Map<string, [index: number, arrival: Arrival][]>()
   for (const [index, item] of items.entries()) {
     const arrival = admit(keys, item, foundAt.get(index))
-    outcomes[index] = EngineError.is(arrival) ? arrival : held
+    outcomes[index] = EngineError.is(arrival) ? arrival : rowLocked
     if (EngineError.is(arrival) || !isLocked.has(arrival.found.execution_id)) continue
     const uuid = arrival.found.execution_id
     const own = arrivals.get(uuid)
@@ -60,7 +60,7 @@ export function decide(keys: SigningKeys, items: readonly Incoming[], looked: Lo
   const records: SignalRecord[] = []
   const judged: Judged[] = []
   for (const [uuid, own] of arrivals) {
-    const judgement = judge(
+    const judgement = evaluateSignals(
       own.map(([, arrival]) => arrival),
       beforeOf(firstOf.get(uuid)!, signalsOf.get(uuid) ?? [], waitpointCounts),
     )
@@ -79,17 +79,17 @@ export function decide(keys: SigningKeys, items: readonly Incoming[], looked: Lo
 }
 
 /** Some came before, others come now. */
-function withNumbers(judged: JudgedSuspension, records: readonly SignalRecord[]): Judged {
+function withNumbers(judged: EvaluatedSuspension, records: readonly SignalRecord[]): Judged {
   const { verdict, suspension } = judged
   const now = new Map(records.map(({ arrival: { item, found } }) => [item.signalId, found.signal_no]))
   return { ...judged, takenNumbers: verdict.signals.map((id) => suspension.signalNumbers.get(id) ?? now.get(id)!) }
 }
 
-function delayOf({ suspension }: JudgedSuspension): number {
+function delayOf({ suspension }: EvaluatedSuspension): number {
   return suspension.resumeDelayMs ?? 0
 }
 
-function timerOf(judged: JudgedSuspension): Decision['timers'] {
+function timerOf(judged: EvaluatedSuspension): Decision['timers'] {
   const { verdict, at } = judged
   if (verdict.dueAt !== null) return [{ timer: 'wake', inMs: verdict.dueAt - at }]
   return verdict.satisfied && delayOf(judged) > 0 ? [{ timer: 'delay', inMs: delayOf(judged) }] : []
@@ -128,7 +128,7 @@ function wakingOf({ suspension, verdict, takenNumbers, answered, actor, at }: Ju
 }
 
 /** Those that come now are recorded as taken. */
-function takenBefore({ suspension, verdict }: JudgedSuspension): TakenSignal[] {
+function takenBefore({ suspension, verdict }: EvaluatedSuspension): TakenSignal[] {
   const { uuid, suspensionId, signalNumbers } = suspension
   return verdict.signals.flatMap((id) => {
     const signalNumber = signalNumbers.get(id)

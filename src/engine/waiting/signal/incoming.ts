@@ -52,14 +52,14 @@ export type SignalResult =
     }
 
 /** By which right it comes. By name there is no waitpoint. */
-export type Door =
+export type Credential =
   | { readonly by: 'token'; readonly token: unknown }
   | { readonly by: 'link'; readonly link: string; readonly kid: string }
   | { readonly by: 'right'; readonly lane: string | null }
   | { readonly by: 'name' }
 
 /** The id of the key that the token or link names; null where there is neither, and for what is no token. */
-export function claimedKid(door: Door): string | null {
+export function claimedKid(door: Credential): string | null {
   if (door.by === 'link') return door.kid
   return door.by === 'token' && typeof door.token === 'string' ? kidOf(door.token) : null
 }
@@ -67,7 +67,7 @@ export function claimedKid(door: Door): string | null {
 /** A checked request. */
 export interface Incoming extends CheckedContent, Caller {
   readonly target: IdParts & { readonly noun: 'waitpoint' | 'execution' }
-  readonly door: Door
+  readonly door: Credential
 }
 
 /** Field by field: copied from several objects it takes twice as long, and thousands of them are made in one call. */
@@ -75,7 +75,7 @@ export function incoming(
   { namespace, actor, keyId }: Caller,
   content: CheckedContent,
   target: Incoming['target'],
-  door: Door,
+  door: Credential,
 ): Incoming {
   return {
     signalId: content.signalId,

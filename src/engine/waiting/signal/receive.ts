@@ -12,7 +12,7 @@ import type { OpenedWaitpoints } from '../waitpoint/opened.ts'
 import { Answers } from './answerable.ts'
 import { decide, writesOf, type Decision } from './decision.ts'
 import type { Incoming, SignalResult } from './incoming.ts'
-import { lockCall, lookCall, waitpointUuidOf } from './look.ts'
+import { lockCall, readCall, waitpointUuidOf } from './read-locked.ts'
 import { settle } from './settle.ts'
 
 export function receiveOperation(
@@ -38,7 +38,7 @@ export function receiveOperation(
     const isAlone = lockTimeoutMs !== undefined
     const executions = items.flatMap(({ target }) => (target.noun === 'execution' ? [target.uuid] : []))
     const waitpoints = items.flatMap((item) => waitpointUuidOf(item) ?? [])
-    const reads = [lockCall(items, isAlone), lookCall(items, again), openSignalsCall(executions, waitpoints)] as const
+    const reads = [lockCall(items, isAlone), readCall(items, again), openSignalsCall(executions, waitpoints)] as const
     let decision!: Decision
     let hint: CarriedHint | null = null
     await sql.decide(

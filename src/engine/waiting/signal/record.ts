@@ -5,7 +5,7 @@ import { call } from '../../../sql/sql.ts'
 import { statement } from '../../../sql/statement.ts'
 import { waitEventColumns } from '../../transition/wake.ts'
 import type { Arrival } from './admit.ts'
-import { waitpointUuidOf } from './look.ts'
+import { waitpointUuidOf } from './read-locked.ts'
 
 export interface SignalRecord {
   readonly arrival: Arrival

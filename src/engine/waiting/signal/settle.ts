@@ -14,7 +14,7 @@ import { wakeSuspended } from '../../transition/wake.ts'
 import type { Answer } from './answerable.ts'
 import { isFirstWithRoom, receivedCount } from '../earlier-signals.ts'
 import type { Incoming, SignalResult } from './incoming.ts'
-import { waitpointUuidOf } from './look.ts'
+import { waitpointUuidOf } from './read-locked.ts'
 import { recordReceived, signalledEvents } from './record.ts'
 
 const settleStatement = statement({

@@ -2,7 +2,7 @@
 // recorded too, as closed, so that a repeated call hears the same.
 import { call } from '../../../sql/sql.ts'
 import { statement } from '../../../sql/statement.ts'
-import { numbersTakenBy, type Judged } from './judge.ts'
+import { numbersTakenBy, type NewlySuspended } from './evaluate.ts'
 import { numbersSql } from '../../transition/wake.ts'
 
 /** Ends an insert into `ff_suspension_current`. */
@@ -59,7 +59,7 @@ ${inPlaceOfTheLast}`,
 })
 
 /** Behind whatever parked them: the execution still names its last holder. */
-export function recordCall(judged: readonly Judged[]) {
+export function recordCall(judged: readonly NewlySuspended[]) {
   return call(recordStatement, {
     execution_ids: judged.map(({ item }) => item.uuid),
     suspension_ids: judged.map(({ item }) => item.suspensionId),

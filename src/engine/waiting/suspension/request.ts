@@ -19,7 +19,7 @@ import { checkText, oneOf, show } from '../../../model/text.ts'
 import { mintUuid } from '../../../model/uuid.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { checkTime } from '../../kernel/time.ts'
-import { checkFence, type Fence, type Held } from '../../transition/fence.ts'
+import { checkFence, type Fence, type CheckedFence } from '../../transition/fence.ts'
 
 export interface SuspendRequest extends Fence {
   /** What it waits for. */
@@ -60,7 +60,7 @@ export interface CheckedBinding {
 }
 
 /** A checked request, as the statements take it. */
-export interface NewSuspension extends Held {
+export interface NewSuspension extends CheckedFence {
   readonly suspensionId: string
   readonly condition: Condition
   readonly conditionLength: number
@@ -145,7 +145,7 @@ export function checkKeys({ condition, timeoutMs, timeoutAt }: NewSuspension, ke
   checkBinding(condition, { waitpoints: keys, hasDeadline: timeoutMs !== null || timeoutAt !== null })
 }
 
-function checkBindings({ partition }: Held, condition: Condition, waitpoints: unknown): CheckedBinding[] {
+function checkBindings({ partition }: CheckedFence, condition: Condition, waitpoints: unknown): CheckedBinding[] {
   if (waitpoints === undefined) {
     const named = waitpointsNamedBy(condition)
     checkCount(named, 'different ones in the condition')

@@ -3,8 +3,8 @@
 // found held.
 import { call } from '../../../sql/sql.ts'
 import { statement } from '../../../sql/statement.ts'
-import { owedByEnded } from '../../kernel/owed.ts'
-import type { Stopped } from './judge.ts'
+import { pendingDispatchOfEnded } from '../../kernel/pending-dispatch.ts'
+import type { Stopped } from './evaluate.ts'
 import { leaveHolderWhole } from '../../transition/requeue.ts'
 
 const stopStatement = statement({
@@ -29,7 +29,7 @@ with leaving as materialized (
   join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
 ),
 ${leaveHolderWhole}
-select ${owedByEnded} as owes, coalesce((select array_agg(distinct queue_id) from requeued), '{}'::int4[]) as ready_queue_ids`,
+select ${pendingDispatchOfEnded} as owes, coalesce((select array_agg(distinct queue_id) from requeued), '{}'::int4[]) as ready_queue_ids`,
 })
 
 export interface StoppedRow {

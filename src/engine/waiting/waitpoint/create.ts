@@ -20,11 +20,11 @@ import {
   fenceParams,
   fenceValues,
   type Fence,
-  type Held,
+  type CheckedFence,
 } from '../../transition/fence.ts'
 import { fencedAnswer, fencedRow } from '../../transition/fenced-answer.ts'
 import { asOwnAnswer } from '../../kernel/failure.ts'
-import { held, type Outcome, type SetOperation } from '../../kernel/merge.ts'
+import { rowLocked, type Outcome, type SetOperation } from '../../kernel/merge.ts'
 import type { SigningKeys } from '../../signing-key/keys.ts'
 import { isStored, keyNameSql, signingKeyOf, storedKeyRow } from '../../signing-key/stored-key.ts'
 import type { OpenedWaitpoints } from './opened.ts'
@@ -47,7 +47,7 @@ export interface WaitpointCreated {
 }
 
 /** A checked request, as the statement takes it. */
-export interface NewWaitpoint extends Held {
+export interface NewWaitpoint extends CheckedFence {
   readonly waitpointUuid: string
   readonly key: string
   readonly expiresInMs: number | null
@@ -187,13 +187,13 @@ async function signed(
   opened: OpenedWaitpoints,
   outcome: Outcome<Made>,
 ): Promise<Outcome<WaitpointCreated>> {
-  if (outcome === held || EngineError.is(outcome)) return outcome
+  if (outcome === rowLocked || EngineError.is(outcome)) return outcome
   const { item } = outcome
   if (outcome.has_room === false && outcome.is_made === false) return tooMany(item)
   if (outcome.is_made === false) {
     if (isStored(outcome)) keys.open(outcome)
     // Now that the key is opened, it is sent again.
-    return held
+    return rowLocked
   }
   const unsigned = { uuid: item.waitpointUuid, key: item.key, kid: outcome.kid!, createdAt: outcome.made_at_ms! }
   await keys.openAll(outcome.owner_namespace!, [unsigned.kid])

@@ -15,7 +15,7 @@ import { untilSent } from '../../kernel/resend.ts'
 import type { SigningKeys } from '../../signing-key/keys.ts'
 import { isStored, signingKeyOf, storedKeyRow } from '../../signing-key/stored-key.ts'
 import { stateNowSql } from './state-now.ts'
-import { tellCall } from './told.ts'
+import { tokenEventCall } from './token-events.ts'
 
 export interface LinkRequest {
   readonly waitpointId: string
@@ -82,7 +82,7 @@ export async function link(sql: Sql, keys: SigningKeys, caller: Caller, request:
     expiresAt = found.expires_at_ms
     url.searchParams.set('link', signLink(keys.open(found), { waitpointId, actions, person, expiresAt, nonce }))
     const told = { ...(opposite !== null && { refusal: opposite }), ...(person !== '' && { for: person }) }
-    return [tellCall(caller, found, { waitpointId, action, ...told, expiresAt })]
+    return [tokenEventCall(caller, found, { waitpointId, action, ...told, expiresAt })]
   }
   await untilSent(sql, { again: false }, () => sql.decide([find], decide))
   return { url: url.href, expiresAt }

@@ -11,7 +11,7 @@ import { untilSent } from '../../kernel/resend.ts'
 import type { SigningKeys } from '../../signing-key/keys.ts'
 import { isStored, keyByKid, storedKeyRow } from '../../signing-key/stored-key.ts'
 import { stateNowSql } from './state-now.ts'
-import { tellCall } from './told.ts'
+import { tokenEventCall } from './token-events.ts'
 
 export interface WaitpointToken {
   readonly waitpointId: WaitpointId
@@ -60,7 +60,7 @@ export async function readToken(
   let token: WaitpointToken | null = null
   const decide = ([[found]]: RowsOf<readonly [typeof read]>) => {
     token = found === undefined ? null : tokenOf(keys, partition, waitpointId, found)
-    return found === undefined ? [] : [tellCall(caller, found, { waitpointId })]
+    return found === undefined ? [] : [tokenEventCall(caller, found, { waitpointId })]
   }
   await untilSent(sql, { again: false }, () => sql.decide([read], decide))
   return token

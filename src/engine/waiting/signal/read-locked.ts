@@ -148,7 +148,7 @@ order by f.ordinal`,
 })
 
 /** After the lock. `again`: an earlier reply was lost, so each looks for itself too. */
-export function lookCall(items: readonly Incoming[], again: boolean) {
+export function readCall(items: readonly Incoming[], again: boolean) {
   return call(lookStatement, {
     ...targetValues(items),
     kids: items.map(({ door }) => claimedKid(door)),

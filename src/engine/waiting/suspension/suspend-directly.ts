@@ -7,7 +7,7 @@
 // - waitpoints that were made ahead are pending, and nothing waits in them
 // - no signal by one of the condition's names waits
 // - no earlier suspension has kept a waitpoint of one of these keys; those of other keys close
-// All else is passed over and decided in two round trips (`judge.ts`).
+// All else is passed over and decided in two round trips (`evaluate.ts`).
 //
 // An execution that was changed since the statement began is passed over, by its `xmin`: a signal that waits, and a waitpoint that
 // is made, write the execution too. The lease is read as the statement's snapshot has it, as every fenced write does (`fence.ts`).
@@ -174,7 +174,7 @@ from parking`,
 })
 
 /** A suspension that nothing which came before can satisfy, as far as that is known without the database. */
-export interface UnmetSuspension {
+export interface DirectSuspension {
   readonly item: NewSuspension
   readonly doors: readonly { readonly uuid: string; readonly key: string; readonly made: MadeWaitpoint | null }[]
   /** When time alone satisfies it. */
@@ -182,10 +182,10 @@ export interface UnmetSuspension {
 }
 
 /** Null where the facts must be read: it waits for a child, or uses a waitpoint that another process made. */
-export function unmetOf(item: NewSuspension, opened: OpenedWaitpoints): UnmetSuspension | null {
+export function directSuspensionOf(item: NewSuspension, opened: OpenedWaitpoints): DirectSuspension | null {
   const { condition, bindings } = item
   if (childrenOf(condition).length > 0) return null
-  const doors: UnmetSuspension['doors'][number][] = []
+  const doors: DirectSuspension['doors'][number][] = []
   for (const { uuid, key } of bindings) {
     const made = key === null ? opened.made(uuid) : null
     if (made === undefined || (made !== null && made.executionUuid !== item.uuid)) return null
@@ -198,7 +198,7 @@ export function unmetOf(item: NewSuspension, opened: OpenedWaitpoints): UnmetSus
 }
 
 /** If not, it is refused with the others. */
-function hasItsKeys(item: NewSuspension, doors: UnmetSuspension['doors']): boolean {
+function hasItsKeys(item: NewSuspension, doors: DirectSuspension['doors']): boolean {
   try {
     checkKeys(
       item,
@@ -211,7 +211,7 @@ function hasItsKeys(item: NewSuspension, doors: UnmetSuspension['doors']): boole
   }
 }
 
-export interface ParkedUnmet {
+export interface SuspendedDirectly {
   readonly kind: 'parked'
   readonly item: NewSuspension
   readonly row: RowOf<typeof suspendStatement.row>
@@ -220,11 +220,11 @@ export interface ParkedUnmet {
 }
 
 /** Those that it has suspended. */
-export async function parkUnmet(
+export async function suspendDirectly(
   sql: Sql,
   keys: SigningKeys,
-  unmet: readonly UnmetSuspension[],
-): Promise<ReadonlyMap<NewSuspension, ParkedUnmet>> {
+  unmet: readonly DirectSuspension[],
+): Promise<ReadonlyMap<NewSuspension, SuspendedDirectly>> {
   if (unmet.length === 0) return new Map()
   const [rows] = await sql.pipeline([call(suspendStatement, { ...valuesOf(unmet), opened_keys: keys.openedNames() })])
   return new Map(
@@ -238,7 +238,7 @@ export async function parkUnmet(
   )
 }
 
-function valuesOf(unmet: readonly UnmetSuspension[]) {
+function valuesOf(unmet: readonly DirectSuspension[]) {
   const items = unmet.map(({ item }) => item)
   return {
     ...fenceValues(items),

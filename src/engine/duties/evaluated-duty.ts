@@ -11,24 +11,24 @@ import { judgedAt, takenBy, wakingBy, type Judged } from '../waiting/suspension/
 import { takeSignalsCall } from '../transition/take-signals.ts'
 import { timeoutSignalCall } from '../waiting/signal/timeout-signal.ts'
 import { wakeCall, type Waking } from '../transition/wake.ts'
-import { sweepParams, takenUpCall, type sweepRow } from '../kernel/candidate.ts'
+import { dutyParams, takenUpCall, type dutyRow } from '../kernel/candidate.ts'
 import type { Duty } from '../kernel/duty.ts'
 import { scopeOf } from '../kernel/scope.ts'
-import { sweep, type Steps } from '../kernel/sweep.ts'
+import { runDuty, type DutySteps } from '../kernel/run-duty.ts'
 
 // A condition and its signals may be large, and all of a set are here at once.
 const mostJudged = 200
 
 /** `due` is the query for them; it selects `execution_id`. */
-export function judgedSweep(duty: string, lookName: string, due: string): Duty['runOnce'] {
+export function evaluatedDuty(duty: string, lookName: string, due: string): Duty['runOnce'] {
   const look = statement({
     name: lookName,
-    params: sweepParams,
+    params: dutyParams,
     row: { execution_id: 'uuid' },
     text: `select execution_id from (${due}) due`,
   })
   return (sql, options = {}) => {
-    const steps: Steps = {
+    const steps: DutySteps = {
       look: (scope) => sql.query(look, { ...scope, only: [] }),
       act: async (scope, only) => {
         const uuids = only.length > 0 ? only : (await steps.look(scope)).map((row) => row.execution_id)
@@ -36,11 +36,11 @@ export function judgedSweep(duty: string, lookName: string, due: string): Duty['
       },
     }
     const batch = Math.min(scopeOf(options).batch, mostJudged)
-    return sweep(sql, duty, steps, { ...options, batch })
+    return runDuty(sql, duty, steps, { ...options, batch })
   }
 }
 
-async function wakeDue(sql: Sql, duty: string, uuids: readonly string[]): Promise<RowOf<typeof sweepRow>> {
+async function wakeDue(sql: Sql, duty: string, uuids: readonly string[]): Promise<RowOf<typeof dutyRow>> {
   if (uuids.length === 0) return { seen: 0, processed: 0, ready_queue_ids: [], owes: 0, called_off_ids: [] }
   let judged: readonly Due[] = []
   const [, woken] = await sql.decide([lockSetCall(uuids), ...factReads(uuids)], ([locked, ...facts]) => {

@@ -16,7 +16,7 @@ where execution_id = $1`,
 })
 
 /** While the execution is locked: then the transaction has its id before the event has one, on which the log's readers rely. */
-export function tellCall(
+export function tokenEventCall(
   { actor }: Caller,
   { execution_id, now_ms: at_ms }: { readonly execution_id: string; readonly now_ms: number },
   details: Readonly<Record<string, unknown>>,

@@ -8,7 +8,7 @@ export interface Output {
   readonly columns?: number
 }
 
-export interface Surroundings {
+export interface CliProcess {
   readonly stdout: Output
   readonly stderr: Output
   readonly stdin?: AsyncIterable<string | Uint8Array>

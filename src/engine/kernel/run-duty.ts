@@ -1,6 +1,5 @@
-// The frame of a sweep: one set at a time, and one bad row does not stop the others. A set that the database refuses for
-// its data is halved until the bad row stands alone; that row is set aside with a back-off, which the query for what is
-// due leaves out.
+// One run of a duty, in sets. One bad row does not stop the others: a set that the database refuses for its data is halved
+// until the bad row is alone. That row is quarantined in `ff_set_aside` with a back-off; the query for due rows excludes it.
 import { EngineError } from '../../model/errors.ts'
 import { formatExecutionId } from '../../model/id.ts'
 import { sqlState } from '../../sql/errors.ts'
@@ -9,36 +8,36 @@ import type { Sql } from '../../sql/sql.ts'
 import { statement, type RowOf, type Statement } from '../../sql/statement.ts'
 import { asEngineError } from './failure.ts'
 import { untilSent } from './resend.ts'
-import { sweepParams, type sweepRow } from './candidate.ts'
+import { dutyParams, type dutyRow } from './candidate.ts'
 import type { Duty, Run, RunOptions } from './duty.ts'
 import { scopeOf, type Scope } from './scope.ts'
 
-/** A duty that sweeps executions when a timer goes off: `due` is the query for them, `act` the statement that it begins. */
-export function sweepingDuty(
+/** A duty on executions whose timer is due: `due` is the query that finds them, `act` the statement that it begins. */
+export function statementDuty(
   duty: Pick<Duty, 'name' | 'intervalMs'> & {
     readonly timer: string
     readonly due: string
-    readonly act: Statement<typeof sweepParams, typeof sweepRow>
+    readonly act: Statement<typeof dutyParams, typeof dutyRow>
   },
 ): Duty {
   const { name, intervalMs, timer, due, act } = duty
-  const steps = sweepSteps(name, due, act)
+  const steps = dutySteps(name, due, act)
   return {
     name,
     watch: { column: timer, isPrompt: true },
     intervalMs,
-    runOnce: (sql, options) => sweep(sql, name, steps(sql), options),
+    runOnce: (sql, options) => runDuty(sql, name, steps(sql), options),
   }
 }
 
-export function sweepSteps(
+export function dutySteps(
   name: string,
   due: string,
-  act: Statement<typeof sweepParams, typeof sweepRow>,
-): (sql: Sql) => Steps {
+  act: Statement<typeof dutyParams, typeof dutyRow>,
+): (sql: Sql) => DutySteps {
   const look = statement({
     name: `duty.${name}.due`,
-    params: sweepParams,
+    params: dutyParams,
     row: { execution_id: 'uuid' },
     text: `select execution_id from (${due}) due`,
   })
@@ -48,15 +47,15 @@ export function sweepSteps(
   })
 }
 
-export interface Steps {
+export interface DutySteps {
   /** Acts on these and no others; on what is due when there are none. */
-  act(scope: Scope, only: readonly string[]): Promise<RowOf<typeof sweepRow>[]>
+  act(scope: Scope, only: readonly string[]): Promise<RowOf<typeof dutyRow>[]>
   look(scope: Scope): Promise<readonly { readonly execution_id: string }[]>
-  /** Where it sweeps something else than executions. Null when that is gone meanwhile. */
-  setAside?(id: string, error: string): Promise<SetAside | null>
+  /** For a duty on other rows than executions. Null when the row no longer exists. */
+  quarantine?(id: string, error: string): Promise<Quarantined | null>
 }
 
-export interface SetAside {
+export interface Quarantined {
   /** As the log names it. */
   readonly subject: string
   readonly retryInMs: number
@@ -66,8 +65,8 @@ export interface SetAside {
 /** A row that this process cannot make sense of, though the database can. */
 export class RowFault extends Error {}
 
-export async function sweep(sql: Sql, duty: string, steps: Steps, options: RunOptions = {}): Promise<Run> {
-  const run = new Sweep(sql, duty, steps, scopeOf(options), options.logger ?? silent)
+export async function runDuty(sql: Sql, duty: string, steps: DutySteps, options: RunOptions = {}): Promise<Run> {
+  const run = new DutyRun(sql, duty, steps, scopeOf(options), options.logger ?? silent)
   try {
     await run.go()
   } catch (error) {
@@ -77,10 +76,10 @@ export async function sweep(sql: Sql, duty: string, steps: Steps, options: RunOp
 }
 
 /** One run under way: what it has done so far. */
-class Sweep {
+class DutyRun {
   readonly #sql: Sql
   readonly #duty: string
-  readonly #steps: Steps
+  readonly #steps: DutySteps
   readonly #scope: Scope
   readonly #logger: Logger
   readonly #readyQueueIds = new Set<number>()
@@ -90,7 +89,7 @@ class Sweep {
   #owes = 0
   readonly #calledOffIds: string[] = []
 
-  constructor(sql: Sql, duty: string, steps: Steps, scope: Scope, logger: Logger) {
+  constructor(sql: Sql, duty: string, steps: DutySteps, scope: Scope, logger: Logger) {
     this.#sql = sql
     this.#duty = duty
     this.#steps = steps
@@ -108,7 +107,7 @@ class Sweep {
     if (ids.length === 0) return
     const fault = await this.#fault(ids)
     if (fault === null) return
-    if (ids.length === 1) return this.#setAside(ids[0]!, fault)
+    if (ids.length === 1) return this.#quarantine(ids[0]!, fault)
     const middle = Math.ceil(ids.length / 2)
     await this.#halve(ids.slice(0, middle))
     await this.#halve(ids.slice(middle))
@@ -142,21 +141,21 @@ class Sweep {
     }
   }
 
-  async #setAside(id: string, fault: Error): Promise<void> {
+  async #quarantine(id: string, fault: Error): Promise<void> {
     this.#seen++
     this.#errors++
     const error = fault.message.slice(0, 1000)
-    const aside = await (this.#steps.setAside?.(id, error) ?? this.#setExecutionAside(id, error))
-    if (aside === null) return
-    const { subject, retryInMs, failureCount } = aside
+    const quarantined = await (this.#steps.quarantine?.(id, error) ?? this.#quarantineExecution(id, error))
+    if (quarantined === null) return
+    const { subject, retryInMs, failureCount } = quarantined
     this.#logger.error(
       `duty ${this.#duty} cannot process ${subject}: ${fault.message}. ` +
         `The row is quarantined and retried in ${retryInMs} ms (failure ${failureCount})`,
     )
   }
 
-  async #setExecutionAside(id: string, error: string): Promise<SetAside | null> {
-    const [row] = await this.#sql.query(setAside, { duty: this.#duty, subject_id: id, error })
+  async #quarantineExecution(id: string, error: string): Promise<Quarantined | null> {
+    const [row] = await this.#sql.query(quarantine, { duty: this.#duty, subject_id: id, error })
     if (row === undefined) return null
     const execution = `execution ${formatExecutionId(row.partition_key, id)}, attempt ${row.attempt_index}`
     const subject = row.timeout === null ? execution : `${execution}, timeout behaviour ${row.timeout}`
@@ -164,9 +163,9 @@ class Sweep {
   }
 }
 
-// From ten seconds, doubled with each failure, to an hour. An execution that is gone meanwhile is not set aside. What the
-// deadline of its suspension would have done is told where there is one.
-const setAside = statement({
+// From ten seconds, doubled with each failure, to an hour. An execution that no longer exists is not quarantined. The answer
+// has the timeout behaviour of its suspension, if there is one.
+const quarantine = statement({
   name: 'duty.set-aside',
   params: { duty: 'text', subject_id: 'uuid', error: 'text' },
   row: { partition_key: 'int2', attempt_index: 'int4', timeout: 'text?', failure_count: 'int4', retry_in_ms: 'int8' },

@@ -13,18 +13,18 @@ import type { Arrival } from './admit.ts'
 import { answeredBy } from '../../transition/wake.ts'
 import { factOf } from './fact.ts'
 import type { Incoming, SignalResult } from './incoming.ts'
-import type { Before, FoundTarget } from './look.ts'
+import type { Before, FoundTarget } from './read-locked.ts'
 import type { SignalRecord } from './record.ts'
 
-export interface Judgement {
+export interface Evaluation {
   /** In the order of the arrivals. */
   readonly answers: readonly (SignalResult | EngineError)[]
   readonly records: readonly SignalRecord[]
   /** The suspension as it was found, if there is one and signals were held against its condition. */
-  readonly judged: JudgedSuspension | null
+  readonly judged: EvaluatedSuspension | null
 }
 
-export interface JudgedSuspension {
+export interface EvaluatedSuspension {
   readonly suspension: OpenSuspension
   readonly verdict: Verdict
   /** The keys of the waitpoints through which the signals of the verdict came. */
@@ -34,7 +34,7 @@ export interface JudgedSuspension {
   readonly at: number
 }
 
-export function judge(arrivals: readonly Arrival[], before: Before): Judgement {
+export function evaluateSignals(arrivals: readonly Arrival[], before: Before): Evaluation {
   const mailbox = new Mailbox(before, receivedBy(arrivals, before))
   const answers = arrivals.map((arrival) => mailbox.take(arrival))
   return { answers, records: mailbox.records(), judged: mailbox.judged }
@@ -67,7 +67,7 @@ class Mailbox {
   #count: number
   /** Undefined when there is none, and from the signal on that satisfies it. */
   #open: OpenSuspension | undefined
-  judged: JudgedSuspension | null = null
+  judged: EvaluatedSuspension | null = null
 
   /** Without what was received nothing satisfies the condition. */
   constructor({ suspension, receivedCount, waitpointCounts, mostSignals }: Before, received: Received | null) {

@@ -147,7 +147,7 @@ where e.parent_id = i.parent_id and e.partition_key = i.partition_key
 })
 
 /** In this order, in one round trip. Most wait only for what is yet to come, and then no facts are asked for. */
-export function lookCalls(items: readonly NewSuspension[]): readonly Call[] {
+export function readCalls(items: readonly NewSuspension[]): readonly Call[] {
   const look = [lockSetCall(items.map((item) => item.uuid)), call(lookStatement, fenceValues(items))]
   return items.some(asksForFacts) ? [...look, ...factCalls(items)] : look
 }
@@ -170,11 +170,11 @@ function asksForSignals({ condition, bindings, keepsWaitpoints }: NewSuspension)
 }
 
 /** What the calls found. */
-export interface Looked {
+export interface LockedRows {
   /** By the execution's uuid. */
   readonly locked: ReadonlySet<string>
   /** By the place of the request in its set, from 1. */
-  readonly found: ReadonlyMap<number, LookedRow>
+  readonly found: ReadonlyMap<number, LockedRow>
   readonly pending: ReadonlyMap<string, PendingRow>
   readonly signals: ReadonlyMap<string, readonly EarlySignalRow[]>
   readonly children: ReadonlyMap<string, readonly ChildRow[]>
@@ -182,13 +182,13 @@ export interface Looked {
 
 type LookedRows = [
   readonly { readonly execution_id: string }[],
-  readonly LookedRow[],
+  readonly LockedRow[],
   (readonly PendingRow[])?,
   (readonly EarlySignalRow[])?,
   (readonly ChildRow[])?,
 ]
 
-export function lookedIn(rows: RowsOf<readonly Call[]>): Looked {
+export function lockedRowsOf(rows: RowsOf<readonly Call[]>): LockedRows {
   const [locked, found, pending = [], signals = [], children = []] = rows as unknown as LookedRows
   return {
     locked: new Set(locked.map((row) => row.execution_id)),
@@ -199,7 +199,7 @@ export function lookedIn(rows: RowsOf<readonly Call[]>): Looked {
   }
 }
 
-export type LookedRow = RowOf<typeof lookStatement.row>
+export type LockedRow = RowOf<typeof lookStatement.row>
 export type PendingRow = RowOf<typeof pendingStatement.row>
 export type EarlySignalRow = RowOf<typeof earlySignals.row>
 export type ChildRow = RowOf<typeof childStatement.row>

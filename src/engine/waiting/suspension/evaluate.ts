@@ -6,16 +6,16 @@ import { formatExecutionId, formatWaitpointId } from '../../../model/id.ts'
 import type { CloseReason } from '../../../model/suspension.ts'
 import { asOwnAnswer } from '../../kernel/failure.ts'
 import { lostLease } from '../../transition/fenced-answer.ts'
-import { held } from '../../kernel/merge.ts'
+import { rowLocked } from '../../kernel/merge.ts'
 import type { SigningKeys } from '../../signing-key/keys.ts'
 import { isStored } from '../../signing-key/stored-key.ts'
 import { factOf } from './facts.ts'
-import type { ChildRow, EarlySignalRow, Looked, LookedRow, PendingRow } from './look.ts'
+import type { ChildRow, EarlySignalRow, LockedRows, LockedRow, PendingRow } from './read-locked.ts'
 import { answeredBy } from '../../transition/wake.ts'
 import { checkKeys, waitpointNotFound, type CheckedBinding, type NewSuspension } from './request.ts'
 
 /** A waitpoint as the suspension has it. */
-export interface Door {
+export interface SuspensionWaitpoint {
   readonly uuid: string
   readonly key: string
   readonly kid: string
@@ -25,20 +25,20 @@ export interface Door {
   readonly requiredNames: readonly string[]
 }
 
-export interface ClosingDoor {
+export interface ClosingWaitpoint {
   readonly uuid: string
   readonly reason: Extract<CloseReason, 'resumed' | 'proactive_close'>
 }
 
-export type Decision = Decided | EngineError | typeof held
+export type SuspendDecision = Decided | EngineError | typeof rowLocked
 
-export type Decided = Repeated | Stopped | Judged
+export type Decided = Repeated | Stopped | NewlySuspended
 
 /** The holder's own call came before; the record of its suspension has what it heard. */
 export interface Repeated {
   readonly kind: 'repeat'
   readonly item: NewSuspension
-  readonly row: LookedRow
+  readonly row: LockedRow
   readonly isAtOnce: boolean
 }
 
@@ -46,16 +46,16 @@ export interface Repeated {
 export interface Stopped {
   readonly kind: 'stop'
   readonly item: NewSuspension
-  readonly row: LookedRow
+  readonly row: LockedRow
 }
 
-export interface Judged {
+export interface NewlySuspended {
   readonly kind: 'suspend'
   readonly item: NewSuspension
-  readonly row: LookedRow
-  readonly doors: readonly Door[]
+  readonly row: LockedRow
+  readonly doors: readonly SuspensionWaitpoint[]
   /** Waitpoints from before that come to an end: kept by an earlier suspension and not taken up, or over with this one at once. */
-  readonly closing: readonly ClosingDoor[]
+  readonly closing: readonly ClosingWaitpoint[]
   readonly timeoutAt: number | null
   /** The signals by which it was judged. */
   readonly signals: readonly EarlySignalRow[]
@@ -65,12 +65,12 @@ export interface Judged {
 }
 
 /** Of the signals that satisfy it; none where nothing does. */
-export function numbersTakenBy({ signals, verdict }: Judged): number[] {
+export function numbersTakenBy({ signals, verdict }: NewlySuspended): number[] {
   const ids = new Set(verdict.signals)
   return signals.filter((signal) => ids.has(signal.signal_id)).map((signal) => signal.signal_no)
 }
 
-export interface Judging {
+export interface EvaluateOptions {
   /** One whose condition holds at once is not parked. */
   readonly keepsLease: boolean
   /** They open what signs the waitpoints, or these are refused. */
@@ -79,22 +79,22 @@ export interface Judging {
   readonly isAlone: boolean
 }
 
-export function judge(
+export function evaluateSuspensions(
   items: readonly NewSuspension[],
-  looked: Looked,
-  { keepsLease, keys, isAlone }: Judging,
-): Decision[] {
+  looked: LockedRows,
+  { keepsLease, keys, isAlone }: EvaluateOptions,
+): SuspendDecision[] {
   return items.map((item, index) => {
     const row = looked.found.get(index + 1)
     const { executionId, uuid } = item
     if (row === undefined) {
       return new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
     }
-    if (!looked.locked.has(uuid)) return held
+    if (!looked.locked.has(uuid)) return rowLocked
     const isAtOnce = row.last_was_at_once
     if (isRepeat(item, row)) return { kind: 'repeat', item, row, isAtOnce }
     // The lease seems to have run out; a renewal may be under way.
-    if (!row.is_held && row.is_last_holder && row.public_state === 'active' && !isAlone) return held
+    if (!row.is_held && row.is_last_holder && row.public_state === 'active' && !isAlone) return rowLocked
     if (!row.is_held) return refused(item, row)
     try {
       const judged = suspensionOf(item, row, looked, keepsLease, keys)
@@ -107,12 +107,12 @@ export function judge(
 }
 
 // By the key and the holder; or by the id that this process minted, when its own reply was lost.
-function isRepeat({ suspensionId, idempotencyKey }: NewSuspension, row: LookedRow): boolean {
+function isRepeat({ suspensionId, idempotencyKey }: NewSuspension, row: LockedRow): boolean {
   if (row.last_suspension_id === suspensionId) return true
   return row.last_is_ours && idempotencyKey !== null && row.last_key === idempotencyKey
 }
 
-function refused(item: NewSuspension, row: LookedRow): EngineError {
+function refused(item: NewSuspension, row: LockedRow): EngineError {
   if (!row.is_last_holder || row.public_state !== 'suspended') return lostLease(item, row)
   const { executionId, leaseEpoch } = item
   const sentence = `execution ${executionId} was already suspended with this lease; stop working on it, or repeat the call with its idempotency key`
@@ -121,11 +121,11 @@ function refused(item: NewSuspension, row: LookedRow): EngineError {
 
 function suspensionOf(
   item: NewSuspension,
-  row: LookedRow,
-  looked: Looked,
+  row: LockedRow,
+  looked: LockedRows,
   keepsLease: boolean,
   keys: SigningKeys,
-): Judged {
+): NewlySuspended {
   const kept = new Map(keptOf(item, looked.pending).map((found) => [found.waitpoint_key, found.waitpoint_id]))
   const doors = item.bindings.map((binding) => {
     const uuid = binding.key === null ? undefined : kept.get(binding.key)
@@ -147,7 +147,7 @@ function suspensionOf(
   })
   const isAtOnce = keepsLease && verdict.satisfied
   const isOver = isAtOnce ? overAtOnce(item, verdict, signals) : () => false
-  const closing: ClosingDoor[] = [
+  const closing: ClosingWaitpoint[] = [
     ...keptOf(item, looked.pending).flatMap(({ waitpoint_id: uuid }) =>
       ids.has(uuid) ? [] : [{ uuid, reason: 'proactive_close' as const }],
     ),
@@ -159,7 +159,7 @@ function suspensionOf(
 /** Fresh ones were never seen by anybody, and do not come into being. */
 function overAtOnce({ keepsWaitpoints }: NewSuspension, verdict: Verdict, signals: readonly EarlySignalRow[]) {
   const answered = new Set(answeredBy(verdict, signals.map(factOf)))
-  return ({ key, isFresh }: Door): boolean => !isFresh && (!keepsWaitpoints || answered.has(key))
+  return ({ key, isFresh }: SuspensionWaitpoint): boolean => !isFresh && (!keepsWaitpoints || answered.has(key))
 }
 
 /** What earlier suspensions made and kept; nothing where this one does not take it up. */
@@ -172,11 +172,11 @@ function keptOf({ uuid, keepsWaitpoints }: NewSuspension, pending: ReadonlyMap<s
 
 function doorOf(
   { condition, partition, uuid: executionUuid }: NewSuspension,
-  row: LookedRow,
+  row: LockedRow,
   { uuid, key }: CheckedBinding,
   pending: ReadonlyMap<string, PendingRow>,
   keys: SigningKeys,
-): Door {
+): SuspensionWaitpoint {
   if (key !== null) {
     if (isStored(row)) keys.open(row)
     const requiredNames = requiredSignalNames(condition, key)

@@ -3,7 +3,7 @@
 import { call } from '../../../sql/sql.ts'
 import { statement } from '../../../sql/statement.ts'
 import { waitingAt } from '../../transition/untaken-signals.ts'
-import type { Judged } from './judge.ts'
+import type { NewlySuspended } from './evaluate.ts'
 
 const openStatement = statement({
   name: 'suspension.open-doors',
@@ -66,7 +66,7 @@ from unnest($1::uuid[], $2::uuid[], $3::int8[], $4::text[]) as i (waitpoint_id, 
 where p.waitpoint_id = any (array[i.waitpoint_id])`,
 })
 
-export function openDoorsCall(parked: readonly Judged[]) {
+export function openWaitpointsCall(parked: readonly NewlySuspended[]) {
   const doors = parked.flatMap(({ item, row, doors: own }) => own.map((door) => ({ item, row, door })))
   return call(openStatement, {
     waitpoint_ids: doors.map(({ door }) => door.uuid),
@@ -81,7 +81,7 @@ export function openDoorsCall(parked: readonly Judged[]) {
   })
 }
 
-export function closeDoorsCall(judged: readonly Judged[]) {
+export function closeWaitpointsCall(judged: readonly NewlySuspended[]) {
   const doors = judged.flatMap(({ item, row, closing }) => closing.map((door) => ({ item, row, door })))
   return call(closeStatement, {
     waitpoint_ids: doors.map(({ door }) => door.uuid),
