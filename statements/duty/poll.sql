@@ -1,7 +1,7 @@
 -- Made by `npm run sql`; do not edit.
 -- duty.poll
 -- src/engine/duties/poll-duties.ts: poll
--- 168 lines, 8 CTEs
+-- 123 lines, 8 CTEs
 --
 -- parameters:
 --   $1 supervisor_filter text
@@ -65,96 +65,51 @@ watched as materialized (
 earliest as materialized (
   select w.*,
     case w.duty
-      when 'delayed-promoter' then (
-        select t.delay_until_ms
-        from flowfabric.ff_exec_core t
+      when 'delayed-promoter' then (select t.delay_until_ms from flowfabric.ff_exec_core t
         where t.delay_until_ms > 0 and t.delay_until_ms > w.after_ms and t.delay_until_ms <= w.until_ms
-        order by t.delay_until_ms
-        limit 1)
-      when 'lease-expiry' then (
-        select t.expires_at_ms
-        from flowfabric.ff_lease t
+        order by t.delay_until_ms limit 1)
+      when 'lease-expiry' then (select t.expires_at_ms from flowfabric.ff_lease t
         where t.expires_at_ms > 0 and t.expires_at_ms > w.after_ms and t.expires_at_ms <= w.until_ms
-        order by t.expires_at_ms
-        limit 1)
-      when 'attempt-timeout' then (
-        select t.attempt_deadline_at_ms
-        from flowfabric.ff_exec_core t
+        order by t.expires_at_ms limit 1)
+      when 'attempt-timeout' then (select t.attempt_deadline_at_ms from flowfabric.ff_exec_core t
         where t.attempt_deadline_at_ms > 0 and t.attempt_deadline_at_ms > w.after_ms and t.attempt_deadline_at_ms <= w.until_ms
-        order by t.attempt_deadline_at_ms
-        limit 1)
-      when 'execution-deadline' then (
-        select t.deadline_at_ms
-        from flowfabric.ff_exec_core t
+        order by t.attempt_deadline_at_ms limit 1)
+      when 'execution-deadline' then (select t.deadline_at_ms from flowfabric.ff_exec_core t
         where t.deadline_at_ms > 0 and t.deadline_at_ms > w.after_ms and t.deadline_at_ms <= w.until_ms
-        order by t.deadline_at_ms
-        limit 1)
-      when 'cancel-deadline' then (
-        select t.cancel_deadline_at_ms
-        from flowfabric.ff_exec_core t
+        order by t.deadline_at_ms limit 1)
+      when 'cancel-deadline' then (select t.cancel_deadline_at_ms from flowfabric.ff_exec_core t
         where t.cancel_deadline_at_ms > 0 and t.cancel_deadline_at_ms > w.after_ms and t.cancel_deadline_at_ms <= w.until_ms
-        order by t.cancel_deadline_at_ms
-        limit 1)
-      when 'dispatch' then case when not w.is_early then (
-        select t.created_at_ms
-        from flowfabric.ff_dispatch t
+        order by t.cancel_deadline_at_ms limit 1)
+      when 'dispatch' then case when not w.is_early then (select t.created_at_ms from flowfabric.ff_dispatch t
         where t.created_at_ms > 0 and t.created_at_ms > w.after_ms and t.created_at_ms <= w.until_ms
-        order by t.created_at_ms
-        limit 1) end
-      when 'cancel-backlog' then case when not w.is_early then (
-        select t.created_at_ms
-        from flowfabric.ff_cancel_backlog t
+        order by t.created_at_ms limit 1) end
+      when 'cancel-backlog' then case when not w.is_early then (select t.created_at_ms from flowfabric.ff_cancel_backlog t
         where t.created_at_ms > 0 and t.created_at_ms > w.after_ms and t.created_at_ms <= w.until_ms
-        order by t.created_at_ms
-        limit 1) end
-      when 'suspension-timeout' then (
-        select t.timeout_at_ms
-        from flowfabric.ff_suspension_current t
+        order by t.created_at_ms limit 1) end
+      when 'suspension-timeout' then (select t.timeout_at_ms from flowfabric.ff_suspension_current t
         where t.timeout_at_ms > 0 and t.timeout_at_ms > w.after_ms and t.timeout_at_ms <= w.until_ms
-        order by t.timeout_at_ms
-        limit 1)
-      when 'suspension-wake' then (
-        select t.wake_at_ms
-        from flowfabric.ff_suspension_current t
+        order by t.timeout_at_ms limit 1)
+      when 'suspension-wake' then (select t.wake_at_ms from flowfabric.ff_suspension_current t
         where t.wake_at_ms > 0 and t.wake_at_ms > w.after_ms and t.wake_at_ms <= w.until_ms
-        order by t.wake_at_ms
-        limit 1)
-      when 'schedule-fire' then (
-        select t.next_fire_at_ms
-        from flowfabric.ff_schedule t
+        order by t.wake_at_ms limit 1)
+      when 'schedule-fire' then (select t.next_fire_at_ms from flowfabric.ff_schedule t
         where t.next_fire_at_ms > 0 and t.next_fire_at_ms > w.after_ms and t.next_fire_at_ms <= w.until_ms
-        order by t.next_fire_at_ms
-        limit 1)
-      when 'waitpoint-expiry' then case when not w.is_early then (
-        select t.expires_at_ms
-        from flowfabric.ff_waitpoint_pending t
+        order by t.next_fire_at_ms limit 1)
+      when 'waitpoint-expiry' then case when not w.is_early then (select t.expires_at_ms from flowfabric.ff_waitpoint_pending t
         where t.expires_at_ms > 0 and t.expires_at_ms > w.after_ms and t.expires_at_ms <= w.until_ms
-        order by t.expires_at_ms
-        limit 1) end
-      when 'grant-expiry' then case when not w.is_early then (
-        select t.expires_at_ms
-        from flowfabric.ff_grant t
+        order by t.expires_at_ms limit 1) end
+      when 'grant-expiry' then case when not w.is_early then (select t.expires_at_ms from flowfabric.ff_grant t
         where t.expires_at_ms > 0 and t.expires_at_ms > w.after_ms and t.expires_at_ms <= w.until_ms
-        order by t.expires_at_ms
-        limit 1) end
-      when 'key-expiry' then case when not w.is_early then (
-        select t.expires_at_ms
-        from flowfabric.ff_idempotency_key t
+        order by t.expires_at_ms limit 1) end
+      when 'key-expiry' then case when not w.is_early then (select t.expires_at_ms from flowfabric.ff_idempotency_key t
         where t.expires_at_ms > 0 and t.expires_at_ms > w.after_ms and t.expires_at_ms <= w.until_ms
-        order by t.expires_at_ms
-        limit 1) end
-      when 'signing-key-expiry' then case when not w.is_early then (
-        select t.expires_at_ms
-        from flowfabric.ff_waitpoint_hmac t
+        order by t.expires_at_ms limit 1) end
+      when 'signing-key-expiry' then case when not w.is_early then (select t.expires_at_ms from flowfabric.ff_waitpoint_hmac t
         where t.expires_at_ms > 0 and t.expires_at_ms > w.after_ms and t.expires_at_ms <= w.until_ms and t.secret is not null
-        order by t.expires_at_ms
-        limit 1) end
-      when 'worker-expiry' then case when not w.is_early then (
-        select t.expires_at_ms
-        from flowfabric.ff_worker t
+        order by t.expires_at_ms limit 1) end
+      when 'worker-expiry' then case when not w.is_early then (select t.expires_at_ms from flowfabric.ff_worker t
         where t.expires_at_ms > 0 and t.expires_at_ms > w.after_ms and t.expires_at_ms <= w.until_ms
-        order by t.expires_at_ms
-        limit 1) end
+        order by t.expires_at_ms limit 1) end
       else case when not w.is_early then 0 end
     end as due_at_ms
   from watched w

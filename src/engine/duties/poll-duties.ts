@@ -38,12 +38,10 @@ on conflict do nothing`,
 /** The earliest row of a duty between `after_ms` and `until_ms`. An index of expiries holds those above zero. */
 function earliest({ column: timer, where, isPrompt }: Watch): string {
   const [table, column] = timer.split('.')
-  const read = `(
-      select t.${column}
-      from flowfabric.${table} t
-      where t.${column} > 0 and t.${column} > w.after_ms and t.${column} <= w.until_ms${where === undefined ? '' : ` and t.${where}`}
-      order by t.${column}
-      limit 1)`
+  // Short, because there is one for each duty.
+  const read = `(select t.${column} from flowfabric.${table} t
+        where t.${column} > 0 and t.${column} > w.after_ms and t.${column} <= w.until_ms${where === undefined ? '' : ` and t.${where}`}
+        order by t.${column} limit 1)`
   return isPrompt ? read : `case when not w.is_early then ${read} end`
 }
 
