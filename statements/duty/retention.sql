@@ -1,7 +1,7 @@
 -- Made by `npm run sql`; do not edit.
 -- duty.retention
--- src/engine/duties/retention.ts: retire
--- 185 lines, 24 CTEs
+-- src/engine/duties/retention.ts: lock
+-- 85 lines, 5 CTEs
 --
 -- parameters:
 --   $1 batch int8
@@ -12,10 +12,13 @@
 --   $6 kept_for_ms int8
 -- columns:
 --   seen int8
---   processed int8
---   ready_queue_ids int4[]
---   owes int4
---   called_off_ids uuid[]
+--   execution_id uuid or null
+--   partition_key int2 or null
+--   namespace text or null
+--   flow_id uuid or null
+--   parent_id uuid or null
+--   schedule_id uuid or null
+--   idempotency_key text or null
 
 -- from src/engine/kernel/candidate.ts: candidates
 with candidate as materialized (
@@ -91,8 +94,7 @@ looked as materialized (
 ),
 -- end of lockedExecutions
 past as materialized (
-  select e.execution_id, e.partition_key, e.namespace, e.flow_id, n.idempotency_key,
-    array['00000000-0000-0000-0000-000000000000', e.flow_id, e.parent_id, e.schedule_id]::uuid[] as key_scopes
+  select e.execution_id, e.partition_key, e.namespace, e.flow_id, e.parent_id, e.schedule_id, n.idempotency_key
   from looked e
   join flowfabric.ff_exec_input n on n.partition_key = any (array[e.partition_key]) and n.execution_id = any (array[e.execution_id])
   where e.terminal_at_ms < flowfabric.ff_now_ms() - $6
@@ -111,110 +113,7 @@ past as materialized (
           from flowfabric.ff_exec_input n
           where n.partition_key = any (array[e.partition_key]) and n.execution_id = any (array[e.execution_id])))
     ) > flowfabric.ff_now_ms() is not true
-),
-core as (
-  delete from flowfabric.ff_exec_core e
-  using past p
-  where e.execution_id = any (array[p.execution_id])
-),
-cold as (
-  delete from flowfabric.ff_exec_input n
-  using past p
-  where n.partition_key = any (array[p.partition_key]) and n.execution_id = any (array[p.execution_id])
-),
-result as (
-  delete from flowfabric.ff_exec_result r
-  using past p
-  where r.execution_id = any (array[p.execution_id])
-),
-tag as (
-  delete from flowfabric.ff_exec_tag t
-  using past p
-  where t.execution_id = any (array[p.execution_id])
-),
-attempt as (
-  delete from flowfabric.ff_attempt a
-  using past p
-  where a.execution_id = any (array[p.execution_id])
-),
-progress as (
-  delete from flowfabric.ff_progress g
-  using past p
-  where g.execution_id = any (array[p.execution_id])
-),
-request as (
-  delete from flowfabric.ff_request r
-  using past p
-  where r.execution_id = any (array[p.execution_id])
-),
-grants as (
-  delete from flowfabric.ff_grant g
-  using past p
-  where g.execution_id = any (array[p.execution_id])
-),
-step as (
-  delete from flowfabric.ff_step s
-  using past p
-  where s.execution_id = any (array[p.execution_id])
-),
-suspension as (
-  delete from flowfabric.ff_suspension_current s
-  using past p
-  where s.execution_id = any (array[p.execution_id])
-),
-waitpoint as (
-  delete from flowfabric.ff_waitpoint_pending w
-  using past p
-  where w.execution_id = any (array[p.execution_id])
-),
-signal as (
-  delete from flowfabric.ff_signal g
-  using past p
-  where g.execution_id = any (array[p.execution_id])
-),
-member as (
-  delete from flowfabric.ff_flow_member m
-  using past p
-  where m.flow_id = any (array[p.flow_id]) and m.execution_id = any (array[p.execution_id])
-),
-inbound as (
-  delete from flowfabric.ff_edge x
-  using past p
-  where p.flow_id is not null and x.downstream_id = any (array[p.execution_id])
-),
-outbound as (
-  delete from flowfabric.ff_edge x
-  using past p
-  where p.flow_id is not null and x.upstream_id = any (array[p.execution_id])
-),
-edge_group as (
-  delete from flowfabric.ff_edge_group g
-  using past p
-  where p.flow_id is not null and g.downstream_id = any (array[p.execution_id])
-),
-cancel as (
-  delete from flowfabric.ff_cancel_backlog b
-  using past p
-  where b.execution_id = any (array[p.execution_id])
-),
-key as (
-  delete from flowfabric.ff_idempotency_key k
-  using past p
-  where k.namespace = any (array[p.namespace]) and k.scope_id = any (p.key_scopes)
-    and k.idempotency_key = any (array[p.idempotency_key])
-    and k.execution_id = p.execution_id
-),
--- from src/engine/kernel/candidate.ts: takenUp
-taken_up as (
-  delete from flowfabric.ff_set_aside s
-  where s.duty = 'retention'
-    and (s.subject_id in (select execution_id from past)
-      or s.retry_at_ms < flowfabric.ff_now_ms() - 3600000)
 )
--- end of takenUp
--- from src/engine/kernel/candidate.ts: sweptOwing
-select (select count(*) from candidate) as seen,
-  (select count(*) from past) as processed,
-  coalesce(null, '{}'::int4[]) as ready_queue_ids,
-  0 as owes, '{}'::uuid[] as called_off_ids
--- end of sweptOwing
+select c.seen, p.*
+from (select count(*) as seen from candidate) c
+left join past p on true

@@ -26,8 +26,6 @@ const larger: Readonly<Record<string, Size>> = {
   'duty.dispatch': { lines: 776, ctes: 57 },
   'duty.execution-deadline': { lines: 262, ctes: 23 },
   'duty.lease-expiry': { lines: 335, ctes: 26 },
-  'duty.poll': { lines: 168, ctes: 8 },
-  'duty.retention': { lines: 185, ctes: 24 },
   'duty.suspension-timeout': { lines: 304, ctes: 26 },
   'execution.cancel': { lines: 257, ctes: 22 },
   'execution.cancel-held': { lines: 198, ctes: 16 },
