@@ -38,7 +38,7 @@ async function work(place: string, victim: string | undefined): Promise<void> {
   })
   // The table is all that the demo prints.
   const ff = await connect(`file:${join(place, 'database')}`, { logger: false })
-  const worker = ff.worker({ tasks: [book], leaseTtl: '2s', reconcilers: { intervals: { 'lease-expiry': '100ms' } } })
+  const worker = ff.worker({ tasks: [book], leaseTtl: '2s', duties: { intervals: { 'lease-expiry': '100ms' } } })
   await worker.start()
   // Every process submits it: the key makes it one.
   const run = await ff.submit(book, { seats: 2 }, { idempotencyKey: 'order 4711' })

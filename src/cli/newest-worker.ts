@@ -17,7 +17,7 @@ export class NewestWorker {
 
   async run(tasks: readonly Task[]): Promise<void> {
     if (tasks.length === 0) return
-    const quiet = { handleSignals: false, reconcilers: false } as const
+    const quiet = { handleSignals: false, duties: false } as const
     const options = { name: 'dev', ...quiet, unawaited: 'fail', logger: this.#logger } as const
     const next = this.#ff.worker({ tasks, ...options })
     const before = this.#current

@@ -21,7 +21,7 @@ import type { UserWithin } from './within.ts'
 /** What `ff.worker` takes besides what a worker does. */
 export interface WorkOptions extends WorkerOptions {
   /** Runs a supervisor beside it, as `supervise` does; false: somebody else does. */
-  readonly reconcilers?: boolean | SuperviseOptions
+  readonly duties?: boolean | SuperviseOptions
 }
 
 export interface Health {

@@ -31,9 +31,9 @@ export function holdServer({ client, codec = jsonCodec, logger, telemetry }: Hel
   }
   const close = (): Promise<void> => (closing ??= end())
   const worker = (given: WorkOptions): Worker => {
-    refuseUnknownFields('worker', given, [...workerOptionNames, 'reconcilers'])
-    const { reconcilers = false, ...options } = given
-    if (reconcilers !== false) throw localOnly('reconcilers', 'the server runs them')
+    refuseUnknownFields('worker', given, [...workerOptionNames, 'duties'])
+    const { duties = false, ...options } = given
+    if (duties !== false) throw localOnly('duties', 'the server runs them')
     const onStop = (): void => void workers.delete(made)
     const own = { ...defined(options), logger: loggerOf(options.logger, logger) }
     const made = new Worker(own, { engine, codec, telemetry, overHttp: true, onStop })

@@ -31,10 +31,10 @@ interface WorkerDeps {
 
 export function makeWorker(around: WorkerDeps, options: WorkOptions): Worker {
   const { sql, engine, codec, telemetry, supervise, onCalledOff, onStopped } = around
-  refuseUnknownFields('worker', options, [...workerOptionNames, 'reconcilers'])
-  const { reconcilers = true, ...rest } = options
-  if (typeof reconcilers !== 'boolean' && (typeof reconcilers !== 'object' || reconcilers === null)) {
-    throw refusal('invalid_input', 'reconcilers', show(reconcilers), 'true, false or the options of a supervisor')
+  refuseUnknownFields('worker', options, [...workerOptionNames, 'duties'])
+  const { duties = true, ...rest } = options
+  if (typeof duties !== 'boolean' && (typeof duties !== 'object' || duties === null)) {
+    throw refusal('invalid_input', 'duties', show(duties), 'true, false or the options of a supervisor')
   }
   const logger = loggerOf(options.logger, around.logger)
   const leaseTtl = sql.kind === 'embedded' ? limits.defaultEmbeddedLeaseTtlMs : limits.defaultLeaseTtlMs
@@ -48,8 +48,8 @@ export function makeWorker(around: WorkerDeps, options: WorkOptions): Worker {
       onCalledOff,
       checkSchema: () => migrate(sql, migrations, { mode: 'check', codeVersion }).catch(throwInOurWords),
       onStart: () => {
-        if (reconcilers === false) return
-        supervisor = supervise({ logger, ...(reconcilers === true ? {} : reconcilers) })
+        if (duties === false) return
+        supervisor = supervise({ logger, ...(duties === true ? {} : duties) })
       },
       onStop: async () => {
         await supervisor?.stop()

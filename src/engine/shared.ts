@@ -41,7 +41,7 @@ import { heartbeatOperation } from './worker/heartbeat.ts'
 
 export interface EngineOptions {
   readonly signing?: SigningKeysOptions
-  /** False: what endings owe others is left to the reconcilers. */
+  /** False: what endings owe others is left to the duties. */
   readonly dispatch?: boolean
 }
 

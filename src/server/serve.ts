@@ -44,7 +44,7 @@ export interface ServeOptions extends Omit<AppOptions, 'authenticate'> {
    */
   readonly keys?: boolean
   /** Runs the background duties; false: somebody else does. */
-  readonly reconcilers?: boolean | SuperviseOptions
+  readonly duties?: boolean | SuperviseOptions
 }
 
 export interface RunningServer extends AsyncDisposable {
@@ -75,7 +75,7 @@ export interface RunningServer extends AsyncDisposable {
  */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   refuseUnknownFields('serve', options, optionNames)
-  const { ff: given, url, host = '127.0.0.1', port = 7070, keys, reconcilers = true, ...rest } = options
+  const { ff: given, url, host = '127.0.0.1', port = 7070, keys, duties = true, ...rest } = options
   if (given !== undefined && url !== undefined) throw eitherOf('serve was given both ff and url')
   const logger = loggerOf(rest.logger)
   const ff = given ?? (await open(url, logger))
@@ -95,7 +95,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     answerBrokenRequests(listening)
     listening.listen(port, host)
     await once(listening, 'listening')
-    const supervisor = reconcilers === false ? null : supervise(ff, metrics, reconcilers === true ? {} : reconcilers)
+    const supervisor = duties === false ? null : supervise(ff, metrics, duties === true ? {} : duties)
     const { port: found } = listening.address() as AddressInfo
     let stopped: Promise<{ cut: number }> | null = null
     const stop = (graceMs = 10_000): Promise<{ cut: number }> => (stopped ??= end(graceMs))
@@ -148,7 +148,7 @@ const optionNames = [
   'host',
   'port',
   'keys',
-  'reconcilers',
+  'duties',
   'rateLimit',
   'basePath',
   'cors',

@@ -75,7 +75,7 @@ test.each([
   [['serve', '--keep-endings', 'soon'], {}, '--keep-endings is'],
   [['serve', '--keep-log', '-1d'], {}, '--keep-log is'],
   [['serve', '--drain', 'x'], {}, '--drain is'],
-  [['serve', '--no-reconcilers', '--keep-log', '7d'], {}, 'leave out --no-reconcilers'],
+  [['serve', '--no-duties', '--keep-log', '7d'], {}, 'leave out --no-duties'],
 ])('%j with %j is refused before anything is opened, and ends with 2', async (argv, env, sentence) => {
   const { code, err } = await refused(argv, env)
   expect(err).toContain(sentence)

@@ -66,7 +66,7 @@ test.each([
   ],
   [['migrate', '--check', '--url', 'http://h'], 'use --url postgres://... or file:./directory'],
   [['doctor', '--url', 'http://h'], 'doctor needs a direct database connection, but http://h is a server'],
-  [['serve', '--no-reconcilers', '--keep-log', '1d'], 'which --no-reconcilers switches off'],
+  [['serve', '--no-duties', '--keep-log', '1d'], 'which --no-duties switches off'],
   [['dev', '/no/such/tasks.ts'], '/no/such/tasks.ts cannot be read: ENOENT'],
   [['list', '--url', 'mysql://u:secret@h/d'], 'the URL is "mysql://u:***@h/d"; give one of postgres://'],
 ])('%j is refused in a sentence, and ends with 2', async (argv, sentence) => {

@@ -71,7 +71,7 @@ test('what needs the database itself is refused over HTTP, and says what to do',
   const refused = async (act: () => unknown) => refusal('unsupported', (async () => act())())
   expect((await refused(() => ff.within({ query: async () => ({ rows: [] }) }))).message).toContain('postgres://')
   expect((await refused(() => ff.supervise())).message).toContain('the server')
-  expect((await refused(() => ff.worker({ tasks: [anything], reconcilers: true }))).message).toContain('the server')
+  expect((await refused(() => ff.worker({ tasks: [anything], duties: true }))).message).toContain('the server')
 })
 
 test.each(['migrate', 'schema', 'listenUrl', 'prepare', 'poolSize', 'signing'])(

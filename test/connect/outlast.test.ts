@@ -21,7 +21,7 @@ async function start(kind: 'postgres' | 'http') {
 }
 
 async function work(direct: FlowFabric): Promise<void> {
-  const worker = direct.worker({ tasks: [one], reconcilers: false })
+  const worker = direct.worker({ tasks: [one], duties: false })
   await worker.start()
   onTestFinished(() => worker.stop())
 }

@@ -18,7 +18,7 @@ test('submits, results, a subscription and a worker continue, and nothing is los
     ran.push(n)
     return n
   })
-  const worker = ff.worker({ tasks: [note], leaseTtl: '2s', reconcilers: false })
+  const worker = ff.worker({ tasks: [note], leaseTtl: '2s', duties: false })
   await worker.start()
   const events = await ff.engine.events.subscribe({ kinds: ['ended'] })
   const first = await ff.submit(note, 0)

@@ -49,7 +49,7 @@ test('a close stops its workers first, and gives back what does not end', async 
     begun.push(ctx.executionId)
     await new Promise((resolve) => ctx.abort.addEventListener('abort', resolve))
   })
-  const worker = ff.worker({ tasks: [hang], grace: 50, reconcilers: false })
+  const worker = ff.worker({ tasks: [hang], grace: 50, duties: false })
   await worker.start()
   await ff.submit(hang)
   await expect.poll(() => begun.length).toBe(1)
@@ -61,7 +61,7 @@ test('a close stops its workers first, and gives back what does not end', async 
 
 test('a worker whose supervisor cannot be made has not begun when its start is refused', async () => {
   await using ff = await open('postgres')
-  const worker = ff.worker({ tasks: [greet], reconcilers: { intervals: { nothing: 1 } } })
+  const worker = ff.worker({ tasks: [greet], duties: { intervals: { nothing: 1 } } })
   await refusal('invalid_input', worker.start())
   // One that had begun would have nothing to say.
   await refusal('invalid_input', worker.start())
@@ -69,9 +69,9 @@ test('a worker whose supervisor cannot be made has not begun when its start is r
 
 test('the options of a worker are checked before anything runs', async () => {
   await using ff = await open('postgres')
-  expect(() => ff.worker({ tasks: [greet], reconcilers: 'no' as never })).toThrow('reconcilers is "no"')
+  expect(() => ff.worker({ tasks: [greet], duties: 'no' as never })).toThrow('duties is "no"')
   expect(() => ff.worker({ tasks: [greet], logger: {} as never })).toThrow('logger is without debug')
   expect(() => ff.worker({ tasks: [greet], lane: 'x' } as never)).toThrow('did you mean lanes?')
-  expect(() => ff.worker({ tasks: [greet], reconciler: false } as never)).toThrow('did you mean reconcilers?')
+  expect(() => ff.worker({ tasks: [greet], duty: false } as never)).toThrow('did you mean duties?')
   expect(() => ff.worker(undefined as never)).toThrow('the request to worker is undefined; it must be an object')
 })

@@ -27,7 +27,7 @@ const worker = ff.worker({
   tasks: [threeSteps],
   concurrency: 20,
   leaseTtl: 1000,
-  reconcilers: { intervals: { 'lease-expiry': 100, 'delayed-promoter': 100 } },
+  duties: { intervals: { 'lease-expiry': 100, 'delayed-promoter': 100 } },
 })
 await worker.start()
 process.send!('works')

@@ -10,7 +10,7 @@ import { patience } from '../support/patience.ts'
 
 const victim = new URL('./flow.child.ts', import.meta.url)
 
-test('a process that is killed between an ending and its dispatch loses nothing: the reconciler does it', async () => {
+test('a process that is killed between an ending and its dispatch loses nothing: the duty does it', async () => {
   const fixture = await setup()
   const { engine, sql, url } = fixture
   const flow = await walk(fixture, { edges: ['a > c', 'b > c'] })

@@ -28,7 +28,7 @@ const worker = ff.worker({
   tasks: [innocent, poison],
   concurrency: 20,
   leaseTtl: 1000,
-  reconcilers: { intervals: { 'lease-expiry': 100, 'delayed-promoter': 100 } },
+  duties: { intervals: { 'lease-expiry': 100, 'delayed-promoter': 100 } },
 })
 await worker.start()
 for (;;) {

@@ -21,7 +21,7 @@ const ff = await connect(url, { poolSize: 2, migrate: false })
 const worker = ff.worker({
   tasks: [saga],
   leaseTtl: 1000,
-  reconcilers: { intervals: { 'lease-expiry': 100 } },
+  duties: { intervals: { 'lease-expiry': 100 } },
 })
 await worker.start()
 process.send!('works')

@@ -113,7 +113,7 @@ test(
 
 test.each([
   ['the dispatcher', async (sql: Sql) => (await tellParents(sql, 2)).done],
-  ['the reconciler', async (sql: Sql) => (await dispatch.runOnce(sql, { batch: 2 })).processed],
+  ['the duty', async (sql: Sql) => (await dispatch.runOnce(sql, { batch: 2 })).processed],
 ] as const)('%s: a parent that is held keeps no other from waking, however many children it has', async (_, tell) => {
   const { engine, sql, url } = await setup({ dispatch: false })
   const waitsFor = async (count: number) => {

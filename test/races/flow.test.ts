@@ -145,15 +145,15 @@ test('EDGE-10 what is held elsewhere is left whole, and resolved when it is let 
 const resolvers = {
   plain: async (sql: Sql) => (await resolveFlows(sql, 2)).done,
   whole: async (sql: Sql) => (await resolveMoreOfFlows(sql, 2)).done,
-  reconciler: async (sql: Sql) => (await dispatch.runOnce(sql, { batch: 2 })).processed,
+  duty: async (sql: Sql) => (await dispatch.runOnce(sql, { batch: 2 })).processed,
 } as const
 
 test.each([
   { by: 'plain', held: 'the flow' },
   { by: 'whole', held: 'the flow' },
-  { by: 'reconciler', held: 'the flow' },
+  { by: 'duty', held: 'the flow' },
   { by: 'whole', held: 'a member' },
-  { by: 'reconciler', held: 'a member' },
+  { by: 'duty', held: 'a member' },
 ] as const)(
   '$by: a flow of which $held is held keeps no other from being resolved, however much it is owed',
   async (of) => {

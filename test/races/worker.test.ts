@@ -14,7 +14,7 @@ test('a row that somebody holds locked makes no other lease lapse, with one conn
   })
   const ff = await connect(`${url}?application_name=two`, { poolSize: 1 })
   onTestFinished(() => ff.close())
-  const worker = ff.worker({ tasks: [gate], leaseTtl: 2400, reconcilers: { intervals: { 'lease-expiry': 100 } } })
+  const worker = ff.worker({ tasks: [gate], leaseTtl: 2400, duties: { intervals: { 'lease-expiry': 100 } } })
   const runs = await Promise.all(Array.from({ length: 5 }, () => ff.submit(gate)))
   await worker.start()
   await expect.poll(() => gates.length).toBe(5)

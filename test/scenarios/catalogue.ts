@@ -5,7 +5,7 @@
 
 type Priority = 'P0' | 'P1' | 'P2'
 type Status = 'holds' | 'amended' | 'void'
-type Part = 'leases' | 'flows' | 'streams' | 'budgets' | 'operator' | 'reconcilers' | 'worker'
+type Part = 'leases' | 'flows' | 'streams' | 'budgets' | 'operator' | 'duties' | 'worker'
 
 export interface Scenario {
   readonly id: string
@@ -53,8 +53,8 @@ const rows: readonly Row[] = [
   ['EXEC-33', 'P1', 'amended', "an id's partition follows its flow or itself"],
   ['EXEC-34', 'P2', 'holds', 'a holder reads payload, kind and tags'],
   ['EXEC-35', 'P2', 'void', 'odd attempt counters read as zero'],
-  ['EXEC-36', 'P2', 'holds', 'retention removes old endings with their parts', 'reconcilers'],
-  ['EXEC-37', 'P2', 'holds', 'retention keeps to its filter', 'reconcilers'],
+  ['EXEC-36', 'P2', 'holds', 'retention removes old endings with their parts', 'duties'],
+  ['EXEC-37', 'P2', 'holds', 'retention keeps to its filter', 'duties'],
   ['EXEC-38', 'P2', 'holds', 'the database tells the time'],
   ['EXEC-39', 'P1', 'holds', 'the public state follows from the vector'],
   ['EXEC-40', 'P2', 'holds', 'a deadline is stored exactly'],

@@ -30,7 +30,7 @@ async function opened(context: BrowserContextOptions = {}): Promise<Opened> {
   const server = await serve({
     ff: { engine, supervise: () => expect.unreachable('it has no duties'), close: async () => {} },
     port: 0,
-    reconcilers: false,
+    duties: false,
   })
   onTestFinished(async () => void (await server.stop()))
   const payload = Buffer.from(JSON.stringify(order))

@@ -117,7 +117,7 @@ test('bodies that never end use up the budget of their address, and no more memo
   const { engine } = await setup()
   await engine.apiKeys.create({ name: 'ops', scopes: ['admin'] })
   const ff = { engine, supervise: () => expect.unreachable(), close: async () => {} }
-  const server = await serve({ ff, port: 0, reconcilers: false, keys: true })
+  const server = await serve({ ff, port: 0, duties: false, keys: true })
   onTestFinished(async () => void (await server.stop(0)))
   const count = Math.floor(limits.bodiesPerAddressBytes / limits.signalBodyBytes)
   const sockets: Socket[] = []
@@ -145,7 +145,7 @@ test.each([`content-length: ${limits.signalBodyBytes}`, 'transfer-encoding: chun
     const ff = { engine, supervise: () => expect.unreachable(), close: async () => {} }
     const errors: string[] = []
     const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: (line: string) => void errors.push(line) }
-    const server = await serve({ ff, port: 0, reconcilers: false, logger, metrics: 'open' })
+    const server = await serve({ ff, port: 0, duties: false, logger, metrics: 'open' })
     onTestFinished(async () => void (await server.stop(0)))
     const socket = await unfinished(server.port, length)
     socket.destroy()

@@ -11,7 +11,7 @@ import { linkTo, waitingFor } from './suspended.ts'
 async function serving(options: Partial<ServeOptions> = {}): Promise<Fixture & { readonly server: RunningServer }> {
   const fixture = await setup()
   const ff = { engine: fixture.engine, supervise: () => expect.unreachable(), close: async () => {} }
-  const server = await serve({ ff, port: 0, reconcilers: false, ...options })
+  const server = await serve({ ff, port: 0, duties: false, ...options })
   onTestFinished(async () => void (await server.stop(1000)))
   return { ...fixture, server }
 }
@@ -131,7 +131,7 @@ test('keys: true needs a key although none exists, and keys: false needs none al
   const { server: closed, engine } = await serving({ keys: true })
   expect([closed.asksForKeys, await status(closed)]).toEqual([true, 401])
   const ff = { engine, supervise: () => expect.unreachable(), close: async () => {} }
-  const open = await serve({ ff, port: 0, reconcilers: false, keys: false })
+  const open = await serve({ ff, port: 0, duties: false, keys: false })
   onTestFinished(async () => void (await open.stop(1000)))
   await engine.apiKeys.create(admin)
   expect([open.asksForKeys, await status(open)]).toEqual([false, 200])

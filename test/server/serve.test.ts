@@ -82,7 +82,7 @@ test('a server listens on loopback, works without a key until there is one, and 
 
 test('HTTP-02 beyond loopback it listens only when there is a key to ask for', async () => {
   const { engine, ff } = await serving()
-  const open = { ff, host: '0.0.0.0', port: 0, reconcilers: false } as const
+  const open = { ff, host: '0.0.0.0', port: 0, duties: false } as const
   await refusal('forbidden', serve(open))
   await engine.apiKeys.create({ name: 'a', scopes: ['admin'] })
   await refusal('forbidden', serve({ ...open, keys: false }))
@@ -93,10 +93,10 @@ test('HTTP-02 beyond loopback it listens only when there is a key to ask for', a
 })
 
 test('what cannot be supervised is not served: nothing listens when serve has thrown', async () => {
-  const { ff } = await serving({ reconcilers: false })
-  const free = await serve({ ff, port: 0, reconcilers: false })
+  const { ff } = await serving({ duties: false })
+  const free = await serve({ ff, port: 0, duties: false })
   await free.stop()
-  await refusal('invalid_input', serve({ ff, port: free.port, reconcilers: { intervals: { none: 1 } } }))
+  await refusal('invalid_input', serve({ ff, port: free.port, duties: { intervals: { none: 1 } } }))
   await expect(fetch(`${free.url}/livez`)).rejects.toThrow('fetch failed')
 })
 
@@ -209,7 +209,7 @@ test.runIf(inject('backend') === 'postgres')(
 )
 
 test('FAULT-05 what a server had still to cancel when it stopped is cancelled by the next', async () => {
-  const { server, ff, engine } = await serving({ reconcilers: false })
+  const { server, ff, engine } = await serving({ duties: false })
   const members = Array.from({ length: 250 }, (_, i) => ({ name: `m${i}`, kind: 'a' }))
   const { flowId } = await engine.flows.submitGraph({ kind: 'f', members })
   const cancelled = await fetch(`${server.url}/v1/flows/${encodeURIComponent(flowId)}/cancel`, {

@@ -22,7 +22,7 @@ await serve<HistoryTimes>(async (input) => {
     for (let step = 0; step < stepCount; step++) await ctx.step(`step ${step}`, () => step)
     for (;;) if ((await ctx.waitFor('again')) === 'end') return
   })
-  const worker = ff.worker({ tasks: [long], handleSignals: false, reconcilers: false })
+  const worker = ff.worker({ tasks: [long], handleSignals: false, duties: false })
   const run = await ff.submit(long)
   await worker.tick()
   const measure = async (times: number): Promise<HistoryTimes> => {

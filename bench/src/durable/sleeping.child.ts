@@ -19,7 +19,7 @@ await serve<number, number>(async (input) => {
     await ctx.step('begin', () => number)
     await ctx.sleep('rest', '1h')
   })
-  const worker = ff.worker({ tasks: [sleeper], concurrency: 100, handleSignals: false, reconcilers: false })
+  const worker = ff.worker({ tasks: [sleeper], concurrency: 100, handleSignals: false, duties: false })
   return {
     /** Puts so many more to sleep; then bytes. */
     async obey(count) {

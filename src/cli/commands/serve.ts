@@ -21,7 +21,7 @@ interface ServeCommandOptions {
   readonly trustProxy?: readonly string[]
   readonly readsPerKey?: number
   readonly refusePlainInput?: readonly string[]
-  readonly reconcilers: boolean
+  readonly duties: boolean
   readonly migrate: boolean
   readonly listenUrl?: string
   readonly poolSize?: number
@@ -62,7 +62,7 @@ export function addServe(program: Command, cli: Cli): void {
       'namespaces that take only bytes of your codec and refuse plain JSON; * is all of them',
       commaList,
     )
-    .option('--no-reconcilers', 'do not run background duties in this process')
+    .option('--no-duties', 'do not run background duties in this process')
     .option('--no-migrate', 'do not update the schema; refuse to start if it is outdated')
     .option('--listen-url <url>', 'direct Postgres URL for notifications, if --url is a pooler')
     .option('--pool-size <n>', 'Postgres connections for work, not counting the one that listens', wholeNumber)
@@ -74,7 +74,7 @@ export function addServe(program: Command, cli: Cli): void {
     const { port, host, cors, keys, hosts, trustProxy, migrate } = options
     const publicUrl = options.publicUrl ?? fromEnvironment(cli.env, 'FLOWFABRIC_PUBLIC_URL')
     cli.refuseServer('serve')
-    const reconcilers = supervised(options)
+    const duties = supervised(options)
     const drainMs = parseDuration('--drain', options.drain)
     const logger = lineLogger(cli)
     const interrupted = untilInterrupted(cli)
@@ -83,7 +83,7 @@ export function addServe(program: Command, cli: Cli): void {
         const server = await listen({
           ff,
           logger,
-          reconcilers,
+          duties,
           ...(port !== undefined && { port }),
           ...(host !== undefined && { host }),
           ...(cors !== undefined && { cors }),
@@ -112,20 +112,16 @@ function connections({ listenUrl, poolSize }: ServeCommandOptions): ConnectOptio
   return { ...(listenUrl !== undefined && { listenUrl }), ...(poolSize !== undefined && { poolSize }) }
 }
 
-function supervised({
-  reconcilers,
-  keepEndings,
-  keepLog,
-}: ServeCommandOptions): NonNullable<ServeOptions['reconcilers']> {
+function supervised({ duties, keepEndings, keepLog }: ServeCommandOptions): NonNullable<ServeOptions['duties']> {
   const retention = {
     ...(keepEndings !== undefined && { endings: parseDuration('--keep-endings', keepEndings) }),
     ...(keepLog !== undefined && { log: parseDuration('--keep-log', keepLog) }),
   }
-  if (reconcilers) return { retention }
+  if (duties) return { retention }
   if (Object.keys(retention).length === 0) return false
   const sentence =
-    '--keep-endings and --keep-log configure the background duties, which --no-reconcilers switches off; leave out --no-reconcilers, or those two'
-  throw new EngineError('invalid_input', sentence, { field: 'reconcilers' })
+    '--keep-endings and --keep-log configure the background duties, which --no-duties switches off; leave out --no-duties, or those two'
+  throw new EngineError('invalid_input', sentence, { field: 'duties' })
 }
 
 /** A server that others reach signs their links and tokens; with an unwrapped key, a reader of the database can sign them too. */

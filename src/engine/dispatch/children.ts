@@ -148,7 +148,7 @@ const due = statement({
   text: `select execution_id from (${dueParents}) due`,
 })
 
-/** The same for a reconciler. */
+/** The same for a duty. */
 export function childrenSteps(sql: Sql): DutySteps {
   return {
     look: (scope) => sql.query(due, { ...scope, only: [], from_ms: 0 }),

@@ -4,7 +4,7 @@
 // look met, and begins there.
 //
 // A row may come to light after younger ones, because its commit took longer or somebody held it: so a look begins a second
-// earlier. What is late by more than that is the reconciler's, which always looks from the head; as does a process that has
+// earlier. What is late by more than that is the duty's, which always looks from the head; as does a process that has
 // not looked for a second, so that the head is never passed over when little is owed.
 
 const latestMs = 1000

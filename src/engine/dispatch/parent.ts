@@ -107,7 +107,7 @@ export async function tellParents(sql: Sql, batch: number, fromMs = 0): Promise<
   return untilSent(sql, { again: false }, () => tell(sql, scope, [], fromMs))
 }
 
-/** The same for a reconciler. */
+/** The same for a duty. */
 export function parentSteps(sql: Sql): DutySteps {
   return {
     look: (scope) => sql.query(due, { ...scope, only: [], passed_over: [], from_ms: 0 }),

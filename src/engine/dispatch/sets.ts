@@ -58,7 +58,7 @@ const due = statement({
   text: `select execution_id from (${dueDispatches}) due`,
 })
 
-/** The same for a reconciler. */
+/** The same for a duty. */
 export function flowSteps(sql: Sql): DutySteps {
   return {
     look: (scope) => sql.query(due, { ...scope, only: [], passed_over: [], from_ms: 0 }),

@@ -1,5 +1,5 @@
 // One run over some kinds of what is owed: a set of each in a turn, until nothing is left. What is owed meanwhile is its next
-// turn's. What was held is tried again after a short pause, and then left to the reconcilers. A set that fails is swept as
+// turn's. What was held is tried again after a short pause, and then left to the duties. A set that fails is swept as
 // they would: what is bad is set aside, and the rest goes on.
 import type { Sql } from '../../sql/sql.ts'
 import { Bell } from '../kernel/bell.ts'
@@ -21,7 +21,7 @@ export interface Part {
 // Embedded, a set runs on the caller's own thread, so it must end soon.
 const largestEmbeddedSet = 100
 
-// Doubled each time: two seconds in all, by when a reconciler comes by.
+// Doubled each time: two seconds in all, by when a duty comes by.
 const shortestPauseMs = 2
 const mostPauses = 10
 

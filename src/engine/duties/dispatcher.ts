@@ -1,6 +1,6 @@
 // The dispatcher: what an ending owes others is done behind its commit, by the process that wrote it, while nobody waits for
 // it. A write says in its answer what is owed, so that one which owes nothing costs nothing. Whatever this process does not
-// get to, be it that it dies, is left to the reconcilers.
+// get to, be it that it dies, is left to the duties.
 //
 // Two runs are under way beside each other: what endings owe, one set after the other, because they meet at the same rows; and
 // the backlog of cancels, which waits for nobody's graph.

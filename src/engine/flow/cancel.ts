@@ -1,6 +1,6 @@
 // Cancel of a flow. Under the lock of its tree it is marked and closed, it and the flows inside it, and the members that go
 // with it are put into the backlog, out of their queues; no member is waited for. Then they are ended in sets, by this process
-// or, when it dies, by the reconciler. What a claim or a sweep readies meanwhile is passed over by the claims, which look at
+// or, when it dies, by the duty. What a claim or a sweep readies meanwhile is passed over by the claims, which look at
 // the mark. Members that have ended keep their ending; blocked ones end cancelled, never skipped. What goes on is sealed: no
 // edge can come any more.
 import { setTimeout as pause } from 'node:timers/promises'

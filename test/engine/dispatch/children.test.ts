@@ -108,7 +108,7 @@ test('a later generation of the parent cannot wait for a child that was detached
   })
 })
 
-test('the reconciler leaves children and tells parents, within its filter', async () => {
+test('the duty leaves children and tells parents, within its filter', async () => {
   const { engine, sql } = await setup({ dispatch: false })
   for (const namespace of ['a', 'b']) {
     const bound = engine.as({ namespace })

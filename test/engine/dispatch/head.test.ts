@@ -37,7 +37,7 @@ test('after a second without a look it begins at the head, and a long look is no
   expect(head.begin(6000)).toBe(0)
 })
 
-test('a dispatcher reads nothing again that went through; the reconciler finds what came to light too late', async () => {
+test('a dispatcher reads nothing again that went through; the duty finds what came to light too late', async () => {
   const fixture = await setup({ dispatch: false })
   const { sql, clock } = fixture
   const flow = await walk(fixture, { edges: ['a > z', 'b > z', 'c > z', 'd > z'] })

@@ -254,7 +254,7 @@ test('an ending of a generation that is over is dropped', async () => {
   expect(await flow.states()).toEqual({ a: 'completed', b: 'waiting' })
 })
 
-test('the reconciler does what nobody was kicked for, and says what that owes', async () => {
+test('the duty does what nobody was kicked for, and says what that owes', async () => {
   const fixture = await setup({ dispatch: false })
   const { sql } = fixture
   const groups = { d: { kind: 'any_of' } } as const
