@@ -38,7 +38,6 @@ const larger: Readonly<Record<string, Size>> = {
   'execution.release.whole': { lines: 295, ctes: 23 },
   'execution.restart': { lines: 352, ctes: 28 },
   'execution.stop': { lines: 247, ctes: 18 },
-  'flow.cancel': { lines: 182, ctes: 17 },
   'flow.close': { lines: 310, ctes: 22 },
   'lease.revoke': { lines: 309, ctes: 24 },
   'suspension.park-unmet': { lines: 193, ctes: 13 },

@@ -24,7 +24,7 @@ import { untilSent } from '../kernel/resend.ts'
 import { goesWithFlowSql } from '../transition/cancelled-flow.ts'
 import { checkFlowTarget, flowNotFound, lockTree } from './edit.ts'
 import { changeFlows, judgeFlawlessFlows } from '../transition/flow-ending.ts'
-import { oweDispatch } from './owe-dispatch.ts'
+import { oweDispatch, owedAnswer, owedRow } from './owe-dispatch.ts'
 import { lostUpstreams, sealGroups } from './seal-groups.ts'
 import { wholeFlow } from '../transition/whole-flow.ts'
 
@@ -57,6 +57,24 @@ export interface CancelFlowResult {
 }
 
 const mostIds = 1000
+
+// Comes after the lock, and locks edge groups, so it is sent before the statement that locks executions. Flows inside of this one
+// are sealed from the start.
+const sealStatement = statement({
+  name: 'flow.cancel.seal',
+  params: { flow_id: 'uuid', partition_key: 'int2', namespace: 'text?' },
+  row: owedRow,
+  text: `
+with changed as materialized (
+  select f.flow_id, flowfabric.ff_now_ms() as now_ms
+  from flowfabric.ff_flow_core f
+  where f.flow_id = $1 and f.partition_key = $2 and ($3::text is null or f.namespace = $3)
+    and f.outcome = 'none' and f.cancel_policy is null
+),
+${sealGroups('g.flow_id = any (array[c.flow_id])')},
+${oweDispatch('changed', lostUpstreams)}
+${owedAnswer}`,
+})
 
 // Comes after the lock, so that it sees the newest of the tree. An execution is locked only where its ready row goes, and
 // passed over when somebody holds it or has changed it since: then the claim passes over the row.
@@ -124,14 +142,6 @@ flow_change as materialized (
 ),
 ${judgeFlawlessFlows},
 ${changeFlows('flow_after')},
--- Flows within another are sealed from the start.
-changed as materialized (
-  select flow_id, now_ms
-  from changed_flow
-  where flow_id = $1
-),
-${sealGroups('g.flow_id = any (array[c.flow_id])')},
-${oweDispatch('changed', lostUpstreams)},
 backlogged as (
   insert into flowfabric.ff_cancel_backlog as b (execution_id, generation, flow_id, created_at_ms, reason, actor)
   select m.execution_id, m.generation, m.flow_id, c.now_ms, 'flow_cancelled', 'cancel_flow'
@@ -221,19 +231,14 @@ export async function cancelFlow(
 ): Promise<CancelFlowResult> {
   const { target, policy, reason, waitMs } = checkCancelFlowRequest(caller, request)
   const { flowId, partition, uuid, namespace, actor } = target
+  const flow = { flow_id: uuid, partition_key: partition, namespace }
   const sending = { again: false }
-  const [, [found]] = await untilSent(sql, sending, () =>
+  const [, , [found]] = await untilSent(sql, sending, () =>
     sql.pipeline(
       [
         call(lockTree, { flow_id: uuid }),
-        call(cancelStatement, {
-          flow_id: uuid,
-          partition_key: partition,
-          namespace,
-          cancel_policy: policy,
-          reason,
-          actor,
-        }),
+        call(sealStatement, flow),
+        call(cancelStatement, { ...flow, cancel_policy: policy, reason, actor }),
       ],
       { lockTimeoutMs, ...wholeFlow },
     ),
