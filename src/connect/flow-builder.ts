@@ -58,7 +58,9 @@ export interface InnerFlowOptions extends Partial<Pick<InnerFlow, 'kind' | 'tags
 // oxlint-disable-next-line typescript/no-invalid-void-type
 export type BuildFlow<Out = unknown> = (flow: FlowBuilder) => MemberRef<Out> | void
 
-type Given<In> = undefined extends In ? [input?: In, options?: MemberOptions] : [input: In, options?: MemberOptions]
+type MemberArguments<In> = undefined extends In
+  ? [input?: In, options?: MemberOptions]
+  : [input: In, options?: MemberOptions]
 
 type AnyTask = Task<never>
 type InputOf<Added> = Added extends Task<infer In> ? In : unknown
@@ -124,7 +126,10 @@ export class FlowBuilder {
 
   /** One more member: a run of this task, or an execution of this kind, with this input. */
   // One signature: of two, the compiler would report the one that was not meant.
-  add<Added extends AnyTask | string>(what: Added, ...given: Given<InputOf<Added>>): MemberRef<OutputOf<Added>>
+  add<Added extends AnyTask | string>(
+    what: Added,
+    ...given: MemberArguments<InputOf<Added>>
+  ): MemberRef<OutputOf<Added>>
   add(what: AnyTask | string, input?: unknown, options: MemberOptions = {}): MemberRef {
     if (!isTask(what) && typeof what !== 'string') {
       throw refusal('invalid_input', 'what f.add takes', show(what), 'a task, or the name of a kind')

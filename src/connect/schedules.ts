@@ -39,7 +39,7 @@ export interface KindSchedule extends CommonOptions {
 }
 
 /** What whoever calls may have given, as far as it matters here. */
-interface Given extends CommonOptions {
+interface GivenSchedule extends CommonOptions {
   readonly task?: unknown
   readonly kind?: string | undefined
   readonly input?: unknown
@@ -85,7 +85,7 @@ export function userSchedules(schedules: Schedules, codec: Codec): UserSchedules
   }
 }
 
-async function requestOf(id: string, options: Given, codec: Codec): Promise<PutScheduleRequest> {
+async function requestOf(id: string, options: GivenSchedule, codec: Codec): Promise<PutScheduleRequest> {
   if (typeof options !== 'object' || options === null) {
     throw refusal('invalid_input', `the schedule '${id}'`, show(options), 'an object with a task and its times')
   }

@@ -6,7 +6,7 @@ import { listApiKeys } from './api-key/list.ts'
 import { revokeApiKey } from './api-key/revoke.ts'
 import { listAttempts } from './attempt/list.ts'
 import { acceptBareIds } from './kernel/bare-id.ts'
-import { bindAll, Binding, type ForCaller } from './kernel/bound.ts'
+import { bindAll, CallerBinding, type ForCaller } from './kernel/bound.ts'
 import { bindAdmitted } from '../model/caller.ts'
 import { localCaller, type Caller } from './kernel/caller.ts'
 import { guardedServerTime } from './kernel/server-time.ts'
@@ -121,7 +121,7 @@ function engineFor(engine: Shared, caller: Caller): Engine {
   const as = (from: Caller): Engine['as'] => {
     return (options) => {
       const to = bindAdmitted(from, options)
-      const binding = new Binding(to)
+      const binding = new CallerBinding(to)
       return engineOf(engine, operations, as(to), (verbs) => binding.view(verbs))
     }
   }

@@ -19,7 +19,7 @@ import { eligibility } from './flow/eligibility.ts'
 import { getFlowTag } from './flow/get-tag.ts'
 import { flowGraph } from './flow/graph.ts'
 import { listFlows } from './flow/list.ts'
-import type { Turns } from './flow/means.ts'
+import type { FlowTurns } from './flow/flow-deps.ts'
 import { seal } from './flow/seal.ts'
 import { setFlowTag } from './flow/set-tag.ts'
 import { cancelFlow } from './flow/cancel.ts'
@@ -28,14 +28,14 @@ import { flowTimeline } from './flow/timeline.ts'
 import { upstreamResults } from './flow/upstream-results.ts'
 import { waitForFlow } from './flow/wait.ts'
 
-interface Shared {
+interface FlowOperationDeps {
   /** For reads, its errors in our words; `raw` for what is sent again when it must. */
   readonly sql: Sql
   readonly raw: Sql
   readonly queues: QueueRegistry
   readonly tasks: TaskRegistry
   readonly hints: Hints
-  readonly turns: Turns
+  readonly turns: FlowTurns
   readonly dispatcher: Dispatcher
   readonly onOwed: (owes: number) => void
 }
@@ -49,15 +49,15 @@ export function flowOperations({
   turns,
   dispatcher,
   onOwed,
-}: Shared): ForCaller<Flows> {
-  const means = { sql: raw, queues, tasks, hints, turns, onOwed: () => onOwed(pendingDispatch.flow) }
+}: FlowOperationDeps): ForCaller<Flows> {
+  const deps = { sql: raw, queues, tasks, hints, turns, onOwed: () => onOwed(pendingDispatch.flow) }
   return {
-    create: (caller, request) => createFlow(means, caller, request).catch(throwInOurWords),
-    addMember: (caller, request) => addMember(means, caller, request).catch(throwInOurWords),
-    connect: (caller, request) => connect(means, caller, request).catch(throwInOurWords),
-    seal: (caller, request) => seal(means, caller, request).catch(throwInOurWords),
-    close: (caller, request) => closeFlow(means, caller, request).catch(throwInOurWords),
-    submitGraph: (caller, request) => submitGraph(means, caller, request).catch(throwInOurWords),
+    create: (caller, request) => createFlow(deps, caller, request).catch(throwInOurWords),
+    addMember: (caller, request) => addMember(deps, caller, request).catch(throwInOurWords),
+    connect: (caller, request) => connect(deps, caller, request).catch(throwInOurWords),
+    seal: (caller, request) => seal(deps, caller, request).catch(throwInOurWords),
+    close: (caller, request) => closeFlow(deps, caller, request).catch(throwInOurWords),
+    submitGraph: (caller, request) => submitGraph(deps, caller, request).catch(throwInOurWords),
     describe: (caller, flowId) => describeFlow(sql, caller, flowId),
     list: (caller, request = {}) => listFlows(sql, caller, request),
     graph: (caller, flowId, request = {}) => flowGraph(sql, caller, flowId, request),

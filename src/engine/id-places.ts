@@ -12,9 +12,9 @@ const leases = { leases: [execution, limits.leaseCount] } as const
 const byExecution = ['execution'] as const
 const byFlow = ['flow'] as const
 
-type Nouns = Omit<Engine, 'as' | 'serverTime'>
+type EngineNouns = Omit<Engine, 'as' | 'serverTime'>
 export type OperationPlaces = {
-  readonly [Noun in keyof Nouns]?: { readonly [Verb in keyof Nouns[Noun]]?: readonly IdPlaces[] }
+  readonly [Noun in keyof EngineNouns]?: { readonly [Verb in keyof EngineNouns[Noun]]?: readonly IdPlaces[] }
 }
 
 export const idPlaces: OperationPlaces = {

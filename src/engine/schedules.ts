@@ -13,7 +13,7 @@ import { putSchedule } from './schedule/put.ts'
 import { resumeSchedule } from './schedule/resume.ts'
 import { triggerSchedule, type Telling } from './schedule/trigger.ts'
 
-interface Parts extends Telling {
+interface ScheduleDeps extends Telling {
   /** For reads, in our words; and for what is sent again by the database's own. */
   readonly sql: Sql
   readonly raw: Sql
@@ -21,7 +21,7 @@ interface Parts extends Telling {
   readonly tasks: TaskRegistry
 }
 
-export function scheduleOperations({ sql, raw, queues, tasks, ...telling }: Parts): ForCaller<Schedules> {
+export function scheduleOperations({ sql, raw, queues, tasks, ...telling }: ScheduleDeps): ForCaller<Schedules> {
   return {
     put: (caller, request) => putSchedule(raw, queues, tasks, caller, request).catch(throwInOurWords),
     pause: (caller, request) => pauseSchedule(raw, caller, request).catch(throwInOurWords),

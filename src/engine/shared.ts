@@ -22,7 +22,7 @@ import { resumeOperation } from './execution/resume.ts'
 import { suspendOperation, trySuspendOperation } from './execution/suspend.ts'
 import { warnOperation } from './execution/warn.ts'
 import { inOurWords } from './kernel/failure.ts'
-import { Turns } from './flow/means.ts'
+import { FlowTurns } from './flow/flow-deps.ts'
 import { Hints } from './kernel/hint.ts'
 import { revokeOperation } from './lease/revoke.ts'
 import { Merger } from './kernel/merge.ts'
@@ -126,7 +126,7 @@ export function shared(sql: Sql, options: EngineOptions) {
     telling,
     sql: inOurWords(closing.refusing(sql)),
     raw,
-    turns: new Turns(),
+    turns: new FlowTurns(),
     subscriptions,
     endings,
     signingKeys,

@@ -40,7 +40,7 @@ export interface Within {
   cancel(request: CancelRequest): Promise<CancelResult>
 }
 
-interface Parts {
+interface WithinDeps {
   /** For what is not part of the transaction: queues are interned, and blocks of the log made, as always. */
   readonly sql: Sql
   readonly queues: QueueRegistry
@@ -61,7 +61,7 @@ select pg_notify($1, $2) is not null as sent`,
 // The lock timeout is the caller's own.
 const patienceMs = 0
 
-export function withinTransaction(parts: Parts, borrowed: Sql, caller: Caller): Within {
+export function withinTransaction(parts: WithinDeps, borrowed: Sql, caller: Caller): Within {
   const { sql, queues, tasks, hints, signingKeys } = parts
   /** One operation, and after it the hint of what it made ready. */
   const perform = async <Item, Answer>(

@@ -22,7 +22,7 @@ export interface Explanation {
   readonly facts: ExplainFacts
 }
 
-interface Told {
+interface Explained {
   readonly sentence: string
   readonly since: number | null
   readonly until?: number | null
@@ -50,7 +50,7 @@ export function explain(facts: ExplainFacts): Explanation {
   }
 }
 
-function tell(facts: ExplainFacts): Told {
+function tell(facts: ExplainFacts): Explained {
   const { execution } = facts
   switch (execution.publicState) {
     case 'active':
@@ -74,7 +74,7 @@ function tell(facts: ExplainFacts): Told {
   }
 }
 
-function ready(facts: ExplainFacts): Told {
+function ready(facts: ExplainFacts): Explained {
   const { execution, workers, aheadCount, grant } = facts
   const since = execution.lastMutationAt
   const { text, way } = workersText(execution, workers, aheadCount)
@@ -128,7 +128,7 @@ function attemptText({ retryCount, policy }: ExplainedExecution): string {
   return most === undefined ? `${retryCount + 1}` : `${retryCount + 1} of ${most}`
 }
 
-function delayed(facts: ExplainFacts): Told {
+function delayed(facts: ExplainFacts): Explained {
   const { execution, now } = facts
   const until = execution.delayUntil!
   const overdue = until <= now ? ` ${overdueText(facts)}` : ''
@@ -156,7 +156,7 @@ function delayText(facts: ExplainFacts): string {
   return `Is delayed until ${until}`
 }
 
-function running(facts: ExplainFacts): Told {
+function running(facts: ExplainFacts): Explained {
   const { execution, now } = facts
   const lease = execution.lease!
   const { workerInstanceId, acquiredAt, expiresAt } = lease
@@ -196,7 +196,7 @@ const timeoutText: Readonly<Record<TimeoutBehaviour, string>> = {
   auto_resume_with_timeout_signal: 'it resumes with a timeout signal',
 }
 
-function suspended(facts: ExplainFacts): Told {
+function suspended(facts: ExplainFacts): Explained {
   const { execution, condition, now } = facts
   const { suspendedAt, timeoutAt, timeoutBehaviour, escalatedAt } = execution.suspension!
   const waitsFor = condition === null ? 'an unknown condition' : conditionText(condition)
@@ -222,7 +222,7 @@ const blockText: Partial<Record<EligibilityState, string>> = {
   blocked_by_operator: 'Has been held by an operator',
 }
 
-function blocked({ execution, parkedAt }: ExplainFacts): Told {
+function blocked({ execution, parkedAt }: ExplainFacts): Explained {
   const { state, flowId } = execution
   const since = parkedAt ?? execution.lastMutationAt
   const tail = `since ${instant(since)}.`
@@ -241,7 +241,7 @@ function blocked({ execution, parkedAt }: ExplainFacts): Told {
   }
 }
 
-function ended(facts: ExplainFacts): Told {
+function ended(facts: ExplainFacts): Explained {
   const { execution } = facts
   const since = execution.endedAt
   const at = since === null ? '' : ` at ${instant(since)}`

@@ -9,13 +9,13 @@ const keptMs = 10_000
 const mostValid = 10_000
 const mostUnknown = 1_000
 
-interface Found {
+interface FoundKey {
   readonly identity: Identity | null
   /** For how long it stays valid. */
   readonly leftMs: number
 }
 
-interface Looked {
+interface KeyLookup {
   readonly identity: Identity | null
   readonly until: number
 }
@@ -23,8 +23,8 @@ interface Looked {
 export class KnownKeys {
   readonly #engine: Engine
   readonly #now: () => number
-  readonly #valid = new Map<string, Looked>()
-  readonly #unknown = new Map<string, Looked>()
+  readonly #valid = new Map<string, KeyLookup>()
+  readonly #unknown = new Map<string, KeyLookup>()
   readonly #asking = new Map<string, Promise<Identity | null>>()
 
   constructor(engine: Engine, now: () => number = () => performance.now()) {
@@ -62,7 +62,7 @@ export class KnownKeys {
     }
   }
 
-  #keep(name: string, looked: Looked): void {
+  #keep(name: string, looked: KeyLookup): void {
     this.#valid.delete(name)
     this.#unknown.delete(name)
     const [kept, most] = looked.identity === null ? [this.#unknown, mostUnknown] : [this.#valid, mostValid]
@@ -70,7 +70,7 @@ export class KnownKeys {
     kept.set(name, looked)
   }
 
-  async #lookUp(key: string): Promise<Found> {
+  async #lookUp(key: string): Promise<FoundKey> {
     const found = await this.#engine.apiKeys.authenticate({ key })
     if (found === null) return { identity: null, leftMs: Infinity }
     const { keyId, namespace, name, scopes, requestsPerSecond, expiresAt } = found

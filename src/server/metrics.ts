@@ -13,7 +13,7 @@ import { askingOf, type Router } from './router.ts'
 
 const seconds = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 60]
 
-interface Told {
+interface AnswerFields {
   readonly kind?: string
   readonly effect?: string
 }
@@ -67,17 +67,17 @@ export class Metrics {
 
   /** What an operation was asked and answered, where that is counted; of a set, each of its answers. */
   answered({ noun, verb }: Operation, fields: Fields, answer: unknown, ms: number): void {
-    const told: readonly Told[] = Array.isArray(answer) ? answer : [answer ?? {}]
+    const told: readonly AnswerFields[] = Array.isArray(answer) ? answer : [answer ?? {}]
     for (const one of told) this.#count(noun, one)
     if (verb === 'renew') {
-      const { leases } = answer as { readonly leases: readonly Told[] }
+      const { leases } = answer as { readonly leases: readonly AnswerFields[] }
       for (const { kind } of leases) this.#renewals.inc({ outcome: kind === 'lost' ? 'error' : 'ok' })
     }
     if (verb === 'claimById') this.#grantSeconds.observe({ lane: this.#lanes.known(answer as Claim) }, ms / 1000)
     if (noun === 'flows') for (const policy of policiesIn(fields)) this.#groups.inc({ policy })
   }
 
-  #count(noun: string | null, { kind, effect }: Told): void {
+  #count(noun: string | null, { kind, effect }: AnswerFields): void {
     if (noun === 'executions' && kind === 'retry_scheduled') this.#retries.inc()
     if (noun === 'signals' && effect !== undefined) this.#signals.inc({ effect })
   }
@@ -98,12 +98,12 @@ export class Metrics {
 
 /** Of a graph with its inner flows, of a member, or of an edge. */
 function policiesIn(asked: Fields): readonly string[] {
-  const { policy, groups = [], members = [] } = asked as Asked
+  const { policy, groups = [], members = [] } = asked as FlowRequestFields
   const own = [policy, ...groups.map((group) => group.policy)].flatMap((one) => one?.kind ?? [])
   return [...own, ...members.flatMap(({ flow }) => (flow === undefined ? [] : policiesIn(flow)))]
 }
 
-interface Asked {
+interface FlowRequestFields {
   readonly policy?: { readonly kind: string }
   readonly groups?: readonly { readonly policy: { readonly kind: string } }[]
   readonly members?: readonly { readonly flow?: Fields }[]

@@ -47,7 +47,7 @@ export function openApiDocument(version: string): Json {
   }
 }
 
-interface Parts {
+interface OpenApiParts {
   readonly operation: Operation
   readonly names: { readonly parameters: string; readonly body: string; readonly answer: string }
   /** What stands in the path and the query. */
@@ -56,7 +56,7 @@ interface Parts {
   readonly answer: z.ZodType | null
 }
 
-function partsOf(operation: Operation): Parts {
+function partsOf(operation: Operation): OpenApiParts {
   const { noun, verb, route } = operation
   const { request, answer } = shapesOf(noun, verb)
   const inPath = pathFields(route.path)
@@ -73,7 +73,7 @@ function partsOf(operation: Operation): Parts {
   }
 }
 
-function describe({ operation, names, body, answer }: Parts, fields: Json): Json {
+function describe({ operation, names, body, answer }: OpenApiParts, fields: Json): Json {
   const { noun, route } = operation
   const inPath = pathFields(route.path)
   const required = (fields['required'] ?? []) as readonly string[]

@@ -32,12 +32,12 @@ export function checkBasePath(basePath: unknown): string {
   throw refusal('invalid_input', 'basePath', show(basePath), 'a path such as /api/flowfabric')
 }
 
-interface Asked {
+interface RequestedPath {
   readonly method: string
   readonly path: string
 }
 
-export function unknownRoute({ method, path }: Asked, basePath: string): EngineError {
+export function unknownRoute({ method, path }: RequestedPath, basePath: string): EngineError {
   const allow = path.startsWith(basePath) ? methodsAt(path.slice(basePath.length)) : []
   if (allow.length === 0) {
     return new EngineError('route_not_found', `nothing is at ${path}; ${basePath}/openapi.json tells what there is`, {

@@ -12,7 +12,7 @@ import type { Stage } from './stage.ts'
 import type { TestEngine, TestRun } from './test-engine.ts'
 import type { VirtualClock } from './virtual-clock.ts'
 
-interface Parts {
+interface TestEngineParts {
   readonly ff: FlowFabric
   readonly codec: Codec
   readonly clock: VirtualClock
@@ -24,7 +24,7 @@ interface Parts {
 // As far as `run` moves the time: what has not ended by then waits for something else.
 const longestRunMs = 400 * 24 * 3_600_000
 
-export function testEngineOn({ ff, codec, clock, stage, mocks, close }: Parts): TestEngine {
+export function testEngineOn({ ff, codec, clock, stage, mocks, close }: TestEngineParts): TestEngine {
   const { engine } = ff
   let closing: Promise<void> | undefined
 

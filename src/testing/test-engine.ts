@@ -45,7 +45,9 @@ export interface TestEngineOptions {
   readonly logger?: LoggerOption
 }
 
-type Given<In> = undefined extends In ? [input?: In, options?: SubmitOptions] : [input: In, options?: SubmitOptions]
+type SubmitArguments<In> = undefined extends In
+  ? [input?: In, options?: SubmitOptions]
+  : [input: In, options?: SubmitOptions]
 
 /** A run as the test holds it: what it is asked to do is done, and everything that follows from it, before it answers. */
 export interface TestRun<Output = unknown, S extends Signals = Signals> extends Handle<Output, S> {
@@ -61,9 +63,9 @@ export interface TestEngine extends AsyncDisposable {
   /** The time of the clock, in milliseconds since 1970. */
   readonly now: number
   /** Runs a task to its end and advances the time as far as needed. Returns its result, or throws as `result()` does. */
-  run<In, Out, S extends Signals>(task: Task<In, Out, S>, ...given: Given<In>): Promise<Out>
+  run<In, Out, S extends Signals>(task: Task<In, Out, S>, ...given: SubmitArguments<In>): Promise<Out>
   /** Submits a task and runs it until it ends, or waits for time to pass or for a signal. */
-  submit<In, Out, S extends Signals>(task: Task<In, Out, S>, ...given: Given<In>): Promise<TestRun<Out, S>>
+  submit<In, Out, S extends Signals>(task: Task<In, Out, S>, ...given: SubmitArguments<In>): Promise<TestRun<Out, S>>
   signal<Out, S extends Signals, Name extends string & keyof S>(
     run: Handle<Out, S>,
     name: Name,

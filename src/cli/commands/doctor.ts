@@ -3,7 +3,7 @@ import type { Health } from '../../connect/flowfabric.ts'
 import type { LocalServer } from '../../connect/local-server.ts'
 import { parseUrl } from '../../connect/url.ts'
 import type { CheckHealthRequest, HealthReport } from '../../engine/health/check.ts'
-import type { Finding, Verdict } from '../../engine/health/finding.ts'
+import type { Finding, FindingLevel } from '../../engine/health/finding.ts'
 import type { Repair } from '../../engine/health/repair.ts'
 import type { Duration } from '../../model/duration.ts'
 import { EngineError } from '../../model/errors.ts'
@@ -107,11 +107,11 @@ async function examineBy(server: LocalServer, cli: Cli, options: DoctorOptions):
   }
 }
 
-function connection(verdict: Verdict, sentence: string, next: string | null = null): Finding {
+function connection(verdict: FindingLevel, sentence: string, next: string | null = null): Finding {
   return { check: 'connection', verdict, sentence, next, subjects: [] }
 }
 
-const symbols: Readonly<Record<Verdict, readonly [unicode: string, plain: string]>> = {
+const symbols: Readonly<Record<FindingLevel, readonly [unicode: string, plain: string]>> = {
   fine: ['✓', 'ok'],
   note: ['•', 'note'],
   trouble: ['✗', 'TROUBLE'],
@@ -142,12 +142,12 @@ function printFindings(out: Printer, findings: readonly Finding[]): void {
 }
 
 function summaryOf(findings: readonly Finding[]): string {
-  const count = (verdict: Verdict): number => findings.filter((each) => each.verdict === verdict).length
+  const count = (verdict: FindingLevel): number => findings.filter((each) => each.verdict === verdict).length
   if (count('trouble') > 0) return `${count('trouble')} of ${findings.length} checks found a problem.`
   return count('unknown') === 0 ? 'No problems found.' : `No problems found; ${count('unknown')} checks could not run.`
 }
 
-function paintOf(verdict: Verdict, { colours }: Printer): (text: string) => string {
+function paintOf(verdict: FindingLevel, { colours }: Printer): (text: string) => string {
   if (verdict === 'fine') return colours.green
   return verdict === 'trouble' ? colours.red : colours.yellow
 }

@@ -6,12 +6,12 @@ import { call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
 import { lockSetCall } from '../transition/lock-set.ts'
 import { inScope, dutyParams, takenUpCall } from '../kernel/candidate.ts'
-import type { Scope } from '../kernel/scope.ts'
+import type { DutyScope } from '../kernel/scope.ts'
 import type { DutySteps } from '../kernel/run-duty.ts'
 import { untilSent } from '../kernel/resend.ts'
 import { factReads, openSuspensionsOf } from '../waiting/suspension/facts.ts'
 import { rearmCall } from '../waiting/suspension/rearm.ts'
-import { judgedAt, takenBy, wakingBy, type Judged } from '../waiting/suspension/satisfied.ts'
+import { judgedAt, takenBy, wakingBy, type DecidedSuspension } from '../waiting/suspension/satisfied.ts'
 import { takeSignalsCall } from '../transition/take-signals.ts'
 import { wakeCall } from '../transition/wake.ts'
 import { dutyRowOf, type Dispatched } from './dispatched.ts'
@@ -115,7 +115,7 @@ export function parentSteps(sql: Sql): DutySteps {
   }
 }
 
-async function tell(sql: Sql, scope: Scope, only: readonly string[], fromMs = 0): Promise<Dispatched> {
+async function tell(sql: Sql, scope: DutyScope, only: readonly string[], fromMs = 0): Promise<Dispatched> {
   if (only.length > 0) return tellSet(sql, await sql.query(named, { execution_ids: only }), scope.batch)
   return passingOver(async (passedOver) => {
     const found = await sql.query(due, { ...scope, only: [], passed_over: passedOver, from_ms: fromMs })
@@ -130,7 +130,7 @@ async function tellSet(sql: Sql, found: readonly RowOf<typeof named.row>[], batc
     return { seen: 0, done: 0, oldestMs: null, readyQueueIds: [], delayMs: null, backlogged: 0, isFull, heldIds: [] }
   const parents = [...new Set(found.flatMap((row) => row.parent_id ?? []))]
   let told: readonly Owed[] = []
-  let judged: readonly Judged[] = []
+  let judged: readonly DecidedSuspension[] = []
   let heldIds: readonly string[] = []
   const children = { execution_ids: found.map((row) => row.execution_id) }
   const reads = [call(take, children), lockSetCall(parents), ...factReads(parents)] as const
@@ -165,7 +165,7 @@ function stillOwed(told: readonly Owed[]): number {
   return told.some((row) => row.owes_children) ? flow | pendingDispatch.children : flow
 }
 
-function writesFor(judged: readonly Judged[], told: readonly Owed[]) {
+function writesFor(judged: readonly DecidedSuspension[], told: readonly Owed[]) {
   const waking = judged.filter(({ verdict }) => verdict.satisfied)
   const waiting = judged.filter(({ verdict }) => !verdict.satisfied)
   return [
@@ -183,7 +183,7 @@ function writesFor(judged: readonly Judged[], told: readonly Owed[]) {
   ] as const
 }
 
-function shortestDelay(judged: readonly Judged[]): number | null {
+function shortestDelay(judged: readonly DecidedSuspension[]): number | null {
   const delays = judged.flatMap(({ suspension, verdict }) => {
     const { resumeDelayMs } = suspension
     return verdict.satisfied && resumeDelayMs !== null && resumeDelayMs > 0 ? [resumeDelayMs] : []

@@ -2,7 +2,7 @@
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import { wholeFlow } from '../transition/whole-flow.ts'
-import type { Scope } from '../kernel/scope.ts'
+import type { DutyScope } from '../kernel/scope.ts'
 import type { DutySteps } from '../kernel/run-duty.ts'
 import { untilSent } from '../kernel/resend.ts'
 import { cancelBacklogged } from './cancel-backlog.ts'
@@ -73,7 +73,7 @@ export function flowSteps(sql: Sql): DutySteps {
 
 async function resolve(
   sql: Sql,
-  scope: Scope,
+  scope: DutyScope,
   only: readonly string[],
   passedOver: readonly string[],
   fromMs = 0,

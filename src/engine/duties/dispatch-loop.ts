@@ -8,7 +8,7 @@ import type { Dispatched } from '../dispatch/dispatched.ts'
 import { OwedHead } from '../dispatch/head.ts'
 
 /** One kind of what is owed. */
-export interface Part {
+export interface DispatchPart {
   /** Of `owed`. */
   readonly bit: number
   /** `fromMs`: nothing that is owed since before. */
@@ -27,7 +27,7 @@ const mostPauses = 10
 
 export class DispatchLoop {
   readonly #sql: Sql
-  readonly #parts: readonly (Part & { readonly head: OwedHead })[]
+  readonly #parts: readonly (DispatchPart & { readonly head: OwedHead })[]
   readonly #bits: number
   /** Hears of each set, and kicks whoever is to go on with it. */
   readonly #tell: (taken: Dispatched) => void
@@ -36,7 +36,7 @@ export class DispatchLoop {
   #owed = 0
   #running: Promise<void> | null = null
 
-  constructor(sql: Sql, parts: readonly Part[], tell: (taken: Dispatched) => void) {
+  constructor(sql: Sql, parts: readonly DispatchPart[], tell: (taken: Dispatched) => void) {
     this.#sql = sql
     this.#parts = parts.map((part) => ({ ...part, head: new OwedHead() }))
     this.#bits = parts.reduce((bits, { bit }) => bits | bit, 0)

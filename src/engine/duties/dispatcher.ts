@@ -8,7 +8,7 @@ import type { Sql } from '../../sql/sql.ts'
 import { cancelBacklog } from './cancel-backlog.ts'
 import { dispatch } from './dispatch.ts'
 import { leaveChildren } from '../dispatch/children.ts'
-import { DispatchLoop, type Part } from './dispatch-loop.ts'
+import { DispatchLoop, type DispatchPart } from './dispatch-loop.ts'
 import type { Dispatched } from '../dispatch/dispatched.ts'
 import { pendingDispatch } from '../kernel/pending-dispatch.ts'
 import { mostJudged, tellParents } from '../dispatch/parent.ts'
@@ -21,13 +21,13 @@ export interface DispatcherOptions {
   readonly onCalledOff: (executionIds: readonly string[]) => void
 }
 
-const ofEndings: readonly Part[] = [
+const ofEndings: readonly DispatchPart[] = [
   { bit: pendingDispatch.flow, takeSet: resolveFlows, largestSet: 500, duty: dispatch },
   { bit: pendingDispatch.moreOfFlow, takeSet: resolveMoreOfFlows, largestSet: 500, duty: dispatch },
   { bit: pendingDispatch.parent, takeSet: tellParents, largestSet: mostJudged, duty: dispatch },
   { bit: pendingDispatch.children, takeSet: leaveChildren, largestSet: 500, duty: dispatch },
 ]
-const ofCancels: readonly Part[] = [
+const ofCancels: readonly DispatchPart[] = [
   { bit: pendingDispatch.cancels, takeSet: endBacklogged, largestSet: 500, duty: cancelBacklog },
 ]
 

@@ -7,7 +7,7 @@ import type { Sql } from '../../sql/sql.ts'
 import { asEngineError } from '../kernel/failure.ts'
 import type { Duty, Report } from '../kernel/duty.ts'
 import { termMs } from './poll-duties.ts'
-import { extendDuty, giveDutyBack, type Taker } from './taken-duty.ts'
+import { extendDuty, giveDutyBack, type DutyTaker } from './taken-duty.ts'
 
 export interface DutyReport extends Report {
   /** By the database's clock; null when it is not known. */
@@ -42,7 +42,7 @@ const extendAfterMs = termMs / 3
 export async function takeTurn(
   options: TurnOptions,
   duty: Duty,
-  taker: Taker,
+  taker: DutyTaker,
   takenAt: number,
   signal: AbortSignal,
 ): Promise<{ report: DutyReport; isFull: boolean }> {
@@ -57,7 +57,7 @@ export async function takeTurn(
 async function runSets(
   options: TurnOptions,
   duty: Duty,
-  taker: Taker,
+  taker: DutyTaker,
   signal: AbortSignal,
 ): Promise<Report & { isFull: boolean; failure?: string }> {
   const { sql, filter, logger, onReady, onOwed, onCalledOff, lackingRight } = options

@@ -7,7 +7,7 @@ import { statement, type RowOf } from '../../sql/statement.ts'
 import { lockSetCall } from '../transition/lock-set.ts'
 import { factReads, openSuspensionsOf, type OpenSuspension } from '../waiting/suspension/facts.ts'
 import { rearmCall } from '../waiting/suspension/rearm.ts'
-import { judgedAt, takenBy, wakingBy, type Judged } from '../waiting/suspension/satisfied.ts'
+import { judgedAt, takenBy, wakingBy, type DecidedSuspension } from '../waiting/suspension/satisfied.ts'
 import { takeSignalsCall } from '../transition/take-signals.ts'
 import { timeoutSignalCall } from '../waiting/signal/timeout-signal.ts'
 import { wakeCall, type Waking } from '../transition/wake.ts'
@@ -42,7 +42,7 @@ export function evaluatedDuty(duty: string, lookName: string, due: string): Duty
 
 async function wakeDue(sql: Sql, duty: string, uuids: readonly string[]): Promise<RowOf<typeof dutyRow>> {
   if (uuids.length === 0) return { seen: 0, processed: 0, ready_queue_ids: [], owes: 0, called_off_ids: [] }
-  let judged: readonly Due[] = []
+  let judged: readonly DueSuspensions[] = []
   const [, woken] = await sql.decide([lockSetCall(uuids), ...factReads(uuids)], ([locked, ...facts]) => {
     const suspensions = openSuspensionsOf(facts)
     judged = locked.flatMap(({ execution_id: uuid }) => judge(suspensions.get(uuid)))
@@ -58,12 +58,12 @@ async function wakeDue(sql: Sql, duty: string, uuids: readonly string[]): Promis
   }
 }
 
-interface Due extends Judged {
+interface DueSuspensions extends DecidedSuspension {
   readonly as: 'satisfied' | 'timed_out' | 'waiting'
 }
 
 /** Nothing for what has been resumed, or put off, since it was looked for. */
-function judge(suspension: OpenSuspension | undefined): Due[] {
+function judge(suspension: OpenSuspension | undefined): DueSuspensions[] {
   if (suspension === undefined) return []
   const { condition, facts, wakeAt, timeoutAt, timeoutBehaviour } = suspension
   const isOver = timeoutAt !== null && timeoutAt < facts.now
@@ -76,7 +76,7 @@ function judge(suspension: OpenSuspension | undefined): Due[] {
 }
 
 /** `freeNumbers`, by the execution's uuid: of the signals that timeouts give. */
-function writesFor(duty: string, judged: readonly Due[], freeNumbers: ReadonlyMap<string, number>) {
+function writesFor(duty: string, judged: readonly DueSuspensions[], freeNumbers: ReadonlyMap<string, number>) {
   const now = judgedAt(judged)
   const timedOut = judged.filter(({ as }) => as === 'timed_out')
   const waiting = judged.filter(({ as }) => as === 'waiting')
@@ -99,7 +99,7 @@ function writesFor(duty: string, judged: readonly Due[], freeNumbers: ReadonlyMa
   ] as const
 }
 
-function wakingOf(duty: string, due: Due, freeNumbers: ReadonlyMap<string, number>): Waking {
+function wakingOf(duty: string, due: DueSuspensions, freeNumbers: ReadonlyMap<string, number>): Waking {
   const waking = wakingBy(duty, due)
   if (due.as === 'satisfied') return waking
   return {

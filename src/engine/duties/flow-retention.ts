@@ -3,7 +3,7 @@
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import { untilSent } from '../kernel/resend.ts'
-import { scopeParams, type Scope } from '../kernel/scope.ts'
+import { scopeParams, type DutyScope } from '../kernel/scope.ts'
 
 const params = { ...scopeParams, kept_for_ms: 'int8' } as const
 
@@ -60,7 +60,7 @@ from root`,
 
 export async function retireFlows(
   sql: Sql,
-  scope: Scope,
+  scope: DutyScope,
   keptForMs: number,
 ): Promise<{ readonly processed: number; readonly isFull: boolean }> {
   const [row] = await untilSent(sql, { again: false }, () => sql.query(retire, { ...scope, kept_for_ms: keptForMs }))

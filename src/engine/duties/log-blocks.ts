@@ -9,7 +9,7 @@
 import { sqlState } from '../../sql/errors.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import { asBlockError, defaultBlockSize, makeBlock, readLog, type Block, type Log } from '../kernel/log-block.ts'
+import { asBlockError, defaultBlockSize, makeBlock, readLog, type LogBlock, type Log } from '../kernel/log-block.ts'
 import { asEngineError } from '../kernel/failure.ts'
 import type { Duty } from '../kernel/duty.ts'
 import { scopeOf } from '../kernel/scope.ts'
@@ -89,7 +89,7 @@ const dropStatement = statement({
 })
 
 /** False when another process has dropped it first. */
-async function drop(sql: Sql, { end }: Block): Promise<boolean> {
+async function drop(sql: Sql, { end }: LogBlock): Promise<boolean> {
   try {
     const [row] = await sql.query(dropStatement, { end })
     return row!.dropped

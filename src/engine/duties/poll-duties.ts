@@ -13,7 +13,7 @@ import { statement } from '../../sql/statement.ts'
 import { clockAfter } from '../kernel/after-lock.ts'
 import { allDuties } from './all.ts'
 import { smallestStepMs } from './clock-set-back.ts'
-import type { Watch } from '../kernel/duty.ts'
+import type { TimerWatch } from '../kernel/duty.ts'
 
 /** The row of the process that polls, among those of the duties. */
 export const supervisorRow = 'supervisor'
@@ -36,7 +36,7 @@ on conflict do nothing`,
 })
 
 /** The earliest row of a duty between `after_ms` and `until_ms`. An index of expiries holds those above zero. */
-function earliest({ column: timer, where, isPrompt }: Watch): string {
+function earliest({ column: timer, where, isPrompt }: TimerWatch): string {
   const [table, column] = timer.split('.')
   // Short, because there is one for each duty.
   const read = `(select t.${column} from flowfabric.${table} t
@@ -157,7 +157,7 @@ export interface Poller {
 }
 
 /** A duty that may be taken. */
-export interface Candidate {
+export interface DutyCandidate {
   readonly duty: string
   readonly filter: string
   readonly intervalMs: number
@@ -181,7 +181,7 @@ export type Polled =
     }
 
 /** The row of the poller, and those of its duties. */
-export async function registerDuties(sql: Sql, poller: Poller, duties: readonly Candidate[]): Promise<void> {
+export async function registerDuties(sql: Sql, poller: Poller, duties: readonly DutyCandidate[]): Promise<void> {
   await sql.query(register, {
     duties: [supervisorRow, ...duties.map(({ duty }) => duty)],
     filters: [poller.filter, ...duties.map(({ filter }) => filter)],
@@ -192,7 +192,7 @@ export async function registerDuties(sql: Sql, poller: Poller, duties: readonly 
 export async function pollDuties(
   sql: Sql,
   { filter, takenBy }: Poller,
-  duties: readonly Candidate[],
+  duties: readonly DutyCandidate[],
   horizonMs: number,
 ): Promise<Polled> {
   const [row] = await sql.query(poll, {

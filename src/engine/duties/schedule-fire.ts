@@ -2,7 +2,7 @@
 import { firingsOf } from '../../model/schedule.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
-import { calledOffAmong, firingAt, firingWrites, owedBy, readyQueuesOf, type Decision } from '../schedule/fire.ts'
+import { calledOffAmong, firingAt, firingWrites, owedBy, readyQueuesOf, type FiringDecision } from '../schedule/fire.ts'
 import { firingReads, lockedSchedules, type LockedSchedule } from '../schedule/locked.ts'
 import { resolveSchedules } from '../schedule/resolve.ts'
 import { takenUpCall, type dutyRow } from '../kernel/candidate.ts'
@@ -92,7 +92,7 @@ export const scheduleFire: Duty = {
 async function fireDue(sql: Sql, uuids: readonly string[]): Promise<RowOf<typeof dutyRow>> {
   if (uuids.length === 0) return { seen: 0, processed: 0, ready_queue_ids: [], owes: 0, called_off_ids: [] }
   await resolveSchedules(sql, uuids)
-  let decisions: readonly Decision[] = []
+  let decisions: readonly FiringDecision[] = []
   const [cancelled, created] = await sql.decide(firingReads(uuids), (looked) => {
     decisions = decideWithin(lockedSchedules(looked), mostFirings)
     const taken = decisions.map(({ schedule }) => schedule.uuid)
@@ -107,8 +107,8 @@ async function fireDue(sql: Sql, uuids: readonly string[]): Promise<RowOf<typeof
   }
 }
 
-function decideWithin(schedules: readonly LockedSchedule[], most: number): Decision[] {
-  const decisions: Decision[] = []
+function decideWithin(schedules: readonly LockedSchedule[], most: number): FiringDecision[] {
+  const decisions: FiringDecision[] = []
   let count = 0
   for (const schedule of schedules) {
     if (count >= most) break
@@ -120,7 +120,7 @@ function decideWithin(schedules: readonly LockedSchedule[], most: number): Decis
 }
 
 /** Nothing for what has been paused, put off or fired since it was looked for, or whose last execution is held. */
-function decide(schedule: LockedSchedule): Decision[] {
+function decide(schedule: LockedSchedule): FiringDecision[] {
   const { now, nextFireAt, isPaused, isPreviousHeld } = schedule
   if (isPaused || isPreviousHeld || nextFireAt === null || nextFireAt > now) return []
   const { fired, skipped, queued, ...rest } = planned(schedule)

@@ -19,7 +19,7 @@ import { allDuties, defaultKeptFor, type KeptFor } from './all.ts'
 import { afterSetBack, smallestStepMs } from './clock-set-back.ts'
 import type { Duty } from '../kernel/duty.ts'
 import { messageOf, takeTurn, type DutyReport, type DutyTurn, type TurnOptions } from './duty-turn.ts'
-import { pollDuties, registerDuties, supervisorRow, type Candidate, type Poller } from './poll-duties.ts'
+import { pollDuties, registerDuties, supervisorRow, type DutyCandidate, type Poller } from './poll-duties.ts'
 import { checkFilter } from '../kernel/scope.ts'
 import { leaveDuty } from './taken-duty.ts'
 
@@ -261,7 +261,7 @@ export class Supervisor {
   }
 }
 
-function candidateOf({ duty, scope, isHinted }: Running): Candidate {
+function candidateOf({ duty, scope, isHinted }: Running): DutyCandidate {
   return { duty: duty.name, filter: scope, intervalMs: duty.intervalMs, isHinted }
 }
 

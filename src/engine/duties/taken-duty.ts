@@ -4,7 +4,7 @@ import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import { termMs } from './poll-duties.ts'
 
-export interface Taker {
+export interface DutyTaker {
   readonly duty: string
   /** Each filter has its own row. */
   readonly filter: string
@@ -53,14 +53,14 @@ where duty = $1 and filter = $2 and taken_by = $3`,
 })
 
 /** For another term. */
-export async function extendDuty(sql: Sql, { duty, filter, takenBy }: Taker): Promise<void> {
+export async function extendDuty(sql: Sql, { duty, filter, takenBy }: DutyTaker): Promise<void> {
   await sql.query(extend, { duty, filter, taken_by: takenBy, term_ms: termMs })
 }
 
 /** `runAt` is when the run began. Returns when it was finished, by the database; null when another process has taken it. */
 export async function giveDutyBack(
   sql: Sql,
-  { duty, filter, takenBy }: Taker,
+  { duty, filter, takenBy }: DutyTaker,
   runAt: number,
   nextInMs: number,
   report: Readonly<Record<string, unknown>>,
@@ -71,6 +71,6 @@ export async function giveDutyBack(
 }
 
 /** The row is free at once: nothing was done for it. */
-export async function leaveDuty(sql: Sql, { duty, filter, takenBy }: Taker): Promise<void> {
+export async function leaveDuty(sql: Sql, { duty, filter, takenBy }: DutyTaker): Promise<void> {
   await sql.query(leave, { duty, filter, taken_by: takenBy })
 }

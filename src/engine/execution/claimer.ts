@@ -83,7 +83,7 @@ const mostOthers = 16
 // How often it queries again, with every ready row in its window, for rows that are free but were locked.
 const mostRepeats = 3
 
-interface Found extends ClaimResult {
+interface ClaimRound extends ClaimResult {
   /** Rows that it may claim are ready, and other transactions had them locked each time. */
   readonly isHeldUp: boolean
 }
@@ -120,7 +120,7 @@ export class Claimer {
     return { claims, more }
   }
 
-  async #claimWithin(checked: CheckedClaim): Promise<Found> {
+  async #claimWithin(checked: CheckedClaim): Promise<ClaimRound> {
     const { signal } = checked
     const waitUntil = performance.now() + checked.waitMs
     const watch = this.#hints.watch((queueId) => this.#matcher.mayMatch(checked.filter, queueId))
@@ -178,7 +178,7 @@ export class Claimer {
   // there are no more, the free ones may have been behind a row that another claim was taking and has taken by now, or
   // their lock was released since; no hint comes for those, so it queries a few times more. A hint names its queue: a
   // hinted claim does not search for unknown ones.
-  async #claimNow(checked: CheckedClaim, isHinted = false): Promise<Found> {
+  async #claimNow(checked: CheckedClaim, isHinted = false): Promise<ClaimRound> {
     const queues = await this.#matcher.match(checked.filter)
     const queueIds = [...queues.keys()]
     let candidates = this.#others > 0 ? Math.min(checked.max * 2, mostCandidates) : checked.max

@@ -109,7 +109,7 @@ export function checkCreateRequest(caller: Acting, request: CreateRequest, flowI
   const { payload, payloadEncoding } = payloadOf('input', request)
   refuseWithout('idempotencyTtl', request.idempotencyTtl, 'idempotencyKey', request.idempotencyKey)
   refuseWithout('onParentEnd', request.onParentEnd, 'parentId', request.parentId)
-  const asked: Asked = {
+  const asked: RequestedWork = {
     queue,
     givenLane: request.lane === undefined ? null : queue.lane,
     taskDefaults: request.taskDefaults === undefined ? null : parseTaskPolicy('taskDefaults', request.taskDefaults),
@@ -135,7 +135,10 @@ export function checkCreateRequest(caller: Acting, request: CreateRequest, flowI
 }
 
 /** What is asked for, apart from its identity and from who asks. */
-export type Asked = Omit<CheckedExecution, 'creator' | keyof typeof noKey | keyof ReturnType<typeof checkIdentity>>
+export type RequestedWork = Omit<
+  CheckedExecution,
+  'creator' | keyof typeof noKey | keyof ReturnType<typeof checkIdentity>
+>
 
 const noKey = { idempotencyKey: null, idempotencyTtlMs: null, requestHash: null }
 const creatorRule = { maxBytes: limits.creatorBytes }
@@ -226,7 +229,7 @@ function checkTags(given: unknown): Readonly<Record<string, string>> | null {
   return Object.keys(tags).length === 0 ? null : tags
 }
 
-function checkKey({ idempotencyKey, idempotencyTtl }: CreateRequest, asked: Asked) {
+function checkKey({ idempotencyKey, idempotencyTtl }: CreateRequest, asked: RequestedWork) {
   return {
     idempotencyKey: idempotencyKey!,
     idempotencyTtlMs: idempotencyTtl === undefined ? dayMs : parseDuration('idempotencyTtl', idempotencyTtl),
@@ -235,7 +238,7 @@ function checkKey({ idempotencyKey, idempotencyTtl }: CreateRequest, asked: Aske
 }
 
 // The same request under the same key is a repeat, another is a conflict.
-function hashRequest(asked: Asked): Uint8Array {
+function hashRequest(asked: RequestedWork): Uint8Array {
   const hash = createHash('sha256')
   hashAsked(hash, asked)
   return new Uint8Array(hash.digest())
@@ -252,7 +255,7 @@ function withoutTraceparent(tags: Tags): Tags | null {
  * What is asked for, by any caller and under any identity. A checked request has one order of its fields. The task's own policy
  * is no part of it: a repeat after a new registration, or by newer code, is the same request.
  */
-export function hashAsked(hash: Hash, asked: Asked): void {
+export function hashAsked(hash: Hash, asked: RequestedWork): void {
   const { queue, parent, priority, givenPriority, delayMs, delayUntil, deadlineMs, deadlineAt } = asked
   const { payload, payloadEncoding, policy } = asked
   const tags = asked.tags === null ? null : withoutTraceparent(asked.tags)

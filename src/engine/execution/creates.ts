@@ -12,14 +12,14 @@ import type { CheckedExecution, NewExecution } from '../transition/new-execution
 
 type Creates = Merger<NewExecution, CreateResult>
 
-interface Parts {
+interface CreateDeps {
   readonly tasks: TaskRegistry
   readonly createUnkeyed: Creates
   readonly createKeyed: Creates
   readonly createChildren: Creates
 }
 
-export function createOperations({ tasks, createUnkeyed, createKeyed, createChildren }: Parts) {
+export function createOperations({ tasks, createUnkeyed, createKeyed, createChildren }: CreateDeps) {
   const mergerOf = (item: NewExecution): Creates => {
     if (item.parent !== null) return createChildren
     return isOurs(item) ? createUnkeyed : createKeyed

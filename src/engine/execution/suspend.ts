@@ -17,7 +17,7 @@ import {
   evaluateSuspensions,
   type SuspendDecision,
   type NewlySuspended,
-  type Repeated,
+  type RepeatedSuspension,
 } from '../waiting/suspension/evaluate.ts'
 import { readCalls, lockedRowsOf } from '../waiting/suspension/read-locked.ts'
 import type { CheckedBinding, NewSuspension } from '../waiting/suspension/request.ts'
@@ -129,7 +129,7 @@ async function answersTo(
   )
 }
 
-function isPassed(decision: SuspendDecision | SuspendedDirectly): decision is NewlySuspended | Repeated {
+function isPassed(decision: SuspendDecision | SuspendedDirectly): decision is NewlySuspended | RepeatedSuspension {
   return (isKind(decision, 'suspend') || isKind(decision, 'repeat')) && decision.isAtOnce
 }
 
@@ -160,7 +160,7 @@ function tellTimeout(hints: Hints, timeoutAt: number | null, now: number): void 
 
 async function suspended(
   { sql, keys }: SuspendDeps,
-  decision: NewlySuspended | Repeated | SuspendedDirectly,
+  decision: NewlySuspended | RepeatedSuspension | SuspendedDirectly,
 ): Promise<Suspended> {
   const { item, row } = decision
   const suspensionId = decision.kind === 'repeat' ? decision.row.last_suspension_id! : item.suspensionId

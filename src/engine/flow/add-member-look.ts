@@ -43,7 +43,7 @@ left join flowfabric.ff_idempotency_key k
 left join flowfabric.ff_flow_member h on h.flow_id = any (array[i.flow_id]) and h.execution_id = any (array[k.execution_id])`,
 })
 
-export type Looked = RowOf<typeof look.row>
+export type AddMemberRows = RowOf<typeof look.row>
 
 const lookUpstreams = statement({
   name: 'flow.add-member.look-upstreams',
@@ -81,7 +81,10 @@ export function additionLooks(asked: Addition, namespace: string) {
 }
 
 /** Who this call would add, when it is there. */
-export function foundMember(asked: Addition, looked: Looked): { readonly uuid: string; readonly name: string } | null {
+export function foundMember(
+  asked: Addition,
+  looked: AddMemberRows,
+): { readonly uuid: string; readonly name: string } | null {
   const { executionUuid: uuid, created, partition } = asked
   if (looked.own_name !== null) return { uuid, name: looked.own_name }
   if (looked.key_holder_id === null) return null
@@ -97,7 +100,7 @@ export function foundMember(asked: Addition, looked: Looked): { readonly uuid: s
   )
 }
 
-export function refuseUnaddable(asked: Addition, flow: LockedFlow, looked: Looked): void {
+export function refuseUnaddable(asked: Addition, flow: LockedFlow, looked: AddMemberRows): void {
   const { flowId, executionId, partition, name, created } = asked
   const exists = looked.namespace !== null
   if (created !== null && exists) {

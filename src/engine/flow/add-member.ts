@@ -8,7 +8,7 @@ import type { Caller } from '../kernel/caller.ts'
 import { additionLooks, foundMember, refuseUnaddable, refuseUnknownUpstreams } from './add-member-look.ts'
 import { addMemberFields, checkAddition, type Addition, type AddMemberRequest } from './add-member-request.ts'
 import { checkFlowTarget, editFlow, namespaceOf, refuseNoLongerOpen, refuseStale } from './edit.ts'
-import type { FlowMeans } from './means.ts'
+import type { FlowDeps } from './flow-deps.ts'
 import { edgeColumnsOf, edgeParams, memberColumnsOf, memberParams, tellReady, writeMembers } from './member-rows.ts'
 import { oweDispatch, oweFirstDispatch, owedAnswer, owedRow } from './owe-dispatch.ts'
 
@@ -87,17 +87,17 @@ ${tellAdded('$3')}
 ${owedAnswer}`,
 })
 
-export async function addMember(means: FlowMeans, caller: Caller, request: AddMemberRequest): Promise<MemberAdded> {
-  const { sql, hints } = means
+export async function addMember(deps: FlowDeps, caller: Caller, request: AddMemberRequest): Promise<MemberAdded> {
+  const { sql, hints } = deps
   refuseUnknownFields('addMember', request, addMemberFields)
   const target = checkFlowTarget(caller, request.flowId)
   const namespace = await namespaceOf(sql, target)
   const asked = checkAddition(target, namespace, request)
-  const write = await writeOf(asked, means)
+  const write = await writeOf(asked, deps)
   const { flowId, executionId, name } = asked
   let isWritten = false
   const answer = await editFlow<ReturnType<typeof additionLooks>, MemberAdded>(
-    means,
+    deps,
     asked,
     additionLooks(asked, namespace),
     (flow, [, , [looked], upstreams, [metEdge]], again) => {
@@ -124,7 +124,7 @@ export async function addMember(means: FlowMeans, caller: Caller, request: AddMe
   return answer
 }
 
-async function writeOf(asked: Addition, means: FlowMeans) {
+async function writeOf(asked: Addition, deps: FlowDeps) {
   const { uuid: flow_id, executionUuid, actor, name, created } = asked
   if (created === null) {
     const values = { flow_id, actor, execution_id: executionUuid, member_name: name }
@@ -132,7 +132,7 @@ async function writeOf(asked: Addition, means: FlowMeans) {
   }
   const { execution, edges, group } = created
   const member = { flowUuid: flow_id, name, execution, subFlow: null, isHeld: edges.length > 0 }
-  const columns = await memberColumnsOf([member], means)
+  const columns = await memberColumnsOf([member], deps)
   const rest = edgeColumnsOf(edges, group === null ? [] : [group])
   return { call: call(createMember, { flow_id, actor, ...columns, ...rest }), member, queueIds: columns.queue_ids }
 }

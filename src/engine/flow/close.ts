@@ -9,7 +9,7 @@ import { checkFlowTarget, editFlow } from './edit.ts'
 import { changeFlows, judgeFlows } from '../transition/flow-ending.ts'
 import { restateSkips } from '../transition/evaluate-flow-ending.ts'
 import { tooFewEdges } from './graph-refusal.ts'
-import type { FlowMeans } from './means.ts'
+import type { FlowDeps } from './flow-deps.ts'
 import { oweDispatch, owedAnswer, owedRow } from './owe-dispatch.ts'
 import { lostUpstreams, sealGroups } from './seal-groups.ts'
 
@@ -72,12 +72,12 @@ told as (
 ${owedAnswer}`,
 })
 
-export async function closeFlow(means: FlowMeans, caller: Caller, request: CloseRequest): Promise<FlowClosed> {
+export async function closeFlow(deps: FlowDeps, caller: Caller, request: CloseRequest): Promise<FlowClosed> {
   refuseUnknownFields('close', request, ['flowId'])
   const target = checkFlowTarget(caller, request.flowId)
   const { flowId, uuid: flow_id, actor } = target
   const looks = [call(lookUnsealable, { flow_id })] as const
-  const answer = await editFlow<typeof looks, FlowClosed>(means, target, looks, (flow, [[unsealable]], again) => {
+  const answer = await editFlow<typeof looks, FlowClosed>(deps, target, looks, (flow, [[unsealable]], again) => {
     const { graph_revision: graphRevision } = flow
     if (flow.closed_at_ms !== null) {
       return { answer: { kind: again ? 'closed' : 'already_closed', flowId, graphRevision }, writes: [] }
@@ -86,6 +86,6 @@ export async function closeFlow(means: FlowMeans, caller: Caller, request: Close
     return { answer: { kind: 'closed', flowId, graphRevision }, writes: [call(closeOpen, { flow_id, actor })] }
   })
   // It may have ended by it.
-  if (answer.kind === 'closed') means.hints.flowsEnded([flow_id])
+  if (answer.kind === 'closed') deps.hints.flowsEnded([flow_id])
   return answer
 }

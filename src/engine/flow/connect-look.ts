@@ -36,7 +36,7 @@ left join flowfabric.ff_exec_core e on e.execution_id = any (array[i.downstream_
 left join flowfabric.ff_edge_group g on g.downstream_id = any (array[i.downstream_id])`,
 })
 
-export type Looked = RowOf<typeof look.row>
+export type ConnectRows = RowOf<typeof look.row>
 
 // By its id, or between the same members.
 const findEdges = statement({
@@ -90,7 +90,7 @@ export function sameEdge(asked: NewConnection, found: readonly FoundEdge[]): Fou
 }
 
 /** Gives the policy of the downstream's group. */
-export function refuseUnconnectable(asked: NewConnection, looked: Looked): JoinPolicy {
+export function refuseUnconnectable(asked: NewConnection, looked: ConnectRows): JoinPolicy {
   const { flowId, partition } = asked
   if (looked.upstream_name === null) throw notInFlow(flowId, formatExecutionId(partition, asked.upstreamUuid))
   const executionId = formatExecutionId(partition, asked.downstreamUuid)
@@ -112,14 +112,14 @@ function mayBeBlocked({
   attempt_state: attempt,
   group_state: group,
   is_flow,
-}: Looked): boolean {
+}: ConnectRows): boolean {
   const isFresh = attempt === 'pending_first_attempt' || attempt === 'pending_replay_attempt'
   const mayWait = state === 'eligible_now' || state === 'not_eligible_until_time' || state === 'blocked_by_dependencies'
   // A member that stands for a flow is blocked for good: without a group, that flow has started.
   return isFresh && mayWait && (group === 'pending' || (group === null && !is_flow))
 }
 
-function policyOf(asked: JoinPolicy | null, looked: Looked, executionId: ExecutionId): JoinPolicy {
+function policyOf(asked: JoinPolicy | null, looked: ConnectRows, executionId: ExecutionId): JoinPolicy {
   const { policy: kind, quorum, on_satisfied: onSatisfied } = looked
   if (kind === null || onSatisfied === null) return asked ?? allOf
   const found: JoinPolicy = kind === 'quorum' ? { kind, k: quorum!, onSatisfied } : { kind, onSatisfied }

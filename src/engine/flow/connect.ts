@@ -10,7 +10,7 @@ import { checkConnectRequest, type ConnectRequest } from './connect-request.ts'
 import { pathOf } from './cycle.ts'
 import { editFlow, refuseNoLongerOpen, refuseStale } from './edit.ts'
 import { cycleDetected, refuseTooLarge } from './graph-refusal.ts'
-import type { FlowMeans } from './means.ts'
+import type { FlowDeps } from './flow-deps.ts'
 import { oweDispatch, owedAnswer, owedRow } from './owe-dispatch.ts'
 
 export interface Connected {
@@ -89,12 +89,12 @@ told as (
 ${owedAnswer}`,
 })
 
-export async function connect(means: FlowMeans, caller: Caller, request: ConnectRequest): Promise<Connected> {
+export async function connect(deps: FlowDeps, caller: Caller, request: ConnectRequest): Promise<Connected> {
   const asked = checkConnectRequest(caller, request)
   const { flowId, uuid: flow_id, edgeUuid, upstreamUuid, downstreamUuid } = asked
   const pair = { flow_id, upstream_id: upstreamUuid, downstream_id: downstreamUuid }
   return editFlow<ReturnType<typeof connectLooks>, Connected>(
-    means,
+    deps,
     asked,
     connectLooks(asked),
     (flow, [, [looked], found, behind], again) => {

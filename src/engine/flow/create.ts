@@ -6,7 +6,7 @@ import type { Caller } from '../kernel/caller.ts'
 import { untilSent } from '../kernel/resend.ts'
 import { checkFlowRequest, type FlowRequest } from './flow-request.ts'
 import { flowIdTaken } from './graph-refusal.ts'
-import type { FlowMeans } from './means.ts'
+import type { FlowDeps } from './flow-deps.ts'
 
 export interface FlowCreated {
   /** A duplicate has this id already, whatever else it carries. */
@@ -59,7 +59,7 @@ from (select) one
 left join met m on true`,
 })
 
-export async function createFlow({ sql }: FlowMeans, caller: Caller, request: FlowRequest): Promise<FlowCreated> {
+export async function createFlow({ sql }: FlowDeps, caller: Caller, request: FlowRequest): Promise<FlowCreated> {
   refuseUnknownFields('create', request, ['flowId', 'kind', 'namespace', 'tags', 'creator'])
   const { flowId, uuid, partition, namespace, kind, creator, actor, tags, minted } = checkFlowRequest(caller, request)
   const identity = { flow_id: uuid, partition_key: partition, namespace }

@@ -8,7 +8,7 @@ import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import type { TerminalOutcome } from '../../model/state.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { untilSent } from '../kernel/resend.ts'
-import type { FlowMeans } from './means.ts'
+import type { FlowDeps } from './flow-deps.ts'
 import type { owedRow } from './owe-dispatch.ts'
 import { wholeFlow } from '../transition/whole-flow.ts'
 
@@ -84,7 +84,7 @@ export async function namespaceOf(sql: Sql, target: FlowTarget): Promise<string>
 }
 
 /** What is answered, and what is written for it: nothing when it was there already. */
-export interface Decision<Answer> {
+export interface EditDecision<Answer> {
   readonly answer: Answer
   readonly writes: readonly Call<typeof owedRow>[]
 }
@@ -97,10 +97,10 @@ const lockTimeoutMs = 2000
  * lost. What it throws is the answer, and nothing is written.
  */
 export async function editFlow<const Looks extends readonly Call[], Answer>(
-  { sql, turns, onOwed }: FlowMeans,
+  { sql, turns, onOwed }: FlowDeps,
   target: FlowTarget,
   looks: Looks,
-  decide: (flow: LockedFlow, looked: RowsOf<Looks>, again: boolean) => Decision<Answer>,
+  decide: (flow: LockedFlow, looked: RowsOf<Looks>, again: boolean) => EditDecision<Answer>,
 ): Promise<Answer> {
   const { flowId, uuid: flow_id, partition: partition_key, namespace } = target
   const reads = [call(lockTree, { flow_id }), call(readFlow, { flow_id, partition_key, namespace }), ...looks] as const

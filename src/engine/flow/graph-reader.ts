@@ -35,7 +35,7 @@ export function checkGraphRequest(caller: Caller, request: GraphRequest): NewGra
   return { ...reader.found(stayOpen), isClosed: !stayOpen }
 }
 
-interface Place {
+interface GraphPlace {
   /** Before the name of a field in an error. */
   readonly at: string
   readonly depth: number
@@ -43,7 +43,7 @@ interface Place {
   readonly isStarted: boolean
 }
 
-const outermost: Place = { at: '', depth: 1, isStarted: true }
+const outermost: GraphPlace = { at: '', depth: 1, isStarted: true }
 
 class GraphReader {
   readonly #root: NewFlow
@@ -66,7 +66,7 @@ class GraphReader {
     return { flows: this.#flows, members: this.#members, edges: this.#edges, groups: this.#groups, requestHash }
   }
 
-  read(graph: Graph, flow: NewFlow, place: Place): void {
+  read(graph: Graph, flow: NewFlow, place: GraphPlace): void {
     const { at, isStarted } = place
     const members = checkList(`${at}members`, graph.members)
     const given = checkList(`${at}edges`, graph.edges ?? [])

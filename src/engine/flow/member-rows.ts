@@ -4,7 +4,7 @@ import { quorumOf } from '../../model/edge-group.ts'
 import { attachedByPolicy } from '../transition/new-rows.ts'
 import type { Hints } from '../kernel/hint.ts'
 import { resolveWith } from '../task/resolve.ts'
-import type { FlowMeans } from './means.ts'
+import type { FlowDeps } from './flow-deps.ts'
 import type { NewEdge, NewGroup, NewMember } from './new-graph.ts'
 
 export const memberParams = {
@@ -139,7 +139,7 @@ grouped as (
 
 export async function memberColumnsOf(
   members: readonly NewMember[],
-  { queues, tasks }: Pick<FlowMeans, 'queues' | 'tasks'>,
+  { queues, tasks }: Pick<FlowDeps, 'queues' | 'tasks'>,
 ) {
   // A member that stands for a flow runs no task, whatever that flow is called.
   const executions = await Promise.all(

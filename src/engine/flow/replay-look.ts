@@ -159,7 +159,7 @@ export function lookCalls(uuid: string) {
   return [call(lockRoot, key), call(look, key), call(readLine, key), call(readReach, key)] as const
 }
 
-export type LookedRows = RowsOf<ReturnType<typeof lookCalls>>
+export type ReplayRows = RowsOf<ReturnType<typeof lookCalls>>
 export type FoundMember = RowOf<typeof look.row>
 export type LineMember = RowOf<typeof readLine.row>
 export type ReachedEdge = RowOf<typeof readReach.row>

@@ -23,7 +23,7 @@ import {
 import { readRequest, rememberRequest } from '../execution/request-memory.ts'
 import { asEngineError } from '../kernel/failure.ts'
 import { untilSent } from '../kernel/resend.ts'
-import { lookCalls, type FoundMember, type LineMember, type LookedRows, type ReachedEdge } from './replay-look.ts'
+import { lookCalls, type FoundMember, type LineMember, type ReplayRows, type ReachedEdge } from './replay-look.ts'
 import { wholeFlow } from '../transition/whole-flow.ts'
 
 // Locks the executions in the order of their ids. The root is written whatever else is: its version is the tree's.
@@ -151,7 +151,7 @@ export async function replayMember(
     onReady(queueIds)
     return answer
   } catch (error) {
-    return error instanceof Repeated ? error.answer : asEngineError(error)
+    return error instanceof RepeatedReplay ? error.answer : asEngineError(error)
   }
 }
 
@@ -160,7 +160,7 @@ async function replayOnce(sql: Sql, item: Replay) {
   const reads = [...lookCalls(item.uuid), call(readRequest, request)] as const
   let answer!: Replayed
   const decide = ([root, found, members, edges, [repeated]]: RowsOf<typeof reads>) => {
-    if (repeated !== undefined) throw new Repeated(repeatedReplay(item.executionId, repeated.answer))
+    if (repeated !== undefined) throw new RepeatedReplay(repeatedReplay(item.executionId, repeated.answer))
     const { replayed, reopening, isBlocked } = decideReplay(item, root, found, members, edges)
     const { kind: _kind, executionId: _executionId, ...kept } = replayed
     answer = replayed
@@ -174,7 +174,7 @@ async function replayOnce(sql: Sql, item: Replay) {
 }
 
 /** Ends the transaction with what was answered before. */
-class Repeated extends Error {
+class RepeatedReplay extends Error {
   readonly answer: Replayed
 
   constructor(answer: Replayed) {
@@ -185,7 +185,7 @@ class Repeated extends Error {
 
 function decideReplay(
   item: Replay,
-  root: LookedRows[0],
+  root: ReplayRows[0],
   [found]: readonly FoundMember[],
   members: readonly LineMember[],
   edges: readonly ReachedEdge[],

@@ -10,7 +10,7 @@ import type { Caller } from '../kernel/caller.ts'
 import { checkMember, notInFlow } from './connect-request.ts'
 import { checkFlowTarget, editFlow, refuseNoLongerOpen } from './edit.ts'
 import { tooFewEdges } from './graph-refusal.ts'
-import type { FlowMeans } from './means.ts'
+import type { FlowDeps } from './flow-deps.ts'
 import { oweDispatch, owedAnswer, owedRow } from './owe-dispatch.ts'
 import { lostUpstreams, sealGroups } from './seal-groups.ts'
 
@@ -67,14 +67,14 @@ told as (
 ${owedAnswer}`,
 })
 
-export async function seal(means: FlowMeans, caller: Caller, request: SealRequest): Promise<Sealed> {
+export async function seal(deps: FlowDeps, caller: Caller, request: SealRequest): Promise<Sealed> {
   refuseUnknownFields('seal', request, ['flowId', 'downstream'])
   const target = checkFlowTarget(caller, request.flowId)
   const downstream_id = checkMember(target, request.downstream)
   const { flowId, uuid: flow_id, partition, actor } = target
   const downstream = formatExecutionId(partition, downstream_id)
   const looks = [call(look, { flow_id, downstream_id })] as const
-  return editFlow<typeof looks, Sealed>(means, target, looks, (flow, [[group]]) => {
+  return editFlow<typeof looks, Sealed>(deps, target, looks, (flow, [[group]]) => {
     if (group === undefined) throw notInFlow(flowId, downstream)
     const total = checkTotal(group)
     if (group.is_sealed === true) {

@@ -9,7 +9,7 @@ import type { NewFlow } from './flow-request.ts'
 import { checkGraphRequest } from './graph-reader.ts'
 import { flowIdTaken } from './graph-refusal.ts'
 import type { GraphRequest } from './graph-request.ts'
-import type { FlowMeans } from './means.ts'
+import type { FlowDeps } from './flow-deps.ts'
 import { edgeColumnsOf, edgeParams, memberColumnsOf, memberParams, tellReady, writeMembers } from './member-rows.ts'
 import type { NewGraph } from './new-graph.ts'
 import { forRows } from '../transition/whole-flow.ts'
@@ -122,11 +122,11 @@ join flowfabric.ff_flow_member m on m.flow_id = any (array[f.flow_id])
 where f.root_flow_id = $1`,
 })
 
-export async function submitGraph(means: FlowMeans, caller: Caller, request: GraphRequest): Promise<SubmittedGraph> {
-  const { sql, hints } = means
+export async function submitGraph(deps: FlowDeps, caller: Caller, request: GraphRequest): Promise<SubmittedGraph> {
+  const { sql, hints } = deps
   const graph = checkGraphRequest(caller, request)
   const [root] = graph.flows
-  const values = { ...columnsOf(graph), ...(await memberColumnsOf(graph.members, means)) }
+  const values = { ...columnsOf(graph), ...(await memberColumnsOf(graph.members, deps)) }
   const options = forRows(graph.members.length + graph.edges.length)
   let isRepeat = false
   const [[row]] = await untilSent(sql, { again: false }, (again) => {

@@ -1,6 +1,6 @@
 // What a look at the database's health found, of one thing.
 
-export type Verdict =
+export type FindingLevel =
   | 'fine'
   /** Worth knowing, and no trouble. */
   | 'note'
@@ -11,7 +11,7 @@ export type Verdict =
 export interface Finding {
   /** What was looked at, in a word or two. */
   readonly check: string
-  readonly verdict: Verdict
+  readonly verdict: FindingLevel
   readonly sentence: string
   /** What to do about it. */
   readonly next: string | null
@@ -23,7 +23,7 @@ type More = Partial<Pick<Finding, 'next' | 'subjects'>>
 
 export function finding(
   check: string,
-  verdict: Verdict,
+  verdict: FindingLevel,
   sentence: string,
   { next = null, subjects = [] }: More = {},
 ): Finding {

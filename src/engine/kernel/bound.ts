@@ -12,7 +12,7 @@ export type ForCaller<Noun> = {
 type Verb = (caller: Caller, ...given: readonly never[]) => unknown
 
 /** Views of nouns for one caller. They can be spread and taken apart as plain objects can, and not be written to. */
-export class Binding implements ProxyHandler<object> {
+export class CallerBinding implements ProxyHandler<object> {
   readonly #caller: Caller
 
   constructor(caller: Caller) {

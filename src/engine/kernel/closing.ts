@@ -8,17 +8,17 @@ import type { Sql } from '../../sql/sql.ts'
 const longestCloseMs = 10_000
 
 /** Whoever takes calls and answers them later. */
-interface Taker {
+interface CallTaker {
   close(): Promise<void>
 }
 
 export class Closing {
-  readonly #takers: readonly Taker[]
-  readonly #hints: Taker
+  readonly #takers: readonly CallTaker[]
+  readonly #hints: CallTaker
   #answered: Promise<void> | null = null
 
   /** `hints`: of what the takers have written others hear. */
-  constructor(takers: readonly Taker[], hints: Taker) {
+  constructor(takers: readonly CallTaker[], hints: CallTaker) {
     this.#takers = takers
     this.#hints = hints
   }

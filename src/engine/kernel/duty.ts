@@ -46,7 +46,7 @@ export function together(one: Run, other: Run): Run {
 export interface Duty {
   readonly name: string
   /** The rows that it processes. Left out: it runs once an interval, whatever there is. */
-  readonly watch?: Watch
+  readonly watch?: TimerWatch
   /** How long after a run that left due rows behind the next one follows; and how long rows wait that are not prompt. */
   readonly intervalMs: number
   /** Of the database and not of executions: done once, whatever the filters of those who do it. */
@@ -55,7 +55,7 @@ export interface Duty {
 }
 
 /** The rows that a duty processes: it runs only when one of them is due. */
-export interface Watch {
+export interface TimerWatch {
   /** When a row is due, as `table.column`; the column leads an index. */
   readonly column: string
   /** The condition of that index, where it has more than that the column is set. */

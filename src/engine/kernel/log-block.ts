@@ -9,14 +9,14 @@ import type { Queries, Sql } from '../../sql/sql.ts'
 export const defaultBlockSize = 10_000_000
 
 /** The ids from `first` up to, and without, `end`. The block that came with the schema has no lower bound: it begins at 1. */
-export interface Block {
+export interface LogBlock {
   readonly first: number
   readonly end: number
 }
 
 export interface Log {
   /** In the order of their ids. */
-  readonly blocks: readonly Block[]
+  readonly blocks: readonly LogBlock[]
   readonly nextId: number
 }
 
@@ -94,7 +94,7 @@ export async function makeBlock(sql: Sql, { blocks }: Log, eventId: number, size
 }
 
 // As many blocks after the last one before it as it takes, and no further than the next one after it.
-function rangeAround(blocks: readonly Block[], eventId: number, size: number): [first: number, end: number] {
+function rangeAround(blocks: readonly LogBlock[], eventId: number, size: number): [first: number, end: number] {
   const start = Math.max(1, ...blocks.filter((block) => block.end <= eventId).map((block) => block.end))
   const limit = Math.min(...blocks.filter((block) => block.first > eventId).map((block) => block.first))
   const first = start + Math.floor((eventId - start) / size) * size

@@ -10,7 +10,7 @@ import { asEngineError } from './failure.ts'
 import { untilSent } from './resend.ts'
 import { dutyParams, type dutyRow } from './candidate.ts'
 import type { Duty, Run, RunOptions } from './duty.ts'
-import { scopeOf, type Scope } from './scope.ts'
+import { scopeOf, type DutyScope } from './scope.ts'
 
 /** A duty on executions whose timer is due: `due` is the query that finds them, `act` the statement that it begins. */
 export function statementDuty(
@@ -49,8 +49,8 @@ export function dutySteps(
 
 export interface DutySteps {
   /** Acts on these and no others; on what is due when there are none. */
-  act(scope: Scope, only: readonly string[]): Promise<RowOf<typeof dutyRow>[]>
-  look(scope: Scope): Promise<readonly { readonly execution_id: string }[]>
+  act(scope: DutyScope, only: readonly string[]): Promise<RowOf<typeof dutyRow>[]>
+  look(scope: DutyScope): Promise<readonly { readonly execution_id: string }[]>
   /** For a duty on other rows than executions. Null when the row no longer exists. */
   quarantine?(id: string, error: string): Promise<Quarantined | null>
 }
@@ -80,7 +80,7 @@ class DutyRun {
   readonly #sql: Sql
   readonly #duty: string
   readonly #steps: DutySteps
-  readonly #scope: Scope
+  readonly #scope: DutyScope
   readonly #logger: Logger
   readonly #readyQueueIds = new Set<number>()
   #seen = 0
@@ -89,7 +89,7 @@ class DutyRun {
   #owes = 0
   readonly #calledOffIds: string[] = []
 
-  constructor(sql: Sql, duty: string, steps: DutySteps, scope: Scope, logger: Logger) {
+  constructor(sql: Sql, duty: string, steps: DutySteps, scope: DutyScope, logger: Logger) {
     this.#sql = sql
     this.#duty = duty
     this.#steps = steps

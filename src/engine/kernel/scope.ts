@@ -10,11 +10,11 @@ import type { RunOptions } from './duty.ts'
 /** `$1` to `$4` of every statement that is run for a scope. */
 export const scopeParams = { batch: 'int8', namespace: 'text?', tag_key: 'text?', tag_value: 'text?' } as const
 
-export type Scope = ValuesOf<typeof scopeParams>
+export type DutyScope = ValuesOf<typeof scopeParams>
 
 const largestBatch = 1000
 
-export function scopeOf(options: RunOptions): Scope {
+export function scopeOf(options: RunOptions): DutyScope {
   refuseUnknownFields('runOnce', options, ['filter', 'batch', 'logger'])
   const { filter = {}, batch = largestBatch } = options
   if (!Number.isInteger(batch) || batch < 1 || batch > largestBatch) {
@@ -23,7 +23,7 @@ export function scopeOf(options: RunOptions): Scope {
   return { batch, ...checkFilter(filter) }
 }
 
-export function checkFilter(filter: Filter): Omit<Scope, 'batch'> {
+export function checkFilter(filter: Filter): Omit<DutyScope, 'batch'> {
   refuseUnknownFields('filter', filter, ['namespace', 'tag'])
   const { namespace, tag } = filter
   if (namespace !== undefined) checkNamespace(namespace)

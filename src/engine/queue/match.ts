@@ -77,7 +77,7 @@ select exists (
 const rememberedMs = 1000
 const forgottenMs = 60_000
 
-interface Remembered {
+interface RememberedQueue {
   readonly queues: ReadonlyMap<number, Queue>
   at: number
 }
@@ -85,7 +85,7 @@ interface Remembered {
 export class QueueMatcher {
   readonly #sql: Sql
   /** By filter. */
-  readonly #remembered = new Map<string, Remembered>()
+  readonly #remembered = new Map<string, RememberedQueue>()
   readonly #heardOf = new Set<number>()
   /** How often something was heard that no look from before can have seen. */
   #newsCount = 0
@@ -133,7 +133,7 @@ export class QueueMatcher {
   }
 
   // Filters are what callers make of them: those that nobody has used for long are dropped, or they would pile up.
-  #remember(filter: string, found: Remembered): void {
+  #remember(filter: string, found: RememberedQueue): void {
     for (const [other, { at }] of this.#remembered) {
       if (found.at - at >= forgottenMs) this.#remembered.delete(other)
     }

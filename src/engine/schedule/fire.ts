@@ -22,7 +22,7 @@ export interface Firing {
 }
 
 /** What was decided for one schedule. */
-export interface Decision {
+export interface FiringDecision {
   readonly schedule: LockedSchedule
   readonly firings: readonly Firing[]
   readonly skipped: readonly number[]
@@ -144,7 +144,7 @@ const keyTtlMs = 86_400_000
 const noRequest = new Uint8Array(32)
 
 /** What was decided, as it is written. */
-export function firingWrites(decisions: readonly Decision[], actor: string) {
+export function firingWrites(decisions: readonly FiringDecision[], actor: string) {
   const firings = decisions.flatMap(({ schedule, firings }) => firings.map((firing) => ({ schedule, firing })))
   return [
     cancelCall(cancellationsOf(decisions, actor)),
@@ -173,7 +173,7 @@ export function firingWrites(decisions: readonly Decision[], actor: string) {
   ] as const
 }
 
-function cancellationsOf(decisions: readonly Decision[], actor: string): Cancellation[] {
+function cancellationsOf(decisions: readonly FiringDecision[], actor: string): Cancellation[] {
   return decisions.flatMap(({ schedule, cancelsPrevious }) => {
     const { lastExecutionUuid: uuid, partition, scheduleId } = schedule
     if (!cancelsPrevious || uuid === null) return []
@@ -183,15 +183,15 @@ function cancellationsOf(decisions: readonly Decision[], actor: string): Cancell
   })
 }
 
-type Cancelled = readonly { readonly owes: number; readonly called_off_id: string | null }[]
+type CancelledRows = readonly { readonly owes: number; readonly called_off_id: string | null }[]
 
 /** What the endings of cancelled ones owe others. */
-export function owedBy(cancelled: Cancelled): number {
+export function owedBy(cancelled: CancelledRows): number {
   return cancelled.reduce((owes, row) => owes | row.owes, 0)
 }
 
 /** Those that were running. */
-export function calledOffAmong(cancelled: Cancelled): string[] {
+export function calledOffAmong(cancelled: CancelledRows): string[] {
   return cancelled.flatMap((row) => row.called_off_id ?? [])
 }
 

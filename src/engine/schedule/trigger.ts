@@ -8,7 +8,7 @@ import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { contended } from '../kernel/failure.ts'
 import { untilSent } from '../kernel/resend.ts'
-import { calledOffAmong, firingAt, firingWrites, owedBy, readyQueuesOf, type Decision } from './fire.ts'
+import { calledOffAmong, firingAt, firingWrites, owedBy, readyQueuesOf, type FiringDecision } from './fire.ts'
 import { firingReads, lockedSchedules } from './locked.ts'
 import { resolveSchedules } from './resolve.ts'
 import { checkNamed, nameParams, scheduleNotFound, type NamedSchedule } from './named.ts'
@@ -76,7 +76,7 @@ export async function triggerSchedule(
             ? { ...firingAt(schedule, at), uuid: executionUuid, key: `by hand ${executionUuid}`, delayMs: 0 }
             : firingAt(schedule, at),
         )
-        const decision: Decision = {
+        const decision: FiringDecision = {
           schedule,
           firings,
           skipped,
@@ -98,7 +98,7 @@ export async function triggerSchedule(
   return answer!
 }
 
-function answerOf({ schedule, firings, skipped }: Decision, time: number, executionUuid: string): TriggerResult {
+function answerOf({ schedule, firings, skipped }: FiringDecision, time: number, executionUuid: string): TriggerResult {
   const { scheduleId, partition, lastExecutionUuid } = schedule
   if (firings.some((firing) => firing.uuid === executionUuid)) {
     return { kind: 'fired', scheduleId, executionId: formatExecutionId(partition, executionUuid) }

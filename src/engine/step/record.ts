@@ -139,13 +139,13 @@ function isRegistration({ kind }: NewStep): boolean {
   return kind === 'compensation' || kind === 'hook'
 }
 
-interface Answered {
+interface AnsweredStep {
   readonly item: NewStep
   readonly row: RecordRow
 }
 
 export function recordStepOperation(sql: Sql): SetOperation<NewStep, StepRecorded> {
-  const set = fencedSet<NewStep, RecordRow, Answered>(sql, {
+  const set = fencedSet<NewStep, RecordRow, AnsweredStep>(sql, {
     callOf: (items) => call(items.some(isRegistration) ? registerStatement : recordStatement, valuesOf(items)),
     answer: (item, row) => ({ item, row }),
     // A late record changes nothing: whoever has lost the lease goes no further.
@@ -159,7 +159,7 @@ export function recordStepOperation(sql: Sql): SetOperation<NewStep, StepRecorde
   }
 }
 
-function outcomeOf(outcome: Outcome<Answered>): Outcome<StepRecorded> {
+function outcomeOf(outcome: Outcome<AnsweredStep>): Outcome<StepRecorded> {
   if (outcome === rowLocked || EngineError.is(outcome)) return outcome
   const { item, row } = outcome
   const { executionId, name, kind } = item

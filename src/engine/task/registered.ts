@@ -5,7 +5,7 @@ import type { TaskPolicy } from '../../model/task-policy.ts'
 import { sharedScope } from '../signing-key/scope.ts'
 
 /** Expressions of the namespace, the kind and the version of an execution; an empty version is none. */
-interface Identity {
+interface TaskIdentity {
   readonly namespace: string
   readonly kind: string
   readonly version: string
@@ -15,7 +15,7 @@ interface Identity {
  * A lateral join that adds the columns of `registeredRow`, all null where no task is registered. A task of the namespace goes
  * before one of all namespaces. An execution without a version runs as the task without one, else as the newest.
  */
-export function joinRegistered({ namespace, kind, version }: Identity): string {
+export function joinRegistered({ namespace, kind, version }: TaskIdentity): string {
   return `left join lateral (
     select t.execution_kind as registered_kind, t.lane_id as registered_lane, t.deadline_after_ms as registered_deadline_ms,
       t.tags as registered_tags, p.policy as registered_policy
@@ -39,7 +39,7 @@ export const registeredRow = {
   registered_policy: 'jsonb?',
 } as const
 
-interface Row {
+interface RegisteredRow {
   readonly registered_kind: string | null
   readonly registered_lane: string | null
   readonly registered_deadline_ms: number | null
@@ -47,7 +47,7 @@ interface Row {
   readonly registered_policy: unknown
 }
 
-export function decodeRegistered(row: Row): TaskPolicy | null {
+export function decodeRegistered(row: RegisteredRow): TaskPolicy | null {
   if (row.registered_kind === null) return null
   return {
     lane: row.registered_lane,

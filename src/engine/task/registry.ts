@@ -25,7 +25,7 @@ from unnest($1::text[], $2::text[], $3::text[]) with ordinality as i (namespace,
 ${joinRegistered({ namespace: 'i.namespace', kind: 'i.kind', version: 'i.version' })}`,
 })
 
-interface Known {
+interface KnownTask {
   readonly task: TaskPolicy | null
   readonly readAt: number
 }
@@ -40,7 +40,7 @@ interface Batch {
 export class TaskRegistry {
   readonly #sql: Sql
   readonly #now: () => number
-  #known = new Map<string, Known>()
+  #known = new Map<string, KnownTask>()
   /** The batch that still takes kinds, until it is sent. */
   #open: Batch | null = null
   readonly #reading = new Set<Promise<unknown>>()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { pollDuties, registerDuties, termMs, type Candidate } from '../../../src/engine/duties/poll-duties.ts'
+import { pollDuties, registerDuties, termMs, type DutyCandidate } from '../../../src/engine/duties/poll-duties.ts'
 import { workerExpiry } from '../../../src/engine/duties/worker-expiry.ts'
 import { extendDuty, giveDutyBack, leaveDuty } from '../../../src/engine/duties/taken-duty.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
@@ -12,21 +12,21 @@ const report = { processed: 0, errors: 0 }
 const [one, other] = ['one', 'other'].map((takenBy) => ({ filter: '', takenBy })) as [Poller, Poller]
 type Poller = Parameters<typeof pollDuties>[1]
 
-function candidate(duty: string, isHinted = false): Candidate {
+function candidate(duty: string, isHinted = false): DutyCandidate {
   return { duty, filter: '', intervalMs, isHinted }
 }
 
 const promoter = candidate('delayed-promoter')
 
 /** The duty has run: from now on it is due only when something is. */
-async function ran(sql: Sql, duty: Candidate): Promise<void> {
+async function ran(sql: Sql, duty: DutyCandidate): Promise<void> {
   await registerDuties(sql, one, [duty])
   const polled = await pollDuties(sql, one, [duty], horizonMs)
   expect(polled).toMatchObject({ kind: 'polled', taken: [duty.duty] })
   if (polled.kind === 'polled') await giveBack(sql, duty, polled)
 }
 
-async function giveBack(sql: Sql, { duty }: Candidate, { at }: { at: number }): Promise<void> {
+async function giveBack(sql: Sql, { duty }: DutyCandidate, { at }: { at: number }): Promise<void> {
   await giveDutyBack(sql, { duty, filter: '', takenBy: one.takenBy }, at, intervalMs, report)
 }
 

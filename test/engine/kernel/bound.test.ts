@@ -1,6 +1,6 @@
 // What `engine.as` gives: a view that adds the caller to each call. Operations and their sets exist once.
 import { expect, test } from 'vitest'
-import { Binding, type ForCaller } from '../../../src/engine/kernel/bound.ts'
+import { CallerBinding, type ForCaller } from '../../../src/engine/kernel/bound.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
 import type { Caller } from '../../../src/engine/kernel/caller.ts'
 import { around } from '../../../src/sql/around.ts'
@@ -21,7 +21,7 @@ test('a view reads no operation until it is called, and then that one', () => {
     other: () => 'other',
   }
   const counted = new Proxy(verbs, { get: (target, name) => (read.push(name), Reflect.get(target, name)) })
-  const view = new Binding(caller).view<Noun>(counted)
+  const view = new CallerBinding(caller).view<Noun>(counted)
   expect(read).toEqual([])
   expect(view.tell('hello')).toBe('a key:7 hello')
   expect(read).toEqual(['tell'])
@@ -29,12 +29,12 @@ test('a view reads no operation until it is called, and then that one', () => {
 
 test('a view can be spread and taken apart, and not be written to', () => {
   const verbs: ForCaller<Noun> = { tell: ({ actor }, text) => `${actor} ${text}`, other: ({ actor }) => actor }
-  const view = new Binding(caller).view<Noun>(verbs)
+  const view = new CallerBinding(caller).view<Noun>(verbs)
   const { tell } = view
   expect([tell('hello'), { ...view }.other(), Object.keys(view)]).toEqual(['key:7 hello', 'key:7', ['tell', 'other']])
   expect(() => Object.assign(view, { other: () => 'mine' })).toThrow(TypeError)
   expect(() => Reflect.deleteProperty(view, 'other')).not.toThrow()
-  expect(new Binding({ ...caller, actor: 'key:8' }).view<Noun>(verbs).other()).toBe('key:8')
+  expect(new CallerBinding({ ...caller, actor: 'key:8' }).view<Noun>(verbs).other()).toBe('key:8')
 })
 
 test('calls of many callers, each bound for its call, share one set, and each acts as itself', async () => {

@@ -21,7 +21,7 @@ import { claimedKid, type Incoming } from './incoming.ts'
 import { targetParams, targetValues } from './read-locked.ts'
 
 /** A signal that meets the condition of its execution's suspension, as long as that is open and no time has met it first. */
-export interface Answer {
+export interface WaitAnswer {
   readonly item: Incoming
   /** Of the execution. */
   readonly uuid: string
@@ -34,8 +34,8 @@ export interface Answer {
 }
 
 /** What was found out without a lock; those that are in neither go the general way. */
-export interface Found {
-  readonly answers: readonly Answer[]
+export interface FoundAnswers {
+  readonly answers: readonly WaitAnswer[]
   readonly refused: readonly (readonly [Incoming, EngineError])[]
 }
 
@@ -75,7 +75,7 @@ left join flowfabric.ff_suspension_current s
   and pg_column_size(s.condition) <= ${mostConditionBytes}`,
 })
 
-type ReadRow = RowOf<typeof readStatement.row>
+type AnswerableRow = RowOf<typeof readStatement.row>
 
 /** What an answer is judged by, and settled with. */
 interface Wait {
@@ -92,7 +92,7 @@ interface Wait {
 }
 
 /** Of those that were looked at: the refusal, the wait that they may end, or null where there is none. */
-type Looked = Map<Incoming, EngineError | Wait | null>
+type Lookups = Map<Incoming, EngineError | Wait | null>
 
 // To look costs a round trip, which a stream of signals to one execution should not pay for each.
 const mostRemembered = 10_000
@@ -112,8 +112,8 @@ export class Answers {
   }
 
   /** `again`: an earlier reply was lost. */
-  async among(items: readonly Incoming[], again: boolean): Promise<Found> {
-    const looked: Looked = new Map()
+  async among(items: readonly Incoming[], again: boolean): Promise<FoundAnswers> {
+    const looked: Lookups = new Map()
     const unread = this.#unread(items, again, looked)
     await this.#read(unread, looked)
     const refused = [...looked].filter((entry): entry is [Incoming, EngineError] => EngineError.is(entry[1]))
@@ -131,7 +131,7 @@ export class Answers {
   }
 
   /** What must be read, to admit them or because they may be answers; those that claim the same are together. */
-  #unread(items: readonly Incoming[], again: boolean, looked: Looked): Incoming[][] {
+  #unread(items: readonly Incoming[], again: boolean, looked: Lookups): Incoming[][] {
     const candidates = this.#candidates(items, again)
     const provedHere = new Set<string>()
     const unread = new Map<string, Incoming[]>()
@@ -186,7 +186,7 @@ export class Answers {
     return isTokenOf(key, subject, door.token as string) ? waitOfOpened(opened) : null
   }
 
-  async #read(unread: readonly (readonly Incoming[])[], looked: Looked): Promise<void> {
+  async #read(unread: readonly (readonly Incoming[])[], looked: Lookups): Promise<void> {
     if (unread.length === 0) return
     const items = unread.map(([first]) => first!)
     const kids = items.map(({ door }) => claimedKid(door))
@@ -200,8 +200,8 @@ export class Answers {
   }
 
   /** At most one for each execution: those behind it find the wait ended. */
-  #answers(items: readonly Incoming[], again: boolean, looked: Looked): Answer[] {
-    const answers = new Map<string, Answer>()
+  #answers(items: readonly Incoming[], again: boolean, looked: Lookups): WaitAnswer[] {
+    const answers = new Map<string, WaitAnswer>()
     const targets = new Set<string>()
     if (this.#others.size > mostRemembered) this.#others.clear()
     for (const item of items) {
@@ -237,7 +237,7 @@ function waitByName({ uuid, suspensionId, condition, openedAt }: OpenedSuspensio
   return { uuid, suspensionId, condition, waitpointKey: null, keyScope: null, kid: null, now: openedAt }
 }
 
-function waitOfRow(row: ReadRow | undefined): Wait | null {
+function waitOfRow(row: AnswerableRow | undefined): Wait | null {
   if (row === undefined || row.suspension_id === null) return null
   return {
     uuid: row.execution_id,
@@ -251,7 +251,7 @@ function waitOfRow(row: ReadRow | undefined): Wait | null {
 }
 
 /** Of one that may come in. */
-function answerOf(item: Incoming, wait: Wait): Answer | null {
+function answerOf(item: Incoming, wait: Wait): WaitAnswer | null {
   const { uuid, suspensionId, condition, waitpointKey, keyScope, kid, now } = wait
   if (!isMetByOne(condition)) return null
   const signal = factOf({ item, found: { waitpoint_key: waitpointKey, now_ms: now } }, looksIntoPayloads(condition))

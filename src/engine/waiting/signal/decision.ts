@@ -13,30 +13,30 @@ import { evaluateSignals, type EvaluatedSuspension } from './evaluate.ts'
 import { beforeOf, type FoundTarget } from './read-locked.ts'
 import { recordCall, type SignalRecord } from './record.ts'
 
-export interface Decision {
+export interface SignalDecision {
   /** In the order of the items. */
   readonly outcomes: readonly Outcome<SignalResult>[]
   readonly records: readonly SignalRecord[]
-  readonly suspensions: readonly Judged[]
+  readonly suspensions: readonly TakingSuspension[]
   /** Of what can be claimed at once. */
   readonly readyQueueIds: readonly number[]
   /** Of what resumes later, and of what time alone will satisfy. */
   readonly timers: readonly { readonly timer: HintedTimer; readonly inMs: number }[]
 }
 
-interface Judged extends EvaluatedSuspension {
+interface TakingSuspension extends EvaluatedSuspension {
   /** Of the signals that satisfy it. */
   readonly takenNumbers: readonly number[]
 }
 
 /** What was read behind the locks. */
-interface Looked {
+interface SignalRows {
   readonly locked: readonly { readonly execution_id: string }[]
   readonly found: readonly FoundTarget[]
   readonly signals: readonly SignalRow[]
 }
 
-export function decide(keys: SigningKeys, items: readonly Incoming[], looked: Looked): Decision {
+export function decide(keys: SigningKeys, items: readonly Incoming[], looked: SignalRows): SignalDecision {
   const isLocked = new Set(looked.locked.map((row) => row.execution_id))
   const foundAt = new Map(looked.found.map((row) => [row.ordinal - 1, row]))
   const firstOf = new Map(looked.found.flatMap((row) => (row.is_first ? [[row.execution_id, row]] : [])))
@@ -58,7 +58,7 @@ export function decide(keys: SigningKeys, items: readonly Incoming[], looked: Lo
     else own.push([index, arrival])
   }
   const records: SignalRecord[] = []
-  const judged: Judged[] = []
+  const judged: TakingSuspension[] = []
   for (const [uuid, own] of arrivals) {
     const judgement = evaluateSignals(
       own.map(([, arrival]) => arrival),
@@ -79,7 +79,7 @@ export function decide(keys: SigningKeys, items: readonly Incoming[], looked: Lo
 }
 
 /** Some came before, others come now. */
-function withNumbers(judged: EvaluatedSuspension, records: readonly SignalRecord[]): Judged {
+function withNumbers(judged: EvaluatedSuspension, records: readonly SignalRecord[]): TakingSuspension {
   const { verdict, suspension } = judged
   const now = new Map(records.map(({ arrival: { item, found } }) => [item.signalId, found.signal_no]))
   return { ...judged, takenNumbers: verdict.signals.map((id) => suspension.signalNumbers.get(id) ?? now.get(id)!) }
@@ -89,14 +89,14 @@ function delayOf({ suspension }: EvaluatedSuspension): number {
   return suspension.resumeDelayMs ?? 0
 }
 
-function timerOf(judged: EvaluatedSuspension): Decision['timers'] {
+function timerOf(judged: EvaluatedSuspension): SignalDecision['timers'] {
   const { verdict, at } = judged
   if (verdict.dueAt !== null) return [{ timer: 'wake', inMs: verdict.dueAt - at }]
   return verdict.satisfied && delayOf(judged) > 0 ? [{ timer: 'delay', inMs: delayOf(judged) }] : []
 }
 
 /** First what came, then what it did: that is also the order of the events. */
-export function writesOf({ records, suspensions }: Decision, hint: CarriedHint | null) {
+export function writesOf({ records, suspensions }: SignalDecision, hint: CarriedHint | null) {
   const satisfied = suspensions.filter(({ verdict }) => verdict.satisfied)
   const waiting = suspensions.filter(({ verdict }) => !verdict.satisfied)
   const taken = satisfied.flatMap(takenBefore)
@@ -110,7 +110,7 @@ export function writesOf({ records, suspensions }: Decision, hint: CarriedHint |
   ] as const
 }
 
-function wakingOf({ suspension, verdict, takenNumbers, answered, actor, at }: Judged): Waking {
+function wakingOf({ suspension, verdict, takenNumbers, answered, actor, at }: TakingSuspension): Waking {
   const { uuid, resumeDelayMs, condition } = suspension
   return {
     uuid,

@@ -16,7 +16,7 @@ import type { Incoming, SignalResult } from './incoming.ts'
 import type { Before, FoundTarget } from './read-locked.ts'
 import type { SignalRecord } from './record.ts'
 
-export interface Evaluation {
+export interface SignalEvaluation {
   /** In the order of the arrivals. */
   readonly answers: readonly (SignalResult | EngineError)[]
   readonly records: readonly SignalRecord[]
@@ -34,7 +34,7 @@ export interface EvaluatedSuspension {
   readonly at: number
 }
 
-export function evaluateSignals(arrivals: readonly Arrival[], before: Before): Evaluation {
+export function evaluateSignals(arrivals: readonly Arrival[], before: Before): SignalEvaluation {
   const mailbox = new Mailbox(before, receivedBy(arrivals, before))
   const answers = arrivals.map((arrival) => mailbox.take(arrival))
   return { answers, records: mailbox.records(), judged: mailbox.judged }

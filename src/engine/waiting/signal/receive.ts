@@ -10,7 +10,7 @@ import type { SigningKeys } from '../../signing-key/keys.ts'
 import { openSignalsCall } from '../suspension/facts.ts'
 import type { OpenedWaitpoints } from '../waitpoint/opened.ts'
 import { Answers } from './answerable.ts'
-import { decide, writesOf, type Decision } from './decision.ts'
+import { decide, writesOf, type SignalDecision } from './decision.ts'
 import type { Incoming, SignalResult } from './incoming.ts'
 import { lockCall, readCall, waitpointUuidOf } from './read-locked.ts'
 import { settle } from './settle.ts'
@@ -39,7 +39,7 @@ export function receiveOperation(
     const executions = items.flatMap(({ target }) => (target.noun === 'execution' ? [target.uuid] : []))
     const waitpoints = items.flatMap((item) => waitpointUuidOf(item) ?? [])
     const reads = [lockCall(items, isAlone), readCall(items, again), openSignalsCall(executions, waitpoints)] as const
-    let decision!: Decision
+    let decision!: SignalDecision
     let hint: CarriedHint | null = null
     await sql.decide(
       reads,

@@ -11,7 +11,7 @@ import { clockAfter } from '../../kernel/after-lock.ts'
 import type { Hinting } from '../../kernel/hint.ts'
 import { isLiveSql } from '../../signing-key/stored-key.ts'
 import { wakeSuspended } from '../../transition/wake.ts'
-import type { Answer } from './answerable.ts'
+import type { WaitAnswer } from './answerable.ts'
 import { isFirstWithRoom, receivedCount } from '../earlier-signals.ts'
 import type { Incoming, SignalResult } from './incoming.ts'
 import { waitpointUuidOf } from './read-locked.ts'
@@ -90,7 +90,7 @@ from received`,
 export async function settle(
   sql: Sql,
   hints: Hinting,
-  answers: readonly Answer[],
+  answers: readonly WaitAnswer[],
 ): Promise<ReadonlyMap<Incoming, SignalResult>> {
   const [rows] = await sql.pipeline([call(settleStatement, { ...valuesOf(answers), channel: hints.carrier() })])
   const ready = rows.flatMap((row) => ((row.resume_delay_ms ?? 0) === 0 ? [row.queue_id] : []))
@@ -109,7 +109,7 @@ export async function settle(
   )
 }
 
-function valuesOf(answers: readonly Answer[]) {
+function valuesOf(answers: readonly WaitAnswer[]) {
   const items = answers.map(({ item }) => item)
   return {
     execution_ids: answers.map(({ uuid }) => uuid),

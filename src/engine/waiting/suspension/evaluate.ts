@@ -32,10 +32,10 @@ export interface ClosingWaitpoint {
 
 export type SuspendDecision = Decided | EngineError | typeof rowLocked
 
-export type Decided = Repeated | Stopped | NewlySuspended
+export type Decided = RepeatedSuspension | Stopped | NewlySuspended
 
 /** The holder's own call came before; the record of its suspension has what it heard. */
-export interface Repeated {
+export interface RepeatedSuspension {
   readonly kind: 'repeat'
   readonly item: NewSuspension
   readonly row: LockedRow

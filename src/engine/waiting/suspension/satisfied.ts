@@ -3,13 +3,13 @@ import type { Verdict } from '../../../model/condition-evaluate.ts'
 import type { OpenSuspension } from './facts.ts'
 import { answeredBy, interruptionBy, type Waking } from '../../transition/wake.ts'
 
-export interface Judged {
+export interface DecidedSuspension {
   readonly suspension: OpenSuspension
   readonly verdict: Verdict
 }
 
 /** Of one whose condition is met. */
-export function wakingBy(actor: string, { suspension, verdict }: Judged): Waking {
+export function wakingBy(actor: string, { suspension, verdict }: DecidedSuspension): Waking {
   const { uuid, condition, facts, resumeDelayMs, signalNumbers } = suspension
   return {
     uuid,
@@ -25,12 +25,12 @@ export function wakingBy(actor: string, { suspension, verdict }: Judged): Waking
   }
 }
 
-export function takenBy({ suspension, verdict }: Judged) {
+export function takenBy({ suspension, verdict }: DecidedSuspension) {
   const { uuid, suspensionId, signalNumbers } = suspension
   return verdict.signals.map((id) => ({ uuid, suspensionId, signalNumber: signalNumbers.get(id)! }))
 }
 
 /** The latest moment at which one of them was judged. */
-export function judgedAt(judged: readonly Judged[]): number {
+export function judgedAt(judged: readonly DecidedSuspension[]): number {
   return judged.reduce((latest, { suspension }) => Math.max(latest, suspension.facts.now), 0)
 }

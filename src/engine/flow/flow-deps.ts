@@ -4,12 +4,12 @@ import type { Hints } from '../kernel/hint.ts'
 import type { QueueRegistry } from '../queue/intern.ts'
 import type { TaskRegistry } from '../task/registry.ts'
 
-export interface FlowMeans {
+export interface FlowDeps {
   readonly sql: Sql
   readonly queues: QueueRegistry
   readonly tasks: TaskRegistry
   readonly hints: Hints
-  readonly turns: Turns
+  readonly turns: FlowTurns
   /** An execution that has ended owes a flow a dispatch, and no ending will tell of it. */
   readonly onOwed: () => void
 }
@@ -18,7 +18,7 @@ export interface FlowMeans {
  * Edits of one flow wait for its lock anyway. Those of one process wait for each other here, where that costs no
  * connection.
  */
-export class Turns {
+export class FlowTurns {
   readonly #last = new Map<string, Promise<void>>()
 
   /** Runs the work when all that was given before, of the same flow, is over. */
