@@ -1,55 +1,166 @@
-// One run of a claim's code: what was recorded is read, the input decoded, the handler called, and what it gave encoded.
+// The life of a run: one claim of an execution, from the claim to its outcome. The function `run` is the whole story; the class
+// below holds what the steps share.
 import type { Claim } from '../engine/execution/claim.ts'
 import type { Step } from '../engine/step/step.ts'
 import type { Resumption } from '../engine/waiting/suspension/resumption.ts'
-import { decodeValue, encodeValue, type Codec, type Encoded } from '../model/codec.ts'
-import { limits } from '../model/limits.ts'
-import { ignoresDebug, type Logger } from '../model/logger.ts'
+import { ignoresDebug } from '../model/logger.ts'
 import { cleanUp, reasonToCleanUp, recordedBy } from './clean-up.ts'
 import { Code } from './code.ts'
-import { PermanentError, RunLeft } from './errors.ts'
-import { History, nondeterminism } from './history.ts'
+import { RunLeft } from './errors.ts'
+import { History } from './history.ts'
 import { Holder } from './holder.ts'
 import type { Lease } from './lease.ts'
 import { through, type Middleware } from './middleware.ts'
-import { cut, messageOf, type Outcome, type OutcomeDeps } from './outcome.ts'
+import type { Outcome, OutcomeDeps } from './outcome.ts'
 import type { ProcessClock } from './process-clock.ts'
-import { reportEnd, reportStart, reportUnreached } from './report.ts'
+import { reportEnd, reportStart } from './report.ts'
 import { whole } from './resumed-signals.ts'
-import { checkBy, type Schema } from './schema.ts'
+import { checkInput, checkResult, decodePayload, encodeResult } from './run-values.ts'
 import type { Task } from './task.ts'
 import type { AroundStep } from './telemetry.ts'
 import type { UnawaitedMode } from './unawaited.ts'
-import { factsAt } from './waits.ts'
+import { warnOfUnreached } from './unreached-steps.ts'
+import { factsAt, type Facts } from './waits.ts'
 
 export interface RunDeps extends OutcomeDeps {
   readonly middleware: readonly Middleware[]
   readonly leaseTtlMs: number
-  /** Left out: the process's own. */
+  /** Default: the process's own clock. */
   readonly clock?: ProcessClock
   readonly aroundStep?: AroundStep | undefined
   readonly unawaited: UnawaitedMode
 }
 
-const none: readonly Step[] = []
-const lost: Outcome = { kind: 'left', how: 'lost' }
-
-/** Never rejects. As few promises as can be: a worker's memory is made of what its runs hold (measured: 0.5 KB each). */
-export function run(deps: RunDeps, task: Task, claim: Claim, lease: Lease): Promise<Outcome> {
-  const { engine, codec, logger, clock, aroundStep } = deps
-  const holder = new Holder(engine, claim, codec, logger, lease, clock, aroundStep)
-  reportStart(logger, lease, claim.reason)
-  // Only a first run can have recorded nothing.
-  const running = claim.reason === 'first' ? runAfter(none, null, deps, holder, task) : runAgain(deps, holder, task)
-  return ignoresDebug(logger) ? running : withEndReported(running, logger, lease)
+/**
+ * Runs the code of a claim. Never rejects. The caller frees the slot of the run, then sends the outcome with `reportOutcome`.
+ *
+ * A run that awaits something suspends in the middle of `runCode`: the outcome is `left`, and the next claim begins from the top.
+ */
+export async function run(deps: RunDeps, task: Task, claim: Claim, lease: Lease): Promise<Outcome> {
+  const current = new Run(deps, task, claim, lease)
+  current.start()
+  try {
+    if (claim.reason !== 'first') await current.readHistory()
+    current.prepareCode()
+    await current.decodeInput()
+    const value = await current.runCode()
+    await current.encodeResult(value)
+  } catch (error) {
+    current.fail(error)
+  }
+  await current.cleanUp()
+  return current.end()
 }
 
-async function withEndReported(running: Promise<Outcome>, logger: Logger, lease: Lease): Promise<Outcome> {
-  const startedAt = performance.now()
-  const outcome = await running
-  const word = outcome.kind === 'left' ? outcome.how : outcomeWords[outcome.kind]
-  reportEnd(logger, lease, word, performance.now() - startedAt)
-  return outcome
+const lost: Outcome = { kind: 'left', how: 'lost' }
+const nothing: Outcome = { kind: 'returned', result: undefined, encoding: undefined }
+const noSteps: readonly Step[] = []
+
+// A worker's memory is mostly that of its runs, so few promises are pending while the code runs (measured: 0.5 KB each).
+class Run {
+  readonly #deps: RunDeps
+  readonly #task: Task
+  readonly #holder: Holder
+  /** Recorded by earlier runs. A first run has none. */
+  #steps: readonly Step[] = noSteps
+  #resumption: Resumption | null = null
+  #marker: Step | null = null
+  #history!: History
+  #facts!: Facts
+  /** Null until the history is read. */
+  #code: Code | null = null
+  #input: unknown
+
+  #outcome: Outcome = nothing
+  #startedAt = 0
+
+  constructor(deps: RunDeps, task: Task, claim: Claim, lease: Lease) {
+    const { engine, codec, logger, clock, aroundStep } = deps
+    this.#deps = deps
+    this.#task = task
+    this.#holder = new Holder(engine, claim, codec, logger, lease, clock, aroundStep)
+  }
+
+  start(): void {
+    const { logger, lease, claim } = this.#holder
+    if (ignoresDebug(logger)) return
+    this.#startedAt = performance.now()
+    reportStart(logger, lease, claim.reason)
+  }
+
+  async readHistory(): Promise<void> {
+    const { resumption } = this.#holder.claim
+    this.#steps = await this.#holder.steps()
+    this.#resumption = resumption && (await whole(this.#holder, resumption))
+  }
+
+  prepareCode(): void {
+    const { claim, lease } = this.#holder
+    if (!lease.holds()) lease.throwIfLost()
+    const { forward, marker, mode } = recordedBy(claim, this.#steps)
+    const claimedAt = claim.leaseExpiresAt - this.#deps.leaseTtlMs
+    const resumption = mode?.isStopping === true ? null : this.#resumption
+    this.#marker = marker
+    this.#history = new History(forward, claim.attemptIndex, this.#task.strict)
+    this.#facts = factsAt(claimedAt, resumption, this.#steps)
+    this.#code = new Code(this.#holder, this.#task, this.#history, this.#facts, this.#deps.unawaited, mode)
+  }
+
+  async decodeInput(): Promise<void> {
+    const payload = decodePayload(this.#holder)
+    const { input: schema } = this.#task.schemas
+    this.#input = schema === undefined ? payload : await checkInput(schema, payload, this.#task)
+  }
+
+  /** Calls the handler through the middleware. */
+  runCode(): Promise<unknown> {
+    const { middleware } = this.#deps
+    const code = this.#code!
+    const callHandler = (): Promise<unknown> => code.run(this.#input)
+    if (middleware.length === 0) return callHandler()
+    return code.around(() => through(middleware, code.context, callHandler))
+  }
+
+  /** The value of code that called `ctx.cancel` or the like, or that was asked to stop, does not count. */
+  async encodeResult(value: unknown): Promise<void> {
+    const code = this.#code!
+    if (code.exit !== null) return void (this.#outcome = code.exit)
+    if (code.wasStopped) return
+    code.checkAwaited()
+    if (this.#steps.length > 0) await warnOfUnreached(this.#holder, this.#history)
+    const { output: schema } = this.#task.schemas
+    const result = schema === undefined ? value : await checkResult(schema, value, this.#task)
+    const encoded = encodeResult(this.#holder, this.#task, result)
+    this.#outcome = { kind: 'returned', result: encoded?.bytes, encoding: encoded?.encoding }
+  }
+
+  fail(error: unknown): void {
+    const exit = this.#code?.exit ?? null
+    if (this.#holder.lease.isLost) this.#outcome = lost
+    else if (exit !== null) this.#outcome = exit
+    else this.#outcome = error instanceof RunLeft ? { kind: 'left', how: error.how } : { kind: 'threw', error }
+  }
+
+  /** Runs compensations and hooks where the run was asked to stop or has failed for good. */
+  async cleanUp(): Promise<void> {
+    const code = this.#code
+    if (code === null) return
+    const reason = reasonToCleanUp(this.#holder, code, this.#outcome, this.#marker)
+    if (reason === null) return code.end()
+    await code.compensations?.settled()
+    code.end()
+    const of = { holder: this.#holder, task: this.#task, code, steps: this.#steps, facts: this.#facts }
+    this.#outcome = await cleanUp({ ...of, input: this.#input }, reason)
+  }
+
+  end(): Outcome {
+    const { logger, lease } = this.#holder
+    const outcome = this.#outcome
+    if (ignoresDebug(logger)) return outcome
+    const word = outcome.kind === 'left' ? outcome.how : outcomeWords[outcome.kind]
+    reportEnd(logger, lease, word, performance.now() - this.#startedAt)
+    return outcome
+  }
 }
 
 const outcomeWords = {
@@ -59,127 +170,3 @@ const outcomeWords = {
   cancel: 'cancelled itself',
   restart: 'restarted',
 } as const
-
-async function runAgain(deps: RunDeps, holder: Holder, task: Task): Promise<Outcome> {
-  try {
-    const { resumption } = holder.claim
-    const steps = await holder.steps()
-    return await runAfter(steps, resumption && (await whole(holder, resumption)), deps, holder, task)
-  } catch (error) {
-    return holder.lease.isLost ? lost : { kind: 'threw', error }
-  }
-}
-
-async function runAfter(
-  steps: readonly Step[],
-  resumption: Resumption | null,
-  { middleware, leaseTtlMs, unawaited }: RunDeps,
-  holder: Holder,
-  task: Task,
-): Promise<Outcome> {
-  const { claim, lease } = holder
-  if (!lease.holds()) return lost
-  const { forward, marker, mode } = recordedBy(claim, steps)
-  const history = new History(forward, claim.attemptIndex, task.strict)
-  const claimedAt = claim.leaseExpiresAt - leaseTtlMs
-  const facts = factsAt(claimedAt, mode?.isStopping === true ? null : resumption, steps)
-  const code = new Code(holder, task, history, facts, unawaited, mode)
-  let input: unknown
-  const outcome = await runCode()
-  const why = reasonToCleanUp(holder, code, outcome, marker)
-  if (why === null) {
-    code.end()
-    return outcome
-  }
-  await code.compensations?.settled()
-  code.end()
-  return cleanUp({ holder, task, code, steps, facts, input }, why)
-
-  async function runCode(): Promise<Outcome> {
-    try {
-      const { input: inputSchema, output } = task.schemas
-      const given = payloadOf(holder)
-      input = inputSchema === undefined ? given : await inputOf(inputSchema, given, task)
-      const value = await runThrough(middleware, code, input)
-      if (code.exit !== null) return code.exit
-      if (code.wasStopped) return { kind: 'returned', result: undefined, encoding: undefined }
-      code.checkAwaited()
-      if (steps.length > 0) await warnOfUnreached(holder, history)
-      return returned(holder, task, output === undefined ? value : await outputOf(output, value, task))
-    } catch (error) {
-      if (holder.lease.isLost) return lost
-      if (code.exit !== null) return code.exit
-      return error instanceof RunLeft ? { kind: 'left', how: error.how } : { kind: 'threw', error }
-    }
-  }
-}
-
-function runThrough(middleware: readonly Middleware[], code: Code, input: unknown): Promise<unknown> {
-  if (middleware.length === 0) return code.run(input)
-  return code.around(() => through(middleware, code.context, () => code.run(input)))
-}
-
-// What fails in the following would fail again.
-
-function payloadOf({ claim, codec }: Holder): unknown {
-  try {
-    return decodeValue(codec, 'the payload', claim.payload, claim.payloadEncoding)
-  } catch (error) {
-    return failForGood(error)
-  }
-}
-
-function inputOf(schema: Schema, given: unknown, task: Task): Promise<unknown> {
-  return checkBy(schema, given, `the input of ${task.name}`).catch(failForGood)
-}
-
-function outputOf(schema: Schema, value: unknown, task: Task): Promise<unknown> {
-  return checkBy(schema, value, `the result of ${task.name}`).catch(failForGood)
-}
-
-function returned({ codec }: Holder, task: Task, value: unknown): Outcome {
-  const encoded = resultOf(codec, task, value)
-  if (encoded !== null && encoded.bytes.byteLength > limits.resultBytes) {
-    const found = `the result of ${task.name} is ${encoded.bytes.byteLength} bytes`
-    throw new PermanentError(
-      `${found}; at most ${limits.resultBytes} are stored. Keep it elsewhere and return a reference`,
-    )
-  }
-  return { kind: 'returned', result: encoded?.bytes, encoding: encoded?.encoding }
-}
-
-function resultOf(codec: Codec, task: Task, value: unknown): Encoded | null {
-  try {
-    return encodeValue(codec, `the result of ${task.name}`, value)
-  } catch (error) {
-    return failForGood(error)
-  }
-}
-
-function failForGood(error: unknown): never {
-  throw error instanceof PermanentError ? error : new PermanentError(messageOf(error), { cause: error })
-}
-
-/** The code has probably changed since: a strict task fails; for others the log and the timeline say so. */
-async function warnOfUnreached(holder: Holder, history: History): Promise<void> {
-  const { engine, fence, lease, logger } = holder
-  const unreached = history.unreachedSettled
-  if (unreached.length === 0) return
-  const steps = unreached.map(({ name }) => name)
-  const sentence = unreachedText(unreached)
-  if (history.isStrict) throw nondeterminism(sentence, { expected: steps })
-  const reason = `${sentence}; give changed code a new version`
-  const few = steps.slice(0, 20)
-  await holder.retryWhileLeased(() =>
-    engine.executions.warn({ ...fence, reason: cut(reason), details: { steps: few } }),
-  )
-  reportUnreached(logger, lease, reason, few)
-}
-
-/** `recorded step "a" was not reached by the current code` */
-function unreachedText(steps: readonly Step[]): string {
-  const few = steps.slice(0, 20).map(({ kind, name }) => `${kind} ${JSON.stringify(name)}`)
-  const more = steps.length > few.length ? ` and ${steps.length - few.length} more` : ''
-  const verb = steps.length === 1 ? 'was' : 'were'
-  return `recorded ${few.join(', ')}${more} ${verb} not reached by the current code`
-}
