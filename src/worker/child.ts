@@ -1,7 +1,6 @@
 // A child: an execution of its own, made by a step of its parent's code. It is made once for each parent, generation and step,
 // and the wait for it is a leaf like any other. How it ended is written down when it is met. A new attempt of the parent forgets
 // that one has failed, as it does of a step, and makes another.
-import type { Step } from '../engine/step/step.ts'
 import type { ExecutionResult } from '../engine/execution/result.ts'
 import { encodeValue } from '../model/codec.ts'
 import type { Condition } from '../model/condition.ts'
@@ -12,6 +11,7 @@ import type { ChildOptions } from './context.ts'
 import { ChildError, nothingWhenForbidden } from './errors.ts'
 import type { StepCall } from './history.ts'
 import { lastError, openedReason } from './last-error.ts'
+import type { Steps } from './steps.ts'
 import { requestOf, submitOptionNames } from './submission.ts'
 import type { Task } from './task.ts'
 import type { WaitDeps } from './waiting.ts'
@@ -21,8 +21,7 @@ import { Leaf, type Facts, type Satisfaction } from './waits.ts'
 const keyTtl = '30d'
 
 interface ChildDeps extends WaitDeps {
-  /** Resolves when its turn in the order of the records has come. */
-  readonly inTurn: (step: Step) => Promise<void>
+  readonly steps: Steps
 }
 
 type Ended = Exclude<ExecutionResult, { kind: 'pending' }>
@@ -36,9 +35,8 @@ interface Failure {
 
 export class Child extends Leaf {
   readonly #call: StepCall
-  readonly #deps: WaitDeps
-  readonly #made: Promise<ExecutionId>
-  readonly #inTurn: (step: Step) => Promise<void>
+  readonly #deps: ChildDeps
+  readonly #created: Promise<ExecutionId>
   #id: ExecutionId | null = null
   #ended: Ended | null = null
   #error: RecordedError | undefined
@@ -49,9 +47,8 @@ export class Child extends Leaf {
     super((wait) => deps.idle.await(wait))
     this.#call = call
     this.#deps = deps
-    this.#inTurn = deps.inTurn
-    this.#made = this.#make(task, input, options)
-    this.#made.catch((error: unknown) => this.refuse(error))
+    this.#created = this.#create(task, input, options)
+    this.#created.catch((error: unknown) => this.refuse(error))
   }
 
   get label(): string {
@@ -63,12 +60,12 @@ export class Child extends Leaf {
   }
 
   /** Resolves when it exists and the parent has recorded that; in a later run, in the order of that record. */
-  async made(): Promise<ExecutionId> {
-    if (this.#call.made !== null) await this.#inTurn(this.#call.made)
-    return this.#made
+  async created(): Promise<ExecutionId> {
+    if (this.#call.made !== null) await this.#deps.steps.inTurn(this.#call.made)
+    return this.#created
   }
 
-  async #make(task: Task, input: unknown, options: ChildOptions): Promise<ExecutionId> {
+  async #create(task: Task, input: unknown, options: ChildOptions): Promise<ExecutionId> {
     const { holder, idle } = this.#deps
     const { executionId: parentId, generation } = holder.claim
     const { recorded, name, index, failedIn } = this.#call

@@ -4,11 +4,10 @@ import type { Step } from '../engine/step/step.ts'
 import { refusal } from '../model/errors.ts'
 import { show } from '../model/text.ts'
 import type { StepOptions, StepTry } from './context.ts'
-import type { History, StepCall } from './history.ts'
-import type { Holder } from './holder.ts'
+import type { StepCall } from './history.ts'
 import { recordedWhole } from './inside-step.ts'
-import type { IdleDetector } from './idle.ts'
-import { checkOptions, type CheckedOptions, type Steps } from './steps.ts'
+import type { Recording } from './recorded-now.ts'
+import { checkOptions, type CheckedOptions } from './steps.ts'
 import { defaultRetry, type Task } from './task.ts'
 import { StepPromise, type Unawaited } from './unawaited.ts'
 
@@ -18,12 +17,8 @@ export interface Compensation {
   readonly options: CheckedOptions
 }
 
-interface CompensationsDeps {
-  readonly holder: Holder
-  readonly history: History
+interface CompensationsDeps extends Recording {
   readonly unawaited: Unawaited
-  readonly idle: IdleDetector
-  readonly steps: Steps
 }
 
 export class Compensations {

@@ -1,11 +1,13 @@
-// The context of one run. Its functions are made when they are asked for: code uses few of them, and there are many runs; and
-// they may be taken apart (`const { step } = ctx`).
-import type { Claim } from '../engine/execution/claim.ts'
+// The context of one run, `ctx`: every method that leaves a record or reads from the engine. `context.ts` documents them.
 import { parseDuration, type Duration } from '../model/duration.ts'
 import { refusal } from '../model/errors.ts'
+import { refuseUnknownFields } from '../model/shape.ts'
 import { show } from '../model/text.ts'
-import type { Logger } from '../model/logger.ts'
-import type { Child } from './child.ts'
+import { BaseContext } from './base-context.ts'
+import { bindMethods } from './bind-methods.ts'
+import { Child, childOptionNames } from './child.ts'
+import { inHook } from './code-mode.ts'
+import type { Code } from './code.ts'
 import type {
   ChildOptions,
   Context,
@@ -16,217 +18,144 @@ import type {
   WaitForOptions,
   Waitpoint,
 } from './context.ts'
-import type { RunExit } from './run-exit.ts'
 import { markHandled } from './idle.ts'
+import { makeWaitpoint } from './made-waitpoint.ts'
+import { recordedNow } from './recorded-now.ts'
+import { Sleep } from './sleeping.ts'
 import { isTask, type Task } from './task.ts'
+import { readUpstream, readUpstreams } from './upstream.ts'
+import { checkWait, SignalWait } from './waiting.ts'
+import { Group, type Join } from './waits.ts'
 
-/** What the code behind a context can do. */
-export interface Acts {
-  readonly claim: Claim
-  readonly logger: Logger
-  readonly abort: AbortSignal
-  step(name: string, work: (attempt: StepTry) => unknown, options?: StepOptions): Promise<unknown>
-  compensate(name: string, work: (attempt: StepTry) => unknown, options?: StepOptions): Promise<void>
-  sleep(name: string, length: { readonly dueIn: Duration } | { readonly dueAt: number }): Wait<void>
-  waitFor(what: string | Waitpoint, options: WaitForOptions): Wait<unknown>
-  waitpoint(name: string, options: { readonly expiresIn?: Duration }): Promise<Waitpoint>
-  child(task: Task, input: unknown, options?: ChildOptions, verb?: 'run' | 'spawn'): Child
-  upstream(name: string): Promise<unknown>
-  upstreams(): Promise<readonly Upstream[]>
-  group(join: 'all' | 'any' | 'race', waits: readonly unknown[]): Wait<unknown>
-  exitBy(exit: RunExit): never
-  restart(input: unknown): never
-  progress(percent: number, message: string | undefined): Promise<void>
-  now(): Promise<number>
-  randomBytes(what: string): Buffer
-  idempotencyKey(name: string): string
-}
+/** The methods of `Context`, without its types for values: `Code` declares them for the code. */
+export class RunContext extends BaseContext implements Record<keyof Context, unknown> {
+  readonly #code: Code
 
-export class RunContext implements Context {
-  readonly #acts: Acts
-
-  constructor(acts: Acts) {
-    this.#acts = acts
+  static {
+    bindMethods(this.prototype)
   }
 
-  get executionId() {
-    return this.#acts.claim.executionId
+  constructor(code: Code) {
+    super(code)
+    this.#code = code
   }
 
-  get namespace() {
-    return this.#acts.claim.namespace
+  step(name: string, work: (attempt: StepTry) => unknown, options?: StepOptions): Promise<unknown> {
+    return this.#code.steps.step(name, work, options)
   }
 
-  get lane() {
-    return this.#acts.claim.lane
+  compensate(name: string, work: (attempt: StepTry) => unknown, options: StepOptions = {}): Promise<void> {
+    if (!this.#code.canStop) return markHandled(Promise.reject(inHook('ctx.compensate')))
+    return this.#code.ensureCompensations().register(name, work, options)
   }
 
-  get kind() {
-    return this.#acts.claim.kind
+  sleep(name: string, duration: Duration): Sleep {
+    return this.#sleep(name, { dueIn: parseDuration(`the length of the sleep ${show(name)}`, duration) })
   }
 
-  get version() {
-    return this.#acts.claim.version
+  sleepUntil(name: string, time: number | Date): Sleep {
+    return this.#sleep(name, { dueAt: timeOf(name, time) })
   }
 
-  get tags() {
-    return this.#acts.claim.tags
+  #sleep(name: string, length: Sleep['length']): Sleep {
+    const code = this.#code
+    code.steps.refuseInside(`the sleep ${show(name)}`)
+    const call = code.history.reach('sleep', name)
+    return new Sleep(call, length, code.waitDeps(call)).watchedBy(code.unawaited)
   }
 
-  get attemptIndex() {
-    return this.#acts.claim.attemptIndex
+  waitFor(what: string | Waitpoint, options: WaitForOptions = {}): Wait<unknown> {
+    const code = this.#code
+    checkWait(what, options)
+    const [name, waitpointId] = typeof what === 'object' ? [what.name, what.waitpointId] : [what, null]
+    const { signals } = code.task.schemas
+    const schema = options.schema ?? (Object.hasOwn(signals, name) ? signals[name] : undefined)
+    code.steps.refuseInside(`the wait for ${show(name)}`)
+    const call = code.history.reach('wait', name)
+    const given = { ...options, ...(schema !== undefined && { schema }) }
+    const wait = new SignalWait(call, given, waitpointId, code.waitDeps(call))
+    return wait.watchedBy(code.unawaited)
   }
 
-  get generation() {
-    return this.#acts.claim.generation
+  waitpoint(name: string, options: { readonly expiresIn?: Duration } = {}): Promise<Waitpoint> {
+    return markHandled(makeWaitpoint(this.#code, name, options))
   }
 
-  get flowId() {
-    return this.#acts.claim.flowId
+  run(task: Task, input?: unknown, options?: ChildOptions): Wait<unknown> {
+    const child = this.#child('run', task, input, options)
+    return child.watchedBy(this.#code.unawaited)
   }
 
-  get parentId() {
-    return this.#acts.claim.parentId
+  // A spawned child need not be awaited.
+  spawn(task: Task, input?: unknown, options?: ChildOptions) {
+    return markHandled(this.#spawn(task, input, options))
   }
 
-  get fence() {
-    const { leaseId, leaseEpoch } = this.#acts.claim
-    return { leaseId, leaseEpoch }
+  async #spawn(task: Task, input?: unknown, options?: ChildOptions) {
+    const child = this.#child('spawn', task, input, options)
+    return { id: await child.created(), result: () => child }
   }
 
-  get abort() {
-    return this.#acts.abort
+  #child(method: 'run' | 'spawn', task: Task, input: unknown, options: ChildOptions = {}): Child {
+    const code = this.#code
+    if (!isTask(task)) throw refusal('invalid_input', 'the task of a child', show(task), 'what task() returned')
+    refuseUnknownFields(`ctx.${method}`, options, childOptionNames)
+    code.steps.refuseInside(`the child ${show(task.name)}`)
+    const call = code.history.reach('child', options.name ?? task.name)
+    // The code of `ctx.run` receives nothing when the child is created.
+    if (method === 'run' && call.made !== null) code.history.delivered(call.made)
+    const deps = { ...code.waitDeps(call), steps: code.steps }
+    return new Child(call, task, input, options, deps)
   }
 
-  get logger() {
-    return this.#acts.logger
+  upstream(what: Task | string): Promise<unknown> {
+    const name = isTask(what) ? what.name : what
+    return this.#code.idle.ask(() => readUpstream(this.#code.holder, name))
   }
 
-  get step(): Context['step'] {
-    const acts = this.#acts
-    return ((name, work, options) => acts.step(name, work, options)) as Context['step']
+  upstreams(): Promise<readonly Upstream[]> {
+    return this.#code.idle.ask(() => readUpstreams(this.#code.holder))
   }
 
-  get compensate(): Context['compensate'] {
-    const acts = this.#acts
-    return (name, work, options) => acts.compensate(name, work, options)
+  all(waits: readonly unknown[]): Wait<unknown> {
+    return this.#group('all', waits)
   }
 
-  get sleep(): Context['sleep'] {
-    const acts = this.#acts
-    return (name, duration) =>
-      acts.sleep(name, { dueIn: parseDuration(`the length of the sleep ${show(name)}`, duration) })
+  any(waits: readonly unknown[]): Wait<unknown> {
+    return this.#group('any', waits)
   }
 
-  get sleepUntil(): Context['sleepUntil'] {
-    const acts = this.#acts
-    return (name, time) => acts.sleep(name, { dueAt: timeOf(name, time) })
+  race(waits: readonly unknown[]): Wait<unknown> {
+    return this.#group('race', waits)
   }
 
-  get waitFor(): Context['waitFor'] {
-    const acts = this.#acts
-    return (what: string | Waitpoint, options?: WaitForOptions) => acts.waitFor(what, options ?? {}) as never
-  }
-
-  get waitpoint(): Context['waitpoint'] {
-    const acts = this.#acts
-    return (name, options = {}) => acts.waitpoint(name, options)
-  }
-
-  get run(): Context['run'] {
-    const acts = this.#acts
-    return ((task: Task, input: unknown, options?: ChildOptions) => acts.child(task, input, options)) as never
-  }
-
-  get spawn(): Context['spawn'] {
-    const acts = this.#acts
-    const spawn = async (task: Task, input: unknown, options?: ChildOptions) => {
-      const child = acts.child(task, input, options, 'spawn')
-      return { id: await child.made(), result: () => child }
+  #group(join: Join, waits: readonly unknown[]): Wait<unknown> {
+    const what = `the argument of ctx.${join}`
+    if (!Array.isArray(waits)) throw refusal('invalid_input', what, show(waits), 'a list of waits')
+    if (join === 'race' && waits.length === 0) {
+      throw refusal('invalid_input', what, 'an empty list', 'at least one wait, or the race never ends')
     }
-    return ((task: Task, input: unknown, options?: ChildOptions) => markHandled(spawn(task, input, options))) as never
+    const group = new Group(join, waits, (wait) => this.#code.idle.await(wait))
+    return group.watchedBy(this.#code.unawaited)
   }
 
-  get upstream(): Context['upstream'] {
-    const acts = this.#acts
-    return ((what: Task | string) => acts.upstream(isTask(what) ? what.name : what)) as never
+  progress(percent: number, message?: string): Promise<void> {
+    const { holder, idle } = this.#code
+    const request = { ...holder.fence, percent, ...(message !== undefined && { message }) }
+    return idle.ask(async () => {
+      await holder.retryWhileLeased(() => holder.engine.executions.progress(request))
+    })
   }
 
-  get upstreams(): Context['upstreams'] {
-    const acts = this.#acts
-    return () => acts.upstreams()
-  }
-
-  get all(): Context['all'] {
-    const acts = this.#acts
-    return (waits) => acts.group('all', waits) as never
-  }
-
-  get any(): Context['any'] {
-    const acts = this.#acts
-    return (waits) => acts.group('any', waits) as never
-  }
-
-  get race(): Context['race'] {
-    const acts = this.#acts
-    return (waits) => acts.group('race', waits) as never
-  }
-
-  get retryIn(): Context['retryIn'] {
-    const acts = this.#acts
-    return (delay, reason = 'asked to be tried again later') => {
-      parseDuration('the delay of a retry', delay)
-      return acts.exitBy({ kind: 'retry', delay, reason })
-    }
-  }
-
-  get cancel(): Context['cancel'] {
-    const acts = this.#acts
-    return (reason) => acts.exitBy({ kind: 'cancel', reason })
-  }
-
-  get restart(): Context['restart'] {
-    const acts = this.#acts
-    return (input) => acts.restart(input)
-  }
-
-  get progress(): Context['progress'] {
-    const acts = this.#acts
-    return (percent, message) => acts.progress(percent, message)
-  }
-
-  get now(): Context['now'] {
-    const acts = this.#acts
-    return () => acts.now()
-  }
-
-  get random(): Context['random'] {
-    const acts = this.#acts
-    return () => acts.randomBytes('random').readUIntBE(0, 6) / 2 ** 48
-  }
-
-  get uuid(): Context['uuid'] {
-    const acts = this.#acts
-    return () => uuidFrom(acts.randomBytes('uuid'))
-  }
-
-  get idempotencyKey(): Context['idempotencyKey'] {
-    const acts = this.#acts
-    return (name) => acts.idempotencyKey(name)
+  now(): Promise<number> {
+    return markHandled(recordedNow(this.#code))
   }
 }
 
-// Not by its class: another realm has one of its own.
+// A Date of another realm has a class of its own.
 function timeOf(name: string, time: number | Date): number {
   const at = typeof time === 'object' && time !== null && 'getTime' in time ? time.getTime() : time
   if (Number.isSafeInteger(at) && at >= 0) return at
   const found = typeof time === 'object' && Number.isNaN(at) ? 'an invalid Date' : show(time)
   throw refusal('invalid_input', `the end of the sleep ${show(name)}`, found, 'a Date, or milliseconds since 1970')
-}
-
-function uuidFrom(bytes: Buffer): string {
-  bytes[6] = (bytes[6]! & 0x0f) | 0x80
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80
-  const hex = bytes.toString('hex', 0, 16)
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
 }

@@ -2,8 +2,8 @@
 import type { Condition } from '../model/condition.ts'
 import type { Duration } from '../model/duration.ts'
 import type { StepCall } from './history.ts'
-import type { Holder } from './holder.ts'
 import type { IdleDetector } from './idle.ts'
+import type { WaitDeps } from './waiting.ts'
 import { Leaf, type Facts, type Satisfaction } from './waits.ts'
 
 /** A point in time that is known from the start. */
@@ -49,19 +49,15 @@ export class Due extends Leaf<void> {
 export class Sleep extends Leaf<void> {
   readonly #call: StepCall
   readonly #length: { readonly dueIn: Duration } | { readonly dueAt: number }
-  readonly #holder: Holder
-  readonly #idle: IdleDetector
-  readonly #delivered: () => void
+  readonly #deps: WaitDeps
   #dueAt: number | null
   #hasBegun = false
 
-  constructor(call: StepCall, length: Sleep['length'], holder: Holder, idle: IdleDetector, delivered: () => void) {
-    super((wait) => idle.await(wait))
+  constructor(call: StepCall, length: Sleep['length'], deps: WaitDeps) {
+    super((wait) => deps.idle.await(wait))
     this.#call = call
     this.#length = length
-    this.#holder = holder
-    this.#idle = idle
-    this.#delivered = delivered
+    this.#deps = deps
     this.#dueAt = call.recorded?.dueAt ?? null
   }
 
@@ -81,12 +77,13 @@ export class Sleep extends Leaf<void> {
     if (this.#hasBegun) return
     this.#hasBegun = true
     const { recorded } = this.#call
-    if (recorded?.state === 'succeeded') this.#idle.inOrder(recorded, () => this.deliver())
-    else if (recorded === null) this.#idle.fresh(() => this.#recordEnd()).catch((error: unknown) => this.refuse(error))
+    if (recorded?.state === 'succeeded') this.#deps.idle.inOrder(recorded, () => this.deliver())
+    else if (recorded === null)
+      this.#deps.idle.fresh(() => this.#recordEnd()).catch((error: unknown) => this.refuse(error))
   }
 
   async #recordEnd(): Promise<void> {
-    const { dueAt } = await this.#holder.record(this.#call, { state: 'pending', ...this.#length })
+    const { dueAt } = await this.#deps.holder.record(this.#call, { state: 'pending', ...this.#length })
     this.#dueAt = dueAt
   }
 
@@ -103,11 +100,11 @@ export class Sleep extends Leaf<void> {
   }
 
   async record(): Promise<void> {
-    await this.#holder.record(this.#call, { state: 'succeeded', dueAt: this.#dueAt! })
+    await this.#deps.holder.record(this.#call, { state: 'succeeded', dueAt: this.#dueAt! })
   }
 
   deliver(): void {
-    this.#delivered()
+    this.#deps.delivered()
     this.satisfy()
   }
 }

@@ -148,7 +148,7 @@ export abstract class Leaf<T = unknown> extends Awaitable<T> {
   }
 }
 
-type Join = 'all' | 'any' | 'race'
+export type Join = 'all' | 'any' | 'race'
 
 /** Members that are no waits are promises like any other: they are listened to, and wake nobody. */
 export class Group extends Awaitable<unknown> {

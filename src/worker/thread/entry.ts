@@ -1,12 +1,12 @@
-// What runs in the thread: one run after another, each over a port of its own.
+// The module that runs in the thread: one run after another, each over a port of its own.
 import { parentPort, type MessagePort } from 'node:worker_threads'
 import type { Claim } from '../../engine/execution/claim.ts'
-import { RunContext } from '../run-context.ts'
 import type { Context } from '../context.ts'
+import type { RequestedExit } from '../run-exit.ts'
 import { checkAwaited, type UnawaitedMode } from '../unawaited.ts'
-import { ThreadActs, type ThreadExit } from './acts.ts'
 import { findTask } from './find-task.ts'
-import { Line } from './line.ts'
+import { PortCalls } from './port-calls.ts'
+import { ThreadRun } from './thread-context.ts'
 
 export interface ThreadRequest {
   readonly module: string
@@ -17,43 +17,39 @@ export interface ThreadRequest {
   readonly unawaited: UnawaitedMode
 }
 
-/** `word`: how the code has ended its run, instead of by a value. */
+/** `exit`: how the code ended its run itself; null: it returned the value. */
 export interface ThreadResult {
-  readonly exit: ThreadExit | null
+  readonly exit: RequestedExit | null
   readonly value?: unknown
 }
 
 parentPort!.on('message', (port: MessagePort) => {
-  let acts: ThreadActs | null = null
-  const verbs = {
+  let current: ThreadRun | null = null
+  const calls: PortCalls = new PortCalls(port, {
     handler: (request: ThreadRequest) => {
-      acts = new ThreadActs(request.claim, line)
-      return run(acts, request, line)
+      current = new ThreadRun(request.claim, calls)
+      return run(current, request, calls)
     },
-    stop: (...args: never[]) => acts?.verbs['stop']!(...args),
-    work: (...args: never[]) => acts!.verbs['work']!(...args),
-    giveUp: (...args: never[]) => acts!.verbs['giveUp']!(...args),
-    check: (...args: never[]) => acts!.verbs['check']!(...args),
-  }
-  const line: Line = new Line(port, verbs)
+    stop: (...args: never[]) => current?.functions['stop']!(...args),
+    work: (...args: never[]) => current!.functions['work']!(...args),
+    giveUp: (...args: never[]) => current!.functions['giveUp']!(...args),
+    check: (...args: never[]) => current!.functions['check']!(...args),
+  })
 })
 
-async function run(
-  acts: ThreadActs,
-  { module, name, version, input, unawaited }: ThreadRequest,
-  line: Line,
-): Promise<ThreadResult> {
+async function run(current: ThreadRun, request: ThreadRequest, calls: PortCalls): Promise<ThreadResult> {
+  const { module, name, version, input, unawaited } = request
   const task = await findTask(module, name, version)
-  await line.ask('held')
+  await calls.call('held')
   const handler = task.handler as unknown as (ctx: Context, input: unknown) => unknown
   try {
-    const value = await handler(new RunContext(acts), input)
-    if (acts.exit !== null) return { exit: acts.exit }
-    const warning = checkAwaited(name, acts.unawaited.take(), unawaited)
-    if (warning !== null) void line.ask('report', 'warn', `${acts.claim.executionId}: ${warning}`)
+    const value = await handler(current.context, input)
+    if (current.exit !== null) return { exit: current.exit }
+    const warning = checkAwaited(name, current.unawaited.take(), unawaited)
+    if (warning !== null) void calls.call('report', 'warn', `${current.claim.executionId}: ${warning}`)
     return { exit: null, value }
   } catch (error) {
-    if (acts.exit !== null) return { exit: acts.exit }
+    if (current.exit !== null) return { exit: current.exit }
     throw error
   }
 }

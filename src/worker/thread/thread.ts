@@ -1,25 +1,27 @@
-// One thread, as the worker sees it: it is given one run at a time, and can be ended in the middle of whatever it does.
+// One thread, as the worker sees it: it executes one run at a time, and can be terminated at any time.
 import { MessageChannel, Worker as NodeThread } from 'node:worker_threads'
 import type { Claim } from '../../engine/execution/claim.ts'
 import type { LogLevel } from '../../model/logger.ts'
 import { typeScriptLoader } from '../typescript.ts'
 import type { Context, StepOptions, StepTry } from '../context.ts'
 import type { Lease } from '../lease.ts'
+import type { RequestedExit } from '../run-exit.ts'
 import type { RunLogger } from '../run-logger.ts'
 import type { Task } from '../task.ts'
 import type { UnawaitedMode } from '../unawaited.ts'
-import { serializeError } from './serialize-error.ts'
 import type { ThreadRequest, ThreadResult } from './entry.ts'
 import type { ThreadStart } from './inside.ts'
-import { Line, type Verbs } from './line.ts'
+import { PortCalls, type Functions } from './port-calls.ts'
+import { serializeError } from './serialize-error.ts'
+import { forwardedMethods } from './thread-context.ts'
 
-// Node looks for no loader in the threads of a process that has one, so the thread registers it first.
+// Node does not use the loader of the process in its threads, so the thread registers it first.
 const start = `
 const { entry, loader } = require('node:worker_threads').workerData
 const ready = loader === null ? Promise.resolve() : import(loader).then((typescript) => typescript.register())
 void ready.then(() => import(entry))`
 
-export interface ThreadRun {
+export interface RunInThread {
   readonly task: Task
   readonly claim: Claim
   readonly lease: Lease
@@ -54,7 +56,7 @@ export class Thread {
     this.#onDeath?.(this.#death)
   }
 
-  // For one run: a promise that outlives it would keep what each of them gave.
+  // One promise for each run: one for all runs would keep the result of each of them in memory.
   #untilDead(): Promise<never> {
     return new Promise((_, reject) => {
       if (this.#death === null) this.#onDeath = reject
@@ -62,14 +64,14 @@ export class Thread {
     })
   }
 
-  /** What the handler gives in there; one at a time. */
-  async run({ task, claim, lease, ctx, input, unawaited }: ThreadRun): Promise<unknown> {
+  /** Runs the handler in the thread. One run at a time. */
+  async run({ task, claim, lease, ctx, input, unawaited }: RunInThread): Promise<unknown> {
     const { port1, port2 } = new MessageChannel()
-    const line: Line = new Line(
+    const calls: PortCalls = new PortCalls(
       port1,
-      verbsOf(ctx, lease, () => line),
+      functionsFor(ctx, lease, () => calls),
     )
-    const stop = (): void => void line.ask('stop', serializeError(ctx.abort.reason))
+    const stop = (): void => void calls.call('stop', serializeError(ctx.abort.reason))
     this.#node.ref()
     try {
       this.#node.postMessage(port2, [port2])
@@ -82,17 +84,17 @@ export class Thread {
         input,
         unawaited,
       }
-      const running = line.ask('handler', request)
+      const running = calls.call('handler', request)
       if (ctx.abort.aborted) stop()
       else ctx.abort.addEventListener('abort', stop)
-      // What its steps have asked for is never answered when it dies: as in a process that was killed, no try has failed.
+      // When the thread dies, its steps stay without a reply: as in a process that was killed, no try has failed.
       const { exit, value } = (await Promise.race([running, this.#untilDead()])) as ThreadResult
       if (exit === null) return value
-      return (ctx[exit.verb] as (...args: readonly unknown[]) => never)(...exit.args)
+      return repeatExit(ctx, exit)
     } finally {
       this.#onDeath = null
       ctx.abort.removeEventListener('abort', stop)
-      line.end()
+      calls.end()
       this.#node.unref()
     }
   }
@@ -103,32 +105,37 @@ export class Thread {
   }
 }
 
-/** What the run may ask for. */
-function verbsOf(ctx: Context, lease: Lease, line: () => Line): Verbs {
+/** The functions that the thread may call. */
+function functionsFor(ctx: Context, lease: Lease, calls: () => PortCalls): Functions {
+  const logger = ctx.logger as RunLogger
+  const methods = ctx as unknown as Functions
+  const forwarded = forwardedMethods.map((method) => [method, (...args: never[]) => methods[method]!(...args)])
   return {
-    // The thread may come to its code late. A run whose lease is lost is never answered: it ends with its thread.
+    ...(Object.fromEntries(forwarded) as Functions),
+    // The thread may start the code late. No reply when the lease is lost: the run ends with its thread.
     held: () => (lease.holds() ? null : new Promise(() => {})),
-    log: (level: LogLevel, message: string, fields?: object, step?: string) =>
-      (ctx.logger as RunLogger).log(level, message, fields, step),
-    report: (level: LogLevel, message: string) => (ctx.logger as RunLogger).report(level, message),
-    progress: (percent: number, message: string | undefined) => ctx.progress(percent, message),
-    now: () => ctx.now(),
-    upstream: (name: string) => ctx.upstream(name),
-    upstreams: () => ctx.upstreams(),
-    step: (id: number, name: string, rest: StepOptions, hasSchema: boolean) => {
-      const validate = (value: unknown): Promise<never> => line().ask('check', id, value) as Promise<never>
+    log: (level: LogLevel, message: string, fields?: object, step?: string) => logger.log(level, message, fields, step),
+    report: (level: LogLevel, message: string) => logger.report(level, message),
+    step: (id: number, name: string, options: StepOptions, hasSchema: boolean) => {
+      const validate = (value: unknown): Promise<never> => calls().call('check', id, value) as Promise<never>
       const schema = { '~standard': { version: 1, vendor: 'flowfabric', validate } } as const
-      return ctx.step(name, (attempt) => work(line(), id, attempt), hasSchema ? { ...rest, schema } : rest)
+      return ctx.step(name, (attempt) => work(calls(), id, attempt), hasSchema ? { ...options, schema } : options)
     },
   }
 }
 
-async function work(line: Line, id: number, { signal, idempotencyKey, tryCount }: StepTry): Promise<unknown> {
-  const giveUp = (): void => void line.ask('giveUp', id, serializeError(signal.reason))
+async function work(calls: PortCalls, id: number, { signal, idempotencyKey, tryCount }: StepTry): Promise<unknown> {
+  const giveUp = (): void => void calls.call('giveUp', id, serializeError(signal.reason))
   signal.addEventListener('abort', giveUp)
   try {
-    return await line.ask('work', id, { idempotencyKey, tryCount })
+    return await calls.call('work', id, { idempotencyKey, tryCount })
   } finally {
     signal.removeEventListener('abort', giveUp)
   }
+}
+
+/** Ends the run here as the code ended it in the thread. */
+function repeatExit(ctx: Context, exit: RequestedExit): never {
+  if (exit.kind === 'retry') return ctx.retryIn(exit.delay, exit.reason)
+  return exit.kind === 'cancel' ? ctx.cancel(exit.reason) : ctx.restart(exit.input)
 }

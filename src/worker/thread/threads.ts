@@ -1,5 +1,5 @@
-// The threads of a worker: one for each run that needs one, kept for the next. A run that is over before its code has ended,
-// because its lease is lost or it was cancelled, takes its thread with it.
+// The threads of a worker: one for each run of a task with `thread`, reused by later runs. A run that is over before its code has
+// ended, because its lease is lost or it was cancelled, terminates its thread.
 import type { Claim } from '../../engine/execution/claim.ts'
 import type { Context } from '../context.ts'
 import type { Lease } from '../lease.ts'
@@ -8,7 +8,7 @@ import type { Task } from '../task.ts'
 import type { UnawaitedMode } from '../unawaited.ts'
 import { Thread } from './thread.ts'
 
-// A thread is not had for nothing: the next run finds it for a while.
+// Starting a thread is slow, so an idle one is kept for the next run.
 const idleMs = 60_000
 
 export class Threads {
@@ -20,7 +20,7 @@ export class Threads {
     this.#unawaited = unawaited
   }
 
-  /** Does the work with the same task, whose code runs in a thread. */
+  /** Calls `work` with a copy of the task whose handler runs in a thread. */
   async run(task: Task, claim: Claim, lease: Lease, work: (threaded: Task) => Promise<Outcome>): Promise<Outcome> {
     let thread: Thread | null = null
     let isRunning = false
@@ -36,11 +36,11 @@ export class Threads {
     try {
       return await work({ ...task, handler })
     } finally {
-      if (thread !== null) this.#leave(thread, isRunning)
+      if (thread !== null) this.#release(thread, isRunning)
     }
   }
 
-  /** When nothing runs any more. */
+  /** Call it when no run is active. */
   async stop(): Promise<void> {
     for (const thread of this.#idle.keys()) this.#end(thread)
     await Promise.all(this.#ending)
@@ -55,7 +55,7 @@ export class Threads {
     return new Thread()
   }
 
-  #leave(thread: Thread, isRunning: boolean): void {
+  #release(thread: Thread, isRunning: boolean): void {
     if (isRunning) return this.#end(thread)
     if (thread.isDead) return
     this.#idle.set(thread, setTimeout(() => this.#end(thread), idleMs).unref())
