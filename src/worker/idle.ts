@@ -1,53 +1,65 @@
-// Notices when durable code rests: nothing of it runs, and it awaits something that has not happened. Then whatever it awaits is
-// one condition, and the run leaves its worker.
+// Detects that a run is idle: none of its work is running, and the code awaits something that has not happened. Everything that it
+// awaits then becomes one condition, and the run suspends.
 //
-//   work begins and ends ──► nothing runs, something is awaited ──► a turn of the event loop later, still so
-//        ▲                                                             │
-//        │     met by what is known: recorded, and given one by one ◄──┤
-//        └─────────────────────────────────────────────────────────    └──► not met: suspended, or delayed
+//   state        event                                       action                                        next state
+//   ─────        ─────                                       ──────                                        ──────────
+//   running      quiet: no work, no result queued, a wait    check in the next turn of the event loop      settling
+//   settling     still quiet in that turn                    read what can satisfy the waits               checking
+//   settling     not quiet any more                          -                                             running
+//   checking     waits are satisfied                         record them, queue their results              running
+//   checking     the run is asked to stop                    reject the waits                              running
+//   checking     nothing to wait for, or new work or waits   -                                             running
+//   checking     no wait is satisfied                        suspend; new work waits for the reply         suspending
+//   suspending   a wait was satisfied meanwhile              add the facts                                 running
+//   suspending   the run is suspended                        -                                             over
+//   checking or  a call to the engine failed                 fail the run                                  running
+//   suspending
+//   any          the run ends                                drop all waits and results                    over
 //
-// What was over in an earlier run is given in the order in which it was recorded then. What is recorded now comes behind that, in
-// the order of its records; what is met now, only at rest. Results are given one by one: all that the code makes of one comes
-// before the next. So a race has the same winner in every run, however many promises stand between a result and the race.
+// Results reach the code through a queue: see `result-queue.ts`.
 import type { Signal } from '../engine/waiting/signal-row.ts'
 import type { Step } from '../engine/step/step.ts'
+import { markHandled } from './mark-handled.ts'
 import { NoRecord } from './no-record.ts'
+import { ResultQueue } from './result-queue.ts'
 import type { Awaitable, Facts, Leaf, Satisfaction } from './waits.ts'
 
 export interface IdleEffects {
-  /** Gives up the lease; with the facts that make it stay instead, or null when it has left. */
+  /** Suspends the run and returns null; or returns the facts that satisfy a wait, and the run keeps its lease. */
   suspend(waits: readonly Awaitable<unknown>[], leaves: readonly Leaf[]): Promise<Facts | null>
-  /** The record could not be written, or the wait not be made: the run has failed. */
+  /** A record could not be written, or the run not be suspended. */
   fail(error: unknown): void
-  /** Thrown by new work and new waits; null while the run may continue. */
+  /** The error that new work and new waits throw; null while the run may continue. */
   stopped(): Error | null
 }
 
-/** What the code is to be given next. */
-interface Result {
-  /** Of its record; infinite when that is of this run. */
-  readonly number: number
-  readonly give: () => void
+type State = 'running' | 'settling' | 'checking' | 'suspending' | 'over'
+
+type Event = 'quiet' | 'still quiet' | 'disturbed' | 'unsatisfied' | 'continued' | 'ended'
+
+// An event that a state does not list leaves it as it is.
+const transitions: Readonly<Record<State, Partial<Record<Event, State>>>> = {
+  running: { quiet: 'settling', ended: 'over' },
+  settling: { 'still quiet': 'checking', disturbed: 'running', ended: 'over' },
+  checking: { unsatisfied: 'suspending', continued: 'running', ended: 'over' },
+  suspending: { continued: 'running', ended: 'over' },
+  over: {},
 }
 
 export class IdleDetector {
   readonly #effects: IdleEffects
   readonly #isReplaying: () => boolean
-  #facts: Facts
-  #busy = 0
-  /** How much of that is soon over. */
-  #asking = 0
-  #isLooking = false
+  readonly #results = new ResultQueue(() => this.#checkSoon())
   readonly #awaited = new Set<Awaitable<unknown>>()
-  #results: Result[] = []
-  #isTurnTaken = false
-  /** While the run is about to leave, what code begins elsewhere waits for whether it does. */
-  #staying: Promise<void> | null = null
-  /** Of a replay: something that the code began has no record, and is never over. */
+  #state: State = 'running'
+  #facts: Facts
+  #workCount = 0
+  /** Settles when the engine has replied to the request to suspend. */
+  #suspending: Promise<void> | null = null
+  /** Only in a replay: the code began work that has no record and so never ends. */
   #noRecord: NoRecord | null = null
-  #isOver = false
 
-  /** `isReplaying`: whether something that was over in an earlier run is still to be given. */
+  /** `isReplaying`: whether results of an earlier run are still to be delivered. */
   constructor(facts: Facts, isReplaying: () => boolean, effects: IdleEffects) {
     this.#facts = facts
     this.#isReplaying = isReplaying
@@ -55,39 +67,39 @@ export class IdleDetector {
   }
 
   /**
-   * The run is over, or not this worker's any more. Code of it that is still under way never hears again: it may have branches
-   * to which nobody listens, and a rejection that nobody hears ends the process.
+   * The run is over, or this worker has lost it. Promises of code that is still running never settle: the code may have branches that
+   * handle no rejection, and an unhandled rejection ends the process.
    */
   end(): void {
-    this.#isOver = true
-    this.#results = []
+    this.#on('ended')
+    this.#results.end()
     this.forget()
   }
 
-  /** Whoever awaited something is over, and hears nothing of it; others may still work and wait. */
+  /** The code that awaited has ended. Other code of the run, such as middleware, may still work and wait. */
   forget(): void {
     this.#awaited.clear()
   }
 
-  /** Something that runs: the code does not rest before it is over. */
+  /** Runs work of the code. The run is not idle before the work has ended. */
   async work<T>(begin: () => Promise<T>): Promise<T> {
-    if (this.#staying !== null) await this.#staying
+    if (this.#suspending !== null) await this.#suspending
     await this.#unlessOver()
-    this.#busy += 1
+    this.#workCount += 1
     try {
       return await begin()
     } catch (error) {
       if (!(error instanceof NoRecord)) throw error
       this.#noRecord = error
     } finally {
-      this.#busy -= 1
+      this.#workCount -= 1
       await this.#unlessOver()
-      this.#look()
+      this.#checkSoon()
     }
     return new Promise(() => {})
   }
 
-  /** Work that no earlier run has recorded: refused once the run is asked to stop. */
+  /** Runs work that no earlier run has recorded. Rejects once the run is asked to stop. */
   async fresh<T>(begin: () => Promise<T>): Promise<T> {
     const stopped = this.#effects.stopped()
     if (stopped !== null) throw stopped
@@ -95,163 +107,138 @@ export class IdleDetector {
   }
 
   /**
-   * Work that is soon over and not recorded, such as a question to the engine. No result is given meanwhile: the code behind it
-   * may be about to meet what comes first.
+   * Runs short work that leaves no record, such as a read from the engine. No result is delivered meanwhile: the code behind it may be
+   * about to reach the step whose result comes first.
    */
   ask<T>(begin: () => Promise<T>): Promise<T> {
     return markHandled(this.#ask(begin))
   }
 
   async #ask<T>(begin: () => Promise<T>): Promise<T> {
-    this.#asking += 1
+    this.#results.pause()
     try {
       return await this.work(begin)
     } finally {
-      this.#asking -= 1
-      this.#giveNext()
+      this.#results.resume()
     }
   }
 
   /**
-   * What a record answers, in its turn. Records are answered in their order, so the turn is taken right then: how much the work
-   * does with the answer before the code has it plays no part.
+   * Waits for the turn of a record that this run writes. The engine replies in the order of the records, so the turn is taken at the
+   * reply: how long the work then takes to reach the code does not matter.
    */
   async recorded<T>(recording: Promise<T>): Promise<T> {
-    const answer = await recording
-    const isNext = !this.#isTurnTaken && this.#asking === 0 && this.#results.length === 0
-    if (isNext && !this.#isReplaying()) this.#takeTurn()
-    else await new Promise<void>((give) => this.#inLine({ number: Infinity, give }))
-    return answer
+    const reply = await recording
+    if (this.#results.isFree && !this.#isReplaying()) this.#results.takeTurn()
+    else await new Promise<void>((resolve) => this.#results.push(Infinity, resolve))
+    return reply
   }
 
   await(wait: Awaitable<unknown>): void {
     this.#awaited.add(wait)
     wait.begin()
-    this.#look()
+    this.#checkSoon()
   }
 
-  /** Given in the order of the record, a turn of the event loop later, so that those that were met in one go can be sorted. */
-  inOrder(step: Step, give: () => void): void {
-    this.#inLine({ number: step.recordNumber, give })
+  /** Delivers a result of an earlier run, in the order of the records. */
+  inOrder(step: Step, deliver: () => void): void {
+    this.#results.push(step.recordNumber, deliver)
   }
 
-  #inLine(result: Result): void {
-    this.#results.push(result)
-    this.#giveNext()
-  }
-
-  #giveNext(): void {
-    if (!this.#isTurnTaken && this.#asking === 0 && this.#results.length > 0) this.#takeTurn()
-  }
-
-  #takeTurn(): void {
-    this.#isTurnTaken = true
-    setImmediate(() => {
-      this.#isTurnTaken = false
-      if (this.#isOver || this.#asking > 0 || this.#results.length === 0) return
-      const first = this.#results.reduce((one, other) => (other.number < one.number ? other : one))
-      this.#results = this.#results.filter((each) => each !== first)
-      first.give()
-      this.#giveNext()
-      this.#look()
-    })
+  #on(event: Event): void {
+    this.#state = transitions[this.#state][event] ?? this.#state
   }
 
   async #unlessOver(): Promise<void> {
-    if (this.#isOver) await new Promise(() => {})
+    if (this.#state === 'over') await new Promise(() => {})
   }
 
-  get #isResting(): boolean {
-    if (this.#busy > 0 || this.#results.length > 0 || this.#isOver) return false
+  get #isQuiet(): boolean {
+    if (this.#workCount > 0 || !this.#results.isEmpty) return false
     return this.#awaited.size > 0 || this.#noRecord !== null
   }
 
-  #look(): void {
-    if (this.#isLooking || !this.#isResting) return
-    this.#isLooking = true
+  #checkSoon(): void {
+    if (this.#state !== 'running' || !this.#isQuiet) return
+    this.#on('quiet')
     setImmediate(() => {
-      this.#isLooking = false
-      if (this.#isResting) void this.#idle()
+      this.#on(this.#isQuiet ? 'still quiet' : 'disturbed')
+      if (this.#state === 'checking') void this.#check()
     })
   }
 
-  async #idle(): Promise<void> {
+  async #check(): Promise<void> {
     for (const wait of this.#awaited) if (wait.isSettled) this.#awaited.delete(wait)
     const waits = [...this.#awaited]
     const leaves = [...new Set(waits.flatMap((wait) => wait.leaves()))]
-    if (leaves.length === 0) {
-      if (this.#noRecord !== null) this.#effects.fail(this.#noRecord)
+    const stopped = leaves.length === 0 ? null : this.#effects.stopped()
+    if (leaves.length === 0 || stopped !== null) {
+      this.#on('continued')
+      if (stopped !== null) this.#reject(waits, leaves, stopped)
+      else if (this.#noRecord !== null) this.#effects.fail(this.#noRecord)
       return
     }
-    const stopped = this.#effects.stopped()
-    if (stopped !== null) {
-      this.forget()
-      for (const wait of [...waits, ...leaves]) wait.stop(stopped)
-      return
-    }
-    this.#busy += 1
     try {
       await Promise.all(leaves.map((leaf) => leaf.refresh()))
-      const met = this.#meet(leaves)
-      if (met.length > 0) await this.#give(met)
-      else if (this.#hasSlept(waits)) await this.#suspend(waits, leaves)
+      const satisfied = this.#takeSatisfied(leaves)
+      if (satisfied.length > 0) await this.#record(satisfied)
+      else if (this.#isUndisturbed(waits)) await this.#suspend(waits, leaves)
     } catch (error) {
-      // Or it would be tried again in every turn for as long as something goes on around the handler.
+      // Without this the check would be repeated in every turn while middleware continues around the handler.
       this.forget()
       this.#effects.fail(error)
-    } finally {
-      this.#busy -= 1
     }
-    this.#look()
+    this.#on('continued')
+    this.#checkSoon()
   }
 
-  /** While it was looked around, nothing was begun or awaited: else it is not at rest, or for more than was looked at. */
-  #hasSlept(waits: readonly Awaitable<unknown>[]): boolean {
-    return this.#busy === 1 && this.#results.length === 0 && this.#awaited.size === waits.length
+  #reject(waits: readonly Awaitable<unknown>[], leaves: readonly Leaf[], stopped: Error): void {
+    this.forget()
+    for (const wait of [...waits, ...leaves]) wait.stop(stopped)
   }
 
-  /** In the order in which it happened. What came by name is for one wait; what came through a waitpoint, for all that wait at it. */
-  #meet(leaves: readonly Leaf[]): [Leaf, Satisfaction][] {
-    const met: [Leaf, Satisfaction][] = []
-    const answers = new Set<Signal>()
+  /** The code began nothing and awaits nothing more than before the check. */
+  #isUndisturbed(waits: readonly Awaitable<unknown>[]): boolean {
+    return this.#workCount === 0 && this.#results.isEmpty && this.#awaited.size === waits.length
+  }
+
+  /** In the order of time. A signal by name satisfies one wait; a signal through a waitpoint satisfies all waits for that waitpoint. */
+  #takeSatisfied(leaves: readonly Leaf[]): [Leaf, Satisfaction][] {
+    const satisfied: [Leaf, Satisfaction][] = []
+    const throughWaitpoints = new Set<Signal>()
     for (const leaf of leaves) {
       const satisfaction = leaf.satisfiedBy(this.#facts)
       if (satisfaction === null) continue
-      met.push([leaf, satisfaction])
+      satisfied.push([leaf, satisfaction])
       const { signal } = satisfaction
       if (signal === undefined) continue
-      if (signal.waitpointKey === null) this.#take((each) => each === signal)
-      else answers.add(signal)
+      if (signal.waitpointKey === null) this.#takeSignals((each) => each === signal)
+      else throughWaitpoints.add(signal)
     }
-    if (answers.size > 0) this.#take((each) => answers.has(each))
-    return met.sort(([, one], [, other]) => one.at - other.at)
+    if (throughWaitpoints.size > 0) this.#takeSignals((each) => throughWaitpoints.has(each))
+    return satisfied.sort(([, one], [, other]) => one.at - other.at)
   }
 
-  #take(isTaken: (signal: Signal) => boolean): void {
+  #takeSignals(isTaken: (signal: Signal) => boolean): void {
     this.#facts = { ...this.#facts, signals: this.#facts.signals.filter((signal) => !isTaken(signal)) }
   }
 
-  async #give(met: readonly [Leaf, Satisfaction][]): Promise<void> {
-    await Promise.all(met.map(([leaf, satisfaction]) => leaf.record(satisfaction)))
-    for (const [leaf, satisfaction] of met) this.#inLine({ number: Infinity, give: () => leaf.deliver(satisfaction) })
+  async #record(satisfied: readonly [Leaf, Satisfaction][]): Promise<void> {
+    await Promise.all(satisfied.map(([leaf, satisfaction]) => leaf.record(satisfaction)))
+    for (const [leaf, satisfaction] of satisfied) this.#results.push(Infinity, () => leaf.deliver(satisfaction))
   }
 
   async #suspend(waits: readonly Awaitable<unknown>[], leaves: readonly Leaf[]): Promise<void> {
-    let decided = (): void => {}
-    this.#staying = new Promise((resolve) => (decided = resolve))
+    let replied = (): void => {}
+    this.#suspending = new Promise((resolve) => (replied = resolve))
+    this.#on('unsatisfied')
     try {
       const facts = await this.#effects.suspend(waits, leaves)
       if (facts === null) return this.end()
       this.#facts = { now: Math.max(this.#facts.now, facts.now), signals: [...this.#facts.signals, ...facts.signals] }
     } finally {
-      this.#staying = null
-      decided()
+      this.#suspending = null
+      replied()
     }
   }
-}
-
-/** It is told or recorded, whoever listens: what nobody awaits must not end the process. */
-export function markHandled<T>(running: Promise<T>): Promise<T> {
-  running.catch(() => {})
-  return running
 }

@@ -18,7 +18,7 @@ import type {
   WaitForOptions,
   Waitpoint,
 } from './context.ts'
-import { markHandled } from './idle.ts'
+import { markHandled } from './mark-handled.ts'
 import { makeWaitpoint } from './made-waitpoint.ts'
 import { recordedNow } from './recorded-now.ts'
 import { Sleep } from './sleeping.ts'

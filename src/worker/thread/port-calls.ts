@@ -3,7 +3,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import { PermanentError } from '../errors.ts'
 import { messageOf } from '../outcome.ts'
-import { markHandled } from '../idle.ts'
+import { markHandled } from '../mark-handled.ts'
 import { deserializeError, serializeError } from './serialize-error.ts'
 import type { RecordedError } from '../../model/recorded-error.ts'
 
