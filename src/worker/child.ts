@@ -1,6 +1,6 @@
-// A child: an execution of its own, made by a step of its parent's code. It is made once for each parent, generation and step,
-// and the wait for it is a leaf like any other. How it ended is written down when it is met. A new attempt of the parent forgets
-// that one has failed, as it does of a step, and makes another.
+// A child: an execution that the code of its parent creates, once for each parent, generation and call. The parent waits for it as for
+// any other leaf, and records how it ended. A new attempt of the parent ignores a child that failed, as it does a step, and creates
+// another.
 import type { ExecutionResult } from '../engine/execution/result.ts'
 import { encodeValue } from '../model/codec.ts'
 import type { Condition } from '../model/condition.ts'
@@ -17,7 +17,7 @@ import type { Task } from './task.ts'
 import type { WaitDeps } from './waiting.ts'
 import { Leaf, type Facts, type Satisfaction } from './waits.ts'
 
-// For the moment between the creation and its record; after that the record knows.
+// The key covers the time between the creation and its record. After that the record is enough.
 const keyTtl = '30d'
 
 interface ChildDeps extends WaitDeps {
@@ -26,7 +26,7 @@ interface ChildDeps extends WaitDeps {
 
 type Ended = Exclude<ExecutionResult, { kind: 'pending' }>
 
-/** How a child ended that did not succeed, as its parent records it. */
+/** The parent's record of a child that did not succeed. */
 interface Failure {
   readonly ended: ChildError['ended']
   readonly reason: string | null
@@ -42,7 +42,7 @@ export class Child extends Leaf {
   #error: RecordedError | undefined
   #hasBegun = false
 
-  /** Made at once, whoever waits for it. */
+  /** Creates the child at once, also if the code never awaits it. */
   constructor(call: StepCall, task: Task, input: unknown, options: ChildOptions, deps: ChildDeps) {
     super((wait) => deps.idle.await(wait))
     this.#call = call
@@ -73,8 +73,8 @@ export class Child extends Leaf {
     if (recorded !== null) return (this.#id = formatExecutionId(partition, recorded.originId!))
     return idle.fresh(async () => {
       const { name: _, ...given } = options
-      // By the failure that it comes after, and not by the attempt: an attempt that made it and did not write that down is
-      // followed by one that finds it.
+      // The key has the attempt of the failed child before it, not the current attempt: if this attempt creates the child and crashes
+      // before it records that, the next attempt finds the same child.
       const after = failedIn === null ? `${generation}` : `${generation}.${failedIn}`
       const key = { parentId, idempotencyKey: `${after}:${index}:${name}`, idempotencyTtl: keyTtl } as const
       const request = await requestOf(holder.codec, task, input, { ...given, ...key })
@@ -133,7 +133,7 @@ export class Child extends Leaf {
     this.#finish(this.#ended!.kind !== 'completed', bytes, encoding)
   }
 
-  /** Its result, or how else it ended. */
+  /** Its encoded result, or its encoded failure. */
   get #outcome(): { readonly bytes: Uint8Array | null; readonly encoding: string | null } {
     const ended = this.#ended!
     if (ended.kind === 'completed') return { bytes: ended.result, encoding: ended.encoding }
@@ -154,14 +154,14 @@ export class Child extends Leaf {
   }
 }
 
-// The key is the parent's own, so whatever it made is this child. With another input: what the code gave was not the same in the
-// run that made it and was ended before it could write that down. That one counts, as a result would that was recorded.
+// Only this parent uses the key, so the execution that has it is this child. A conflict means that an earlier run created it with another
+// input and crashed before it recorded that. The first input counts, as a recorded result would.
 function madeBefore(error: unknown): { readonly executionId: ExecutionId } {
   if (!EngineError.is(error, 'idempotency_conflict') || typeof error.details['executionId'] !== 'string') throw error
   return { executionId: error.details['executionId'] as ExecutionId }
 }
 
-// Not what makes it this child, and no other.
+// The parent sets these itself.
 const ownOfChild: readonly string[] = ['executionId', 'namespace', 'parentId', 'idempotencyKey', 'idempotencyTtl']
 export const childOptionNames: readonly string[] = [
   'name',

@@ -1,7 +1,7 @@
-// After the code of a run that was asked to stop, or that has failed for good: its compensations run, the last one first, then the
-// task's hook. Each is recorded, so that another worker continues where this one was lost. The ending is sent when all are over.
+// The clean-up of a run that was asked to stop, or that has failed for good. Its compensations run, the last one first, then the task's
+// hook. Each is recorded, so that another worker can continue if this one is lost. The ending is sent when all have ended.
 //
-//   handler ends ──► why is recorded, unless the engine knows ──► compensations ──► onCancel or onFailure ──► ending
+//   handler ends ──► reason recorded, unless the engine has it ──► compensations ──► onCancel or onFailure ──► ending
 import type { Claim } from '../engine/execution/claim.ts'
 import type { Step } from '../engine/step/step.ts'
 import { encodeValue } from '../model/codec.ts'
@@ -20,12 +20,12 @@ import type { Task } from './task.ts'
 import { deserializeError } from './thread/serialize-error.ts'
 import type { Facts } from './waits.ts'
 
-/** Why it cleans up, and by what it ends afterwards. */
+/** Why the run cleans up, and its outcome afterwards. */
 export interface CleanUpReason {
   readonly kind: 'asked' | 'cancelled' | 'failed'
   readonly error: unknown
   readonly outcome: Outcome
-  /** Known to the engine, or recorded by an earlier run. */
+  /** The engine has the reason, or an earlier run has recorded it. */
   readonly isRecorded: boolean
 }
 
@@ -35,7 +35,7 @@ const cancelledName = 'clean-up after a cancel'
 interface Recorded {
   /** The steps of the handler. */
   readonly forward: readonly Step[]
-  /** An earlier run recorded by it that it cleans up, and why. */
+  /** The record by which an earlier run began to clean up, with the reason. */
   readonly marker: Step | null
   readonly mode: CodeMode | undefined
 }
@@ -53,7 +53,7 @@ export function recordedBy(claim: Claim, steps: readonly Step[]): Recorded {
   return { forward, marker, mode }
 }
 
-/** Null: it ends, or leaves, by its outcome alone. */
+/** Null: nothing to clean up. The run ends or suspends with its outcome. */
 export function reasonToCleanUp(
   holder: Holder,
   code: Code,
@@ -91,7 +91,7 @@ function byMarker(holder: Holder, { name, result, resultEncoding }: Step): Clean
   }
   const recorded = decodeError({ bytes: result!, encoding: resultEncoding! }, holder.codec)
   const thrown = deserializeError(recorded)
-  // Whatever class it had, it is not retried.
+  // The error of a failure for good is permanent, also if its class is not.
   const isFinal = recorded.isPermanent === true && !isPermanent(thrown)
   const error = isFinal ? new PermanentError(messageOf(thrown), { cause: thrown }) : thrown
   return { kind: 'failed', error, outcome: { kind: 'threw', error }, isRecorded: true }
@@ -100,14 +100,14 @@ function byMarker(holder: Holder, { name, result, resultEncoding }: Step): Clean
 export interface CleanUp {
   readonly holder: Holder
   readonly task: Task
-  /** The handler's, which has ended. */
+  /** The code of the handler, which has ended. */
   readonly code: Code
   readonly steps: readonly Step[]
   readonly facts: Facts
   readonly input: unknown
 }
 
-/** Never rejects. A compensation that fails is logged and recorded, and the execution ends all the same. */
+/** Never rejects. A compensation that fails is logged and recorded, and the execution still ends. */
 export async function cleanUp(of: CleanUp, why: CleanUpReason): Promise<Outcome> {
   const { holder, task, steps, facts } = of
   const ownSteps = steps.filter(({ name }) => name.startsWith(hookPrefix))
@@ -177,7 +177,7 @@ type Stop =
   | { readonly kind: 'cancelled'; readonly reason: string | null }
   | { readonly kind: 'failed'; readonly error: unknown }
 
-/** Which hook runs, and what it receives. Where the engine asked, it knows why. */
+/** Which hook runs, and its argument. The reason of a stop that the engine requested is read from the engine. */
 async function stopOf(holder: Holder, { kind, error, outcome }: CleanUpReason): Promise<Stop> {
   if (kind === 'failed') return { kind, error }
   if (kind === 'cancelled') {
@@ -195,7 +195,7 @@ async function stopOf(holder: Holder, { kind, error, outcome }: CleanUpReason): 
   return { kind: 'failed', error: new EngineError(code, sentence, { executionId, reason }) }
 }
 
-/** Before the first compensation: a later run continues to undo, whatever its code would do this time. */
+/** Recorded before the first compensation, so that a later run continues the clean-up even if its code would now succeed. */
 async function recordReason(holder: Holder, { kind, error, outcome }: CleanUpReason): Promise<void> {
   const call = hookCall(kind === 'failed' ? failedName : cancelledName, null)
   const reason = outcome.kind === 'cancel' ? (outcome.reason ?? null) : null

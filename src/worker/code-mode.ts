@@ -1,16 +1,16 @@
-// How a run's code is run: forward; once more, to reach what it has registered; or as the clean-up behind it.
+// The mode of a run's code: forward; stopping, to reach the compensations that it has registered; or cleaning up.
 import type { Step } from '../engine/step/step.ts'
 import { refusal, type EngineError } from '../model/errors.ts'
 import { PermanentError } from './errors.ts'
 
 export interface CodeMode {
-  /** The execution was asked to stop before this run: what is recorded is read back, and nothing new begins. */
+  /** The execution was asked to stop before this run: recorded steps return their results, and new ones throw `Cancelled`. */
   readonly isStopping: boolean
   /** Earlier runs have registered compensations or a hook. */
   readonly hasRegistered: boolean
   /** The record of the hook. */
   readonly hook: Step | null
-  /** Not while it cleans up. */
+  /** False while the run cleans up. */
   readonly canStop: boolean
 }
 

@@ -1,5 +1,5 @@
-// What a run has registered to be undone: its compensations, in the order of the code, and the task's hook. Each is a record that is
-// pending until it has run.
+// The compensations that a run has registered, in the order of the code, and the task's hook. Each has a record that is pending until it
+// has run.
 import type { Step } from '../engine/step/step.ts'
 import { refusal } from '../model/errors.ts'
 import { show } from '../model/text.ts'
@@ -44,7 +44,7 @@ export class Compensations {
     return this.#registered.length === 0 && this.#hook === null
   }
 
-  /** Also once the run is asked to stop: the step before it may just have been recorded. */
+  /** Allowed after the run is asked to stop too: the step before it may just have been recorded. */
   register(name: string, work: Compensation['work'], options: StepOptions): Promise<void> {
     const { unawaited } = this.#deps
     try {
@@ -67,7 +67,7 @@ export class Compensations {
     return { call: history.reach('compensation', name), work, options: checked }
   }
 
-  /** Before the handler, so that the engine knows that it must not end the execution without it. */
+  /** Called before the handler, so that the engine does not end the execution without the hook. */
   async registerHook({ hooks }: Task, recorded: Step | null): Promise<void> {
     const name = hooks.onCancel === undefined ? 'onFailure' : 'onCancel'
     this.#hook = hookCall(recorded?.name ?? name, recorded)
@@ -95,7 +95,7 @@ export class Compensations {
   }
 }
 
-/** Not one of the places of the code: a task may be given hooks while it has runs under way. */
+/** A hook has no place among the calls of the code: hooks may be added to a task that has running executions. */
 export function hookCall(name: string, recorded: Step | null): StepCall {
   return { kind: 'hook', name, index: 0, place: 0, recorded, made: null, failedIn: null }
 }

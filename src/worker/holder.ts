@@ -1,4 +1,4 @@
-// What a run knows of its execution: the claim that it holds, and how to write under it.
+// The claim of a run, and the calls to the engine under its lease.
 import type { Engine } from '../engine/contract.ts'
 import type { Claim } from '../engine/execution/claim.ts'
 import type { Fence } from '../engine/transition/fence.ts'
@@ -43,7 +43,7 @@ export class Holder {
     this.aroundStep = aroundStep
   }
 
-  /** Until it is answered, or the lease is lost. */
+  /** Repeats the call until it succeeds, its error is final, or the lease is lost. */
   retryWhileLeased<T>(call: () => Promise<T>): Promise<T> {
     return retryWhileLeased(call, this.lease)
   }
@@ -57,7 +57,7 @@ export class Holder {
     return this.retryWhileLeased(() => this.engine.steps.record(request))
   }
 
-  /** Everything that was recorded, in the order of the records; one page, but from a server that gives smaller ones. */
+  /** All recorded steps, in the order of their records. This is one page, unless the server has smaller pages. */
   async steps(): Promise<readonly Step[]> {
     const steps: Step[] = []
     let cursor: string | null = null

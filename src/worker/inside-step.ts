@@ -1,14 +1,14 @@
-// Which step the code that asks is part of, also after it has awaited something.
+// Which step the calling code is part of, also after it has awaited something.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { EngineError } from '../model/errors.ts'
 import { PermanentError } from './errors.ts'
 
 export interface InsideStep {
-  /** Whose step it is: code of one run may ask another's context. */
+  /** The run that the step belongs to: code of one run may call the context of another. */
   readonly owner: object
   readonly name: string
   readonly idempotencyKey: string
-  /** How often this try has drawn. */
+  /** How often this try has called `ctx.random` or `ctx.uuid`. */
   randomCount: number
 }
 
@@ -28,13 +28,13 @@ export function insideStep(owner: object): InsideStep | undefined {
   return inside?.owner === owner ? inside : undefined
 }
 
-/**
- * A wait inside a step would hold its worker for ever: the run rests only when no step runs. And what is told apart by the order
- * of its first use would be another one in later runs, in which the step does not run.
- */
-/** Why a step, and what is recorded as one, cannot be inside another. */
+/** Why a step, and a value that is recorded like one, cannot be inside another step. */
 export const recordedWhole = 'and a step is recorded as a whole'
 
+/**
+ * A wait inside a step would keep its worker for ever: a run is idle only while no step runs. And calls are numbered in the order in
+ * which the code reaches them: a call inside a step would shift the numbers in later runs, which do not run the step.
+ */
 export function refuseInside(owner: object, what: string, why = 'and a step cannot wait'): void {
   const inside = insideStep(owner)
   if (inside === undefined) return

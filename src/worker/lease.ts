@@ -1,26 +1,26 @@
-// The lease of one run: until when it holds, and how the run hears that it has lost it or is asked to stop.
+// The lease of one run: how long it is valid, and the signals that it is lost or that the run is asked to stop.
 import type { Claim } from '../engine/execution/claim.ts'
 import type { Fence } from '../engine/transition/fence.ts'
 import type { EngineError } from '../model/errors.ts'
 
 export interface LeaseWatcher {
-  /** Its time is over: loses it. */
+  /** Its time is over. The watcher marks it as lost. */
   expired(lease: Lease): void
-  /** It was lost, by whatever found that out; not when the worker gave it up itself. */
+  /** It is lost. Not called when the worker gave it up itself. */
   lost(lease: Lease, error: EngineError): void
 }
 
 const noWatcher: LeaseWatcher = { expired() {}, lost() {} }
 
-/** Its signals are made when they are first asked for: most runs never look at them, and they are heavy. */
+/** Its signals are made when they are first read: they are expensive, and most runs do not use them. */
 export class Lease {
   readonly fence: Fence
-  /** Of the claim, which the lease outlives: a run that is over keeps nothing else of it. */
+  /** Copied from the claim, which is not kept in memory after the run. */
   readonly kind: string
   /** From 1. */
   readonly attempt: number
   readonly maxAttempts: number
-  /** How long the attempt may take, and when that is over by the database's clock. */
+  /** How long the attempt may take, and its end by the database's clock. */
   readonly timeoutMs: number | null
   readonly attemptDeadlineAt: number | null
   /** The engine has stored how the run ended. A step that the code forgot to await may still find the lease gone. */
@@ -33,7 +33,7 @@ export class Lease {
   isStarted = false
   /** The claim reported the start already. */
   isStartReported = false
-  /** Where it stands among those that are held; negative when it is not. */
+  /** Its index among the held leases; negative when it is not held. */
   place = -1
   #lost: Ending | null = null
   #stop: Ending | null = null
@@ -73,13 +73,13 @@ export class Lease {
     return this.#stop?.error !== undefined && !this.isLost
   }
 
-  /** One hears of it: the run. */
-  onLost(tell: () => void): void {
-    if (this.isLost) tell()
-    else this.#onLost = tell
+  /** Only one callback: that of the run. */
+  onLost(callback: () => void): void {
+    if (this.isLost) callback()
+    else this.#onLost = callback
   }
 
-  /** The run is over: while its outcome is told, nothing else of it is kept. */
+  /** The run is over. While its outcome is reported, nothing else of it is kept in memory. */
   forgetRun(): void {
     this.#onLost = null
   }

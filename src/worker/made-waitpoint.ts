@@ -1,4 +1,4 @@
-// A waitpoint as the code has it: what its name and id are known by, and its token or link when they are asked for.
+// `ctx.waitpoint`: creates a waitpoint before the wait, so that the code can send its token or link.
 import type { Duration } from '../model/duration.ts'
 import { EngineError } from '../model/errors.ts'
 import { formatWaitpointId, parseExecutionId, parseWaitpointId } from '../model/id.ts'
@@ -10,7 +10,7 @@ import type { Holder } from './holder.ts'
 import { recordedWhole } from './inside-step.ts'
 import type { Recording } from './recorded-now.ts'
 
-/** Made once: later runs read its id from the record. */
+/** Creates it once. Later runs read its id from the record. */
 export async function makeWaitpoint(
   { holder, history, idle, steps }: Recording,
   name: string,
@@ -36,7 +36,7 @@ export async function makeWaitpoint(
   return waitpointOf(engine, name, made.waitpointId, made.token, refuseOutside)
 }
 
-/** `made`: the token, where it was made in this run; `refuseOutside` throws where no step is under way. */
+/** `made`: the token, if this run created the waitpoint. `refuseOutside` throws while no step is running. */
 function waitpointOf(
   engine: Holder['engine'],
   name: string,

@@ -2,10 +2,9 @@
 import type { Context } from './context.ts'
 
 /**
- * Calls `next` once and gives what it gives. `next` rejects with what the handler throws, and with `RunLeft` when the run leaves
- * without an ending; what was thrown goes on outwards unless it is caught. Before and after `next` it may use `ctx` as a handler
- * does; when the run has left, nothing more can be done through it: what is asked of it is never answered, and the worker does
- * not wait for what the middleware still does.
+ * Calls `next` once and returns its value. `next` rejects with the error of the handler, and with `RunLeft` when the run suspends or
+ * loses its lease. An error that middleware does not catch reaches the middleware around it. Before and after `next`, middleware may
+ * use `ctx` as a handler does. After `RunLeft`, promises of `ctx` never settle, and the worker does not wait for the middleware.
  */
 export type Middleware = (ctx: Context, next: () => Promise<unknown>) => Promise<unknown>
 

@@ -1,4 +1,4 @@
-// How a run came to its end, and how the engine is told: one fenced write, sent until it is answered or the lease is lost.
+// The outcome of a run, and the fenced write that reports it to the engine: repeated until the engine replies or the lease is lost.
 import type { FailRequest, FailResult } from '../engine/execution/fail.ts'
 import type { Engine } from '../engine/contract.ts'
 import type { Fence } from '../engine/transition/fence.ts'
@@ -23,14 +23,14 @@ export interface OutcomeDeps {
   readonly engine: Engine
   readonly codec: Codec
   readonly logger: Logger
-  /** How long it is until a time of the database's clock. */
+  /** The milliseconds until a time of the database's clock. */
   readonly msUntil: (time: number) => number
 }
 
 /**
- * Never rejects: what cannot be told is logged, and the lease runs out. Nothing of the run but its outcome is kept meanwhile.
- * What the engine refuses for good is told as a failure instead: the next run would be refused the same, and so on until the
- * last lapse.
+ * Never rejects. An outcome that cannot be reported is logged, and the lease expires. Only the outcome of the run is kept in memory
+ * meanwhile. An outcome that the engine refuses for good is reported as a failure instead: every later run would be refused too, until
+ * the limit of expiries.
  */
 export function reportOutcome(deps: OutcomeDeps, lease: Lease, outcome: Outcome): Promise<unknown> {
   if (outcome.kind === 'left') return Promise.resolve()
@@ -69,7 +69,7 @@ function report({ logger, msUntil }: OutcomeDeps, lease: Lease, outcome: Outcome
   else reportRetry(logger, lease, messageOf(outcome.reason), answered, retryInMs)
 }
 
-/** By somebody else, so that it is left as it is: a key that was revoked, a database that lacks a right. */
+/** An operator can correct the cause, such as a revoked key or a missing right in the database. The execution is not failed for it. */
 function canBeMended(error: unknown): boolean {
   return EngineError.is(error) && (error.status >= 500 || error.status === 401 || error.status === 403)
 }
@@ -99,7 +99,7 @@ function write(deps: OutcomeDeps, fence: Fence, outcome: Exclude<Outcome, { kind
   }
 }
 
-// A word's reason is a text, which is the code's to tell. Where types were lost it may be what was thrown.
+// The reason of `ctx.retryIn` and `ctx.cancel` is text that the code chose to publish. In untyped code it may be any value.
 function reasonOf({ codec }: OutcomeDeps, reason: unknown): string {
   if (typeof reason === 'string') return cut(reason)
   return codec.plainReasons === true ? cut(messageOf(reason)) : unnamed
@@ -118,7 +118,7 @@ function failureOf(deps: OutcomeDeps, fence: Fence, error: unknown): FailRequest
   }
 }
 
-/** Null when the codec cannot: that it has failed is told in any case. */
+/** Null when the codec cannot encode the error. The failure is reported without it. */
 function encodedOf({ codec, logger }: OutcomeDeps, { executionId }: Fence, error: unknown): Encoded | null {
   try {
     const encoded = encodeError(error, codec)
@@ -164,7 +164,7 @@ export function messageOf(error: unknown): string {
 
 const unnamed = 'no reason was given'
 
-// Bytes, not letters, are what is bounded; four are the most that one takes. A pair that the cut has parted goes whole.
+// The limit is in bytes, and a letter takes four at most. A surrogate pair that the cut has split is removed whole.
 export function cut(sentence: string): string {
   const most = limits.reasonBytes / 4
   const part = sentence.length <= most ? sentence : sentence.slice(0, most - 1)

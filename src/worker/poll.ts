@@ -1,5 +1,5 @@
-// The claims of a worker: one loop for each group of tasks, all for the same slots. A loop asks for as many as there is room
-// for, waits in the claim while there is nothing, and waits here while there is no room: a full worker hears no hint.
+// The claims of a worker: one loop for each group of tasks, all for the same slots. A loop claims as many as there is room for. It waits
+// in the claim while no execution is ready, and here while there is no room: a full worker ignores hints.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Engine } from '../engine/contract.ts'
 import type { ClaimRequest } from '../engine/execution/claimer.ts'
@@ -50,7 +50,7 @@ export class Poll {
     this.#loops ??= this.#run()
   }
 
-  /** Resolves when the last claim is answered. */
+  /** Resolves when the last claim has its reply. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     this.#lost.stop()
@@ -63,7 +63,7 @@ export class Poll {
     this.#lost.suspect()
   }
 
-  /** Claims once for each group, without waiting; gives how many there were. */
+  /** Claims once for each group, without waiting; returns how many executions it claimed. */
   async once(): Promise<number> {
     let count = 0
     for (const group of this.#settings.served.groups) {
@@ -95,7 +95,7 @@ export class Poll {
         const count = await this.#claim({ ...group, max, startCount, wait: longestClaimWaitMs, spread: spreadMs })
         pauseMs = firstPauseMs
         this.#reportSuccess()
-        // An idle worker renews nothing that would tell of leases that it does not know.
+        // An idle worker sends no renewals, which would report leases that it does not know.
         if (count === 0 && performance.now() - sentAt >= longestClaimWaitMs) this.#lost.suspect()
       } catch (error) {
         if (EngineError.is(error, 'engine_closed')) return

@@ -5,7 +5,7 @@ import { recordedWhole } from './inside-step.ts'
 import type { IdleDetector } from './idle.ts'
 import type { Steps } from './steps.ts'
 
-/** What a call of the code needs to leave a record. */
+/** The parts of a run that a call needs to leave a record. */
 export interface Recording {
   readonly holder: Holder
   readonly history: History

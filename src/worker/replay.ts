@@ -1,4 +1,4 @@
-// The surroundings of a run that only reads: it has no lease, and its code has no effect outside of the process.
+// The holder and the handler of a replay: it has no lease, and its code has no effect outside of the process.
 import type { Engine } from '../engine/contract.ts'
 import type { Claim } from '../engine/execution/claim.ts'
 import type { UpstreamResultPage, UpstreamResultsRequest } from '../engine/flow/upstream-results.ts'
@@ -42,7 +42,7 @@ function before({ upstreams }: RecordedRun, { names }: UpstreamResultsRequest): 
   return { results, nextCursor: null }
 }
 
-/** No step does its work. */
+/** The handler with steps that do not run their function. */
 export function withoutWork(handler: Task['handler']): Task['handler'] {
   const original = handler as unknown as (ctx: Context, input: unknown) => unknown
   return (ctx: Context, input: unknown) => {

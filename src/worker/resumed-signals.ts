@@ -1,10 +1,10 @@
-// A resumption brings a MiB of the signals that ended the suspension at most; the others are read.
+// The signals that ended a suspension. A claim carries one MiB of them at most; the others are read from the engine.
 import type { Signal } from '../engine/waiting/signal-row.ts'
 import type { Resumption } from '../engine/waiting/suspension/resumption.ts'
 import type { Holder } from './holder.ts'
 
-/** The same with all of its signals. */
-export async function whole(holder: Holder, resumption: Resumption): Promise<Resumption> {
+/** The resumption with all of its signals. */
+export async function withAllSignals(holder: Holder, resumption: Resumption): Promise<Resumption> {
   if (!resumption.hasMoreSignals) return resumption
   return { ...resumption, signals: await signalsOf(holder), hasMoreSignals: false }
 }

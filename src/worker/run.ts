@@ -14,7 +14,7 @@ import { through, type Middleware } from './middleware.ts'
 import type { Outcome, OutcomeDeps } from './outcome.ts'
 import type { ProcessClock } from './process-clock.ts'
 import { reportEnd, reportStart } from './report.ts'
-import { whole } from './resumed-signals.ts'
+import { withAllSignals } from './resumed-signals.ts'
 import { checkInput, checkResult, decodePayload, encodeResult } from './run-values.ts'
 import type { Task } from './task.ts'
 import type { AroundStep } from './telemetry.ts'
@@ -91,7 +91,7 @@ class Run {
   async readHistory(): Promise<void> {
     const { resumption } = this.#holder.claim
     this.#steps = await this.#holder.steps()
-    this.#resumption = resumption && (await whole(this.#holder, resumption))
+    this.#resumption = resumption && (await withAllSignals(this.#holder, resumption))
   }
 
   prepareCode(): void {

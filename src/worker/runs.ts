@@ -1,9 +1,9 @@
-// What a worker has claimed, from the claim to the answer that its ending was written.
+// The executions that a worker has claimed, from the claim to the reply that their outcome is stored.
 //
-//   claimed ──► waits for a slot ──► runs in a slot ──► told: merged with others' endings ──► gone
+//   claimed ──► waits for a slot ──► runs in a slot ──► outcome is reported, in sets with others ──► dropped
 //
-// Three bounds: slots for those that run; as many waiting as are run within a tenth of a second, and few bytes of them; and
-// endings on their way, so that a database that is slower than the code is not flooded.
+// Three limits: slots for running ones; as many waiting ones as `prefetch.ts` allows; and outcomes without a reply, so that the code
+// does not run ahead of a database that is slower.
 import type { Engine } from '../engine/contract.ts'
 import type { Claim } from '../engine/execution/claim.ts'
 import type { Codec } from '../model/codec.ts'
@@ -74,7 +74,7 @@ export class Runs {
     return this.#options.settings.concurrency - this.#running - this.#waiting.length
   }
 
-  /** How many to claim now. None while more than half of what may wait still does: a few at a time would cost as much as many. */
+  /** How many to claim now. None while more than half of the prefetched ones still wait: a small claim costs as much as a large one. */
   get room(): number {
     if (this.#reporting >= maxReporting || this.#reportingBytes >= maxReportingBytes) return 0
     const prefetch = this.#prefetch.limit
@@ -82,12 +82,12 @@ export class Runs {
     return Math.max(0, this.free + prefetch)
   }
 
-  /** Resolves a turn of the event loop after a run has ended: those that end together are seen together. */
+  /** Resolves one turn of the event loop after a run has ended, so that runs that end together count together. */
   changed(): Promise<void> {
     return new Promise((resolve) => this.#onChange.push(resolve))
   }
 
-  /** Resolves when nothing is left that was claimed. */
+  /** Resolves when no claimed execution is left. */
   async idle(): Promise<void> {
     if (this.#isIdle) return
     await new Promise<void>((resolve) => this.#onIdle.push(resolve))
@@ -123,7 +123,7 @@ export class Runs {
 
   #beginHeld(claim: Claim, lease: Lease): void {
     const { settings } = this.#options
-    // Claimed while it was about to stop: whoever goes on should have it at once.
+    // The worker began to stop during the claim. Another worker can run the execution at once.
     if (this.#isStopping) return void this.#giveBack([lease], 'the worker stops')
     if (this.#running < settings.concurrency) this.#start(claim, lease)
     else this.#waiting.push([claim, lease])
@@ -151,7 +151,7 @@ export class Runs {
     this.#running += 1
     lease.isStarted = true
     const startedAt = performance.now()
-    // The task is there: no other kind or version is ever asked for.
+    // The task exists: the worker claims no other kinds and versions.
     const task = this.#options.settings.served.taskFor(claim)!
     const running =
       task.thread === null
@@ -200,7 +200,7 @@ export class Runs {
     })
   }
 
-  /** Called about once a second: what waits here while no slot comes free is better off with another worker. */
+  /** Called about once a second. If no slot has become free since, another worker may run the waiting executions sooner. */
   giveBackStuck(): void {
     const isStuck = this.#endedCount === this.#endedAtPulse
     this.#endedAtPulse = this.#endedCount
@@ -209,7 +209,7 @@ export class Runs {
     this.#giveBackWaiting('its worker is busy')
   }
 
-  /** What waits for a slot is given back; what runs goes on. */
+  /** Releases the executions that wait for a slot. Running ones continue. */
   stop(): void {
     this.#isStopping = true
     this.#giveBackWaiting('the worker stops')
@@ -227,7 +227,7 @@ export class Runs {
     return failure === null
   }
 
-  /** When nothing is held any more. */
+  /** Call it when no lease is held any more. */
   end(): Promise<void> {
     return this.#threads.stop()
   }

@@ -1,5 +1,5 @@
-// What a worker serves: tasks by kind and version. A claim names kinds and versions, each with each; so tasks whose versions
-// differ are claimed apart, and nothing is ever taken that nobody here can run.
+// The tasks of a worker, by kind and version. A claim names kinds and versions, and matches every pair of them. So tasks with different
+// versions are claimed separately, and the worker never claims an execution that it cannot run.
 import type { Claim } from '../engine/execution/claim.ts'
 import { EngineError, refusal } from '../model/errors.ts'
 import { show } from '../model/text.ts'
@@ -52,7 +52,7 @@ export class Served {
     return [...groups.values()]
   }
 
-  /** What asks for no version is for the task without one, else for the one that was named last. */
+  /** An execution without a version is run by the task without one, else by the task of that kind that was listed last. */
   taskFor({ kind, version }: Claim): Task | undefined {
     const tasks = this.#tasks.get(kind) ?? []
     const exact = tasks.find((task) => task.version === version)

@@ -1,4 +1,4 @@
-// Points in time that code waits for: the end of a sleep, and the next try of a step that has failed.
+// Waits for a point in time: the end of a sleep, and the next try of a step that has failed.
 import type { Condition } from '../model/condition.ts'
 import type { Duration } from '../model/duration.ts'
 import type { StepCall } from './history.ts'
@@ -45,7 +45,7 @@ export class Due extends Leaf<void> {
   }
 }
 
-/** When it ends is written down when it is first met, so that every later run waits for the same time. */
+/** Its end is recorded when the code first reaches it, so that every later run waits for the same time. */
 export class Sleep extends Leaf<void> {
   readonly #call: StepCall
   readonly #length: { readonly dueIn: Duration } | { readonly dueAt: number }

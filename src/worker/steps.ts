@@ -1,5 +1,5 @@
-// A step is a recorded result, or run and recorded. Once it has succeeded it never runs again; a last failure is recorded too, so
-// that code which caught it goes the same way again.
+// The steps of a run. A step with a recorded result returns it; any other step runs, and its result is recorded. The last failure of a
+// step is recorded too, so that code that caught it takes the same path in every run.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Step } from '../engine/step/step.ts'
 import { encodeValue, type Encoded } from '../model/codec.ts'
@@ -59,7 +59,7 @@ export class Steps {
     this.#stopping = stopping
   }
 
-  /** The run is over: whatever of its steps is still under way works for nobody. */
+  /** The run is over. The result of a step that is still running is not used, so its signal aborts. */
   end(): void {
     this.#isOver = true
     if (this.#tries.size === 0) return
@@ -69,7 +69,7 @@ export class Steps {
     for (const attempt of this.#tries) attempt.stop(over)
   }
 
-  /** The code returned without them: nothing else reports how they end. */
+  /** The code returned without awaiting these steps. Only a warning can report how they end. */
   forget(calls: readonly StepCall[]): void {
     for (const call of calls) this.#forgotten.add(call)
   }
@@ -90,7 +90,7 @@ export class Steps {
       if (!isPlain || this.#mustWait(recorded)) {
         return this.#watch(name, call, this.#recorded(recorded, checked))
       }
-      // A long history is made of these: one promise for each, and no turn of the event loop.
+      // A long history has many of these. Each costs one promise, and no turn of the event loop.
       const value = this.#valueOf(recorded)
       return new StepPromise(this.#unawaited, name, call, (resolve) =>
         process.nextTick(give, this.#history, recorded, resolve, value),
@@ -120,18 +120,18 @@ export class Steps {
     }
   }
 
-  /** Undoes what a step did: tried like a step, and recorded under the name by which it was registered. */
+  /** Runs a compensation: tried like a step, and recorded under the name by which it was registered. */
   compensate({ call, work, options }: { call: StepCall; work: Work; options: CheckedOptions }): Promise<unknown> {
     return this.#untilOver(call, work, options)
   }
 
-  // Not the try that runs: it may finish, and its result is recorded.
+  // A try that is running may finish, and its result is recorded.
   #refuseStopped(): void {
     const stopped = this.#stopping.stopped()
     if (stopped !== null) throw stopped
   }
 
-  /** Resolves when its turn has come: not before what is recorded earlier, where the code meets that as well. */
+  /** Resolves when it is the step's turn: after all earlier records that the code reaches too. */
   inTurn(step: Step): Promise<void> {
     return new Promise((resolve) => {
       if (!this.#mustWait(step)) process.nextTick(give, this.#history, step, resolve, undefined)
@@ -167,7 +167,7 @@ export class Steps {
     // The run is over when the lease is lost, and nothing of it continues.
     if (!this.#holder.lease.holds()) return new Promise(() => {})
     const startedAt = performance.now()
-    const told = (): { tryCount: number; durationMs: number } => {
+    const timing = (): { tryCount: number; durationMs: number } => {
       return { tryCount, durationMs: Math.round(performance.now() - startedAt) }
     }
     const key = this.idempotencyKey(call.name, call.index)
@@ -176,31 +176,32 @@ export class Steps {
     try {
       const value = await this.#run(call, work, attempt, options)
       const encoded = encode(this.#holder, call.name, value)
-      // As every later run will see it, so that nothing works only the first time. Before the record, which is for good.
+      // The code gets the value as every later run will read it, so that nothing works in the first run only. Before the record, which
+      // is final.
       const read = encoded === null || isPlain(value) ? value : this.#holder.codec.decode(encoded)
       const { schema } = options
       const shown = schema === undefined ? read : await checkBy(schema, read, storedResult(call), 'step_output_refused')
       const result = encoded === null ? {} : { result: encoded.bytes, resultEncoding: encoded.encoding }
-      const recording = this.#holder.record(call, { state: 'succeeded', ...told(), ...result })
+      const recording = this.#holder.record(call, { state: 'succeeded', ...timing(), ...result })
       await this.#idle.recorded(recording).catch(asNotOfTheStep)
       return { kind: 'done', value: shown }
     } catch (thrown) {
       if (thrown instanceof NotOfTheStep) throw thrown.cause
-      // The word by which the code ends its run, as anywhere else.
+      // The code ended its run inside the step.
       if (thrown instanceof RunLeft) throw thrown
-      // What fails because the lease is gone, or the run is over, says nothing of the step.
+      // An error after the lease was lost, or after the run is over, is no failure of the step.
       this.#holder.lease.throwIfLost()
       if (this.#isOver) {
         this.#warnOfLate(call, thrown, attempt)
         throw thrown
       }
-      return this.#failed(call, thrown, told(), options)
+      return this.#failed(call, thrown, timing(), options)
     } finally {
       this.#tries.delete(attempt)
     }
   }
 
-  /** It failed because it was told to stop, or by itself: the second is a failure that the run does not have. */
+  /** Warns when the step failed by itself and not because its signal aborted: the outcome of the run does not show that failure. */
   #warnOfLate(call: StepCall, thrown: unknown, { signal }: StepTry): void {
     if (!this.#forgotten.has(call) || thrown === signal.reason) return
     const { executionId } = this.#holder.claim
@@ -212,24 +213,24 @@ export class Steps {
   async #failed(
     call: StepCall,
     thrown: unknown,
-    told: { readonly tryCount: number; readonly durationMs: number },
+    timing: { readonly tryCount: number; readonly durationMs: number },
     { policy }: CheckedOptions,
   ): Promise<Tried> {
     const isForGood = isPermanent(thrown)
     const category = thrown instanceof StepTimeoutError ? 'timeout' : 'transient'
     const { bytes, encoding } = encodeError(thrown, this.#holder.codec, isForGood)
-    const failure = { ...told, result: bytes, resultEncoding: encoding }
+    const failure = { ...timing, result: bytes, resultEncoding: encoding }
     const report = (retryInMs: number | null): void => {
-      const tries = { step: call.name, tryCount: told.tryCount, maxTries: policy?.retry?.attempts ?? 1, retryInMs }
+      const tries = { step: call.name, tryCount: timing.tryCount, maxTries: policy?.retry?.attempts ?? 1, retryInMs }
       reportFailedTry(this.#holder.logger, this.#holder.lease, thrown, tries)
     }
-    if (!shouldRetry(policy, told.tryCount - 1, category, isForGood)) {
+    if (!shouldRetry(policy, timing.tryCount - 1, category, isForGood)) {
       await this.#idle.recorded(this.#holder.record(call, { state: 'failed', ...failure }))
       report(null)
       return { kind: 'failed', error: stepError(this.#holder, call.name, { bytes, encoding }) }
     }
-    const delayMs = retryDelayMs(policy, told.tryCount - 1, Math.random())
-    // Before the next try, so that a crash does not give this one back.
+    const delayMs = retryDelayMs(policy, timing.tryCount - 1, Math.random())
+    // Recorded before the next try, so that a try counts even if the process crashes after it.
     const { dueAt } = await this.#holder.record(call, { state: 'pending', ...failure, dueIn: delayMs })
     report(delayMs)
     return { kind: 'again', delayMs, dueAt: dueAt! }
@@ -261,7 +262,7 @@ export class Steps {
     return aroundStep === undefined ? enter() : aroundStep(name, attempt.tryCount, enter)
   }
 
-  /** The step that the code which asks is part of. */
+  /** The step that the calling code is part of. */
   get inside(): InsideStep | undefined {
     return insideStep(this)
   }
@@ -271,8 +272,8 @@ export class Steps {
   }
 
   /**
-   * What every run would ask for anew is not the same in all of them: a token is not given any more once its waitpoint is closed,
-   * and the run that goes on with the answer would fail by it. What happens in a step happens once.
+   * Refuses to read a token or link outside a step. There every run would read it again, and it cannot be read any more once its
+   * waitpoint is closed: the run that resumes with the signal would fail.
    */
   refuseOutside(what: string): void {
     if (this.#tries.size > 0) return
@@ -285,11 +286,11 @@ export class Steps {
   }
 }
 
-/** Whether the run was asked to stop. */
+/** Whether the run is asked to stop. */
 interface Stopping {
-  /** Thrown by steps that are not recorded yet; null while the run continues. */
+  /** The error that steps without a record throw; null while the run may continue. */
   stopped(): Error | null
-  /** False: nothing but the loss of the lease aborts its steps. */
+  /** False: only the loss of the lease aborts its steps. */
   readonly canStop: boolean
 }
 
@@ -330,7 +331,7 @@ function recordedValue({ name }: Step): string {
   return `the recorded value of step "${name}"`
 }
 
-// Never tried again: the code is wrong, and the next try would give the same.
+// Not retried: the next try would return a value that cannot be encoded either.
 function encode(holder: Holder, name: string, value: unknown): Encoded | null {
   try {
     return encodeValue(holder.codec, `the result of step ${JSON.stringify(name)}`, value)
@@ -347,7 +348,7 @@ function isPlain(value: unknown): boolean {
   return value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
 }
 
-/** The record was refused: the run ends by it, and the step is not to blame. */
+/** The engine refused the record. The run ends with that error, and the step has not failed. */
 class NotOfTheStep extends Error {}
 
 function asNotOfTheStep(cause: unknown): never {

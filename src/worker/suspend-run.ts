@@ -6,10 +6,10 @@ import type { SuspendRequest, WaitpointBinding } from '../engine/waiting/suspens
 import type { WaitpointId } from '../model/id.ts'
 import { RunLeft } from './errors.ts'
 import type { Holder } from './holder.ts'
-import { whole } from './resumed-signals.ts'
+import { withAllSignals } from './resumed-signals.ts'
 import { SignalWait } from './waiting.ts'
 import { joinConditions, type Awaitable, type Facts, type Leaf } from './waits.ts'
-import { throughDoors, withDoors, withinDepth } from './within-limits.ts'
+import { keepWaitpoints, withWaitpoints, withinDepth } from './within-limits.ts'
 
 export async function suspendRun(
   holder: Holder,
@@ -26,8 +26,8 @@ export async function suspendRun(
     'anyOf',
     waits.map((wait) => wait.condition()),
   )
-  const opening = withDoors(leaves.filter((leaf) => leaf instanceof SignalWait))
-  const condition = awaited && throughDoors(awaited, new Set(opening.map(({ key }) => key)))
+  const bound = withWaitpoints(leaves.filter((leaf) => leaf instanceof SignalWait))
+  const condition = awaited && keepWaitpoints(awaited, new Set(bound.map(({ key }) => key)))
   if (condition === null) throw new EngineError('internal_error', 'the code is idle but waits for nothing')
   // Waitpoints without a signal stay open: the code may still wait for them when the run resumes.
   const request = {
@@ -36,9 +36,9 @@ export async function suspendRun(
     keepWaitpoints: true,
     idempotencyKey: `${fence.leaseId} ${(suspensions += 1)}`,
   }
-  const answer = await suspendWith(holder, request, opening)
+  const answer = await suspendWith(holder, request, bound)
   if (answer.kind !== 'already_satisfied') return new RunLeft(answer.kind)
-  const { resumedAt, signals } = await whole(holder, answer.resumption)
+  const { resumedAt, signals } = await withAllSignals(holder, answer.resumption)
   return { now: resumedAt, signals }
 }
 

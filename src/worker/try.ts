@@ -1,8 +1,8 @@
-// One try of a step, and how it hears that it should stop: its time is up, its run is over, or the lease says so.
+// One try of a step, and its signal: it aborts when the try takes too long, when the run is over, and with the lease.
 import type { StepTry } from './context.ts'
 import type { Lease } from './lease.ts'
 
-/** Its signal is made when it is first asked for: most steps never look at it, and it is heavy. */
+/** The signal is made when it is first read: it is expensive, and most steps do not use it. */
 export class Try implements StepTry {
   readonly idempotencyKey: string
   readonly tryCount: number
@@ -11,7 +11,7 @@ export class Try implements StepTry {
   #signal: AbortSignal | null = null
   #own: AbortController | null = null
   #reason: Error | null = null
-  /** Called when it is told to stop. */
+  /** Called by `stop`. */
   onStop: ((reason: Error) => void) | null = null
 
   /** `canStop` is false for a compensation: only the loss of the lease stops it. */

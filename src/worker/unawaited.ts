@@ -1,5 +1,5 @@
 // A forgotten `await`: steps, waits, sleeps and children whose `then` was never called by the time that the code returns. Both
-// `await` and every combinator call `then`, so work that was handed to a race counts as awaited, whoever won.
+// `await` and every combinator call `then`, so work in a race counts as awaited, also if it lost.
 import { EngineError, refusal } from '../model/errors.ts'
 import { show } from '../model/text.ts'
 import { isPermanent, PermanentError } from './errors.ts'
@@ -15,15 +15,15 @@ export function checkUnawaited(mode: unknown): UnawaitedMode {
 }
 
 export interface Watched {
-  /** As a sentence names it: `step "charge"`. */
+  /** The work in a message: `step "charge"`. */
   readonly title: string
   readonly progress: 'running' | 'waiting' | 'done' | 'failed'
   readonly failure?: unknown
 }
 
-/** What a run has begun and not awaited yet. A watched thing removes itself when its `then` is called. */
+/** The steps, waits and children of a run that the code has not awaited yet. Each removes itself when its `then` is called. */
 export class Unawaited {
-  // Made when it is first needed: many runs have no step.
+  // Made when first needed: many runs have no step.
   #open: Set<Watched> | null = null
 
   add(watched: Watched): void {
@@ -40,7 +40,7 @@ export class Unawaited {
     return this.#open === null || this.#open.size === 0 ? none : new Set(this.#open)
   }
 
-  /** Takes what is not awaited, but for what was open before. */
+  /** Removes and returns all that are open, except those in `before`. */
   take(before: ReadonlySet<Watched> = none): readonly Watched[] {
     if (this.#open === null || this.#open.size === 0) return []
     const taken = [...this.#open].filter((watched) => !before.has(watched))
@@ -52,8 +52,8 @@ export class Unawaited {
 const none: ReadonlySet<Watched> = new Set()
 
 /**
- * A step's result. A class of its own, because `await` calls the `then` of no promise that is exactly a `Promise` (measured: 0.3
- * microseconds for each step).
+ * The result of a step. A subclass, because `await` does not call the `then` of a plain `Promise` (measured: 0.3 microseconds for each
+ * step).
  */
 export class StepPromise<T = unknown> extends Promise<T> implements Watched {
   readonly title: string
@@ -63,7 +63,7 @@ export class StepPromise<T = unknown> extends Promise<T> implements Watched {
   failure: unknown
   readonly #unawaited: Unawaited
 
-  // What `then` gives is a plain promise.
+  // `then` returns a plain promise.
   static override get [Symbol.species](): PromiseConstructor {
     return Promise
   }
@@ -102,7 +102,7 @@ export class StepPromise<T = unknown> extends Promise<T> implements Watched {
     return step
   }
 
-  /** Awaited by itself, or handed to a group. */
+  /** The code awaits it, or passes it to a group. */
   handedOn(): void {
     this.#unawaited.delete(this)
   }
@@ -122,8 +122,8 @@ export class StepPromise<T = unknown> extends Promise<T> implements Watched {
 }
 
 /**
- * Throws when a step has failed that the code never awaited: nothing else reports it. Throws `unawaited_work` for anything else that
- * was forgotten, or returns the sentence of a warning.
+ * Throws when a step that the code never awaited has failed: nothing else reports that failure. For other forgotten work it throws
+ * `unawaited_work` or returns the sentence of a warning, by `mode`.
  */
 export function checkAwaited(task: string, forgotten: readonly Watched[], mode: UnawaitedMode): string | null {
   if (forgotten.length === 0) return null

@@ -1,12 +1,12 @@
-// What came before a member of a flow, as its code reads it. An edge that let the member go is resolved for good, so that its
-// upstream reads the same in every run; one that had not ended then may have by the next.
+// The upstreams of a member of a flow, as its code reads them. An edge that the member waited for is final, so its upstream is the same in
+// every run. An upstream that had not ended in one run may have ended by the next.
 import type { UpstreamResult } from '../engine/flow/upstream-results.ts'
 import { EngineError } from '../model/errors.ts'
 import { show } from '../model/text.ts'
 import type { Upstream } from './context.ts'
 import type { Holder } from './holder.ts'
 
-/** All of them, in the order of their edges. */
+/** All upstreams, in the order of their edges. */
 export async function readUpstreams(holder: Holder, names?: readonly string[]): Promise<readonly Upstream[]> {
   const { executionId } = holder.claim
   const found: Upstream[] = []
@@ -20,7 +20,7 @@ export async function readUpstreams(holder: Holder, names?: readonly string[]): 
   return found
 }
 
-/** What the one of this name gave. */
+/** The result of the upstream with this name. */
 export async function readUpstream(holder: Holder, name: string): Promise<unknown> {
   const [found] = await readUpstreams(holder, [name])
   if (found?.outcome === 'success') return found.value

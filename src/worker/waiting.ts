@@ -1,5 +1,5 @@
-// A wait for a signal: by name, or through the waitpoint of that name. The signal that meets it is written down, so that every
-// later run is given the same one; so is that nobody answered in time.
+// A wait for a signal: by name, or through the waitpoint of that name. The signal, or the timeout, is recorded, so that every later run
+// receives the same.
 import type { Condition } from '../model/condition.ts'
 import { parseDuration } from '../model/duration.ts'
 import { refusal } from '../model/errors.ts'
@@ -20,7 +20,7 @@ export interface WaitDeps {
   readonly delivered: () => void
 }
 
-/** Where it is written: some of it would only be met when somebody answers, or when nobody has. */
+/** Checks the arguments at the call. Otherwise some errors would appear only when the signal arrives, or when it does not. */
 export function checkWait(what: string | Waitpoint, options: WaitForOptions): void {
   refuseUnknownFields('ctx.waitFor', options, ['schema', 'timeout', 'onTimeout'])
   const { schema, timeout, onTimeout } = options
@@ -45,7 +45,7 @@ export class SignalWait extends Leaf {
   readonly #call: StepCall
   readonly #options: WaitForOptions
   readonly #deps: WaitDeps
-  /** Made ahead: its token is with whoever may answer. */
+  /** Created before the wait, so that the code could send its token. */
   readonly waitpointId: WaitpointId | null
   #dueAt: number | null
   #hasBegun = false
@@ -59,7 +59,7 @@ export class SignalWait extends Leaf {
     this.#dueAt = call.recorded?.dueAt ?? null
   }
 
-  /** Of its waitpoint: no two waits share one, whatever number a name ends with. */
+  /** The key of its waitpoint. No two waits share one, even if a name ends with a number. */
   get key(): string {
     const { name, index } = this.#call
     const isPlain = index === 0 && !/ \d+$/.test(name)
@@ -140,7 +140,7 @@ export class SignalWait extends Leaf {
       )
   }
 
-  // Part of the code: it may do and await whatever the code may.
+  // `onTimeout` is part of the code, and may call the context.
   #timeOut(): void {
     const { onTimeout } = this.#options
     try {
@@ -155,7 +155,7 @@ export class SignalWait extends Leaf {
     const { schema } = this.#options
     const what = `the signal ${JSON.stringify(this.#call.name)}`
     const value = this.#deps.holder.decode(what, payload, encoding)
-    // The first time too: it is recorded by then, and every later run must see the same.
+    // The record exists by now, so a refusal is the same in every later run.
     return checkBy(schema, value, what, 'step_value_refused')
   }
 }

@@ -8,14 +8,14 @@ import type { Wait } from './context.ts'
 import { WaitTimeoutError, type SatisfiedWait } from './errors.ts'
 import { StepPromise, type Unawaited, type Watched } from './unawaited.ts'
 
-/** What is known to have happened, in the database's clock. */
+/** Facts that may satisfy a wait: the database's time, and signals. */
 export interface Facts {
   readonly now: number
-  /** Those that woke this run, and were not taken by a wait yet. */
+  /** The signals that resumed this run and that no wait has taken yet. */
   readonly signals: readonly Signal[]
 }
 
-/** What is known at the start: the time of the claim, and the signals that woke it and that no wait has taken yet. */
+/** The facts at the start of a run. Signals that an earlier run has recorded are taken. */
 export function factsAt(claimedAt: number, resumption: Resumption | null, steps: readonly Step[]): Facts {
   if (resumption === null) return { now: claimedAt, signals: noSignals }
   const taken = new Set(steps.map(({ originId }) => originId))
@@ -25,7 +25,7 @@ export function factsAt(claimedAt: number, resumption: Resumption | null, steps:
 
 const noSignals: Facts['signals'] = []
 
-/** What a leaf was met by, and when. */
+/** The time at which a leaf was satisfied, and the signal that did it. */
 export interface Satisfaction {
   readonly at: number
   readonly signal?: Signal
@@ -53,44 +53,44 @@ export abstract class Awaitable<T> implements Wait<T>, Watched {
         reject(error)
       }
     })
-    // Whoever awaits it hears of a refusal; a loser of a race is nobody's fault.
+    // Code that awaits it receives the rejection. The loser of a race may have no handler.
     this.promise.catch(() => {})
   }
 
-  /** As a sentence names it. */
+  /** The wait in a message: `sleep "pause"`. */
   abstract get title(): string
 
   get progress(): Watched['progress'] {
     return this.isSettled ? 'done' : 'waiting'
   }
 
-  /** Reported when the code returns without having awaited it. */
+  /** The run reports the wait if the code returns without having awaited it. */
   watchedBy(unawaited: Unawaited): this {
     this.#unawaited = unawaited
     unawaited.add(this)
     return this
   }
 
-  /** Awaited by itself, or handed to a group. */
+  /** The code awaits it, or passes it to a group. */
   handedOn(): void {
     this.#unawaited?.delete(this)
   }
 
-  /** The run is asked to stop: it is not waited for any more. */
+  /** The run is asked to stop, and the wait rejects. */
   stop(error: unknown): void {
     this.refuse(error)
   }
 
-  /** Begins to wait, as a member of a group or by itself. Called once or more. */
+  /** Begins to wait, alone or as a member of a group. May be called several times. */
   abstract begin(): void
-  /** The leaves under it that are still to be met. */
+  /** The leaves under it that are not satisfied yet. */
   abstract leaves(): readonly Leaf[]
-  /** The leaves under it, also those that are over. */
+  /** All leaves under it. */
   abstract allLeaves(): readonly Leaf[]
-  /** What it waits for; null once there is nothing. */
+  /** The condition that satisfies it; null: it waits for nothing any more. */
   abstract condition(): Condition | null
 
-  // Laziness is the point: awaiting begins where it is called.
+  // Waits are lazy: waiting begins with the first call of `then`.
   // oxlint-disable-next-line unicorn/no-thenable
   then<A = T, B = never>(
     onFulfilled?: ((value: T) => A | PromiseLike<A>) | null,
@@ -115,10 +115,10 @@ export abstract class Awaitable<T> implements Wait<T>, Watched {
 
 /** One thing to wait for. */
 export abstract class Leaf<T = unknown> extends Awaitable<T> {
-  /** What it gave; null before that, and when it timed out. */
+  /** Its value; null before it is satisfied, and when it timed out. */
   given: SatisfiedWait | null = null
 
-  /** As the code calls it. */
+  /** Its name in the code. */
   abstract get label(): string
 
   leaves(): readonly Leaf[] {
@@ -134,15 +134,15 @@ export abstract class Leaf<T = unknown> extends Awaitable<T> {
     this.settle(value)
   }
 
-  /** Asks for what only the database knows, before it is held against the facts. */
+  /** Reads from the engine before the leaf is compared with the facts. */
   async refresh(): Promise<void> {}
-  /** How the facts meet it; null when they do not. */
+  /** Null: the facts do not satisfy it. */
   abstract satisfiedBy(facts: Facts): Satisfaction | null
-  /** Writes down that it was met. */
+  /** Records that it is satisfied. */
   abstract record(satisfaction: Satisfaction): Promise<void>
-  /** Gives the code what it waits for. */
+  /** Settles the promise of the code. */
   abstract deliver(satisfaction: Satisfaction): void
-  /** A point in time and nothing else. */
+  /** The time, where the leaf waits for nothing but a point in time. */
   get dueAt(): number | null {
     return null
   }
@@ -150,7 +150,7 @@ export abstract class Leaf<T = unknown> extends Awaitable<T> {
 
 export type Join = 'all' | 'any' | 'race'
 
-/** Members that are no waits are promises like any other: they are listened to, and wake nobody. */
+/** Members may be plain promises. They count for the result, and do not resume a suspended run. */
 export class Group extends Awaitable<unknown> {
   readonly #join: Join
   readonly #members: readonly unknown[]
@@ -181,7 +181,7 @@ export class Group extends Awaitable<unknown> {
     joined.then(this.settle, (error: unknown) => this.refuse(this.#withDecision(error)))
   }
 
-  /** A timeout of one of its waits tells what became of the others. The same in every run: results come in the order of records. */
+  /** Adds to the timeout of a member which other members were satisfied. This is the same in every run, as results come in record order. */
   #withDecision(error: unknown): unknown {
     if (!(error instanceof WaitTimeoutError)) return error
     const leaves = this.allLeaves()
@@ -216,7 +216,7 @@ const joinOf: Readonly<Record<Join, (promises: readonly unknown[]) => Promise<un
   race: (promises) => Promise.race(promises),
 }
 
-/** Without a node that says nothing: what is in it goes into the one around it. */
+/** Merges members of the same kind into one node, and leaves out nodes with a single member. */
 export function joinConditions(kind: 'allOf' | 'anyOf', conditions: readonly (Condition | null)[]): Condition | null {
   const members = conditions.flatMap((condition) => {
     if (condition === null) return []

@@ -1,12 +1,14 @@
-// What the code awaits at once may be more than a suspension takes. A condition is as deep as the groups are nested: what stands
-// too deep is replaced by any of its leaves, so that the code wakes for each of them, has it in writing, and waits for the rest.
-// And each wait for a signal has a waitpoint: those that are too many are answered by name alone, until others are over.
+// Fits what the code awaits into the limits of a suspension:
+//
+// - Depth. A condition is as deep as the groups are nested. A group that is too deep is replaced by any of its leaves. So the run resumes
+//   for each of them, records it, and waits for the others.
+// - Waitpoints. Each wait for a signal has one. Waits beyond the limit can only be satisfied by name until others are over.
 import { limits } from '../model/limits.ts'
 import type { Condition } from '../model/condition.ts'
 import type { SignalWait } from './waiting.ts'
 import { joinConditions } from './waits.ts'
 
-/** StepCall whenever the condition is, and deep enough for the engine. */
+/** Satisfied whenever the condition is, and no deeper than the engine allows. */
 export function withinDepth(condition: Condition, depth: number = limits.conditionDepth): Condition {
   if (!isGroup(condition) || heightOf(condition) <= depth) return condition
   if (depth <= 2) return joinConditions('anyOf', leavesOf(condition))!
@@ -31,8 +33,8 @@ function leavesOf(condition: Condition): readonly Condition[] {
   return isGroup(condition) ? condition.members.flatMap(leavesOf) : [condition]
 }
 
-/** Those that are given a waitpoint: as many as a suspension takes, and first those whose token is with somebody. */
-export function withDoors(waits: readonly SignalWait[]): readonly SignalWait[] {
+/** The waits that get a waitpoint: as many as a suspension allows, and first those whose token the code may have sent. */
+export function withWaitpoints(waits: readonly SignalWait[]): readonly SignalWait[] {
   const keys = new Set<string>()
   const handedOutFirst = waits.toSorted((one, other) => Number(isOwn(one)) - Number(isOwn(other)))
   return handedOutFirst.filter((wait) => {
@@ -46,14 +48,14 @@ function isOwn({ waitpointId }: SignalWait): boolean {
   return waitpointId === null
 }
 
-/** Without the waitpoints that have none of these keys; whoever waits there waits for the name, too. */
-export function throughDoors(condition: Condition, keys: ReadonlySet<string>): Condition | null {
+/** The condition without waitpoints of other keys. Each of those waits also has a condition for the name. */
+export function keepWaitpoints(condition: Condition, keys: ReadonlySet<string>): Condition | null {
   if (isGroup(condition)) {
     return joinConditions(
       condition.kind,
-      condition.members.map((member) => throughDoors(member, keys)),
+      condition.members.map((member) => keepWaitpoints(member, keys)),
     )
   }
-  const isShut = condition.kind === 'signal' && condition.waitpoint !== undefined && !keys.has(condition.waitpoint)
-  return isShut ? null : condition
+  const isLeftOut = condition.kind === 'signal' && condition.waitpoint !== undefined && !keys.has(condition.waitpoint)
+  return isLeftOut ? null : condition
 }
