@@ -1,4 +1,4 @@
-// What durable code is given. Everything that it does through here is recorded, or waited for without holding a worker.
+// The types of `ctx`, the context of durable code. Its methods record what the code does, or wait without keeping a worker.
 import type { Duration } from '../model/duration.ts'
 import type { EdgeKind, Ending } from '../model/edge-group.ts'
 import type { ExecutionId, FlowId, WaitpointId } from '../model/id.ts'
@@ -9,7 +9,7 @@ import type { Schema } from './schema.ts'
 import type { SubmitOptions } from './submission.ts'
 import type { Signals, Task } from './task.ts'
 
-/** Awaited, it releases the worker until what it stands for has happened. Nothing happens before. */
+/** A lazy promise: it begins to wait when the code awaits it, and releases the worker until it settles. */
 export interface Wait<T> extends Promise<T> {}
 
 /** The options of `ctx.step`. */
@@ -50,21 +50,20 @@ export interface LinkOptions {
   readonly action: string
   /** The name of the signal of the opposite answer. */
   readonly refusal?: string
-  /** The person whom it is issued for: links for one person are one source, and so are all that name nobody. */
+  /** The person whom it is issued for. All links for one person are one source, and so are all links without a person. */
   readonly for?: string
   readonly expiresIn: Duration
 }
 
-/** Made ahead of the wait, so that its token can be handed out first. */
+/** Created before the wait, so that the code can send its token first. */
 export interface Waitpoint {
   readonly name: string
   readonly waitpointId: WaitpointId
-  /** For whoever may answer. In the step that hands it out, and nowhere else: no later run is given it once it has answered. */
+  /** The token that sends the signal. Read it in the step that sends it: it cannot be read any more once the signal has arrived. */
   token(): Promise<string>
   /**
-   * A link to the page at `base`, such as `https://.../approve` of a server, that answers once: by `action`, or by `refusal` where
-   * that is given. The page of a server gives the wait `{ approved, action, comment? }`. In a step, as the
-   * token.
+   * A link to the page at `base`, such as `https://.../approve` of a server. It sends one signal: `action`, or `refusal` if you set
+   * one. With the page of a server the wait returns `{ approved, action, comment? }`. Read it in a step, as the token.
    */
   url(base: string, options: LinkOptions): Promise<string>
 }
@@ -73,36 +72,36 @@ export type ChildOptions = Omit<
   SubmitOptions,
   'executionId' | 'namespace' | 'parentId' | 'idempotencyKey' | 'idempotencyTtl'
 > & {
-  /** Of the step; defaults to the task's name. */
+  /** The name of the child's record; default: the name of the task. */
   readonly name?: string
 }
 
 export interface ChildHandle<Output> {
   readonly id: ExecutionId
-  /** What it gives; throws `ChildError` when it ended in another way than by success. */
+  /** Its result; throws `ChildError` when it did not succeed. */
   result(): Wait<Output>
 }
 
-/** A member of the flow that this one came after. */
+/** A member of the flow that this one depends on. */
 export interface Upstream<Value = unknown> {
-  /** The edge's, else the member's. */
+  /** The name of the edge, or else of the member. */
   readonly name: string
   readonly executionId: ExecutionId
   readonly kind: EdgeKind
-  /** Null: it had not ended, and was not waited for. */
+  /** Null: it had not ended when this member started. */
   readonly outcome: Ending | null
-  /** What it gave, when it succeeded. */
+  /** Its result, if it succeeded. */
   readonly value: Value | undefined
 }
 
-/** What comes with a signal; through a waitpoint, which has no name of a declared signal, anything may. */
+/** The payload of a signal. A waitpoint does not name a declared signal, so its payload is unknown. */
 type Sent<S extends Signals, Name extends keyof S> = [Name] extends [never] ? unknown : S[Name]
 
 type ChildArguments<In> = undefined extends In
   ? [input?: In, options?: ChildOptions]
   : [input: In, options?: ChildOptions]
 
-/** What the code of a task works with: steps, waits, children, and facts about its execution. */
+/** The context of the code of a task: steps, waits, children, and facts about its execution. */
 export interface Context<S extends Signals = Signals> {
   /** The id of this execution, as `submit` returned it. It is the same in every attempt and run. */
   readonly executionId: ExecutionId
@@ -126,7 +125,7 @@ export interface Context<S extends Signals = Signals> {
   readonly parentId: ExecutionId | null
   /** The id and epoch of its lease. Store the epoch with your own writes to refuse those of a worker that has lost the lease. */
   readonly fence: { readonly leaseId: string; readonly leaseEpoch: number }
-  /** Aborts when the lease is lost or the run is asked to stop; its reason tells which. */
+  /** Aborts when the lease is lost or the run is asked to stop. Its reason is the error. */
   readonly abort: AbortSignal
   /**
    * The logger of the worker. Each line carries the fields `executionId`, `kind`, `attempt`, `maxAttempts` and, within a step, `step`.
@@ -173,44 +172,44 @@ export interface Context<S extends Signals = Signals> {
     options?: WaitForOptions<Sent<S, Name>>,
   ): Wait<Sent<S, Name>>
   /**
-   * Before the wait, so that its token or link can be handed out: `ctx.waitFor(waitpoint)` then takes the answer, also one that
-   * came earlier. It closes when nothing has waited for it within `expiresIn`.
+   * Creates a waitpoint before the wait, so that you can send its token or link. `ctx.waitFor(waitpoint)` then returns the signal, also
+   * if it arrived earlier. The waitpoint closes if the code does not wait for it within `expiresIn`.
    */
   waitpoint(name: string, options?: { readonly expiresIn?: Duration }): Promise<Waitpoint>
-  /** Runs a task as a child and waits for what it gives, without holding the worker; throws `ChildError` when it fails. */
+  /** Runs a task as a child and waits for its result without keeping the worker; throws `ChildError` when it does not succeed. */
   run<In, Out, C extends Signals>(task: Task<In, Out, C>, ...args: ChildArguments<In>): Wait<Out>
-  /** Starts a child and goes on; it ends with its parent unless `onParentEnd` says `detach`. */
+  /** Starts a child and continues. The child ends with its parent unless `onParentEnd` is `detach`. */
   spawn<In, Out, C extends Signals>(task: Task<In, Out, C>, ...args: ChildArguments<In>): Promise<ChildHandle<Out>>
   /**
-   * What a member of the flow gave that this one came after: by the name of the edge or of that member, or by its task where
-   * it has the task's name. Throws when it did not succeed.
+   * The result of a member of the flow that this one depends on: by the name of the edge or of that member, or by its task if the member
+   * has the task's name. Throws when the member did not succeed.
    */
   upstream<Out, C extends Signals>(task: Task<never, Out, C>): Promise<Out>
   upstream<Value = unknown>(name: string): Promise<Value>
-  /** All that came before it, and how they ended. */
+  /** All members that this one depends on, and how they ended. */
   upstreams(): Promise<readonly Upstream[]>
-  /** One suspension for all of them: it is woken when all are there. */
+  /** Waits for all, in one suspension: the run resumes when all are satisfied. */
   all<const T extends readonly unknown[]>(waits: T): Wait<{ -readonly [I in keyof T]: Awaited<T[I]> }>
-  /** Woken by the first that succeeds. */
+  /** Waits for the first that succeeds. */
   any<const T extends readonly unknown[]>(waits: T): Wait<Awaited<T[number]>>
-  /** Woken by the first, however it ends. */
+  /** Waits for the first that settles. The others stop waiting. */
   race<const T extends readonly unknown[]>(waits: T): Wait<Awaited<T[number]>>
 
-  /** Ends the run: the next attempt begins then, if the policy has one left. */
+  /** Ends the run. The next attempt begins after the delay, if the policy has one left. */
   retryIn(delay: Duration, reason?: string): never
   /** Ends the execution as cancelled. */
   cancel(reason?: string): never
   /** Begins again with another input and no recorded steps. */
   restart(input?: unknown): never
-  /** How far it is, for people to see. */
+  /** Shows how far the execution is. */
   progress(percent: number, message?: string): Promise<void>
 
   /** The database's time when this was first reached; the same in every later run. */
   now(): Promise<number>
-  /** From 0 up to 1, the same in every later run; no secret. */
+  /** A number from 0 up to 1, the same in every later run. Not for secrets. */
   random(): number
-  /** The same in every later run; no secret. */
+  /** A UUID that is the same in every later run. Not for secrets. */
   uuid(): string
-  /** For effects outside of any step: the same in every run. */
+  /** A key for effects outside of any step. It is the same in every run. */
   idempotencyKey(name: string): string
 }

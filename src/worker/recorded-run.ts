@@ -96,7 +96,7 @@ export function checkRecordedRun(run: unknown): RecordedRun {
 export function stepsOf(run: RecordedRun): Step[] {
   return run.steps.map(({ result, ...step }) => ({
     ...step,
-    // To the code that meets it, an abandoned step is what it was: begun, and not over.
+    // For the code an abandoned step is pending: it was begun and has not ended.
     state: step.state === 'abandoned' ? 'pending' : step.state,
     result: bytesOf(result),
     resultEncoding: result?.encoding ?? null,

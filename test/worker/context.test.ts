@@ -19,6 +19,21 @@ test('random and uuid are the same in every run, and differ from one another', a
   expect(drawn[0]![2]).toMatch(/^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)
 })
 
+test('the methods of the context work without their object', async () => {
+  const other = task('other', () => 2)
+  const apart = task('apart', async (ctx) => {
+    const { step, run, all, sleep, now, uuid, idempotencyKey, upstreams } = ctx
+    const values = await all([step('one', () => 1), run(other), sleep('pause', '1s')])
+    const facts = [typeof (await now()), uuid().length, (await upstreams()).length, idempotencyKey('key')]
+    return [...values, ...facts]
+  })
+  const { submit, runAll, after } = await working([apart, other])
+  const run = await submit(apart)
+  await runAll()
+  await after('1s')
+  expect(await run.result()).toEqual([1, 2, null, 'number', 36, 0, `${run.id}:key:0:key`])
+})
+
 test('a restart begins anew with another input, and without what was recorded', async () => {
   const seen: [number, number][] = []
   const pages = task('pages', async (ctx, page: number): Promise<string> => {

@@ -18,11 +18,26 @@ import {
   large,
   nesting,
   spinning,
+  takenApart,
   where,
 } from './threaded.ts'
 import { recordedBy, working, type Working } from './working.ts'
 
-const tasks = [asked, careless, drawing, durable, endless, failing, flaky, forgetful, large, nesting, spinning, where]
+const tasks = [
+  asked,
+  careless,
+  drawing,
+  durable,
+  endless,
+  failing,
+  flaky,
+  forgetful,
+  large,
+  nesting,
+  spinning,
+  takenApart,
+  where,
+]
 const patient = { interval: 20 }
 
 const hasBegun = ({ engine }: Working, id: ExecutionId) =>
@@ -117,6 +132,13 @@ test('steps, records, draws, keys, progress, log lines and retries of a thread a
   expect((await engine.executions.describe(run.id))!.progress).toMatchObject({ percent: 50, message: 'half of it' })
 })
 
+test('the methods of the context of a thread work without their object', async () => {
+  const { submit, runAll } = await working(tasks)
+  const run = await submit(takenApart)
+  await runAll()
+  expect(await run.result()).toEqual({ step: 1, now: 'number', uuid: 36, key: `${run.id}:key:0:key` })
+})
+
 test('tries of a step in a thread are limited, recorded and repeated', async () => {
   const { submit, runAll, engine } = await working(tasks)
   const run = await submit(flaky)
@@ -139,6 +161,9 @@ test.for([
   ['own', { reason: 'out of it', error: { name: 'RangeError', details: { limit: 7 } } }],
   ['value', { reason: 'a word' }],
   ['sleep', { reason: expect.stringMatching(/^ctx\.sleep cannot be used in a thread/) }],
+  ['run', { reason: expect.stringMatching(/^ctx\.run cannot be used in a thread/) }],
+  ['spawn', { reason: expect.stringMatching(/^ctx\.spawn cannot be used in a thread/) }],
+  ['compensate', { reason: expect.stringMatching(/^ctx\.compensate cannot be used in a thread/) }],
   ['function', { reason: expect.stringMatching(/^what the handler gave cannot go from thread to thread/) }],
   ['exit', { reason: 'the thread has ended in the middle of a run, with exit code 3' }],
 ] as const)('a thread that fails by %s fails its run as any handler does', async ([how, details]) => {

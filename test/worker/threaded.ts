@@ -39,11 +39,26 @@ export const durable = task('durable', { thread: true }, async (ctx, { start }: 
   return { twice, keys, ...values, id: ctx.executionId, attempt: ctx.attemptIndex }
 })
 
+/** The methods of the context, each taken from it before it is called. */
+export const takenApart = task('taken-apart', { thread: true }, async (ctx) => {
+  const { step, now, uuid, progress, idempotencyKey } = ctx
+  await progress(10)
+  return {
+    step: await step('one', () => 1),
+    now: typeof (await now()),
+    uuid: uuid().length,
+    key: idempotencyKey('key'),
+  }
+})
+
 export const failing = task('failing', { thread: true, ...once }, async (ctx, how: string) => {
   if (how === 'permanent') throw new PermanentError('never', { cause: new TypeError('because') })
   if (how === 'own') throw Object.assign(new RangeError('out of it'), { limit: 7 })
   if (how === 'value') throw 'a word'
   if (how === 'sleep') await ctx.sleep('a nap', '1h')
+  if (how === 'run') await ctx.run(where)
+  if (how === 'spawn') await ctx.spawn(where)
+  if (how === 'compensate') await ctx.compensate('undo', () => {})
   if (how === 'function') return () => 1
   if (how === 'exit') process.exit(3)
   if (how === 'cancel') ctx.cancel('no need')
