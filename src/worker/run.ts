@@ -4,7 +4,7 @@ import type { Claim } from '../engine/execution/claim.ts'
 import type { Step } from '../engine/step/step.ts'
 import type { Resumption } from '../engine/waiting/suspension/resumption.ts'
 import { ignoresDebug } from '../model/logger.ts'
-import { cleanUp, reasonToCleanUp, recordedBy } from './clean-up.ts'
+import { cleanUp, reasonToCleanUp, recordedBy, type CleanUpReason } from './clean-up.ts'
 import { Code } from './code.ts'
 import { RunLeft } from './errors.ts'
 import { History } from './history.ts'
@@ -70,7 +70,6 @@ class Run {
   /** Null until the history is read. */
   #code: Code | null = null
   #input: unknown
-
   #outcome: Outcome = nothing
   #startedAt = 0
 
@@ -145,7 +144,14 @@ class Run {
   async cleanUp(): Promise<void> {
     const code = this.#code
     if (code === null) return
-    const reason = reasonToCleanUp(this.#holder, code, this.#outcome, this.#marker)
+    let reason: CleanUpReason | null
+    try {
+      reason = reasonToCleanUp(this.#holder, code, this.#outcome, this.#marker)
+    } catch (error) {
+      // The reason that an earlier run recorded cannot be decoded.
+      this.#outcome = this.#holder.lease.isLost ? lost : { kind: 'threw', error }
+      return code.end()
+    }
     if (reason === null) return code.end()
     await code.compensations?.settled()
     code.end()

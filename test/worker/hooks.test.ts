@@ -1,6 +1,7 @@
 // The hooks of a task: they run behind the compensations, when its execution is cancelled or fails for good.
 import { expect, test, vi } from 'vitest'
 import { executionDeadline } from '../../src/engine/duties/execution-deadline.ts'
+import { jsonCodec, type Codec } from '../../src/model/codec.ts'
 import { EngineError } from '../../src/model/errors.ts'
 import { task } from '../../src/worker/task.ts'
 import { recordedBy, working } from './working.ts'
@@ -119,4 +120,28 @@ test('a hook can neither wait, register, nor end the run by a word', async () =>
   expect(tried.map((error) => EngineError.is(error, 'invalid_input'))).toEqual([true, true])
   expect(quiet.error.mock.calls.flat().join('\n')).toContain('cannot wait for a signal')
   expect(await run.state()).toBe('cancelled')
+})
+
+test('a run that cannot decode why it cleans up fails, and its worker continues', async () => {
+  let isLost = false
+  const codec: Codec = {
+    ...jsonCodec,
+    decode(encoded) {
+      if (isLost) throw new Error('the key is lost')
+      return jsonCodec.decode(encoded)
+    },
+  }
+  const book = task('book', { retry: { attempts: 1 }, onFailure: (ctx) => ctx.sleep('pause', '1h') }, async () => {
+    throw new Error('bad')
+  })
+  const fine = task('fine', () => {})
+  const { submit, runAll, after } = await working([book, fine], { logger: quiet }, codec)
+  const run = await submit(book)
+  await runAll()
+  isLost = true
+  await after('1h')
+  expect(await run.state()).toBe('failed')
+  const next = await submit(fine)
+  await runAll()
+  expect(await next.state()).toBe('completed')
 })
