@@ -1,5 +1,7 @@
-// Where an execution stands, in six words. The words are wire strings and column values; they never change. The rules of
+// The state of an execution, in six words. The words are wire strings and column values; they never change. The rules of
 // `isLegal` are also a constraint of the table, and a test compares the two over every combination.
+//
+// That no worker serves an execution, or that its lane is paused, is not stored: it depends on other rows.
 
 export const lifecyclePhases = ['runnable', 'active', 'suspended', 'terminal'] as const
 export type LifecyclePhase = (typeof lifecyclePhases)[number]
@@ -140,8 +142,12 @@ function isLegalRunnable(vector: StateVector): boolean {
   if (eligibilityState === 'not_applicable') return false
   // Who has run before waits for children by a suspension; only a fresh generation waits for edges.
   if (eligibilityState === 'blocked_by_dependencies' && !freshAttempts.includes(attemptState)) return false
+  if (eligibilityState === 'not_eligible_until_time' && undelayed.includes(vector.interruption)) return false
   return (vector.interruption !== 'none') === (attemptState === 'attempt_interrupted')
 }
+
+/** These make an execution eligible at once: a revoke, a release and a request to stop have no delay. */
+const undelayed: readonly Interruption[] = ['revoked', 'released', 'cancelled']
 
 const freshAttempts: readonly AttemptState[] = ['pending_first_attempt', 'pending_replay_attempt']
 const waitingAttempts: readonly AttemptState[] = [...freshAttempts, 'pending_retry_attempt', 'attempt_interrupted']

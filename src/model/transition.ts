@@ -1,24 +1,30 @@
-// The life of an execution, as data: every way in which its vector changes. What leaves the vector as it is (renewal,
+// The life of an execution as data: every way in which its state vector changes. A change that leaves the vector as it is (a renewal,
 // progress, a tag, a new priority, a signal that satisfies nothing) is not here.
 //
-//                +------------- delay, lapse, revoke, release, retry -------------+
+//                +------- delay, lease expiry, revoke, release, retry, restart ---+
 //                v                                                                |
 //   create -> runnable ------------------------- claim ----------------------> active -> complete, fail
 //              ^    ^                                                             |
 //              |    +---------- signal, timeout ---------- suspended <- suspend --+
 //              +--- replay --- terminal <- cancel, deadline, skip: from anywhere
 //
-// A transition keeps the words that its `to` does not name. Rows with one name are cases of one operation; together they
-// cover what the operation accepts, and `when` says what decides between them where the vector does not.
+// A transition keeps the words that its `to` does not name. Rows with one name are cases of one operation, with `when` to distinguish
+// them. Together they cover what the operation accepts.
+//
+// The table is the source of docs/internals/states.md (npm run states). Tests compare it with the other places that know the rules:
+// it reaches exactly the legal vectors of state.ts, the engine makes exactly its changes (except the planned ones), and the race tests
+// have a move for each operation.
 import type { EligibilityState, StateVector } from './state.ts'
 
-type Pattern = { readonly [D in keyof StateVector]?: readonly StateVector[D][] }
+export type Pattern = { readonly [D in keyof StateVector]?: readonly StateVector[D][] }
 
 export interface Transition {
   readonly name: string
   readonly when?: string
   readonly from: Pattern
   readonly to: Partial<StateVector>
+  /** No operation does it yet. */
+  readonly isPlanned?: true
 }
 
 /** How an execution comes into being; from then on only transitions change it. */
@@ -55,6 +61,8 @@ const claimedBefore: Pattern = {
   ...alive,
   attemptState: ['running_attempt', 'attempt_interrupted', 'pending_retry_attempt', 'pending_replay_attempt'],
 }
+/** An execution that ended before its first claim, and was replayed. */
+const replayedUnclaimed: Pattern = { lifecyclePhase: ['runnable'], attemptState: ['pending_replay_attempt'] }
 
 const queued: Partial<StateVector> = {
   lifecyclePhase: 'runnable',
@@ -94,16 +102,22 @@ export const transitions: readonly Transition[] = [
 
   // The holder gives it back or loses it.
   { name: 'delay', from: active, to: { ...interruptedUntil, interruption: 'delayed' } },
+  { name: 'delay', when: 'its time has passed', from: active, to: { ...interrupted, interruption: 'delayed' } },
   { name: 'release', from: active, to: { ...interrupted, interruption: 'released' } },
   { name: 'revoke', from: active, to: { ...interrupted, interruption: 'revoked' } },
-  { name: 'lapse', when: 'reclaims are left', from: active, to: { ...interrupted, interruption: 'lapsed' } },
+  { name: 'lease-expiry', when: 'reclaims are left', from: active, to: { ...interrupted, interruption: 'lapsed' } },
   {
-    name: 'lapse',
+    name: 'lease-expiry',
     when: 'it is not the first in a row',
     from: active,
     to: { ...interruptedUntil, interruption: 'lapsed' },
   },
-  { name: 'lapse', when: 'at the reclaim limit', from: active, to: { ...endedAttempt, terminalOutcome: 'failed' } },
+  {
+    name: 'lease-expiry',
+    when: 'at the reclaim limit',
+    from: active,
+    to: { ...endedAttempt, terminalOutcome: 'failed' },
+  },
 
   // The holder ends the attempt.
   { name: 'complete', from: active, to: { ...endedAttempt, terminalOutcome: 'success' } },
@@ -118,6 +132,9 @@ export const transitions: readonly Transition[] = [
     from: active,
     to: { ...endedAttempt, terminalOutcome: 'expired' },
   },
+
+  // The holder begins a new generation.
+  { name: 'restart', from: active, to: { ...queued, attemptState: 'pending_replay_attempt' } },
 
   // Parked, and back. An escalation stays suspended; a condition that already holds does not suspend.
   {
@@ -144,13 +161,14 @@ export const transitions: readonly Transition[] = [
     from: suspended,
     to: { ...interruptedUntil, interruption: 'children' },
   },
-  { name: 'suspension-timeout', when: 'resume', from: suspended, to: { ...interrupted, interruption: 'timed_out' } },
+  { name: 'suspension-wake', from: suspended, to: { ...interrupted, interruption: 'timed_out' } },
   {
-    name: 'suspension-timeout',
-    when: 'resume, with a resume delay',
+    name: 'suspension-wake',
+    when: 'with a resume delay',
     from: suspended,
     to: { ...interruptedUntil, interruption: 'timed_out' },
   },
+  { name: 'suspension-timeout', when: 'resume', from: suspended, to: { ...interrupted, interruption: 'timed_out' } },
   { name: 'suspension-timeout', when: 'fail', from: suspended, to: { ...endedAttempt, terminalOutcome: 'failed' } },
   {
     name: 'suspension-timeout',
@@ -169,11 +187,15 @@ export const transitions: readonly Transition[] = [
     },
     to: { eligibilityState: 'blocked_by_dependencies' },
   },
-  { name: 'dependencies-met', from: runnable('blocked_by_dependencies'), to: { eligibilityState: 'eligible_now' } },
   {
-    name: 'dependencies-met',
+    name: 'dependencies-satisfied',
+    from: runnable('blocked_by_dependencies'),
+    to: { eligibilityState: 'eligible_now' },
+  },
+  {
+    name: 'dependencies-satisfied',
     when: 'its delay is not over',
-    from: { ...runnable('blocked_by_dependencies'), attemptState: ['pending_first_attempt'] },
+    from: runnable('blocked_by_dependencies'),
     to: { eligibilityState: 'not_eligible_until_time' },
   },
   {
@@ -189,25 +211,40 @@ export const transitions: readonly Transition[] = [
     to: { ...ended, attemptState: 'none', terminalOutcome: 'failed' },
   },
 
-  // Admission, routing and holds.
-  { name: 'block', when: 'by a budget', from: runnable('eligible_now'), to: { eligibilityState: 'blocked_by_budget' } },
-  { name: 'block', when: 'by a quota', from: runnable('eligible_now'), to: { eligibilityState: 'blocked_by_quota' } },
+  // Limits, budgets and holds.
+  {
+    name: 'block',
+    when: 'by a budget',
+    from: runnable('eligible_now'),
+    to: { eligibilityState: 'blocked_by_budget' },
+    isPlanned: true,
+  },
+  {
+    name: 'block',
+    when: 'by a quota',
+    from: runnable('eligible_now'),
+    to: { eligibilityState: 'blocked_by_quota' },
+    isPlanned: true,
+  },
   {
     name: 'block',
     when: 'by an operator',
     from: runnable('eligible_now'),
     to: { eligibilityState: 'blocked_by_operator' },
+    isPlanned: true,
   },
   {
     name: 'unblock',
     from: runnable('blocked_by_budget', 'blocked_by_quota', 'blocked_by_operator'),
     to: { eligibilityState: 'eligible_now' },
+    isPlanned: true,
   },
 
   // Asked to stop while it waits: the code runs once more and cleans up. An execution that runs is asked where it is.
-  { name: 'ask-to-stop', from: suspended, to: { ...interrupted, interruption: 'cancelled' } },
+  { name: 'ask-to-stop', when: 'it is suspended', from: suspended, to: { ...interrupted, interruption: 'cancelled' } },
   {
     name: 'ask-to-stop',
+    when: 'it is delayed',
     from: {
       ...runnable('not_eligible_until_time'),
       attemptState: ['attempt_interrupted', 'pending_retry_attempt'],
@@ -224,12 +261,45 @@ export const transitions: readonly Transition[] = [
   },
 
   // Endings from anywhere.
-  { name: 'cancel', from: neverClaimed, to: { ...ended, terminalOutcome: 'cancelled' } },
+  {
+    name: 'cancel',
+    when: 'before its first claim',
+    from: neverClaimed,
+    to: { ...ended, terminalOutcome: 'cancelled' },
+  },
   { name: 'cancel', from: claimedBefore, to: { ...endedAttempt, terminalOutcome: 'cancelled' } },
-  { name: 'deadline', from: neverClaimed, to: { ...ended, terminalOutcome: 'expired' } },
+  {
+    name: 'cancel',
+    when: 'replayed, and never claimed',
+    from: replayedUnclaimed,
+    to: { ...ended, attemptState: 'pending_first_attempt', terminalOutcome: 'cancelled' },
+  },
+  {
+    name: 'deadline',
+    when: 'before its first claim',
+    from: neverClaimed,
+    to: { ...ended, terminalOutcome: 'expired' },
+  },
   { name: 'deadline', from: claimedBefore, to: { ...endedAttempt, terminalOutcome: 'expired' } },
-  { name: 'skip', from: neverClaimed, to: { ...ended, attemptState: 'none', terminalOutcome: 'skipped' } },
+  {
+    name: 'deadline',
+    when: 'replayed, and never claimed',
+    from: replayedUnclaimed,
+    to: { ...ended, attemptState: 'pending_first_attempt', terminalOutcome: 'expired' },
+  },
+  {
+    name: 'skip',
+    when: 'before its first claim',
+    from: neverClaimed,
+    to: { ...ended, attemptState: 'none', terminalOutcome: 'skipped' },
+  },
   { name: 'skip', from: claimedBefore, to: { ...endedAttempt, terminalOutcome: 'skipped' } },
+  {
+    name: 'skip',
+    when: 'replayed, and never claimed',
+    from: replayedUnclaimed,
+    to: { ...ended, attemptState: 'none', terminalOutcome: 'skipped' },
+  },
 
   // And from the end back to the beginning, in a new generation.
   {
@@ -240,7 +310,7 @@ export const transitions: readonly Transition[] = [
   {
     name: 'replay',
     when: 'a member of a flow that waits again',
-    from: { lifecyclePhase: ['terminal'], attemptState: ['none', 'attempt_terminal'] },
+    from: { lifecyclePhase: ['terminal'] },
     to: {
       ...queued,
       eligibilityState: 'blocked_by_dependencies',
@@ -249,18 +319,3 @@ export const transitions: readonly Transition[] = [
     },
   },
 ]
-
-export function transitionsFrom(vector: StateVector): readonly Transition[] {
-  return transitions.filter(({ from }) => matches(from, vector))
-}
-
-export function apply(transition: Transition, vector: StateVector): StateVector {
-  if (matches(transition.from, vector)) return { ...vector, ...transition.to }
-  throw new RangeError(`${transition.name} does not start from ${Object.values(vector).join(' / ')}`)
-}
-
-function matches(pattern: Pattern, vector: StateVector): boolean {
-  return Object.entries(pattern).every(([dimension, words]) => {
-    return (words as readonly string[]).includes(vector[dimension as keyof StateVector])
-  })
-}

@@ -17,6 +17,8 @@ import type { WatchedEngine } from './watched-engine.ts'
 
 export interface Move {
   readonly name: string
+  /** The operation of the table in model/transition.ts that it is; none for a move that changes no state vector. */
+  readonly transition?: string
   /** What it needs to find: a timer that is due. */
   readonly given?: string
   /** What its holder has done before. */
@@ -25,23 +27,25 @@ export interface Move {
   act(side: WatchedEngine, fences: readonly Fence[]): Promise<readonly string[]>
 }
 
-const cancel = each('cancel', ({ executions }, { executionId }) => executions.cancel({ executionId }))
+const cancel = changing('cancel', 'cancel', ({ executions }, { executionId }) => executions.cancel({ executionId }))
 const changePriority = each('changePriority', ({ executions }, { executionId }) =>
   executions.changePriority({ executionId, priority: 7 }),
 )
 const deadline = sweep(
   executionDeadline,
+  'deadline',
   `update flowfabric.ff_exec_core set deadline_at_ms = 1 where lifecycle_phase <> 'terminal'`,
 )
 const claim: Move = {
   name: 'claim',
+  transition: 'claim',
   act: async ({ engine }) => {
     await engine.executions.claim({ ...worker, max: 100, leaseTtl: '1h' })
     return []
   },
 }
 
-const send = each('send', ({ signals }, { executionId }) => signals.send({ executionId, name: 'go' }))
+const send = changing('send', 'signal', ({ signals }, { executionId }) => signals.send({ executionId, name: 'go' }))
 
 const createChild = each('create a child', ({ executions }, { executionId }) =>
   executions.create({ kind: 'child', parentId: executionId }),
@@ -49,12 +53,14 @@ const createChild = each('create a child', ({ executions }, { executionId }) =>
 
 /** To what somebody holds. */
 export const movesOfHeld: readonly Move[] = [
-  each('complete', ({ executions }, fence) => executions.complete(fence)),
-  each('fail', ({ executions }, fence) => executions.fail({ ...fence, reason: 'broke' })),
-  each('delay', ({ executions }, fence) => executions.delay({ ...fence, for: '1h' })),
-  each('release', ({ executions }, fence) => executions.release(fence)),
-  each('suspend', ({ executions }, fence) => executions.suspend({ ...fence, condition: answered })),
-  each('suspend, judged', ({ executions }, fence) => executions.suspend({ ...fence, condition: metByAnything })),
+  changing('complete', 'complete', ({ executions }, fence) => executions.complete(fence)),
+  changing('fail', 'fail', ({ executions }, fence) => executions.fail({ ...fence, reason: 'broke' })),
+  changing('delay', 'delay', ({ executions }, fence) => executions.delay({ ...fence, for: '1h' })),
+  changing('release', 'release', ({ executions }, fence) => executions.release(fence)),
+  changing('suspend', 'suspend', ({ executions }, fence) => executions.suspend({ ...fence, condition: answered })),
+  changing('suspend, judged', 'suspend', ({ executions }, fence) =>
+    executions.suspend({ ...fence, condition: metByAnything }),
+  ),
   each('create a waitpoint', ({ waitpoints }, fence) => waitpoints.create({ ...fence, key: 'early' })),
   {
     ...each('create a second waitpoint', ({ waitpoints }, fence) => waitpoints.create({ ...fence, key: 'second' })),
@@ -65,7 +71,7 @@ export const movesOfHeld: readonly Move[] = [
   send,
   each('progress', ({ executions }, fence) => executions.progress({ ...fence, percent: 50 })),
   each('record a step', ({ steps }, fence) => steps.record({ ...fence, name: 's', kind: 'step', state: 'succeeded' })),
-  each('restart', ({ executions }, fence) => executions.restart(fence)),
+  changing('restart', 'restart', ({ executions }, fence) => executions.restart(fence)),
   {
     name: 'renew',
     act: async ({ engine }, leases) => {
@@ -73,17 +79,19 @@ export const movesOfHeld: readonly Move[] = [
       return answer.leases.map((lease) => (lease.kind === 'lost' ? lease.error.code : lease.kind))
     },
   },
-  each('revoke', ({ leases }, { executionId }) => leases.revoke({ executionId })),
+  changing('revoke', 'revoke', ({ leases }, { executionId }) => leases.revoke({ executionId })),
   cancel,
   each('cancel with grace', ({ executions }, { executionId }) => executions.cancel({ executionId, grace: '1m' })),
   changePriority,
-  sweep(leaseExpiry, 'update flowfabric.ff_lease set expires_at_ms = 1'),
+  sweep(leaseExpiry, 'lease-expiry', 'update flowfabric.ff_lease set expires_at_ms = 1'),
   sweep(
     attemptTimeout,
+    'attempt-timeout',
     `update flowfabric.ff_exec_core set attempt_deadline_at_ms = 1 where lifecycle_phase = 'active'`,
   ),
   sweep(
     cancelDeadline,
+    'cancel',
     `update flowfabric.ff_exec_core set cancel_requested_at_ms = 1, cancel_deadline_at_ms = 1
      where lifecycle_phase = 'active'`,
   ),
@@ -94,7 +102,7 @@ export const movesOfHeld: readonly Move[] = [
 export const movesOfReady: readonly Move[] = [
   claim,
   each('grant', ({ executions }, { executionId }) => executions.grant({ ...instance, executionId })),
-  each('grant and claimById', async ({ executions }, { executionId }) => {
+  changing('grant and claimById', 'claim', async ({ executions }, { executionId }) => {
     const { grantId } = await executions.grant({ ...instance, executionId })
     await executions.claimById({ ...instance, executionId, grantId })
     return { kind: 'claimed' }
@@ -106,7 +114,11 @@ export const movesOfReady: readonly Move[] = [
 
 /** To what waits for a time. */
 export const movesOfDelayed: readonly Move[] = [
-  sweep(delayedPromoter, 'update flowfabric.ff_exec_core set delay_until_ms = 1 where delay_until_ms is not null'),
+  sweep(
+    delayedPromoter,
+    'promote',
+    'update flowfabric.ff_exec_core set delay_until_ms = 1 where delay_until_ms is not null',
+  ),
   cancel,
   changePriority,
   deadline,
@@ -114,17 +126,18 @@ export const movesOfDelayed: readonly Move[] = [
 
 /** To what waits for an answer. */
 export const movesOfSuspended: readonly Move[] = [
-  each('signal', (engine, { executionId }) => signal(engine, executionId)),
+  changing('signal', 'signal', (engine, { executionId }) => signal(engine, executionId)),
   send,
-  each('resume', ({ executions }, { executionId }) => executions.resume({ executionId })),
+  changing('resume', 'signal', ({ executions }, { executionId }) => executions.resume({ executionId })),
   createChild,
   sweep(
     suspensionTimeout,
+    'suspension-timeout',
     `update flowfabric.ff_suspension_current set timeout_at_ms = 1, timeout_behavior =
        (enum_range(null::flowfabric.ff_timeout_behavior))[1 + get_byte(uuid_send(execution_id), 15) % 5]
      where closed_at_ms is null`,
   ),
-  sweep(suspensionWake, itsTimeHasCome),
+  sweep(suspensionWake, 'suspension-wake', itsTimeHasCome),
   cancel,
   changePriority,
   deadline,
@@ -132,7 +145,7 @@ export const movesOfSuspended: readonly Move[] = [
 
 /** To what has ended. */
 export const movesOfEnded: readonly Move[] = [
-  each('replay', ({ executions }, { executionId }) => executions.replay({ executionId })),
+  changing('replay', 'replay', ({ executions }, { executionId }) => executions.replay({ executionId })),
   each('complete again', ({ executions }, fence) => executions.complete(fence)),
   cancel,
   changePriority,
@@ -141,14 +154,21 @@ export const movesOfEnded: readonly Move[] = [
 
 const instance = { workerId: worker.workerId, workerInstanceId: worker.workerInstanceId }
 
+type Act = (engine: Engine, fence: Fence) => Promise<unknown>
+
 // In one go, so that they form one set.
-function each(name: string, act: (engine: Engine, fence: Fence) => Promise<unknown>): Move {
+function each(name: string, act: Act): Move {
   return { name, act: ({ engine }, fences) => Promise.all(fences.map((fence) => codeOf(act(engine, fence)))) }
 }
 
-function sweep(duty: Duty, given: string): Move {
+function changing(name: string, transition: string, act: Act): Move {
+  return { ...each(name, act), transition }
+}
+
+function sweep(duty: Duty, transition: string, given: string): Move {
   return {
     name: duty.name,
+    transition,
     given,
     act: async ({ sql }) => {
       expect(await duty.runOnce(sql)).toMatchObject({ errors: 0 })

@@ -11,8 +11,10 @@ import { checkInvariants } from '../../src/engine/invariants.ts'
 import type { CreateRequest } from '../../src/engine/execution/create-request.ts'
 import type { Fence } from '../../src/engine/transition/fence.ts'
 import { parseExecutionId } from '../../src/model/id.ts'
+import { transitionsBetween, vectorText } from '../../src/model/transition-walk.ts'
 import { fenceOf, promoteAll, worker } from '../engine/execution/holder.ts'
 import { rows } from '../support/raw.ts'
+import { watchVectors } from '../support/watch-vectors.ts'
 import { setup } from '../support/setup.ts'
 import { meet } from './meeting.ts'
 import { movesOfDelayed, movesOfEnded, movesOfHeld, movesOfReady, movesOfSuspended, type Move } from './moves.ts'
@@ -67,7 +69,8 @@ const table = Object.entries(beginnings).flatMap(([beginning, moves]) =>
 test.each(table)(
   '%s of what is %s, beside every other move',
   async (_, beginning, one, others) => {
-    const { url } = await setup()
+    const { url, owner } = await setup()
+    const changes = await watchVectors(owner)
     const sides = [await watchedEngine(url), await watchedEngine(url)] as const
     for (const other of others) {
       for (const first of [0, 1]) {
@@ -77,6 +80,8 @@ test.each(table)(
       }
     }
     expect(sides.map((side) => side.deadlockCount())).toEqual([0, 0])
+    const unknown = (await changes()).filter(({ from, to }) => transitionsBetween(from, to).length === 0)
+    expect(unknown.map(({ from, to }) => `${vectorText(from)} -> ${vectorText(to)}`)).toEqual([])
   },
   patience(90_000),
 )

@@ -159,6 +159,7 @@ begin
     return case when eligibility <> 'not_applicable' and (interruption = 'none') = (attempt <> 'attempt_interrupted')
       and (attempt in ('pending_first_attempt', 'pending_replay_attempt')
         or attempt in ('attempt_interrupted', 'pending_retry_attempt') and eligibility <> 'blocked_by_dependencies')
+      and (eligibility <> 'not_eligible_until_time' or interruption not in ('revoked', 'released', 'cancelled'))
     then
       case when terminal_at_ms is null and attempt_deadline_at_ms is null
         and (delay_until_ms is not null) = (eligibility = 'not_eligible_until_time')
