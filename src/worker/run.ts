@@ -56,7 +56,8 @@ const lost: Outcome = { kind: 'left', how: 'lost' }
 const nothing: Outcome = { kind: 'returned', result: undefined, encoding: undefined }
 const noSteps: readonly Step[] = []
 
-// A worker's memory is mostly that of its runs, so few promises are pending while the code runs (measured: 0.5 KB each).
+// A worker's memory is mostly that of its runs, so few promises are pending while the code runs (measured: 0.5 KB each). A step that
+// need not wait returns no promise.
 class Run {
   readonly #deps: RunDeps
   readonly #task: Task
@@ -105,10 +106,12 @@ class Run {
     this.#code = new Code(this.#holder, this.#task, this.#history, this.#facts, this.#deps.unawaited, mode)
   }
 
-  async decodeInput(): Promise<void> {
-    const payload = decodePayload(this.#holder)
+  decodeInput(): Promise<void> | undefined {
     const { input: schema } = this.#task.schemas
-    this.#input = schema === undefined ? payload : await checkInput(schema, payload, this.#task)
+    const payload = decodePayload(this.#holder)
+    if (schema !== undefined) return checkInput(schema, payload, this.#task).then((input) => void (this.#input = input))
+    this.#input = payload
+    return undefined
   }
 
   /** Calls the handler through the middleware. */
@@ -121,14 +124,23 @@ class Run {
   }
 
   /** The value of code that called `ctx.cancel` or the like, or that was asked to stop, does not count. */
-  async encodeResult(value: unknown): Promise<void> {
+  encodeResult(value: unknown): Promise<void> | undefined {
     const code = this.#code!
-    if (code.exit !== null) return void (this.#outcome = code.exit)
-    if (code.wasStopped) return
+    if (code.exit !== null) this.#outcome = code.exit
+    if (code.exit !== null || code.wasStopped) return undefined
     code.checkAwaited()
+    if (this.#steps.length > 0 || this.#task.schemas.output !== undefined) return this.#checkResult(value)
+    this.#return(value)
+    return undefined
+  }
+
+  async #checkResult(value: unknown): Promise<void> {
     if (this.#steps.length > 0) await warnOfUnreached(this.#holder, this.#history)
     const { output: schema } = this.#task.schemas
-    const result = schema === undefined ? value : await checkResult(schema, value, this.#task)
+    this.#return(schema === undefined ? value : await checkResult(schema, value, this.#task))
+  }
+
+  #return(result: unknown): void {
     const encoded = encodeResult(this.#holder, this.#task, result)
     this.#outcome = { kind: 'returned', result: encoded?.bytes, encoding: encoded?.encoding }
   }
@@ -141,18 +153,23 @@ class Run {
   }
 
   /** Runs compensations and hooks where the run was asked to stop or has failed for good. */
-  async cleanUp(): Promise<void> {
+  cleanUp(): Promise<void> | undefined {
     const code = this.#code
-    if (code === null) return
+    if (code === null) return undefined
     let reason: CleanUpReason | null
     try {
       reason = reasonToCleanUp(this.#holder, code, this.#outcome, this.#marker)
     } catch (error) {
       // The reason that an earlier run recorded cannot be decoded.
       this.#outcome = this.#holder.lease.isLost ? lost : { kind: 'threw', error }
-      return code.end()
+      reason = null
     }
-    if (reason === null) return code.end()
+    if (reason !== null) return this.#undo(code, reason)
+    code.end()
+    return undefined
+  }
+
+  async #undo(code: Code, reason: CleanUpReason): Promise<void> {
     await code.compensations?.settled()
     code.end()
     const of = { holder: this.#holder, task: this.#task, code, steps: this.#steps, facts: this.#facts }
