@@ -21,6 +21,8 @@ export function prepareApplications(): void {
     url = database.url
     ff = await connect(url)
     pool = new pg.Pool({ connectionString: url, max: 4 })
+    // `end` resolves before the server has closed the connections, and the drop of the database terminates those that are left.
+    pool.on('connect', (client) => client.on('error', () => {}))
     await pool.query('create table orders (id int primary key)')
     return async () => {
       await ff.close()
