@@ -5,7 +5,7 @@
 --
 -- parameters:
 --   $1 namespace text or null
---   $2 after text
+--   $2 key_id text
 --   $3 limit int8
 -- columns:
 --   key_id text

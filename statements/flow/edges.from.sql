@@ -1,15 +1,15 @@
 -- Made by `npm run sql`; do not edit.
 -- flow.edges.from
--- src/engine/flow/edges.ts: fromMember
+-- src/engine/flow/edges.ts: edgesBy
 -- 9 lines, 0 CTEs
 --
 -- parameters:
 --   $1 flow_id uuid
 --   $2 partition_key int2
 --   $3 namespace text or null
---   $4 after uuid
+--   $4 edge_id uuid
 --   $5 limit int8
---   $6 member_id uuid
+--   $6 end_id uuid
 -- columns:
 --   flow_id uuid
 --   edge_id uuid

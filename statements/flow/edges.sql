@@ -1,14 +1,15 @@
 -- Made by `npm run sql`; do not edit.
 -- flow.edges
--- src/engine/flow/edges.ts: ofFlow
+-- src/engine/flow/edges.ts: edgesBy
 -- 9 lines, 0 CTEs
 --
 -- parameters:
 --   $1 flow_id uuid
 --   $2 partition_key int2
 --   $3 namespace text or null
---   $4 after uuid
+--   $4 edge_id uuid
 --   $5 limit int8
+--   $6 end_id uuid
 -- columns:
 --   flow_id uuid
 --   edge_id uuid
@@ -27,6 +28,6 @@ select
 from flowfabric.ff_flow_core f
 join flowfabric.ff_edge x on x.flow_id = f.flow_id
 where f.flow_id = $1 and f.partition_key = $2 and ($3::text is null or f.namespace = $3)
-  and x.flow_id = $1 and x.edge_id > $4
+  and x.flow_id = $6 and x.edge_id > $4
 order by x.edge_id
 limit $5

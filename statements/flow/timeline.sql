@@ -7,7 +7,7 @@
 --   $1 flow_id uuid
 --   $2 partition_key int2
 --   $3 namespace text or null
---   $4 after int8
+--   $4 event_id int8
 --   $5 limit int8
 -- columns:
 --   event_id int8

@@ -5,7 +5,7 @@
 --
 -- parameters:
 --   $1 execution_id uuid
---   $2 after uuid
+--   $2 edge_id uuid
 --   $3 wanted_names text[]
 --   $4 limit int8
 --   $5 most_bytes int8

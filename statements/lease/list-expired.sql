@@ -1,14 +1,13 @@
 -- Made by `npm run sql`; do not edit.
 -- lease.list-expired
 -- src/engine/lease/list-expired.ts: listStatement
--- 9 lines, 0 CTEs
+-- 8 lines, 0 CTEs
 --
 -- parameters:
 --   $1 namespace text or null
---   $2 wanted text or null
---   $3 expires_at_ms int8
---   $4 execution_id uuid
---   $5 limit int8
+--   $2 expires_at_ms int8
+--   $3 execution_id uuid
+--   $4 limit int8
 -- columns:
 --   execution_id uuid
 --   partition_key int2
@@ -22,8 +21,7 @@ select l.execution_id, e.partition_key, l.lease_id, l.lease_epoch, l.attempt_ind
 from flowfabric.ff_lease l
 join flowfabric.ff_exec_core e on e.execution_id = any (array[l.execution_id])
 where l.expires_at_ms > 0 and l.expires_at_ms <= flowfabric.ff_now_ms()
-  and (l.expires_at_ms, l.execution_id) > ($3, $4)
+  and (l.expires_at_ms, l.execution_id) > ($2, $3)
   and ($1::text is null or e.namespace = $1)
-  and ($2::text is null or e.namespace = $2)
 order by l.expires_at_ms, l.execution_id
-limit $5
+limit $4

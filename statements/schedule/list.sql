@@ -1,14 +1,13 @@
 -- Made by `npm run sql`; do not edit.
 -- schedule.list
 -- src/engine/schedule/list.ts: listStatement
--- 12 lines, 0 CTEs
+-- 11 lines, 0 CTEs
 --
 -- parameters:
---   $1 namespace text or null
---   $2 wanted text or null
---   $3 after_namespace text
---   $4 after_name text
---   $5 limit int8
+--   $1 in_namespace text or null
+--   $2 namespace text
+--   $3 schedule_name text
+--   $4 limit int8
 -- columns:
 --   schedule_name text
 --   namespace text
@@ -50,7 +49,6 @@ select
 from flowfabric.ff_schedule s
 join flowfabric.ff_queue q on q.queue_id = any (array[s.queue_id])
 where ($1::text is null or s.namespace = $1)
-  and ($2::text is null or s.namespace = $2)
-  and (s.namespace, s.schedule_name) > ($3, $4)
+  and (s.namespace, s.schedule_name) > ($2, $3)
 order by s.namespace, s.schedule_name
-limit $5
+limit $4

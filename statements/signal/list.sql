@@ -7,7 +7,7 @@
 --   $1 execution_id uuid
 --   $2 partition_key int2
 --   $3 namespace text or null
---   $4 after_no int8
+--   $4 signal_no int8
 --   $5 limit int8
 -- columns:
 --   signal_no int8

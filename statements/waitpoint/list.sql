@@ -5,7 +5,7 @@
 --
 -- parameters:
 --   $1 execution_id uuid
---   $2 after uuid
+--   $2 waitpoint_id uuid
 --   $3 limit int8
 -- columns:
 --   waitpoint_id uuid

@@ -1,14 +1,13 @@
 -- Made by `npm run sql`; do not edit.
 -- worker.list
 -- src/engine/worker/list.ts: listStatement
--- 9 lines, 0 CTEs
+-- 8 lines, 0 CTEs
 --
 -- parameters:
---   $1 namespace text or null
---   $2 wanted text or null
---   $3 after_namespace text
---   $4 after_instance text
---   $5 limit int8
+--   $1 in_namespace text or null
+--   $2 namespace text
+--   $3 worker_instance_id text
+--   $4 limit int8
 -- columns:
 --   namespace text
 --   worker_instance_id text
@@ -29,8 +28,7 @@ select namespace, worker_instance_id, worker_id, lanes, coalesce(kinds, '{}') as
   versions, capabilities, host, pid, registered_at_ms, heartbeat_at_ms, expires_at_ms, ttl_ms
 from flowfabric.ff_worker
 where ($1::text is null or namespace = any (array[$1, '']))
-  and ($2::text is null or namespace = any (array[$2, '']))
-  and (namespace, worker_instance_id) > ($3, $4)
+  and (namespace, worker_instance_id) > ($2, $3)
   and expires_at_ms > flowfabric.ff_now_ms()
 order by namespace, worker_instance_id
-limit $5
+limit $4

@@ -1,17 +1,13 @@
-// API keys, the oldest first, those that were revoked among them. A caller of one namespace sees its own.
-import { decodeCursor, encodeCursor } from '../../model/cursor.ts'
-import { checkNamespace } from '../../model/name.ts'
+// API keys, oldest first, with the revoked ones. A caller of one namespace sees its own keys.
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import type { Caller } from '../kernel/caller.ts'
-import { pageLimit } from '../kernel/page.ts'
+import { namespaceToRead, type Caller } from '../kernel/caller.ts'
+import { ascending, orderBy, pageFields, readPage, type PageRequest } from '../kernel/page.ts'
 import { apiKeyColumns, apiKeyRow, decodeApiKey, type ApiKey } from './api-key.ts'
 
-export interface ListApiKeysRequest {
+export interface ListApiKeysRequest extends PageRequest {
   readonly namespace?: string
-  readonly limit?: number
-  readonly cursor?: string
 }
 
 export interface ApiKeyPage {
@@ -21,7 +17,7 @@ export interface ApiKeyPage {
 
 const listStatement = statement({
   name: 'api-key.list',
-  params: { namespace: 'text?', after: 'text', limit: 'int8' },
+  params: { namespace: 'text?', key_id: 'text', limit: 'int8' },
   row: apiKeyRow,
   text: `
 select ${apiKeyColumns}
@@ -31,19 +27,13 @@ order by k.key_id
 limit $3`,
 })
 
+const order = orderBy('api-keys', { key_id: ascending.text })
+
 export async function listApiKeys(sql: Sql, caller: Caller, request: ListApiKeysRequest): Promise<ApiKeyPage> {
-  refuseUnknownFields('apiKeys.list', request, ['namespace', 'limit', 'cursor'])
-  const { namespace, cursor } = request
-  const limit = pageLimit(request.limit)
-  const wanted = namespace === undefined ? caller.namespace : checkNamespace(namespace)
-  const isForeign = caller.namespace !== null && wanted !== caller.namespace
-  const [after] = cursor === undefined ? [''] : decodeCursor('api-keys', cursor, ['text'])
-  if (limit === 0 || isForeign) return { apiKeys: [], nextCursor: null }
-  const rows = await sql.query(listStatement, { namespace: wanted, after: after as string, limit: limit + 1 })
-  const last = rows[limit - 1]
-  const hasMore = rows.length > limit && last !== undefined
-  return {
-    apiKeys: rows.slice(0, limit).map(decodeApiKey),
-    nextCursor: hasMore ? encodeCursor('api-keys', [last.key_id]) : null,
-  }
+  refuseUnknownFields('apiKeys.list', request, ['namespace', ...pageFields])
+  const { namespace, isForeign } = namespaceToRead(caller, request.namespace)
+  const { rows, nextCursor } = await readPage(request, order, (after, limit) =>
+    isForeign ? [] : sql.query(listStatement, { namespace, ...after, limit }),
+  )
+  return { apiKeys: rows.map(decodeApiKey), nextCursor }
 }

@@ -1,19 +1,13 @@
-// The attempts of an execution, in order: the records of those that ended or were interrupted, and the one that runs.
-import { decodeCursor, encodeCursor } from '../../model/cursor.ts'
-import { parseExecutionId } from '../../model/id.ts'
+// The attempts of an execution, in order: the records of ended and interrupted attempts, and the running one.
 import type { FailureCategory } from '../../model/policy.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
-import { pageLimit } from '../kernel/page.ts'
+import { ascending, orderBy, pageFields, readPage, type PageRequest } from '../kernel/page.ts'
+import { visibleExecution } from '../kernel/visible.ts'
 
-export interface ListAttemptsRequest {
-  /** Nought is an empty page, more than 1,000 is 1,000; 50 when left out. */
-  readonly limit?: number
-  /** `nextCursor` of the page before. */
-  readonly cursor?: string
-}
+export type ListAttemptsRequest = PageRequest
 
 export interface AttemptPage {
   readonly attempts: readonly Attempt[]
@@ -27,7 +21,7 @@ export interface Attempt {
   /** `running`, or how it ended or was interrupted. */
   readonly outcome: string
   readonly startedAt: number
-  /** Null while it runs or can go on. */
+  /** Null while it runs or can continue. */
   readonly endedAt: number | null
   readonly leaseId: string | null
   readonly leaseEpoch: number
@@ -56,10 +50,10 @@ const attemptRow = {
   error_encoding: 'text?',
 } as const
 
-// A lease stands for its attempt, also when the attempt has the record of an earlier interruption.
+// The row of a leased attempt comes from its lease, also when the attempt has the record of an earlier interruption.
 const listStatement = statement({
   name: 'attempt.list',
-  params: { execution_id: 'uuid', partition_key: 'int2', namespace: 'text?', after: 'int8', limit: 'int8' },
+  params: { execution_id: 'uuid', partition_key: 'int2', namespace: 'text?', attempt_index: 'int8', limit: 'int8' },
   row: attemptRow,
   text: `
 select a.attempt_index, a.generation, a.attempt_type, a.outcome, a.started_at_ms, a.ended_at_ms, a.lease_id,
@@ -80,7 +74,7 @@ order by 1
 limit $5`,
 })
 
-const list = 'attempts'
+const order = orderBy('attempts', { attempt_index: ascending.int })
 
 /** Empty for an execution that does not exist, or is not the caller's. */
 export async function listAttempts(
@@ -89,21 +83,12 @@ export async function listAttempts(
   executionId: string,
   request: ListAttemptsRequest,
 ): Promise<AttemptPage> {
-  refuseUnknownFields('attempts.list', request, ['limit', 'cursor'])
-  const { partition, uuid } = parseExecutionId(executionId)
-  const limit = pageLimit(request.limit)
-  const [after] = request.cursor === undefined ? [-1] : decodeCursor(list, request.cursor, ['int'])
-  if (limit === 0) return { attempts: [], nextCursor: null }
-  const rows = await sql.query(listStatement, {
-    execution_id: uuid,
-    partition_key: partition,
-    namespace: caller.namespace,
-    after: after as number,
-    limit: limit + 1,
-  })
-  const attempts = rows.slice(0, limit).map(decodeAttempt)
-  const hasMore = rows.length > limit
-  return { attempts, nextCursor: hasMore ? encodeCursor(list, [attempts.at(-1)!.attemptIndex]) : null }
+  refuseUnknownFields('attempts.list', request, pageFields)
+  const execution = visibleExecution(caller, executionId)
+  const { rows, nextCursor } = await readPage(request, order, (after, limit) =>
+    sql.query(listStatement, { ...execution, ...after, limit }),
+  )
+  return { attempts: rows.map(decodeAttempt), nextCursor }
 }
 
 function decodeAttempt(row: RowOf<typeof attemptRow>): Attempt {

@@ -1,17 +1,15 @@
-// The events of one execution that are committed, oldest first. A renewal under way draws its id under the lease's lock
-// and not the execution's, so it may yet take its place before the last of them: whoever follows along subscribes.
-import { parseExecutionId } from '../../model/id.ts'
+// The committed events of one execution, oldest first. A renewal takes its event id under the lease's lock and not the
+// execution's, so it may still appear before the last event of a page. A reader that follows the log subscribes.
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
-import { pageLimit } from '../kernel/page.ts'
-import { decodeEventCursor } from './cursor.ts'
+import { pageFields, readPage, type Order, type PageRequest } from '../kernel/page.ts'
+import { visibleExecution } from '../kernel/visible.ts'
+import { decodeEventCursor, encodeEventCursor } from './cursor.ts'
 import { decodeEvent, eventColumns, eventRow, isKnownKind, type EventRow, type LogEvent } from './log-event.ts'
 
-export interface TimelineRequest {
-  /** Nought is an empty page, more than 1,000 is 1,000; 50 when left out. */
-  readonly limit?: number
+export interface TimelineRequest extends PageRequest {
   /** `nextCursor` of the page before, or the cursor of any event. */
   readonly cursor?: string
 }
@@ -23,7 +21,7 @@ export interface TimelinePage {
 
 const timelineStatement = statement({
   name: 'event.timeline',
-  params: { execution_id: 'uuid', partition_key: 'int2', namespace: 'text?', after: 'int8', limit: 'int8' },
+  params: { execution_id: 'uuid', partition_key: 'int2', namespace: 'text?', event_id: 'int8', limit: 'int8' },
   row: eventRow,
   text: `
 select ${eventColumns}
@@ -43,24 +41,22 @@ export async function timeline(
   executionId: string,
   request: TimelineRequest = {},
 ): Promise<TimelinePage> {
-  refuseUnknownFields('timeline', request, ['limit', 'cursor'])
-  const { partition, uuid } = parseExecutionId(executionId)
-  const of = { execution_id: uuid, partition_key: partition, namespace: caller.namespace }
-  return timelinePage(request, (page) => sql.query(timelineStatement, { ...of, ...page }))
+  refuseUnknownFields('timeline', request, pageFields)
+  const execution = visibleExecution(caller, executionId)
+  return timelinePage(request, (after, limit) => sql.query(timelineStatement, { ...execution, ...after, limit }))
 }
 
-/** One page; `read` gives the events after an id, and one more than the page has where there are more. */
+const order: Order<{ readonly event_id: number }, EventRow> = {
+  start: { event_id: 0 },
+  decode: (cursor) => ({ event_id: decodeEventCursor(cursor) }),
+  encode: ({ event_id }) => encodeEventCursor(event_id),
+}
+
+/** A page without the events of kinds that this version does not know. */
 export async function timelinePage(
   request: TimelineRequest,
-  read: (page: { readonly after: number; readonly limit: number }) => Promise<readonly EventRow[]>,
+  read: (after: { readonly event_id: number }, limit: number) => Promise<readonly EventRow[]>,
 ): Promise<TimelinePage> {
-  const after = request.cursor === undefined ? 0 : decodeEventCursor(request.cursor)
-  const limit = pageLimit(request.limit)
-  if (limit === 0) return { events: [], nextCursor: null }
-  const rows = await read({ after, limit: limit + 1 })
-  const page = rows.slice(0, limit).map(decodeEvent)
-  return {
-    events: page.filter((event) => isKnownKind(event.kind)),
-    nextCursor: rows.length > limit ? page.at(-1)!.cursor : null,
-  }
+  const { rows, nextCursor } = await readPage(request, order, read)
+  return { events: rows.map(decodeEvent).filter((event) => isKnownKind(event.kind)), nextCursor }
 }

@@ -1,13 +1,13 @@
 // How many executions are in each state, from the tables that hold them. A dashboard asks this every second, so each
 // count stops at 10,000 unless the exact number is asked for.
 import { refusal } from '../../model/errors.ts'
-import { checkKind, checkLane, checkNamespace } from '../../model/name.ts'
+import { checkKind, checkLane } from '../../model/name.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { publicStates, type PublicState } from '../../model/state.ts'
 import { show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf, type ValuesOf } from '../../sql/statement.ts'
-import type { Caller } from '../kernel/caller.ts'
+import { namespaceToRead, type Caller } from '../kernel/caller.ts'
 import { queueCondition } from './list/source.ts'
 
 export interface CountRequest {
@@ -114,14 +114,13 @@ cross join lateral (
 
 export async function countByState(sql: Sql, caller: Caller, request: CountRequest): Promise<StateCounts> {
   refuseUnknownFields('countByState', request, ['namespace', 'lane', 'kind', 'exact'])
-  const { namespace, lane, kind, exact = false } = request
-  if (namespace !== undefined) checkNamespace(namespace)
+  const { lane, kind, exact = false } = request
+  const { namespace, isForeign } = namespaceToRead(caller, request.namespace)
   if (typeof exact !== 'boolean') throw refusal('invalid_input', 'exact', show(exact), 'true or false')
-  const isForeign = caller.namespace !== null && namespace !== undefined && namespace !== caller.namespace
   const rows = isForeign
     ? []
     : await count(sql, exact, {
-        namespace: caller.namespace ?? namespace ?? null,
+        namespace,
         lane: lane === undefined ? null : checkLane(lane),
         kind: kind === undefined ? null : checkKind(kind),
         stop: exact ? never : stopAt,

@@ -1,7 +1,7 @@
-import { parseExecutionId } from '../../model/id.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement, type ValuesOf } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
+import { visibleExecution } from '../kernel/visible.ts'
 import { decodeExecution, executionColumns, executionJoins, executionRow, type Execution } from './snapshot.ts'
 
 const describeStatement = statement({
@@ -21,11 +21,6 @@ export function describeCall(target: ValuesOf<typeof describeStatement.params>) 
 }
 
 export async function describe(sql: Sql, caller: Caller, executionId: string): Promise<Execution | null> {
-  const { partition, uuid } = parseExecutionId(executionId)
-  const [row] = await sql.query(describeStatement, {
-    execution_id: uuid,
-    partition_key: partition,
-    namespace: caller.namespace,
-  })
+  const [row] = await sql.query(describeStatement, visibleExecution(caller, executionId))
   return row === undefined ? null : decodeExecution(row)
 }

@@ -2,10 +2,10 @@
 import type { Condition } from '../../model/condition.ts'
 import { explain, type Explanation } from '../../model/explain.ts'
 import type { ExplainFacts } from '../../model/explain-facts.ts'
-import { parseExecutionId } from '../../model/id.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
+import { visibleExecution } from '../kernel/visible.ts'
 import { sharedScope } from '../signing-key/scope.ts'
 import { describeCall } from './describe.ts'
 import { decodeExecution, type Execution } from './snapshot.ts'
@@ -95,8 +95,7 @@ where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.na
 
 /** Null for an execution that does not exist, or is not the caller's. */
 export async function explainExecution(sql: Sql, caller: Caller, id: string): Promise<Explanation | null> {
-  const { partition, uuid } = parseExecutionId(id)
-  const target = { execution_id: uuid, partition_key: partition, namespace: caller.namespace }
+  const target = visibleExecution(caller, id)
   const [[found], [row]] = await sql.pipeline([describeCall(target), call(readFacts, target)])
   return found === undefined || row === undefined ? null : explain(factsOf(decodeExecution(found), row))
 }

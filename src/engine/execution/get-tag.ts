@@ -1,8 +1,8 @@
-import { parseExecutionId } from '../../model/id.ts'
 import { checkTagKey } from '../../model/tag.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
+import { visibleExecution } from '../kernel/visible.ts'
 
 const readTag = statement({
   name: 'execution.get-tag',
@@ -16,12 +16,6 @@ where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.na
 })
 
 export async function getTag(sql: Sql, caller: Caller, executionId: string, key: string): Promise<string | null> {
-  const { partition, uuid } = parseExecutionId(executionId)
-  const [row] = await sql.query(readTag, {
-    execution_id: uuid,
-    partition_key: partition,
-    namespace: caller.namespace,
-    key: checkTagKey(key),
-  })
+  const [row] = await sql.query(readTag, { ...visibleExecution(caller, executionId), key: checkTagKey(key) })
   return row?.tag_value ?? null
 }

@@ -1,8 +1,8 @@
 // What an execution was given, of its current generation.
-import { parseExecutionId } from '../../model/id.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
+import { visibleExecution } from '../kernel/visible.ts'
 
 export interface ExecutionInput {
   readonly payload: Uint8Array | null
@@ -21,8 +21,7 @@ where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.na
 })
 
 export async function input(sql: Sql, caller: Caller, executionId: string): Promise<ExecutionInput | null> {
-  const { partition, uuid } = parseExecutionId(executionId)
-  const by = { execution_id: uuid, partition_key: partition, namespace: caller.namespace }
+  const by = visibleExecution(caller, executionId)
   const [row] = await sql.query(readInput, by)
   return row === undefined ? null : { payload: row.payload, encoding: row.payload_encoding }
 }

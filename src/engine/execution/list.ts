@@ -1,18 +1,21 @@
-// Pages of executions. Without a state they come newest first, by creation and id; by partition or prefix of the id in the order of ids.
-// With a state they come in the order in which that state is worked off: waiting in claim order, delayed by when they are due,
-// parked by since when, ended by when, latest first; active ones, which have no such order, by id.
-import { createHash } from 'node:crypto'
-import { decodeCursor, encodeCursor } from '../../model/cursor.ts'
+// Pages of executions. The filter decides the order:
+//   by partition, or by prefix of the id   ids
+//   waiting, resumable                     claim order
+//   delayed                                due time
+//   parked                                 time since when
+//   ended                                  time of the ending, latest first
+//   active                                 ids, descending
+//   anything else                          newest first, by creation and id
 import { EngineError } from '../../model/errors.ts'
-import { formatExecutionId, parseExecutionId, parseIdPrefix, parsePartition } from '../../model/id.ts'
-import { checkKind, checkLane, checkNamespace } from '../../model/name.ts'
+import { parseExecutionId, parseIdPrefix, parsePartition } from '../../model/id.ts'
+import { checkKind, checkLane } from '../../model/name.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { publicStates, type PublicState } from '../../model/state.ts'
 import { checkTagKey, checkTagValue } from '../../model/tag.ts'
 import { nearest, show } from '../../model/text.ts'
 import type { Sql } from '../../sql/sql.ts'
-import type { Caller } from '../kernel/caller.ts'
-import { pageLimit } from '../kernel/page.ts'
+import { namespaceToRead, type Caller } from '../kernel/caller.ts'
+import { pageFields, readPage, type PageRequest } from '../kernel/page.ts'
 import { active } from './list/active.ts'
 import { byCreation } from './list/by-creation.ts'
 import { byIdPrefix } from './list/by-id-prefix.ts'
@@ -24,10 +27,10 @@ import { delayed } from './list/delayed.ts'
 import { ended } from './list/ended.ts'
 import { parked } from './list/parked.ts'
 import { resumable, waiting } from './list/ready.ts'
-import type { ListFilter, ListSource } from './list/source.ts'
+import type { ExecutionSource, ListFilter } from './list/source.ts'
 import { decodeExecution, type Execution } from './snapshot.ts'
 
-export interface ListRequest {
+export interface ListRequest extends PageRequest {
   readonly namespace?: string
   readonly lane?: string
   readonly kind?: string
@@ -38,10 +41,6 @@ export interface ListRequest {
   readonly partition?: string | number
   /** The first 8 or more characters of the uuid, as in `0190b6d2-4f`. */
   readonly idPrefix?: string
-  /** Nought is an empty page, more than 1,000 is 1,000; 50 when left out. */
-  readonly limit?: number
-  /** `nextCursor` of the page before, with the same filter. */
-  readonly cursor?: string
 }
 
 export interface ExecutionPage {
@@ -50,18 +49,14 @@ export interface ExecutionPage {
 }
 
 export async function list(sql: Sql, caller: Caller, request: ListRequest): Promise<ExecutionPage> {
-  const filter = checkFilter(caller, request)
+  refuseUnknownFields('list', request, fields)
+  const { namespace, isForeign } = namespaceToRead(caller, request.namespace)
+  const filter = checkFilter(namespace, request)
   const source = sourceOf(filter)
-  const limit = pageLimit(request.limit)
-  const after = request.cursor === undefined ? source.start : readCursor(source, filter, request.cursor)
-  // Another namespace than the caller's is empty to him, like one that does not exist.
-  const isForeign = request.namespace !== undefined && filter.namespace !== request.namespace
-  if (limit === 0 || isForeign) return { executions: [], nextCursor: null }
-
-  const rows = await source.read(sql, filter, after, limit + 1)
-  const executions = rows.slice(0, limit).map(decodeExecution)
-  const hasMore = rows.length > limit
-  return { executions, nextCursor: hasMore ? writeCursor(source, filter, source.keyOf(rows[limit - 1]!)) : null }
+  const { rows, nextCursor } = await readPage(request, source.order(filter), (after, limit) =>
+    isForeign ? [] : source.read(sql, filter, after, limit),
+  )
+  return { executions: rows.map(decodeExecution), nextCursor }
 }
 
 const fields = [
@@ -73,18 +68,15 @@ const fields = [
   'parentId',
   'partition',
   'idPrefix',
-  'limit',
-  'cursor',
+  ...pageFields,
 ] as const satisfies readonly (keyof ListRequest)[]
 
-function checkFilter(caller: Caller, request: ListRequest): ListFilter {
-  refuseUnknownFields('list', request, fields)
-  const { namespace, lane, kind, state, tag, parentId, partition, idPrefix } = request
+function checkFilter(namespace: string | null, request: ListRequest): ListFilter {
+  const { lane, kind, state, tag, parentId, partition, idPrefix } = request
   refuseTogether({ partition, tag, parentId, idPrefix })
-  const wanted = namespace === undefined ? null : checkNamespace(namespace)
   const parent = parentId === undefined ? null : parseExecutionId(parentId)
   return {
-    namespace: caller.namespace ?? wanted,
+    namespace,
     lane: lane === undefined ? null : checkLane(lane),
     kind: kind === undefined ? null : checkKind(kind),
     state: state === undefined ? null : checkState(state),
@@ -102,17 +94,12 @@ function checkTag(tag: ListRequest['tag']): Pick<ListFilter, 'tagKey' | 'tagValu
   return { tagKey: checkTagKey(tag.key), tagValue: checkTagValue(tag.key, tag.value) }
 }
 
-// Each of these reads an index of its own; the others may be added to any.
+// Each of these reads its own index; the other fields can be added to any.
 function refuseTogether(leading: Readonly<Record<string, unknown>>): void {
   const given = Object.keys(leading).filter((name) => leading[name] !== undefined)
   if (given.length < 2) return
-  throw new EngineError(
-    'invalid_input',
-    `a list takes only one of ${Object.keys(leading).join(', ')}; ${given.join(' and ')} are given`,
-    {
-      fields: given,
-    },
-  )
+  const sentence = `a list takes only one of ${Object.keys(leading).join(', ')}; ${given.join(' and ')} are given`
+  throw new EngineError('invalid_input', sentence, { fields: given })
 }
 
 function checkState(state: unknown): PublicState {
@@ -122,7 +109,7 @@ function checkState(state: unknown): PublicState {
   throw new EngineError('invalid_input', `state is ${show(state)}; ${hint}`, { field: 'state' })
 }
 
-function sourceOf(filter: ListFilter): ListSource {
+function sourceOf(filter: ListFilter): ExecutionSource {
   if (filter.parentId !== null) return byParent
   if (filter.partition !== null) return byPartition
   if (filter.idPrefix !== null) return byIdPrefix
@@ -132,7 +119,7 @@ function sourceOf(filter: ListFilter): ListSource {
   return byCreation
 }
 
-const sourceOfState: Readonly<Record<PublicState, ListSource>> = {
+const sourceOfState: Readonly<Record<PublicState, ExecutionSource>> = {
   waiting,
   resumable,
   delayed,
@@ -145,38 +132,4 @@ const sourceOfState: Readonly<Record<PublicState, ListSource>> = {
   cancelled: ended,
   expired: ended,
   skipped: ended,
-}
-
-// Within a partition the cursor is the last id itself; elsewhere it is opaque, and good for this very filter.
-function readCursor(source: ListSource, filter: ListFilter, cursor: string): readonly (string | number)[] {
-  if (source !== byPartition) return decodeCursor(listName(source, filter), cursor, source.shape)
-  const { partition, uuid } = parseCursorId(cursor)
-  if (partition === filter.partition) return [uuid]
-  throw new EngineError(
-    'invalid_cursor',
-    `the cursor is of partition ${partition}, the list of ${filter.partition}; start without a cursor`,
-  )
-}
-
-function parseCursorId(cursor: string): { partition: number; uuid: string } {
-  try {
-    return parseExecutionId(cursor)
-  } catch (cause) {
-    throw new EngineError(
-      'invalid_cursor',
-      'the cursor of a list by partition is the last execution id of the page before',
-      {},
-      { cause },
-    )
-  }
-}
-
-function writeCursor(source: ListSource, filter: ListFilter, key: readonly (string | number)[]): string {
-  if (source === byPartition) return formatExecutionId(filter.partition!, key[0] as string)
-  return encodeCursor(listName(source, filter), key)
-}
-
-function listName(source: ListSource, filter: ListFilter): string {
-  const digest = createHash('sha256').update(JSON.stringify(filter)).digest('base64url').slice(0, 12)
-  return `${source.name} ${digest}`
 }

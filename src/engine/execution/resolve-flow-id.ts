@@ -1,7 +1,8 @@
-import { formatFlowId, parseExecutionId, type FlowId } from '../../model/id.ts'
+import { formatFlowId, type FlowId } from '../../model/id.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
+import { visibleExecution } from '../kernel/visible.ts'
 
 const readFlowId = statement({
   name: 'execution.resolve-flow-id',
@@ -15,12 +16,8 @@ where execution_id = $1 and partition_key = $2 and ($3::text is null or namespac
 
 /** The flow that it is a member of. A flow and its members share a partition. */
 export async function resolveFlowId(sql: Sql, caller: Caller, executionId: string): Promise<FlowId | null> {
-  const { partition, uuid } = parseExecutionId(executionId)
-  const [row] = await sql.query(readFlowId, {
-    execution_id: uuid,
-    partition_key: partition,
-    namespace: caller.namespace,
-  })
+  const execution = visibleExecution(caller, executionId)
+  const [row] = await sql.query(readFlowId, execution)
   if (row === undefined || row.flow_id === null) return null
-  return formatFlowId(partition, row.flow_id)
+  return formatFlowId(execution.partition_key, row.flow_id)
 }

@@ -5,6 +5,7 @@ import type { PublicState } from '../../model/state.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
+import { visibleExecution } from '../kernel/visible.ts'
 import { outlast } from '../kernel/outlast.ts'
 import type { Endings } from './endings.ts'
 
@@ -65,12 +66,7 @@ export async function result(
 }
 
 async function read(sql: Sql, caller: Caller, executionId: string): Promise<ExecutionResult | null> {
-  const { partition, uuid } = parseExecutionId(executionId)
-  const [row] = await sql.query(readResult, {
-    execution_id: uuid,
-    partition_key: partition,
-    namespace: caller.namespace,
-  })
+  const [row] = await sql.query(readResult, visibleExecution(caller, executionId))
   if (row === undefined) return null
   switch (row.public_state) {
     case 'completed':

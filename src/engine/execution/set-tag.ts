@@ -1,11 +1,11 @@
 import { attached } from '../../model/attached.ts'
 import { EngineError } from '../../model/errors.ts'
-import { parseExecutionId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
 import { checkTagKey, checkTagValue } from '../../model/tag.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
+import { visibleExecution } from '../kernel/visible.ts'
 
 // The hot row is locked first, so that two writers of tags count one after the other; the count is read in the next
 // statement, whose snapshot is later than the lock.
@@ -52,8 +52,7 @@ returning e.execution_id`,
 const lockTimeoutMs = 2000
 
 export async function setTag(sql: Sql, caller: Caller, executionId: string, key: string, value: string): Promise<void> {
-  const { partition, uuid } = parseExecutionId(executionId)
-  const target = { execution_id: uuid, partition_key: partition, namespace: caller.namespace }
+  const target = visibleExecution(caller, executionId)
   const tag = { key: checkTagKey(key), value: checkTagValue(key, value), limit: limits.tagCount }
   const calls = [call(lockExecution, target), call(writeTag, { ...target, ...tag })] as const
   const [locked, written] = await sql.pipeline(calls, { lockTimeoutMs })

@@ -1,7 +1,8 @@
-import { parseEdgeId, parseFlowId } from '../../model/id.ts'
+import { parseEdgeId } from '../../model/id.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
+import { visibleFlow } from '../kernel/visible.ts'
 import { decodeEdge, edgeColumns, edgeRow, type Edge } from './edge.ts'
 
 const describeStatement = statement({
@@ -16,12 +17,7 @@ where f.flow_id = $1 and f.partition_key = $2 and ($3::text is null or f.namespa
 })
 
 export async function describeEdge(sql: Sql, caller: Caller, flowId: string, edgeId: string): Promise<Edge | null> {
-  const { partition, uuid } = parseFlowId(flowId)
-  const [row] = await sql.query(describeStatement, {
-    flow_id: uuid,
-    partition_key: partition,
-    namespace: caller.namespace,
-    edge_id: parseEdgeId(edgeId),
-  })
-  return row === undefined ? null : decodeEdge(partition, row)
+  const flow = visibleFlow(caller, flowId)
+  const [row] = await sql.query(describeStatement, { ...flow, edge_id: parseEdgeId(edgeId) })
+  return row === undefined ? null : decodeEdge(flow.partition_key, row)
 }

@@ -1,9 +1,9 @@
 // One flow with the exact number of its members in each state and what they wait for, all of one moment.
-import { parseFlowId } from '../../model/id.ts'
 import { publicStates, type PublicState } from '../../model/state.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
+import { visibleFlow } from '../kernel/visible.ts'
 import { decodeGroup, groupJson, type EdgeGroup, type GroupJson } from './edge-group.ts'
 import { decodeFlow, flowColumns, flowJoins, flowRow, type Flow } from './snapshot.ts'
 
@@ -50,13 +50,8 @@ where f.flow_id = $1 and f.partition_key = $2 and ($3::text is null or f.namespa
 })
 
 export async function describeFlow(sql: Sql, caller: Caller, flowId: string): Promise<FlowDetail | null> {
-  const { partition, uuid } = parseFlowId(flowId)
-  const [row] = await sql.query(describeStatement, {
-    flow_id: uuid,
-    partition_key: partition,
-    namespace: caller.namespace,
-    most_groups: mostGroups + 1,
-  })
+  const target = visibleFlow(caller, flowId)
+  const [row] = await sql.query(describeStatement, { ...target, most_groups: mostGroups + 1 })
   if (row === undefined) return null
   const flow = decodeFlow(row)
   const groups = row.groups as readonly GroupJson[]
@@ -67,7 +62,7 @@ export async function describeFlow(sql: Sql, caller: Caller, flowId: string): Pr
       PublicState,
       number
     >,
-    groups: groups.slice(0, mostGroups).map((group) => decodeGroup(partition, group)),
+    groups: groups.slice(0, mostGroups).map((group) => decodeGroup(target.partition_key, group)),
     hasMoreGroups: groups.length > mostGroups,
   }
 }

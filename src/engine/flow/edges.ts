@@ -1,24 +1,19 @@
 // The edges of a flow in the order of their ids: all of them, those that lead from a member, or those that lead to it.
-import { decodeCursor, encodeCursor } from '../../model/cursor.ts'
 import { EngineError } from '../../model/errors.ts'
-import { parseExecutionId, parseFlowId } from '../../model/id.ts'
+import { parseExecutionId } from '../../model/id.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
-import { firstUuid } from '../execution/list/source.ts'
-import { pageLimit } from '../kernel/page.ts'
-import { decodeEdge, edgeColumns, edgeRow, type Edge, type EdgeRow } from './edge.ts'
+import { ascending, orderBy, pageFields, readPage, type PageRequest } from '../kernel/page.ts'
+import { visibleFlow } from '../kernel/visible.ts'
+import { decodeEdge, edgeColumns, edgeRow, type Edge } from './edge.ts'
 
-export interface ListEdgesRequest {
-  /** Only those that lead from this member. */
+export interface ListEdgesRequest extends PageRequest {
+  /** Only edges that lead from this member. */
   readonly from?: string
-  /** Only those that lead to this member. */
+  /** Only edges that lead to this member. */
   readonly to?: string
-  /** Nought is an empty page, more than 1,000 is 1,000; 50 when left out. */
-  readonly limit?: number
-  /** `nextCursor` of the page before, with the same member. */
-  readonly cursor?: string
 }
 
 export interface EdgePage {
@@ -26,49 +21,33 @@ export interface EdgePage {
   readonly nextCursor: string | null
 }
 
-const params = { flow_id: 'uuid', partition_key: 'int2', namespace: 'text?', after: 'uuid', limit: 'int8' } as const
-
-const ofFlow = statement({
-  name: 'flow.edges',
-  params,
-  row: edgeRow,
-  text: `
+// Each column has an index in the order of edges.
+function edgesBy(name: string, column: 'flow_id' | 'upstream_id' | 'downstream_id') {
+  return statement({
+    name,
+    params: {
+      flow_id: 'uuid',
+      partition_key: 'int2',
+      namespace: 'text?',
+      edge_id: 'uuid',
+      limit: 'int8',
+      end_id: 'uuid',
+    },
+    row: edgeRow,
+    text: `
 select ${edgeColumns}
 from flowfabric.ff_flow_core f
 join flowfabric.ff_edge x on x.flow_id = f.flow_id
 where f.flow_id = $1 and f.partition_key = $2 and ($3::text is null or f.namespace = $3)
-  and x.flow_id = $1 and x.edge_id > $4
+  and x.${column} = $6 and x.edge_id > $4
 order by x.edge_id
 limit $5`,
-})
+  })
+}
 
-const fromMember = statement({
-  name: 'flow.edges.from',
-  params: { ...params, member_id: 'uuid' },
-  row: edgeRow,
-  text: `
-select ${edgeColumns}
-from flowfabric.ff_flow_core f
-join flowfabric.ff_edge x on x.flow_id = f.flow_id
-where f.flow_id = $1 and f.partition_key = $2 and ($3::text is null or f.namespace = $3)
-  and x.upstream_id = $6 and x.edge_id > $4
-order by x.edge_id
-limit $5`,
-})
-
-const toMember = statement({
-  name: 'flow.edges.to',
-  params: { ...params, member_id: 'uuid' },
-  row: edgeRow,
-  text: `
-select ${edgeColumns}
-from flowfabric.ff_flow_core f
-join flowfabric.ff_edge x on x.flow_id = f.flow_id
-where f.flow_id = $1 and f.partition_key = $2 and ($3::text is null or f.namespace = $3)
-  and x.downstream_id = $6 and x.edge_id > $4
-order by x.edge_id
-limit $5`,
-})
+const ofFlow = edgesBy('flow.edges', 'flow_id')
+const fromMember = edgesBy('flow.edges.from', 'upstream_id')
+const toMember = edgesBy('flow.edges.to', 'downstream_id')
 
 /** Empty for a flow or member that does not exist, or is not the caller's. */
 export async function listEdges(
@@ -77,41 +56,22 @@ export async function listEdges(
   flowId: string,
   request: ListEdgesRequest = {},
 ): Promise<EdgePage> {
-  refuseUnknownFields('flows.edges', request, ['from', 'to', 'limit', 'cursor'])
-  const { from, to, cursor } = request
+  refuseUnknownFields('flows.edges', request, ['from', 'to', ...pageFields])
+  const { from, to } = request
   if (from !== undefined && to !== undefined) {
     const sentence = 'from and to are both given; pass only one of them'
     throw new EngineError('invalid_input', sentence, { fields: ['from', 'to'] })
   }
-  const { partition, uuid } = parseFlowId(flowId)
-  const listName = `edges of ${uuid}, ${from ?? ''} to ${to ?? ''}`
-  const [after] = cursor === undefined ? [firstUuid] : decodeCursor(listName, cursor, ['uuid'])
-  const limit = pageLimit(request.limit)
-  const rows = await readEdges(sql, from, to, {
-    flow_id: uuid,
-    partition_key: partition,
-    namespace: caller.namespace,
-    after: after as string,
-    limit: limit + 1,
-  })
-  const edges = rows.slice(0, limit).map((row) => decodeEdge(partition, row))
-  const hasMore = edges.length > 0 && rows.length > limit
-  return { edges, nextCursor: hasMore ? encodeCursor(listName, [edges.at(-1)!.edgeId]) : null }
-}
-
-interface Page {
-  readonly flow_id: string
-  readonly partition_key: number
-  readonly namespace: string | null
-  readonly after: string
-  readonly limit: number
-}
-
-// Members share their flow's partition, so an id with another N is none.
-async function readEdges(sql: Sql, from: string | undefined, to: string | undefined, page: Page): Promise<EdgeRow[]> {
+  const flow = visibleFlow(caller, flowId)
+  const partition = flow.partition_key
+  const order = orderBy(`edges of ${flow.flow_id}, ${from ?? ''} to ${to ?? ''}`, { edge_id: ascending.uuid })
   const member = from ?? to
-  if (member === undefined) return sql.query(ofFlow, page)
-  const { partition, uuid } = parseExecutionId(member)
-  if (partition !== page.partition_key) return []
-  return sql.query(to === undefined ? fromMember : toMember, { ...page, member_id: uuid })
+  const end = member === undefined ? { partition, uuid: flow.flow_id } : parseExecutionId(member)
+  const ofMember = to === undefined ? fromMember : toMember
+  const { rows, nextCursor } = await readPage(request, order, (after, limit) => {
+    // Members share their flow's partition, so an id with another N is none.
+    if (end.partition !== partition) return []
+    return sql.query(member === undefined ? ofFlow : ofMember, { ...flow, ...after, limit, end_id: end.uuid })
+  })
+  return { edges: rows.map((row) => decodeEdge(partition, row)), nextCursor }
 }

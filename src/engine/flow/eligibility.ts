@@ -8,11 +8,11 @@ import {
   type JoinPolicy,
   type StoredEdgeKind,
 } from '../../model/edge-group.ts'
-import { parseExecutionId } from '../../model/id.ts'
 import type { EligibilityState, LifecyclePhase, PublicState, TerminalOutcome } from '../../model/state.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
+import { visibleExecution } from '../kernel/visible.ts'
 import { decodeGroup, groupJson, type EdgeGroup, type GroupJson } from './edge-group.ts'
 
 export type Eligibility =
@@ -68,13 +68,9 @@ where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.na
 type Unresolved = readonly (readonly [kind: StoredEdgeKind, outcome: Ending, count: number])[]
 
 export async function eligibility(sql: Sql, caller: Caller, executionId: string): Promise<Eligibility> {
-  const { partition, uuid } = parseExecutionId(executionId)
-  const [row] = await sql.query(readEligibility, {
-    execution_id: uuid,
-    partition_key: partition,
-    namespace: caller.namespace,
-  })
-  return row === undefined ? { kind: 'not_found' } : judge(partition, row)
+  const execution = visibleExecution(caller, executionId)
+  const [row] = await sql.query(readEligibility, execution)
+  return row === undefined ? { kind: 'not_found' } : judge(execution.partition_key, row)
 }
 
 function judge(partition: number, row: RowOf<typeof readEligibility.row>): Eligibility {

@@ -1,8 +1,8 @@
-import { parseFlowId } from '../../model/id.ts'
 import { checkTagKey } from '../../model/tag.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
+import { visibleFlow } from '../kernel/visible.ts'
 
 const readTag = statement({
   name: 'flow.get-tag',
@@ -16,12 +16,6 @@ where f.flow_id = $1 and f.partition_key = $2 and ($3::text is null or f.namespa
 })
 
 export async function getFlowTag(sql: Sql, caller: Caller, flowId: string, key: string): Promise<string | null> {
-  const { partition, uuid } = parseFlowId(flowId)
-  const [row] = await sql.query(readTag, {
-    flow_id: uuid,
-    partition_key: partition,
-    namespace: caller.namespace,
-    key: checkTagKey(key),
-  })
+  const [row] = await sql.query(readTag, { ...visibleFlow(caller, flowId), key: checkTagKey(key) })
   return row?.tag_value ?? null
 }

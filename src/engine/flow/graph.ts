@@ -1,22 +1,22 @@
-// The graph of a flow as it is: members, edges and groups, in pages of members. A page has members with their inbound edges and
-// their groups, all of one moment. It ends early where it has twice as many edges as it may have members, be it in the midst of
-// the edges of one: then the next page begins with the rest of them. So over all pages everything comes once.
-import { decodeCursor, encodeCursor } from '../../model/cursor.ts'
+// The current graph of a flow, in pages of members. A page has members with their inbound edges and their groups, all read at one
+// moment. It has at most twice as many edges as members, and can end between two edges of one member. Then the next page begins
+// with the other edges of that member. Over all pages, each member, edge and group comes once.
 import type { EdgeResolution, StoredEdgeKind } from '../../model/edge-group.ts'
 import { refusal } from '../../model/errors.ts'
-import { formatExecutionId, formatFlowId, parseFlowId, type ExecutionId, type FlowId } from '../../model/id.ts'
+import { formatExecutionId, formatFlowId, type ExecutionId, type FlowId } from '../../model/id.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { PublicState } from '../../model/state.ts'
 import { show } from '../../model/text.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
-import { firstUuid, lastUuid } from '../execution/list/source.ts'
+import { ascending, checkPage, descending, firstUuid, lastUuid, orderBy, pageFields } from '../kernel/page.ts'
+import { visibleFlow } from '../kernel/visible.ts'
 import { decodeGroup, groupJson, type EdgeGroup, type GroupJson } from './edge-group.ts'
 import { decodeEdge, type Edge } from './edge.ts'
 
 export interface FlowGraphRequest {
-  /** Members in a page, with at most twice as many edges: 1 to 10,000, which is also what it is when left out. */
+  /** Members in a page, with at most twice as many edges: 1 to 10,000; 10,000 by default. */
   readonly limit?: number
   /** `nextCursor` of the page before. */
   readonly cursor?: string
@@ -25,7 +25,7 @@ export interface FlowGraphRequest {
 export interface Member {
   readonly executionId: ExecutionId
   readonly name: string
-  /** The flow that it stands for. */
+  /** The flow that this member represents. */
   readonly subFlowId: FlowId | null
   readonly kind: string
   readonly lane: string
@@ -43,17 +43,18 @@ export interface FlowGraph {
   readonly graphRevision: number
   /** In the order of their ids. */
   readonly members: readonly Member[]
-  /** Those that lead to these members; the first may be the rest of those to the last member of the page before. */
+  /** Edges that lead to these members; the first ones may lead to the last member of the page before. */
   readonly edges: readonly Edge[]
-  /** What these members wait for, or waited for. */
+  /** The groups that these members wait for, or waited for. */
   readonly groups: readonly EdgeGroup[]
   readonly nextCursor: string | null
 }
 
 const mostMembers = 10_000
 
-// One row a member, and one without a member for a flow that has none in the page. It goes on behind an edge of a member, or,
-// behind the last that there can be, with the next member. Of the last member's edges there is one too many when they are cut.
+// One row for each member, and one row without a member for a flow that has no member in the page. The page begins behind an edge
+// of a member, or, when that edge is the last possible one, with the next member. The last member has one edge too many when its
+// edges are cut.
 const readGraph = statement({
   name: 'flow.graph',
   params: {
@@ -67,7 +68,7 @@ const readGraph = statement({
   },
   row: {
     graph_revision: 'int8',
-    /** Of members that were looked at: those that are not here did not fit for their edges. */
+    /** How many members were read: the missing ones did not fit because of their edges. */
     seen: 'int8?',
     execution_id: 'uuid?',
     member_name: 'text?',
@@ -136,51 +137,38 @@ export async function flowGraph(
   flowId: string,
   request: FlowGraphRequest = {},
 ): Promise<FlowGraph | null> {
-  refuseUnknownFields('flows.graph', request, ['limit', 'cursor'])
-  const { partition, uuid } = parseFlowId(flowId)
-  const listName = `graph of ${uuid}`
-  const limit = checkLimit(request.limit)
-  const { cursor } = request
-  const [afterMember, afterEdge] = cursor === undefined ? start : decodeCursor(listName, cursor, ['uuid', 'uuid'])
-  const rows = await sql.query(readGraph, {
-    flow_id: uuid,
-    partition_key: partition,
-    namespace: caller.namespace,
-    after_member: afterMember as string,
-    after_edge: afterEdge as string,
-    limit: limit + 1,
-    most_edges: mostEdges(limit),
-  })
+  refuseUnknownFields('flows.graph', request, pageFields)
+  const flow = visibleFlow(caller, flowId)
+  const partition = flow.partition_key
+  const order = orderBy(`graph of ${flow.flow_id}`, { after_member: ascending.uuid, after_edge: descending.uuid })
+  const { limit, after } = checkPage(request, order, checkLimit)
+  const mostEdges = 2 * limit
+  const rows = await sql.query(readGraph, { ...flow, ...after, limit: limit + 1, most_edges: mostEdges })
   if (rows.length === 0) return null
   const page = rows.filter((row) => row.execution_id !== null).slice(0, limit)
   // The first one may have been in the page before.
-  const members = page.filter((row) => row.execution_id !== afterMember)
-  const edges = page.flatMap((row) => decodeEdges(partition, uuid, row))
-  const shown = edges.slice(0, mostEdges(limit))
+  const members = page.filter((row) => row.execution_id !== after.after_member)
+  const edges = page.flatMap((row) => decodeEdges(partition, flow.flow_id, row))
+  const shown = edges.slice(0, mostEdges)
+  const end = endOfPage(page, edges.length > shown.length ? shown.at(-1)! : null)
   return {
-    flowId: formatFlowId(partition, uuid),
+    flowId: formatFlowId(partition, flow.flow_id),
     graphRevision: rows[0]!.graph_revision,
     members: members.map((row) => decodeMember(partition, row)),
     edges: shown,
     groups: members.flatMap((row) =>
       row.edge_group === null ? [] : [decodeGroup(partition, row.edge_group as GroupJson)],
     ),
-    nextCursor: nextCursor(listName, page, edges.length > shown.length ? shown.at(-1)! : null),
+    nextCursor: end === null ? null : order.encode(end),
   }
 }
 
-const start = [firstUuid, lastUuid] as const
-
-function mostEdges(limit: number): number {
-  return 2 * limit
-}
-
-/** `cutAt`: the last edge of a page that has no room for the others of its member. */
-function nextCursor(listName: string, page: readonly GraphRow[], cutAt: Edge | null): string | null {
+/** Where the next page begins, if one follows. `cutAt`: the last edge of a page that has no room for the others of its member. */
+function endOfPage(page: readonly GraphRow[], cutAt: Edge | null) {
   const last = page.at(-1)
   if (last === undefined) return null
-  if (cutAt !== null) return encodeCursor(listName, [last.execution_id!, cutAt.edgeId])
-  return last.seen! > page.length ? encodeCursor(listName, [last.execution_id!, lastUuid]) : null
+  if (cutAt !== null) return { after_member: last.execution_id, after_edge: cutAt.edgeId }
+  return last.seen! > page.length ? { after_member: last.execution_id, after_edge: lastUuid } : null
 }
 
 function checkLimit(limit: number | undefined): number {

@@ -1,37 +1,30 @@
-// Pages of flows, newest first by creation and id; within a partition or by prefix of the id in the order of ids. Each reads the one index that is
-// in its order. A state is checked flow by flow: a call looks at so many, and its cursor goes on behind the last of them.
-import { createHash } from 'node:crypto'
-import { decodeCursor, encodeCursor, type CursorField } from '../../model/cursor.ts'
+// Pages of flows, newest first by creation and id; within a partition or by prefix of the id, in the order of ids. A state is
+// checked flow by flow: a call reads a limited number of flows, and its cursor continues behind the last one that it read.
 import { EngineError, refusal } from '../../model/errors.ts'
-import { formatFlowId, parseFlowId, parseIdPrefix, parsePartition } from '../../model/id.ts'
-import { checkNamespace } from '../../model/name.ts'
+import { parseIdPrefix, parsePartition } from '../../model/id.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { nearest, show } from '../../model/text.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import type { Caller } from '../kernel/caller.ts'
-import { firstUuid, lastTime, lastUuid } from '../execution/list/source.ts'
-import { pageLimit } from '../kernel/page.ts'
+import { namespaceToRead, type Caller } from '../kernel/caller.ts'
+import { filteredOrder, partitionOrder, sourceOf, type ListSource } from '../kernel/list-source.ts'
+import { ascending, checkPage, descending, pageFields, type PageRequest } from '../kernel/page.ts'
 import { decodeFlow, flowColumns, flowJoins, flowRow, flowStates } from './snapshot.ts'
 import type { Flow, FlowRow, FlowState } from './snapshot.ts'
 
-export interface ListFlowsRequest {
+export interface ListFlowsRequest extends PageRequest {
   readonly namespace?: string
   readonly state?: FlowState
   /** `{fp:7}` or 7. */
   readonly partition?: string | number
   /** The first 8 or more characters of the uuid, as in `0190b6d2-4f`. Not together with `partition`. */
   readonly idPrefix?: string
-  /** Nought is an empty page, more than 1,000 is 1,000; 50 when left out. */
-  readonly limit?: number
-  /** `nextCursor` of the page before, with the same filter. */
-  readonly cursor?: string
 }
 
 export interface FlowPage {
-  /** By state they may be few, or none, though there are more. */
+  /** A page by state may have few flows or none, although more follow. */
   readonly flows: readonly Flow[]
-  /** Null: there are no more. */
+  /** Null: no more follow. */
   readonly nextCursor: string | null
 }
 
@@ -42,15 +35,12 @@ interface Filter {
   readonly idPrefix: { readonly first: string; readonly last: string } | null
 }
 
-type Key = readonly (string | number)[]
+type Source = ListSource<Filter, FlowRow>
+type Key = Parameters<Source['read']>[2]
+const source = sourceOf<Filter, FlowRow>()
 
-interface Source {
-  readonly name: string
-  readonly shape: readonly CursorField[]
-  /** A key before all others. */
-  readonly start: Key
-  keyOf(row: FlowRow): Key
-  read(sql: Sql, filter: Filter, after: Key, limit: number): Promise<FlowRow[]>
+function newestFirst(name: string) {
+  return filteredOrder(name, { created_at_ms: descending.int, flow_id: descending.uuid })
 }
 
 const listByCreation = statement({
@@ -66,14 +56,10 @@ order by f.created_at_ms desc, f.flow_id desc
 limit $3`,
 })
 
-const byCreation: Source = {
-  name: 'flows by creation',
-  shape: ['int', 'uuid'],
-  start: [lastTime, lastUuid],
-  keyOf: (row) => [row.created_at_ms, row.flow_id],
-  read: (sql, _, [created, id], limit) =>
-    sql.query(listByCreation, { created_at_ms: created as number, flow_id: id as string, limit }),
-}
+const byCreation = source({
+  order: newestFirst('flows by creation'),
+  read: (sql, _filter, after, limit) => sql.query(listByCreation, { ...after, limit }),
+})
 
 const listByNamespace = statement({
   name: 'flow.list.by-namespace',
@@ -88,17 +74,10 @@ order by f.created_at_ms desc, f.flow_id desc
 limit $4`,
 })
 
-const byNamespace: Source = {
-  ...byCreation,
-  name: 'flows by namespace',
-  read: (sql, { namespace }, [created, id], limit) =>
-    sql.query(listByNamespace, {
-      namespace: namespace!,
-      created_at_ms: created as number,
-      flow_id: id as string,
-      limit,
-    }),
-}
+const byNamespace = source({
+  order: newestFirst('flows by namespace'),
+  read: (sql, filter, after, limit) => sql.query(listByNamespace, { namespace: filter.namespace!, ...after, limit }),
+})
 
 const listByPartition = statement({
   name: 'flow.list.by-partition',
@@ -114,14 +93,11 @@ order by f.flow_id
 limit $4`,
 })
 
-const byPartition: Source = {
-  name: 'flows by partition',
-  shape: ['uuid'],
-  start: [firstUuid],
-  keyOf: (row) => [row.flow_id],
-  read: (sql, { namespace, partition }, [id], limit) =>
-    sql.query(listByPartition, { namespace, partition_key: partition!, flow_id: id as string, limit }),
-}
+const byPartition = source({
+  order: ({ partition }) => partitionOrder('flow', partition!),
+  read: (sql, { namespace, partition }, after, limit) =>
+    sql.query(listByPartition, { namespace, partition_key: partition!, ...after, limit }),
+})
 
 const listByIdPrefix = statement({
   name: 'flow.list.by-id-prefix',
@@ -137,68 +113,59 @@ order by f.flow_id
 limit $5`,
 })
 
-const byIdPrefix: Source = {
-  ...byPartition,
-  name: 'flows by id prefix',
-  read: (sql, { namespace, idPrefix }, [id], limit) =>
-    sql.query(listByIdPrefix, {
-      namespace,
-      first_id: idPrefix!.first,
-      last_id: idPrefix!.last,
-      flow_id: id as string,
-      limit,
-    }),
-}
+const inOrderOfIds = filteredOrder('flows by id prefix', { flow_id: ascending.uuid })
+
+const byIdPrefix = source({
+  order: inOrderOfIds,
+  read: (sql, { namespace, idPrefix }, after, limit) =>
+    sql.query(listByIdPrefix, { namespace, first_id: idPrefix!.first, last_id: idPrefix!.last, ...after, limit }),
+})
 
 export async function listFlows(sql: Sql, caller: Caller, request: ListFlowsRequest): Promise<FlowPage> {
-  refuseUnknownFields('flows.list', request, ['namespace', 'state', 'partition', 'idPrefix', 'limit', 'cursor'])
-  const filter = checkFilter(caller, request)
-  const source = sourceOf(filter)
-  const limit = pageLimit(request.limit)
-  const after = request.cursor === undefined ? source.start : readCursor(source, filter, request.cursor)
-  // Another namespace than the caller's is empty to him, like one that does not exist.
-  const isForeign = request.namespace !== undefined && filter.namespace !== request.namespace
+  refuseUnknownFields('flows.list', request, ['namespace', 'state', 'partition', 'idPrefix', ...pageFields])
+  const { namespace, isForeign } = namespaceToRead(caller, request.namespace)
+  const filter = checkFilter(namespace, request)
+  const source = sourceFor(filter)
+  const order = source.order(filter)
+  const { limit, after } = checkPage(request, order)
   if (limit === 0 || isForeign) return { flows: [], nextCursor: null }
-  const { rows, last } = await look(sql, source, filter, after, limit)
-  return { flows: rows.map(decodeFlow), nextCursor: last === null ? null : writeCursor(source, filter, last) }
+  const { rows, last } = await search(sql, source, filter, after, limit)
+  return { flows: rows.map(decodeFlow), nextCursor: last === null ? null : order.encode(last) }
 }
 
-// A state is looked for in so many flows at a time, and in one call no further.
-const lookedAtOnce = 200
-const mostLookedAt = 1000
+// A search for a state reads this many flows at a time, and at most so many in one call.
+const readAtOnce = 200
+const mostRead = 1000
 
-/** Up to `limit` flows, and the last of those looked at, when there may be more behind it. */
-async function look(sql: Sql, source: Source, filter: Filter, start: Key, limit: number) {
+/** Up to `limit` flows, and the last one that was read, when more may follow it. */
+async function search(sql: Sql, source: Source, filter: Filter, start: Key, limit: number) {
   const { state } = filter
+  const order = source.order(filter)
   const rows: FlowRow[] = []
   let last: FlowRow | null = null
-  for (let looked = 0, after = start; looked < mostLookedAt;) {
-    const size = state === null ? limit + 1 : Math.max(lookedAtOnce, limit + 1)
+  for (let count = 0, after = start; count < mostRead;) {
+    const size = state === null ? limit + 1 : Math.max(readAtOnce, limit + 1)
     const read = await source.read(sql, filter, after, size)
     for (const row of read) {
-      if (state !== null && row.state !== state) {
-        last = row
-        continue
-      }
-      if (rows.length === limit) return { rows, last: rows.at(-1)! }
-      rows.push(row)
+      const isWanted = state === null || row.state === state
+      if (isWanted && rows.length === limit) return { rows, last: rows.at(-1)! }
+      if (isWanted) rows.push(row)
       last = row
     }
     if (read.length < size) return { rows, last: null }
-    looked += read.length
-    after = source.keyOf(last!)
+    count += read.length
+    after = order.decode(order.encode(last!))
   }
   return { rows, last }
 }
 
-function checkFilter(caller: Caller, { namespace, state, partition, idPrefix }: ListFlowsRequest): Filter {
+function checkFilter(namespace: string | null, { state, partition, idPrefix }: ListFlowsRequest): Filter {
   if (partition !== undefined && idPrefix !== undefined) {
     const sentence = 'a list takes only one of partition, idPrefix; both are given'
     throw new EngineError('invalid_input', sentence, { fields: ['partition', 'idPrefix'] })
   }
-  const wanted = namespace === undefined ? null : checkNamespace(namespace)
   return {
-    namespace: caller.namespace ?? wanted,
+    namespace,
     state: state === undefined ? null : checkState(state),
     partition: partition === undefined ? null : parsePartition(partition),
     idPrefix: idPrefix === undefined ? null : parseIdPrefix(idPrefix),
@@ -212,36 +179,8 @@ function checkState(state: unknown): FlowState {
   throw refusal('invalid_input', 'state', show(state), allowed)
 }
 
-function sourceOf({ partition, idPrefix, namespace }: Filter): Source {
+function sourceFor({ partition, idPrefix, namespace }: Filter): Source {
   if (partition !== null) return byPartition
   if (idPrefix !== null) return byIdPrefix
   return namespace === null ? byCreation : byNamespace
-}
-
-// Within a partition the cursor is the last id itself; elsewhere it is opaque, and good for this very filter.
-function readCursor(source: Source, filter: Filter, cursor: string): Key {
-  if (source !== byPartition) return decodeCursor(listName(source, filter), cursor, source.shape)
-  const { partition, uuid } = parseCursorId(cursor)
-  if (partition === filter.partition) return [uuid]
-  const sentence = `the cursor is of partition ${partition}, the list of ${filter.partition}; start without a cursor`
-  throw new EngineError('invalid_cursor', sentence)
-}
-
-function parseCursorId(cursor: string): { partition: number; uuid: string } {
-  try {
-    return parseFlowId(cursor)
-  } catch (cause) {
-    const sentence = 'the cursor of a list by partition is the last flow id of the page before'
-    throw new EngineError('invalid_cursor', sentence, {}, { cause })
-  }
-}
-
-function writeCursor(source: Source, filter: Filter, last: FlowRow): string {
-  if (source === byPartition) return formatFlowId(filter.partition!, last.flow_id)
-  return encodeCursor(listName(source, filter), source.keyOf(last))
-}
-
-function listName(source: Source, filter: Filter): string {
-  const digest = createHash('sha256').update(JSON.stringify(filter)).digest('base64url').slice(0, 12)
-  return `${source.name} ${digest}`
 }

@@ -1,10 +1,10 @@
 import { EngineError } from '../../model/errors.ts'
-import { parseFlowId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
 import { checkTagKey, checkTagValue } from '../../model/tag.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
+import { visibleFlow } from '../kernel/visible.ts'
 import { flowNotFound, lockTree } from './edit.ts'
 
 // The root of the tree is locked first, and written: its version stands for the whole tree's, and the resolver counts by the
@@ -48,11 +48,10 @@ returning f.flow_id`,
 const lockTimeoutMs = 2000
 
 export async function setFlowTag(sql: Sql, caller: Caller, flowId: string, key: string, value: string): Promise<void> {
-  const { partition, uuid } = parseFlowId(flowId)
-  const target = { flow_id: uuid, partition_key: partition, namespace: caller.namespace }
+  const target = visibleFlow(caller, flowId)
   const tag = { key: checkTagKey(key), value: checkTagValue(key, value), limit: limits.tagCount }
   const calls = [
-    call(lockTree, { flow_id: uuid }),
+    call(lockTree, { flow_id: target.flow_id }),
     call(findFlow, target),
     call(writeTag, { ...target, ...tag }),
   ] as const

@@ -1,16 +1,17 @@
-// What happened to a flow itself, oldest first: created, changed, closed, cancelled, ended, opened again. What happened to a
-// member is in that member's timeline.
-import { parseFlowId } from '../../model/id.ts'
+// The events of a flow itself, oldest first: created, changed, closed, cancelled, ended, reopened. The events of a member are in
+// the member's timeline.
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
+import { pageFields } from '../kernel/page.ts'
+import { visibleFlow } from '../kernel/visible.ts'
 import { eventColumns, eventRow } from '../event/log-event.ts'
 import { timelinePage, type TimelinePage, type TimelineRequest } from '../event/timeline.ts'
 
 const timelineStatement = statement({
   name: 'flow.timeline',
-  params: { flow_id: 'uuid', partition_key: 'int2', namespace: 'text?', after: 'int8', limit: 'int8' },
+  params: { flow_id: 'uuid', partition_key: 'int2', namespace: 'text?', event_id: 'int8', limit: 'int8' },
   row: eventRow,
   text: `
 select ${eventColumns}
@@ -32,8 +33,7 @@ export async function flowTimeline(
   flowId: string,
   request: TimelineRequest = {},
 ): Promise<TimelinePage> {
-  refuseUnknownFields('flows.timeline', request, ['limit', 'cursor'])
-  const { partition, uuid } = parseFlowId(flowId)
-  const of = { flow_id: uuid, partition_key: partition, namespace: caller.namespace }
-  return timelinePage(request, (page) => sql.query(timelineStatement, { ...of, ...page }))
+  refuseUnknownFields('flows.timeline', request, pageFields)
+  const flow = visibleFlow(caller, flowId)
+  return timelinePage(request, (after, limit) => sql.query(timelineStatement, { ...flow, ...after, limit }))
 }

@@ -1,9 +1,8 @@
-// What a member can read of those before it: for each inbound edge how its upstream ended, and with which result. An edge
-// that is resolved shows the ending that resolved it, also when its upstream has been replayed since.
-import { decodeCursor, encodeCursor } from '../../model/cursor.ts'
+// The results that a member can read: for each inbound edge how its upstream ended, and with which result. A resolved edge
+// shows the ending that resolved it, also when its upstream has been replayed since.
 import type { EdgeResolution, Ending, EdgeKind } from '../../model/edge-group.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
-import { formatExecutionId, parseExecutionId, type ExecutionId } from '../../model/id.ts'
+import { formatExecutionId, type ExecutionId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { checkText, show } from '../../model/text.ts'
@@ -11,13 +10,13 @@ import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { readNamespace } from '../kernel/read-namespace.ts'
-import { firstUuid } from '../execution/list/source.ts'
-import { pageLimit } from '../kernel/page.ts'
+import { ascending, checkPage, orderBy, pageFields, pageLimit } from '../kernel/page.ts'
+import { visibleExecution } from '../kernel/visible.ts'
 
 export interface UpstreamResultsRequest {
-  /** Only those with one of these names. */
+  /** Only results with one of these names. */
   readonly names?: readonly string[]
-  /** 1 to 1,000; 100 when left out. A page ends before that when it has 16 MiB of results. */
+  /** 1 to 1,000; 100 by default. A page with 16 MiB of results ends earlier. */
   readonly limit?: number
   readonly cursor?: string
 }
@@ -41,10 +40,10 @@ export interface UpstreamResultPage {
   readonly nextCursor: string | null
 }
 
-// A generation that is over left its result, and what its edge says; of a current one the ending is at hand.
+// A past generation has left its result and the resolution of its edge; the current one has its ending too.
 const readUpstream = statement({
   name: 'flow.upstream-results',
-  params: { execution_id: 'uuid', after: 'uuid', wanted_names: 'text[]', limit: 'int8', most_bytes: 'int8' },
+  params: { execution_id: 'uuid', edge_id: 'uuid', wanted_names: 'text[]', limit: 'int8', most_bytes: 'int8' },
   row: {
     edge_id: 'uuid',
     name: 'text',
@@ -99,35 +98,25 @@ export async function upstreamResults(
   executionId: string,
   request: UpstreamResultsRequest = {},
 ): Promise<UpstreamResultPage> {
-  refuseUnknownFields('flows.upstreamResults', request, ['names', 'limit', 'cursor'])
-  const { partition, uuid } = parseExecutionId(executionId)
+  refuseUnknownFields('flows.upstreamResults', request, ['names', ...pageFields])
+  const execution = visibleExecution(caller, executionId)
+  const { execution_id, partition_key: partition } = execution
+  const order = orderBy(`upstream of ${execution_id}`, { edge_id: ascending.uuid })
   const names = checkNames(request.names)
-  const limit = Math.max(1, pageLimit(request.limit ?? defaultLimit))
-  const listName = `upstream of ${uuid}`
-  const [after] = request.cursor === undefined ? [firstUuid] : decodeCursor(listName, request.cursor, ['uuid'])
+  const { limit, after } = checkPage(request, order, (given = defaultLimit) => Math.max(1, pageLimit(given)))
   const [[owner], rows] = await sql.pipeline([
-    call(readNamespace, { execution_id: uuid, partition_key: partition, namespace: caller.namespace }),
-    call(readUpstream, {
-      execution_id: uuid,
-      after: after as string,
-      wanted_names: names,
-      limit: limit + 1,
-      most_bytes: mostBytes,
-    }),
+    call(readNamespace, execution),
+    call(readUpstream, { execution_id, ...after, wanted_names: names, limit: limit + 1, most_bytes: mostBytes }),
   ])
   if (owner === undefined) {
     throw new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
   }
-  return pageOf(partition, listName, rows, limit)
-}
-
-function pageOf(partition: number, listName: string, rows: readonly UpstreamRow[], limit: number): UpstreamResultPage {
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
   const hasMore = last !== undefined && last.page_count > shown.length
   return {
     results: shown.map((row) => decodeResult(partition, row)),
-    nextCursor: hasMore ? encodeCursor(listName, [last.edge_id]) : null,
+    nextCursor: hasMore ? order.encode(last) : null,
   }
 }
 

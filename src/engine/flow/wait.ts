@@ -1,11 +1,11 @@
 // Waits for the end of a flow. A hint tells of it at once; a poll is the guarantee where hints do not come.
 import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError } from '../../model/errors.ts'
-import { parseFlowId } from '../../model/id.ts'
 import { checkAbortSignal, refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
+import { visibleFlow } from '../kernel/visible.ts'
 import type { Hints } from '../kernel/hint.ts'
 import { outlast } from '../kernel/outlast.ts'
 import { describeFlow, type FlowDetail } from './describe.ts'
@@ -40,11 +40,10 @@ export async function waitForFlow(
   request: WaitForFlowRequest = {},
 ): Promise<FlowDetail> {
   refuseUnknownFields('flows.wait', request, ['timeout', 'signal'])
-  const { partition, uuid } = parseFlowId(flowId)
+  const target = visibleFlow(caller, flowId)
   const timeoutMs = request.timeout === undefined ? Infinity : parseDuration('timeout', request.timeout)
   const signal = checkAbortSignal(request.signal)
   const waitUntil = performance.now() + timeoutMs
-  const target = { flow_id: uuid, partition_key: partition, namespace: caller.namespace }
   const readEnded = async (): Promise<FlowDetail | null> => {
     const [found] = await sql.query(readEnd, target)
     if (found === undefined) throw new EngineError('flow_not_found', `flow ${flowId} does not exist`, { flowId })
@@ -52,7 +51,7 @@ export async function waitForFlow(
     // A replay may have opened it again in between; then its end is still to come.
     return flow !== null && flow.endedAt !== null ? flow : null
   }
-  const watch = hints.watchFlow(uuid)
+  const watch = hints.watchFlow(target.flow_id)
   try {
     for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 2, longestPollMs)) {
       signal?.throwIfAborted()

@@ -29,3 +29,16 @@ export function namespaceFor(caller: Acting, wanted: string | undefined): string
   }
   return wanted
 }
+
+/**
+ * The namespace whose rows are read: the caller's, else the one asked for; null is all of them. `isForeign`: the caller is bound to
+ * another namespace than the one asked for, and reads no rows, as from a namespace that does not exist.
+ */
+export function namespaceToRead(
+  caller: Acting,
+  wanted: string | undefined,
+): { readonly namespace: string | null; readonly isForeign: boolean } {
+  if (wanted !== undefined) checkNamespace(wanted)
+  const namespace = caller.namespace ?? wanted ?? null
+  return { namespace, isForeign: wanted !== undefined && wanted !== namespace }
+}

@@ -1,10 +1,8 @@
-import { decodeCursor, encodeCursor } from '../../model/cursor.ts'
-import { checkNamespace } from '../../model/name.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
-import { oneOf, statement } from '../../sql/statement.ts'
-import type { Caller } from '../kernel/caller.ts'
-import { pageLimit } from '../kernel/page.ts'
+import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
+import { namespaceToRead, type Caller } from '../kernel/caller.ts'
+import { ascending, orderBy, pageFields, readPage, type PageRequest } from '../kernel/page.ts'
 
 export type LaneState = 'active' | 'paused' | 'draining' | 'disabled'
 
@@ -16,10 +14,8 @@ export interface Lane {
   readonly registeredBy: string
 }
 
-export interface ListLanesRequest {
+export interface ListLanesRequest extends PageRequest {
   readonly namespace?: string
-  readonly limit?: number
-  readonly cursor?: string
 }
 
 export interface LanePage {
@@ -29,7 +25,7 @@ export interface LanePage {
 
 const listStatement = statement({
   name: 'lane.list',
-  params: { namespace: 'text?', wanted: 'text?', after_namespace: 'text', after_lane: 'text', limit: 'int8' },
+  params: { in_namespace: 'text?', namespace: 'text', lane_id: 'text', limit: 'int8' },
   row: {
     namespace: 'text',
     lane_id: 'text',
@@ -41,34 +37,28 @@ const listStatement = statement({
 select namespace, lane_id, lane_state, registered_at_ms, registered_by
 from flowfabric.ff_lane_registry
 where ($1::text is null or namespace = $1)
-  and ($2::text is null or namespace = $2)
-  and (namespace, lane_id) > ($3, $4)
+  and (namespace, lane_id) > ($2, $3)
 order by namespace, lane_id
-limit $5`,
+limit $4`,
 })
 
+const order = orderBy('lanes', { namespace: ascending.text, lane_id: ascending.text })
+
 export async function listLanes(sql: Sql, caller: Caller, request: ListLanesRequest): Promise<LanePage> {
-  refuseUnknownFields('lanes.list', request, ['namespace', 'limit', 'cursor'])
-  const { namespace, cursor } = request
-  const limit = pageLimit(request.limit)
-  const wanted = namespace === undefined ? null : checkNamespace(namespace)
-  const [afterNamespace, afterLane] = cursor === undefined ? ['', ''] : decodeCursor('lanes', cursor, ['text', 'text'])
-  if (limit === 0) return { lanes: [], nextCursor: null }
-  const rows = await sql.query(listStatement, {
-    namespace: caller.namespace,
-    wanted,
-    after_namespace: afterNamespace as string,
-    after_lane: afterLane as string,
-    limit: limit + 1,
-  })
-  const lanes = rows.slice(0, limit).map((row) => ({
+  refuseUnknownFields('lanes.list', request, ['namespace', ...pageFields])
+  const { namespace, isForeign } = namespaceToRead(caller, request.namespace)
+  const { rows, nextCursor } = await readPage(request, order, (after, limit) =>
+    isForeign ? [] : sql.query(listStatement, { in_namespace: namespace, ...after, limit }),
+  )
+  return { lanes: rows.map(decodeLane), nextCursor }
+}
+
+function decodeLane(row: RowOf<typeof listStatement.row>): Lane {
+  return {
     namespace: row.namespace,
     lane: row.lane_id,
     state: row.lane_state,
     registeredAt: row.registered_at_ms,
     registeredBy: row.registered_by,
-  }))
-  const last = lanes.at(-1)
-  const hasMore = rows.length > limit && last !== undefined
-  return { lanes, nextCursor: hasMore ? encodeCursor('lanes', [last.namespace, last.lane]) : null }
+  }
 }

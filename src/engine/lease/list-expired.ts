@@ -1,17 +1,13 @@
-// Leases that have run out and that no sweep has met yet, the longest first.
-import { decodeCursor, encodeCursor } from '../../model/cursor.ts'
+// Leases that have expired and are not reclaimed yet, the longest expired first.
 import { formatExecutionId, type ExecutionId } from '../../model/id.ts'
-import { checkNamespace } from '../../model/name.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
-import { statement } from '../../sql/statement.ts'
-import type { Caller } from '../kernel/caller.ts'
-import { pageLimit } from '../kernel/page.ts'
+import { statement, type RowOf } from '../../sql/statement.ts'
+import { namespaceToRead, type Caller } from '../kernel/caller.ts'
+import { ascending, orderBy, pageFields, readPage, type PageRequest } from '../kernel/page.ts'
 
-export interface ListExpiredLeasesRequest {
+export interface ListExpiredLeasesRequest extends PageRequest {
   readonly namespace?: string
-  readonly limit?: number
-  readonly cursor?: string
 }
 
 export interface ExpiredLease {
@@ -30,7 +26,7 @@ export interface ExpiredLeasePage {
 
 const listStatement = statement({
   name: 'lease.list-expired',
-  params: { namespace: 'text?', wanted: 'text?', expires_at_ms: 'int8', execution_id: 'uuid', limit: 'int8' },
+  params: { namespace: 'text?', expires_at_ms: 'int8', execution_id: 'uuid', limit: 'int8' },
   row: {
     execution_id: 'uuid',
     partition_key: 'int2',
@@ -45,44 +41,34 @@ select l.execution_id, e.partition_key, l.lease_id, l.lease_epoch, l.attempt_ind
 from flowfabric.ff_lease l
 join flowfabric.ff_exec_core e on e.execution_id = any (array[l.execution_id])
 where l.expires_at_ms > 0 and l.expires_at_ms <= flowfabric.ff_now_ms()
-  and (l.expires_at_ms, l.execution_id) > ($3, $4)
+  and (l.expires_at_ms, l.execution_id) > ($2, $3)
   and ($1::text is null or e.namespace = $1)
-  and ($2::text is null or e.namespace = $2)
 order by l.expires_at_ms, l.execution_id
-limit $5`,
+limit $4`,
 })
 
-const start = [-1, '00000000-0000-0000-0000-000000000000'] as const
+const order = orderBy('expired leases', { expires_at_ms: ascending.int, execution_id: ascending.uuid })
 
 export async function listExpiredLeases(
   sql: Sql,
   caller: Caller,
   request: ListExpiredLeasesRequest,
 ): Promise<ExpiredLeasePage> {
-  refuseUnknownFields('leases.listExpired', request, ['namespace', 'limit', 'cursor'])
-  const { namespace, cursor } = request
-  const limit = pageLimit(request.limit)
-  const [expiresAt, uuid] = cursor === undefined ? start : decodeCursor('expired leases', cursor, ['int', 'uuid'])
-  if (limit === 0) return { leases: [], nextCursor: null }
-  const rows = await sql.query(listStatement, {
-    namespace: caller.namespace,
-    wanted: namespace === undefined ? null : checkNamespace(namespace),
-    expires_at_ms: expiresAt as number,
-    execution_id: uuid as string,
-    limit: limit + 1,
-  })
-  const leases = rows.slice(0, limit).map((row) => ({
+  refuseUnknownFields('leases.listExpired', request, ['namespace', ...pageFields])
+  const { namespace, isForeign } = namespaceToRead(caller, request.namespace)
+  const { rows, nextCursor } = await readPage(request, order, (after, limit) =>
+    isForeign ? [] : sql.query(listStatement, { namespace, ...after, limit }),
+  )
+  return { leases: rows.map(decodeLease), nextCursor }
+}
+
+function decodeLease(row: RowOf<typeof listStatement.row>): ExpiredLease {
+  return {
     executionId: formatExecutionId(row.partition_key, row.execution_id),
     leaseId: row.lease_id,
     leaseEpoch: row.lease_epoch,
     attemptIndex: row.attempt_index,
     workerInstanceId: row.worker_instance_id,
     expiresAt: row.expires_at_ms,
-  }))
-  const last = rows[limit - 1]
-  const hasMore = rows.length > limit && last !== undefined
-  return {
-    leases,
-    nextCursor: hasMore ? encodeCursor('expired leases', [last.expires_at_ms, last.execution_id]) : null,
   }
 }

@@ -1,17 +1,13 @@
 // Schedules in the order of their ids, without their payloads.
-import { decodeCursor, encodeCursor } from '../../model/cursor.ts'
-import { checkNamespace } from '../../model/name.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import type { Caller } from '../kernel/caller.ts'
-import { pageLimit } from '../kernel/page.ts'
+import { namespaceToRead, type Caller } from '../kernel/caller.ts'
+import { ascending, orderBy, pageFields, readPage, type PageRequest } from '../kernel/page.ts'
 import { decodeSchedule, scheduleColumns, scheduleRow, type Schedule } from './schedule.ts'
 
-export interface ListSchedulesRequest {
+export interface ListSchedulesRequest extends PageRequest {
   readonly namespace?: string
-  readonly limit?: number
-  readonly cursor?: string
 }
 
 export interface SchedulePage {
@@ -21,38 +17,28 @@ export interface SchedulePage {
 
 const listStatement = statement({
   name: 'schedule.list',
-  params: { namespace: 'text?', wanted: 'text?', after_namespace: 'text', after_name: 'text', limit: 'int8' },
+  params: { in_namespace: 'text?', namespace: 'text', schedule_name: 'text', limit: 'int8' },
   row: scheduleRow,
   text: `
 select ${scheduleColumns}
 from flowfabric.ff_schedule s
 join flowfabric.ff_queue q on q.queue_id = any (array[s.queue_id])
 where ($1::text is null or s.namespace = $1)
-  and ($2::text is null or s.namespace = $2)
-  and (s.namespace, s.schedule_name) > ($3, $4)
+  and (s.namespace, s.schedule_name) > ($2, $3)
 order by s.namespace, s.schedule_name
-limit $5`,
+limit $4`,
 })
 
+const order = orderBy('schedules', { namespace: ascending.text, schedule_name: ascending.text })
+
 export async function listSchedules(sql: Sql, caller: Caller, request: ListSchedulesRequest): Promise<SchedulePage> {
-  refuseUnknownFields('schedules.list', request, ['namespace', 'limit', 'cursor'])
-  const { namespace, cursor } = request
-  const limit = pageLimit(request.limit)
-  const wanted = namespace === undefined ? null : checkNamespace(namespace)
-  // A page of one namespace begins where that does.
-  const first = caller.namespace ?? wanted ?? ''
-  const [afterNamespace, afterName] =
-    cursor === undefined ? [first, ''] : decodeCursor('schedules', cursor, ['text', 'text'])
-  if (limit === 0) return { schedules: [], nextCursor: null }
-  const rows = await sql.query(listStatement, {
-    namespace: caller.namespace,
-    wanted,
-    after_namespace: afterNamespace as string,
-    after_name: afterName as string,
-    limit: limit + 1,
+  refuseUnknownFields('schedules.list', request, ['namespace', ...pageFields])
+  const { namespace, isForeign } = namespaceToRead(caller, request.namespace)
+  const { rows, nextCursor } = await readPage(request, order, (after, limit) => {
+    if (isForeign) return []
+    // The first page of one namespace begins at its rows.
+    const from = after.namespace === '' ? (namespace ?? '') : after.namespace
+    return sql.query(listStatement, { in_namespace: namespace, ...after, namespace: from, limit })
   })
-  const schedules = rows.slice(0, limit).map(decodeSchedule)
-  const last = schedules.at(-1)
-  const hasMore = rows.length > limit && last !== undefined
-  return { schedules, nextCursor: hasMore ? encodeCursor('schedules', [last.namespace, last.scheduleId]) : null }
+  return { schedules: rows.map(decodeSchedule), nextCursor }
 }

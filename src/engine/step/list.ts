@@ -1,16 +1,15 @@
 // The steps of an execution's current generation, in the order in which they were recorded.
-import { decodeCursor, encodeCursor } from '../../model/cursor.ts'
-import { parseExecutionId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
-import { pageLimit } from '../kernel/page.ts'
+import { from, orderBy, pageFields, pageLimit, readPage } from '../kernel/page.ts'
+import { visibleExecution } from '../kernel/visible.ts'
 import { beforeFirst, decodeStep, stepColumns, stepRow, type Step } from './step.ts'
 
 export interface ListStepsRequest {
-  /** Up to 10,000, which are all that there can be, 64 MiB of them at most. Nought is an empty page; 50 when left out. */
+  /** Up to 10,000, which is the most that an execution can have, with 64 MiB at most. 0 is an empty page; 50 by default. */
   readonly limit?: number
   /** `nextCursor` of the page before. */
   readonly cursor?: string
@@ -41,7 +40,8 @@ order by s.step_no
 limit $5`,
 })
 
-const list = 'steps'
+// The position of a step is counted from the page before, so the cursor has it beside the record.
+const order = orderBy('steps', { recordNumber: from(0), number: from(0) })
 
 /** Empty for an execution that does not exist, or is not the caller's. */
 export async function listSteps(
@@ -50,21 +50,16 @@ export async function listSteps(
   executionId: string,
   request: ListStepsRequest,
 ): Promise<StepPage> {
-  refuseUnknownFields('steps.list', request, ['limit', 'cursor'])
-  const { partition, uuid } = parseExecutionId(executionId)
-  const limit = pageLimit(request.limit, limits.stepCount)
-  // The last step before this page: its record, and its position, from which this page counts.
-  const [after, last] = request.cursor === undefined ? [0, 0] : decodeCursor(list, request.cursor, ['int', 'int'])
-  if (limit === 0) return { steps: [], nextCursor: null }
-  const rows = await sql.query(listStatement, {
-    execution_id: uuid,
-    partition_key: partition,
-    namespace: caller.namespace,
-    after: after as number,
-    limit: limit + 1,
-  })
-  const steps = rows.slice(0, limit).map((row, index) => decodeStep(row, (last as number) + index + 1))
-  if (rows.length <= limit) return { steps, nextCursor: null }
-  const { recordNumber, number } = steps.at(-1)!
-  return { steps, nextCursor: encodeCursor(list, [recordNumber, number]) }
+  refuseUnknownFields('steps.list', request, pageFields)
+  const execution = visibleExecution(caller, executionId)
+  const { rows: steps, nextCursor } = await readPage(
+    request,
+    order,
+    async ({ recordNumber, number }, limit) => {
+      const rows = await sql.query(listStatement, { ...execution, after: recordNumber, limit })
+      return rows.map((row, index) => decodeStep(row, number + index + 1))
+    },
+    (limit) => pageLimit(limit, limits.stepCount),
+  )
+  return { steps, nextCursor }
 }

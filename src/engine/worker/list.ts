@@ -1,19 +1,15 @@
-// Worker instances that are alive, in the order of their ids. A caller of one namespace sees those that serve it: its own,
-// and those of all.
-import { decodeCursor, encodeCursor } from '../../model/cursor.ts'
-import { checkNamespace } from '../../model/name.ts'
+// Live worker instances, in the order of their ids. A caller of one namespace sees the workers that serve it: those of the
+// namespace, and those of all namespaces.
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
-import { statement } from '../../sql/statement.ts'
-import type { Caller } from '../kernel/caller.ts'
-import { pageLimit } from '../kernel/page.ts'
+import { statement, type RowOf } from '../../sql/statement.ts'
+import { namespaceToRead, type Caller } from '../kernel/caller.ts'
+import { ascending, orderBy, pageFields, readPage, type PageRequest } from '../kernel/page.ts'
 import { namespaceOf, sharedScope } from '../signing-key/scope.ts'
 
-export interface ListWorkersRequest {
-  /** Only those that serve it. */
+export interface ListWorkersRequest extends PageRequest {
+  /** Only workers that serve it. */
   readonly namespace?: string
-  readonly limit?: number
-  readonly cursor?: string
 }
 
 export interface WorkerInstance {
@@ -41,7 +37,7 @@ export interface WorkerPage {
 
 const listStatement = statement({
   name: 'worker.list',
-  params: { namespace: 'text?', wanted: 'text?', after_namespace: 'text', after_instance: 'text', limit: 'int8' },
+  params: { in_namespace: 'text?', namespace: 'text', worker_instance_id: 'text', limit: 'int8' },
   row: {
     namespace: 'text',
     worker_instance_id: 'text',
@@ -63,31 +59,25 @@ select namespace, worker_instance_id, worker_id, lanes, coalesce(kinds, '{}') as
   versions, capabilities, host, pid, registered_at_ms, heartbeat_at_ms, expires_at_ms, ttl_ms
 from flowfabric.ff_worker
 where ($1::text is null or namespace = any (array[$1, '${sharedScope}']))
-  and ($2::text is null or namespace = any (array[$2, '${sharedScope}']))
-  and (namespace, worker_instance_id) > ($3, $4)
+  and (namespace, worker_instance_id) > ($2, $3)
   and expires_at_ms > flowfabric.ff_now_ms()
 order by namespace, worker_instance_id
-limit $5`,
+limit $4`,
 })
 
+const order = orderBy('workers', { namespace: ascending.text, worker_instance_id: ascending.text })
+
 export async function listWorkers(sql: Sql, caller: Caller, request: ListWorkersRequest): Promise<WorkerPage> {
-  refuseUnknownFields('workers.list', request, ['namespace', 'limit', 'cursor'])
-  const { namespace, cursor } = request
-  const limit = pageLimit(request.limit)
-  const wanted = namespace === undefined ? null : checkNamespace(namespace)
-  const [afterNamespace, afterInstance] =
-    cursor === undefined ? ['', ''] : decodeCursor('workers', cursor, ['text', 'text'])
-  // What is asked for and what is seen have only the shared ones in common, which are nobody's answer.
-  const isForeign = wanted !== null && caller.namespace !== null && wanted !== caller.namespace
-  if (limit === 0 || isForeign) return { workers: [], nextCursor: null }
-  const rows = await sql.query(listStatement, {
-    namespace: caller.namespace,
-    wanted,
-    after_namespace: afterNamespace as string,
-    after_instance: afterInstance as string,
-    limit: limit + 1,
-  })
-  const workers = rows.slice(0, limit).map((row) => ({
+  refuseUnknownFields('workers.list', request, ['namespace', ...pageFields])
+  const { namespace, isForeign } = namespaceToRead(caller, request.namespace)
+  const { rows, nextCursor } = await readPage(request, order, (after, limit) =>
+    isForeign ? [] : sql.query(listStatement, { in_namespace: namespace, ...after, limit }),
+  )
+  return { workers: rows.map(decodeWorker), nextCursor }
+}
+
+function decodeWorker(row: RowOf<typeof listStatement.row>): WorkerInstance {
+  return {
     workerId: row.worker_id,
     workerInstanceId: row.worker_instance_id,
     namespace: namespaceOf(row.namespace),
@@ -101,8 +91,5 @@ export async function listWorkers(sql: Sql, caller: Caller, request: ListWorkers
     heartbeatAt: row.heartbeat_at_ms,
     expiresAt: row.expires_at_ms,
     ttlMs: row.ttl_ms,
-  }))
-  const last = rows[limit - 1]
-  const hasMore = rows.length > limit && last !== undefined
-  return { workers, nextCursor: hasMore ? encodeCursor('workers', [last.namespace, last.worker_instance_id]) : null }
+  }
 }

@@ -1,9 +1,11 @@
-// Active, by descending id. Leases are as many as the workers' slots, so what the filter leaves out is read over.
+// Active executions, by descending id. There are as many leases as the workers have slots, so the rows that the filter excludes are few.
 import { statement } from '../../../sql/statement.ts'
 import { executionColumns, executionJoins, executionRow } from '../snapshot.ts'
-import { filterCondition, filterParams, filterValues, lastUuid, type ListSource } from './source.ts'
+import { filteredOrder } from '../../kernel/list-source.ts'
+import { descending } from '../../kernel/page.ts'
+import { filterCondition, filterParams, filterValues, source } from './source.ts'
 
-// `offset 0` keeps the planner from turning the order round: one lease after the other, until the page is full.
+// `offset 0` keeps the planner from changing the order: it reads one lease after the other until the page is full.
 const listStatement = statement({
   name: 'execution.list.active',
   params: { ...filterParams, execution_id: 'uuid', limit: 'int8' },
@@ -33,11 +35,9 @@ ${executionJoins}
 order by page.execution_id desc`,
 })
 
-export const active: ListSource = {
-  name: 'executions active',
-  shape: ['uuid'],
-  start: [lastUuid],
-  keyOf: (row) => [row.execution_id],
-  read: (sql, filter, [id], limit) =>
-    sql.query(listStatement, { ...filterValues(filter), execution_id: id as string, limit }),
-}
+const order = filteredOrder('executions active', { execution_id: descending.uuid })
+
+export const active = source({
+  order,
+  read: (sql, filter, after, limit) => sql.query(listStatement, { ...filterValues(filter), ...after, limit }),
+})

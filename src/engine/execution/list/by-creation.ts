@@ -1,7 +1,7 @@
-// Newest first, over everything.
+// All executions, newest first.
 import { statement } from '../../../sql/statement.ts'
 import { executionColumns, executionJoins, executionRow } from '../snapshot.ts'
-import { lastTime, lastUuid, type ListSource } from './source.ts'
+import { newestFirst, source } from './source.ts'
 
 const listStatement = statement({
   name: 'execution.list.by-creation',
@@ -22,11 +22,7 @@ ${executionJoins}
 order by e.created_at_ms desc, e.execution_id desc`,
 })
 
-export const byCreation: ListSource = {
-  name: 'executions by creation',
-  shape: ['int', 'uuid'],
-  start: [lastTime, lastUuid],
-  keyOf: (row) => [row.created_at_ms, row.execution_id],
-  read: (sql, _filter, [created, id], limit) =>
-    sql.query(listStatement, { created_at_ms: created as number, execution_id: id as string, limit }),
-}
+export const byCreation = source({
+  order: newestFirst('executions by creation'),
+  read: (sql, _filter, after, limit) => sql.query(listStatement, { ...after, limit }),
+})

@@ -1,7 +1,9 @@
-// In the order of ids, those whose uuid begins with the given characters.
+// Executions with a uuid that begins with the given characters, in the order of ids.
 import { statement } from '../../../sql/statement.ts'
 import { executionColumns, executionJoins, executionRow } from '../snapshot.ts'
-import { filterCondition, filterParams, filterValues, firstUuid, type ListSource } from './source.ts'
+import { filteredOrder } from '../../kernel/list-source.ts'
+import { ascending } from '../../kernel/page.ts'
+import { filterCondition, filterParams, filterValues, source } from './source.ts'
 
 const listStatement = statement({
   name: 'execution.list.by-id-prefix',
@@ -23,17 +25,12 @@ ${executionJoins}
 order by page.execution_id`,
 })
 
-export const byIdPrefix: ListSource = {
-  name: 'executions by id prefix',
-  shape: ['uuid'],
-  start: [firstUuid],
-  keyOf: (row) => [row.execution_id],
-  read: (sql, filter, [id], limit) =>
-    sql.query(listStatement, {
-      ...filterValues(filter),
-      first_id: filter.idPrefix!.first,
-      last_id: filter.idPrefix!.last,
-      execution_id: id as string,
-      limit,
-    }),
-}
+const order = filteredOrder('executions by id prefix', { execution_id: ascending.uuid })
+
+export const byIdPrefix = source({
+  order,
+  read(sql, filter, after, limit) {
+    const { first, last } = filter.idPrefix!
+    return sql.query(listStatement, { ...filterValues(filter), first_id: first, last_id: last, ...after, limit })
+  },
+})

@@ -1,7 +1,7 @@
 // The children of one execution, newest first.
 import { statement } from '../../../sql/statement.ts'
 import { executionColumns, executionJoins, executionRow } from '../snapshot.ts'
-import { filterCondition, filterParams, filterValues, lastTime, lastUuid, type ListSource } from './source.ts'
+import { filterCondition, filterParams, filterValues, newestFirst, source } from './source.ts'
 
 const listStatement = statement({
   name: 'execution.list.by-parent',
@@ -31,18 +31,14 @@ ${executionJoins}
 order by e.created_at_ms desc, e.execution_id desc`,
 })
 
-export const byParent: ListSource = {
-  name: 'executions by parent',
-  shape: ['int', 'uuid'],
-  start: [lastTime, lastUuid],
-  keyOf: (row) => [row.created_at_ms, row.execution_id],
-  read: (sql, filter, [created, id], limit) =>
+export const byParent = source({
+  order: newestFirst('executions by parent'),
+  read: (sql, filter, after, limit) =>
     sql.query(listStatement, {
       ...filterValues(filter),
       parent_id: filter.parentId!,
-      created_at_ms: created as number,
-      execution_id: id as string,
-      limit,
       partition_key: filter.partition!,
+      ...after,
+      limit,
     }),
-}
+})

@@ -1,7 +1,8 @@
-// In the order of ids within one partition.
+// The executions of one partition, in the order of ids.
 import { statement } from '../../../sql/statement.ts'
 import { executionColumns, executionJoins, executionRow } from '../snapshot.ts'
-import { filterCondition, filterParams, filterValues, firstUuid, type ListSource } from './source.ts'
+import { partitionOrder } from '../../kernel/list-source.ts'
+import { filterCondition, filterParams, filterValues, source } from './source.ts'
 
 const listStatement = statement({
   name: 'execution.list.by-partition',
@@ -24,16 +25,8 @@ ${executionJoins}
 order by page.execution_id`,
 })
 
-export const byPartition: ListSource = {
-  name: 'executions by partition',
-  shape: ['uuid'],
-  start: [firstUuid],
-  keyOf: (row) => [row.execution_id],
-  read: (sql, filter, [id], limit) =>
-    sql.query(listStatement, {
-      ...filterValues(filter),
-      partition_key: filter.partition!,
-      execution_id: id as string,
-      limit,
-    }),
-}
+export const byPartition = source({
+  order: ({ partition }) => partitionOrder('execution', partition!),
+  read: (sql, filter, after, limit) =>
+    sql.query(listStatement, { ...filterValues(filter), partition_key: filter.partition!, ...after, limit }),
+})

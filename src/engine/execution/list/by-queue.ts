@@ -1,8 +1,8 @@
-// Newest first within a namespace, lane or kind.
+// The executions of a namespace, lane or kind, newest first.
 import { statement } from '../../../sql/statement.ts'
 import { executionColumns, executionJoins, executionRow } from '../snapshot.ts'
 import { pageOverQueues } from './over-queues.ts'
-import { lastTime, lastUuid, queueParams, queueValues, type ListSource } from './source.ts'
+import { newestFirst, queueParams, queueValues, source } from './source.ts'
 
 const page = pageOverQueues({
   from: 'flowfabric.ff_exec_input i',
@@ -26,16 +26,7 @@ ${executionJoins}
 order by e.created_at_ms desc, e.execution_id desc`,
 })
 
-export const byQueue: ListSource = {
-  name: 'executions by queue',
-  shape: ['int', 'uuid'],
-  start: [lastTime, lastUuid],
-  keyOf: (row) => [row.created_at_ms, row.execution_id],
-  read: (sql, filter, [created, id], limit) =>
-    sql.query(listStatement, {
-      ...queueValues(filter),
-      limit,
-      created_at_ms: created as number,
-      execution_id: id as string,
-    }),
-}
+export const byQueue = source({
+  order: newestFirst('executions by queue'),
+  read: (sql, filter, after, limit) => sql.query(listStatement, { ...queueValues(filter), ...after, limit }),
+})

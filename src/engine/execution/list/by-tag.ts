@@ -1,7 +1,7 @@
-// Newest first among those with one tag: the newest of each namespace that the caller sees, merged.
+// Executions with one tag, newest first: the newest of each namespace that the caller sees, merged.
 import { statement } from '../../../sql/statement.ts'
 import { executionColumns, executionJoins, executionRow } from '../snapshot.ts'
-import { filterCondition, filterParams, filterValues, lastTime, lastUuid, type ListSource } from './source.ts'
+import { filterCondition, filterParams, filterValues, newestFirst, source } from './source.ts'
 
 const listStatement = statement({
   name: 'execution.list.by-tag',
@@ -43,18 +43,14 @@ ${executionJoins}
 order by e.created_at_ms desc, e.execution_id desc`,
 })
 
-export const byTag: ListSource = {
-  name: 'executions by tag',
-  shape: ['int', 'uuid'],
-  start: [lastTime, lastUuid],
-  keyOf: (row) => [row.created_at_ms, row.execution_id],
-  read: (sql, filter, [created, id], limit) =>
+export const byTag = source({
+  order: newestFirst('executions by tag'),
+  read: (sql, filter, after, limit) =>
     sql.query(listStatement, {
       ...filterValues(filter),
       tag_key: filter.tagKey!,
       tag_value: filter.tagValue!,
-      created_at_ms: created as number,
-      execution_id: id as string,
+      ...after,
       limit,
     }),
-}
+})

@@ -1,8 +1,10 @@
-// Delayed: those that are due first come first.
+// Delayed executions, the first that is due first.
 import { statement } from '../../../sql/statement.ts'
+import { filteredOrder } from '../../kernel/list-source.ts'
+import { ascending } from '../../kernel/page.ts'
 import { executionColumns, executionJoins, executionRow } from '../snapshot.ts'
 import { pageOverQueues } from './over-queues.ts'
-import { firstTime, firstUuid, queueParams, queueValues, type ListSource } from './source.ts'
+import { queueParams, queueValues, source } from './source.ts'
 
 const page = pageOverQueues({
   from: 'flowfabric.ff_exec_core d',
@@ -26,16 +28,9 @@ ${executionJoins}
 order by e.delay_until_ms, e.execution_id`,
 })
 
-export const delayed: ListSource = {
-  name: 'executions delayed',
-  shape: ['int', 'uuid'],
-  start: [firstTime, firstUuid],
-  keyOf: (row) => [row.delay_until_ms!, row.execution_id],
-  read: (sql, filter, [until, id], limit) =>
-    sql.query(listStatement, {
-      ...queueValues(filter),
-      limit,
-      delay_until_ms: until as number,
-      execution_id: id as string,
-    }),
-}
+const order = filteredOrder('executions delayed', { delay_until_ms: ascending.int, execution_id: ascending.uuid })
+
+export const delayed = source({
+  order,
+  read: (sql, filter, after, limit) => sql.query(listStatement, { ...queueValues(filter), ...after, limit }),
+})

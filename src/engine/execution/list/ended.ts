@@ -1,9 +1,11 @@
-// One kind of ending: the latest first.
+// Executions with one ending, the latest first.
 import type { PublicState, TerminalOutcome } from '../../../model/state.ts'
 import { statement } from '../../../sql/statement.ts'
+import { filteredOrder } from '../../kernel/list-source.ts'
+import { descending } from '../../kernel/page.ts'
 import { executionColumns, executionJoins, executionRow } from '../snapshot.ts'
 import { pageOverQueues } from './over-queues.ts'
-import { lastTime, lastUuid, queueParams, queueValues, type ListSource } from './source.ts'
+import { queueParams, queueValues, source } from './source.ts'
 
 const page = pageOverQueues({
   from: 'flowfabric.ff_exec_core d',
@@ -35,17 +37,10 @@ const outcomeOfState: Partial<Record<PublicState, TerminalOutcome>> = {
   skipped: 'skipped',
 }
 
-export const ended: ListSource = {
-  name: 'executions ended',
-  shape: ['int', 'uuid'],
-  start: [lastTime, lastUuid],
-  keyOf: (row) => [row.terminal_at_ms!, row.execution_id],
-  read: (sql, filter, [endedAt, id], limit) =>
-    sql.query(listStatement, {
-      ...queueValues(filter),
-      limit,
-      terminal_at_ms: endedAt as number,
-      execution_id: id as string,
-      outcome: outcomeOfState[filter.state!]!,
-    }),
-}
+const order = filteredOrder('executions ended', { terminal_at_ms: descending.int, execution_id: descending.uuid })
+
+export const ended = source({
+  order,
+  read: (sql, filter, after, limit) =>
+    sql.query(listStatement, { ...queueValues(filter), outcome: outcomeOfState[filter.state!]!, ...after, limit }),
+})

@@ -1,8 +1,10 @@
-// Suspended, blocked by dependencies or rate-limited: those that were parked first come first.
+// Suspended, blocked or rate-limited executions, the longest parked first.
 import { statement } from '../../../sql/statement.ts'
+import { filteredOrder } from '../../kernel/list-source.ts'
+import { ascending } from '../../kernel/page.ts'
 import { executionColumns, executionJoins, executionRow } from '../snapshot.ts'
 import { pageOverQueues } from './over-queues.ts'
-import { firstTime, firstUuid, queueParams, queueValues, type ListSource } from './source.ts'
+import { queueParams, queueValues, source } from './source.ts'
 
 const page = pageOverQueues({
   from: 'flowfabric.ff_exec_core d',
@@ -26,17 +28,10 @@ ${executionJoins}
 order by e.parked_at_ms, e.execution_id`,
 })
 
-export const parked: ListSource = {
-  name: 'executions parked',
-  shape: ['int', 'uuid'],
-  start: [firstTime, firstUuid],
-  keyOf: (row) => [row.parked_at_ms!, row.execution_id],
-  read: (sql, filter, [since, id], limit) =>
-    sql.query(listStatement, {
-      ...queueValues(filter),
-      limit,
-      parked_at_ms: since as number,
-      execution_id: id as string,
-      state: filter.state!,
-    }),
-}
+const order = filteredOrder('executions parked', { parked_at_ms: ascending.int, execution_id: ascending.uuid })
+
+export const parked = source({
+  order,
+  read: (sql, filter, after, limit) =>
+    sql.query(listStatement, { ...queueValues(filter), state: filter.state!, ...after, limit }),
+})

@@ -1,9 +1,11 @@
-// Waiting or resumable, in claim order. What an operator, a paused lane or a missing capability holds back waits too, but
-// is not ready: it comes from where it is parked, in its place.
+// Waiting or resumable executions, in claim order. An execution that an operator, a paused lane or a missing capability holds back
+// is waiting too, but has no ready row. It is read from the parked rows, and comes at its place in the order.
 import { statement } from '../../../sql/statement.ts'
+import { filteredOrder } from '../../kernel/list-source.ts'
+import { ascending, from } from '../../kernel/page.ts'
 import { executionColumns, executionJoins, executionRow } from '../snapshot.ts'
 import { pageOverQueues, type QueueOrder } from './over-queues.ts'
-import { firstTime, firstUuid, queueParams, queueValues, type ListSource } from './source.ts'
+import { queueParams, queueValues, source } from './source.ts'
 
 const order: Omit<QueueOrder, 'condition'> = {
   from: 'flowfabric.ff_ready r',
@@ -57,22 +59,20 @@ order by -e.priority, e.rank, e.execution_id`,
 
 const beforeAllPriorities = -32_768
 
-function readyList(name: string, listStatement: typeof listWaiting): ListSource {
-  return {
-    name,
-    shape: ['int', 'int', 'uuid'],
-    start: [beforeAllPriorities, firstTime, firstUuid],
-    keyOf: (row) => [-row.priority, row.rank, row.execution_id],
-    read: (sql, filter, [priority, rank, id], limit) =>
-      sql.query(listStatement, {
-        ...queueValues(filter),
-        limit,
-        // A cursor is no proof: one that names an impossible priority begins where its range does.
-        neg_priority: Math.max(beforeAllPriorities, Math.min(0, priority as number)),
-        rank: rank as number,
-        execution_id: id as string,
-      }),
-  }
+function readyList(name: string, listStatement: typeof listWaiting) {
+  const key = { neg_priority: from(beforeAllPriorities), rank: ascending.int, execution_id: ascending.uuid }
+  const byKey = filteredOrder(name, key)
+  return source({
+    order(filter) {
+      const order = byKey(filter)
+      return { ...order, encode: (last) => order.encode({ ...last, neg_priority: -last.priority }) }
+    },
+    read(sql, filter, after, limit) {
+      // The engine does not trust a cursor: an impossible priority counts as the nearest possible one.
+      const neg_priority = Math.max(beforeAllPriorities, Math.min(0, after.neg_priority))
+      return sql.query(listStatement, { ...queueValues(filter), ...after, neg_priority, limit })
+    },
+  })
 }
 
 export const waiting = readyList('executions waiting', listWaiting)

@@ -1,15 +1,14 @@
 // The signals of an execution, in the order in which they were accepted.
-import { decodeCursor, encodeCursor } from '../../../model/cursor.ts'
-import { parseExecutionId } from '../../../model/id.ts'
 import { refuseUnknownFields } from '../../../model/shape.ts'
 import type { Sql } from '../../../sql/sql.ts'
 import { statement } from '../../../sql/statement.ts'
 import type { Caller } from '../../kernel/caller.ts'
-import { pageLimit } from '../../kernel/page.ts'
+import { from, orderBy, pageFields, pageLimit, readPage } from '../../kernel/page.ts'
+import { visibleExecution } from '../../kernel/visible.ts'
 import { decodeSignal, signalColumns, signalRow, type Signal } from '../signal-row.ts'
 
 export interface ListSignalsRequest {
-  /** Nought is an empty page, more than 100 is 100, because payloads come with them; 50 when left out. */
+  /** 0 is an empty page, and more than 100 counts as 100, because signals have payloads; 50 by default. */
   readonly limit?: number
   readonly cursor?: string
 }
@@ -19,11 +18,9 @@ export interface SignalPage {
   readonly nextCursor: string | null
 }
 
-const mostListed = 100
-
 const listStatement = statement({
   name: 'signal.list',
-  params: { execution_id: 'uuid', partition_key: 'int2', namespace: 'text?', after_no: 'int8', limit: 'int8' },
+  params: { execution_id: 'uuid', partition_key: 'int2', namespace: 'text?', signal_no: 'int8', limit: 'int8' },
   row: { signal_no: 'int8', ...signalRow },
   text: `
 select g.signal_no, ${signalColumns('e.partition_key')}
@@ -39,6 +36,9 @@ where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.na
 order by g.signal_no`,
 })
 
+const order = orderBy('signals', { signal_no: from(0) })
+const mostListed = 100
+
 /** Empty for an execution that does not exist, or is not the caller's. */
 export async function listSignals(
   sql: Sql,
@@ -46,22 +46,13 @@ export async function listSignals(
   executionId: string,
   request: ListSignalsRequest,
 ): Promise<SignalPage> {
-  refuseUnknownFields('signals.list', request, ['limit', 'cursor'])
-  const { partition, uuid } = parseExecutionId(executionId)
-  const limit = Math.min(pageLimit(request.limit), mostListed)
-  const [after] = request.cursor === undefined ? [0] : decodeCursor('signals', request.cursor, ['int'])
-  if (limit === 0) return { signals: [], nextCursor: null }
-  const rows = await sql.query(listStatement, {
-    execution_id: uuid,
-    partition_key: partition,
-    namespace: caller.namespace,
-    after_no: after as number,
-    limit: limit + 1,
-  })
-  const page = rows.slice(0, limit)
-  const last = page.at(-1)
-  return {
-    signals: page.map((row) => decodeSignal(row, row.payload)),
-    nextCursor: rows.length > limit && last !== undefined ? encodeCursor('signals', [last.signal_no]) : null,
-  }
+  refuseUnknownFields('signals.list', request, pageFields)
+  const execution = visibleExecution(caller, executionId)
+  const { rows, nextCursor } = await readPage(
+    request,
+    order,
+    (after, limit) => sql.query(listStatement, { ...execution, ...after, limit }),
+    (limit) => Math.min(pageLimit(limit), mostListed),
+  )
+  return { signals: rows.map((row) => decodeSignal(row, row.payload)), nextCursor }
 }

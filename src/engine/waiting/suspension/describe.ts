@@ -2,11 +2,12 @@
 import { describeActor } from '../../../model/actor.ts'
 import type { Verdict } from '../../../model/condition-evaluate.ts'
 import type { Condition } from '../../../model/condition.ts'
-import { formatExecutionId, parseExecutionId, type ExecutionId } from '../../../model/id.ts'
+import { formatExecutionId, type ExecutionId } from '../../../model/id.ts'
 import type { CloseReason } from '../../../model/suspension.ts'
 import type { Sql } from '../../../sql/sql.ts'
 import { statement } from '../../../sql/statement.ts'
 import type { Caller } from '../../kernel/caller.ts'
+import { visibleExecution } from '../../kernel/visible.ts'
 import { decodeSuspension, suspensionColumns, suspensionRow, type Suspension } from './suspension.ts'
 
 export interface SuspensionDetail extends Suspension {
@@ -56,12 +57,7 @@ export async function describeSuspension(
   caller: Caller,
   executionId: string,
 ): Promise<SuspensionDetail | null> {
-  const { partition, uuid } = parseExecutionId(executionId)
-  const [row] = await sql.query(describeStatement, {
-    execution_id: uuid,
-    partition_key: partition,
-    namespace: caller.namespace,
-  })
+  const [row] = await sql.query(describeStatement, visibleExecution(caller, executionId))
   if (row === undefined) return null
   return {
     ...decodeSuspension(row)!,

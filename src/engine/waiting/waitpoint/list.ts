@@ -1,7 +1,6 @@
-// The waitpoints of an execution that are not closed, in the order of their ids. A token is told by its fingerprint only.
-import { decodeCursor, encodeCursor } from '../../../model/cursor.ts'
+// The open waitpoints of an execution, in the order of their ids. A token is shown by its fingerprint only.
 import { EngineError } from '../../../model/errors.ts'
-import { formatExecutionId, parseExecutionId, type ExecutionId, type WaitpointId } from '../../../model/id.ts'
+import { formatExecutionId, type ExecutionId, type WaitpointId } from '../../../model/id.ts'
 import { refuseUnknownFields } from '../../../model/shape.ts'
 import type { WaitpointState } from '../../../model/suspension.ts'
 import { tokenFingerprint } from '../../../model/token.ts'
@@ -9,13 +8,14 @@ import { call, type Sql } from '../../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../../sql/statement.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { readNamespace } from '../../kernel/read-namespace.ts'
-import { pageLimit } from '../../kernel/page.ts'
+import { ascending, checkPage, cutPage, orderBy, pageFields, pageLimit } from '../../kernel/page.ts'
+import { visibleExecution } from '../../kernel/visible.ts'
 import { countAtWaitpoint } from '../earlier-signals.ts'
 import type { SigningKeys } from '../../signing-key/keys.ts'
 import { withToken } from './tokens.ts'
 
 export interface ListWaitpointsRequest {
-  /** 1 to 1,000; 100 when left out. */
+  /** 1 to 1,000; 100 by default. */
   readonly limit?: number
   readonly cursor?: string
 }
@@ -43,7 +43,7 @@ export interface WaitpointPage {
 
 const listStatement = statement({
   name: 'waitpoint.list',
-  params: { execution_id: 'uuid', after: 'uuid', limit: 'int8' },
+  params: { execution_id: 'uuid', waitpoint_id: 'uuid', limit: 'int8' },
   row: {
     waitpoint_id: 'uuid',
     waitpoint_key: 'text',
@@ -84,8 +84,8 @@ from listed p
 order by p.waitpoint_id`,
 })
 
+const order = orderBy('waitpoints', { waitpoint_id: ascending.uuid })
 const defaultLimit = 100
-const firstUuid = '00000000-0000-0000-0000-000000000000'
 
 export async function listWaitpoints(
   sql: Sql,
@@ -94,26 +94,24 @@ export async function listWaitpoints(
   executionId: string,
   request: ListWaitpointsRequest,
 ): Promise<WaitpointPage> {
-  refuseUnknownFields('waitpoints.list', request, ['limit', 'cursor'])
-  const { partition, uuid } = parseExecutionId(executionId)
-  const target = { executionId: formatExecutionId(partition, uuid), partition }
-  const limit = Math.max(1, pageLimit(request.limit ?? defaultLimit))
-  const [after] = request.cursor === undefined ? [firstUuid] : decodeCursor('waitpoints', request.cursor, ['uuid'])
-  const [[owner], rows] = await sql.pipeline([
-    call(readNamespace, { execution_id: uuid, partition_key: partition, namespace: caller.namespace }),
-    call(listStatement, { execution_id: uuid, after: after as string, limit: limit + 1 }),
+  refuseUnknownFields('waitpoints.list', request, pageFields)
+  const execution = visibleExecution(caller, executionId)
+  const { execution_id, partition_key: partition } = execution
+  const { limit, after } = checkPage(request, order, (given = defaultLimit) => Math.max(1, pageLimit(given)))
+  const [[owner], read] = await sql.pipeline([
+    call(readNamespace, execution),
+    call(listStatement, { execution_id, ...after, limit: limit + 1 }),
   ])
   if (owner === undefined) {
     throw new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
   }
-  const listed = rows.slice(0, limit)
+  const { rows, nextCursor } = cutPage(order, limit, read)
   await keys.openAll(
     owner.namespace,
-    listed.map((row) => row.token_kid),
+    rows.map((row) => row.token_kid),
   )
-  const waitpoints = listed.map((row) => decodeWaitpoint(keys, owner.namespace, target, row))
-  const hasMore = rows.length > limit
-  return { waitpoints, nextCursor: hasMore ? encodeCursor('waitpoints', [rows[limit - 1]!.waitpoint_id]) : null }
+  const target = { executionId: formatExecutionId(partition, execution_id), partition }
+  return { waitpoints: rows.map((row) => decodeWaitpoint(keys, owner.namespace, target, row)), nextCursor }
 }
 
 function decodeWaitpoint(
