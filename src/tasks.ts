@@ -69,4 +69,4 @@ export {
 } from './worker/task.ts'
 export type { Telemetry } from './worker/telemetry.ts'
 export { verify, type VerifiedRun, type VerifyOptions, type VerifyReport } from './worker/verify.ts'
-export { Worker, type WorkerSurroundings } from './worker/worker.ts'
+export { Worker, type WorkerDeps } from './worker/worker.ts'

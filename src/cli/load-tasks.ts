@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { MessageChannel } from 'node:worker_threads'
 import { EngineError } from '../model/errors.ts'
 import { isTask, type Task } from '../worker/task.ts'
-import { learnTypeScript } from '../worker/typescript.ts'
+import { enableTypeScript } from '../worker/typescript.ts'
 
 export interface TaskLoader {
   /** The tasks as the file has them now. */
@@ -26,7 +26,7 @@ export async function taskLoader(path: string): Promise<TaskLoader> {
     throw new EngineError('invalid_input', sentence, { path }, { cause })
   })
   await refuseCommonJs(path, file)
-  await learnTypeScript(file, path)
+  await enableTypeScript(file, path)
   const imports = listenToImports()
   let files: ReadonlySet<string> = new Set([file])
   let loads = 0

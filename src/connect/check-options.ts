@@ -7,10 +7,10 @@ import { show } from '../model/text.ts'
 import { checkSchema } from '../sql/qualify.ts'
 import { withoutPassword } from '../sql/without-password.ts'
 import type { ConnectOptions } from './connect.ts'
-import type { Target } from './url.ts'
+import type { ConnectTarget } from './url.ts'
 
-/** Refuses what does not fit, before anything is opened; an option that is undefined counts as not given. */
-export function checkOptions(options: ConnectOptions, target: Exclude<Target, { kind: 'server' }>): void {
+/** Refuses invalid options before anything is opened. An option that is undefined counts as left out. */
+export function checkOptions(options: ConnectOptions, target: Exclude<ConnectTarget, { kind: 'server' }>): void {
   const {
     migrate = true,
     grantTo,
@@ -65,7 +65,7 @@ function refuseServerOptions(options: ConnectOptions): void {
   }
 }
 
-/** What a server has decided already. */
+/** Refuses the options that only the server can set. */
 export function refuseDatabaseOptions(options: ConnectOptions): void {
   for (const field of [
     'migrate',

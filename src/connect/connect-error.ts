@@ -2,7 +2,7 @@ import { asEngineError } from '../engine/kernel/failure.ts'
 import { EngineError } from '../model/errors.ts'
 import { DatabaseError } from '../sql/errors.ts'
 
-/** What the database seam says of a failed connect, in the words of the one error table. */
+/** Converts the error of a failed connect to an `EngineError`. */
 export function asConnectError(error: unknown): EngineError {
   if (EngineError.is(error) || error instanceof DatabaseError) return asEngineError(error)
   const failure = asEngineError(error)

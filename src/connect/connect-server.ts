@@ -1,4 +1,4 @@
-// FlowFabric on a server, over HTTP: the same in every respect but what needs the database itself.
+// FlowFabric on a server, over HTTP. It can do everything except what needs the database itself.
 import { openClient } from '../client/open.ts'
 import { checkCodec, type Codec } from '../model/codec.ts'
 import { parseDuration, type Duration } from '../model/duration.ts'
@@ -15,20 +15,21 @@ export interface ServerOptions {
   /** An API key of the server. */
   readonly token?: string
   /**
-   * How long an answer may take, besides what it is asked to wait. Defaults to 30 s over HTTP, and to 8 s on postgres://, where a
-   * connection that is silent for so long is closed and its calls are sent again or fail as `database_unreachable`.
+   * How long a reply may take, besides the time that the request itself waits. Defaults to 30 s over HTTP and to 8 s on
+   * postgres://. There, a connection that is silent for that long is closed, and its calls are sent again or fail with
+   * `database_unreachable`.
    */
   readonly timeout?: Duration
-  /** For how long what is safe to repeat is sent again after a lost connection; defaults to 10 s. */
+  /** How long calls that are safe to repeat are sent again after a lost connection; defaults to 10 s. */
   readonly retryFor?: Duration
   /**
    * Receives a sentence and its facts as fields; `console`, pino and winston fit as they are. Left out: warnings and errors go to
    * the console, one line each. `false`: nothing is logged.
    */
   readonly logger?: LoggerOption
-  /** How values become bytes: inputs, results, steps, signals, errors. Left out: JSON. */
+  /** Converts values to bytes: inputs, results, steps, signals, errors. Defaults to JSON. */
   readonly codec?: Codec
-  /** Is told of submits, runs and steps; `openTelemetry()` of `flowfabric/opentelemetry` makes spans of them. */
+  /** Called around submits, runs and steps; `openTelemetry()` of `flowfabric/opentelemetry` makes spans of them. */
   readonly telemetry?: Telemetry
 }
 
@@ -42,7 +43,7 @@ export const serverOptionNames = [
 ] as const satisfies readonly (keyof ServerOptions)[]
 
 /**
- * Opens FlowFabric on a server; it is asked once whether it is there and takes the key.
+ * Opens FlowFabric on a server. One request checks that the server is reachable and accepts the key.
  *
  * @example
  * const ff = await connect('https://flowfabric.example.com', { token: process.env.FLOWFABRIC_TOKEN })
@@ -67,7 +68,7 @@ export async function connectServer(url: string, options: ServerOptions = {}): P
 
 let warned = false
 
-/** Before the key is sent. */
+/** Called before the key is sent. */
 function warnOfClearText(url: string): void {
   const server = URL.canParse(url) ? new URL(url) : null
   if (warned || server?.protocol !== 'http:' || isLoopback(server.hostname)) return

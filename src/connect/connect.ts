@@ -1,4 +1,4 @@
-// Picks the database, or the server before it, by the URL, brings its schema up to date and gives what a user holds.
+// Opens the database or the server that the URL names, migrates the schema, and returns the `FlowFabric` of the user.
 import { openEngine } from '../engine/engine.ts'
 import type { EngineError } from '../model/errors.ts'
 import { loggerOf, type Logger } from '../model/logger.ts'
@@ -16,37 +16,37 @@ import { Outage } from './outage.ts'
 import { watched } from './watched-sql.ts'
 import { checkSigning, type SigningOptions } from './signing-options.ts'
 import { grantTo } from './grant-to.ts'
-import { parseUrl, type Target } from './url.ts'
+import { parseUrl, type ConnectTarget } from './url.ts'
 import { codeVersion } from '../model/version.ts'
 
 export interface ConnectOptions extends ServerOptions {
   /**
-   * What to do about the schema: bring it up to date (`true`, the default), refuse to start when it is not (`'check'`),
-   * or not look at it (`false`).
+   * Whether to migrate the schema (`true`, the default), to refuse to start when it is not up to date (`'check'`), or
+   * not to read its version (`false`).
    */
   readonly migrate?: MigrateOptions['mode']
   /**
-   * A database role that works with the schema and does not own it: once the schema is up to date, it is granted all the
-   * rights that it needs. Only the owner may grant them.
+   * A database role that uses the schema and does not own it. It is granted all the rights that it needs, once the
+   * schema is up to date. Only the owner may grant them.
    */
   readonly grantTo?: string
   /** The schema that holds the tables; defaults to `flowfabric`. */
   readonly schema?: string
   /** A direct connection for LISTEN, where `url` leads to a pooler such as PgBouncer. */
   readonly listenUrl?: string
-  /** Prepare statements by name; defaults to true, and `?prepare=false` in the URL says the same. */
+  /** Prepare statements by name; defaults to true. The URL parameter `?prepare=false` turns it off. */
   readonly prepare?: boolean
   /**
-   * Connections to Postgres for all work; defaults to 4, and one suffices. One more listens, and renews leases, so that no
-   * statement stands before a renewal.
+   * Connections to Postgres for all work; defaults to 4, and one suffices. One more connection listens and renews
+   * leases, so that a renewal never queues behind other statements.
    */
   readonly poolSize?: number
   /**
-   * Of an embedded directory that another process has open and serves, as `flowfabric dev` does: talk to that process (true, the
-   * default), or refuse (false).
+   * For an embedded directory that another process has open and serves, as `flowfabric dev` does: connect to that
+   * process (true, the default), or refuse (false).
    */
   readonly share?: boolean
-  /** How waitpoint tokens are signed. Left out: by a key that the first start makes. */
+  /** How waitpoint tokens are signed. Left out: by a key that the first start creates. */
   readonly signing?: SigningOptions
 }
 
@@ -71,7 +71,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
       await migrate(sql, migrations, { mode: options.migrate ?? true, codeVersion, logger })
       if (options.grantTo !== undefined) await grantTo(sql, options.grantTo)
       const opened = openEngine(sql, signing)
-      // A wrong secret is told now, not to whoever suspends first.
+      // A wrong secret fails here, and not later in the first call that suspends.
       if (options.signing !== undefined) await opened.readySigningKeys()
       const { codec, telemetry } = options
       return hold({ sql, opened, codec, logger, telemetry })
@@ -85,7 +85,10 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   }
 }
 
-/** What whoever has the directory open serves; null when there is nobody, or it would not be the same. */
+/**
+ * Connects to the process that has the directory open; null when it does not serve, or when its server would behave
+ * differently.
+ */
 async function shared(target: Database, options: ConnectOptions, failure: EngineError): Promise<FlowFabric | null> {
   const { share = true, schema, signing, logger, codec, telemetry } = options
   if (failure.code !== 'directory_locked' || target.kind !== 'embedded' || target.directory === null) return null
@@ -109,7 +112,7 @@ async function openServer(url: string, options: ConnectOptions): Promise<FlowFab
   return connectServer(url, Object.fromEntries(given))
 }
 
-type Database = Exclude<Target, { readonly kind: 'server' }>
+type Database = Exclude<ConnectTarget, { readonly kind: 'server' }>
 
 async function open(target: Database, options: ConnectOptions, logger: Logger): Promise<Sql> {
   const {
@@ -126,7 +129,7 @@ async function open(target: Database, options: ConnectOptions, logger: Logger): 
   } = options
   if (target.kind === 'postgres') {
     const { openPostgres } = await import('../sql/postgres.ts')
-    // A migration outside a transaction holds its lock on one connection and works on another.
+    // A migration outside a transaction holds its lock on one connection and runs on another.
     const needsTwo = mode !== false && migrations.some(({ transactional }) => !transactional)
     const poolSize = Math.max(needsTwo ? 2 : 1, rest.poolSize ?? 4)
     const answer = timeout === undefined ? {} : { answerWithinMs: checkTimeout(timeout) }
@@ -136,7 +139,7 @@ async function open(target: Database, options: ConnectOptions, logger: Logger): 
   const { openEmbedded } = await import('../sql/pglite.ts')
   const { directory } = target
   if (directory !== null) noticePowerLoss(logger)
-  // An image has the schema in it, under its usual name.
+  // An image contains the schema, under its default name.
   const hasImage = schema === 'flowfabric' && (mode === undefined || mode === true)
   const image = async (): Promise<Buffer | null> => {
     if (directory !== null) noticeCreation(directory, options.logger === undefined ? undefined : logger)

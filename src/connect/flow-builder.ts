@@ -1,4 +1,4 @@
-// The graph of a flow, written down by a function before anything is sent: members, what comes after what, flows within.
+// The graph of a flow, built by a function before anything is sent: members, edges, inner flows.
 import type { CreateRequest } from '../engine/execution/create-request.ts'
 import type { Graph, GraphEdge, GraphGroup, GraphMember, InnerFlow } from '../engine/flow/graph-request.ts'
 import { parseEdgeKind, parseJoinPolicy, type EdgeKind, type JoinPolicyInput } from '../model/edge-group.ts'
@@ -9,12 +9,12 @@ import { encodeValue, type Codec } from '../model/codec.ts'
 import { defined, requestOf, submitOptionNames } from '../worker/submission.ts'
 import { isTask, type Task } from '../worker/task.ts'
 
-/** A member of the flow that is being written down. `Out` is what it gives. */
+/** A member of the flow under construction. `Out` is the type of its result. */
 export class MemberRef<out Out = unknown> {
   readonly name: string
-  /** Only a type: nothing is there at run time. */
+  /** Only a type: this field does not exist at run time. */
   declare readonly output?: Out
-  /** Whose it is. */
+  /** The builder that it belongs to. */
   readonly #builder: FlowBuilder
 
   constructor(name: string, builder: FlowBuilder) {
@@ -31,11 +31,11 @@ export class MemberRef<out Out = unknown> {
   }
 }
 
-/** How a member depends on another: by its success, unless `kind` says otherwise. */
+/** How a member depends on another: on its success, unless `kind` sets another condition. */
 export interface Dependency {
   readonly on: MemberRef
   readonly kind?: EdgeKind
-  /** The name under which the result is read; defaults to the member's. */
+  /** The name under which the result is read; defaults to the name of the member. */
   readonly name?: string
   readonly edgeId?: string
 }
@@ -48,13 +48,13 @@ export interface MemberOptions extends Omit<
   readonly name?: string
 }
 
-// A member's namespace is its flow's, and so is whoever it belongs to.
+// The flow sets these for its members.
 const ownOfFlow: readonly string[] = ['namespace', 'parentId', 'onParentEnd']
 const memberOptionNames = ['name', ...submitOptionNames.filter((name) => !ownOfFlow.includes(name))]
 
 export interface InnerFlowOptions extends Partial<Pick<InnerFlow, 'kind' | 'tags'>> {}
 
-/** Writes a flow down; the member that it returns, if any, is the one whose result is the flow's. */
+/** Builds a flow. If it returns a member, the result of that member is the result of the flow. */
 // oxlint-disable-next-line typescript/no-invalid-void-type
 export type BuildFlow<Out = unknown> = (flow: FlowBuilder) => MemberRef<Out> | void
 
@@ -62,13 +62,13 @@ type MemberArguments<In> = undefined extends In
   ? [input?: In, options?: MemberOptions]
   : [input: In, options?: MemberOptions]
 
-type AnyTask = Task<never>
+type AddableTask = Task<never>
 type InputOf<Added> = Added extends Task<infer In> ? In : unknown
 type OutputOf<Added> = Added extends Task<never, infer Out> ? Out : unknown
 
 export const defaultFlowKind = 'flow'
 
-/** What a function has written down. */
+/** The graph that a function has built. */
 export interface BuiltFlow {
   readonly graph: Graph
   /** The member that it returned. */
@@ -79,7 +79,7 @@ export interface BuiltFlow {
 export class FlowBuilder {
   readonly #codec: Codec
   readonly #members: Promise<GraphMember>[] = []
-  /** By the name of the member that stands for each. */
+  /** By the name of the member that represents each. */
   readonly #inner = new Map<string, FlowBuilder>()
   readonly #edges: GraphEdge[] = []
   /** By downstream. */
@@ -93,7 +93,7 @@ export class FlowBuilder {
     this.#codec = codec
   }
 
-  /** What `build` has written down, every input held against its task's schema. */
+  /** Calls `build` and checks every input against the schema of its task. */
   static async build(build: BuildFlow, codec: Codec): Promise<BuiltFlow> {
     const builder = new FlowBuilder(codec)
     const last = builder.#write(build)
@@ -119,18 +119,18 @@ export class FlowBuilder {
     return { members: await Promise.all(this.#members), edges: this.#edges, groups: [...this.#groups.values()] }
   }
 
-  /** The flow within, by the name of the member that stands for it. */
+  /** The inner flow, by the name of the member that represents it. */
   innerOf(name: string): FlowBuilder | undefined {
     return this.#inner.get(name)
   }
 
-  /** One more member: a run of this task, or an execution of this kind, with this input. */
-  // One signature: of two, the compiler would report the one that was not meant.
-  add<Added extends AnyTask | string>(
+  /** Adds a member: a run of this task, or an execution of this kind, with this input. */
+  // One signature: with two, the compiler would report the wrong one.
+  add<Added extends AddableTask | string>(
     what: Added,
     ...given: MemberArguments<InputOf<Added>>
   ): MemberRef<OutputOf<Added>>
-  add(what: AnyTask | string, input?: unknown, options: MemberOptions = {}): MemberRef {
+  add(what: AddableTask | string, input?: unknown, options: MemberOptions = {}): MemberRef {
     if (!isTask(what) && typeof what !== 'string') {
       throw refusal('invalid_input', 'what f.add takes', show(what), 'a task, or the name of a kind')
     }
@@ -146,7 +146,7 @@ export class FlowBuilder {
     )
   }
 
-  /** A member that is a flow itself: it starts when its turn comes, and ends as that flow does. */
+  /** Adds a member that is a flow itself: it starts when its dependencies are satisfied, and ends as that flow does. */
   flow(name: string, build: BuildFlow, options: InnerFlowOptions = {}): MemberRef {
     refuseUnknownFields(`the flow ${show(name)}`, options, ['kind', 'tags'])
     const inner = new FlowBuilder(this.#codec)
@@ -158,7 +158,9 @@ export class FlowBuilder {
     )
   }
 
-  /** This member waits for those: for all of them, or for as many as the policy says. Gives it back, to go on with. */
+  /**
+   * Makes the member wait for the others: for all of them, or for as many as the policy requires. Returns the member.
+   */
   after<Out>(
     upstreams: MemberRef | Dependency | readonly (MemberRef | Dependency)[],
     downstream: MemberRef<Out>,
@@ -181,7 +183,7 @@ export class FlowBuilder {
   }
 
   #take<Out>(name: string, member: Promise<GraphMember>): MemberRef<Out> {
-    // Whoever builds may throw before it is awaited.
+    // The function that builds may throw before this promise is awaited.
     member.catch(() => {})
     this.#refuseWhenDone()
     this.#names.add(name)

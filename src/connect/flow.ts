@@ -1,4 +1,4 @@
-// A flow as a user holds it: submitted whole by a function that writes its graph down, then awaited, looked at, cancelled.
+// A flow as a user handles it: submitted as a whole by a function that builds its graph, then awaited, read, cancelled.
 import type { Engine } from '../engine/contract.ts'
 import type { CancelFlowRequest, CancelFlowResult } from '../engine/flow/cancel.ts'
 import type { FlowRequest } from '../engine/flow/flow-request.ts'
@@ -17,23 +17,23 @@ import { defaultFlowKind, FlowBuilder, MemberRef, type BuildFlow, type BuiltFlow
 import { handleOf as executionHandle, type Handle, type ResultOptions } from './handle.ts'
 
 export interface FlowOptions extends Partial<FlowRequest> {
-  /** It takes more members and edges until `flows.close`. */
+  /** The flow accepts more members and edges until `flows.close`. */
   readonly stayOpen?: boolean
-  /** How inputs become bytes, and results values; that of `connect` when left out. */
+  /** Encodes inputs and decodes results; defaults to the codec of `connect`. */
   readonly codec?: Codec
 }
 
 export interface FlowHandle<Out = unknown> {
   readonly flowId: FlowId
-  /** `duplicate`: the same request with this id had been accepted before. */
+  /** `duplicate`: the same request with this id was accepted before. */
   readonly kind: SubmittedGraph['kind']
   /** By name. */
   readonly members: Readonly<Record<string, ExecutionId>>
   state(): Promise<FlowState>
   describe(): Promise<FlowDetail>
-  /** One of its members, or of the flows within it, as the function that wrote the flow down was given it. */
+  /** One of its members, or of its inner flows, by the reference that the builder returned. */
   member<Value>(ref: MemberRef<Value>): Handle<Value>
-  /** What the member gives that the function returned. */
+  /** The result of the member that the function returned. */
   result(options?: ResultOptions): Promise<Out>
   /** Resolves when it has ended, however it ended. */
   wait(request?: WaitForFlowRequest): Promise<FlowDetail>
@@ -95,7 +95,7 @@ function idOf(ref: unknown, { builder }: BuiltFlow, submitted: SubmittedGraph): 
   throw refusal('invalid_dependency', 'the member', what, 'one that this flow gave out')
 }
 
-/** The flow that a builder wrote, in the tree. */
+/** The flow of a builder, in the tree of submitted flows. */
 function flowOf(wanted: FlowBuilder, builder: FlowBuilder, flow: SubmittedFlow): SubmittedFlow | null {
   if (wanted === builder) return flow
   for (const [name, inner] of Object.entries(flow.innerFlows)) {
@@ -105,7 +105,7 @@ function flowOf(wanted: FlowBuilder, builder: FlowBuilder, flow: SubmittedFlow):
   return null
 }
 
-/** It was there when it was submitted, and is forgotten some weeks after its end. */
+/** The flow existed when it was submitted. It is deleted some weeks after its end. */
 function present<T>(flowId: FlowId, found: T | null): T {
   if (found !== null) return found
   throw new EngineError('flow_not_found', `flow ${flowId} does not exist any more`, { flowId })

@@ -1,4 +1,4 @@
-// What a user holds of a database, or of the server before it.
+// `ff`: what a user can do with a database, or with a server in front of it.
 import type { Engine } from '../engine/contract.ts'
 import type { CheckHealthRequest, HealthReport } from '../engine/health/check.ts'
 import type { Repair } from '../engine/health/repair.ts'
@@ -18,22 +18,22 @@ import type { Handle } from './handle.ts'
 import type { UserSchedules } from './schedules.ts'
 import type { UserWithin } from './within.ts'
 
-/** What `ff.worker` takes besides what a worker does. */
+/** The options of `ff.worker`: those of a worker, and the duties. */
 export interface WorkOptions extends WorkerOptions {
-  /** Runs a supervisor beside it, as `supervise` does; false: somebody else does. */
+  /** Runs a supervisor in this process, as `supervise` does; false: another process does. */
   readonly duties?: boolean | SuperviseOptions
 }
 
 export interface Health {
-  /** Looks and changes nothing; safe on a database that is in use. */
+  /** Changes nothing; safe on a database that is in use. */
   check(request?: CheckHealthRequest): Promise<HealthReport>
-  /** Mends what can be mended without harm, and says what it did. */
+  /** Repairs what can be repaired without harm, and returns the repairs. */
   repair(): Promise<readonly Repair[]>
 }
 
 export interface FlowFabric extends AsyncDisposable {
   readonly engine: Engine
-  /** What runs at its times without anybody's call; fired by whoever supervises. */
+  /** Executions that are created at set times; fired by the processes that supervise. */
   readonly schedules: UserSchedules
   /**
    * Why an execution is not running, in a sentence, with the facts behind it; or how it ended. Null when it does not exist.
@@ -43,9 +43,9 @@ export interface FlowFabric extends AsyncDisposable {
    */
   explain(executionId: string): Promise<Explanation | null>
   /**
-   * Submit, signal and cancel inside a Postgres transaction of your own: given the client of `pg` that has it, or the
-   * transaction of Drizzle or Kysely. Everything comes with your commit; a rollback leaves nothing. Await each call before
-   * you send other statements.
+   * Submit, signal and cancel inside a Postgres transaction of your own. Pass the client of `pg` that has the
+   * transaction, or the transaction of Drizzle or Kysely. Everything takes effect with your commit; a rollback leaves
+   * nothing. Await each call before you send other statements.
    *
    * @example
    * await client.query('begin')
@@ -54,17 +54,20 @@ export interface FlowFabric extends AsyncDisposable {
    * await client.query('commit')
    */
   within(client: TransactionClient): UserWithin
-  /** Accepts one run of a task; its handle tells what becomes of it. */
+  /** Submits one run of a task. The handle returns its result and state. */
   submit<In, Out, S extends Signals>(
     task: Task<In, Out, S>,
     ...given: undefined extends In ? [input?: In, options?: SubmitOptions] : [input: In, options?: SubmitOptions]
   ): Promise<Handle<Out, S>>
-  /** Accepts many in one call. Answers in order; a bad one is refused in its place and holds up none of the others. */
+  /**
+   * Submits many runs in one call. The results are in the order of the inputs. An invalid one is refused in its place,
+   * and the others are accepted.
+   */
   submitMany<In, Out, S extends Signals>(
     task: Task<In, Out, S>,
     items: readonly { readonly input: In; readonly options?: SubmitOptions }[],
   ): Promise<(Handle<Out, S> | EngineError)[]>
-  /** What was submitted before, by its id. */
+  /** The handle of an execution that was submitted before, by its id. */
   handle<Out = unknown, S extends Signals = Signals>(id: string, task?: Task<never, Out, S>): Handle<Out, S>
   /**
    * Replays recorded runs (`export` of a handle) against the code of a task, without any effect, and reports where the code no
@@ -76,7 +79,7 @@ export interface FlowFabric extends AsyncDisposable {
     runs: readonly RecordedRun[],
     options?: Omit<VerifyOptions, 'codec'>,
   ): Promise<VerifyReport>
-  /** Runs tasks. Not started yet; stopped by `close`, or before. */
+  /** A worker that runs tasks. Start it with `start`; `close` stops it. */
   worker(options: WorkOptions): Worker
   /**
    * Submits a whole graph at once: all of it is accepted, or nothing.
@@ -90,18 +93,19 @@ export interface FlowFabric extends AsyncDisposable {
    */
   flow<Out>(build: BuildFlow<Out>, options?: FlowOptions): Promise<FlowHandle<Out>>
   /**
-   * Runs what time breaks without anybody's call: promotes what is due, gives back what a crashed worker held, fires
-   * deadlines, forgets what is too old. One process of a fleet does each duty at a time, so every process may run it.
-   * Stopped by `close`, or before.
+   * Runs the background duties: promotes delayed executions, reclaims those of crashed workers, enforces deadlines,
+   * deletes old rows. One process of a fleet runs each duty at a time, so every process may supervise. `close` stops
+   * it.
    */
   supervise(options?: SuperviseOptions): Supervisor
   /**
-   * Says in the lock of an embedded directory where this process serves, so that others connect there instead; null: no more.
-   * On Postgres it does nothing; over HTTP it is refused, for that process has no directory open.
+   * Writes the URL at which this process serves into the lock of an embedded directory, so that other processes connect
+   * there; null removes it. On Postgres it does nothing. Over HTTP it is refused, because that process has no directory
+   * open.
    */
   announce(url: string | null): Promise<void>
-  /** The database itself, for whoever looks after it; `flowfabric doctor` prints what it finds. */
+  /** Checks and repairs of the database, for operators; `flowfabric doctor` prints the findings. */
   readonly health: Health
-  /** Lets what was accepted before finish, for at most ten seconds, then cuts it off; refuses what comes after. */
+  /** Refuses new calls, lets accepted calls finish for at most ten seconds, then aborts the rest. */
   close(): Promise<void>
 }

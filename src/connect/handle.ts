@@ -1,4 +1,4 @@
-// What a submit gives: one execution, as whoever asked for it sees it.
+// The handle that a submit returns: one execution, as its submitter uses it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Engine } from '../engine/contract.ts'
 import type { LogEvent } from '../engine/event/log-event.ts'
@@ -22,7 +22,10 @@ import { checkBy, type Schema } from '../worker/schema.ts'
 import type { Signals } from '../worker/task.ts'
 
 export interface ResultOptions {
-  /** Throws `wait_timed_out`, with the sentence of `explain`, when it has not ended by then; left out: as long as it takes. */
+  /**
+   * Throws `wait_timed_out`, with the sentence of `explain`, when the execution has not ended by then. Left out: waits
+   * without a limit.
+   */
   readonly timeout?: Duration
   /** Ends the wait; the execution continues. */
   readonly signal?: AbortSignal
@@ -50,20 +53,20 @@ export interface Handle<Output = unknown, S extends Signals = Signals> {
     name: Name,
     ...payload: undefined extends S[Name] ? [payload?: S[Name]] : [payload: S[Name]]
   ): Promise<SignalResult>
-  /** What has happened to it so far, oldest first. */
+  /** Its events so far, oldest first. */
   events(): AsyncIterableIterator<LogEvent>
-  /** What it was given and what it has recorded, as JSON holds it: for `verify`, to replay it against changed code. */
+  /** Its input and records, as JSON: for `verify`, to replay it against changed code. */
   export(): Promise<RecordedRun>
 }
 
 type SignalSchemas = Readonly<Record<string, Schema<unknown, unknown>>>
 
-// Not of the handle itself, which is for users.
+// Kept apart from the handle, which is for users.
 const schemasOf = new WeakMap<object, SignalSchemas>()
 
-// How long one question waits for the ending, before it is asked again.
+// How long one request waits for the ending, before it is repeated.
 const longestWaitMs = 30_000
-// How long a wait whose time is over reads why the execution has not ended.
+// How long a wait that has timed out may take to read why the execution has not ended.
 const longestExplainMs = 2000
 
 export function handleOf(engine: Engine, codec: Codec, id: ExecutionId, signals: SignalSchemas): Handle {
@@ -89,7 +92,7 @@ export function handleOf(engine: Engine, codec: Codec, id: ExecutionId, signals:
   return handle
 }
 
-/** Held against its schema here, where the mistake is; what is sent is what was given. */
+/** The payload is checked against its schema here, where the mistake is. It is sent as it was passed. */
 export async function signalTo(
   run: Pick<Handle, 'id'>,
   codec: Codec,
@@ -146,7 +149,7 @@ function withSubject(explanation: string): string {
     : explanation
 }
 
-/** Null when it cannot be read, as by a key without the right, or soon: the caller's time is over already. */
+/** Null when the caller's key lacks the right, or when the read takes too long: the caller's time is over already. */
 async function explained(engine: Engine, id: ExecutionId): Promise<string | null> {
   const reading = engine.executions.explain(id).then(
     (found) => found?.sentence ?? null,
@@ -157,16 +160,21 @@ async function explained(engine: Engine, id: ExecutionId): Promise<string | null
   return Promise.race([reading, late]).finally(() => enough.abort())
 }
 
-type Ended = Exclude<ExecutionResult, { kind: 'pending' | 'completed' }>
+type UnsuccessfulEnding = Exclude<ExecutionResult, { kind: 'pending' | 'completed' }>
 
-const codeOf: Readonly<Record<Ended['kind'], ErrorCode>> = {
+const codeOf: Readonly<Record<UnsuccessfulEnding['kind'], ErrorCode>> = {
   failed: 'execution_failed',
   cancelled: 'execution_cancelled',
   expired: 'execution_expired',
   skipped: 'execution_skipped',
 }
 
-async function endedOtherwise(engine: Engine, codec: Codec, id: ExecutionId, ended: Ended): Promise<EngineError> {
+async function endedOtherwise(
+  engine: Engine,
+  codec: Codec,
+  id: ExecutionId,
+  ended: UnsuccessfulEnding,
+): Promise<EngineError> {
   const { kind } = ended
   const hasThrown = kind === 'failed' || kind === 'expired'
   const error = hasThrown ? await lastError(engine, codec, id).catch(nothingWhenForbidden) : undefined

@@ -1,5 +1,5 @@
-// A server that is open, and everything that `ff` does with it. The server supervises, migrates and signs; a transaction of the
-// caller's is beyond its reach.
+// A connection to a server, and everything that `ff` does with it. The server supervises, migrates and signs. It cannot
+// join a transaction of the caller.
 import type { OpenClient } from '../client/open.ts'
 import { jsonCodec, type Codec } from '../model/codec.ts'
 import { EngineError } from '../model/errors.ts'
@@ -57,7 +57,7 @@ export function holdServer({ client, codec = jsonCodec, logger, telemetry }: Hel
     close,
     [Symbol.asyncDispose]: close,
   }
-  // The types of one task go with its handle; at run time a task is a task.
+  // The handle has the types of one task; at run time they do not exist.
   return held as unknown as FlowFabric
 }
 

@@ -1,4 +1,4 @@
-// A database that is open, its engine, and everything that `ff` does with them.
+// An open database, its engine, and everything that `ff` does with them.
 import type { OpenEngine } from '../engine/engine.ts'
 import { within } from '../engine/kernel/closing.ts'
 import { asEngineError, throwInOurWords } from '../engine/kernel/failure.ts'
@@ -30,7 +30,10 @@ export interface Held {
   readonly codec?: Codec | undefined
   readonly logger: Logger
   readonly telemetry?: Telemetry | undefined
-  /** What becomes of the database when all else is closed; left out: it is closed too, within so many milliseconds. */
+  /**
+   * Called instead of closing the database, after everything else is closed; left out: the database is closed, within
+   * this time.
+   */
   readonly letGo?: ((withinMs: number) => Promise<void>) | undefined
 }
 
@@ -85,7 +88,7 @@ export function hold({ sql, opened, codec = jsonCodec, logger, telemetry, ...hel
     close,
     [Symbol.asyncDispose]: close,
   }
-  // The types of one task go with its handle; at run time a task is a task.
+  // The handle has the types of one task; at run time they do not exist.
   return user as unknown as FlowFabric
 }
 
@@ -96,7 +99,7 @@ export function healthOf(sql: Sql): Health {
   }
 }
 
-/** A process may begin and stop many of them. */
+/** A process may start and stop many supervisors. */
 function forgottenWhenStopped(supervisor: Supervisor, running: Set<Supervisor>): Supervisor {
   const stop = supervisor.stop.bind(supervisor)
   const start = supervisor.start.bind(supervisor)
@@ -112,7 +115,8 @@ function forgottenWhenStopped(supervisor: Supervisor, running: Set<Supervisor>):
 }
 
 async function announce(sql: Sql, url: string | null): Promise<void> {
-  // A server that listens everywhere is reached from here by loopback, and others follow a lock to nowhere else.
+  // A server that listens on all addresses is reached here by loopback. Other processes follow a lock to no other
+  // address.
   const here = url?.replace('//0.0.0.0', '//127.0.0.1').replace('//[::]', '//[::1]') ?? null
   if (sql.kind === 'embedded') await (sql as EmbeddedSql).setUrl(here)
 }

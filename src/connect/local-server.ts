@@ -1,5 +1,5 @@
-// The server of an embedded directory that another process has open: where it is, by the directory's lock, and the key that
-// lies in the folder for whoever may read it.
+// The server of an embedded directory that another process has open: its URL, from the lock of the directory, and the
+// key in the folder, for processes that may read it.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isLoopback } from '../model/loopback.ts'
@@ -14,7 +14,10 @@ export function localKeyPath(directory: string): string {
   return join(directory, 'local-key')
 }
 
-/** Null: its holder does not serve on this machine. The key is sent nowhere else: a lock may have come with a copied folder. */
+/**
+ * Null: the holder does not serve on this machine. The key is sent nowhere else: the lock may have come with a copied
+ * folder.
+ */
 export async function localServer(directory: string): Promise<LocalServer | null> {
   const url = await urlOfHolder(directory)
   if (url === null || !isHere(url)) return null

@@ -1,4 +1,4 @@
-// A worker on a database of our own: with a supervisor beside it.
+// A worker on a database, with a supervisor in the same process.
 import type { Engine } from '../engine/contract.ts'
 import { throwInOurWords } from '../engine/kernel/failure.ts'
 import type { SuperviseOptions, Supervisor } from '../engine/duties/supervisor.ts'
@@ -15,28 +15,28 @@ import type { Sql } from '../sql/sql.ts'
 import { defined } from '../worker/submission.ts'
 import { workerOptionNames } from '../worker/options.ts'
 import type { Telemetry } from '../worker/telemetry.ts'
-import { Worker, type WorkerSurroundings } from '../worker/worker.ts'
+import { Worker, type WorkerDeps } from '../worker/worker.ts'
 import type { WorkOptions } from './flowfabric.ts'
 
-interface WorkerDeps {
+interface MakeWorkerDeps {
   readonly sql: Sql
   readonly engine: Engine
   readonly codec: Codec
   readonly telemetry: Telemetry | undefined
   readonly logger: Logger
-  readonly onCalledOff: WorkerSurroundings['onCalledOff']
+  readonly onCalledOff: WorkerDeps['onCalledOff']
   readonly supervise: (options: SuperviseOptions) => Supervisor
   readonly onStopped: () => void
 }
 
-export function makeWorker(around: WorkerDeps, options: WorkOptions): Worker {
-  const { sql, engine, codec, telemetry, supervise, onCalledOff, onStopped } = around
+export function makeWorker(deps: MakeWorkerDeps, options: WorkOptions): Worker {
+  const { sql, engine, codec, telemetry, supervise, onCalledOff, onStopped } = deps
   refuseUnknownFields('worker', options, [...workerOptionNames, 'duties'])
   const { duties = true, ...rest } = options
   if (typeof duties !== 'boolean' && (typeof duties !== 'object' || duties === null)) {
     throw refusal('invalid_input', 'duties', show(duties), 'true, false or the options of a supervisor')
   }
-  const logger = loggerOf(options.logger, around.logger)
+  const logger = loggerOf(options.logger, deps.logger)
   const leaseTtl = sql.kind === 'embedded' ? limits.defaultEmbeddedLeaseTtlMs : limits.defaultLeaseTtlMs
   let supervisor: Supervisor | undefined
   return new Worker(

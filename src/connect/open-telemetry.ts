@@ -1,5 +1,6 @@
-// Spans for OpenTelemetry. Only its API is used: whichever SDK the process has set up keeps them, and without one there are none.
-// The trace goes with an execution as W3C's `traceparent`, from the submit to its runs and on to its children.
+// Spans for OpenTelemetry. Only its API is used: the SDK that the process has set up exports them, and without an SDK
+// no spans are made. An execution carries the trace as W3C `traceparent`, from the submit to its runs and on to its
+// children.
 import {
   isSpanContextValid,
   ROOT_CONTEXT,
@@ -17,7 +18,7 @@ import { RunLeft } from '../worker/errors.ts'
 import type { Telemetry } from '../worker/telemetry.ts'
 
 export interface OpenTelemetryOptions {
-  /** Left out: that of the global provider, named `flowfabric`. */
+  /** Defaults to the tracer `flowfabric` of the global provider. */
   readonly tracer?: Tracer
 }
 
@@ -54,7 +55,7 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
   }
 }
 
-/** Ends the span when the work is over, at once or later. */
+/** Ends the span when the work has ended, synchronously or later. */
 function within<T>(span: Span, work: () => T): T {
   try {
     const given = work()
@@ -71,7 +72,7 @@ function within<T>(span: Span, work: () => T): T {
   }
 }
 
-// A run that leaves for a wait has not failed.
+// A run that suspends has not failed.
 function fail(span: Span, error: unknown): void {
   if (error instanceof RunLeft) span.setAttribute('flowfabric.left', error.how)
   else {

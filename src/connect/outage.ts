@@ -1,17 +1,18 @@
-// An outage is two lines for the whole process, however many workers, duties and calls notice it: the database, or the server before
-// it, is away; and it is back.
+// Logs an outage as two lines for the whole process, however many workers, duties and calls notice it: the database, or
+// the server in front of it, is unreachable; and it is reachable again.
 import { setTimeout } from 'node:timers'
 import type { ConnectionWatcher } from '../client/client.ts'
 import type { Logger } from '../model/logger.ts'
 import { durationText } from '../worker/report.ts'
 
-// Poolers and load balancers close idle connections: a call that succeeds on another one so soon shows no outage.
+// Poolers and load balancers close idle connections: if a call succeeds on another connection within this time, there
+// is no outage.
 const patienceMs = 500
 
 export class Outage implements ConnectionWatcher {
   readonly #logger: Logger
   #what = 'database'
-  /** Since the first call that failed; null: calls succeed. */
+  /** The time of the first call that failed; null: calls succeed. */
   #since: number | null = null
   #backAt = -Infinity
   #isLogged = false
@@ -22,7 +23,10 @@ export class Outage implements ConnectionWatcher {
     this.#logger = logger
   }
 
-  /** A call that was sent then found the connection lost. One that was sent before the end of the last outage was part of that. */
+  /**
+   * A call that was sent at `sentAt` lost its connection. A call that was sent before the end of the last outage
+   * belongs to that outage.
+   */
   failed(what: 'database' | 'server', reason: string, sentAt: number): void {
     if (this.#isClosed || this.#since !== null || sentAt < this.#backAt) return
     this.#since = performance.now()
@@ -34,7 +38,7 @@ export class Outage implements ConnectionWatcher {
     this.#timer = setTimeout(report, patienceMs).unref()
   }
 
-  /** A call that was sent then was answered. */
+  /** A call that was sent at `sentAt` has its reply. */
   answered(sentAt: number): void {
     if (this.#since === null || sentAt < this.#since) return
     const awayMs = Math.round(performance.now() - this.#since)

@@ -1,4 +1,4 @@
-// Schedules as a user writes them: a task or the name of its kind, an input, and when.
+// Schedules as a user writes them: a task or the name of its kind, an input, and the times.
 import type { Schedules } from '../engine/contract.ts'
 import type { ListSchedulesRequest, SchedulePage } from '../engine/schedule/list.ts'
 import type { SchedulePaused } from '../engine/schedule/pause.ts'
@@ -18,11 +18,11 @@ interface CommonOptions extends Omit<
   PutScheduleRequest,
   'scheduleId' | 'kind' | 'input' | 'payload' | 'payloadEncoding' | 'until' | 'taskDefaults'
 > {
-  /** No time after this one. */
+  /** The last possible time. */
   readonly until?: Date | number
 }
 
-/** What it runs: a task, with its lane, version and policy, and what the task takes; or else the name of its kind. */
+/** A task, with its lane, version, policy and input; or the name of a kind. */
 export type ScheduleOptions<In = unknown> = TaskSchedule<In> | KindSchedule
 
 export type TaskSchedule<In> = CommonOptions & {
@@ -38,21 +38,22 @@ export interface KindSchedule extends CommonOptions {
   readonly input?: unknown
 }
 
-/** What whoever calls may have given, as far as it matters here. */
+/** The fields of both forms, as far as they matter here. */
 interface GivenSchedule extends CommonOptions {
   readonly task?: unknown
   readonly kind?: string | undefined
   readonly input?: unknown
 }
 
-/** Where the schedule is, for a caller of more than one namespace. */
+/** The namespace of the schedule, for a caller of more than one namespace. */
 export interface ScheduleScope {
   readonly namespace?: string
 }
 
 export interface UserSchedules {
   /**
-   * Makes it be as is asked for; the same again changes nothing, so an application puts its schedules at every start.
+   * Creates or updates the schedule. The same options again change nothing, so an application can put its schedules at
+   * every start.
    *
    * @example
    * await ff.schedules.put('nightly', { kind: 'report', cron: '30 2 * * *', timeZone: 'Europe/Berlin' })
@@ -62,7 +63,7 @@ export interface UserSchedules {
   resume(id: string, scope?: ScheduleScope): Promise<ScheduleResumed>
   /** Fires it now, paused or not. */
   trigger(id: string, scope?: ScheduleScope): Promise<TriggerResult>
-  /** With its input, or null. */
+  /** With its input; null when it does not exist. */
   describe(id: string, scope?: ScheduleScope): Promise<(Schedule & { readonly input: unknown }) | null>
   list(request?: ListSchedulesRequest): Promise<SchedulePage>
   delete(id: string, scope?: ScheduleScope): Promise<ScheduleDeleted>
@@ -98,7 +99,7 @@ async function requestOf(id: string, options: GivenSchedule, codec: Codec): Prom
   }
 }
 
-/** What each firing creates, as a submit of it would. */
+/** The execution that each firing creates, as a submit would. */
 async function executionOf(
   task: unknown,
   kind: string | undefined,

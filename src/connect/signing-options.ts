@@ -6,11 +6,11 @@ import { checkWrappingSecret } from '../model/wrapped-secret.ts'
 /** How the tokens of waitpoints are signed. */
 export interface SigningOptions {
   /**
-   * A secret of your own, of at least 16 random bytes, by which signing keys are wrapped before they are stored: whoever
-   * reads the database cannot sign. Every process that signs or verifies must be given it.
+   * A secret of your own, of at least 16 random bytes. It wraps signing keys before they are stored, so that a reader
+   * of the database cannot sign. Every process that signs or verifies needs it.
    */
   readonly wrappingSecret?: string
-  /** The first key, where the database has none; made by chance when left out. The secret has 64 hex digits. */
+  /** The first key, if the database has none; random when left out. The secret has 64 hex digits. */
   readonly key?: { readonly kid: string; readonly secret: string }
 }
 

@@ -1,9 +1,10 @@
-// The first part of a close, on every URL: workers finish what runs, and give the rest back while they still can.
+// The first part of a close, on every URL: workers finish running executions, and release the rest while they still
+// can.
 import type { Worker } from '../worker/worker.ts'
 
-/** Each part of a close takes no longer. Not the engine's: over HTTP nothing of that is loaded. */
+/** The limit of each part of a close. Not imported from the engine, which is not loaded over HTTP. */
 export const longestCloseMs = 10_000
-// What is left of the time when the longest grace is over, to give back what still runs.
+// The time that is kept after the longest grace, to release executions that are still running.
 const giveBackMs = 2000
 
 export async function stopWorkers(workers: Iterable<Worker>): Promise<void> {

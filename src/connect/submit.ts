@@ -1,4 +1,4 @@
-// Submits a task, once or many times, and gives handles of what was accepted.
+// Submits a task, once or many times, and returns the handles of accepted executions.
 import { setImmediate } from 'node:timers/promises'
 import type { Engine } from '../engine/contract.ts'
 import type { Refused } from '../engine/kernel/each-in-place.ts'
@@ -30,7 +30,7 @@ export async function submit(
   return handleFor(engine, codec, task, created.executionId)
 }
 
-/** A bad one is refused in its place and holds up none of the others. */
+/** An invalid one is refused in its place, and the others are accepted. */
 export async function submitMany(
   engine: Engine,
   codec: Codec,
@@ -50,12 +50,12 @@ export async function submitMany(
   })
 }
 
-/** A call takes so many at most, so a long list is several. Other work of the process has a turn in between. */
+/** One call has a limit, so a long list is several calls. Other work of the process has a turn in between. */
 async function createAll(engine: Engine, requests: readonly CreateRequest[]): Promise<(CreateResult | Refused)[]> {
   const sent: Promise<(CreateResult | Refused)[]>[] = []
   for (const set of inSets(requests)) {
     const creating = engine.executions.createMany(set)
-    // Its refusal is thrown below; until then it is no unhandled one.
+    // Its error is thrown below. Until then it must not count as unhandled.
     creating.catch(() => {})
     sent.push(creating)
     await setImmediate()
@@ -64,7 +64,7 @@ async function createAll(engine: Engine, requests: readonly CreateRequest[]): Pr
 }
 
 export function handleFor(engine: Engine, codec: Codec, task: Task | undefined, id: string): Handle {
-  // Requests accept either form, so the handle keeps the id as it was given.
+  // Requests accept either form, so the handle keeps the id as the caller passed it.
   return handleOf(engine, codec, id as ExecutionId, task?.schemas.signals ?? {})
 }
 

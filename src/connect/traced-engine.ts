@@ -1,4 +1,4 @@
-// The same engine, told of: every execution that is created through it carries the mark of the span that created it.
+// An engine with telemetry: every execution that it creates carries the mark of the span that created it.
 import type { Engine } from '../engine/contract.ts'
 import type { CreateRequest } from '../engine/execution/create-request.ts'
 import { traceparentTag } from '../model/tag.ts'

@@ -3,7 +3,7 @@ import { EngineError } from '../model/errors.ts'
 import { show } from '../model/text.ts'
 import { withoutPassword } from '../sql/without-password.ts'
 
-export type Target =
+export type ConnectTarget =
   | { readonly kind: 'postgres'; readonly url: string }
   /** A null directory is a database in memory. */
   | { readonly kind: 'embedded'; readonly directory: string | null }
@@ -11,7 +11,7 @@ export type Target =
 
 const forms = 'postgres://user:password@host/database, file:./directory, memory: or https://host'
 
-export function parseUrl(url: unknown): Target {
+export function parseUrl(url: unknown): ConnectTarget {
   if (typeof url !== 'string') throw refuse(url, `give a text such as ${forms}`)
   const scheme = /^([a-z]+):/i.exec(url)?.[1]?.toLowerCase()
   switch (scheme) {
@@ -31,12 +31,12 @@ export function parseUrl(url: unknown): Target {
   }
 }
 
-/** For people: without its password. */
+/** For messages: without the password. */
 export function shownUrl(url: string): string {
   return withoutPassword(url)
 }
 
-// `file:./here` and `file:here` are relative to the working directory, as a shell would have it; `file:///there` is a URL.
+// `file:./here` and `file:here` are relative to the working directory, as in a shell; `file:///there` is a URL.
 function directoryOf(url: string): string {
   const path = url.startsWith('file://') ? fromFileUrl(url) : url.slice('file:'.length)
   if (path !== '' && !path.includes('\0')) return path
@@ -51,7 +51,7 @@ function fromFileUrl(url: string): string {
   }
 }
 
-// What was meant as a URL may hold a password though we do not know its scheme.
+// A URL with an unknown scheme may contain a password too.
 function refuse(url: unknown, next: string): EngineError {
   const found = show(typeof url === 'string' ? withoutPassword(url) : url)
   return new EngineError('invalid_url', `the URL is ${found}; ${next}`, { found })

@@ -1,4 +1,4 @@
-// What `ff` does on any engine, wherever that is.
+// The methods of `ff` that work on any engine, local or remote.
 import type { Engine } from '../engine/contract.ts'
 import type { Codec } from '../model/codec.ts'
 import type { RecordedRun } from '../worker/recorded-run.ts'

@@ -3,7 +3,7 @@ import { isConnectionLost, sqlState } from '../sql/errors.ts'
 import type { Sql } from '../sql/sql.ts'
 import type { Outage } from './outage.ts'
 
-/** The same database; every call to it shows whether it is away. */
+/** Wraps a database so that every call reports whether it is reachable. */
 export function watched(sql: Sql, outage: Outage): Sql {
   const watching = around(sql, async (ask) => {
     const sentAt = performance.now()

@@ -1,4 +1,4 @@
-// Submit, signal and cancel inside a transaction of the caller's, with tasks and values in place of kinds and bytes.
+// Submit, signal and cancel inside a transaction of the caller, with tasks and values instead of kinds and bytes.
 import type { CancelRequest, CancelResult } from '../engine/execution/cancel.ts'
 import type { CreateResult } from '../engine/execution/create-answer.ts'
 import type { CreateRequest } from '../engine/execution/create-request.ts'
@@ -13,14 +13,14 @@ import { signalTo, type Handle } from './handle.ts'
 import { handleFor } from './submit.ts'
 
 export interface UserWithin {
-  /** Accepts one run of a task, from the commit on. Before it, the handle knows of nothing. */
+  /** Submits one run of a task, effective with the commit. Before the commit, the handle finds no execution. */
   submit<In, Out, S extends Signals>(
     task: Task<In, Out, S>,
     ...given: undefined extends In ? [input?: In, options?: SubmitOptions] : [input: In, options?: SubmitOptions]
   ): Promise<Handle<Out, S>>
-  /** The same of a kind and bytes, as `executions.create` takes them. */
+  /** The same for a kind and bytes, as in `executions.create`. */
   submit(request: CreateRequest): Promise<CreateResult>
-  /** To a run by name; what it wakes goes on from the commit on. */
+  /** Signals a run by name. An execution that it wakes resumes after the commit. */
   signal<S extends Signals, Name extends string & keyof S>(
     run: Handle<unknown, S>,
     name: Name,

@@ -15,7 +15,7 @@ import { show } from '../model/text.ts'
 import { loggerOf, silent, type LoggerOption } from '../model/logger.ts'
 import type { Context } from '../worker/context.ts'
 import type { Middleware } from '../worker/middleware.ts'
-import { Served } from '../worker/serve.ts'
+import { ServedTasks } from '../worker/serve.ts'
 import { registeredTaskOf, type SubmitOptions } from '../worker/submission.ts'
 import type { Signals, Task } from '../worker/task.ts'
 import { checkUnawaited, type UnawaitedMode } from '../worker/unawaited.ts'
@@ -120,7 +120,7 @@ export async function testEngine(options: TestEngineOptions): Promise<TestEngine
   const logger = loggerOf(options.logger, silent)
   checkCodec(codec)
   // Bad tasks are refused before anything is opened.
-  void new Served(tasks)
+  void new ServedTasks(tasks)
   const mocks = new Mocks(tasks as readonly Task[])
   const sql = await takeDatabase()
   const clock = await VirtualClock.standingAt(sql, startsAt)

@@ -13,7 +13,7 @@ import type { ProcessClock } from '../worker/process-clock.ts'
 import { reportOutcome } from '../worker/outcome.ts'
 import { reportLost } from '../worker/report.ts'
 import { run } from '../worker/run.ts'
-import { Served } from '../worker/serve.ts'
+import { ServedTasks } from '../worker/serve.ts'
 import type { Task } from '../worker/task.ts'
 import type { UnawaitedMode } from '../worker/unawaited.ts'
 import type { Mocks } from './mocks.ts'
@@ -55,7 +55,7 @@ export class TestWorker implements ProcessClock {
   readonly longestPauseMs = 0
   readonly #options: TestWorkerOptions
   readonly #process: SeveredEngine
-  readonly #served: Served
+  readonly #served: ServedTasks
   readonly #runs = new Map<Lease, Promise<unknown>>()
   readonly #limits = new Set<Limit>()
   readonly #died: Promise<void>
@@ -70,7 +70,7 @@ export class TestWorker implements ProcessClock {
       begin: () => void (this.#workCount += 1),
       end: () => void (this.#workCount -= 1),
     }
-    this.#served = new Served(options.tasks.map((task) => options.mocks.over(task, watching)))
+    this.#served = new ServedTasks(options.tasks.map((task) => options.mocks.over(task, watching)))
     this.#died = new Promise((resolve) => (this.#die = resolve))
   }
 

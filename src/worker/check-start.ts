@@ -1,9 +1,10 @@
-// Whether a worker can work at all: a key without the right, or a schema that does not fit the code, fails every claim for ever. The
-// process that starts it should fail instead. A database or server that is away for now is no reason: the claims wait for it.
+// Checks whether a worker can work at all. A key without the scope, or a schema that does not fit the code, would fail
+// every claim for ever, so the process that starts the worker fails instead. A database or server that is unreachable
+// for now is no reason to fail: the claims wait for it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EngineError, type ErrorCode } from '../model/errors.ts'
 
-// A database that does not answer is away for now.
+// A database that does not reply within this time counts as unreachable for now.
 const longestCheckMs = 5000
 
 const hopeless: readonly ErrorCode[] = [
@@ -17,7 +18,7 @@ const hopeless: readonly ErrorCode[] = [
   'engine_closed',
 ]
 
-/** A server does not describe its database to its clients; an error of the database itself says what to do. */
+/** A server does not describe its database to its clients. An error of the database itself names the next step. */
 const nextSteps: Partial<Record<ErrorCode, string>> = {
   unauthenticated: 'Pass a valid API key as `token` to connect',
   forbidden: 'Pass an API key with the scope worker as `token` to connect',

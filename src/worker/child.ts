@@ -15,7 +15,7 @@ import type { Steps } from './steps.ts'
 import { requestOf, submitOptionNames } from './submission.ts'
 import type { Task } from './task.ts'
 import type { WaitDeps } from './waiting.ts'
-import { Leaf, type Facts, type Satisfaction } from './waits.ts'
+import { Leaf, type WaitFacts, type Satisfaction } from './waits.ts'
 
 // The key covers the time between the creation and its record. After that the record is enough.
 const keyTtl = '30d'
@@ -24,10 +24,10 @@ interface ChildDeps extends WaitDeps {
   readonly steps: Steps
 }
 
-type Ended = Exclude<ExecutionResult, { kind: 'pending' }>
+type ChildEnding = Exclude<ExecutionResult, { kind: 'pending' }>
 
 /** The parent's record of a child that did not succeed. */
-interface Failure {
+interface ChildFailure {
   readonly ended: ChildError['ended']
   readonly reason: string | null
   readonly error?: RecordedError
@@ -38,7 +38,7 @@ export class Child extends Leaf {
   readonly #deps: ChildDeps
   readonly #created: Promise<ExecutionId>
   #id: ExecutionId | null = null
-  #ended: Ended | null = null
+  #ended: ChildEnding | null = null
   #error: RecordedError | undefined
   #hasBegun = false
 
@@ -116,7 +116,7 @@ export class Child extends Leaf {
     this.#ended = { ...found, reason: openedReason(found.reason, this.#error) }
   }
 
-  satisfiedBy({ now }: Facts): Satisfaction | null {
+  satisfiedBy({ now }: WaitFacts): Satisfaction | null {
     return this.#ended === null ? null : { at: now }
   }
 
@@ -137,7 +137,11 @@ export class Child extends Leaf {
   get #outcome(): { readonly bytes: Uint8Array | null; readonly encoding: string | null } {
     const ended = this.#ended!
     if (ended.kind === 'completed') return { bytes: ended.result, encoding: ended.encoding }
-    const failure: Failure = { ended: ended.kind, reason: ended.reason, ...(this.#error && { error: this.#error }) }
+    const failure: ChildFailure = {
+      ended: ended.kind,
+      reason: ended.reason,
+      ...(this.#error && { error: this.#error }),
+    }
     return encodeValue(this.#deps.holder.codec, 'how a child ended', failure)!
   }
 
@@ -146,7 +150,7 @@ export class Child extends Leaf {
     try {
       const value = this.#deps.holder.decode(`the result of child ${this.#id}`, bytes, encoding)
       if (!hasFailed) return this.satisfy(value)
-      const { ended, reason, error } = value as Failure
+      const { ended, reason, error } = value as ChildFailure
       this.refuse(new ChildError(this.#id!, ended, reason, error))
     } catch (error) {
       this.refuse(error)

@@ -18,7 +18,7 @@ import type { Holder } from './holder.ts'
 import { categoryOf, messageOf, type Outcome } from './outcome.ts'
 import type { Task } from './task.ts'
 import { deserializeError } from './thread/serialize-error.ts'
-import type { Facts } from './waits.ts'
+import type { WaitFacts } from './waits.ts'
 
 /** Why the run cleans up, and its outcome afterwards. */
 export interface CleanUpReason {
@@ -103,7 +103,7 @@ export interface CleanUp {
   /** The code of the handler, which has ended. */
   readonly code: Code
   readonly steps: readonly Step[]
-  readonly facts: Facts
+  readonly facts: WaitFacts
   readonly input: unknown
 }
 

@@ -17,9 +17,9 @@ import { RunScopes } from './run-scopes.ts'
 import { Steps } from './steps.ts'
 import { suspendRun } from './suspend-run.ts'
 import type { Task } from './task.ts'
-import { checkAwaited, StepPromise, Unawaited, type UnawaitedMode, type Watched } from './unawaited.ts'
+import { checkAwaited, StepPromise, Unawaited, type UnawaitedMode, type WatchedWork } from './unawaited.ts'
 import type { WaitDeps } from './waiting.ts'
-import type { Awaitable, Facts, Leaf } from './waits.ts'
+import type { Awaitable, WaitFacts, Leaf } from './waits.ts'
 
 export class Code implements ContextOwner {
   readonly context: Context
@@ -28,7 +28,7 @@ export class Code implements ContextOwner {
   readonly history: History
   /** The promises of this run that the code has not awaited yet. */
   readonly unawaited = new Unawaited()
-  readonly #facts: Facts
+  readonly #facts: WaitFacts
   readonly #mode: CodeMode
   readonly #unawaitedMode: UnawaitedMode
   readonly #scopes = new RunScopes()
@@ -47,7 +47,7 @@ export class Code implements ContextOwner {
     holder: Holder,
     task: Task,
     history: History,
-    facts: Facts,
+    facts: WaitFacts,
     unawaited: UnawaitedMode = 'warn',
     mode: CodeMode = forward,
   ) {
@@ -107,7 +107,7 @@ export class Code implements ContextOwner {
     this.#check(this.unawaited.take())
   }
 
-  #check(forgotten: readonly Watched[]): void {
+  #check(forgotten: readonly WatchedWork[]): void {
     if (forgotten.length === 0 || this.#exit !== null) return
     this.#steps?.forget(forgotten.flatMap((each) => (each instanceof StepPromise ? (each.call ?? []) : [])))
     const warning = checkAwaited(this.task.name, forgotten, this.#unawaitedMode)
@@ -204,7 +204,7 @@ export class Code implements ContextOwner {
   }
 
   /** Null: the run has left. Otherwise a wait was satisfied meanwhile. */
-  async #suspend(waits: readonly Awaitable<unknown>[], leaves: readonly Leaf[]): Promise<Facts | null> {
+  async #suspend(waits: readonly Awaitable<unknown>[], leaves: readonly Leaf[]): Promise<WaitFacts | null> {
     if (!this.#mode.canStop && (leaves.length > 1 || leaves[0]!.dueAt === null)) throw cannotWait()
     // Code that has ended its run may still await something.
     const suspended = this.#exit === null ? await suspendRun(this.holder, waits, leaves) : leftBy(this.#exit)

@@ -21,7 +21,10 @@ export interface StepOptions<Out = unknown, In = unknown> {
   readonly retry?: PolicyInput['retry']
   /** How long one try may take. After that its signal aborts and the try has failed. */
   readonly timeout?: Duration
-  /** Checks what the step returns, and again whenever it is read back; the code gets what the schema makes of it. */
+  /**
+   * Checks the value that the step returns, and again whenever it is read back. The code receives the output of the
+   * schema.
+   */
   readonly schema?: Schema<In, Out>
 }
 
@@ -37,7 +40,7 @@ export interface StepTry {
 
 /** The options of `ctx.waitFor`. */
 export interface WaitForOptions<Value = unknown> {
-  /** Checks and types what was sent with the signal. */
+  /** Checks and types the payload of the signal. */
   readonly schema?: Schema<unknown, Value>
   /** How long to wait; without it, until the signal comes. */
   readonly timeout?: Duration
@@ -95,7 +98,7 @@ export interface Upstream<Value = unknown> {
 }
 
 /** The payload of a signal. A waitpoint does not name a declared signal, so its payload is unknown. */
-type Sent<S extends Signals, Name extends keyof S> = [Name] extends [never] ? unknown : S[Name]
+type SignalPayload<S extends Signals, Name extends keyof S> = [Name] extends [never] ? unknown : S[Name]
 
 type ChildArguments<In> = undefined extends In
   ? [input?: In, options?: ChildOptions]
@@ -158,19 +161,19 @@ export interface Context<S extends Signals = Signals> {
   /** Waits until a point in time; does not wait if it has passed. */
   sleepUntil(name: string, time: number | Date): Wait<void>
   // In this order: the compiler reports the last one, which names the declared signals.
-  /** Waits for a signal by name, or through the waitpoint of that name. The schema checks and types what was sent with it. */
+  /** Waits for a signal by name, or through the waitpoint of that name. The schema checks and types its payload. */
   waitFor<Value>(
     name: string | Waitpoint,
     options: WaitForOptions<Value> & { schema: Schema<unknown, Value> },
   ): Wait<Value>
   /**
-   * Waits for a signal by name, or through the waitpoint of that name, and returns what was sent with it. Its type is the one that
-   * `signals` of the task declares; without that it is unknown.
+   * Waits for a signal by name, or through the waitpoint of that name, and returns its payload. The type of the payload
+   * is the one that `signals` of the task declares, or unknown.
    */
   waitFor<Name extends string & keyof S = never>(
     name: Name | Waitpoint,
-    options?: WaitForOptions<Sent<S, Name>>,
-  ): Wait<Sent<S, Name>>
+    options?: WaitForOptions<SignalPayload<S, Name>>,
+  ): Wait<SignalPayload<S, Name>>
   /**
    * Creates a waitpoint before the wait, so that you can send its token or link. `ctx.waitFor(waitpoint)` then returns the signal, also
    * if it arrived earlier. The waitpoint closes if the code does not wait for it within `expiresIn`.

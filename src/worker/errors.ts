@@ -1,30 +1,30 @@
-// What durable code throws and catches.
+// The errors that durable code throws and catches.
 import { EngineError, errorTable, type ErrorEntry } from '../model/errors.ts'
 import type { ExecutionId } from '../model/id.ts'
 import type { RecordedError } from '../model/recorded-error.ts'
 import { originOf, reviveError } from '../model/revived-error.ts'
 import { stackOf, userFrames } from '../model/stack.ts'
 
-/** Thrown by a handler or a step: no further try will help, so none follows, whatever the policy says. */
+/** Thrown by a handler or a step: no further try will help, so none follows, whatever the policy allows. */
 export class PermanentError extends Error {
-  // A text, so that a class that is derived from it may have a name of its own.
+  // Typed as `string`, so that a derived class may have another name.
   override readonly name: string = 'PermanentError'
 }
 
 /**
- * Whether the same code on the same records must meet it again. A cause says nothing of that: whoever wraps an error decides
- * anew.
+ * Whether the same code on the same records must throw it again. The cause of an error does not count: code that wraps
+ * an error decides anew.
  */
 export function isPermanent(thrown: unknown): boolean {
   if (thrown instanceof StepError) return thrown.isPermanent === true
   if (thrown instanceof PermanentError || isWaitTimeout(thrown)) return true
-  // The code of another copy of the package may be unknown here.
+  // An error of another copy of the package may have a code that is unknown here.
   return EngineError.is(thrown) && (errorTable[thrown.code] as ErrorEntry | undefined)?.permanent === true
 }
 
 /**
- * The timeout of a wait is recorded, so that the next attempt would end by it again, at once. `ctx.any` throws it for all of its
- * waits together.
+ * The timeout of a wait is recorded, so the next attempt would end by it again, at once. `ctx.any` throws it for all of
+ * its waits together.
  */
 export function isWaitTimeout(thrown: unknown): boolean {
   if (thrown instanceof AggregateError) return thrown.errors.length > 0 && thrown.errors.every(isWaitTimeout)
@@ -32,9 +32,10 @@ export function isWaitTimeout(thrown: unknown): boolean {
 }
 
 /**
- * A step has failed for good. It is the same in the run in which that happened and in every later run of the attempt, so it is made
- * from the record: `cause` is an `Error` with the recorded name, message, stack, fields and causes. The class of the thrown error
- * is not restored, so that `error.cause instanceof BankError` is false. Compare `error.cause.name`.
+ * A step has failed for good. The error is made from the record, so it is the same in the run in which the step failed
+ * and in every later run of the attempt: `cause` is an `Error` with the recorded name, message, stack, fields and
+ * causes. The class of the thrown error is not restored, so `error.cause instanceof BankError` is false. Compare
+ * `error.cause.name`.
  */
 export class StepError extends Error {
   override readonly name = 'StepError'
@@ -57,13 +58,13 @@ export class StepError extends Error {
   }
 }
 
-// A refusal of the value that the step returned names the step itself.
+// The refusal of a value that the step returned names the step itself.
 function messageOfStep(step: string, { name, message }: RecordedError): string {
   const named = `step ${JSON.stringify(step)}`
   return message.includes(named) ? message : `${named} failed: ${message === '' ? name : message}`
 }
 
-/** A key that may not read attempts does not see what was thrown. */
+/** A key without the right to read attempts does not see the thrown error. */
 export function nothingWhenForbidden(error: unknown): undefined {
   if (!EngineError.is(error, 'forbidden')) throw error
 }
@@ -89,16 +90,16 @@ export class ChildError extends Error {
   }
 }
 
-/** A wait that was over before the timeout of another one, and what it gave. */
+/** A wait that was satisfied before the timeout of another one, and its value. */
 export interface SatisfiedWait {
-  /** The name of the wait; of a child, of its step. */
+  /** The name of the wait; for a child, the name of its step. */
   readonly wait: string
   readonly value: unknown
 }
 
 /**
- * A wait had no answer when its timeout came. From `ctx.all` and `ctx.race` it also lists the other waits of the group. When the
- * code does not catch it, the execution fails for good, with the category `timeout`.
+ * A wait was not satisfied before its timeout. From `ctx.all` and `ctx.race` it also lists the other waits of the
+ * group. If the code does not catch it, the execution fails for good, with the category `timeout`.
  */
 export class WaitTimeoutError extends Error {
   override readonly name = 'WaitTimeoutError'
@@ -106,7 +107,7 @@ export class WaitTimeoutError extends Error {
   readonly wait: string
   /** The waits of the group that were satisfied by then, with their values; empty for a lone wait. */
   readonly satisfied: readonly SatisfiedWait[]
-  /** The names of the others, in the order of the code; one that took the value of its `onTimeout` is among them. */
+  /** The names of the others, in the order of the code. A wait that took the value of its `onTimeout` is among them. */
   readonly unsatisfied: readonly string[]
 
   constructor(wait: string, satisfied: readonly SatisfiedWait[] = [], unsatisfied: readonly string[] = [wait]) {
@@ -124,8 +125,8 @@ function answeredBefore(satisfied: readonly SatisfiedWait[]): string {
 }
 
 /**
- * The execution was asked to stop: thrown by the first call of `ctx` that has no recorded result. `finally` and `catch` blocks run;
- * then its compensations do, whatever the code makes of this error.
+ * The execution was asked to stop: thrown by the first call of `ctx` that has no recorded result. `finally` and `catch`
+ * blocks run; then the compensations run, even if the code catches this error.
  */
 export class Cancelled extends Error {
   override readonly name = 'Cancelled'
@@ -141,8 +142,8 @@ export class StepTimeoutError extends Error {
 }
 
 /**
- * Why a run ended without an ending: it sleeps, waits, begins again or was taken away. Middleware sees it as the rejection of
- * `next()`; the handler itself is dropped where it stands.
+ * Why a run ended before its execution did: it sleeps, waits, restarts or has lost its lease. Middleware receives it as
+ * the rejection of `next()`. The handler itself never continues.
  */
 export class RunLeft extends Error {
   override readonly name = 'RunLeft'

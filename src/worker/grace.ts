@@ -1,24 +1,24 @@
-// How long what runs may go on after a stop. Whoever stops once more may end it earlier, and never later.
+// The time that running work has after a stop. A second stop may end it earlier, and never later.
 const longestTimerMs = 2 ** 31 - 1
 
 export class Grace {
   /** Resolves when the time is over. */
   readonly over: Promise<void>
   readonly #timers: NodeJS.Timeout[] = []
-  #tell!: () => void
+  #resolve!: () => void
   #hasEnded = false
 
   constructor() {
-    this.over = new Promise((resolve) => (this.#tell = resolve))
+    this.over = new Promise((resolve) => (this.#resolve = resolve))
   }
 
   endIn(ms: number): void {
     if (this.#hasEnded) return
-    // A timer that is set for longer goes off at once.
-    this.#timers.push(setTimeout(this.#tell, Math.min(ms, longestTimerMs)))
+    // A longer timer would fire at once.
+    this.#timers.push(setTimeout(this.#resolve, Math.min(ms, longestTimerMs)))
   }
 
-  /** Nobody waits for it any more. */
+  /** The runs have ended: clears the timers. */
   end(): void {
     this.#hasEnded = true
     for (const timer of this.#timers) clearTimeout(timer)

@@ -22,11 +22,11 @@ import type { Step } from '../engine/step/step.ts'
 import { markHandled } from './mark-handled.ts'
 import { NoRecord } from './no-record.ts'
 import { ResultQueue } from './result-queue.ts'
-import type { Awaitable, Facts, Leaf, Satisfaction } from './waits.ts'
+import type { Awaitable, WaitFacts, Leaf, Satisfaction } from './waits.ts'
 
 export interface IdleEffects {
   /** Suspends the run and returns null; or returns the facts that satisfy a wait, and the run keeps its lease. */
-  suspend(waits: readonly Awaitable<unknown>[], leaves: readonly Leaf[]): Promise<Facts | null>
+  suspend(waits: readonly Awaitable<unknown>[], leaves: readonly Leaf[]): Promise<WaitFacts | null>
   /** A record could not be written, or the run not be suspended. */
   fail(error: unknown): void
   /** The error that new work and new waits throw; null while the run may continue. */
@@ -52,7 +52,7 @@ export class IdleDetector {
   readonly #results = new ResultQueue(() => this.#checkSoon())
   readonly #awaited = new Set<Awaitable<unknown>>()
   #state: State = 'running'
-  #facts: Facts
+  #facts: WaitFacts
   #workCount = 0
   /** Settles when the engine has replied to the request to suspend. */
   #suspending: Promise<void> | null = null
@@ -60,7 +60,7 @@ export class IdleDetector {
   #noRecord: NoRecord | null = null
 
   /** `isReplaying`: whether results of an earlier run are still to be delivered. */
-  constructor(facts: Facts, isReplaying: () => boolean, effects: IdleEffects) {
+  constructor(facts: WaitFacts, isReplaying: () => boolean, effects: IdleEffects) {
     this.#facts = facts
     this.#isReplaying = isReplaying
     this.#effects = effects

@@ -1,4 +1,4 @@
-// What a failed execution threw last, read back through the codec.
+// The last error of a failed execution, decoded with the codec.
 import type { Engine } from '../engine/contract.ts'
 import type { Codec, Encoded } from '../model/codec.ts'
 import type { ExecutionId } from '../model/id.ts'
@@ -17,7 +17,7 @@ export async function lastError(engine: Engine, codec: Codec, id: ExecutionId): 
   return last
 }
 
-/** Undefined when it was recorded with another codec: how the execution ended is known without it. */
+/** Undefined when it was recorded with another codec: the ending of the execution is known without it. */
 function decoded(encoded: Encoded, codec: Codec): RecordedError | undefined {
   try {
     return decodeError(encoded, codec)
@@ -26,7 +26,7 @@ function decoded(encoded: Encoded, codec: Codec): RecordedError | undefined {
   }
 }
 
-/** The reason of a failure as whoever has the codec may read it. */
+/** The reason of a failure, for a caller that has the codec. */
 export function openedReason(reason: string | null, error: RecordedError | undefined): string | null {
   return reason === sealedReason && error !== undefined ? sentenceOf(error) : reason
 }

@@ -35,8 +35,8 @@ export class Lease {
   isStartReported = false
   /** Its index among the held leases; negative when it is not held. */
   place = -1
-  #lost: Ending | null = null
-  #stop: Ending | null = null
+  #lost: LeaseEnd | null = null
+  #stop: LeaseEnd | null = null
   #onLost: (() => void) | null = null
   readonly #watcher: LeaseWatcher
 
@@ -113,12 +113,12 @@ export class Lease {
   }
 }
 
-interface Ending {
+interface LeaseEnd {
   error?: EngineError
   controller?: AbortController
 }
 
-function signalOf(ending: Ending): AbortSignal {
+function signalOf(ending: LeaseEnd): AbortSignal {
   if (ending.controller === undefined) {
     ending.controller = new AbortController()
     if (ending.error !== undefined) ending.controller.abort(ending.error)
@@ -126,7 +126,7 @@ function signalOf(ending: Ending): AbortSignal {
   return ending.controller.signal
 }
 
-function end(ending: Ending, error: EngineError): void {
+function end(ending: LeaseEnd, error: EngineError): void {
   ending.error ??= error
   ending.controller?.abort(ending.error)
 }

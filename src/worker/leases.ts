@@ -1,6 +1,7 @@
-// The leases that a worker holds. They are renewed in one call, at a third of their time; once a second in between one call asks
-// whether a run was cancelled or its lease taken away, and a hint of such asks at once. A lease that could not be renewed in time
-// is lost, whatever the reason: its run is told, and what it gives is dropped.
+// The leases that a worker holds. One call renews all of them, at a third of their time. Between renewals, once a
+// second, one call checks whether a run was cancelled or its lease revoked; a hint of a stop triggers that check at
+// once. A lease that is not renewed in time is lost, whatever the reason: its run is aborted, and the result of the run
+// is discarded.
 import type { Engine } from '../engine/contract.ts'
 import type { Claim } from '../engine/execution/claim.ts'
 import type { LeaseAnswer, RenewedLease } from '../engine/execution/renew.ts'
@@ -12,7 +13,7 @@ import { DatabaseClock } from './database-clock.ts'
 import { Lease, type LeaseWatcher } from './lease.ts'
 import { reportLost } from './report.ts'
 
-// How soon a cancel reaches the code that runs.
+// How soon a cancel reaches running code.
 const checkEveryMs = 1000
 const unhealthyAfter = 3
 
@@ -27,12 +28,12 @@ export interface LeasesOptions {
   readonly workerInstanceId: string
   readonly leaseTtlMs: number
   readonly logger: Logger
-  /** Whether a claim's answer may be on its way: then leases that nobody knows yet are nothing strange. */
+  /** Whether the reply to a claim may be under way: leases that this worker does not know yet are then expected. */
   readonly isClaiming: () => boolean
-  /** A renewal found leases that nobody here knows, while a claim's answer may have been on its way. */
+  /** A renewal found leases that this worker does not know, while the reply to a claim may have been under way. */
   readonly onUnknown: () => void
-  readonly onCalledOff?: ((hear: (executionId: string | null) => void) => () => void) | undefined
-  /** With every look at the clock, at least once a second while leases are held. */
+  readonly onCalledOff?: ((listener: (executionId: string | null) => void) => () => void) | undefined
+  /** Called with every pulse of the timer, at least once a second while leases are held. */
   readonly onPulse: () => void
 }
 
@@ -49,8 +50,8 @@ export class Leases {
   #nextPulseAt = 0
   #nextRenewalAt = 0
   #isBusy = false
-  #isTold = false
-  #endHearing: (() => void) | undefined
+  #isCheckDue = false
+  #unsubscribe: (() => void) | undefined
   #failureCount = 0
   #claimCount = 0
 
@@ -67,13 +68,16 @@ export class Leases {
     return { isHealthy: this.#failureCount < unhealthyAfter, failureCount: this.#failureCount }
   }
 
-  /** Reads the database's clock, so that an answer to a claim that is read late is known to be late. */
+  /** Reads the database's clock, so that a reply to a claim that is read late is known to be late. */
   async readClock(): Promise<void> {
     const sentAt = performance.now()
     this.#clock.observe(await this.#options.engine.serverTime(), sentAt, performance.now())
   }
 
-  /** How long it is until a time of the database's clock: as exact as an answer takes, and never too long. */
+  /**
+   * The time until a point of the database's clock. Its error is at most the time that a call takes, and it is never
+   * too long.
+   */
   msUntil(time: number): number {
     const now = performance.now()
     return this.#clock.earliest(time, now) - now
@@ -81,7 +85,7 @@ export class Leases {
 
   /** `sentAt`: when the claim was sent, by this process's clock. */
   hold(claim: Claim, sentAt: number): Lease {
-    // The failures were those of leases that are gone, and a claim was answered.
+    // The failures were those of leases that are gone, and a claim has succeeded.
     if (this.#held.length === 0) this.#failureCount = 0
     this.#claimCount += 1
     const now = performance.now()
@@ -92,7 +96,7 @@ export class Leases {
     const lease = new Lease(claim, isDoubtful ? now + leaseTtlMs : expiresAt, this.#watcher)
     lease.isDoubtful = isDoubtful
     lease.place = this.#held.push(lease) - 1
-    this.#endHearing ??= this.#options.onCalledOff?.((executionId) => this.#calledOff(executionId))
+    this.#unsubscribe ??= this.#options.onCalledOff?.((executionId) => this.#calledOff(executionId))
     if (this.#timer === undefined) {
       this.#nextRenewalAt = now + leaseTtlMs / 3
       this.#schedule()
@@ -107,7 +111,7 @@ export class Leases {
     try {
       const request = { workerInstanceId, leases: [renewalOf(lease)], leaseTtl: leaseTtlMs }
       const { leases } = await engine.executions.renew(request)
-      this.#hear(lease, leases[0]!, sentAt)
+      this.#apply(lease, leases[0]!, sentAt)
       lease.isDoubtful = false
     } catch {
       this.#expire(lease)
@@ -122,7 +126,7 @@ export class Leases {
     try {
       const request = { workerInstanceId, leases: [renewalOf(lease)], leaseTtl: leaseTtlMs }
       const { leases } = await engine.executions.renew(request)
-      this.#hear(lease, leases[0]!, sentAt)
+      this.#apply(lease, leases[0]!, sentAt)
     } catch (error) {
       logger.debug(`reporting the start of ${lease.fence.executionId} failed: ${messageOf(error)}`)
     }
@@ -138,15 +142,15 @@ export class Leases {
     lease.place = -1
   }
 
-  /** Nothing is held any more. */
+  /** Call it when no lease is held any more. */
   stop(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    this.#endHearing?.()
-    this.#endHearing = undefined
+    this.#unsubscribe?.()
+    this.#unsubscribe = undefined
   }
 
-  /** Everything that this instance holds, when it runs nothing more. */
+  /** Releases everything that this instance holds. Call it when no run is active. */
   async giveBackUnknown(): Promise<void> {
     const { engine, workerInstanceId, leaseTtlMs, logger } = this.#options
     try {
@@ -157,7 +161,10 @@ export class Leases {
     }
   }
 
-  /** What claims took whose reply was lost. Only while no claim is under way: its answer may bring the lease. */
+  /**
+   * Releases executions of claims whose reply was lost. Only while no claim is under way: its reply may bring the
+   * lease.
+   */
   async giveBackLost(): Promise<void> {
     const { engine, workerInstanceId, leaseTtlMs } = this.#options
     const leases = this.#held.map(renewalOf)
@@ -166,7 +173,8 @@ export class Leases {
     await this.readClock()
   }
 
-  // It goes on once when nothing is held any more: a worker of short runs would set and clear it for each of them.
+  // The timer fires once more after the last lease is gone: a worker of short runs would otherwise set and clear it for
+  // each run.
   #schedule(): void {
     this.#nextPulseAt = performance.now() + this.#pulseMs
     this.#timer = setTimeout(() => void this.#pulse(), this.#pulseMs)
@@ -179,27 +187,27 @@ export class Leases {
     this.#schedule()
     this.#loseExpired()
     this.#options.onPulse()
-    // A call that hangs does not hold up the next look at the clock.
+    // A call that hangs does not delay the next pulse.
     if (this.#isBusy || this.#held.length === 0) return
-    await this.#ask()
+    await this.#contact()
   }
 
-  // One look at a time, and those that are called off in one turn of the event loop, or during a look, share the next.
+  // One check at a time. Hints that arrive in one turn of the event loop, or during a check, share the next check.
   #calledOff(executionId: string | null): void {
     const isOurs = ({ fence }: Lease): boolean => executionId === null || fence.executionId.endsWith(executionId)
-    if (this.#isTold || !this.#held.some(isOurs)) return
-    this.#isTold = true
-    if (!this.#isBusy) setImmediate(() => void (this.#isTold && !this.#isBusy && this.#ask()))
+    if (this.#isCheckDue || !this.#held.some(isOurs)) return
+    this.#isCheckDue = true
+    if (!this.#isBusy) setImmediate(() => void (this.#isCheckDue && !this.#isBusy && this.#contact()))
   }
 
-  async #ask(): Promise<void> {
+  async #contact(): Promise<void> {
     this.#isBusy = true
     try {
       do {
-        this.#isTold = false
+        this.#isCheckDue = false
         if (performance.now() >= this.#nextRenewalAt) await this.#renew()
         else await this.#check()
-      } while (this.#isTold && this.#held.length > 0)
+      } while (this.#isCheckDue && this.#held.length > 0)
     } finally {
       this.#isBusy = false
     }
@@ -237,7 +245,7 @@ export class Leases {
       })
       this.#failureCount = 0
       this.#nextRenewalAt = sentAt + leaseTtlMs / 3
-      leases.forEach((lease, index) => this.#hear(lease, answer.leases[index]!, sentAt))
+      leases.forEach((lease, index) => this.#apply(lease, answer.leases[index]!, sentAt))
       if (claimsBefore === this.#claimCount && !isClaiming()) await this.#giveBack(answer.unnamed)
       else if (answer.unnamed.length > 0) onUnknown()
     } catch (error) {
@@ -254,15 +262,15 @@ export class Leases {
     const leases = [...this.#held]
     try {
       const answers = await this.#options.engine.leases.check({ leases: leases.map((lease) => lease.fence) })
-      leases.forEach((lease, index) => this.#hear(lease, answers[index]!, null))
+      leases.forEach((lease, index) => this.#apply(lease, answers[index]!, null))
     } catch (error) {
-      // The next renewal tells whether that matters.
+      // The next renewal shows whether that matters.
       this.#options.logger.debug(`could not check ${leases.length} leases: ${messageOf(error)}`)
     }
   }
 
   /** `renewedAt`: when the renewal was sent; null when nothing was renewed. */
-  #hear(lease: Lease, answer: LeaseAnswer, renewedAt: number | null): void {
+  #apply(lease: Lease, answer: LeaseAnswer, renewedAt: number | null): void {
     if (lease.place < 0) return
     if (answer.kind === 'lost') return this.#lose(lease, answer.error)
     if (renewedAt !== null) {
@@ -282,7 +290,7 @@ export class Leases {
     lease.lose(error)
   }
 
-  /** The reply to a claim was lost, and nobody here runs what it took. */
+  /** The reply to a claim was lost, so no run of this worker belongs to these leases. */
   async #giveBack(unnamed: readonly Fence[]): Promise<void> {
     if (unnamed.length === 0) return
     this.#options.logger.warn(`releasing ${unnamed.length} executions: the reply to their claim was lost`)

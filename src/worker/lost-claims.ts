@@ -1,13 +1,14 @@
-// Claims whose reply was lost. Their executions are leased to this worker, which knows nothing of them, and would wait until
-// the leases expire. The worker finds them by a renewal, which returns every lease of its instance that it did not name.
+// Claims whose reply was lost. Their executions are leased to this worker, which does not run them, so they would wait
+// until the leases expire. The worker finds them by a renewal, which returns every lease of its instance that it did
+// not name.
 //
-// While a claim is under way such a lease may belong to its answer. So no claim is sent during a search, the waits of those
-// that were sent are cut short, and the search begins when all of them are answered.
+// While a claim is under way, such a lease may belong to its reply. So no claim is sent during a search, the waits of
+// claims under way are cut short, and the search begins when all of them have their reply.
 import { setTimeout as sleep } from 'node:timers/promises'
 
-// A claim that is not answered within this time does not keep the others from claiming.
+// A claim without a reply within this time does not keep the others from claiming.
 const longestPauseMs = 1000
-// The statement of a lost claim may still run when its connection is gone: a second search follows the first.
+// The statement of a lost claim may still be running after its connection is gone: a second search follows the first.
 const searchAgainMs = 1000
 
 export class LostClaims {
@@ -20,7 +21,7 @@ export class LostClaims {
   #again: NodeJS.Timeout | undefined
   #onAnswered: (() => void)[] = []
 
-  /** `giveBack` gives back every lease of this worker that it does not know. */
+  /** `giveBack` releases every lease of this worker that it does not know. */
   constructor(giveBack: () => Promise<void>) {
     this.#giveBack = giveBack
   }
@@ -29,7 +30,10 @@ export class LostClaims {
     return this.#underWay > 0
   }
 
-  /** Sends a claim, with the signal that cuts its wait short, after the search for what is suspected. Rejects when that failed. */
+  /**
+   * Sends a claim, with the signal that cuts its wait short. A search that is due comes first; rejects when that search
+   * failed.
+   */
   async claim<T>(send: (signal: AbortSignal) => Promise<T>): Promise<T> {
     // Nothing is awaited between the last check and the count, so a search that begins later waits for this claim.
     while (this.#mustSearch) await this.#searched()
@@ -52,7 +56,7 @@ export class LostClaims {
     this.#cutWaits()
   }
 
-  /** Cuts all waits short, and searches no more. */
+  /** Cuts all waits short. No further search begins. */
   stop(): void {
     this.#isStopped = true
     clearTimeout(this.#again)
@@ -71,7 +75,7 @@ export class LostClaims {
   async #searchOnce(): Promise<void> {
     this.#cutWaits()
     const areAllAnswered = await this.#allAnswered()
-    // What is suspected from now on, this search may not find.
+    // This search may miss leases that are reported from now on.
     this.#isSuspected = false
     if (!areAllAnswered) return this.#suspectAgain()
     try {

@@ -1,4 +1,4 @@
-// What a worker is told, and what it makes of it.
+// The options of a worker, and the settings that it makes of them.
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { ClaimRequest } from '../engine/execution/claimer.ts'
@@ -11,7 +11,7 @@ import { checkLane, checkNamespace } from '../model/name.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import { checkText, show } from '../model/text.ts'
 import type { Middleware } from './middleware.ts'
-import { Served } from './serve.ts'
+import { ServedTasks } from './serve.ts'
 import type { Task } from './task.ts'
 import { checkUnawaited, type UnawaitedMode } from './unawaited.ts'
 
@@ -26,11 +26,14 @@ export interface WorkerOptions {
   readonly namespaces?: readonly string[]
   /** How many run at a time; defaults to 64. */
   readonly concurrency?: number
-  /** What this machine offers, such as `gpu`. An execution with `requiredCapabilities` runs only where all of them are offered. */
+  /**
+   * The capabilities of this machine, such as `gpu`. An execution with `requiredCapabilities` runs only on a worker
+   * that has all of them.
+   */
   readonly capabilities?: readonly string[]
   /**
-   * How many it may hold at most besides those that run, so that it never waits for work; defaults to 200. It holds as many as
-   * it runs in a tenth of a second, and no more than 4 MiB of them: none waits here for long.
+   * How many executions it may hold besides the running ones, so that it never waits for work; defaults to 200. It
+   * holds as many as it runs in a tenth of a second, and no more than 4 MiB of them, so none waits here for long.
    */
   readonly prefetch?: number
   /** How long a claimed execution stays with a worker that no longer renews its lease, as after a crash. Defaults to 30 s, embedded to 60 s. */
@@ -70,7 +73,7 @@ export const workerOptionNames = [
 
 /** The options, checked and with their defaults. */
 export interface Settings {
-  readonly served: Served
+  readonly served: ServedTasks
   readonly concurrency: number
   readonly prefetch: number
   readonly leaseTtlMs: number
@@ -79,11 +82,11 @@ export interface Settings {
   readonly logger: Logger
   readonly handlesSignals: boolean
   readonly unawaited: UnawaitedMode
-  /** What all of its claims have in common. */
-  readonly identity: Identity
+  /** The fields that all of its claims share. */
+  readonly identity: WorkerIdentity
 }
 
-export type Identity = Required<
+export type WorkerIdentity = Required<
   Pick<ClaimRequest, 'workerId' | 'workerInstanceId' | 'lanes' | 'leaseTtl' | 'capabilities'>
 > &
   Pick<ClaimRequest, 'namespaces'>
@@ -91,7 +94,7 @@ export type Identity = Required<
 export function settingsOf(options: WorkerOptions): Settings {
   refuseUnknownFields('worker', options, workerOptionNames)
   const { concurrency = 64, prefetch = 200, namespaces, middleware = [] } = options
-  const served = new Served(options.tasks)
+  const served = new ServedTasks(options.tasks)
   const leaseTtlMs = checkTtl(options.leaseTtl ?? limits.defaultLeaseTtlMs)
   const workerId = checkText('name', options.name ?? 'worker', { minBytes: 1, maxBytes: 128, refuseControls: true })
   return {

@@ -1,5 +1,5 @@
-// The claims of a worker: one loop for each group of tasks, all for the same slots. A loop claims as many as there is room for. It waits
-// in the claim while no execution is ready, and here while there is no room: a full worker ignores hints.
+// The claims of a worker: one loop for each group of tasks, all for the same slots. A loop claims as many executions as
+// fit. It waits in the claim while no execution is ready, and here while no slot is free: a full worker ignores hints.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Engine } from '../engine/contract.ts'
 import type { ClaimRequest } from '../engine/execution/claimer.ts'
@@ -11,7 +11,7 @@ import type { Registration } from './registration.ts'
 import type { Runs } from './runs.ts'
 import type { TaskGroup } from './serve.ts'
 
-// As many as one claim takes.
+// The most that one claim returns.
 const mostClaims = 10_000
 const longestClaimWaitMs = 20_000
 const firstPauseMs = 50

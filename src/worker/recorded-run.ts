@@ -1,5 +1,5 @@
-// A run as a file holds it, for `verify`: what it was given and what it has recorded. JSON, with bytes as base64, as the codec
-// made them.
+// A run as a file stores it, for `verify`: its input and its records. JSON, with bytes as base64, as the codec encoded
+// them.
 import type { Engine } from '../engine/contract.ts'
 import type { UpstreamResult } from '../engine/flow/upstream-results.ts'
 import type { Step } from '../engine/step/step.ts'
@@ -30,11 +30,11 @@ export interface RecordedRun {
   readonly flowId: FlowId | null
   readonly parentId: ExecutionId | null
   readonly state: PublicState
-  /** When it ended, or when this was read. */
+  /** When it ended, or when it was exported. */
   readonly at: number
   readonly input: RecordedBytes | null
   readonly steps: readonly RecordedRunStep[]
-  /** Of a member of a flow: what came before it. */
+  /** For a member of a flow: its upstreams. */
   readonly upstreams: readonly RecordedUpstream[]
 }
 
@@ -96,7 +96,7 @@ export function checkRecordedRun(run: unknown): RecordedRun {
 export function stepsOf(run: RecordedRun): Step[] {
   return run.steps.map(({ result, ...step }) => ({
     ...step,
-    // For the code an abandoned step is pending: it was begun and has not ended.
+    // For the code an abandoned step is pending: it began and has not ended.
     state: step.state === 'abandoned' ? 'pending' : step.state,
     result: bytesOf(result),
     resultEncoding: result?.encoding ?? null,

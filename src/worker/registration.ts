@@ -1,8 +1,8 @@
-// A worker tells that it is there and what it serves, for as long as it runs: whoever asks why an execution waits is told which
-// workers could take it. Nothing depends on it; what fails is tried again with the next sign of life.
+// Registers a worker, with its kinds and lanes, for as long as it runs: `explain` lists the registered workers that
+// could claim an execution. Nothing depends on it; a failed call is repeated with the next heartbeat.
 //
-// The others that it finds there listen for the same work. Then a hint wakes them all, and each waits a random while before it
-// looks: what is told meanwhile costs no look of its own, and they do not all come at one moment.
+// The registered workers of the same lanes receive the same hints. So each waits a random time before it claims: hints
+// that arrive meanwhile are coalesced, and the workers do not all claim at the same moment.
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Engine } from '../engine/contract.ts'
@@ -15,7 +15,7 @@ const beatEveryMs = limits.defaultWorkerTtlMs / 3
 const longestFirstMs = 5000
 const spreadForEachMs = 2
 const longestSpreadMs = 20
-/** More need not be counted. */
+/** More workers do not lengthen the wait. */
 const enoughOthers = longestSpreadMs / spreadForEachMs
 
 export class Registration {
@@ -26,7 +26,7 @@ export class Registration {
   #beating: Promise<void> = Promise.resolve()
   #isOver = false
   #otherCount = 0
-  /** The namespaces in which its tasks are registered, which they stay. */
+  /** The namespaces in which its tasks are registered. They stay registered. */
   readonly #known = new Set<string | undefined>()
 
   constructor(engine: Engine, settings: Settings) {
@@ -35,12 +35,12 @@ export class Registration {
     this.#requests = requestsOf(settings)
   }
 
-  /** How long a claim that a hint has woken may wait before it looks. */
+  /** The longest random wait between a hint and the claim that it triggers. */
   get spreadMs(): number {
     return Math.min(longestSpreadMs, this.#otherCount * spreadForEachMs)
   }
 
-  /** Resolves after the first try, or after a while: a worker also starts while the database is away. */
+  /** Resolves after the first try, or after five seconds: a worker also starts while the database is unreachable. */
   async start(): Promise<void> {
     this.#beating = this.#beat((request) => this.#register(request))
     const settled = new AbortController()
@@ -48,7 +48,7 @@ export class Registration {
     await Promise.race([first, sleep(longestFirstMs, undefined, { signal: settled.signal }).catch(() => {})])
   }
 
-  /** Resolves when it is gone from there. */
+  /** Resolves when it is marked dead. */
   async stop(): Promise<void> {
     this.#isOver = true
     clearTimeout(this.#timer)
@@ -60,13 +60,13 @@ export class Registration {
     await Promise.allSettled(goodbyes)
   }
 
-  async #beat(tell: (request: RegisterRequest) => Promise<unknown>): Promise<void> {
+  async #beat(send: (request: RegisterRequest) => Promise<unknown>): Promise<void> {
     try {
-      for (const request of this.#requests) await tell(request)
+      for (const request of this.#requests) await send(request)
       this.#otherCount = await this.#countOthers()
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
-      this.#settings.logger.debug(`the worker could not tell that it is there, and tries again: ${why}`)
+      this.#settings.logger.debug(`the worker could not register; trying again: ${why}`)
     }
     if (this.#isOver) return
     const next = (): void => void (this.#beating = this.#beat((request) => this.#refresh(request)))
@@ -80,7 +80,7 @@ export class Registration {
     if (kind === 'not_registered') await this.#register(request)
   }
 
-  // Its tasks once: registered again later, they would replace those of newer code.
+  // Registers its tasks once: later, they would replace those of newer code.
   async #register({ tasks, ...request }: RegisterRequest): Promise<void> {
     const isKnown = this.#known.has(request.namespace)
     await this.#engine.workers.register(isKnown || tasks === undefined ? request : { ...request, tasks })
@@ -97,7 +97,7 @@ export class Registration {
   }
 }
 
-/** One for each namespace that it is bound to. */
+/** One request for each namespace that it is bound to. */
 function requestsOf({ served, identity }: Settings): readonly RegisterRequest[] {
   const { workerId, workerInstanceId, lanes, capabilities, namespaces } = identity
   const kinds = [...new Set(served.groups.flatMap((group) => group.kinds))]

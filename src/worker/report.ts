@@ -1,4 +1,5 @@
-// The log lines of runs. A failed attempt is one line: what failed, where, and what happens next. Its fields say the same.
+// The log lines of runs. A failed attempt is one line: the error, where it was thrown, and what happens next. The
+// fields carry the same facts.
 import type { FailResult } from '../engine/execution/fail.ts'
 import type { EngineError } from '../model/errors.ts'
 import { parseExecutionId } from '../model/id.ts'
@@ -9,9 +10,9 @@ import { firstUserFrame, stackOf, userFrames } from '../model/stack.ts'
 import type { ClaimReason } from '../model/state.ts'
 import type { Lease } from './lease.ts'
 
-/** What every line about a run has as fields; lines of the user's code have them too. */
+/** The fields of every line about a run; lines of the user's code have them too. */
 export interface RunFields {
-  /** The bare uuid, which everything takes that takes an id. */
+  /** The bare uuid, which every command and verb accepts as an id. */
   readonly executionId: string
   readonly kind: string
   /** From 1. */
@@ -138,7 +139,7 @@ function lossText(error: EngineError): string {
   return 'another worker has the execution'
 }
 
-// Whatever was thrown: recording never throws, and bounds what it reads.
+// Accepts any thrown value: recording never throws, and bounds what it reads.
 function describe(thrown: unknown): { readonly step?: string; readonly error: object; readonly text: string } {
   const { step, error } = originOf(decodeError(encodeError(thrown)))
   const { name, message, stack } = error

@@ -3,7 +3,7 @@
 //
 // The order: results of earlier runs by the number of their record, then those of this run in the order in which they were queued.
 
-interface Result {
+interface QueuedResult {
   /** The number of its record; infinite for a record of this run. */
   readonly number: number
   readonly deliver: () => void
@@ -11,7 +11,7 @@ interface Result {
 
 export class ResultQueue {
   readonly #onDelivered: () => void
-  #results: Result[] = []
+  #results: QueuedResult[] = []
   /** A result is delivered in the next turn of the event loop, or was in this one. */
   #isTurnTaken = false
   #pauseCount = 0

@@ -1,4 +1,5 @@
-// What a worker counts of its runs, and its numbers in the text format of Prometheus. Written by hand: a worker loads no package for it.
+// The counters of a worker's runs, in the text format of Prometheus. Written by hand, so that a worker loads no package
+// for it.
 import type { Outcome } from './outcome.ts'
 
 /** The same as those of a server. */
@@ -83,10 +84,10 @@ function wordOf(outcome: Outcome): string {
   return outcome.kind === 'left' ? outcome.how : words[outcome.kind]
 }
 
-type Labels = Readonly<Record<string, string>>
-type Sample = readonly [suffix: string, labels: Labels, value: number]
+type MetricLabels = Readonly<Record<string, string>>
+type Sample = readonly [suffix: string, labels: MetricLabels, value: number]
 
-function histogram(labels: Labels, { within, count, seconds }: TaskCounts): Sample[] {
+function histogram(labels: MetricLabels, { within, count, seconds }: TaskCounts): Sample[] {
   return [
     ...bounds.map((bound, place): Sample => ['_bucket', { ...labels, le: String(bound) }, within[place]!]),
     ['_bucket', { ...labels, le: '+Inf' }, count],
@@ -100,7 +101,7 @@ function family(name: string, type: string, help: string, samples: readonly Samp
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines]
 }
 
-function labelsText(labels: Labels): string {
+function labelsText(labels: MetricLabels): string {
   return Object.entries(labels)
     .map(([name, value]) => `${name}="${escaped(value)}"`)
     .join(',')

@@ -20,7 +20,7 @@ import type { Task } from './task.ts'
 import type { AroundStep } from './telemetry.ts'
 import type { UnawaitedMode } from './unawaited.ts'
 import { warnOfUnreached } from './unreached-steps.ts'
-import { factsAt, type Facts } from './waits.ts'
+import { factsAt, type WaitFacts } from './waits.ts'
 
 export interface RunDeps extends OutcomeDeps {
   readonly middleware: readonly Middleware[]
@@ -67,7 +67,7 @@ class Run {
   #resumption: Resumption | null = null
   #marker: Step | null = null
   #history!: History
-  #facts!: Facts
+  #facts!: WaitFacts
   /** Null until the history is read. */
   #code: Code | null = null
   #input: unknown

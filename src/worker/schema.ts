@@ -1,4 +1,4 @@
-// Standard Schema (https://standardschema.dev), as far as we need it: zod, valibot, arktype and others satisfy it.
+// Standard Schema (https://standardschema.dev), as far as we need it: zod, valibot, arktype and others implement it.
 import { EngineError, refusal, type ErrorCode } from '../model/errors.ts'
 import { show } from '../model/text.ts'
 
@@ -6,19 +6,21 @@ export interface Schema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1
     readonly vendor: string
-    readonly validate: (value: unknown) => Verdict<Output> | Promise<Verdict<Output>>
+    readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>
     readonly types?: { readonly input: Input; readonly output: Output } | undefined
   }
 }
 
-type Verdict<Output> = { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly Issue[] }
+type SchemaResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly Issue[] }
 
 interface Issue {
   readonly message: string
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 
-/** The value as the schema gives it back. `what` names it where it is refused. */
+/** Returns the output of the schema. `what` names the value in an error. */
 export async function checkBy<Output>(
   schema: Schema<unknown, Output> | undefined,
   value: unknown,
@@ -26,11 +28,11 @@ export async function checkBy<Output>(
   code: ErrorCode = 'invalid_input',
 ): Promise<Output> {
   if (schema === undefined) return value as Output
-  const verdict = await schema['~standard'].validate(value)
-  if (verdict.issues === undefined) return verdict.value
-  const issues = verdict.issues.map(({ message, path }) => ({ message, path: pathOf(path) }))
-  const said = issues.map(({ message, path }) => (path === '' ? message : `${path}: ${message}`)).join('; ')
-  throw new EngineError(code, `${what} is refused by its schema: ${said}`, { what, issues })
+  const result = await schema['~standard'].validate(value)
+  if (result.issues === undefined) return result.value
+  const issues = result.issues.map(({ message, path }) => ({ message, path: pathOf(path) }))
+  const problems = issues.map(({ message, path }) => (path === '' ? message : `${path}: ${message}`)).join('; ')
+  throw new EngineError(code, `${what} is refused by its schema: ${problems}`, { what, issues })
 }
 
 function pathOf(path: Issue['path']): string {

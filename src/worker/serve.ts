@@ -10,7 +10,7 @@ export interface TaskGroup {
   readonly versions: readonly string[]
 }
 
-export class Served {
+export class ServedTasks {
   readonly #tasks = new Map<string, Task[]>()
 
   constructor(tasks: unknown) {

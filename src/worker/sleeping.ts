@@ -4,7 +4,7 @@ import type { Duration } from '../model/duration.ts'
 import type { StepCall } from './history.ts'
 import type { IdleDetector } from './idle.ts'
 import type { WaitDeps } from './waiting.ts'
-import { Leaf, type Facts, type Satisfaction } from './waits.ts'
+import { Leaf, type WaitFacts, type Satisfaction } from './waits.ts'
 
 /** A point in time that is known from the start. */
 export class Due extends Leaf<void> {
@@ -33,7 +33,7 @@ export class Due extends Leaf<void> {
     return { kind: 'time', at: this.#dueAt }
   }
 
-  satisfiedBy({ now }: Facts): Satisfaction | null {
+  satisfiedBy({ now }: WaitFacts): Satisfaction | null {
     return now >= this.#dueAt ? { at: this.#dueAt } : null
   }
 
@@ -95,7 +95,7 @@ export class Sleep extends Leaf<void> {
     return this.isSettled || this.#dueAt === null ? null : { kind: 'time', at: this.#dueAt }
   }
 
-  satisfiedBy({ now }: Facts): Satisfaction | null {
+  satisfiedBy({ now }: WaitFacts): Satisfaction | null {
     return this.#dueAt !== null && now >= this.#dueAt ? { at: this.#dueAt } : null
   }
 

@@ -23,7 +23,7 @@ import { Due } from './sleeping.ts'
 import { Try } from './try.ts'
 import { StepPromise, type Unawaited } from './unawaited.ts'
 
-type Work = (attempt: StepTry) => unknown
+type StepWork = (attempt: StepTry) => unknown
 
 type Tried =
   | { readonly kind: 'done'; readonly value: unknown }
@@ -74,7 +74,7 @@ export class Steps {
     for (const call of calls) this.#forgotten.add(call)
   }
 
-  step(name: string, work: Work, options: StepOptions = noOptions): Promise<unknown> {
+  step(name: string, work: StepWork, options: StepOptions = noOptions): Promise<unknown> {
     let call: StepCall | null = null
     try {
       if (this.inside !== undefined) this.refuseInside(`the step ${show(name)}`, recordedWhole)
@@ -104,7 +104,7 @@ export class Steps {
     return StepPromise.of(this.#unawaited, name, call, running)
   }
 
-  async #untilOver(call: StepCall, work: Work, checked: CheckedOptions): Promise<unknown> {
+  async #untilOver(call: StepCall, work: StepWork, checked: CheckedOptions): Promise<unknown> {
     const { recorded } = call
     let tryCount = recorded?.tryCount ?? 0
     this.#refuseStopped()
@@ -121,7 +121,7 @@ export class Steps {
   }
 
   /** Runs a compensation: tried like a step, and recorded under the name by which it was registered. */
-  compensate({ call, work, options }: { call: StepCall; work: Work; options: CheckedOptions }): Promise<unknown> {
+  compensate({ call, work, options }: { call: StepCall; work: StepWork; options: CheckedOptions }): Promise<unknown> {
     return this.#untilOver(call, work, options)
   }
 
@@ -163,7 +163,7 @@ export class Steps {
     await this.#idle.work(() => sleep(inMs, undefined, { signal }).catch(() => {}))
   }
 
-  async #try(call: StepCall, work: Work, tryCount: number, options: CheckedOptions): Promise<Tried> {
+  async #try(call: StepCall, work: StepWork, tryCount: number, options: CheckedOptions): Promise<Tried> {
     // The run is over when the lease is lost, and nothing of it continues.
     if (!this.#holder.lease.holds()) return new Promise(() => {})
     const startedAt = performance.now()
@@ -183,10 +183,10 @@ export class Steps {
       const shown = schema === undefined ? read : await checkBy(schema, read, storedResult(call), 'step_output_refused')
       const result = encoded === null ? {} : { result: encoded.bytes, resultEncoding: encoded.encoding }
       const recording = this.#holder.record(call, { state: 'succeeded', ...timing(), ...result })
-      await this.#idle.recorded(recording).catch(asNotOfTheStep)
+      await this.#idle.recorded(recording).catch(asRecordRefused)
       return { kind: 'done', value: shown }
     } catch (thrown) {
-      if (thrown instanceof NotOfTheStep) throw thrown.cause
+      if (thrown instanceof RecordRefused) throw thrown.cause
       // The code ended its run inside the step.
       if (thrown instanceof RunLeft) throw thrown
       // An error after the lease was lost, or after the run is over, is no failure of the step.
@@ -236,12 +236,12 @@ export class Steps {
     return { kind: 'again', delayMs, dueAt: dueAt! }
   }
 
-  async #run(call: StepCall, work: Work, attempt: Try, { timeoutMs, schema }: CheckedOptions): Promise<unknown> {
+  async #run(call: StepCall, work: StepWork, attempt: Try, { timeoutMs, schema }: CheckedOptions): Promise<unknown> {
     const value = await this.#within(timeoutMs, call, work, attempt)
     return checkBy(schema, value, `the result of step ${JSON.stringify(call.name)}`, 'step_output_refused')
   }
 
-  async #within(timeoutMs: number | null, call: StepCall, work: Work, attempt: Try): Promise<unknown> {
+  async #within(timeoutMs: number | null, call: StepCall, work: StepWork, attempt: Try): Promise<unknown> {
     if (timeoutMs === null) return this.#enter(call, work, attempt)
     const tooLong = new StepTimeoutError(`step ${JSON.stringify(call.name)} took longer than ${timeoutMs} ms`)
     let callOff = (): void => {}
@@ -256,7 +256,7 @@ export class Steps {
     }
   }
 
-  #enter({ name }: StepCall, work: Work, attempt: StepTry): unknown {
+  #enter({ name }: StepCall, work: StepWork, attempt: StepTry): unknown {
     const { aroundStep } = this.#holder
     const enter = (): unknown => enterStep(this, name, attempt, () => work(attempt))
     return aroundStep === undefined ? enter() : aroundStep(name, attempt.tryCount, enter)
@@ -349,9 +349,9 @@ function isPlain(value: unknown): boolean {
 }
 
 /** The engine refused the record. The run ends with that error, and the step has not failed. */
-class NotOfTheStep extends Error {}
+class RecordRefused extends Error {}
 
-function asNotOfTheStep(cause: unknown): never {
+function asRecordRefused(cause: unknown): never {
   if (EngineError.is(cause, 'payload_too_large')) throw new PermanentError(cause.message, { cause })
-  throw new NotOfTheStep('the record was refused', { cause })
+  throw new RecordRefused('the record was refused', { cause })
 }

@@ -1,5 +1,6 @@
-// A task and an input become what `executions.create` takes: the input is checked by its schema and encoded. The task's own
-// policy is sent apart from the submit's options, because the registered task goes between them.
+// Converts a task and an input to a request of `executions.create`: the schema checks the input, and the codec encodes
+// it. The task's own policy is a separate field from the submit's options, because the registered task goes between
+// them.
 import type { CreateRequest } from '../engine/execution/create-request.ts'
 import type { RegisteredTask } from '../engine/task/register.ts'
 import { encodeValue, type Codec } from '../model/codec.ts'
@@ -10,7 +11,7 @@ import { show } from '../model/text.ts'
 import { checkBy } from './schema.ts'
 import { isTask, type Task } from './task.ts'
 
-/** The options of a submit. Each one overrides what the task says itself. */
+/** The options of a submit. Each one overrides that of the task. */
 export type SubmitOptions = Omit<
   CreateRequest,
   'kind' | 'input' | 'payload' | 'payloadEncoding' | 'version' | 'taskDefaults'
@@ -48,8 +49,8 @@ export async function requestOf(
   if (!isTask(task)) throw refusal('invalid_input', 'the task', show(task), 'what task() returned')
   refuseUnknownFields('submit', options, submitOptionNames)
   const what = `the input of ${task.name}`
-  // What is stored is what was given: the worker holds it against the schema once more, and gives the handler what that makes
-  // of it.
+  // The input is stored as it was passed: the worker checks it again, and the handler receives the output of the
+  // schema.
   await checkBy(task.schemas.input, input, what)
   const encoded = encodeValue(codec, what, input)
   const { version = task.version, ...rest } = options
@@ -62,7 +63,7 @@ export async function requestOf(
   }
 }
 
-/** What the task says of its executions, as a submit sends it and a worker registers it. */
+/** The task's policy for its executions, as a submit sends it and a worker registers it. */
 export function taskPolicyOf({ lane, policy, deadline, tags }: Task): TaskPolicyInput {
   return { lane, policy, ...(deadline !== undefined && { deadline }), ...(tags !== undefined && { tags }) }
 }
@@ -71,7 +72,7 @@ export function registeredTaskOf(task: Task): RegisteredTask {
   return { kind: task.name, ...(task.version !== null && { version: task.version }), ...taskPolicyOf(task) }
 }
 
-/** A field that is undefined counts as not given, and must not stand before a default. */
+/** A field that is undefined counts as left out, and must not hide a default. */
 export function defined<T extends object>(fields: T): T {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T
 }

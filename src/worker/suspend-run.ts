@@ -8,14 +8,14 @@ import { RunLeft } from './errors.ts'
 import type { Holder } from './holder.ts'
 import { withAllSignals } from './resumed-signals.ts'
 import { SignalWait } from './waiting.ts'
-import { joinConditions, type Awaitable, type Facts, type Leaf } from './waits.ts'
+import { joinConditions, type Awaitable, type WaitFacts, type Leaf } from './waits.ts'
 import { keepWaitpoints, withWaitpoints, withinDepth } from './within-limits.ts'
 
 export async function suspendRun(
   holder: Holder,
   waits: readonly Awaitable<unknown>[],
   leaves: readonly Leaf[],
-): Promise<Facts | RunLeft> {
+): Promise<WaitFacts | RunLeft> {
   const { engine, fence } = holder
   const dueAt = leaves.length === 1 ? leaves[0]!.dueAt : null
   if (dueAt !== null) {

@@ -1,5 +1,5 @@
-// A task: a name, what it takes and gives, how it is retried, and the code. Whoever submits it needs the name and the types;
-// a worker runs the code.
+// A task: a name, the types of its input and result, its retries, and the code. A process that submits it uses the name
+// and the types; a worker runs the code.
 import { parseDuration, type Duration } from '../model/duration.ts'
 import { EngineError, refusal } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
@@ -14,7 +14,7 @@ import type { Context } from './context.ts'
 import { refuseNonSchema, type Schema } from './schema.ts'
 import { moduleOf } from './thread/module.ts'
 
-/** What can be sent to a run, by name. Undeclared, a name takes anything. */
+/** The signals that a run accepts, by name. Without a declaration, a name accepts any payload. */
 export type Signals = Readonly<Record<string, unknown>>
 
 // A Promise, not a PromiseLike: the compiler compares two promises in a line, and other thenables member by member.
@@ -28,7 +28,7 @@ export interface Hooks<Input, S extends Signals> {
   readonly onFailure?: (ctx: Context<S>, input: Input, error: unknown) => unknown
 }
 
-/** The policy of a task. It applies to every submit of the task, unless the submit says otherwise. */
+/** The policy of a task. It applies to every submit of the task; the options of a submit override it. */
 export interface TaskOptions {
   /** The version of the code. An execution keeps the version that it was submitted with, and only workers of that version run it. */
   readonly version?: string
@@ -50,9 +50,10 @@ export interface TaskOptions {
   /** Fails a run with `nondeterminism` when its steps come in another order than recorded, or a recorded step is missing. */
   readonly strict?: boolean
   /**
-   * Runs the code in a thread of its own, for code that computes for long: the worker goes on renewing its lease, and ends the
-   * thread when the lease is lost. The thread imports the module that calls `task`, which must export it and should do nothing
-   * else; where another module exports it, `import.meta.url` of that one instead of true.
+   * Runs the code in a thread of its own, for code that computes for long: the worker continues to renew the lease, and
+   * terminates the thread when the lease is lost. The thread imports the module that calls `task`. That module must
+   * export the task and should have no other effect. If another module exports the task, pass the `import.meta.url` of
+   * that module instead of true.
    */
   readonly thread?: boolean | string | URL
 }
@@ -61,17 +62,17 @@ export interface TaskOptions {
 type Example<In> = [In] extends [void] ? unknown : In
 
 interface Schemas<In, Input, Out, Output, S extends Signals> extends Hooks<NoInfer<Input>, NoInfer<S>> {
-  /** An input that it accepts, for people who try it: `flowfabric dev` suggests a submit with it. */
+  /** A valid input, for people who try the task: `flowfabric dev` suggests a submit with it. */
   readonly example?: NoInfer<Example<In>>
   /** Checks the input, at the submit and before each run. The handler gets what the schema returns. */
   readonly input?: Schema<In, Input>
   /** Checks what the handler returns. The result is what the schema returns. */
   readonly output?: Schema<Out, Output>
-  /** What `ctx.waitFor` gives and `run.signal` takes, by name. */
+  /** The payloads that `ctx.waitFor` returns and `run.signal` accepts, by name. */
   readonly signals?: { readonly [Name in keyof S]: Schema<unknown, S[Name]> }
 }
 
-/** `In` is what a submit takes, `Out` what the result is. */
+/** `In` is the input of a submit, `Out` the type of the result. */
 export interface Task<In = unknown, Out = unknown, S extends Signals = Signals> {
   readonly name: string
   readonly version: string | null
@@ -92,7 +93,7 @@ export interface Task<In = unknown, Out = unknown, S extends Signals = Signals> 
   readonly handler: Handler<never, unknown, any>
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly hooks: Hooks<never, any>
-  /** Only types: nothing is there at run time. */
+  /** Only types: this field does not exist at run time. */
   readonly types?: { readonly input: (input: In) => void; readonly output: Out; readonly signals: S }
 }
 
@@ -101,7 +102,7 @@ export const defaultRetry = {
   backoff: { type: 'exponential', initialMs: 1000, multiplier: 2, maxMs: '5m', jitter: 0.25 },
 } as const satisfies PolicyInput['retry']
 
-/** Any signal, of any payload: what was sent is unknown until a schema or a check says what it is. */
+/** Any signal, with any payload: its type is unknown until a schema or a check narrows it. */
 type AnySignals = Readonly<Record<string, unknown>>
 
 /**

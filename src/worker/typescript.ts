@@ -1,12 +1,12 @@
-// Files in TypeScript: by tsx where the project has it, else by Node itself, if it can.
+// Loads files in TypeScript: by tsx where the project has it, else by Node itself, if it can.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, extname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { EngineError } from '../model/errors.ts'
 
-/** After this, the file can be imported in this thread. `shown` names it where it cannot. */
-export async function learnTypeScript(file: string, shown: string = file): Promise<void> {
+/** Afterwards the file can be imported in this thread. `shown` is the name of the file in an error. */
+export async function enableTypeScript(file: string, shown: string = file): Promise<void> {
   if (!/^\.[cm]?tsx?$/.test(extname(file))) return
   try {
     const tsx = (await import(typeScriptLoader(file))) as { register(): void }
@@ -19,7 +19,7 @@ export async function learnTypeScript(file: string, shown: string = file): Promi
   }
 }
 
-/** The module of tsx that has `register`, as the file would find it. */
+/** The module of tsx that exports `register`, resolved from the file. */
 export function typeScriptLoader(from: string): string {
   const manifest = createRequire(from).resolve('tsx/package.json')
   const { exports } = JSON.parse(readFileSync(manifest, 'utf8'))

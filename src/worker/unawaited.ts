@@ -14,7 +14,7 @@ export function checkUnawaited(mode: unknown): UnawaitedMode {
   throw refusal('invalid_input', 'unawaited', show(mode), "'fail' or 'warn'")
 }
 
-export interface Watched {
+export interface WatchedWork {
   /** The work in a message: `step "charge"`. */
   readonly title: string
   readonly progress: 'running' | 'waiting' | 'done' | 'failed'
@@ -24,24 +24,24 @@ export interface Watched {
 /** The steps, waits and children of a run that the code has not awaited yet. Each removes itself when its `then` is called. */
 export class Unawaited {
   // Made when first needed: many runs have no step.
-  #open: Set<Watched> | null = null
+  #open: Set<WatchedWork> | null = null
 
-  add(watched: Watched): void {
+  add(watched: WatchedWork): void {
     this.#open ??= new Set()
     this.#open.add(watched)
   }
 
-  delete(watched: Watched): void {
+  delete(watched: WatchedWork): void {
     this.#open?.delete(watched)
   }
 
   /** A copy. */
-  get open(): ReadonlySet<Watched> {
+  get open(): ReadonlySet<WatchedWork> {
     return this.#open === null || this.#open.size === 0 ? none : new Set(this.#open)
   }
 
   /** Removes and returns all that are open, except those in `before`. */
-  take(before: ReadonlySet<Watched> = none): readonly Watched[] {
+  take(before: ReadonlySet<WatchedWork> = none): readonly WatchedWork[] {
     if (this.#open === null || this.#open.size === 0) return []
     const taken = [...this.#open].filter((watched) => !before.has(watched))
     for (const watched of taken) this.#open.delete(watched)
@@ -49,17 +49,17 @@ export class Unawaited {
   }
 }
 
-const none: ReadonlySet<Watched> = new Set()
+const none: ReadonlySet<WatchedWork> = new Set()
 
 /**
  * The result of a step. A subclass, because `await` does not call the `then` of a plain `Promise` (measured: 0.3 microseconds for each
  * step).
  */
-export class StepPromise<T = unknown> extends Promise<T> implements Watched {
+export class StepPromise<T = unknown> extends Promise<T> implements WatchedWork {
   readonly title: string
   /** Null: the step was refused before it began. */
   readonly call: StepCall | null
-  progress: Watched['progress'] = 'running'
+  progress: WatchedWork['progress'] = 'running'
   failure: unknown
   readonly #unawaited: Unawaited
 
@@ -122,10 +122,10 @@ export class StepPromise<T = unknown> extends Promise<T> implements Watched {
 }
 
 /**
- * Throws when a step that the code never awaited has failed: nothing else reports that failure. For other forgotten work it throws
- * `unawaited_work` or returns the sentence of a warning, by `mode`.
+ * Throws when a step that the code never awaited has failed: no other part reports that failure. For other forgotten
+ * work it throws `unawaited_work` or returns the sentence of a warning, by `mode`.
  */
-export function checkAwaited(task: string, forgotten: readonly Watched[], mode: UnawaitedMode): string | null {
+export function checkAwaited(task: string, forgotten: readonly WatchedWork[], mode: UnawaitedMode): string | null {
   if (forgotten.length === 0) return null
   const failed = forgotten.find(({ progress }) => progress === 'failed')
   const sentence = sentenceOf(task, forgotten)
@@ -144,7 +144,7 @@ export function checkAwaited(task: string, forgotten: readonly Watched[], mode: 
   return running ? `${sentence} The result of a step that is still running is not recorded.` : sentence
 }
 
-function sentenceOf(task: string, forgotten: readonly Watched[]): string {
+function sentenceOf(task: string, forgotten: readonly WatchedWork[]): string {
   const running = forgotten.filter(({ progress }) => progress === 'running')
   const others = forgotten.filter(({ progress }) => progress !== 'running')
   const found: string[] = []
@@ -161,11 +161,11 @@ function capital(title: string): string {
   return title.charAt(0).toUpperCase() + title.slice(1)
 }
 
-function listed(watched: readonly Watched[]): string {
+function listed(watched: readonly WatchedWork[]): string {
   const few = watched.slice(0, 5).map(({ title }) => title)
   return `${few.join(', ')}${watched.length > few.length ? ` and ${watched.length - few.length} more` : ''}`
 }
 
-function verb(watched: readonly Watched[]): string {
+function verb(watched: readonly WatchedWork[]): string {
   return watched.length === 1 ? 'was' : 'were'
 }

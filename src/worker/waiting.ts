@@ -12,7 +12,7 @@ import type { StepCall } from './history.ts'
 import type { Holder } from './holder.ts'
 import type { IdleDetector } from './idle.ts'
 import { checkBy, refuseNonSchema } from './schema.ts'
-import { joinConditions, Leaf, type Facts, type Satisfaction } from './waits.ts'
+import { joinConditions, Leaf, type WaitFacts, type Satisfaction } from './waits.ts'
 
 export interface WaitDeps {
   readonly holder: Holder
@@ -102,7 +102,7 @@ export class SignalWait extends Leaf {
     ])
   }
 
-  satisfiedBy({ now, signals }: Facts): Satisfaction | null {
+  satisfiedBy({ now, signals }: WaitFacts): Satisfaction | null {
     const signal = signals.find(({ waitpointKey, name }) =>
       waitpointKey === null ? name === this.#call.name : waitpointKey === this.key,
     )

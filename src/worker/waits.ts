@@ -6,24 +6,24 @@ import type { Resumption } from '../engine/waiting/suspension/resumption.ts'
 import type { Condition } from '../model/condition.ts'
 import type { Wait } from './context.ts'
 import { WaitTimeoutError, type SatisfiedWait } from './errors.ts'
-import { StepPromise, type Unawaited, type Watched } from './unawaited.ts'
+import { StepPromise, type Unawaited, type WatchedWork } from './unawaited.ts'
 
-/** Facts that may satisfy a wait: the database's time, and signals. */
-export interface Facts {
+/** WaitFacts that may satisfy a wait: the database's time, and signals. */
+export interface WaitFacts {
   readonly now: number
   /** The signals that resumed this run and that no wait has taken yet. */
   readonly signals: readonly Signal[]
 }
 
 /** The facts at the start of a run. Signals that an earlier run has recorded are taken. */
-export function factsAt(claimedAt: number, resumption: Resumption | null, steps: readonly Step[]): Facts {
+export function factsAt(claimedAt: number, resumption: Resumption | null, steps: readonly Step[]): WaitFacts {
   if (resumption === null) return { now: claimedAt, signals: noSignals }
   const taken = new Set(steps.map(({ originId }) => originId))
   const signals = resumption.signals.filter((signal) => !taken.has(signal.signalId))
   return { now: Math.max(claimedAt, resumption.resumedAt), signals }
 }
 
-const noSignals: Facts['signals'] = []
+const noSignals: WaitFacts['signals'] = []
 
 /** The time at which a leaf was satisfied, and the signal that did it. */
 export interface Satisfaction {
@@ -31,7 +31,7 @@ export interface Satisfaction {
   readonly signal?: Signal
 }
 
-export abstract class Awaitable<T> implements Wait<T>, Watched {
+export abstract class Awaitable<T> implements Wait<T>, WatchedWork {
   readonly [Symbol.toStringTag] = 'Promise'
   readonly promise: Promise<T>
   protected settle!: (value: T) => void
@@ -60,7 +60,7 @@ export abstract class Awaitable<T> implements Wait<T>, Watched {
   /** The wait in a message: `sleep "pause"`. */
   abstract get title(): string
 
-  get progress(): Watched['progress'] {
+  get progress(): WatchedWork['progress'] {
     return this.isSettled ? 'done' : 'waiting'
   }
 
@@ -137,7 +137,7 @@ export abstract class Leaf<T = unknown> extends Awaitable<T> {
   /** Reads from the engine before the leaf is compared with the facts. */
   async refresh(): Promise<void> {}
   /** Null: the facts do not satisfy it. */
-  abstract satisfiedBy(facts: Facts): Satisfaction | null
+  abstract satisfiedBy(facts: WaitFacts): Satisfaction | null
   /** Records that it is satisfied. */
   abstract record(satisfaction: Satisfaction): Promise<void>
   /** Settles the promise of the code. */

@@ -20,12 +20,15 @@ import { StopSignals } from './stop-signals.ts'
 import type { Telemetry } from './telemetry.ts'
 import { isInsideThread } from './thread/inside.ts'
 
-export interface WorkerSurroundings {
+export interface WorkerDeps {
   readonly engine: Engine
   readonly codec?: Codec
   readonly telemetry?: Telemetry | undefined
-  /** Hints of runs that were called off, by the uuid of their execution; without them it looks once a second. */
-  readonly onCalledOff?: ((hear: (executionId: string | null) => void) => () => void) | undefined
+  /**
+   * Hints of runs that were asked to stop, by the uuid of their execution; without them the worker checks once a
+   * second.
+   */
+  readonly onCalledOff?: ((listener: (executionId: string | null) => void) => () => void) | undefined
   /** The engine is behind a server. */
   readonly overHttp?: boolean
   /** Rejects when the database does not fit the code. */
@@ -34,12 +37,12 @@ export interface WorkerSurroundings {
   readonly onStop?: () => Promise<void> | void
 }
 
-// Without its lease a run is over at once, but for code of the user's that never answers, such as the schema of an input.
+// A run that has lost its lease ends at once, unless code of the user never returns, such as the schema of an input.
 const longestEndMs = 5000
 
 export class Worker implements AsyncDisposable {
   readonly instanceId: string
-  readonly #around: WorkerSurroundings
+  readonly #deps: WorkerDeps
   readonly #settings: Settings
   readonly #leases: Leases
   readonly #runs: Runs
@@ -50,11 +53,11 @@ export class Worker implements AsyncDisposable {
   #starting: Promise<void> | null = null
   #stopped: Promise<void> | null = null
 
-  constructor(options: WorkerOptions, around: WorkerSurroundings) {
-    const { engine, codec = jsonCodec } = around
+  constructor(options: WorkerOptions, deps: WorkerDeps) {
+    const { engine, codec = jsonCodec } = deps
     const settings = settingsOf(options)
     const { logger, leaseTtlMs, identity } = settings
-    this.#around = around
+    this.#deps = deps
     this.#settings = settings
     this.instanceId = identity.workerInstanceId
     this.#leases = new Leases({
@@ -64,10 +67,10 @@ export class Worker implements AsyncDisposable {
       logger,
       isClaiming: () => this.#poll.isClaiming,
       onUnknown: () => this.#poll.foundUnknown(),
-      onCalledOff: around.onCalledOff,
+      onCalledOff: deps.onCalledOff,
       onPulse: () => this.#runs.giveBackStuck(),
     })
-    this.#runs = new Runs({ engine, codec, settings, leases: this.#leases, telemetry: around.telemetry })
+    this.#runs = new Runs({ engine, codec, settings, leases: this.#leases, telemetry: deps.telemetry })
     this.#registration = new Registration(engine, settings)
     this.#poll = new Poll(engine, settings, this.#runs, this.#registration, this.#leases)
     this.#signals = new StopSignals((signal) => {
@@ -76,12 +79,12 @@ export class Worker implements AsyncDisposable {
     })
   }
 
-  /** How many run now. */
+  /** How many executions it is running now. */
   get running(): number {
     return this.#runs.running
   }
 
-  /** How long its runs may go on after a stop that says nothing else, in milliseconds. */
+  /** How long its runs may continue after a stop without a grace of its own, in milliseconds. */
   get graceMs(): number {
     return this.#settings.graceMs
   }
@@ -92,7 +95,8 @@ export class Worker implements AsyncDisposable {
   }
 
   /**
-   * Its numbers in the text format of Prometheus, for a route of your own: how many run, and how its runs ended.
+   * Its metrics in the text format of Prometheus, for a route of your own: how many executions are running, and how its
+   * runs ended.
    *
    * @example
    * createServer((_, answer) => answer.end(worker.metrics())).listen(9464, '127.0.0.1')
@@ -109,9 +113,9 @@ export class Worker implements AsyncDisposable {
   }
 
   /**
-   * From here on it claims and runs. Rejects when it could never work: its key is invalid or lacks the scope `worker`, or the schema
-   * of the database does not fit this version. A database or server that is away for now is waited for.
-   * Resolves when its tasks are registered, so that their policies apply to every submit.
+   * Starts to claim and run executions. Rejects when the worker could never work: its key is invalid or lacks the scope
+   * `worker`, or the schema of the database does not fit this version. It waits for a database or server that is
+   * unreachable for now. Resolves when its tasks are registered, so that their policies apply to every submit.
    */
   async start(): Promise<void> {
     if (this.#stopped !== null) throw new EngineError('engine_closed', 'this worker has stopped; make another')
@@ -122,27 +126,27 @@ export class Worker implements AsyncDisposable {
   }
 
   async #start(): Promise<void> {
-    await checkStart(() => this.#check(), this.#around.overHttp === true)
+    await checkStart(() => this.#check(), this.#deps.overHttp === true)
     if (this.#stopped !== null) return
-    // First of all: when it throws, nothing has begun.
-    const started = this.#around.onStart?.()
+    // Called first: when it throws, nothing has begun.
+    const started = this.#deps.onStart?.()
     const registered = this.#registration.start()
     this.#poll.start()
-    if (this.#settings.handlesSignals) this.#signals.heed()
+    if (this.#settings.handlesSignals) this.#signals.listen()
     await Promise.all([started, registered])
   }
 
   async #check(): Promise<void> {
-    await this.#around.checkSchema?.()
+    await this.#deps.checkSchema?.()
     await this.#leases.readClock()
     // Needs the same scope as a claim, and changes nothing.
     const { workerInstanceId, leaseTtl } = this.#settings.identity
-    await this.#around.engine.executions.renew({ workerInstanceId, leases: [], leaseTtl })
+    await this.#deps.engine.executions.renew({ workerInstanceId, leases: [], leaseTtl })
   }
 
   /**
-   * Claims no more, lets what runs finish for as long as `grace` says (10 s when left out), then gives the rest back at once,
-   * without burning an attempt. Asked again with a grace that ends earlier, it keeps to that.
+   * Stops claiming, and lets running executions finish within `grace` (10 s by default). It then releases the rest at
+   * once, without counting an attempt. A second call may shorten the grace, and never lengthens it.
    */
   stop(options: { readonly grace?: Duration } = {}): Promise<void> {
     refuseUnknownFields('stop', options, ['grace'])
@@ -156,7 +160,8 @@ export class Worker implements AsyncDisposable {
   }
 
   /**
-   * Claims once, without waiting, and runs what it got until each run has ended or left; for tests. Gives how many there were.
+   * Claims once, without waiting, and runs the claimed executions until each run has ended or suspended; for tests.
+   * Returns how many it claimed.
    */
   async tick(): Promise<number> {
     const count = await this.#poll.once()
@@ -179,11 +184,11 @@ export class Worker implements AsyncDisposable {
       )
     }
     this.#leases.stop()
-    // A claim that was hung up on may have taken something all the same: its answer is lost, and nobody here runs it.
+    // An aborted claim may have leased executions all the same: its reply is lost, and this worker does not run them.
     if (wasClaiming && isReleased) await this.#leases.giveBackUnknown()
     await this.#runs.end()
     if (hadStarted) await this.#registration.stop()
-    await this.#around.onStop?.()
+    await this.#deps.onStop?.()
   }
 
   async #idleWithin(ms: number): Promise<void> {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { EngineError } from '../../model/errors.ts'
 import { show } from '../../model/text.ts'
 import { isTask, type Task } from '../task.ts'
-import { learnTypeScript } from '../typescript.ts'
+import { enableTypeScript } from '../typescript.ts'
 
 export async function findTask(url: string, name: string, version: string | null): Promise<Task> {
   const exported = await load(url)
@@ -17,7 +17,7 @@ export async function findTask(url: string, name: string, version: string | null
 
 async function load(url: string): Promise<unknown> {
   try {
-    if (url.startsWith('file:')) await learnTypeScript(fileURLToPath(url))
+    if (url.startsWith('file:')) await enableTypeScript(fileURLToPath(url))
     return await import(url)
   } catch (cause) {
     throw new EngineError('invalid_input', `the thread cannot import ${url}`, { module: url }, { cause })

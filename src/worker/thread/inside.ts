@@ -5,11 +5,11 @@ export interface ThreadStart {
   readonly flowfabric: 'thread'
   /** The module that the thread runs. */
   readonly entry: string
-  /** What must be registered before, where that module is TypeScript. */
+  /** The module to register before, if that module is TypeScript. */
   readonly loader: string | null
 }
 
-const given = workerData as Partial<ThreadStart> | null | undefined
+const start = workerData as Partial<ThreadStart> | null | undefined
 
 export const isInsideThread: boolean =
-  typeof given === 'object' && given !== null && 'flowfabric' in given && given.flowfabric === 'thread'
+  typeof start === 'object' && start !== null && 'flowfabric' in start && start.flowfabric === 'thread'

@@ -1,10 +1,10 @@
-// The module that a task is found in, by a thread that has nothing but its address.
+// The address of the module from which a thread imports a task.
 import { pathToFileURL } from 'node:url'
 import { refusal } from '../../model/errors.ts'
 import { show } from '../../model/text.ts'
 import type { TaskOptions } from '../task.ts'
 
-/** Null: no thread. `caller` is the function whose caller is meant by `true`. */
+/** Null: no thread. For `true`, the module that called `caller`. */
 export function moduleOf(
   thread: TaskOptions['thread'] | undefined,
   // oxlint-disable-next-line typescript/no-unsafe-function-type

@@ -16,7 +16,7 @@ interface CallMessage {
   readonly args: readonly unknown[]
 }
 
-type Message =
+type PortMessage =
   | CallMessage
   | { readonly kind: 'value'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'error'; readonly id: number; readonly error: RecordedError }
@@ -36,7 +36,7 @@ export class PortCalls {
   constructor(port: MessagePort, functions: Functions) {
     this.#port = port
     this.#functions = functions
-    port.on('message', (message: Message) => void this.#receive(message))
+    port.on('message', (message: PortMessage) => void this.#receive(message))
   }
 
   /** Settles as the function of the other side does. Values are copied, as `structuredClone` does. */
@@ -53,7 +53,7 @@ export class PortCalls {
     this.#port.close()
   }
 
-  async #receive(message: Message): Promise<void> {
+  async #receive(message: PortMessage): Promise<void> {
     if (message.kind === 'call') return this.#reply(message)
     const pending = this.#pending.get(message.id)
     this.#pending.delete(message.id)
@@ -70,7 +70,7 @@ export class PortCalls {
     }
   }
 
-  #send(message: Message, what: string): void {
+  #send(message: PortMessage, what: string): void {
     try {
       // oxlint-disable-next-line unicorn/require-post-message-target-origin
       this.#port.postMessage(message)
