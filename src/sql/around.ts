@@ -1,7 +1,7 @@
 import type { Sql } from './sql.ts'
 
-/** The same database, with `run` around everything that is asked of it. */
-export function around(sql: Sql, run: <T>(ask: () => Promise<T>) => Promise<T>): Sql {
+/** The same database, with `run` called around every call to it. */
+export function around(sql: Sql, run: <T>(call: () => Promise<T>) => Promise<T>): Sql {
   return {
     kind: sql.kind,
     schema: sql.schema,

@@ -2,7 +2,7 @@ import { DatabaseError } from './errors.ts'
 import type { PipelineOptions } from './sql.ts'
 import { statement, type Statement } from './statement.ts'
 
-// Said each time, because a database may have another default, and the engine's locking is made for this one.
+// Set in every transaction: a database may have another default, and the locking of the engine relies on this level.
 export const beginReadCommitted = 'begin isolation level read committed'
 
 export function beginText(options: PipelineOptions): string {
@@ -10,7 +10,7 @@ export function beginText(options: PipelineOptions): string {
   return `${beginReadCommitted}; set local lock_timeout = ${timeoutOf(options.lockTimeoutMs)}`
 }
 
-/** As the server has it, where 0 is no limit. */
+/** In the server's form, where 0 means no limit. */
 export function timeoutOf(ms: number): number {
   return ms === Infinity ? 0 : Math.max(1, Math.round(ms))
 }
@@ -26,7 +26,10 @@ export const limitLockWaits = statement({
   text: `select set_config('lock_timeout', $1::int8::text, true) is not null as done`,
 })
 
-/** Behind a pooler, where no session is ours: for the transaction, unless the role or the database has a shorter limit. */
+/**
+ * For a session behind a pooler: sets the limit for the transaction, unless the role or the database has a shorter
+ * limit.
+ */
 export function limitStatements(timeoutMs: number): Statement {
   const text = `
 select case
@@ -36,13 +39,13 @@ end`
   return { name: 'sql.limit_statements', params: {}, row: {}, text }
 }
 
-/** For work that may take longer than others. */
+/** For statements that may take longer than others. */
 export function allowStatements(timeoutMs: number): Statement {
   const text = `select set_config('statement_timeout', '${timeoutOf(timeoutMs)}', true)`
   return { name: 'sql.allow_statements', params: {}, row: {}, text }
 }
 
-/** A commit that answers ROLLBACK: a statement failed, and the caller went on as if it had not. */
+/** A commit with the reply ROLLBACK: a statement failed, and the caller ignored the failure. */
 export function refuseRollback(command: string): void {
   if (command !== 'ROLLBACK') return
   throw new DatabaseError(

@@ -1,10 +1,10 @@
-// The transactions that hold a migration up.
+// The transactions that block a migration.
 import { DatabaseError } from './errors.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Sql } from './sql.ts'
 import { statement, type RowOf } from './statement.ts'
 
-// Every lock on one of our tables is in the way of one that changes it. The oldest transaction first: it is the one to end.
+// Any lock on one of our tables blocks a migration of that table. The oldest transaction comes first: end that one.
 const readBlockers = statement({
   name: 'migration.blockers',
   params: { schema: 'text' },

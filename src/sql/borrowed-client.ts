@@ -1,7 +1,7 @@
-// The connection of somebody else's transaction, as people hold it: a client of `pg`, a transaction of Drizzle on one, or a
-// transaction of Kysely. Nothing is prepared by name on it, and nothing of its settings is changed.
+// The connection of a transaction that the caller owns: a client of `pg`, a transaction of Drizzle on one, or a
+// transaction of Kysely. No statement is prepared by name on it, and its settings do not change.
 import { decoderOf } from './decode.ts'
-import type { Encoded } from './encode.ts'
+import type { EncodedValue } from './encode.ts'
 import { DatabaseError } from './errors.ts'
 import { normalise } from './normalise.ts'
 import type { Columns } from './statement.ts'
@@ -10,9 +10,9 @@ import type { Columns } from './statement.ts'
 export type TransactionClient = object
 
 export interface BorrowedClient {
-  /** The connection, whoever wraps it: what is asked of it goes one after the other. */
+  /** The connection, whatever wraps it. Calls on one connection run one after the other. */
   readonly identity: object
-  ask(text: string, values: readonly Encoded[], row: Columns): Promise<unknown[]>
+  query(text: string, values: readonly EncodedValue[], row: Columns): Promise<unknown[]>
 }
 
 export function borrowClient(given: TransactionClient): BorrowedClient {
@@ -34,16 +34,16 @@ function isPg(given: object): given is PgLike {
 
 function fromPg(client: object): BorrowedClient {
   if (!isPg(client)) throw notBorrowable('its driver is not pg')
-  // A pool has as many connections as it likes, and a transaction on none of them.
+  // A pool has several connections, and none of them has the caller's transaction.
   if (client.totalCount !== undefined) throw notBorrowable('the client is a pool, or uses one')
   const types = { getTypeParser: decoderOf }
   return {
     identity: client,
-    ask: async (text, values) => (await client.query({ text, values: [...values], types })).rows,
+    query: async (text, values) => (await client.query({ text, values: [...values], types })).rows,
   }
 }
 
-/** Undefined for what is not of Drizzle. */
+/** Undefined when the client is not of Drizzle. */
 function drizzleClient(given: object): object | undefined {
   if (!('execute' in given) || !('_' in given)) return undefined
   const { session } = (given._ ?? {}) as { session?: { client?: unknown } }
@@ -61,13 +61,13 @@ function isKysely(given: object): given is KyselyLike {
   return 'executeQuery' in given && 'isTransaction' in given && 'withoutPlugins' in given
 }
 
-// It gives rows as the application has set up its driver, so they are brought into our form; and a plugin may rename columns.
+// The application configures this driver, so its rows are converted to our form. A plugin may rename columns.
 function fromKysely(given: KyselyLike): BorrowedClient {
   if (!given.isTransaction) throw notBorrowable('the client is not in a transaction')
   const plain = given.withoutPlugins()
   return {
     identity: given,
-    ask: async (sql, parameters, row) => {
+    query: async (sql, parameters, row) => {
       const query = { kind: 'RawNode', sqlFragments: [sql], parameters: [] }
       const { rows } = await plain.executeQuery({ sql, parameters, query, queryId: { queryId: 'flowfabric' } })
       return rows.map((found) => normalise(row, found as Readonly<Record<string, unknown>>))

@@ -1,6 +1,6 @@
-// The database through a connection that somebody else lent us, inside the transaction that they began and will end. What
-// belongs together stands between a savepoint and its release: a statement that fails takes nothing of theirs with it, and
-// may be sent again. Locks are waited for as long as their settings say.
+// The database through a connection of the caller, inside the transaction that the caller began and will end. Calls
+// that belong together run between a savepoint and its release: a statement that fails undoes nothing of the caller's,
+// and may be sent again. The caller's settings decide how long a statement waits for a lock.
 import { borrowClient, type BorrowedClient, type TransactionClient } from './borrowed-client.ts'
 import { encode } from './encode.ts'
 import { DatabaseError, isConnectionLost, sqlState } from './errors.ts'
@@ -9,11 +9,11 @@ import { qualifier } from './qualify.ts'
 import { call, type ReservedSql, type Call, type Sql } from './sql.ts'
 import type { Statement } from './statement.ts'
 
-/** One after the other on each connection, because savepoints nest. */
+/** Calls on one connection run one after the other, because savepoints nest. */
 const turns = new WeakMap<object, Mutex>()
 
 export function borrow(given: TransactionClient, schema: string): Sql {
-  const client = tellingLost(borrowClient(given))
+  const client = reportingLoss(borrowClient(given))
   const textOf = qualifier(schema)
   const turn = turns.get(client.identity) ?? new Mutex()
   turns.set(client.identity, turn)
@@ -41,20 +41,20 @@ export function borrow(given: TransactionClient, schema: string): Sql {
   }
 }
 
-/** Your transaction ended with its connection, so nothing of it happened. */
-function tellingLost(client: BorrowedClient): BorrowedClient {
+/** The caller's transaction ended with its connection, so none of its writes happened. */
+function reportingLoss(client: BorrowedClient): BorrowedClient {
   const orLost = (error: unknown): never => {
     if (!isClientLost(error)) throw error
     const sentence = `The connection of your transaction was lost: ${(error as Error).message}`
     const hint = 'The transaction was rolled back; begin it again on another connection.'
     throw new DatabaseError('connection_lost', sentence, hint, error)
   }
-  return { identity: client.identity, ask: (...given) => client.ask(...given).catch(orLost) }
+  return { identity: client.identity, query: (...given) => client.query(...given).catch(orLost) }
 }
 
 const systemCodes = ['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'ENOTCONN', 'ERR_STREAM_DESTROYED']
 
-/** As `pg` says it, of which some has no code. */
+/** The messages of `pg` for a lost connection; some have no code. */
 function isClientLost(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof DatabaseError) return false
   if (sqlState(error) !== undefined) return isConnectionLost(error)
@@ -64,28 +64,28 @@ function isClientLost(error: unknown): boolean {
 }
 
 function send(client: BorrowedClient, textOf: (statement: Statement) => string, { statement, values }: Call) {
-  return client.ask(textOf(statement), encode(statement, values), statement.row)
+  return client.query(textOf(statement), encode(statement, values), statement.row)
 }
 
 const savepoint = 'flowfabric_within'
 
 async function inSavepoint<T>(client: BorrowedClient, work: () => Promise<T>): Promise<T> {
-  await client.ask(`savepoint ${savepoint}`, [], {}).catch((error: unknown) => {
+  await client.query(`savepoint ${savepoint}`, [], {}).catch((error: unknown) => {
     throw asTransactionFault(error)
   })
   try {
     const result = await work()
-    await client.ask(`release savepoint ${savepoint}`, [], {})
+    await client.query(`release savepoint ${savepoint}`, [], {})
     return result
   } catch (error) {
-    await undo(client).catch(() => {}) // then the transaction is lost, and says so with its next statement
+    await undo(client).catch(() => {}) // then the transaction is lost, and its next statement fails
     throw error
   }
 }
 
 async function undo(client: BorrowedClient): Promise<void> {
-  await client.ask(`rollback to savepoint ${savepoint}`, [], {})
-  await client.ask(`release savepoint ${savepoint}`, [], {})
+  await client.query(`rollback to savepoint ${savepoint}`, [], {})
+  await client.query(`release savepoint ${savepoint}`, [], {})
 }
 
 function asTransactionFault(error: unknown): unknown {

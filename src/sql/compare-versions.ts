@@ -1,4 +1,4 @@
-/** Negative when `a` is older than `b`. A pre-release is older than its release; build metadata counts for nothing. */
+/** Negative when `a` is older than `b`. A pre-release is older than its release; build metadata is ignored. */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [parse(a), parse(b)]
   for (const [index, part] of left.numbers.entries()) {

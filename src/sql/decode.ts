@@ -1,5 +1,5 @@
-// Values come in by the type that the server names, through one table for both drivers, so that they cannot differ. What
-// is not in the table (enums, names) stays text.
+// Decodes values by the type that the server names. Both drivers use this one table, so their results cannot differ.
+// Types that are not in the table (enums, names) stay text.
 
 type Decoder = (text: string) => unknown
 
@@ -37,7 +37,7 @@ function instant(text: string): Date {
 
 const element = /"((?:[^"\\]|\\.)*)"|([^,{}"]+)/gs
 
-// One dimension is all that our statements return.
+// Our statements return arrays of one dimension only.
 function arrayOf(decode: Decoder): Decoder {
   return (text) => {
     const elements: unknown[] = []
@@ -49,7 +49,7 @@ function arrayOf(decode: Decoder): Decoder {
   }
 }
 
-// Each type with the oids of itself and of its array, as pg_type lists them in every version.
+// Each type with the oids of itself and of its array, which are the same in every version of Postgres.
 const knownTypes: readonly [oid: number, arrayOid: number, decode: Decoder][] = [
   [16, 1000, (text) => text === 't'],
   [17, 1001, bytes],

@@ -1,5 +1,5 @@
-// The questions to the catalogue. Each answers with pieces of SQL, in an order that does not depend on the database's
-// collation.
+// The queries to the catalogue. Each returns pieces of SQL, in an order that does not depend on the collation of the
+// database.
 import { statement } from './statement.ts'
 
 export const enumsStatement = statement({
@@ -17,7 +17,7 @@ select format('%I.%I', n.nspname, t.typname) as name,
  order by t.typname collate "C"`,
 })
 
-// Without those of identity columns, which their column names.
+// Without the sequences of identity columns, which their column names.
 export const sequencesStatement = statement({
   name: 'dump.sequences',
   params: { schema: 'text' },
@@ -100,7 +100,8 @@ select format('%I.%I', n.nspname, c.relname) as table_name,
  order by c.relname collate "C", a.attnum`,
 })
 
-// A partition's constraints are its parent's. From Postgres 18 on a not-null is a constraint too; the column says it.
+// A partition inherits the constraints of its parent. From Postgres 18 on, not-null is a constraint too; the column
+// already shows it.
 export const constraintsStatement = statement({
   name: 'dump.constraints',
   params: { schema: 'text' },
@@ -118,7 +119,7 @@ select format('%I.%I', n.nspname, c.relname) as table_name,
  order by c.relname collate "C", array_position('{p,u,f,c,x}', k.contype::text), k.conname collate "C"`,
 })
 
-// The index of a partitioned table is written without its ONLY, so that the partitions have it too.
+// The index of a partitioned table is written without ONLY, so that the partitions have it too.
 export const indexesStatement = statement({
   name: 'dump.indexes',
   params: { schema: 'text' },

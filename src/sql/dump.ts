@@ -1,5 +1,5 @@
-// Writes a whole schema as SQL, the same from Postgres 15 to 18 and from the embedded database, so that a change of the
-// schema is a diff to read. Names in alphabetical order; inside a table, columns in theirs.
+// Writes a whole schema as SQL. The text is the same from Postgres 15 to 18 and from the embedded database, so that a
+// change of the schema is a readable diff. Names are in alphabetical order; the columns of a table keep their order.
 import { quoteIdentifier } from './qualify.ts'
 import type { Queries, Sql } from './sql.ts'
 import {
@@ -17,7 +17,7 @@ import type { RowOf } from './statement.ts'
 
 export async function dumpSchema(sql: Sql): Promise<string> {
   const sections = await sql.transaction(async (tx) => {
-    // The catalogue's own functions leave out the schemas that they would find by themselves.
+    // The catalogue's functions leave out schemas that are on the search path.
     await tx.script('set local search_path to pg_catalog')
     return readSections(tx, sql.schema)
   })
@@ -59,7 +59,7 @@ function table(
 ): string {
   const own = <T extends { readonly table_name: string }>(rows: readonly T[]): T[] =>
     rows.filter((row) => row.table_name === found.name)
-  // Foreign keys come after all tables, so that the dump runs as it stands.
+  // Foreign keys come after all tables, so that the dump runs without changes.
   const inner = own(constraints).filter((constraint) => !constraint.is_foreign)
   const body = [...own(columns), ...inner].map((row) => row.definition)
   const head = `create table ${found.name}`
@@ -77,8 +77,8 @@ function indent(lines: readonly string[]): string {
   return lines.map((line) => `  ${line.replaceAll('\n', '\n  ')}`).join(',\n')
 }
 
-// Up to Postgres 15 the columns of a view over one relation carry its name, from 16 on they do not. The server writes the
-// relation on a line of its own.
+// Up to Postgres 15 the columns of a view over one relation carry its name, from 16 on they do not. The server writes
+// the relation on a line of its own.
 function unqualified(definition: string): string {
   const [only, ...more] = definition.matchAll(/^ +FROM (?:[\w"]+\.)?([\w"]+)(?: ([\w"]+))?;?$/gm)
   if (only === undefined || more.length > 0) return definition.trim()

@@ -12,10 +12,10 @@ import type { PGlite } from '@electric-sql/pglite'
 import type { Migration } from './migrations/migration.ts'
 import { archiveOf, entriesOf } from './tar.ts'
 
-/** Where the package has its image. */
+/** The folder of the image in the package. */
 const shipped = fileURLToPath(new URL('./', import.meta.url))
 
-/** An archive of the files; null where none fits this schema and this PGlite. */
+/** An archive of the files; null when no image fits this schema and this PGlite. */
 export async function readImage(migrations: readonly Migration[]): Promise<Buffer | null> {
   const name = await imageName(migrations)
   const cache = await cacheFolder()
@@ -26,21 +26,21 @@ export async function readImage(migrations: readonly Migration[]): Promise<Buffe
   return null
 }
 
-/** Writes the files of the database, which must hold nothing but its schema, for `readImage`. */
+/** Saves the files of a database for `readImage`. The database must contain only its schema. */
 export async function saveImage(pglite: PGlite, migrations: readonly Migration[], folder: string): Promise<string> {
   const tar = await withoutLog(pglite)
   const file = join(folder, await imageName(migrations))
   await mkdir(folder, { recursive: true })
   const outdated = (await readdir(folder)).filter((name) => /^embedded-.*\.tar(\.br)?$/.test(name))
   for (const name of outdated) await rm(join(folder, name), { force: true })
-  // Two processes may save at once, and a third must not read half of it.
+  // Two processes may save at once, and a third must not read a half-written file.
   const draft = `${file}.${randomUUID()}`
   await writeFile(draft, await compress(tar))
   await rename(draft, file)
   return file
 }
 
-/** In the project that this process runs in; null where it has no packages. */
+/** The cache folder of the project that this process runs in; null if it has no packages. */
 export async function cacheFolder(): Promise<string | null> {
   const modules = join(process.cwd(), 'node_modules')
   return access(modules).then(
@@ -62,12 +62,13 @@ async function readIn(file: string): Promise<Buffer | null> {
   try {
     return await promisify(brotliDecompress)(await readFile(file))
   } catch {
-    // None here, or a damaged one: the database can be made without it.
+    // The image is missing or damaged: the database can be created without it.
     return null
   }
 }
 
-// The log of how the files were made is most of the archive. After a checkpoint in a new segment nothing before it is read again.
+// Most of the archive is the write-ahead log of the files' creation. After a checkpoint in a new segment, nothing
+// before it is read again.
 async function withoutLog(pglite: PGlite): Promise<Buffer> {
   await pglite.exec('vacuum freeze')
   await pglite.exec('select pg_switch_wal()')

@@ -1,5 +1,5 @@
-// A bytea[] in Postgres' binary form: payloads travel as they are, where hex in an array literal would be twice the size
-// and be parsed twice by the server.
+// A bytea[] in Postgres' binary form: payloads are sent as they are. Hex in an array literal would be twice the size,
+// and the server would parse it twice.
 
 const byteaOid = 17
 const headerBytes = 20

@@ -1,22 +1,22 @@
-// Values go out as the statement declares them, in the same form to both drivers: text, or bytes in Postgres' binary form
-// where the text would double in size. What TypeScript cannot hold back at run time (a missing value, a string for a
-// number) is a TypeError that names statement and parameter; nothing was sent then.
+// Encodes values by the declared types of the statement, in the same form for both drivers: text, or bytes in Postgres'
+// binary form where text would be twice the size. A value that TypeScript cannot check at run time (a missing value, a
+// string for a number) is a TypeError that names the statement and the parameter. Nothing has been sent then.
 import { encodeByteArray } from './encode-bytes.ts'
 import type { Params, Statement } from './statement.ts'
 
-export type Encoded = string | Uint8Array | null
+export type EncodedValue = string | Uint8Array | null
 
-type Encoder = (value: unknown) => Encoded
+type Encoder = (value: unknown) => EncodedValue
 
 /** The values in the order of `$1, $2, ...`. */
-export function encode(statement: Statement, values: Readonly<Record<string, unknown>>): Encoded[] {
+export function encode(statement: Statement, values: Readonly<Record<string, unknown>>): EncodedValue[] {
   const encoders = encodersOf(statement)
-  const encoded: Encoded[] = []
+  const encoded: EncodedValue[] = []
   for (const [name, encoder] of encoders) {
     try {
       encoded.push(encoder(values[name]))
     } catch (error) {
-      if (!(error instanceof Mismatch)) throw error
+      if (!(error instanceof TypeMismatch)) throw error
       throw new TypeError(`${statement.name}: ${name} must be ${error.message}`, { cause: error })
     }
   }
@@ -35,7 +35,7 @@ function encodersOf(statement: Statement): [string, Encoder][] {
   return encoders
 }
 
-class Mismatch extends Error {
+class TypeMismatch extends Error {
   constructor(type: string, value: unknown) {
     super(`${type}, not ${describe(value)}`)
   }
@@ -58,50 +58,50 @@ function encoderOf(type: string): Encoder {
   if (!isArray) return isNullable ? (value) => (value === null ? null : scalars[scalar](value)) : scalars[scalar]
   const encodeArray = scalar === 'bytea' ? byteArray : textArray(scalar)
   return (value) => {
-    if (!Array.isArray(value)) throw new Mismatch(`an array of ${element}`, value)
-    if (!isNullable && value.includes(null)) throw new Mismatch(`an array of ${scalar} without null`, null)
+    if (!Array.isArray(value)) throw new TypeMismatch(`an array of ${element}`, value)
+    if (!isNullable && value.includes(null)) throw new TypeMismatch(`an array of ${scalar} without null`, null)
     return encodeArray(value)
   }
 }
 
 function text(value: unknown): string {
-  if (typeof value !== 'string') throw new Mismatch('a string', value)
+  if (typeof value !== 'string') throw new TypeMismatch('a string', value)
   return value
 }
 
 function integer(value: unknown): string {
-  if (!Number.isSafeInteger(value)) throw new Mismatch('a safe integer', value)
+  if (!Number.isSafeInteger(value)) throw new TypeMismatch('a safe integer', value)
   return String(value)
 }
 
 function float(value: unknown): string {
-  if (typeof value !== 'number') throw new Mismatch('a number', value)
+  if (typeof value !== 'number') throw new TypeMismatch('a number', value)
   return String(value)
 }
 
 function bool(value: unknown): string {
-  if (typeof value !== 'boolean') throw new Mismatch('a boolean', value)
+  if (typeof value !== 'boolean') throw new TypeMismatch('a boolean', value)
   return value ? 't' : 'f'
 }
 
 function bytes(value: unknown): Uint8Array {
-  if (!(value instanceof Uint8Array)) throw new Mismatch('a Uint8Array', value)
+  if (!(value instanceof Uint8Array)) throw new TypeMismatch('a Uint8Array', value)
   return value
 }
 
-// Before it is sent, its owner may change it, or give it away: then it could not be written any more.
+// Copied: the caller may change or transfer the bytes before they are sent.
 function copiedBytes(value: unknown): Uint8Array {
   return new Uint8Array(bytes(value))
 }
 
 function json(value: unknown): string {
   const written: string | undefined = JSON.stringify(value)
-  if (written === undefined) throw new Mismatch('a JSON value', value)
+  if (written === undefined) throw new TypeMismatch('a JSON value', value)
   return written
 }
 
 function instant(value: unknown): string {
-  if (!(value instanceof Date) || Number.isNaN(value.getTime())) throw new Mismatch('a valid Date', value)
+  if (!(value instanceof Date) || Number.isNaN(value.getTime())) throw new TypeMismatch('a valid Date', value)
   return value.toISOString()
 }
 
@@ -119,7 +119,7 @@ const scalars = {
   timestamptz: instant,
 } satisfies Record<string, Encoder>
 
-// Elements made of these characters alone can neither end the literal nor read as NULL.
+// Elements of these characters alone can neither end the literal nor be read as NULL.
 const plainUuid = /^[0-9a-fA-F-]{36}$/
 const neverQuoted: ReadonlySet<string> = new Set(['bool', 'int2', 'int4', 'int8', 'float8'])
 
@@ -136,7 +136,7 @@ function textArray(scalar: Exclude<keyof typeof scalars, 'bytea'>): (values: rea
   }
 }
 
-// Most have nothing to escape, and looking for it takes a third of the time of replacing it (measured).
+// Most elements have nothing to escape, and a search takes a third of the time of a replacement (measured).
 function quoteElement(value: string): string {
   if (!value.includes('"') && !value.includes('\\')) return `"${value}"`
   return `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`

@@ -1,5 +1,5 @@
-// What can go wrong between us and the database, apart from the statements themselves: a statement that the server
-// refuses is thrown as the driver's own error, whose `code` is the SQLSTATE.
+// Errors between this process and the database, apart from those of statements: a statement that the server refuses
+// throws the error of the driver, whose `code` is the SQLSTATE.
 
 export type DatabaseReason =
   | 'bad_url'
@@ -23,9 +23,9 @@ export type DatabaseReason =
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError'
   readonly reason: DatabaseReason
-  /** What to do next; also the end of the message. */
+  /** The next step; also the end of the message. */
   readonly hint: string
-  /** The server's SQLSTATE, where a server's answer is the cause. */
+  /** The SQLSTATE of the server, if a reply of the server is the cause. */
   readonly sqlState: string | undefined
 
   constructor(reason: DatabaseReason, sentence: string, hint: string, cause?: unknown) {
@@ -36,7 +36,7 @@ export class DatabaseError extends Error {
   }
 }
 
-/** The SQLSTATE of a server's answer. A system error such as EPIPE has five capitals too, but no severity. */
+/** The SQLSTATE in an error of the server. A system error such as EPIPE has five capitals too, but no severity. */
 export function sqlState(error: unknown): string | undefined {
   if (error instanceof DatabaseError) return error.sqlState
   if (!(error instanceof Error)) return undefined
@@ -47,7 +47,7 @@ export function sqlState(error: unknown): string | undefined {
 // Shutdown, crash, not accepting yet, idle session, idle in transaction, long transaction: the server ended the session.
 const sessionEnded = new Set(['57P01', '57P02', '57P03', '57P05', '25P03', '25P04'])
 
-/** The connection is gone: whether the last call happened is unknown, and another connection may do better. */
+/** The connection is gone. Whether the last call took effect is unknown, and another connection may work. */
 export function isConnectionLost(error: unknown): boolean {
   if (error instanceof DatabaseError) return error.reason === 'connection_lost' || error.reason === 'unreachable'
   const state = sqlState(error)

@@ -1,7 +1,7 @@
-// The rights of a role that works with a schema which another role owns and migrates.
+// The rights of a role that uses a schema which another role owns and migrates.
 import { quoteIdentifier } from './qualify.ts'
 
-/** One statement a line. docs/deployment.md lists them for the schema `flowfabric` and a role `app`. */
+/** One statement on each line. docs/deployment.md lists them for the schema `flowfabric` and a role `app`. */
 export function grantsOn(schema: string, role: string): string {
   const [named, grantee] = [quoteIdentifier(schema), quoteIdentifier(role)]
   return `grant usage on schema ${named} to ${grantee};

@@ -1,19 +1,23 @@
-// Refuses what would hang or surprise: the root handle inside its own transaction (the embedded database has one
-// connection and would wait for itself; on a pool the query would miss the transaction's writes), and handles used after
-// their end. The scope follows the asynchronous calls of `work`, and ends with the transaction.
+// Refuses calls that would hang or mislead:
+//
+// - the root handle inside its own transaction: the embedded database has one connection and would wait for itself; on
+//   a pool the query would not see the writes of the transaction
+// - handles that are used after their end
+//
+// The scope follows the asynchronous calls of `work`, and ends with the transaction.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { DatabaseError } from './errors.ts'
 
-interface Scope {
+interface TransactionScope {
   ended: boolean
 }
 
 export class Guard {
-  readonly #scopes = new AsyncLocalStorage<Scope>()
+  readonly #scopes = new AsyncLocalStorage<TransactionScope>()
   #open = 0
   #closed = false
 
-  /** Called first by everything that the root handle does. */
+  /** Every method of the root handle calls this first. */
   enter(): void {
     if (this.#closed) {
       throw new DatabaseError('closed', 'The database handle was used after close()', 'Open a new one.')
@@ -21,9 +25,9 @@ export class Guard {
     this.#refuseNested()
   }
 
-  /** Runs `work` as the inside of a transaction; `use` is what the transaction's handle calls first. */
+  /** Runs `work` as the inside of a transaction. Every method of the transaction's handle calls `use` first. */
   async inside<T>(work: (use: () => void) => Promise<T>): Promise<T> {
-    const scope: Scope = { ended: false }
+    const scope: TransactionScope = { ended: false }
     const use = (): void => {
       if (!scope.ended) return
       throw new DatabaseError(
@@ -37,12 +41,15 @@ export class Guard {
       return await this.#scopes.run(scope, () => work(use))
     } finally {
       scope.ended = true
-      // Until then every promise of the process is followed (measured on Node 20: a sixth of the time of a small call).
+      // Until then Node tracks every promise of the process (measured on Node 20: a sixth of the time of a small call).
       if (--this.#open === 0) this.#scopes.disable()
     }
   }
 
-  /** False when it was closed before. Inside a transaction also the second is refused: the first waits for its end. */
+  /**
+   * False when it is closed already. Inside a transaction a second close is refused as well: the first waits for the
+   * transaction.
+   */
   close(): boolean {
     this.#refuseNested()
     if (this.#closed) return false

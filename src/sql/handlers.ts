@@ -1,15 +1,16 @@
-// Who hears which channel. A handler that throws is logged: it neither ends the process nor silences the others.
+// The handlers of each channel. A handler that throws is logged: the process continues, and the other handlers are
+// called.
 import type { Logger } from './logger.ts'
 
 type Hear = (payload: string | null) => void
 
-/** One call of `listen`; the same function may be given to several. */
-export interface Handler {
+/** One call of `listen`; several calls may share one function. */
+export interface ChannelHandler {
   readonly hear: Hear
 }
 
 export class Handlers {
-  readonly #byChannel = new Map<string, Set<Handler>>()
+  readonly #byChannel = new Map<string, Set<ChannelHandler>>()
   readonly #logger: Logger
 
   constructor(logger: Logger) {
@@ -20,7 +21,7 @@ export class Handlers {
     return [...this.#byChannel.keys()]
   }
 
-  add(channel: string, hear: Hear): Handler {
+  add(channel: string, hear: Hear): ChannelHandler {
     const handler = { hear }
     const handlers = this.#byChannel.get(channel) ?? new Set()
     this.#byChannel.set(channel, handlers.add(handler))
@@ -28,15 +29,15 @@ export class Handlers {
   }
 
   /** True when it was the last one of its channel. */
-  remove(channel: string, handler: Handler): boolean {
+  remove(channel: string, handler: ChannelHandler): boolean {
     const handlers = this.#byChannel.get(channel)
     const wasThere = handlers?.delete(handler) ?? false
     if (!wasThere || handlers?.size !== 0) return false
     return this.#byChannel.delete(channel)
   }
 
-  /** That hints may be missing. */
-  tellAll(): void {
+  /** Calls every handler with null: hints may be missing. */
+  notifyAll(): void {
     for (const channel of this.channels) this.tellChannel(channel, null)
   }
 
@@ -44,7 +45,7 @@ export class Handlers {
     for (const handler of this.#byChannel.get(channel) ?? []) this.tell(handler, payload)
   }
 
-  tell(handler: Handler, payload: string | null): void {
+  tell(handler: ChannelHandler, payload: string | null): void {
     try {
       handler.hear(payload)
     } catch (error) {

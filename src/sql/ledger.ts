@@ -1,4 +1,4 @@
-// What the database says about its own schema, and whether this code can live with it.
+// The record of applied migrations in the database, and whether this code fits them.
 import { createHash } from 'node:crypto'
 import { compareVersions } from './compare-versions.ts'
 import { DatabaseError } from './errors.ts'
@@ -52,13 +52,13 @@ create table flowfabric.ff_migration (
 
 export type LedgerEntry = RowOf<typeof readLedgerStatement.row>
 
-/** Null: there is no schema of ours yet. */
+/** Null: the schema does not exist yet. */
 export async function readLedger(sql: Queries): Promise<readonly LedgerEntry[] | null> {
   const [ledger] = await sql.query(ledgerExistsStatement, {})
   return ledger?.found === true ? sql.query(readLedgerStatement, {}) : null
 }
 
-/** Called under the lock. Looks before it creates, because even `if not exists` asks for the right to create. */
+/** Called under the lock. Reads before it creates: even `if not exists` requires the right to create. */
 export async function ensureLedger(tx: Queries, schema: string): Promise<void> {
   const [ledger] = await tx.query(ledgerExistsStatement, {})
   if (ledger?.found === true) return
@@ -81,8 +81,8 @@ export async function record(sql: Queries, migration: Migration): Promise<void> 
 }
 
 /**
- * The migrations still to be done. A database that is ahead of us is fine as long as its newest migrations allow code of
- * our version; so a deploy may migrate first and restart its processes one by one.
+ * The pending migrations. A database that is newer than this code is fine as long as its newest migrations allow code
+ * of our version. So a deploy may migrate first and restart its processes one by one.
  */
 export function pendingIn(
   ledger: readonly LedgerEntry[],

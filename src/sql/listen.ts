@@ -1,28 +1,28 @@
-// Hears NOTIFY on a connection of its own, one for all channels, opened by the first of them. Between hints the connection is
-// idle, so it is also where statements go that must not stand behind others (`use`), once it is known to be a session of ours.
+// Receives NOTIFY on one connection for all channels, opened by the first `listen`. Between hints the connection is
+// idle, so statements that must not queue behind others also use it (`use`), once it has shown to be a session of ours.
 //
 //   connecting --ok--> listening --lost--> waiting (back-off) --> connecting
 //       |                  |
 //       +----failed--------+--deaf--> waiting (long) --> connecting
 //
-// Deaf: a notification that we sent ourselves did not come back, as behind a pooler that shares sessions. That is said
-// once and tried again from time to time. Whatever happens, handlers hear `null` after each connect, because what was
-// sent meanwhile is lost; hints only save waiting, callers poll.
+// Deaf: a notification that this process sent did not come back, as behind a pooler that shares sessions. That is
+// logged once and tried again from time to time. After each connect, handlers receive `null`, because notifications
+// that were sent meanwhile are lost. Hints only shorten waits: callers poll as well.
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { decoderOf } from './decode.ts'
 import { isConnectionLost } from './errors.ts'
-import { Handlers, type Handler } from './handlers.ts'
+import { Handlers, type ChannelHandler } from './handlers.ts'
 import type { Logger } from './logger.ts'
 import { isStartupRefused } from './postgres-failure.ts'
-import { ask, keepAlive, settle, startSettings } from './postgres-pool.ts'
+import { queryText, keepAlive, settle, startSettings } from './postgres-pool.ts'
 import type { PostgresUrl } from './postgres-url.ts'
 import { Refused } from './prepare.ts'
 import { quoteIdentifier } from './qualify.ts'
 import type { Silence } from './silence.ts'
 import { TimelyClient } from './timely-client.ts'
 
-type Ending = 'lost' | 'failed' | 'deaf'
+type SessionEnd = 'lost' | 'failed' | 'deaf'
 
 const firstWaitMs = 100
 const longestWaitMs = 10_000
@@ -32,7 +32,7 @@ const echoWithinMs = 3_000
 
 export interface ListenerOptions {
   readonly url: PostgresUrl
-  /** Sends a NOTIFY over another connection, to hear whether it arrives. */
+  /** Sends a NOTIFY over another connection, to check whether it arrives. */
   readonly notify: (channel: string, payload: string) => Promise<void>
   readonly silence: Silence
   readonly logger: Logger
@@ -43,7 +43,7 @@ export class Listener {
   readonly #handlers: Handlers
   readonly #stop = new AbortController()
   #client: TimelyClient | undefined
-  /** The same, once it has shown that it is no pooler's, and has our settings. */
+  /** The same client, once it has shown that it is not a pooler's and has our settings. */
   #own: TimelyClient | undefined
   readonly #uses = new Set<Promise<unknown>>()
   #takesSettings = true
@@ -57,7 +57,7 @@ export class Listener {
     this.#handlers = new Handlers(options.logger)
   }
 
-  /** Resolves when the channel is heard, or when the first try to connect has failed and others follow. */
+  /** Resolves when the channel is listened on, or when the first connect has failed and further ones follow. */
   async listen(channel: string, onHint: (payload: string | null) => void): Promise<() => Promise<void>> {
     const handler = this.#handlers.add(channel, onHint)
     const client = this.#client
@@ -65,13 +65,13 @@ export class Listener {
     else {
       await this.#listenOn(client, channel).then(
         () => this.#handlers.tell(handler, null),
-        () => {}, // the connection is about to be found lost, and made anew
+        () => {}, // the loss of the connection is about to be noticed, and it is replaced
       )
     }
     return () => this.#unlisten(channel, handler)
   }
 
-  /** Null while there is no session to use. One that loses its connection under it is made anew. */
+  /** Null while no session is available. A session that loses its connection during `work` is replaced. */
   use<T>(work: (client: TimelyClient) => Promise<T>): Promise<T> | null {
     const client = this.#own
     if (client === undefined) return null
@@ -88,16 +88,17 @@ export class Listener {
     client.connection.stream.destroy()
   }
 
-  /** After what is under way on its connection, which is bounded. */
+  /** Waits for calls under way on its connection, which are bounded. */
   async close(withinMs: number = this.#options.silence.withinMs): Promise<void> {
     if (this.#uses.size > 0) await Promise.race([Promise.allSettled(this.#uses), pause(withinMs, this.#stop.signal)])
     this.#stop.abort()
     await this.#running
   }
 
-  async #unlisten(channel: string, handler: Handler): Promise<void> {
+  async #unlisten(channel: string, handler: ChannelHandler): Promise<void> {
     if (!this.#handlers.remove(channel, handler)) return
-    if (this.#client !== undefined) await ask(this.#client, `unlisten ${quoteIdentifier(channel)}`).catch(() => {})
+    if (this.#client !== undefined)
+      await queryText(this.#client, `unlisten ${quoteIdentifier(channel)}`).catch(() => {})
   }
 
   async #start(): Promise<void> {
@@ -113,13 +114,13 @@ export class Listener {
       onFirstTry()
       failures = ending === 'failed' ? failures + 1 : 0
       const wait = ending === 'deaf' ? deafWaitMs : Math.min(longestWaitMs, firstWaitMs * 2 ** failures)
-      // Half of it at random, so that a fleet does not come back at one moment.
+      // Half of the wait is random, so that a fleet does not reconnect at the same moment.
       await pause(wait * (0.5 + Math.random() / 2), this.#stop.signal)
     }
   }
 
   /** One connection, from its start to its end. */
-  async #session(onListening: () => void): Promise<Ending> {
+  async #session(onListening: () => void): Promise<SessionEnd> {
     const { connectionString, serverOptions } = this.#options.url
     const settings = this.#takesSettings ? `${serverOptions} ${startSettings}`.trim() : serverOptions
     const client = new TimelyClient({
@@ -139,17 +140,17 @@ export class Listener {
     const over = new AbortController()
     let hasWorked = false
     try {
-      // One that is ended while it connects never settles its connect.
+      // A client that ends while it connects never settles its `connect`.
       if ((await Promise.race([client.connect(), ended])) === 'ended') return this.#failed('the connection was closed')
-      // Others may be asked for while this goes on.
-      const heard = new Set<string>()
-      const nextChannel = (): string | undefined => this.#handlers.channels.find((channel) => !heard.has(channel))
+      // Other channels may be added meanwhile.
+      const listened = new Set<string>()
+      const nextChannel = (): string | undefined => this.#handlers.channels.find((channel) => !listened.has(channel))
       for (let channel = nextChannel(); channel !== undefined; channel = nextChannel()) {
-        heard.add(channel)
+        listened.add(channel)
         await this.#listenOn(client, channel)
       }
       this.#client = client
-      this.#handlers.tellAll()
+      this.#handlers.notifyAll()
       onListening()
       const echo = await Promise.race([ended, this.#echo(client, over.signal)])
       if (echo === 'deaf') return this.#deaf()
@@ -182,21 +183,21 @@ export class Listener {
     })
     await this.#listenOn(client, channel)
     await this.#options.notify(channel, '')
-    const heard = await Promise.race([echo, pause(echoWithinMs, over)])
-    await ask(client, `unlisten ${quoteIdentifier(channel)}`)
-    return heard ?? 'deaf'
+    const echoed = await Promise.race([echo, pause(echoWithinMs, over)])
+    await queryText(client, `unlisten ${quoteIdentifier(channel)}`)
+    return echoed ?? 'deaf'
   }
 
-  // A connection whose other side vanished without a word is found by asking.
+  // A query at intervals detects a connection whose other side has vanished without closing it.
   async #stay(client: TimelyClient, ended: Promise<'ended'>, over: AbortSignal): Promise<void> {
-    while ((await Promise.race([ended, pause(pingEveryMs, over)])) !== 'ended') await ask(client, 'select 1')
+    while ((await Promise.race([ended, pause(pingEveryMs, over)])) !== 'ended') await queryText(client, 'select 1')
   }
 
   async #listenOn(client: TimelyClient, channel: string): Promise<void> {
-    await ask(client, `listen ${quoteIdentifier(channel)}`)
+    await queryText(client, `listen ${quoteIdentifier(channel)}`)
   }
 
-  #deaf(): Ending {
+  #deaf(): SessionEnd {
     this.#warnOnce(
       'notifications do not arrive, so waiting callers poll instead: the URL points to a connection pooler or to another database; ' +
         'pass a direct URL as listenUrl',
@@ -204,10 +205,10 @@ export class Listener {
     return 'deaf'
   }
 
-  #failed(error: unknown): Ending {
+  #failed(error: unknown): SessionEnd {
     if (this.#stop.signal.aborted) return 'failed'
     const message = `cannot listen for notifications; waiting callers poll until the connection works: ${String(error)}`
-    // A connection that worked before is lost in an outage, which other calls notice and report.
+    // A connection that worked before is lost in an outage. Other calls notice and report that.
     if (this.#hasWorked) this.#options.logger.debug(message)
     else this.#warnOnce(message)
     return 'failed'
@@ -220,7 +221,7 @@ export class Listener {
   }
 }
 
-/** Ends early, and quietly, when the signal comes. */
+/** Ends early, without an error, when the signal aborts. */
 async function pause(ms: number, signal: AbortSignal): Promise<undefined> {
   await setTimeout(ms, undefined, { signal }).catch(() => {})
 }

@@ -1,13 +1,15 @@
-// One process at a time may open an embedded directory: PGlite itself lets a second one in, and then each loses what the
-// other writes. The lock is the file `lock.json`, there while its holder lives.
+// One process at a time may open an embedded directory: PGlite itself admits a second one, and then each loses the
+// writes of the other. The lock is the file `lock.json`, which exists while its holder is alive.
 //
-// Taking it, also from a dead holder, is safe however many try at once:
-//   1. publish a claim, `lock.json.<unique>`, which already holds what the lock will say
-//   2. list the claims; with another living one there, withdraw and try again a little later
-//   3. read the lock; with a living holder, withdraw and refuse
+// Taking the lock, also from a dead holder, is safe however many processes try at once:
+//
+//   1. publish a claim, `lock.json.<unique>`, which already has the content of the lock
+//   2. list the claims; if another living one exists, withdraw and try again a little later
+//   3. read the lock; if its holder is alive, withdraw and refuse
 //   4. rename the claim to `lock.json`
-// Of two that overlap, the later to list sees the other's claim; one that lists after the rename sees the lock. A lock or
-// claim is only ever removed by its owner or after its owner's death, and claims never share a name.
+//
+// If two overlap, the later one to list sees the claim of the other; a process that lists after the rename sees the
+// lock. A lock or claim is removed only by its owner or after its owner's death, and claims never share a name.
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
@@ -17,12 +19,12 @@ import { DatabaseError } from './errors.ts'
 import { isVisible, mayBeAlive, thisProcess, type ProcessIdentity } from './process.ts'
 import { giveSignOfLife, isAlive } from './sign-of-life.ts'
 
-interface Holder extends ProcessIdentity {
+interface LockHolder extends ProcessIdentity {
   readonly id: string
-  /** Where it gives a sign of life; null where it cannot. */
+  /** The socket that proves that the holder is alive; null where the system cannot provide one. */
   readonly socket: string | null
   readonly hostname: string
-  /** Where the holder serves, once it does. */
+  /** The URL at which the holder serves, once it does. */
   readonly url: string | null
   readonly since: string
 }
@@ -40,9 +42,9 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const path = join(directory, lockFile)
   const id = randomUUID()
-  // Before the first claim: a claim without it would be taken for dead.
+  // Before the first claim: a claim without a socket would be taken for dead.
   const sign = await giveSignOfLife(directory, id)
-  const holder: Holder = {
+  const holder: LockHolder = {
     ...(await thisProcess()),
     id,
     socket: sign?.socket ?? null,
@@ -65,22 +67,25 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   }
 }
 
-/** Where the holder of a directory serves; null when it does not, or when nothing proves that it lives here: a file may be copied. */
+/**
+ * The URL at which the holder of a directory serves; null when it does not serve, or when it cannot be proved to be
+ * alive on this machine: the file may have been copied.
+ */
 export async function urlOfHolder(directory: string): Promise<string | null> {
   const holder = await read(join(directory, lockFile))
   if (typeof holder?.url !== 'string') return null
   return (await isProvedAlive(directory, holder)) ? holder.url : null
 }
 
-/** Stricter than `mayHold`: a doubt is a no. */
-async function isProvedAlive(directory: string, holder: Holder): Promise<boolean> {
+/** Stricter than `mayHold`: false when in doubt. */
+async function isProvedAlive(directory: string, holder: LockHolder): Promise<boolean> {
   const { boot } = await thisProcess()
   if (holder.boot !== boot) return false
   if (typeof holder.socket === 'string') return isAlive(directory, basename(holder.socket))
   return holder.hostname === hostname() && (await mayBeAlive(holder, new Date(holder.since)))
 }
 
-async function takeInTime(directory: string, holder: Holder): Promise<void> {
+async function takeInTime(directory: string, holder: LockHolder): Promise<void> {
   const giveUpAt = Date.now() + longestTryMs
   while (!(await take(directory, holder))) {
     if (Date.now() > giveUpAt) throw contended(directory)
@@ -88,8 +93,8 @@ async function takeInTime(directory: string, holder: Holder): Promise<void> {
   }
 }
 
-/** False: others try at this moment. */
-async function take(directory: string, holder: Holder): Promise<boolean> {
+/** False: other processes are trying at this moment. */
+async function take(directory: string, holder: LockHolder): Promise<boolean> {
   const path = join(directory, lockFile)
   const claim = `${path}.${randomUUID()}`
   await write(claim, holder)
@@ -123,8 +128,8 @@ async function hasOtherClaims(directory: string, own: string): Promise<boolean> 
   return others
 }
 
-/** Of one who is dead: it stays when a process is killed. */
-async function removeSocket(directory: string, dead: Holder | undefined): Promise<void> {
+/** The socket of a dead holder: it remains when a process is killed. */
+async function removeSocket(directory: string, dead: LockHolder | undefined): Promise<void> {
   if (typeof dead?.socket === 'string') await rm(join(directory, basename(dead.socket)), { force: true })
 }
 
@@ -133,9 +138,9 @@ async function isBeingWritten(claim: string): Promise<boolean> {
   return found !== undefined && Date.now() - found.mtimeMs < longestWriteMs
 }
 
-// Where the same kernel runs, its sign of life tells. Else processes of another host or namespace cannot be seen from here,
-// and their lock is never taken for dead.
-async function mayHold(directory: string, holder: Holder): Promise<boolean> {
+// If both run on the same kernel, the socket decides. Otherwise processes of another host or namespace cannot be seen
+// from here, and their lock is never taken for dead.
+async function mayHold(directory: string, holder: LockHolder): Promise<boolean> {
   const { boot } = await thisProcess()
   if (boot !== null && boot === holder.boot && typeof holder.socket === 'string') {
     return isAlive(directory, basename(holder.socket))
@@ -143,30 +148,30 @@ async function mayHold(directory: string, holder: Holder): Promise<boolean> {
   return holder.hostname !== hostname() || (await mayBeAlive(holder, new Date(holder.since)))
 }
 
-async function release(path: string, holder: Holder): Promise<void> {
+async function release(path: string, holder: LockHolder): Promise<void> {
   const current = await read(path)
   if (current?.id === holder.id) await rm(path, { force: true })
 }
 
-async function replace(path: string, holder: Holder): Promise<void> {
+async function replace(path: string, holder: LockHolder): Promise<void> {
   const current = await read(path)
   if (current?.id !== holder.id) return
-  // Not named like a claim: it takes nothing.
+  // Not named like a claim, because it is none.
   const next = join(path, '..', `.${lockFile}.${randomUUID()}`)
   await write(next, holder)
   await rename(next, path)
 }
 
-async function write(path: string, holder: Holder): Promise<void> {
+async function write(path: string, holder: LockHolder): Promise<void> {
   await writeFile(path, `${JSON.stringify(holder, null, 2)}\n`, { flag: 'wx', mode: 0o600 })
 }
 
-/** Undefined: there is none, or it is damaged. */
-async function read(path: string): Promise<Holder | undefined> {
+/** Undefined: the file is missing or damaged. */
+async function read(path: string): Promise<LockHolder | undefined> {
   try {
-    const found = JSON.parse(await readFile(path, 'utf8')) as Partial<Holder> | null
+    const found = JSON.parse(await readFile(path, 'utf8')) as Partial<LockHolder> | null
     if (!isPid(found?.pid) || typeof found?.since !== 'string') return undefined
-    return found as Holder
+    return found as LockHolder
   } catch {
     return undefined
   }
@@ -176,7 +181,7 @@ function isPid(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) > 0
 }
 
-function locked(directory: string, holder: Holder, own: Holder): DatabaseError {
+function locked(directory: string, holder: LockHolder, own: LockHolder): DatabaseError {
   const where = placeOf(holder, own)
   const who = holder.pid === process.pid && where === '' ? 'this process' : `process ${holder.pid}${where}`
   const next =
@@ -192,8 +197,8 @@ function locked(directory: string, holder: Holder, own: Holder): DatabaseError {
   )
 }
 
-/** Empty for a process whose end we can see. */
-function placeOf(holder: Holder, own: Holder): string {
+/** Empty for a process whose end can be seen from here. */
+function placeOf(holder: LockHolder, own: LockHolder): string {
   if (holder.hostname !== own.hostname) return ` on host ${holder.hostname}`
   return isVisible(holder, own) ? '' : ' in another container (another pid namespace)'
 }

@@ -1,4 +1,7 @@
-/** The same as the one of the model, which the user's logger is made to fit; nothing of ours is imported here. */
+/**
+ * The same as the logger of the model, which the user's logger is adapted to. Declared again, because this folder
+ * imports no other.
+ */
 export interface Logger {
   debug(message: string, fields?: object): void
   info(message: string, fields?: object): void

@@ -1,17 +1,17 @@
 // Brings a schema up to date, also when ten processes start at once.
 //
-// A migration waits for its locks for a second at most and then tries again: while it waits for a table, all who use that table
-// wait behind it, so that one long reader would stop the fleet. When it has not got them for two minutes, it refuses and names the
-// transactions in its way.
+// A migration waits for its locks for a second at most and then tries again: while it waits for a table, every process
+// that uses that table waits behind it, so one long reader would stop the fleet. If it has not got the locks within two
+// minutes, it refuses and names the transactions that block it.
 //
-// Each migration is a transaction that holds an advisory lock, does the work and writes it into the ledger. The lock is
-// tried, not waited for: a process that waits inside a statement keeps a snapshot, and an index that is built concurrently
-// waits for every older snapshot to go.
+// Each migration is a transaction that holds an advisory lock, applies the migration and writes it into the ledger. The
+// lock is tried, not waited for: a process that waits inside a statement keeps a snapshot, and an index that is built
+// concurrently waits for every older snapshot.
 //
-// A migration outside a transaction needs a lock that outlives its statements. A session's lock would do on a direct
+// A migration outside a transaction needs a lock that outlives its statements. A session lock would do on a direct
 // connection, but behind a pooler the session is not ours. So one connection holds the same transaction lock, idle and
-// without a snapshot, while the statements run on others; its commit writes the ledger and lets the lock go. When the
-// holder dies, another process starts the file from its beginning. The embedded database has one process and one
+// without a snapshot, while the statements run on others; its commit writes the ledger and releases the lock. If the
+// holder dies, another process runs the file from its beginning. The embedded database has one process and one
 // connection, and needs no lock.
 import { AsyncResource } from 'node:async_hooks'
 import { setTimeout } from 'node:timers/promises'
@@ -27,13 +27,13 @@ import type { Queries, Sql } from './sql.ts'
 import { statement } from './statement.ts'
 
 export interface MigrateOptions {
-  /** True: do what is pending. 'check': refuse when something is. False: do not look. */
+  /** True: apply pending migrations. 'check': refuse when one is pending. False: do not read the ledger. */
   readonly mode: true | 'check' | false
   readonly codeVersion: string
   readonly logger?: Logger
   /** How long one try waits for a lock; defaults to a second. */
   readonly lockTimeoutMs?: number
-  /** For how long it is tried; defaults to two minutes. */
+  /** How long it keeps trying; defaults to two minutes. */
   readonly lockPatienceMs?: number
 }
 
@@ -78,7 +78,7 @@ async function apply(sql: Sql, migrations: readonly Migration[], options: Migrat
   const say = everySoOften(logger)
   let patientUntil = Infinity
   for (;;) {
-    // Read without the lock first: a role that may only use the schema can start when there is nothing to do.
+    // Read without the lock first: a role that may only use the schema can start when no migration is pending.
     const next = await pendingFor(sql)
     if (next === undefined) return
     try {
@@ -95,7 +95,7 @@ async function apply(sql: Sql, migrations: readonly Migration[], options: Migrat
       const blocked = await migrationBlocked(sql, next, error)
       if (performance.now() >= patientUntil) throw blocked
       say(blocked.message)
-      // Those who queued behind it go first.
+      // Processes that queued behind it go first.
       await setTimeout(lockTimeoutMs * (1 + Math.random()))
     }
   }
@@ -117,7 +117,7 @@ async function applyInside(sql: Sql, pendingFor: PendingFor, lockTimeoutMs: numb
   return sql.transaction(async (tx) => {
     if (!(await tryLock(tx, sql.schema))) return false
     await ensureLedger(tx, sql.schema)
-    // Read again under the lock: what was pending a moment ago may be done.
+    // Read again under the lock: another process may have applied it meanwhile.
     const next = await pendingFor(tx)
     if (next?.transactional !== true) return true
     await tx.script(`set local lock_timeout = ${timeoutOf(lockTimeoutMs)}`)
@@ -130,7 +130,7 @@ async function applyInside(sql: Sql, pendingFor: PendingFor, lockTimeoutMs: numb
 /** False: another process has the lock. */
 async function applyOutside(sql: Sql, migration: Migration, pendingFor: PendingFor): Promise<boolean> {
   if (!(await ensureLedgerAlone(sql))) return false
-  // Bound to the context of here: inside the transaction that holds the lock, the root handle would be refused.
+  // Bound to this context: inside the transaction that holds the lock, the root handle would be refused.
   const runStatements = AsyncResource.bind(() => runOneByOne(sql, migration))
   if (sql.kind === 'embedded') {
     await runStatements()
@@ -141,7 +141,7 @@ async function applyOutside(sql: Sql, migration: Migration, pendingFor: PendingF
     if (!(await tryLock(tx, sql.schema))) return false
     const next = await pendingFor(tx)
     if (next?.version !== migration.version) return true
-    // Last before the wait, because a query's portal keeps its snapshot until the next command takes its place.
+    // Last before the wait, because a query's portal keeps its snapshot until the next command replaces it.
     await tx.script('set local idle_in_transaction_session_timeout = 0')
     await runStatements()
     await record(tx, migration)
@@ -173,13 +173,13 @@ select c.relname::text as name
  order by 1`,
 })
 
-// A script of several statements is a transaction to the server, so each is sent by itself.
+// The server runs a script of several statements as one transaction, so each statement is sent by itself.
 async function runOneByOne(sql: Sql, migration: Migration): Promise<void> {
   for (const { name } of await sql.query(invalidIndexesStatement, { schema: sql.schema })) {
     const index = `${quoteIdentifier(sql.schema)}.${quoteIdentifier(name)}`
     await sql.script(`drop index concurrently if exists ${index}`, asLongAsItTakes)
   }
-  // Built concurrently, so that it holds up nobody while it waits.
+  // Built concurrently, so that it blocks no other process while it waits.
   for (const text of splitStatements(migration.text)) await sql.script(text, asLongAsItTakes)
 }
 

@@ -1,4 +1,4 @@
-/** Runs one piece of work after the other, in the order of the calls. */
+/** Runs functions one after the other, in the order of the calls. */
 export class Mutex {
   #last: Promise<unknown> = Promise.resolve()
 

@@ -1,12 +1,12 @@
-// Rows of a driver that somebody else has set up, in the form that our own decoder gives: by the types that the statement
-// declares.
+// Converts rows of a driver that the application has configured to the form of our own decoder, by the types that the
+// statement declares.
 import { decoderOf } from './decode.ts'
 import type { Columns, ParamType } from './statement.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
 export function normalise(columns: Columns, row: Row): Row {
-  // A word is the text 'text' at run time.
+  // A word column is 'text' at run time.
   const types = Object.entries(columns as Readonly<Record<string, ParamType>>)
   return Object.fromEntries(types.map(([name, type]) => [name, valueOf(type, row[name])]))
 }

@@ -1,6 +1,6 @@
-// The files of an embedded database. Postgres wants its directory for itself, so it is `pgdata` beside the lock, and it exists
-// as a whole or not at all: a process killed while it writes the first files leaves only `pgdata.new-<unique>`,
-// which the next holder of the lock removes.
+// The files of an embedded database. Postgres needs a directory of its own, so it is `pgdata` next to the lock, and it
+// exists completely or not at all: a process that is killed while it writes the first files leaves only
+// `pgdata.new-<unique>`, which the next holder of the lock removes.
 import { randomUUID } from 'node:crypto'
 import { access, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { unpack } from './tar.ts'
 
 type Open = (dataDir: string) => Promise<PGlite>
 
-/** An archive of the first files; null: PGlite makes them. */
+/** An archive of the first files; null: PGlite creates them. */
 export type ReadImage = () => Promise<Buffer | null>
 
 const unfinished = 'pgdata.new-'
@@ -29,8 +29,8 @@ export async function isInitialised(directory: string): Promise<boolean> {
   )
 }
 
-// Without an image the second opening is the price (measured: 0.3 s after the 1.8 to 3.5 s of the first). Renaming under an open
-// database would save it, but PGlite finds its files by their path.
+// Without an image the database is opened twice (measured: 0.3 s after the 1.8 to 3.5 s of the first). Renaming under
+// an open database would save that, but PGlite finds its files by their path.
 async function initialise(directory: string, dataDir: string, open: Open, image: ReadImage): Promise<void> {
   const fresh = join(directory, `${unfinished}${randomUUID()}`)
   await mkdir(fresh, { mode: 0o700 })

@@ -1,22 +1,21 @@
-// Speaks the wire protocol to PGlite: statements are prepared once by name, and any number of them go in as one message.
-// Measured against `db.query`, which parses, plans and describes each time in six messages: 0.08 ms instead of 0.5 ms for
-// a small insert.
+// Uses the wire protocol with PGlite: statements are prepared once by name, and any number of them are one message.
+// Measured against `db.query`, which parses, plans and describes each time in six messages: 0.08 ms instead of 0.5 ms
+// for a small insert.
 //
-// Each part ends in a sync of its own, so that an error in one is answered by that part and the ones behind it, not by
-// silence.
+// Each part ends in a sync of its own, so that after an error that part and all later ones still have a reply.
 import type { PGlite, messages, protocol } from '@electric-sql/pglite'
 import { decoderOf } from './decode.ts'
-import type { Encoded } from './encode.ts'
+import type { EncodedValue } from './encode.ts'
 import type { Prepared } from './prepare.ts'
 
-type Message = messages.BackendMessage
+type WireMessage = messages.BackendMessage
 export type Row = Readonly<Record<string, unknown>>
 
-export type Part =
+export type WirePart =
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'statement'; readonly prepared: Prepared; readonly values: readonly Encoded[] }
+  | { readonly kind: 'statement'; readonly prepared: Prepared; readonly values: readonly EncodedValue[] }
 
-export interface Answer {
+export interface PartAnswer {
   readonly rows: Row[]
   readonly command: string
   readonly error: Error | undefined
@@ -41,7 +40,7 @@ export class Wire {
   }
 
   /** One answer for each part. Never two at a time: the caller holds the mutex. */
-  async send(parts: readonly Part[]): Promise<Answer[]> {
+  async send(parts: readonly WirePart[]): Promise<PartAnswer[]> {
     const pending = new Map<number, string>()
     const written = parts.flatMap((part, index) => this.#write(part, index, pending))
     const received = await this.#db.execProtocolStream(Buffer.concat(written), { syncToFs: false, throwOnError: false })
@@ -53,7 +52,7 @@ export class Wire {
     return answers
   }
 
-  #write(part: Part, index: number, pending: Map<number, string>): Uint8Array[] {
+  #write(part: WirePart, index: number, pending: Map<number, string>): Uint8Array[] {
     const serialize = this.#serialize
     if (part.kind === 'text') return [serialize.query(part.text)]
     const { name = '', text } = part.prepared
@@ -73,19 +72,19 @@ export class Wire {
   }
 }
 
-function answersIn(received: readonly Message[]): Answer[] {
-  const answers: Answer[] = []
-  let current = new Result()
+function answersIn(received: readonly WireMessage[]): PartAnswer[] {
+  const answers: PartAnswer[] = []
+  let current = new PartResult()
   for (const message of received) {
     current.take(message)
     if (message.name !== 'readyForQuery') continue
     answers.push(current.answer())
-    current = new Result()
+    current = new PartResult()
   }
   return answers
 }
 
-class Result {
+class PartResult {
   #columns: { readonly name: string; readonly decode: (text: string) => unknown }[] = []
   #rows: Row[] = []
   #command = ''
@@ -93,7 +92,7 @@ class Result {
   #isParsed = false
   #isInTransaction = false
 
-  take(message: Message): void {
+  take(message: WireMessage): void {
     switch (message.name) {
       case 'parseComplete':
         this.#isParsed = true
@@ -121,7 +120,7 @@ class Result {
     }
   }
 
-  answer(): Answer {
+  answer(): PartAnswer {
     return {
       rows: this.#rows,
       command: this.#command,

@@ -1,4 +1,4 @@
-// The embedded database: Postgres in this process, with one connection that everything waits for in turn.
+// The embedded database: Postgres in this process, with one connection that all calls share in turn.
 import { setImmediate } from 'node:timers/promises'
 import type { PGlite } from '@electric-sql/pglite'
 import { beginReadCommitted, beginText, refuseRollback } from './begin.ts'
@@ -10,7 +10,7 @@ import { silent, type Logger } from './logger.ts'
 import { Mutex } from './mutex.ts'
 import { DatabaseError } from './errors.ts'
 import { openDirectory, type ReadImage } from './pglite-directory.ts'
-import { Wire, type Answer, type Part } from './pglite-wire.ts'
+import { Wire, type PartAnswer, type WirePart } from './pglite-wire.ts'
 import { planSession } from './plan-settings.ts'
 import { Preparation, Refused } from './prepare.ts'
 import { qualifier, qualifyText, quoteIdentifier } from './qualify.ts'
@@ -28,9 +28,9 @@ export interface EmbeddedOptions {
 
 export interface EmbeddedSql extends Sql {
   readonly kind: 'embedded'
-  /** The database itself, for what only it can do, such as copying its files. */
+  /** The database itself, for operations that only it has, such as copying its files. */
   readonly pglite: PGlite
-  /** Written into the directory's lock, so that a second process learns where to connect instead. */
+  /** Written into the directory's lock, so that a second process finds the URL to connect to. */
   setUrl(url: string | null): Promise<void>
 }
 
@@ -40,7 +40,7 @@ const settings = ['-c', 'shared_buffers=32MB']
 
 const noImage: ReadImage = async () => null
 
-// Loaded only here: 26 MB that a process on Postgres or HTTP does not need, and that its install may leave out.
+// Loaded here only: 26 MB that a process on Postgres or HTTP does not need, and that its install may leave out.
 async function load() {
   try {
     return await import('@electric-sql/pglite')
@@ -84,7 +84,7 @@ interface Opened {
   readonly logger: Logger
 }
 
-// Answers arrive without a turn of the event loop, so a busy caller would keep timers and sockets waiting for ever.
+// Replies arrive without a turn of the event loop, so a busy caller would block timers and sockets for ever.
 const longestHoldMs = 10
 
 class Embedded implements EmbeddedSql {
@@ -132,8 +132,8 @@ class Embedded implements EmbeddedSql {
   ): Promise<RowsOf<Calls>> {
     this.#guard.enter()
     const parts = this.#partsOf(calls)
-    const begin: Part = { kind: 'text', text: beginText(options) }
-    const commit: Part = { kind: 'text', text: 'commit' }
+    const begin: WirePart = { kind: 'text', text: beginText(options) }
+    const commit: WirePart = { kind: 'text', text: 'commit' }
     const answers = await this.#exclusive(() => this.#preparation.repeat(() => this.#send([begin, ...parts(), commit])))
     return answers.slice(1, -1).map((answer) => answer.rows) as unknown as RowsOf<Calls>
   }
@@ -145,9 +145,9 @@ class Embedded implements EmbeddedSql {
   ): Promise<RowsOf<Writes>> {
     this.#guard.enter()
     const parts = this.#partsOf(reads)
-    const begin: Part = { kind: 'text', text: beginText(options) }
-    const commit: Part = { kind: 'text', text: 'commit' }
-    const attempt = async (): Promise<Answer[]> => {
+    const begin: WirePart = { kind: 'text', text: beginText(options) }
+    const commit: WirePart = { kind: 'text', text: 'commit' }
+    const attempt = async (): Promise<PartAnswer[]> => {
       try {
         const looked = await this.#send([begin, ...parts()])
         const writes = decide(looked.slice(1).map((answer) => answer.rows) as unknown as RowsOf<Reads>)
@@ -179,8 +179,8 @@ class Embedded implements EmbeddedSql {
     })
   }
 
-  // Whether the transaction still goes on is asked when the turn comes: of queries that were sent together, one may have
-  // failed and ended it, and what came after the rollback would stay.
+  // Whether the transaction is still open is checked when the turn comes: of queries that were sent together, one may
+  // have failed and ended it, and statements after the rollback would be committed.
   #inside(turns: Mutex, use: () => void): Queries {
     const inTurn = <T>(work: () => Promise<T>): Promise<T> =>
       turns.run(async () => {
@@ -190,7 +190,7 @@ class Embedded implements EmbeddedSql {
     return {
       query: async <P extends Params, R extends Columns>(statement: Statement<P, R>, values: ValuesOf<P>) => {
         const parts = this.#partsOf([call(statement, values)])
-        // Not repeated: the failure has already undone what the transaction did before.
+        // Not repeated: the failure has already undone the earlier statements of the transaction.
         const [answer] = await inTurn(() => this.#preparation.observe(() => this.#send(parts())))
         return answer?.rows as RowOf<R>[]
       },
@@ -215,7 +215,7 @@ class Embedded implements EmbeddedSql {
     }
   }
 
-  // Nobody waits for it: nothing is heard any more, and inside a transaction it would wait for itself.
+  // Not awaited: no handler is left, and inside a transaction it would wait for itself.
   #unlisten(channel: string): void {
     this.#exclusive(() => this.#run(`unlisten ${quoteIdentifier(channel)}`)).catch(() => {})
   }
@@ -234,8 +234,8 @@ class Embedded implements EmbeddedSql {
     await this.#lock?.release()
   }
 
-  /** Encoded once; named anew for each attempt. */
-  #partsOf(calls: readonly Call[]): () => Part[] {
+  /** EncodedValue once; named anew for each attempt. */
+  #partsOf(calls: readonly Call[]): () => WirePart[] {
     const encoded = calls.map(({ statement, values }) => ({ statement, values: encode(statement, values) }))
     return () =>
       encoded.map(({ statement, values }) => ({
@@ -245,7 +245,7 @@ class Embedded implements EmbeddedSql {
       }))
   }
 
-  async #send(parts: readonly Part[]): Promise<Answer[]> {
+  async #send(parts: readonly WirePart[]): Promise<PartAnswer[]> {
     const answers = await this.#wire.send(parts)
     const failed = answers.findIndex((answer) => answer.error !== undefined)
     if (failed === -1) return answers
@@ -253,7 +253,7 @@ class Embedded implements EmbeddedSql {
     throw new Refused(answers[failed]?.error, part?.kind === 'statement' ? part.prepared : undefined)
   }
 
-  async #run(text: string): Promise<Answer> {
+  async #run(text: string): Promise<PartAnswer> {
     const [answer] = await this.#wire.send([{ kind: 'text', text }])
     if (answer === undefined) throw new Error('the embedded database did not respond')
     if (answer.error !== undefined) throw answer.error

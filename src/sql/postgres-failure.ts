@@ -1,8 +1,8 @@
-// What a failed connect means, and what to do about it.
+// The meaning of a failed connect, and the next step.
 import { DatabaseError, sqlState, type DatabaseReason } from './errors.ts'
 import { withoutPassword } from './without-password.ts'
 
-/** The server, or a pooler before it, does not take the settings that we send at the start. */
+/** The server, or a pooler in front of it, does not accept the settings that we send at the start. */
 export function isStartupRefused(error: unknown): boolean {
   return sqlState(error) === '08P01' && /startup parameter/i.test((error as Error).message)
 }
@@ -14,7 +14,7 @@ export function connectFailure(error: unknown, url: string): DatabaseError {
   return new DatabaseError(reason, `Cannot connect to ${withoutPassword(url)}: ${message}`, hint, error)
 }
 
-/** An error of a client that had connected, where it was not the server's answer. */
+/** An error of a connected client that is not a reply of the server. */
 export function connectionLost(error: unknown, isRead: boolean): DatabaseError {
   const message = error instanceof Error ? error.message : String(error)
   return new DatabaseError(
@@ -52,7 +52,7 @@ function judge(error: unknown): [DatabaseReason, string] {
   ]
 }
 
-// A host with two addresses fails with both errors inside one that says nothing.
+// A host with two addresses fails with both errors inside one without a message.
 function innerMessage(error: unknown): string {
   if (!(error instanceof AggregateError)) return String(error)
   return error.errors.map((inner: unknown) => (inner instanceof Error ? inner.message : String(inner))).join('; ')

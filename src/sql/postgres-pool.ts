@@ -1,5 +1,5 @@
-// The pool: how connections are made, lent and taken back. A connection that is broken, or that is not plainly idle, never
-// goes back into it.
+// The pool: how connections are made, lent and returned. A connection that is broken, or that is not plainly idle,
+// never returns to it.
 import pg from 'pg'
 import { decoderOf } from './decode.ts'
 import { DatabaseError, isConnectionLost, sqlState } from './errors.ts'
@@ -12,7 +12,7 @@ import { Refused } from './prepare.ts'
 import type { Silence } from './silence.ts'
 import { SilentConnection, TimelyClient, type TimelyConfig } from './timely-client.ts'
 
-export type Client = TimelyClient & pg.PoolClient
+export type PooledClient = TimelyClient & pg.PoolClient
 
 export interface PoolOptions {
   readonly url: string
@@ -21,8 +21,9 @@ export interface PoolOptions {
   readonly logger: Logger
 }
 
-// The isolation is the one that the engine's locking is made for, whatever the database's default. The timeout lets go of
-// the locks of a process that froze in the middle of a transaction; keepalives, of those of a process whose machine is gone.
+// The isolation level is the one that the engine's locking relies on, whatever the default of the database. The timeout
+// releases the locks of a process that froze in the middle of a transaction; keepalives release those of a process
+// whose machine is gone.
 export const startSettings: string = [
   planOptions,
   '-c default_transaction_isolation=read\\ committed',
@@ -31,22 +32,25 @@ export const startSettings: string = [
   '-c tcp_keepalives_interval=5',
 ].join(' ')
 
-/** As the server's, from this side: for connections on which nothing is asked. */
+/** As the server's keepalives, from this side: for connections without a call under way. */
 export const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 } as const
 
 const idleMs = 300_000
 
 export class Connections {
-  /** The other side is a pooler: it refused or ignored our settings, and will not keep what a session sets. */
+  /** The other side is a pooler: it refused or ignored our settings, and does not keep the settings of a session. */
   readonly isPooled: boolean
   readonly #pool: pg.Pool
   readonly #url: string
   readonly #silence: Silence
   readonly #underWay = new Set<Promise<unknown>>()
-  readonly #lent = new Set<Client>()
+  readonly #lent = new Set<PooledClient>()
   readonly #logger: Logger
-  /** The last to come back, kept at hand: to go through the pool takes 50 microseconds of an idle process (measured). */
-  #spare: Client | undefined
+  /**
+   * The last connection that was returned, kept at hand: to go through the pool takes 50 microseconds of an idle
+   * process (measured).
+   */
+  #spare: PooledClient | undefined
   #isCutOff = false
 
   private constructor(pool: pg.Pool, { url, silence, logger }: PoolOptions, isPooled: boolean) {
@@ -57,7 +61,7 @@ export class Connections {
     this.isPooled = isPooled
   }
 
-  /** Connects once, so that what is wrong with the URL is said at the start. */
+  /** Connects once, so that a wrong URL fails at the start. */
   static async open(options: PoolOptions): Promise<Connections> {
     const { serverOptions } = parsePostgresUrl(options.url)
     try {
@@ -75,13 +79,13 @@ export class Connections {
   }
 
   /** `answerWithinMs` is for work whose statements may take longer than others. */
-  use<T>(work: (client: Client) => Promise<T>, answerWithinMs?: number): Promise<T> {
+  use<T>(work: (client: PooledClient) => Promise<T>, answerWithinMs?: number): Promise<T> {
     const use = this.#lend(work, answerWithinMs)
     this.#underWay.add(use)
     return use.finally(() => this.#underWay.delete(use))
   }
 
-  async #lend<T>(work: (client: Client) => Promise<T>, answerWithinMs: number | undefined): Promise<T> {
+  async #lend<T>(work: (client: PooledClient) => Promise<T>, answerWithinMs: number | undefined): Promise<T> {
     const client = this.#takeSpare() ?? (await this.#connect())
     let isBroken = this.#isCutOff
     const onError = (): void => {
@@ -107,16 +111,16 @@ export class Connections {
     }
   }
 
-  async #connect(): Promise<Client> {
+  async #connect(): Promise<PooledClient> {
     try {
-      const client = (await this.#pool.connect()) as Client
+      const client = (await this.#pool.connect()) as PooledClient
       return await this.#settled(client)
     } catch (error) {
       throw connectFailure(error, this.#url)
     }
   }
 
-  async #settled(client: Client): Promise<Client> {
+  async #settled(client: PooledClient): Promise<PooledClient> {
     if (client.isSettled || this.isPooled) return client
     try {
       await settle(client, this.#silence)
@@ -127,14 +131,14 @@ export class Connections {
     }
   }
 
-  #takeSpare(): Client | undefined {
+  #takeSpare(): PooledClient | undefined {
     const client = this.#spare
     this.#spare = undefined
     client?.off('error', this.#onSpareLost)
     return client
   }
 
-  #takeBack(client: Client, isUnfit: boolean): void {
+  #takeBack(client: PooledClient, isUnfit: boolean): void {
     if (isUnfit || this.#spare !== undefined || this.#pool.waitingCount > 0) return client.release(isUnfit)
     this.#spare = client
     client.on('error', this.#onSpareLost)
@@ -145,7 +149,7 @@ export class Connections {
     reportIdle(this.#logger, error)
   }
 
-  /** After what is under way: the pool would forget whoever still waits for a connection, and never answer. */
+  /** Waits for calls under way: the pool would drop callers that still wait for a connection, and never settle them. */
   async close(withinMs?: number): Promise<void> {
     const timer = withinMs === undefined ? undefined : setTimeout(() => this.#cutOff(), withinMs)
     await Promise.allSettled(this.#underWay)
@@ -160,7 +164,10 @@ export class Connections {
   }
 }
 
-/** The next call opens another. When that fails, the database is away, which is reported once and not for each connection. */
+/**
+ * The next call opens another connection. If that fails, the database is unreachable, which is reported once and not
+ * for each connection.
+ */
 function reportIdle(logger: Logger, error: Error): void {
   if (!(error instanceof SilentConnection)) logger.debug(`an idle database connection was lost: ${error.message}`)
 }
@@ -170,8 +177,8 @@ function cutOff(cause?: unknown): DatabaseError {
   return new DatabaseError('closed', 'The database handle was closed before the response arrived', hint, cause)
 }
 
-/** Sends without waiting for what was sent before. An error that is no answer of the server means a lost connection. */
-export function ask(client: TimelyClient, text: string): Promise<pg.QueryResult> {
+/** Sends without waiting for earlier replies. An error that is no reply of the server means a lost connection. */
+export function queryText(client: TimelyClient, text: string): Promise<pg.QueryResult> {
   return new Promise((resolve, reject) => {
     client.sent()
     client.query(text, (error: Error | null, result) => {
@@ -183,12 +190,12 @@ export function ask(client: TimelyClient, text: string): Promise<pg.QueryResult>
 }
 
 /**
- * As `ask`, for the rows of prepared statements, which are one transaction where none is open. All or none are answered; one that
- * is refused is told as `Refused`. By a callback, because answers that come through a promise of `pg` are not collected while
- * they are young (measured: half of what claims had read was still there, and a worker that had drained 20,000 was a third
- * larger and a third slower).
+ * As `queryText`, for the rows of prepared statements. They are one transaction, unless one is open. All of them
+ * succeed or none; a refusal is thrown as `Refused`. Uses a callback, because replies that pass through a promise of
+ * `pg` are not collected while they are young (measured: half of what claims had read was still in memory, and a worker
+ * that had drained 20,000 was a third larger and a third slower).
  */
-export function askPrepared(client: TimelyClient, calls: readonly PreparedCall[]): Promise<unknown[][]> {
+export function queryPrepared(client: TimelyClient, calls: readonly PreparedCall[]): Promise<unknown[][]> {
   return new Promise((resolve, reject) => {
     client.sent()
     const set = new PreparedSet(calls, (error, rows, failedAt) => {
@@ -206,7 +213,7 @@ function asFailure(error: Error, isRead: boolean): Error {
 
 const writes = /\b(insert\s+into|update\s+\w+\.|delete\s+from|pg_notify|commit)\b/i
 
-/** A lock is no write: it is gone with its connection. */
+/** A lock is no write: it is released with its connection. */
 function areReads(calls: readonly PreparedCall[]): boolean {
   return !calls.some(({ prepared }) => writes.test(prepared.statement.text))
 }
@@ -215,7 +222,10 @@ function isOurs(error: unknown): boolean {
   return error instanceof RangeError || error instanceof TypeError || error instanceof DatabaseError
 }
 
-/** What `write` sends leaves in one packet (measured: a third less time for a pipeline than one packet a message). */
+/**
+ * Sends everything that `write` writes in one packet (measured: a third less time for a pipeline than one packet a
+ * message).
+ */
 function inOneWrite<T>(client: TimelyClient, write: () => T): T {
   const { stream } = client.connection
   stream.cork()
@@ -245,20 +255,20 @@ async function openPool({ url, size, silence, logger }: PoolOptions, settings: s
     Client: TimelyClient as unknown as new () => pg.ClientBase,
   }
   const pool = new pg.Pool(config)
-  // Whoever has the connection hears of its end by a failed query. Before, when its end arrives in the same packet as its
-  // start, between two hands, and after it was given up, nobody listens; and an error that nobody listens to ends the
-  // process.
+  // The caller that has the connection notices its end by a failed query. At other times no caller has it: when its end
+  // arrives in the same packet as its start, between two callers, and after it was given up. An error event without a
+  // listener would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
   pool.on('error', (error) => reportIdle(logger, error))
   try {
-    return { pool, hasSettings: await hasSettings((await pool.connect()) as Client, silence) }
+    return { pool, hasSettings: await hasSettings((await pool.connect()) as PooledClient, silence) }
   } catch (error) {
     await pool.end()
     throw error
   }
 }
 
-async function hasSettings(client: Client, silence: Silence): Promise<boolean> {
+async function hasSettings(client: PooledClient, silence: Silence): Promise<boolean> {
   try {
     const isSettled = await settle(client, silence)
     client.release()
@@ -270,11 +280,12 @@ async function hasSettings(client: Client, silence: Silence): Promise<boolean> {
 }
 
 /**
- * Whether the session has our settings, by a value that nobody else would choose: some poolers take our settings and drop them. If
- * it has, the server's limit on a statement is set in step with ours, unless the role or the database has a shorter one.
+ * Whether the session has our settings, by a value that no other client would choose: some poolers accept our settings
+ * and drop them. If it has, the server's limit for a statement is set in step with ours, unless the role or the
+ * database has a shorter one.
  */
 export async function settle(client: TimelyClient, { statementTimeoutMs }: Silence): Promise<boolean> {
-  const { rows } = await ask(
+  const { rows } = await queryText(
     client,
     `select settings.value,
   case when settings.value = '61s' and not settings.is_shorter

@@ -1,12 +1,11 @@
-// A Postgres URL, with our own parameters taken out of it. Everything else in it (sslmode, application_name, host=/socket)
-// is the driver's to read.
+// A Postgres URL, without our own parameters. The driver reads all others (sslmode, application_name, host=/socket).
 import pg from 'pg'
 import { DatabaseError } from './errors.ts'
 import { withoutPassword } from './without-password.ts'
 
 export interface PostgresUrl {
   readonly connectionString: string
-  /** `options=...`, apart, because the driver would let it replace ours. */
+  /** `options=...`, kept apart, because the driver would let it replace ours. */
   readonly serverOptions: string
   readonly prepare: boolean | undefined
 }

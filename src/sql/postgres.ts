@@ -1,17 +1,18 @@
-// Real Postgres, over a pool. A call owns its connection from the first message to the last answer, so calls spread over
-// the pool and none waits behind another's lock; what belongs together is written at once and answered at once. It is one
-// transaction without a begin and a commit, because one sync ends it; only one that goes on after an answer needs them.
+// Real Postgres, over a pool. A call owns its connection from the first message to the last reply, so calls spread over
+// the pool and none waits behind the lock of another. Calls that belong together are written at once, and their replies
+// arrive at once. They are one transaction without a begin and a commit, because one sync ends it. Only a transaction
+// that continues after a reply needs them.
 //
-// A pooler that hands out server connections by the transaction does not keep what is set at the start, and mixes up
-// prepared names unless it is a recent one. Behind one, every statement travels in a transaction that begins with the
-// settings and the isolation; and an open transaction, which could not be repeated, uses no names.
+// A pooler that hands out server connections by the transaction does not keep the settings of a session, and mixes up
+// prepared names unless it is a recent one. Behind a pooler, every statement is sent in a transaction that begins with
+// the settings and the isolation level; and an open transaction, which could not be repeated, uses no names.
 import { allowStatements, begin, commit, limitLockWaits, limitStatements, refuseRollback, timeoutOf } from './begin.ts'
-import { encode, type Encoded } from './encode.ts'
+import { encode, type EncodedValue } from './encode.ts'
 import { Guard } from './guard.ts'
 import { Listener } from './listen.ts'
 import { silent, type Logger } from './logger.ts'
 import { planLocally } from './plan-settings.ts'
-import { ask, askPrepared, Connections, type Client } from './postgres-pool.ts'
+import { queryText, queryPrepared, Connections, type PooledClient } from './postgres-pool.ts'
 import { parsePostgresUrl, type PostgresUrl } from './postgres-url.ts'
 import { Preparation, type Prepared } from './prepare.ts'
 import { qualifier, qualifyText } from './qualify.ts'
@@ -34,11 +35,11 @@ export interface PostgresOptions {
   readonly schema: string
   /** For LISTEN, where `url` leads to a pooler. */
   readonly listenUrl?: string
-  /** Prepare statements by name; so it is unless the URL says `prepare=false`. */
+  /** Prepare statements by name; true unless the URL has `prepare=false`. */
   readonly prepare?: boolean
-  /** Besides the one that listens; defaults to 4. */
+  /** Connections besides the listening one; defaults to 4. */
   readonly poolSize?: number
-  /** How long a connection with an unanswered statement may be silent before it is left; defaults to 8 s. */
+  /** How long a connection with an unanswered statement may be silent before it is dropped; defaults to 8 s. */
   readonly answerWithinMs?: number
   readonly logger?: Logger
 }
@@ -63,11 +64,11 @@ const notifyStatement = statement({
 
 interface EncodedCall {
   readonly statement: Statement
-  readonly values: readonly Encoded[]
+  readonly values: readonly EncodedValue[]
 }
 
-/** What is sent around the calls. */
-interface Around {
+/** Statements that are sent before and after the calls. */
+interface Frame {
   readonly before?: readonly EncodedCall[]
   readonly after?: readonly EncodedCall[]
 }
@@ -84,7 +85,7 @@ class Postgres implements Sql {
   readonly #preparation: Preparation
   readonly #listener: Listener
   readonly #guard = new Guard()
-  /** What begins each transaction behind a pooler. */
+  /** The statements that begin each transaction behind a pooler. */
   readonly #pooledSettings: readonly EncodedCall[]
   #closing: Promise<void> | undefined
 
@@ -134,7 +135,7 @@ class Postgres implements Sql {
     this.#guard.enter()
     const encodedReads = encodeAll(reads)
     const before = [...begins, ...this.#settings(options)]
-    const attempt = (client: Client): Promise<unknown[][]> =>
+    const attempt = (client: PooledClient): Promise<unknown[][]> =>
       orRollBack(client, async () => {
         const looked = await this.#send(client, encodedReads, { before })
         const writes = encodeAll(decide(looked as unknown as RowsOf<Reads>))
@@ -148,12 +149,12 @@ class Postgres implements Sql {
 
   async script(text: string, { statementTimeoutMs }: StatementOptions = {}): Promise<void> {
     this.#guard.enter()
-    // It may begin a transaction of its own, and fail inside it.
-    const run = (client: Client): Promise<unknown> =>
-      orRollBack(client, () => ask(client, qualifyText(text, this.schema)))
+    // The script may begin a transaction of its own, and fail inside it.
+    const run = (client: PooledClient): Promise<unknown> =>
+      orRollBack(client, () => queryText(client, qualifyText(text, this.schema)))
     // Behind a pooler the session is not ours, and has none of our limits.
     const isLimited = statementTimeoutMs !== undefined && !this.#connections.isPooled
-    const allowed = (client: Client): Promise<unknown> =>
+    const allowed = (client: PooledClient): Promise<unknown> =>
       isLimited ? withStatementTimeout(client, statementTimeoutMs, () => run(client)) : run(client)
     await this.#connections.use(allowed, answerWithin(statementTimeoutMs))
   }
@@ -181,7 +182,7 @@ class Postgres implements Sql {
       query: async <P extends Params, R extends Columns>(statement: Statement<P, R>, values: ValuesOf<P>) => {
         use()
         const encoded = encodeAll([call(statement, values)])
-        // Not repeated: the failure has already undone what the transaction did before.
+        // Not repeated: the failure has already undone the earlier statements of the transaction.
         const [rows] = await this.#preparation.observe(() => open.query(encoded))
         return rows as RowOf<R>[]
       },
@@ -212,17 +213,17 @@ class Postgres implements Sql {
   readonly reserved: ReservedSql = {
     query: async (statement, values) => {
       this.#guard.enter()
-      const [rows] = await this.#performAside(encodeAll([call(statement, values)]), {})
+      const [rows] = await this.#performReserved(encodeAll([call(statement, values)]), {})
       return rows as never
     },
     pipeline: async (calls, options = {}) => {
       this.#guard.enter()
-      return (await this.#performAside(encodeAll(calls), options)) as never
+      return (await this.#performReserved(encodeAll(calls), options)) as never
     },
   }
 
-  // While nothing listens, or only through a pooler, it goes the way of all others.
-  async #performAside(calls: readonly EncodedCall[], options: PipelineOptions): Promise<unknown[][]> {
+  // While no connection is listening, or only through a pooler, the call uses the pool.
+  async #performReserved(calls: readonly EncodedCall[], options: PipelineOptions): Promise<unknown[][]> {
     return this.#preparation.repeat(() => {
       const answer = this.#listener.use((client) => this.#send(client, calls, { before: lockWaits(options) }))
       return answer ?? this.#perform(calls, options)
@@ -232,15 +233,15 @@ class Postgres implements Sql {
   async #perform(calls: readonly EncodedCall[], options: PipelineOptions): Promise<unknown[][]> {
     const settings = this.#settings(options)
     const before = [...begins, ...settings]
-    const attempt = (client: Client): Promise<unknown[][]> =>
+    const attempt = (client: PooledClient): Promise<unknown[][]> =>
       this.#connections.isPooled
         ? orRollBack(client, () => this.#send(client, calls, { before, after: commits }))
         : this.#send(client, calls, { before: settings })
     return this.#preparation.repeat(() => this.#connections.use(attempt, answerWithin(options.statementTimeoutMs)))
   }
 
-  #send(client: TimelyClient, calls: readonly EncodedCall[], around: Around): Promise<unknown[][]> {
-    return send(client, calls, around, (statement) => this.#preparation.of(statement))
+  #send(client: TimelyClient, calls: readonly EncodedCall[], frame: Frame): Promise<unknown[][]> {
+    return send(client, calls, frame, (statement) => this.#preparation.of(statement))
   }
 
   #settings(options: PipelineOptions): EncodedCall[] {
@@ -252,17 +253,17 @@ class Postgres implements Sql {
 }
 
 /**
- * One that its caller goes on with. Whatever is sent before the first answer begins it, and so is nowhere else: where it is begun
- * already the server does no more than say so.
+ * A transaction that continues after a reply. Everything that is sent before the first reply begins with BEGIN, so no
+ * statement runs outside of the transaction; a second BEGIN only causes a warning.
  */
 class OpenTransaction {
-  readonly #client: Client
+  readonly #client: PooledClient
   readonly #opening: readonly EncodedCall[]
   readonly #prepare: Prepare
   #first: Promise<unknown> | null = null
   #isBegun = false
 
-  constructor(client: Client, opening: readonly EncodedCall[], prepare: Prepare) {
+  constructor(client: PooledClient, opening: readonly EncodedCall[], prepare: Prepare) {
     this.#client = client
     this.#opening = opening
     this.#prepare = prepare
@@ -275,7 +276,7 @@ class OpenTransaction {
 
   async script(text: string): Promise<void> {
     const before = this.#isBegun ? [] : this.#opening.map(({ statement }) => `${statement.text};`)
-    await this.#answered(ask(this.#client, [...before, text].join(' ')))
+    await this.#answered(queryText(this.#client, [...before, text].join(' ')))
   }
 
   async #answered<T>(answer: Promise<T>): Promise<T> {
@@ -285,48 +286,48 @@ class OpenTransaction {
     return result
   }
 
-  /** The server's word for what became of it. */
+  /** Returns the command tag of the server: COMMIT or ROLLBACK. */
   async commit(): Promise<string> {
     if (this.#first === null) return 'COMMIT'
     const isBegun = await this.#first.then(
       () => true,
       () => false,
     )
-    return isBegun ? (await ask(this.#client, 'commit')).command : 'ROLLBACK'
+    return isBegun ? (await queryText(this.#client, 'commit')).command : 'ROLLBACK'
   }
 }
 
-async function orRollBack<T>(client: Client, work: () => Promise<T>): Promise<T> {
+async function orRollBack<T>(client: PooledClient, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    await ask(client, 'rollback').catch(() => {}) // then the connection is not idle, and is dropped
+    await queryText(client, 'rollback').catch(() => {}) // then the connection is not idle, and is dropped
     throw error
   }
 }
 
-/** For what cannot run inside a transaction. */
-async function withStatementTimeout<T>(client: Client, timeoutMs: number, work: () => Promise<T>): Promise<T> {
-  const { rows } = await ask(client, 'show statement_timeout')
+/** For statements that cannot run inside a transaction. */
+async function withStatementTimeout<T>(client: PooledClient, timeoutMs: number, work: () => Promise<T>): Promise<T> {
+  const { rows } = await queryText(client, 'show statement_timeout')
   const [before] = rows as { statement_timeout: string }[]
-  await ask(client, `set statement_timeout = ${timeoutOf(timeoutMs)}`)
+  await queryText(client, `set statement_timeout = ${timeoutOf(timeoutMs)}`)
   try {
     return await work()
   } finally {
-    // A connection on which this fails is lost, and its next use finds that out.
-    await ask(client, `set statement_timeout = '${before!.statement_timeout}'`).catch(() => {})
+    // If this fails, the connection is lost, and its next use notices that.
+    await queryText(client, `set statement_timeout = '${before!.statement_timeout}'`).catch(() => {})
   }
 }
 
-/** Everything is sent before anything is awaited: one round trip. Answers the rows of the calls. */
+/** Sends everything before it awaits anything: one round trip. Returns the rows of the calls. */
 async function send(
   client: TimelyClient,
   calls: readonly EncodedCall[],
-  { before = [], after = [] }: Around,
+  { before = [], after = [] }: Frame,
   prepare: Prepare,
 ): Promise<unknown[][]> {
   const sent = [...before, ...calls, ...after]
-  const rows = await askPrepared(
+  const rows = await queryPrepared(
     client,
     sent.map(({ statement, values }) => ({ prepared: prepare(statement), values })),
   )

@@ -1,7 +1,7 @@
-// Which name a statement is prepared under, and what to do when the server no longer agrees.
+// The name under which a statement is prepared, and the recovery when the server no longer accepts it.
 //
-// A large set statement costs more to plan than to run, so statements are prepared by name. The name ends in a hash of the
-// text: behind a pooler that mixes sessions, a name that some other client prepared then at least means the same text.
+// A large set statement costs more to plan than to run, so statements are prepared by name. The name ends in a hash of
+// the text: behind a pooler that mixes sessions, a name that another client prepared then means the same text.
 import { createHash } from 'node:crypto'
 import { sqlState } from './errors.ts'
 import type { Logger } from './logger.ts'
@@ -14,7 +14,7 @@ export interface Prepared {
   readonly name: string | undefined
 }
 
-/** A server's error with the statement that it answered; undefined for the begin or commit around it. */
+/** An error of the server with the statement that caused it; undefined for the begin or commit around it. */
 export class Refused extends Error {
   readonly prepared: Prepared | undefined
 
@@ -24,7 +24,7 @@ export class Refused extends Error {
   }
 }
 
-// A new name, then none: more than two repeats would be a fault of ours.
+// A new name, then none: further repeats would be a bug of ours.
 const mostAttempts = 3
 
 export interface PreparationOptions {
@@ -57,7 +57,7 @@ export class Preparation {
     return { statement, text: this.#textOf(statement), name: undefined }
   }
 
-  /** Runs `attempt`, which throws `Refused`, again while the refusal was about the preparation alone. */
+  /** Runs `attempt`, which throws `Refused`, and repeats it while only the preparation was refused. */
   async repeat<T>(attempt: () => Promise<T>): Promise<T> {
     for (let attempts = 1; ; attempts += 1) {
       try {
@@ -69,7 +69,7 @@ export class Preparation {
     }
   }
 
-  /** As `repeat`, inside an open transaction: nothing can be repeated there, but the next one goes well. */
+  /** As `repeat`, inside an open transaction: nothing can be repeated there, but the next transaction succeeds. */
   async observe<T>(attempt: () => Promise<T>): Promise<T> {
     try {
       return await attempt()
@@ -81,13 +81,13 @@ export class Preparation {
   }
 
   /**
-   * True when the server refused the preparation and not the statement: nothing was done, and what `of` answers from now
-   * on may succeed.
+   * True when the server refused the preparation and not the statement: nothing was done, and a retry with the next
+   * result of `of` may succeed.
    */
   #learn(error: unknown, used: Prepared | undefined): boolean {
     if (used?.name === undefined) return false
     if (isStalePlan(error)) {
-      // Another connection may have met the same stale plan first and made the new name.
+      // Another connection may have had the same stale plan before, and created the new name.
       if (this.#byName && this.of(used.statement).name === used.name) this.#rename(used, used.name)
       return true
     }
@@ -117,13 +117,13 @@ function hash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 12)
 }
 
-// "cached plan must not change result type" shares its SQLSTATE with everything unsupported, and its sentence is
-// translated; the routine that raises it is neither shared nor translated.
+// "cached plan must not change result type" shares its SQLSTATE with every unsupported feature, and its message is
+// translated. The name of the routine that raises it is neither shared nor translated.
 function isStalePlan(error: unknown): boolean {
   return sqlState(error) === '0A000' && (error as { routine?: unknown }).routine === 'RevalidateCachedQuery'
 }
 
-// Unknown name, taken name, and the protocol violation that poolers make of both.
+// An unknown name, a name in use, and the protocol violation that poolers make of both.
 function isNameTrouble(error: unknown): boolean {
   const state = sqlState(error)
   if (state === '26000' || state === '42P05') return true

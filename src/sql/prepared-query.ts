@@ -1,77 +1,78 @@
-// Statements on their way to the server, and the reader of their answers, in the place of pg's own query. One sync ends them all:
-// to the server they are one transaction, and after one that it refuses it does none of the others. Sent each with a sync of
-// its own, as pg sends queries, a begin that somebody cancels would leave the others to be done without it.
+// Sends prepared statements and reads their replies, in place of pg's own query. One sync ends them all: the server
+// runs them as one transaction, and after a statement that it refuses it runs none of the others. With a sync for each,
+// as pg sends queries, a cancelled begin would leave the others to run without it.
 //
-// What columns a prepared statement has is asked once on each connection and remembered: the server refuses to run one whose
-// columns have changed. Asked every time, as pg does, it takes a tenth of a claim of one (measured). A pooler that knows names
-// prepares one anew on each of its server's connections, where the columns may be others: behind it nothing is remembered.
+// The columns of a prepared statement are described once on each connection and cached: the server refuses to run a
+// statement whose columns have changed. Describing it every time, as pg does, takes a tenth of a claim of one
+// (measured). A pooler that supports names prepares a statement anew on each of its server connections, where the
+// columns may differ: behind a pooler nothing is cached.
 import pg from 'pg'
 import { decoderOf } from './decode.ts'
-import type { Encoded } from './encode.ts'
+import type { EncodedValue } from './encode.ts'
 import type { Prepared } from './prepare.ts'
 
-/** `failedAt`: which of them was refused; the number of all, when it was none of them. */
+/** `failedAt`: the index of the refused call; the number of calls when none of them was. */
 type Answered = (error: Error | null, rows: unknown[][], failedAt: number) => void
 type Row = Record<string, unknown>
 
-interface Column {
+interface RowColumn {
   readonly name: string
   readonly decode: (text: string) => unknown
 }
 
-interface Shape {
-  readonly columns: readonly Column[]
+interface RowShape {
+  readonly columns: readonly RowColumn[]
   /** Rows are copies of one row without values, so that all have one hidden class. */
   readonly empty: Row
 }
 
-interface Field {
+interface RowField {
   readonly name: string
   readonly dataTypeID: number
 }
 
-/** A connection as pg has it; its types leave out a part. */
-interface Wire {
+/** A connection of pg, with the members that its types leave out. */
+interface PgConnection {
   readonly parsedStatements: Readonly<Record<string, string>>
   readonly submittedNamedStatements: Record<string, string>
   parse(query: { text: string; name: string | undefined }): void
-  bind(config: { statement: string | undefined; values: readonly Encoded[]; valueMapper: typeof inBuffer }): void
+  bind(config: { statement: string | undefined; values: readonly EncodedValue[]; valueMapper: typeof inBuffer }): void
   describe(of: { type: 'P' }): void
   execute(config: object): void
   sync(): void
 }
 
-/** Of connections on which shapes are remembered, and null of those to a pooler. */
-const shapes = new WeakMap<object, Map<string, Shape> | null>()
+/** The cached shapes of each connection; null for a connection to a pooler. */
+const shapes = new WeakMap<object, Map<string, RowShape> | null>()
 
-/** What its connection leads to is a pooler. */
+/** Marks the connection as one to a pooler. */
 export function leadsToPooler({ connection }: { readonly connection: object }): void {
   shapes.set(connection, null)
 }
 
 export interface PreparedCall {
   readonly prepared: Prepared
-  readonly values: readonly Encoded[]
+  readonly values: readonly EncodedValue[]
 }
 
-interface Sent {
-  /** Undefined, too, when it goes without the name that it was given. */
+interface SentCall {
+  /** Undefined also when it is sent without its name. */
   readonly name: string | undefined
   readonly text: string
-  shape: Shape | undefined
+  shape: RowShape | undefined
   readonly rows: Row[]
 }
 
-/** By pg's rules for what it is given in the place of its own: the methods are called by its client. */
+/** Implements the query interface of pg: its client calls the methods. */
 export class PreparedSet extends pg.Query {
-  /** As pg asks for it: of the one whose answer comes next. */
+  /** Read by pg: the name of the statement whose reply comes next. */
   name: string | undefined
   text = ''
   readonly callback: Answered
   readonly #calls: readonly PreparedCall[]
-  readonly #sent: Sent[] = []
+  readonly #sent: SentCall[] = []
   #answered = 0
-  #known: Map<string, Shape> | null = null
+  #known: Map<string, RowShape> | null = null
   #failure: Error | undefined
 
   constructor(calls: readonly PreparedCall[], answered: Answered) {
@@ -81,7 +82,7 @@ export class PreparedSet extends pg.Query {
   }
 
   override submit = (connection: pg.Connection): null => {
-    const wire = connection as unknown as Wire
+    const wire = connection as unknown as PgConnection
     this.#known = shapesOf(wire)
     for (const { prepared, values } of this.#calls) this.#sent.push(this.#send(wire, prepared, values))
     wire.sync()
@@ -89,11 +90,11 @@ export class PreparedSet extends pg.Query {
     return null
   }
 
-  #send(wire: Wire, { name: given, text }: Prepared, values: readonly Encoded[]): Sent {
+  #send(wire: PgConnection, { name: given, text }: Prepared, values: readonly EncodedValue[]): SentCall {
     const { parsedStatements, submittedNamedStatements } = wire
-    // Sent and not answered, its preparation may yet fail, and would take down what relies on it.
+    // A preparation without a reply may still fail, and would take other statements down with it.
     const name = given !== undefined && submittedNamedStatements[given] !== undefined ? undefined : given
-    let shape: Shape | undefined
+    let shape: RowShape | undefined
     if (name !== undefined && parsedStatements[name] !== undefined) shape = this.#known?.get(name)
     else {
       wire.parse({ text, name })
@@ -111,8 +112,8 @@ export class PreparedSet extends pg.Query {
     this.text = this.#sent[next]?.text ?? ''
   }
 
-  handleRowDescription({ fields }: { readonly fields: readonly Field[] }): void {
-    this.#learn(fields)
+  handleRowDescription({ fields }: { readonly fields: readonly RowField[] }): void {
+    this.#remember(fields)
   }
 
   handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
@@ -126,8 +127,8 @@ export class PreparedSet extends pg.Query {
   }
 
   handleCommandComplete(): void {
-    // One that gives no rows has no description.
-    if (this.#sent[this.#answered]!.shape === undefined) this.#learn([])
+    // A statement without rows has no description.
+    if (this.#sent[this.#answered]!.shape === undefined) this.#remember([])
     this.#expect(this.#answered + 1)
   }
 
@@ -136,14 +137,14 @@ export class PreparedSet extends pg.Query {
     this.callback(this.#failure ?? null, rows, this.#answered)
   }
 
-  handleError(error: Error, { submittedNamedStatements }: Wire): void {
+  handleError(error: Error, { submittedNamedStatements }: PgConnection): void {
     for (const { name } of this.#sent.slice(this.#answered)) {
       if (name !== undefined) delete submittedNamedStatements[name]
     }
     this.callback(error, [], this.#answered)
   }
 
-  #learn(fields: readonly Field[]): void {
+  #remember(fields: readonly RowField[]): void {
     const columns = fields.map(({ name, dataTypeID }) => ({ name, decode: decoderOf(dataTypeID) }))
     const shape = { columns, empty: Object.fromEntries(fields.map(({ name }) => [name, null])) }
     const one = this.#sent[this.#answered]!
@@ -152,16 +153,16 @@ export class PreparedSet extends pg.Query {
   }
 }
 
-function shapesOf(wire: Wire): Map<string, Shape> | null {
+function shapesOf(wire: PgConnection): Map<string, RowShape> | null {
   const known = shapes.get(wire)
   if (known !== undefined) return known
-  const made = new Map<string, Shape>()
+  const made = new Map<string, RowShape>()
   shapes.set(wire, made)
   return made
 }
 
-function read(fields: readonly (string | null)[], { columns, empty }: Shape): Row {
-  // To its caller a lost reply, since the statement has run; the connection, which knows so little, is given up.
+function read(fields: readonly (string | null)[], { columns, empty }: RowShape): Row {
+  // The statement has run, so the caller gets a lost reply. The connection is dropped.
   if (fields.length !== columns.length)
     throw new Error('the result has different columns than when the statement was prepared')
   const row = { ...empty }
@@ -173,8 +174,8 @@ function read(fields: readonly (string | null)[], { columns, empty }: Shape): Ro
   return row
 }
 
-// Bytes go out as they are; pg knows them as a Buffer.
-function inBuffer(value: Encoded): string | Buffer | null {
+// Bytes are sent as they are; pg expects a Buffer.
+function inBuffer(value: EncodedValue): string | Buffer | null {
   if (value === null || typeof value === 'string') return value
   return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
 }

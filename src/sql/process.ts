@@ -1,11 +1,11 @@
-// Which process a pid meant. A pid alone is reused; the boot and the start time in clock ticks, which Linux tells, are
-// not. Elsewhere a process that has our own pid but began before us is known to be another. A container may count its
-// processes by itself, in a namespace of pids; then a pid of one means nothing in the other.
+// Which process a pid meant. A pid alone is reused; the boot id and the start time in clock ticks, which Linux
+// provides, are not. On other systems a process that has our own pid but began before us is known to be another. A
+// container may have a pid namespace of its own; a pid of one namespace means nothing in another.
 import { readFile, readlink } from 'node:fs/promises'
 
 export interface ProcessIdentity {
   readonly pid: number
-  /** Null where the system does not tell. */
+  /** Null where the system does not provide it. */
   readonly boot: string | null
   readonly startTicks: string | null
   readonly namespace: string | null
@@ -15,7 +15,7 @@ export async function thisProcess(): Promise<ProcessIdentity> {
   return identify(process.pid)
 }
 
-/** Whether the process that was identified, and was alive at `seenAt`, still may be. */
+/** Whether the identified process, which was alive at `seenAt`, may still be alive. */
 export async function mayBeAlive(known: ProcessIdentity, seenAt: Date): Promise<boolean> {
   const here = await thisProcess()
   if (known.boot !== null && known.boot !== here.boot) return false
@@ -26,7 +26,7 @@ export async function mayBeAlive(known: ProcessIdentity, seenAt: Date): Promise<
   return found.startTicks === known.startTicks
 }
 
-/** False: it is of another namespace, where its end cannot be seen from here. */
+/** False: it belongs to another namespace, so its end cannot be seen from here. */
 export function isVisible(known: ProcessIdentity, here: ProcessIdentity): boolean {
   return typeof known.namespace !== 'string' || known.namespace === here.namespace
 }
@@ -38,8 +38,8 @@ async function identify(pid: number): Promise<ProcessIdentity> {
   return { pid, boot: boot?.trim() ?? null, startTicks: startTicksIn(status), namespace }
 }
 
-// The second field is the program's name in parentheses and may hold anything, so the rest is counted from its end:
-// the state is the first field after it, the start time the twentieth. A zombie is dead but for its parent.
+// The second field is the program's name in parentheses and may contain anything, so the fields are counted from its
+// end: the state is the first field after it, the start time the twentieth. A zombie counts as dead.
 function startTicksIn(status: string | null): string | null {
   if (status === null) return null
   const fields = status.slice(status.lastIndexOf(')') + 2).split(' ')

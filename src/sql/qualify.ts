@@ -1,6 +1,6 @@
-// Statements are written for the schema `flowfabric`. When another one was chosen, every `flowfabric.` in front of a name
-// becomes that schema, quoted. Comments and quoted identifiers stay as they are; inside a string, where a name may stand
-// for a `regclass`, the quotes of the new name are doubled.
+// Statements are written for the schema `flowfabric`. For another schema, every `flowfabric.` in front of a name
+// becomes that schema, quoted. Comments and quoted identifiers do not change. Inside a string, where a name may be that
+// of a `regclass`, the quotes of the new name are doubled.
 import type { Statement } from './statement.ts'
 
 const defaultSchema = 'flowfabric'
@@ -19,7 +19,7 @@ export function checkSchema(schema: string): void {
   if (bytes < 1 || bytes > longestName || schema.includes('\0')) {
     throw new TypeError(`schema ${JSON.stringify(schema)} must have 1 to ${longestName} bytes and no NUL`)
   }
-  // The schema's functions name it in their bodies, which two dollars end.
+  // The functions of the schema name it in their bodies, which end at two dollars.
   if (schema.includes('$$')) throw new TypeError(`schema ${JSON.stringify(schema)} must not contain $$`)
   if (schema.startsWith('pg_')) {
     throw new TypeError(`schema ${JSON.stringify(schema)} is reserved: names that begin with pg_ belong to Postgres`)
@@ -37,7 +37,7 @@ export function qualifyText(text: string, schema: string): string {
   })
 }
 
-/** The texts of one schema's statements, each made once. */
+/** The texts of the statements for one schema, each made once. */
 export function qualifier(schema: string): (statement: Statement) => string {
   checkSchema(schema)
   const texts = new WeakMap<Statement, string>()

@@ -1,19 +1,19 @@
-// A sign of life that no pid gives: a socket in the directory, on which its holder listens. Whoever shares the kernel can
-// knock, from whatever container; when the holder is dead, however it died, nobody listens. A knock is answered by the
-// kernel, also while the holder is busy. Only on Linux, where namespaces of pids are, and where a path through the open
-// directory is short enough for a socket; and only on file systems that have sockets.
+// Proves that a holder is alive where a pid cannot: a socket in the directory, on which the holder listens. Any process
+// on the same kernel can connect, from any container; when the holder is dead, however it died, the connect is refused.
+// The kernel accepts the connection, even while the holder is busy. Only on Linux, which has pid namespaces, and where
+// a path through the open directory is short enough for a socket; and only on file systems that support sockets.
 import { open, rm, type FileHandle } from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { once } from 'node:events'
 
 export interface SignOfLife {
-  /** The socket's file in the directory. */
+  /** The file of the socket in the directory. */
   readonly socket: string
   end(): Promise<void>
 }
 
-/** Null where it cannot be given. */
+/** Null where no socket can be created. */
 export async function giveSignOfLife(directory: string, id: string): Promise<SignOfLife | null> {
   if (process.platform !== 'linux') return null
   const socket = `lock.socket.${id}`
@@ -37,7 +37,7 @@ export async function isAlive(directory: string, socket: string): Promise<boolea
     await once(knock, 'connect')
     return true
   } catch (error) {
-    // Any other refusal, such as a missing right, tells nothing.
+    // Any other error, such as a missing right, proves nothing.
     const { code = '' } = error as NodeJS.ErrnoException
     return code !== 'ECONNREFUSED' && code !== 'ENOENT'
   } finally {

@@ -1,14 +1,14 @@
-// How long a database may be silent, and what follows when one of its connections was: the others that have not answered since
-// have a moment left, and one line is logged for all of them.
+// How long a database may be silent, and the consequence when one of its connections was: other connections without a
+// reply since then have a short grace, and one line is logged for all of them.
 import type { Logger } from './logger.ts'
 import type { TimelyClient } from './timely-client.ts'
 
-/** How long an answer may take on postgres://, unless `timeout` of connect says otherwise. */
+/** The limit for a reply on postgres://, unless `timeout` of connect sets another. */
 export const defaultAnswerWithinMs = 8000
 
 export class Silence {
   readonly withinMs: number
-  /** What a suspect connection has left. */
+  /** The grace of a suspect connection. */
   readonly graceMs: number
   readonly #logger: Logger
   readonly #clients = new Set<TimelyClient>()
@@ -20,7 +20,7 @@ export class Silence {
     this.#logger = logger
   }
 
-  /** The server cancels a statement before this side gives up its connection. */
+  /** The server cancels a statement before this side drops its connection. */
   get statementTimeoutMs(): number {
     return Math.max(1, Math.floor((this.withinMs * 7) / 8))
   }
@@ -34,7 +34,8 @@ export class Silence {
     const now = performance.now()
     if (now - this.#loggedAt > this.withinMs + this.graceMs) {
       this.#loggedAt = now
-      // No warning: when the calls fail on a new connection too, the database is away, which is reported as such.
+      // Not a warning: if the calls fail on a new connection too, the database is unreachable, which is reported as
+      // such.
       this.#logger.info(
         `a database connection did not respond within ${this.withinMs / 1000} s and was closed; ` +
           'its calls are sent again on a new connection, or fail with database_unreachable',
@@ -44,7 +45,7 @@ export class Silence {
   }
 }
 
-/** The reverse, for work with a limit of its own. */
+/** The reverse, for calls with a limit of their own. */
 export function answerWithin(statementTimeoutMs: number | undefined): number | undefined {
   return statementTimeoutMs === undefined ? undefined : Math.ceil((statementTimeoutMs * 8) / 7)
 }

@@ -1,5 +1,5 @@
-// Cuts a script at the semicolons that end its statements: not those inside strings, quoted names, dollar-quoted bodies
-// or comments.
+// Splits a script at the semicolons that end its statements: not those inside strings, quoted names, dollar-quoted
+// bodies or comments.
 const pieces = /--[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"]|"")*"|'(?:[^']|'')*'|(\$\w*\$)[\s\S]*?\1|;|[^-/"'$;]+|[\s\S]/g
 
 export function splitStatements(script: string): string[] {

@@ -1,5 +1,5 @@
-// The database, as the engine sees it. Two adapters give the same values for the same statements: `postgres.ts` over a
-// pool of connections, `pglite.ts` over the database in the process.
+// The database, as the engine uses it. Two adapters return the same values for the same statements: `postgres.ts` over
+// a pool of connections, `pglite.ts` over the database in the process.
 import type { Columns, Params, RowOf, Statement, ValuesOf } from './statement.ts'
 
 /** One statement with its values, for a pipeline. Build it with `call`. */
@@ -16,7 +16,7 @@ export function call<P extends Params, R extends Columns>(statement: Statement<P
   return { statement, values }
 }
 
-/** What both the root handle and an open transaction can do. */
+/** The methods of both the root handle and an open transaction. */
 export interface Queries {
   query<P extends Params, R extends Columns>(statement: Statement<P, R>, values: ValuesOf<P>): Promise<RowOf<R>[]>
   /** A script of any number of statements, without parameters; for migrations and upkeep. */
@@ -24,12 +24,15 @@ export interface Queries {
 }
 
 export interface StatementOptions {
-  /** How long each statement may take, where the connection's limit is too short; Infinity is no limit. Embedded has none. */
+  /**
+   * The limit of each statement, where the connection's own is too short; Infinity means no limit. The embedded
+   * database has none.
+   */
   readonly statementTimeoutMs?: number
 }
 
 export interface PipelineOptions extends StatementOptions {
-  /** No statement waits longer than this for a lock; then the transaction fails with 55P03. */
+  /** The longest that a statement waits for a lock; after that the transaction fails with 55P03. */
   readonly lockTimeoutMs?: number
 }
 
@@ -42,9 +45,9 @@ export interface Sql extends Queries {
   /** All calls in one transaction and one round trip. The first failure undoes them all and is thrown. */
   pipeline<const Calls extends readonly Call[]>(calls: Calls, options?: PipelineOptions): Promise<RowsOf<Calls>>
   /**
-   * One transaction in two round trips, for what is decided in this process: `reads` lock and look, in order; `decide` gives
-   * the calls that write, and awaits nothing; they travel with the commit. It may be asked twice, so it only decides. What it
-   * throws undoes everything.
+   * One transaction in two round trips, for decisions in this process. `reads` lock and read rows, in order. `decide`
+   * returns the calls that write, and awaits nothing; they are sent together with the commit. It may be called twice,
+   * so it must have no effects. If it throws, everything is undone.
    */
   decide<const Reads extends readonly Call[], const Writes extends readonly Call[]>(
     reads: Reads,
@@ -52,20 +55,20 @@ export interface Sql extends Queries {
     options?: PipelineOptions,
   ): Promise<RowsOf<Writes>>
   /**
-   * The same database on a reserved connection, so that a lease renewal never queues behind other work. What runs here waits for
-   * no lock. It is the listening connection, while there is one.
+   * The same database on a reserved connection, so that a lease renewal never queues behind other work. A statement on
+   * it waits for no lock. It is the listening connection, while one exists.
    */
   readonly reserved: ReservedSql
   /**
-   * A transaction whose next statement depends on the last one's answer. Commits when `work` resolves, rolls back when it
+   * A transaction whose next statement depends on the last result. Commits when `work` resolves, rolls back when it
    * throws. Inside `work` the root handle is refused: on the embedded database it would wait for itself.
    */
   transaction<T>(work: (tx: Queries) => Promise<T>, options?: StatementOptions): Promise<T>
   /**
-   * Hears NOTIFY on a channel. A hint, never the guarantee: `onHint` is also called, with `null`, once after each
-   * (re)connect, because what was sent meanwhile is lost.
+   * Receives NOTIFY on a channel. It is a hint, never a guarantee: `onHint` is also called, with `null`, once after
+   * each (re)connect, because notifications that were sent meanwhile are lost.
    */
   listen(channel: string, onHint: (payload: string | null) => void): Promise<() => Promise<void>>
-  /** After what is under way; of that, a server is left alone with what is not done within the time, if one is given. */
+  /** Waits for calls under way; those that take longer than `withinMs`, if set, are abandoned. */
   close(withinMs?: number): Promise<void>
 }

@@ -1,8 +1,8 @@
 // A statement is a named SQL text with the types of its parameters and columns. The types are written once: TypeScript
-// derives the values and rows from them, and a test asks the database to describe every statement and compares.
+// derives the values and rows from them, and a test has the database describe every statement and compares.
 //
-// Names in the text are qualified with the default schema (`flowfabric.ff_...`), so that a statement pastes into psql as
-// it stands; the adapters swap the schema when another one was chosen.
+// Names in the text are qualified with the default schema (`flowfabric.ff_...`), so that you can paste a statement into
+// psql; the adapters replace the schema when another one is configured.
 
 interface TypeMap {
   uuid: string
@@ -21,16 +21,16 @@ interface TypeMap {
 type Scalar = keyof TypeMap
 /** A parameter: `uuid`, nullable `text?`, an array `int8[]`, or an array with null elements `text?[]`. */
 export type ParamType = Scalar | `${Scalar}?` | `${Scalar}[]` | `${Scalar}?[]`
-/** A column: as a parameter, or a text that is one of a few words, written with `oneOf`. */
-export type ColumnType = ParamType | Word<string | null>
+/** A column: as a parameter, or a text of a few possible words, written with `oneOf`. */
+export type ColumnType = ParamType | WordColumn<string | null>
 
-/** Only a type: at run time it is the word 'text'. */
-export interface Word<T extends string | null> {
+/** Only a type: at run time it is the string 'text'. */
+export interface WordColumn<T extends string | null> {
   readonly words: T
 }
 
 type Value<T> =
-  T extends Word<infer Words>
+  T extends WordColumn<infer Words>
     ? Words
     : T extends `${infer S extends Scalar}?[]`
       ? readonly (TypeMap[S] | null)[]
@@ -48,7 +48,7 @@ export type ValuesOf<P extends Params> = { readonly [K in keyof P]: Value<P[K]> 
 export type RowOf<R extends Columns> = { readonly [K in keyof R]: Value<R[K]> }
 
 export interface Statement<P extends Params = Params, R extends Columns = Columns> {
-  /** Unique; the prepared statement's name. */
+  /** Unique; the name of the prepared statement. */
   readonly name: string
   /** In the order of `$1, $2, ...`. */
   readonly params: P
@@ -58,7 +58,7 @@ export interface Statement<P extends Params = Params, R extends Columns = Column
 
 const registered = new Map<string, Statement>()
 
-// Postgres cuts a prepared statement's name at 63 bytes, and the adapters append a hash of the text.
+// Postgres truncates the name of a prepared statement to 63 bytes, and the adapters append a hash of the text.
 const longestName = 45
 
 /** Declares a statement. Two with one name would share a prepared plan, so the second is refused. */
@@ -76,7 +76,7 @@ export function allStatements(): readonly Statement[] {
   return [...registered.values()]
 }
 
-/** A text (or enum) column that holds one of a few words, or null. */
-export function oneOf<T extends string | null>(): Word<T> {
-  return 'text' as unknown as Word<T>
+/** A text (or enum) column with a few possible words, or null. */
+export function oneOf<T extends string | null>(): WordColumn<T> {
+  return 'text' as unknown as WordColumn<T>
 }

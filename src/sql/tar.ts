@@ -1,4 +1,4 @@
-// Reads the archives that PGlite writes (ustar, no long names): enough to leave files out of one, and to unpack it.
+// Reads the archives that PGlite writes (ustar, no long names): enough to remove files from one, and to unpack it.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -28,7 +28,7 @@ export function entriesOf(tar: Buffer): TarEntry[] {
     })
     start = end
   }
-  // An archive ends in two empty blocks; one that was cut off does not.
+  // An archive ends in two empty blocks; a truncated one does not.
   const isWhole = tar.length - start >= 2 * unit && tar.subarray(start).every((byte) => byte === 0)
   if (entries.length === 0 || !isWhole) throw new Error('the archive of the embedded database is damaged')
   return entries

@@ -1,28 +1,28 @@
-// A client of pg that nothing holds up: neither its start, nor its end, nor an answer that never comes.
+// A client of pg with limits for its start, its end and every reply.
 //
-// A connection can be open and dead: the server was replaced at its address, a NAT or a proxy has forgotten it, a pooler hangs. TCP
-// reports that after a quarter of an hour, and behind a proxy that still answers, never. So each connection times its oldest
-// unanswered statement. When not one byte has arrived for `withinMs`, the connection is destroyed, and all its statements fail as
-// lost. One silent connection makes the others suspect (`Silence`).
+// A connection can be open and dead: the server was replaced at its address, a NAT or a proxy has dropped it, a pooler
+// hangs. TCP reports that after a quarter of an hour, and behind a proxy that still answers, never. So each connection
+// times its oldest unanswered statement. When no byte has arrived for `withinMs`, the connection is destroyed, and all
+// its statements fail as lost. One silent connection makes the others suspect (`Silence`).
 import type { Socket } from 'node:net'
 import pg from 'pg'
 import type { Silence } from './silence.ts'
 
 export interface TimelyConfig extends pg.ClientConfig {
-  /** Left out: answers may take as long as they like. */
+  /** Left out: replies have no limit. */
   readonly silence?: Silence
 }
 
-/** Why a connection was left. */
+/** Why a connection was dropped. */
 export class SilentConnection extends Error {}
 
 const connectWithinMs = 10_000
 const partWithinMs = 1000
 
 export class TimelyClient extends pg.Client {
-  /** A caller owns it; false while it is idle in the pool, and for the one that listens. */
+  /** A caller owns it; false while it is idle in the pool, and for the listening one. */
   isLent = false
-  /** Its session was asked for our settings. */
+  /** Its session was checked for our settings. */
   isSettled = false
   readonly #silence: Silence | undefined
   #unanswered = 0
@@ -42,7 +42,7 @@ export class TimelyClient extends pg.Client {
     silence?.join(this)
   }
 
-  /** For the next statements; undefined sets it back. */
+  /** For the next statements; undefined restores the default. */
   answerWithin(ms: number | undefined): void {
     this.#withinMs = ms ?? this.#silence?.withinMs ?? Infinity
   }
@@ -53,7 +53,7 @@ export class TimelyClient extends pg.Client {
     if (this.#unanswered === 1) this.#arm(this.#boundMs)
   }
 
-  /** A statement was answered, or has failed. */
+  /** A statement has its reply, or has failed. */
   answered(): void {
     this.#unanswered -= 1
     this.#isSuspect = false
@@ -62,7 +62,7 @@ export class TimelyClient extends pg.Client {
     else this.#disarm()
   }
 
-  /** Another connection has been silent since then. An idle one that has not answered since is not worth a try. */
+  /** Another connection has been silent since then. An idle connection without a reply since is not reused. */
   suspect(since: number): void {
     if (this.#lastAnswerAt > since) return
     this.#isSuspect = true
@@ -88,7 +88,7 @@ export class TimelyClient extends pg.Client {
     this.#timer = undefined
   }
 
-  // After a long pause of this process its timers are due before its sockets are read: the answer may have arrived.
+  // After a long pause of this process its timers fire before its sockets are read: the reply may have arrived.
   #onSilence(ms: number): void {
     const { bytesRead } = this.#socket
     setImmediate(() => {
@@ -107,8 +107,8 @@ export class TimelyClient extends pg.Client {
     return this.connection.stream as Socket
   }
 
-  // It ends when the other side has ended too. One that vanished without a word never does, and TCP gives up after a quarter of an
-  // hour.
+  // The end waits for the other side. A side that vanished without closing never ends, and TCP gives up after a quarter
+  // of an hour.
   override end(): Promise<void>
   override end(callback: (error: Error) => void): void
   override end(callback?: (error: Error) => void): Promise<void> | void {

@@ -1,10 +1,10 @@
 const scheme = /^\s*[a-z][\w+.-]*:\/\//i
-// Without slashes any word before a colon may as well be a user, and what follows its password.
+// Without slashes, any text before a colon may be a user, and the text after it a password.
 const afterUser = /^(\s*(?:postgres(?:ql)?:)?[^:]*):.*@/is
 
 /**
- * For messages: everything but the password; rather too little than too much of it when the URL is malformed. Hidden is
- * what stands between the first colon and the last @, and everything that follows `password=`, up to an &.
+ * For messages: the URL without the password. If the URL is malformed, it hides too much rather than too little:
+ * everything between the first colon and the last @, and everything after `password=`, up to an &.
  */
 export function withoutPassword(url: string): string {
   const [begin = ''] = scheme.exec(url) ?? []

@@ -1,7 +1,7 @@
 // What is sent for a prepared statement and how its answer is read, on a connection of pg's.
 import { expect, onTestFinished, test, vi } from 'vitest'
-import type { Encoded } from '../../src/sql/encode.ts'
-import { askPrepared as askSet } from '../../src/sql/postgres-pool.ts'
+import type { EncodedValue } from '../../src/sql/encode.ts'
+import { queryPrepared as askSet } from '../../src/sql/postgres-pool.ts'
 import { Refused, type Prepared } from '../../src/sql/prepare.ts'
 import { leadsToPooler } from '../../src/sql/prepared-query.ts'
 import { statement } from '../../src/sql/statement.ts'
@@ -15,7 +15,7 @@ function prepared(text: string, name: string | undefined = text): Prepared {
 }
 
 /** One by itself. */
-async function askPrepared(client: TimelyClient, one: Prepared, values: readonly Encoded[]): Promise<unknown> {
+async function queryPrepared(client: TimelyClient, one: Prepared, values: readonly EncodedValue[]): Promise<unknown> {
   const [rows] = await askSet(client, [{ prepared: one, values }]).catch((error: unknown) => {
     throw error instanceof Refused ? error.cause : error
   })
@@ -36,7 +36,7 @@ test.each([true, false])('columns are asked for once on a connection (pipeline: 
   const sum = prepared('select $1::int4 + 1 as sum, $2::bytea as bytes, null as nothing')
   const bytes = new Uint8Array([0, 255])
   for (const given of ['1', '2', '3']) {
-    expect(await askPrepared(client, sum, [given, bytes])).toEqual([{ sum: Number(given) + 1, bytes, nothing: null }])
+    expect(await queryPrepared(client, sum, [given, bytes])).toEqual([{ sum: Number(given) + 1, bytes, nothing: null }])
   }
   expect(askedCount()).toBe(1)
 })
@@ -44,8 +44,8 @@ test.each([true, false])('columns are asked for once on a connection (pipeline: 
 test('those of a statement without a name are asked for each time', async () => {
   const { client, askedCount } = await connected()
   const unnamed = { ...prepared('select 1 as one'), name: undefined }
-  expect(await askPrepared(client, unnamed, [])).toEqual([{ one: 1 }])
-  expect(await askPrepared(client, unnamed, [])).toEqual([{ one: 1 }])
+  expect(await queryPrepared(client, unnamed, [])).toEqual([{ one: 1 }])
+  expect(await queryPrepared(client, unnamed, [])).toEqual([{ one: 1 }])
   expect(askedCount()).toBe(2)
 })
 
@@ -53,8 +53,8 @@ test('a statement that gives no rows, and one whose rows have no columns, are as
   const { client, askedCount } = await connected()
   await client.query('create table thing (id int)')
   for (const given of ['1', '2']) {
-    expect(await askPrepared(client, prepared('insert into thing values ($1)'), [given])).toEqual([])
-    expect(await askPrepared(client, prepared('select from thing where id = $1'), [given])).toEqual([{}])
+    expect(await queryPrepared(client, prepared('insert into thing values ($1)'), [given])).toEqual([])
+    expect(await queryPrepared(client, prepared('select from thing where id = $1'), [given])).toEqual([{}])
   }
   expect(askedCount()).toBe(2)
 })
@@ -62,7 +62,7 @@ test('a statement that gives no rows, and one whose rows have no columns, are as
 test('the same statement sent twice before its first answer is read both times', async () => {
   const { client } = await connected()
   const one = prepared('select $1::text as given')
-  const sent = [askPrepared(client, one, ['a']), askPrepared(client, one, ['b'])]
+  const sent = [queryPrepared(client, one, ['a']), queryPrepared(client, one, ['b'])]
   expect(await Promise.all(sent)).toEqual([[{ given: 'a' }], [{ given: 'b' }]])
 })
 
@@ -70,8 +70,8 @@ test('a value that cannot be read fails its own statement and none that was sent
   const { client } = await connected()
   const large = prepared('select $1::int8 as number')
   const [tooLarge, small] = await Promise.allSettled([
-    askPrepared(client, large, ['9007199254740993']),
-    askPrepared(client, large, ['7']),
+    queryPrepared(client, large, ['9007199254740993']),
+    queryPrepared(client, large, ['7']),
   ])
   expect(tooLarge).toMatchObject({ status: 'rejected', reason: expect.any(RangeError) })
   expect(small).toEqual({ status: 'fulfilled', value: [{ number: 7 }] })
@@ -80,9 +80,9 @@ test('a value that cannot be read fails its own statement and none that was sent
 test('a refusal is told, and the next use of the statement goes well', async () => {
   const { client, askedCount } = await connected()
   const quotient = prepared('select 6 / $1::int4 as quotient')
-  await expect(askPrepared(client, quotient, ['0'])).rejects.toMatchObject({ code: '22012' })
-  expect(await askPrepared(client, quotient, ['2'])).toEqual([{ quotient: 3 }])
-  expect(await askPrepared(client, quotient, ['3'])).toEqual([{ quotient: 2 }])
+  await expect(queryPrepared(client, quotient, ['0'])).rejects.toMatchObject({ code: '22012' })
+  expect(await queryPrepared(client, quotient, ['2'])).toEqual([{ quotient: 3 }])
+  expect(await queryPrepared(client, quotient, ['3'])).toEqual([{ quotient: 2 }])
   expect(askedCount()).toBeLessThanOrEqual(2)
 })
 
@@ -90,10 +90,10 @@ test('a statement that another connection changed the columns of is refused, not
   const { client } = await connected()
   await client.query('create table thing as select 1 as id')
   const all = prepared('select * from thing')
-  expect(await askPrepared(client, all, [])).toEqual([{ id: 1 }])
+  expect(await queryPrepared(client, all, [])).toEqual([{ id: 1 }])
   await client.query(`alter table thing alter id type text using 'it is ' || id`)
-  await expect(askPrepared(client, all, [])).rejects.toMatchObject({ code: '0A000' })
-  expect(await askPrepared(client, prepared('select * from thing', 'again'), [])).toEqual([{ id: 'it is 1' }])
+  await expect(queryPrepared(client, all, [])).rejects.toMatchObject({ code: '0A000' })
+  expect(await queryPrepared(client, prepared('select * from thing', 'again'), [])).toEqual([{ id: 'it is 1' }])
 })
 
 // As a pooler that prepares it on another connection of its server, which has seen the change.
@@ -106,9 +106,9 @@ test('behind a pooler columns are asked for each time, because the same name may
   leadsToPooler(client)
   await client.query('create table thing as select 1 as id')
   const all = prepared('select * from thing')
-  expect(await askPrepared(client, all, [])).toEqual([{ id: 1 }])
+  expect(await queryPrepared(client, all, [])).toEqual([{ id: 1 }])
   await client.query(preparedAnew)
-  expect(await askPrepared(client, all, [])).toEqual([{ id: 1, name: 'x' }])
+  expect(await queryPrepared(client, all, [])).toEqual([{ id: 1, name: 'x' }])
   expect(askedCount()).toBe(2)
 })
 
@@ -116,9 +116,9 @@ test('an answer with other columns than are known is a lost one, and not misread
   const { client } = await connected()
   await client.query('create table thing as select 1 as id')
   const all = prepared('select * from thing')
-  expect(await askPrepared(client, all, [])).toEqual([{ id: 1 }])
+  expect(await queryPrepared(client, all, [])).toEqual([{ id: 1 }])
   await client.query(preparedAnew)
-  await expect(askPrepared(client, all, [])).rejects.toMatchObject({ reason: 'connection_lost' })
+  await expect(queryPrepared(client, all, [])).rejects.toMatchObject({ reason: 'connection_lost' })
 })
 
 test('a statement whose preparation fails takes down no other that was sent before the answer', async () => {
@@ -126,16 +126,16 @@ test('a statement whose preparation fails takes down no other that was sent befo
   const one = prepared('select $1::text as given')
   const first = [
     client.query('begin'),
-    askPrepared(client, prepared('select 1 / 0'), []),
-    askPrepared(client, one, ['a']),
+    queryPrepared(client, prepared('select 1 / 0'), []),
+    queryPrepared(client, one, ['a']),
     client.query('rollback'),
   ]
-  const second = askPrepared(client, one, ['b'])
+  const second = queryPrepared(client, one, ['b'])
   const outcomes = await Promise.allSettled(first)
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled'])
   expect(outcomes[2]).toMatchObject({ reason: { code: '25P02' } })
   expect(await second).toEqual([{ given: 'b' }])
-  expect(await askPrepared(client, one, ['c'])).toEqual([{ given: 'c' }])
+  expect(await queryPrepared(client, one, ['c'])).toEqual([{ given: 'c' }])
 })
 
 test('of statements that are sent together all are done or none, each with its own rows', async () => {
@@ -174,5 +174,5 @@ test('what is refused only by the commit is refused', async () => {
   const insert = prepared('insert into thing values ($1)')
   const twice = ['1', '1'].map((id) => ({ prepared: insert, values: [id] }))
   await expect(askSet(client, twice)).rejects.toMatchObject({ prepared: undefined, cause: { code: '23505' } })
-  expect(await askPrepared(client, prepared('select * from thing'), [])).toEqual([])
+  expect(await queryPrepared(client, prepared('select * from thing'), [])).toEqual([])
 })
