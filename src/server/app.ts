@@ -1,4 +1,4 @@
-// The engine over HTTP. A plain function from request to answer, to be mounted anywhere or listened with (`serve.ts`).
+// The engine over HTTP: a plain function from request to response, to mount anywhere or to listen with (`serve.ts`).
 import { setMaxListeners } from 'node:events'
 import { cors } from 'hono/cors'
 import type { Fields } from '../api/call.ts'
@@ -21,7 +21,7 @@ import { addHealth } from './health.ts'
 import type { Identity } from './identity.ts'
 import { KeyWatch, type Watched } from './key-watch.ts'
 import { KnownKeys } from './known-keys.ts'
-import { answerOf, perform, readFields, waiting, type Told } from './operation.ts'
+import { answerOf, perform, readFields, waiting, type ExposeError } from './operation.ts'
 import { addMetrics, Metrics } from './metrics.ts'
 import { openApiResponse } from './openapi-response.ts'
 import { checkOrigins, checkPublicUrl, refuseOtherHosts } from './origin.ts'
@@ -30,38 +30,41 @@ import { asRefusal, problemResponse } from './problem.ts'
 import { PlainInput } from './plain-input.ts'
 import { TrustedProxies } from './proxy.ts'
 import { Remembered, type Answer } from './remembered.ts'
-import { askingOf, newRouter, type AppContext } from './router.ts'
+import { requestFactsOf, newRouter, type AppContext } from './router.ts'
 import { addRootPage } from './root-page.ts'
 import { sourceOf } from './source.ts'
-import { Work, type ReadLimits } from './work.ts'
+import { RequestLimits, type ReadLimits } from './request-limits.ts'
 
 export interface AppOptions {
-  /** How a key is known. Left out: by the engine's API keys. Null: requests need none and may do everything. */
+  /** Looks a key up. Defaults to the engine's API keys. Null: requests need no key and may do everything. */
   readonly authenticate?: Authenticate | null
-  /** Requests a second: of one key that has no limit of its own, and of one address that has no key. False: any number. */
+  /** Requests a second: of one key without a limit of its own, and of one address without a key. False: no limit. */
   readonly rateLimit?: { readonly perKey?: number; readonly perAddress?: number } | false
-  /** Where it is mounted, when whoever mounts it does not cut that off: `/api/flowfabric`. */
+  /** The path at which it is mounted, if the mounting server does not remove it: `/api/flowfabric`. */
   readonly basePath?: string
-  /** Origins whose pages may ask and read answers; `*` is all of them. Left out: none but its own. */
+  /** Origins whose pages may send requests and read responses; `*` is all of them. Left out: only its own. */
   readonly cors?: readonly string[]
-  /** The names that it answers to, without ports. Left out: any. */
+  /** The host names that it accepts, without ports. Left out: any. */
   readonly hosts?: readonly string[]
-  /** Where people reach it: its pages may ask, and links that name no base lead there. */
+  /** The public URL of the server: its pages may send requests, and links without a base point to it. */
   readonly publicUrl?: string
-  /** Addresses or networks of proxies whose `X-Forwarded-For` is believed, for limits by address. Left out: none. */
+  /** Addresses or networks of proxies whose `X-Forwarded-For` is trusted, for limits by address. Left out: none. */
   readonly trustProxy?: readonly string[]
-  /** Reads of one key, and of one namespace, that run at a time; the others wait for their turn. False: any number. */
+  /** Concurrent reads of one key, and of one namespace; the others wait for their turn. False: no limit. */
   readonly readsAtOnce?: ReadLimits | false
   /**
-   * Namespaces that take inputs and signals only as bytes of a codec, such as one that encrypts, and refuse plain JSON; `*` is every
-   * namespace. Left out: all take both.
+   * Namespaces that accept inputs and signals only as bytes of a codec, such as one that encrypts, and refuse plain
+   * JSON; `*` is every namespace. Left out: all accept both.
    */
   readonly refusePlainInput?: readonly string[]
   /** Left out: the console, for warnings and errors. `false`: nothing is logged. */
   readonly logger?: LoggerOption
-  /** `/metrics` needs a key of all namespaces that may read, unless it is `'open'`; false: there is none. */
+  /**
+   * `/metrics` needs a key of all namespaces with the right to read, unless this is `'open'`. False: the route does not
+   * exist.
+   */
   readonly metrics?: boolean | 'open'
-  /** After how long a silent stream says that it is still there; defaults to 15 s. */
+  /** How often a silent stream sends a heartbeat; defaults to 15 s. */
   readonly heartbeatMs?: number
 }
 
@@ -82,14 +85,16 @@ const optionNames = [
 
 export interface App {
   readonly fetch: (request: Request, env?: unknown) => Response | Promise<Response>
-  /** Tells whoever asks at `/readyz` that it is about to stop, and keeps no connection for a next request; it still serves. */
+  /**
+   * `/readyz` reports that the server is about to stop, and connections are not kept alive; it still serves requests.
+   */
   drain(): void
-  /** Ends what waits and what streams, with a reason; refuses what comes after. */
+  /** Ends waits and streams, with a reason, and refuses new requests. */
   stop(): void
 }
 
 /**
- * The engine as a function from request to answer.
+ * The engine as a function from request to response.
  *
  * @example
  * const ff = await connect('memory:')
@@ -98,7 +103,7 @@ export interface App {
  */
 export function createApp(engine: Engine, options: AppOptions = {}): App {
   refuseUnknownFields('createApp', options, optionNames)
-  // The program that mounts it without keys has its own way to know who asks, also behind a proxy.
+  // A program that mounts the app without keys authenticates its callers itself, also behind a proxy.
   const opening = { isOpen: async () => options.authenticate === null, admitsProxied: true }
   return appWith(engine, options, new Metrics(engine), opening)
 }
@@ -118,13 +123,13 @@ export function appWith(
   const gate = new Gate(engine, authenticate, opening, options.rateLimit)
   const remembered = new Remembered()
   const bodies = new BodyBudgets()
-  const work = new Work(options.readsAtOnce)
+  const work = new RequestLimits(options.readsAtOnce)
   const plainInput = new PlainInput(options.refusePlainInput)
   const faults = new FaultLog(loggerOf(options.logger))
   const watching = new KeyWatch(heartbeatMs)
   const draining = new AbortController()
   const stopping = new AbortController()
-  // Every stream and every wait listens to it.
+  // Every stream and every wait adds a listener.
   setMaxListeners(0, stopping.signal)
   const app = newRouter(basePath, new TrustedProxies(options.trustProxy))
 
@@ -147,7 +152,7 @@ export function appWith(
   addHealth(app, engine, draining.signal)
   addRootPage(app, basePath)
   const admitToPage = async (context: AppContext): Promise<TakenBytes> => {
-    const { identity } = await gate.admit(publicRoute, askingOf(context))
+    const { identity } = await gate.admit(publicRoute, requestFactsOf(context))
     return bodies.open(identity, context.get('address'))
   }
   addApprovalPage(app, engine, admitToPage, publicUrl?.origin ?? null)
@@ -168,9 +173,9 @@ export function appWith(
   async function answer(operation: Operation, context: AppContext): Promise<Response> {
     const { route } = operation
     context.set('path', route.path)
-    const { engine, identity } = await gate.admit(route, askingOf(context))
+    const { engine, identity } = await gate.admit(route, requestFactsOf(context))
     stopping.signal.throwIfAborted()
-    // A client asks for the time first, and mints ids for its namespace after that.
+    // A client reads the time first, and afterwards mints ids for its namespace.
     if (operation.noun === null) context.set('namespace', identity.namespace === '*' ? 'default' : identity.namespace)
     const taken = bodies.open(identity, context.get('address'))
     try {
@@ -195,7 +200,7 @@ export function appWith(
       return stream(operation, context, engine, fields, identity)
     }
     if (route.waits !== undefined) {
-      // It may wait for a minute, and its body is not needed for that.
+      // It may wait for a minute, and no longer needs its body.
       taken.release()
       if (isHead(context)) return respond(await act(operation, context, engine, { ...fields, [route.waits]: 0 }))
       const endWork = await work.beginWait(identity)
@@ -239,7 +244,7 @@ export function appWith(
 
   function act(operation: Operation, context: AppContext, engine: Engine, fields: Fields): Promise<Answer> {
     const hasPlain = context.req.header(headers.plain) !== 'omit'
-    return perform(operation, engine, fields, metrics, tellingOnce(context), hasPlain)
+    return perform(operation, engine, fields, metrics, exposingOnce(context), hasPlain)
   }
 
   async function stream(
@@ -266,11 +271,11 @@ export function appWith(
   }
 
   function watch(context: AppContext, identity: Identity): Watched {
-    const asking = askingOf(context)
-    return watching.watch(identity, () => gate.admitsStill(identity, asking))
+    const facts = requestFactsOf(context)
+    return watching.watch(identity, () => gate.admitsStill(identity, facts))
   }
 
-  /** A wait whose key was revoked meanwhile is refused, and what it claimed is given back. */
+  /** A wait whose key was revoked meanwhile is refused, and the executions that it claimed are released. */
   async function waitFor(
     operation: Operation,
     context: AppContext,
@@ -283,20 +288,20 @@ export function appWith(
     const asked = waiting(route, fields, AbortSignal.any([gone, stopping.signal]))
     const answer =
       verb === 'claim'
-        ? answerOf(route, await claimOrGiveBack(engine, asked, gone), fields, tellingOnce(context))
+        ? answerOf(route, await claimOrGiveBack(engine, asked, gone), fields, exposingOnce(context))
         : await act(operation, context, engine, asked)
     revoked.throwIfAborted()
     return answer
   }
 
-  /** A link leads to the page of this server, unless it names another. */
+  /** A link points to the page of this server, unless it names another base. */
   function withBase({ operationId }: Route, fields: Fields): Fields {
     if (operationId !== 'linkWaitpoint' || fields['base'] !== undefined || publicUrl === null) return fields
     return { ...fields, base: `${publicUrl.href.replace(/\/$/, '')}${basePath}${approvalPath}` }
   }
 
   /** The items of a set that failed as a whole share one error, which is logged once. */
-  function tellingOnce(context: AppContext): Told {
+  function exposingOnce(context: AppContext): ExposeError {
     const known = new Map<EngineError, EngineError>()
     return (error) => {
       const refusal = known.get(error) ?? told(context, error)
@@ -327,7 +332,7 @@ export function appWith(
   }
 }
 
-// The reason of whatever it ends, so that a wait which throws it is refused as it should be.
+// The abort reason of waits and streams, so that a wait that throws it is refused correctly.
 function serverStopping(): EngineError {
   return new EngineError('server_stopping', 'the server is about to stop; ask another')
 }

@@ -1,5 +1,5 @@
-// What the approval page shows of an execution's input. The input is written by others, so its size and depth are checked before it
-// is formatted: indentation turns 156 KB of nested JSON into a gigabyte (measured).
+// The input of an execution as the approval page shows it. The input comes from others, so its size and depth are
+// checked before it is formatted: indentation turns 156 KB of nested JSON into a gigabyte (measured).
 import { limits } from '../model/limits.ts'
 import { visible } from '../model/text.ts'
 
@@ -19,7 +19,7 @@ export function dataOf({ payload, payloadEncoding }: ShownData): string {
   return visible(formatted(text) ?? text)
 }
 
-/** Null for a text that is not JSON, is too deep, or would be too long; the text itself is shown then. */
+/** Null for a text that is not JSON, is too deep, or would be too long; the page then shows the text itself. */
 function formatted(text: string): string | null {
   if (isDeeper(text, limits.pageDataDepth)) return null
   try {
@@ -30,7 +30,7 @@ function formatted(text: string): string | null {
   }
 }
 
-/** Brackets within strings count too: then the text is shown as it came. */
+/** Brackets within strings count too: the page then shows the text as it is. */
 function isDeeper(text: string, most: number): boolean {
   let depth = 0
   for (const character of text) {

@@ -1,6 +1,6 @@
-// The page behind an approval link: what is asked, who asks, the data, and the answers that the link may give, with a comment.
-// Plain HTML without a script. Opening it answers nothing, so that a mail scanner that follows links decides nothing; the answer
-// is a form that is sent.
+// The page of an approval link: the question, its sender, the data, and the possible decisions, with a comment. Plain
+// HTML without a script. Opening the page decides nothing, because mail scanners follow links; the decision is a form
+// that the person submits.
 import { html, raw } from 'hono/html'
 import type { Engine } from '../engine/contract.ts'
 import type { LinkDetail } from '../engine/waiting/waitpoint/describe-link.ts'
@@ -19,8 +19,10 @@ export const approvalPath = '/approve'
 
 type Markup = ReturnType<typeof html>
 
-/** `admit` refuses a caller that sends too many requests, and counts the bytes of the others. `publicOrigin` is the page's own, as browsers
- * see it. */
+/**
+ * `admit` refuses a caller that sends too many requests, and counts the bytes of the others. `publicOrigin` is the
+ * origin of the page, as browsers see it.
+ */
 export function addApprovalPage(
   app: Router,
   engine: Engine,
@@ -60,7 +62,7 @@ async function readForm(request: Request, taken: TakenBytes): Promise<string> {
   }
 }
 
-/** The payload of the answer. The code that waits reads it, not the name of the signal. */
+/** The payload of the decision. The waiting code reads it, not the name of the signal. */
 function answerOf({ actions }: LinkDetail, given: string | null, comment: string | null): Record<string, unknown> {
   const action = given ?? actions[0]!
   const approved = consentOf(actions, action)
@@ -73,14 +75,14 @@ function answerOf({ actions }: LinkDetail, given: string | null, comment: string
 
 function shown(context: AppContext, page: Markup, status = 200): Response | Promise<Response> {
   context.header('content-security-policy', policy)
-  // Others never learn the link by which they were reached; our own form says where it comes from.
+  // Other sites never receive the link as a referrer; our own form sends it.
   context.header('referrer-policy', 'same-origin')
   context.header('x-frame-options', 'DENY')
   context.header('cache-control', 'no-store')
   return context.html(page, status as 200)
 }
 
-/** Whatever refuses a request to the page, a person reads it. */
+/** An error on this page is shown to a person, as HTML. */
 export function refusedPage(context: AppContext, error: EngineError): Response | Promise<Response> {
   for (const [name, value] of Object.entries(headersFor(error))) context.header(name, value)
   return shown(context, document(...wordsFor(error)), error.status)
@@ -148,7 +150,7 @@ function askPage(link: string, asked: LinkDetail): Markup {
     )
   }
   const [first, ...others] = asked.actions
-  // Relative, so that it stays below whatever path the app is mounted at.
+  // Relative, so that it works at whatever path the app is mounted.
   const form = html`<form method="post" action="${approvalPath.slice(1)}">
     <input type="hidden" name="link" value="${link}" />
     <label for="comment">Comment (optional)</label>
@@ -166,7 +168,7 @@ function answerBefore({ expiresAt, timeoutAt }: LinkDetail): Markup {
     <dd>${when(Math.min(expiresAt, timeoutAt ?? expiresAt))}</dd>`
 }
 
-// As people say it: the signal `approved` is what the button Approve sends.
+// Labels for people: the button Approve sends the signal `approved`.
 const labels = new Map([
   ['approved', 'Approve'],
   ['rejected', 'Refuse'],

@@ -1,10 +1,10 @@
-// The bytes of request bodies that are being read or worked on: bounded for each caller, and for all callers together. Callers
-// without a key have a budget of their own, so that they cannot use up that of the others.
+// The bytes of request bodies that are being read or processed: bounded for each caller, and for all callers together.
+// Callers without a key have a budget of their own, so that they cannot use up that of the others.
 import { EngineError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
 import type { Identity } from './identity.ts'
 
-/** Bytes that were taken for one request. */
+/** The bytes that one request has taken. */
 export interface TakenBytes {
   /** Refuses when the caller, or all callers together, would have too many. */
   add(bytes: number): void
@@ -26,7 +26,7 @@ export class BodyBudgets {
   }
   readonly #usedBy = new Map<string, number>()
 
-  /** Of all bodies that are under way. */
+  /** The bytes of all bodies under way. */
   get usedBytes(): number {
     return this.#ofKeys.used + this.#ofAddresses.used
   }

@@ -30,10 +30,10 @@ export async function readJson(
   throw new EngineError('invalid_input', `the body is ${describe(value)}; it must be a JSON object`, { field: 'body' })
 }
 
-/** The bytes are counted before they are read where the request announces them, else as they come. */
+/** Counts the bytes before it reads them if the request announces them, otherwise while it reads. */
 export async function readBytes(request: Request, limit: number, taken: TakenBytes): Promise<Buffer> {
   const announced = request.headers.get('content-length')
-  // The server that the app is mounted in may not have checked it.
+  // The server that mounts the app may not have checked it.
   if (announced !== null && /^\d+$/.test(announced)) {
     const length = Number(announced)
     if (length > limit) throw tooLarge(limit)
@@ -77,7 +77,7 @@ function describe(value: unknown): string {
   return Array.isArray(value) ? 'an array' : `a ${typeof value}`
 }
 
-/** A client that hangs up while it sends is no fault of the server. Nobody receives this answer. */
+/** A client that disconnects while it sends is no fault of the server, and receives no response. */
 function cutShort(error: unknown): never {
   if (EngineError.is(error)) throw error
   throw new EngineError('invalid_input', 'the body ended before it was whole; send all of it', { field: 'body' })

@@ -1,4 +1,4 @@
-// What is no request at all, comes too slowly, or has headers without end never reaches the app; it is answered in the same form.
+// A malformed or slow request, or one with endless headers, never reaches the app. It gets a response of the same form.
 import { maxHeaderSize, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { EngineError } from '../model/errors.ts'

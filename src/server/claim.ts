@@ -1,4 +1,5 @@
-// A claim for somebody who may hang up while it waits. What was claimed for nobody is given back at once.
+// A claim for a client that may disconnect while it waits. Executions that were claimed for a lost client are released
+// at once.
 import type { Fields } from '../api/call.ts'
 import type { Engine } from '../engine/contract.ts'
 import { bySets } from '../model/sets.ts'

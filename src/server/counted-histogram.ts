@@ -1,4 +1,5 @@
-// A histogram of what was counted elsewhere: buckets are added to, where one of the library's takes a value at a time.
+// A histogram of values that were counted elsewhere: it adds to buckets, while the library's histogram observes one
+// value at a time.
 import type { Metric, Registry } from 'prom-client'
 import type { Spans } from '../engine/lane/measure-endings.ts'
 
@@ -22,7 +23,7 @@ export class CountedHistogram {
     this.name = name
     this.#help = help
     this.#bounds = boundsMs.map((ms) => ms / 1000)
-    // All that a registry asks of a metric are its name and `get`; the types know the library's own alone.
+    // A registry uses only the name and `get` of a metric; its types allow only the library's own.
     registry.registerMetric(this as unknown as Metric)
   }
 

@@ -1,14 +1,16 @@
-// Events as they come, as server-sent events. The reader of the answer pulls: who reads slowly holds up nobody and costs no
-// memory. A block without data tells how far the log has been read, so that whoever connects again goes on from there.
+// Server-sent events. The reader of the response pulls, so a slow reader delays no other and costs no memory. A block
+// without data carries the cursor of the log, so that a client that reconnects continues from there.
 import { toWire } from '../api/wire.ts'
 import type { LogEvent } from '../engine/event/log-event.ts'
 import type { Subscription, Truncated } from '../engine/event/subscription.ts'
 import { EngineError } from '../model/errors.ts'
 
-export type Source = Pick<Subscription, 'next' | 'return' | 'cursor'>
+export type StreamSource = Pick<Subscription, 'next' | 'return' | 'cursor'>
 
 export interface StreamOptions {
-  /** Each of them ends the stream, with the code of its reason: the server stops, or the key is no longer one. */
+  /**
+   * Each of them ends the stream, with the code of its reason: the server is stopping, or the key is no longer valid.
+   */
   readonly until: readonly AbortSignal[]
   /** Called once, when the stream has ended. */
   readonly onEnd: () => void
@@ -18,11 +20,11 @@ export interface StreamOptions {
 
 const encoder = new TextEncoder()
 
-export function eventStream(source: Source, options: StreamOptions): Response {
+export function eventStream(source: StreamSource, options: StreamOptions): Response {
   return new Response(new EventStream(source, options).body, { headers })
 }
 
-/** What HEAD asks for: nobody would read the stream, or end it. */
+/** The response to HEAD: no client would read the stream, or end it. */
 export function emptyStream(): Response {
   return new Response(null, { headers })
 }
@@ -30,27 +32,28 @@ export function emptyStream(): Response {
 const headers = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store',
-  // Some proxies keep back what they have not been told to pass on.
+  // Some proxies buffer streams unless this header forbids it.
   'x-accel-buffering': 'no',
 }
 
-type Step = IteratorResult<LogEvent | Truncated, undefined> | 'silence' | 'stop'
+type StreamStep = IteratorResult<LogEvent | Truncated, undefined> | 'silence' | 'stop'
 
 class EventStream {
   readonly body: ReadableStream<Uint8Array>
-  readonly #source: Source
+  readonly #source: StreamSource
   readonly #options: StreamOptions
-  // A step that was asked for is not asked for again after a silence: it is awaited once, and kept until it is taken.
-  #isAsked = false
-  /** Its reader has gone: nothing can be written any more, and nobody is told. */
+  // A step that has been requested is not requested again after a silence: it is awaited once, and kept until it is
+  // taken.
+  #isRequested = false
+  /** The reader has disconnected: nothing can be written any more. */
   #isLeft = false
-  #came: (() => Step) | null = null
+  #came: (() => StreamStep) | null = null
   #wake = (): void => {}
   readonly #hear = (): void => this.#wake()
-  // One for the life of the stream, set anew for each wait.
+  // One timer for the life of the stream, restarted for each wait.
   readonly #heartbeat: NodeJS.Timeout
 
-  constructor(source: Source, options: StreamOptions) {
+  constructor(source: StreamSource, options: StreamOptions) {
     this.#source = source
     this.#options = options
     this.#heartbeat = setTimeout(this.#hear, options.heartbeatMs)
@@ -85,12 +88,12 @@ class EventStream {
     clearTimeout(this.#heartbeat)
     for (const signal of this.#options.until) signal.removeEventListener('abort', this.#hear)
     this.#options.onEnd()
-    // A pull that waits while its reader leaves would wait for ever.
+    // A pull that waits while its reader disconnects would wait for ever.
     this.#wake()
     await this.#source.return()
   }
 
-  async #step(): Promise<Step> {
+  async #step(): Promise<StreamStep> {
     this.#ask()
     if (this.#came === null && !this.#isStopped()) {
       this.#heartbeat.refresh()
@@ -100,7 +103,7 @@ class EventStream {
     if (this.#came === null) return 'silence'
     const take = this.#came
     this.#came = null
-    this.#isAsked = false
+    this.#isRequested = false
     return take()
   }
 
@@ -114,9 +117,9 @@ class EventStream {
   }
 
   #ask(): void {
-    if (this.#isAsked) return
-    this.#isAsked = true
-    const keep = (take: () => Step): void => {
+    if (this.#isRequested) return
+    this.#isRequested = true
+    const keep = (take: () => StreamStep): void => {
       this.#came = take
       this.#hear()
     }
@@ -130,7 +133,7 @@ class EventStream {
   }
 }
 
-// An event that many subscribers are given is one object, and so is its text.
+// All subscribers share one object for an event, and so its text is made once.
 const blocks = new WeakMap<LogEvent | Truncated, string>()
 
 function blockOf(event: LogEvent | Truncated): string {

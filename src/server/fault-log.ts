@@ -1,4 +1,4 @@
-// What callers are not told, for the log, under the id of the request.
+// Logs the errors that callers do not see, under the id of the request.
 import { inspect } from 'node:util'
 import { EngineError, isUnreachable } from '../model/errors.ts'
 import type { Logger } from '../model/logger.ts'
@@ -18,8 +18,8 @@ export class FaultLog {
   }
 
   /**
-   * A fault is logged each time. While the database is away every request fails alike, and the connection has reported that. While it
-   * cannot do its work for another reason: a line a second, the others at debug.
+   * A fault is logged each time. While the database is unreachable every request fails in the same way, and the
+   * connection has reported that. While it cannot work for another reason: one line a second, the others at debug.
    */
   log(context: Pick<AppContext, 'req' | 'get'>, fault: unknown): void {
     const { method, path } = context.req

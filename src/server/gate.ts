@@ -1,4 +1,4 @@
-// Who may do what: a bearer key becomes an identity, an identity an engine that is bound to its namespace.
+// Authorization: a bearer key becomes an identity, an identity an engine that is bound to its namespace.
 import { createHash } from 'node:crypto'
 import { headers as names } from '../api/headers.ts'
 import type { Route } from '../api/route.ts'
@@ -8,7 +8,7 @@ import { show } from '../model/text.ts'
 import { RateLimit } from './rate-limit.ts'
 import { allows, openIdentity, strangerIdentity, type Identity } from './identity.ts'
 
-/** Null for a key that is unknown, revoked or damaged; which is not told. */
+/** Null for a key that is unknown, revoked or damaged; the reason is not disclosed. */
 export type Authenticate = (key: string) => Promise<Identity | null>
 
 export interface Admitted {
@@ -21,17 +21,17 @@ export interface RateLimits {
   readonly perAddress?: number
 }
 
-/** When requests are admitted without a key; and whether also those that a proxy passed on. */
+/** When requests are admitted without a key, and whether that includes requests that a proxy forwarded. */
 export interface Opening {
   isOpen(): Promise<boolean>
   readonly admitsProxied: boolean
 }
 
-/** Of a request, as far as it is asked for here. */
-export interface Asking {
+/** The part of a request that authorization reads. */
+export interface RequestFacts {
   readonly headers: Headers
   readonly address: string
-  /** How it shows that a proxy passed it on; null: it does not. */
+  /** How it shows that a proxy forwarded it; null: it does not. */
   proxiedBy(): string | null
 }
 
@@ -43,7 +43,7 @@ export class Gate {
   readonly #opening: Opening
   readonly #limit = new RateLimit()
   readonly #rates: Required<RateLimits> | null
-  /** Hashes of keys that were valid of late. Others are counted by their address before they are looked up. */
+  /** Hashes of keys that were valid recently. Other keys are counted by address before they are looked up. */
   readonly #accepted = new Set<string>()
 
   constructor(engine: Engine, authenticate: Authenticate, opening: Opening, rates: RateLimits | false = {}) {
@@ -53,33 +53,33 @@ export class Gate {
     this.#rates = rates === false ? null : { perKey: 2000, perAddress: 200, ...rates }
   }
 
-  async admit(route: Pick<Route, 'operationId' | 'scopes'>, asking: Asking): Promise<Admitted> {
-    const identity = await this.#identify(route, asking)
+  async admit(route: Pick<Route, 'operationId' | 'scopes'>, request: RequestFacts): Promise<Admitted> {
+    const identity = await this.#identify(route, request)
     if (!allows(identity, route.scopes)) {
       const [needed, has] = [route.scopes.join(' or '), identity.scopes.join(', ')]
       const sentence = `${route.operationId} needs a key with the scope ${needed}, and this one has ${has}; send another key`
       throw new EngineError('forbidden', sentence, { needs: route.scopes, has: identity.scopes })
     }
-    return { engine: this.#bind(identity, asking.headers), identity }
+    return { engine: this.#bind(identity, request.headers), identity }
   }
 
-  async #identify({ scopes }: Pick<Route, 'scopes'>, asking: Asking): Promise<Identity> {
-    if (await this.#isOpenTo(asking)) return openIdentity
-    const key = bearer(asking.headers.get('authorization'))
-    if (key !== null) return this.#identityOf(key, asking.address)
-    this.#take(`address ${asking.address}`, this.#rates?.perAddress)
+  async #identify({ scopes }: Pick<Route, 'scopes'>, request: RequestFacts): Promise<Identity> {
+    if (await this.#isOpenTo(request)) return openIdentity
+    const key = bearer(request.headers.get('authorization'))
+    if (key !== null) return this.#identityOf(key, request.address)
+    this.#take(`address ${request.address}`, this.#rates?.perAddress)
     if (scopes.length === 0) return strangerIdentity
-    throw new EngineError('unauthenticated', await this.#needsKey(asking))
+    throw new EngineError('unauthenticated', await this.#needsKey(request))
   }
 
-  async #isOpenTo(asking: Asking): Promise<boolean> {
+  async #isOpenTo(request: RequestFacts): Promise<boolean> {
     if (!(await this.#opening.isOpen())) return false
-    return this.#opening.admitsProxied || asking.proxiedBy() === null
+    return this.#opening.admitsProxied || request.proxiedBy() === null
   }
 
-  async #needsKey(asking: Asking): Promise<string> {
+  async #needsKey(request: RequestFacts): Promise<string> {
     const how = 'send it as `Authorization: Bearer <key>`'
-    const proxiedBy = (await this.#opening.isOpen()) ? asking.proxiedBy() : null
+    const proxiedBy = (await this.#opening.isOpen()) ? request.proxiedBy() : null
     if (proxiedBy === null) return `the request carries no API key; ${how}`
     return `the request came through a proxy (${proxiedBy}), so it needs an API key; make one with apiKeys.create and ${how}`
   }
@@ -104,9 +104,9 @@ export class Gate {
   }
 
   /** Whether a request that was admitted as `identity` would be admitted as the same one now. */
-  async admitsStill(identity: Identity, asking: Asking): Promise<boolean> {
-    if (identity === openIdentity) return this.#isOpenTo(asking)
-    const key = bearer(asking.headers.get('authorization'))
+  async admitsStill(identity: Identity, request: RequestFacts): Promise<boolean> {
+    if (identity === openIdentity) return this.#isOpenTo(request)
+    const key = bearer(request.headers.get('authorization'))
     return key !== null && (await this.#authenticate(key)) !== null
   }
 
@@ -130,7 +130,7 @@ function bearer(header: string | null): string | null {
   return key ?? null
 }
 
-/** Headers hold no more than Latin letters, so these are percent-encoded. */
+/** Headers contain only Latin letters, so names are percent-encoded. */
 function decoded(name: string, value: string): string {
   try {
     return decodeURIComponent(value)

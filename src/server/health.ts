@@ -1,4 +1,4 @@
-// For programs that start, watch and route to servers: whether the process lives, and whether it can work now.
+// For programs that start, watch and route to servers: whether the process is alive, and whether it can work now.
 import { within } from '../engine/kernel/closing.ts'
 import type { Engine } from '../engine/contract.ts'
 import { EngineError } from '../model/errors.ts'
@@ -10,7 +10,7 @@ const keptMs = 1000
 export function addHealth(app: Router, engine: Engine, stopping: AbortSignal): void {
   const readiness = new Readiness(engine)
   app.get('/livez', (context) => context.json({ status: 'ok' }))
-  // The same by the name that FlowFabric's other servers have for it, for programs that watch those too (HTTP-01).
+  // The name of the same route in other FlowFabric servers, for programs that watch those too (HTTP-01).
   app.get('/healthz', (context) => context.json({ status: 'ok' }))
   app.get('/readyz', async (context) => {
     const status = stopping.aborted ? 'stopping' : await readiness.status()
@@ -20,7 +20,7 @@ export function addHealth(app: Router, engine: Engine, stopping: AbortSignal): v
 
 type Status = 'ok' | 'database_unreachable' | 'code_too_old'
 
-/** Asks the database once a second at most, however many requests ask: they need no key, and are not limited. */
+/** Queries the database once a second at most, however many requests come: they need no key, and are not limited. */
 export class Readiness {
   readonly #engine: Engine
   readonly #now: () => number

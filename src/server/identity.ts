@@ -1,18 +1,18 @@
 import type { Scope } from '../model/api-key.ts'
 
-/** Who a request comes from, and what it may. */
+/** The sender of a request, and its rights. */
 export interface Identity {
-  /** Null where no key was needed. */
+  /** Null if no key was needed. */
   readonly keyId: string | null
   /** A namespace, or `'*'`. */
   readonly namespace: string
   readonly actor: string
   readonly scopes: readonly Scope[]
-  /** Null: as many as any key may send. */
+  /** Null: the limit of any key. */
   readonly requestsPerSecond: number | null
 }
 
-/** On loopback without keys: whoever can reach the port is whoever could open the database. */
+/** On loopback without keys: any process that can reach the port could open the database as well. */
 export const openIdentity: Identity = {
   keyId: null,
   namespace: '*',
@@ -21,7 +21,7 @@ export const openIdentity: Identity = {
   requestsPerSecond: null,
 }
 
-/** Whoever holds a token or a link, and nothing else. */
+/** A caller with a token or a link, and no key. */
 export const strangerIdentity: Identity = {
   keyId: null,
   namespace: '*',

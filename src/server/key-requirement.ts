@@ -1,6 +1,6 @@
-// Whether requests need an API key. A server on loopback needs none until the first key exists; from then on it does, until it
-// stops. A key that this process creates counts at once, one of another process within ten seconds. An expired key counts too: that
-// it has run out must not open the server.
+// Whether requests need an API key. A server on loopback needs none until the first key exists; from then on it does,
+// until it stops. A key that this process creates counts at once, a key of another process within ten seconds. An
+// expired key counts too: its expiry must not open the server.
 import { madeKeyCount } from '../engine/api-key/made.ts'
 import type { Engine } from '../engine/contract.ts'
 
@@ -20,7 +20,7 @@ export class KeyRequirement {
     this.#now = now
   }
 
-  /** As last seen. */
+  /** As of the last check. */
   get isRequired(): boolean {
     return this.#isRequired
   }
@@ -29,7 +29,7 @@ export class KeyRequirement {
     if (this.#isRequired) return true
     const wanted = madeKeyCount()
     if (!this.#isRecent()) await this.#join()
-    // The check that was under way may have begun before the last key was made.
+    // The check under way may have begun before the last key was created.
     if (!this.#isRequired && this.#madeKeyCount < wanted) await this.#join()
     return this.#isRequired
   }

@@ -1,6 +1,6 @@
-// Ends the streams and waits of a key that no longer admits anybody, and those without a key once requests need one. A request is
-// admitted once, and a stream may stay open for days; so each key with open work is looked up again at every heartbeat, once for
-// all that it has open.
+// Ends the streams and waits of a key that is no longer valid, and those without a key once requests need one. A
+// request is authorized once, and a stream may stay open for days; so each key with open streams or waits is looked up
+// again at every heartbeat, once for all of them.
 import { EngineError } from '../model/errors.ts'
 import { openIdentity, type Identity } from './identity.ts'
 
@@ -39,7 +39,7 @@ export class KeyWatch {
     return { signal: ending.signal, release: () => this.#release(keyId, ending) }
   }
 
-  /** At once: this process has just revoked it. */
+  /** Called when this process has revoked the key: its streams and waits end at once. */
   end(keyId: string): void {
     for (const ending of this.#keys.get(keyId)?.open ?? []) ending.abort(endedBy(keyId))
     this.#keys.delete(keyId)
@@ -56,7 +56,7 @@ export class KeyWatch {
   async #check(): Promise<void> {
     const keys = [...this.#keys]
     const admitted = await Promise.all(
-      // While the database is away nothing is known, and nothing ends.
+      // While the database is unreachable nothing is known, and nothing ends.
       keys.map(([, { isAdmitted }]) => isAdmitted().catch(() => true)),
     )
     for (const [place, [keyId]] of keys.entries()) if (!admitted[place]) this.end(keyId)

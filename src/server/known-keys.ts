@@ -1,6 +1,6 @@
-// Keys that were looked up just now, so that not every request asks the database. A revoked key is refused at once by the server
-// that revoked it, and by the others within ten seconds; one that expires is kept no longer than it is valid. Unknown keys are kept
-// apart, so that they drive out no valid one.
+// A cache of keys, so that not every request queries the database. A revoked key is refused at once by the server that
+// revoked it, and by the others within ten seconds. An expiring key is cached no longer than it is valid. Unknown keys
+// are cached separately, so that they evict no valid one.
 import { createHash } from 'node:crypto'
 import type { Engine } from '../engine/contract.ts'
 import type { Identity } from './identity.ts'
@@ -11,7 +11,7 @@ const mostUnknown = 1_000
 
 interface FoundKey {
   readonly identity: Identity | null
-  /** For how long it stays valid. */
+  /** How much longer it is valid. */
   readonly leftMs: number
 }
 
@@ -25,49 +25,49 @@ export class KnownKeys {
   readonly #now: () => number
   readonly #valid = new Map<string, KeyLookup>()
   readonly #unknown = new Map<string, KeyLookup>()
-  readonly #asking = new Map<string, Promise<Identity | null>>()
+  readonly #pending = new Map<string, Promise<Identity | null>>()
 
   constructor(engine: Engine, now: () => number = () => performance.now()) {
     this.#engine = engine
     this.#now = now
   }
 
-  /** By a hash: the keys themselves are kept nowhere. */
+  /** By a hash: the keys themselves are stored nowhere. */
   async authenticate(key: string): Promise<Identity | null> {
     const name = createHash('sha256').update(key).digest('base64')
     const known = this.#valid.get(name) ?? this.#unknown.get(name)
     if (known !== undefined && known.until > this.#now()) return known.identity
-    const before = this.#asking.get(name)
+    const before = this.#pending.get(name)
     if (before !== undefined) return before
-    const asking: Promise<Identity | null> = this.#ask(name, key, () => this.#asking.get(name) === asking)
-    this.#asking.set(name, asking)
-    return asking
+    const pending: Promise<Identity | null> = this.#lookUpAndKeep(name, key, () => this.#pending.get(name) === pending)
+    this.#pending.set(name, pending)
+    return pending
   }
 
   forget(): void {
     this.#valid.clear()
     this.#unknown.clear()
-    this.#asking.clear()
+    this.#pending.clear()
   }
 
-  /** `isLatest`: no key was revoked since it was asked, and nothing was forgotten. */
-  async #ask(name: string, key: string, isLatest: () => boolean): Promise<Identity | null> {
-    const askedAt = this.#now()
+  /** `isLatest`: no key was revoked since the query, and the cache was not cleared. */
+  async #lookUpAndKeep(name: string, key: string, isLatest: () => boolean): Promise<Identity | null> {
+    const queriedAt = this.#now()
     try {
       const { identity, leftMs } = await this.#lookUp(key)
-      if (isLatest()) this.#keep(name, { identity, until: askedAt + Math.min(keptMs, leftMs) })
+      if (isLatest()) this.#keep(name, { identity, until: queriedAt + Math.min(keptMs, leftMs) })
       return identity
     } finally {
-      if (isLatest()) this.#asking.delete(name)
+      if (isLatest()) this.#pending.delete(name)
     }
   }
 
-  #keep(name: string, looked: KeyLookup): void {
+  #keep(name: string, lookup: KeyLookup): void {
     this.#valid.delete(name)
     this.#unknown.delete(name)
-    const [kept, most] = looked.identity === null ? [this.#unknown, mostUnknown] : [this.#valid, mostValid]
+    const [kept, most] = lookup.identity === null ? [this.#unknown, mostUnknown] : [this.#valid, mostValid]
     if (kept.size >= most) kept.delete(kept.keys().next().value!)
-    kept.set(name, looked)
+    kept.set(name, lookup)
   }
 
   async #lookUp(key: string): Promise<FoundKey> {

@@ -1,5 +1,5 @@
-// What the database tells of lanes and workers: measured when somebody asks, at most once in ten seconds, and bounded. It is the
-// same on every server, whichever process does the work: take the maximum of them, not the sum.
+// Metrics of lanes and workers from the database: measured on request, at most once in ten seconds, and bounded. They
+// are the same on every server, whichever process does the work: take the maximum of them, not the sum.
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Engine } from '../engine/contract.ts'
 import type { LaneEndings } from '../engine/lane/measure-endings.ts'
@@ -8,7 +8,7 @@ import { spanBoundsMs } from '../model/span.ts'
 import { CountedHistogram } from './counted-histogram.ts'
 
 const keptMs = 10_000
-// Lanes beyond these are told as one, so that names which somebody makes up do not fill the memory.
+// Further lanes share one label, so that invented names do not fill the memory.
 const mostLanes = 200
 
 const outcomes: Readonly<Record<LaneEndings['outcome'], string>> = {
@@ -35,7 +35,7 @@ export class LaneMetrics {
   readonly #lanes = new Set<string>()
   #measuredAt = -Infinity
   #measuring: Promise<void> | null = null
-  /** By the database's clock: endings up to here are counted. */
+  /** By the database's clock: endings up to this time are counted. */
   #endedUntil: number | null = null
 
   constructor(engine: Engine, registry: Registry) {
@@ -88,7 +88,7 @@ export class LaneMetrics {
     this.#run = ended('ff_execution_duration_seconds', 'Of executions that ended: from the first start to the end.')
   }
 
-  /** Together, when several ask at once. */
+  /** Concurrent requests share one measurement. */
   refresh(): Promise<void> {
     return (this.#measuring ??= this.#measure().finally(() => (this.#measuring = null)))
   }

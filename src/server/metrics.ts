@@ -1,5 +1,5 @@
-// What Prometheus reads. What passes through this server is counted here as it happens: requests, renewals, signals, turns of the
-// duties; sum these over all servers. What the database holds is measured (`lane-metrics.ts`).
+// The metrics for Prometheus. Requests, renewals, signals and turns of the duties are counted in this server as they
+// happen: sum these over all servers. Facts about the database are measured (`lane-metrics.ts`).
 import { Counter, Histogram, Registry } from 'prom-client'
 import type { Fields } from '../api/call.ts'
 import type { Operation } from '../api/routes.ts'
@@ -9,7 +9,7 @@ import type { DutyTurn } from '../engine/duties/duty-turn.ts'
 import { EngineError } from '../model/errors.ts'
 import type { Gate } from './gate.ts'
 import { LaneMetrics } from './lane-metrics.ts'
-import { askingOf, type Router } from './router.ts'
+import { requestFactsOf, type Router } from './router.ts'
 
 const seconds = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 60]
 
@@ -53,7 +53,7 @@ export class Metrics {
     this.#requestSeconds.observe({ method: known, path }, ms / 1000)
   }
 
-  /** `op` is the path as its route has it. */
+  /** `op` is the path pattern of the route. */
   fault(path: string, code: string): void {
     this.#errors.inc({ op: path, kind: code })
   }
@@ -65,7 +65,7 @@ export class Metrics {
     this.#unswept.inc({ scanner: duty }, errors)
   }
 
-  /** What an operation was asked and answered, where that is counted; of a set, each of its answers. */
+  /** Counts the request and the result of an operation; for a set, each result. */
   answered({ noun, verb }: Operation, fields: Fields, answer: unknown, ms: number): void {
     const told: readonly AnswerFields[] = Array.isArray(answer) ? answer : [answer ?? {}]
     for (const one of told) this.#count(noun, one)
@@ -96,9 +96,9 @@ export class Metrics {
   }
 }
 
-/** Of a graph with its inner flows, of a member, or of an edge. */
-function policiesIn(asked: Fields): readonly string[] {
-  const { policy, groups = [], members = [] } = asked as FlowRequestFields
+/** The policies of a graph with its inner flows, of a member, or of an edge. */
+function policiesIn(fields: Fields): readonly string[] {
+  const { policy, groups = [], members = [] } = fields as FlowRequestFields
   const own = [policy, ...groups.map((group) => group.policy)].flatMap((one) => one?.kind ?? [])
   return [...own, ...members.flatMap(({ flow }) => (flow === undefined ? [] : policiesIn(flow)))]
 }
@@ -111,12 +111,12 @@ interface FlowRequestFields {
 
 const metricsRoute = { operationId: 'metrics', scopes: ['read'] } as const
 
-/** Without a gate, whoever comes may read them. */
+/** Without a gate, any caller may read them. */
 export function addMetrics(app: Router, metrics: Metrics, gate: Gate | null): void {
   app.get('/metrics', async (context) => {
     context.set('path', '/metrics')
     if (gate !== null) {
-      const { identity } = await gate.admit(metricsRoute, askingOf(context))
+      const { identity } = await gate.admit(metricsRoute, requestFactsOf(context))
       if (identity.namespace !== '*') {
         const sentence = `metrics are of all namespaces, and this key is of ${identity.namespace} alone; send a key of all of them`
         throw new EngineError('forbidden', sentence, { namespace: identity.namespace })

@@ -1,4 +1,4 @@
-// The OpenAPI document as an answer.
+// The OpenAPI document as a response.
 import { createHash } from 'node:crypto'
 import { codeVersion } from '../model/version.ts'
 import { openApiDocument } from './openapi.ts'

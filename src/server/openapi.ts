@@ -4,9 +4,9 @@ import { pathFields, type Route } from '../api/route.ts'
 import { operations, type Operation } from '../api/routes.ts'
 import { problem } from '../api/schema/problem.ts'
 import { shapesOf } from '../api/shapes.ts'
-import { schemasOf, type Json } from './openapi-schema.ts'
+import { schemasOf, type JsonObject } from './openapi-schema.ts'
 
-export function openApiDocument(version: string): Json {
+export function openApiDocument(version: string): JsonObject {
   const parts = operations.map(partsOf)
   const named = new Map<string, z.ZodType>([['Problem', problem]])
   for (const { names, parameters, body, answer } of parts) {
@@ -15,7 +15,7 @@ export function openApiDocument(version: string): Json {
     if (answer !== null) named.set(names.answer, answer)
   }
   const schemas = schemasOf(named)
-  const paths: Record<string, Record<string, Json>> = {}
+  const paths: Record<string, Record<string, JsonObject>> = {}
   for (const part of parts) {
     const { path, method } = part.operation.route
     paths[path] = { ...paths[path], [method.toLowerCase()]: describe(part, schemas[part.names.parameters]!) }
@@ -50,7 +50,7 @@ export function openApiDocument(version: string): Json {
 interface OpenApiParts {
   readonly operation: Operation
   readonly names: { readonly parameters: string; readonly body: string; readonly answer: string }
-  /** What stands in the path and the query. */
+  /** The fields of the path and the query. */
   readonly parameters: z.ZodObject
   readonly body: z.ZodObject | null
   readonly answer: z.ZodType | null
@@ -73,12 +73,12 @@ function partsOf(operation: Operation): OpenApiParts {
   }
 }
 
-function describe({ operation, names, body, answer }: OpenApiParts, fields: Json): Json {
+function describe({ operation, names, body, answer }: OpenApiParts, fields: JsonObject): JsonObject {
   const { noun, route } = operation
   const inPath = pathFields(route.path)
   const required = (fields['required'] ?? []) as readonly string[]
   const parameters = [
-    ...Object.entries((fields['properties'] ?? {}) as Readonly<Record<string, Json>>).map(([name, schema]) => ({
+    ...Object.entries((fields['properties'] ?? {}) as Readonly<Record<string, JsonObject>>).map(([name, schema]) => ({
       name,
       in: inPath.includes(name) ? 'path' : 'query',
       required: required.includes(name),
@@ -108,12 +108,12 @@ function needs({ scopes }: Route): string {
   return `Needs a key with the scope ${scopes.map((scope) => `\`${scope}\``).join(' or ')}.`
 }
 
-function isObject(schema: Json): boolean {
+function isObject(schema: JsonObject): boolean {
   return schema['type'] === 'object' || schema['$ref'] === '#/components/schemas/Tags'
 }
 
-function headersOf(route: Route): Json[] {
-  const header = (name: string, description: string): Json => ({
+function headersOf(route: Route): JsonObject[] {
+  const header = (name: string, description: string): JsonObject => ({
     name,
     in: 'header',
     required: false,
@@ -126,11 +126,11 @@ function headersOf(route: Route): Json[] {
   ]
 }
 
-function json(name: string): Json {
+function json(name: string): JsonObject {
   return { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } }
 }
 
-function answersOf(operation: Operation, answer: z.ZodType | null, name: string | null): Json {
+function answersOf(operation: Operation, answer: z.ZodType | null, name: string | null): JsonObject {
   const { created, streams, summary } = operation.route
   const events = { 'text/event-stream': { schema: { type: 'string' } } }
   if (name === null && streams === undefined) return { '204': { description: 'Done.' } }
@@ -141,8 +141,8 @@ function answersOf(operation: Operation, answer: z.ZodType | null, name: string 
   }
 }
 
-/** From what was created to where it is described: the ids that the answer has are those that the path needs. */
-function linksOf({ noun }: Operation, answer: z.ZodType | null): Json {
+/** Links from a created object to its description: the ids in the response are those that the path needs. */
+function linksOf({ noun }: Operation, answer: z.ZodType | null): JsonObject {
   const given = fieldsOf(answer)
   const described = operations.filter((other) => other.noun === noun && other.verb === 'describe')
   const links = described.flatMap(({ route: { operationId, path } }) => {
@@ -154,7 +154,7 @@ function linksOf({ noun }: Operation, answer: z.ZodType | null): Json {
   return links.length === 0 ? {} : { links: Object.fromEntries(links) }
 }
 
-/** Those that every form of the answer has. */
+/** The fields that every form of the response has. */
 function fieldsOf(answer: z.ZodType | null): readonly string[] {
   if (answer instanceof z.ZodObject) return Object.keys(answer.shape)
   if (!(answer instanceof z.ZodUnion)) return []
@@ -162,7 +162,7 @@ function fieldsOf(answer: z.ZodType | null): readonly string[] {
   return first.filter((field) => others.every((fields) => fields.includes(field)))
 }
 
-function tags(): Json[] {
+function tags(): JsonObject[] {
   const nouns = [...new Set(operations.map(({ noun }) => noun ?? 'server'))]
   return nouns.map((name) => ({ name, description: `Operations on ${name}.` }))
 }

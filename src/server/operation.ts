@@ -1,4 +1,4 @@
-// One operation over HTTP: read the fields, call the engine that is bound to whoever asks, write the answer.
+// One operation over HTTP: reads the fields, calls the engine that is bound to the caller, writes the response.
 import type { Context } from 'hono'
 import { argsOf, type Fields } from '../api/call.ts'
 import { headers } from '../api/headers.ts'
@@ -39,15 +39,15 @@ export async function readFields(
   return decodeBytes(shape, fields) as Fields
 }
 
-/** `told` gives the error as its caller may see it. */
-export type Told = (error: EngineError) => EngineError
+/** Returns the error as the caller may see it. */
+export type ExposeError = (error: EngineError) => EngineError
 
 export async function perform(
   operation: Operation,
   engine: Engine,
   fields: Fields,
   metrics: Metrics,
-  told: Told,
+  exposeError: ExposeError,
   hasPlain: boolean,
 ): Promise<Answer> {
   const { noun, verb, route } = operation
@@ -56,24 +56,31 @@ export async function perform(
   const began = performance.now()
   const answer = await holder[verb]!(...argsOf(route, fields))
   metrics.answered(operation, fields, answer, performance.now() - began)
-  return answerOf(route, answer, fields, told, hasPlain)
+  return answerOf(route, answer, fields, exposeError, hasPlain)
 }
 
-/** With `hasPlain` the answer has bytes of JSON as JSON, too. */
-export function answerOf(route: Route, answer: unknown, fields: Fields, told: Told, hasPlain = false): Answer {
+/** With `hasPlain` the response also has bytes of JSON as JSON. */
+export function answerOf(
+  route: Route,
+  answer: unknown,
+  fields: Fields,
+  exposeError: ExposeError,
+  hasPlain = false,
+): Answer {
   if (answer === undefined) return { status: 204, text: '' }
   if (answer === null && route.absent !== undefined) throw absentError(route, fields)
-  const wired = toWire(route.wrap === undefined ? answer : { [route.wrap]: answer }, told)
+  const wired = toWire(route.wrap === undefined ? answer : { [route.wrap]: answer }, exposeError)
   if (hasPlain) addPlain(route, wired)
   const isNew = route.created !== undefined && (answer as { kind?: unknown }).kind === route.created
   return { status: isNew ? 201 : 200, text: JSON.stringify(wired) }
 }
 
-/** The fields with a wait that this server bears, and the signal that ends it. */
+/** The fields with a wait that this server allows, and the signal that ends it. */
 export function waiting(route: Route, fields: Fields, signal: AbortSignal): Fields {
   if (route.waits === undefined) return fields
   const given = fields[route.waits]
-  // Left out, it does not wait; where the operation would wait for ever, it waits for as long as a request should.
+  // Without a timeout the operation does not wait. If it would wait for ever, it waits for the default time of a
+  // request.
   if (given === undefined) return route.waits === 'wait' ? fields : { ...fields, timeout: defaultWaitMs, signal }
   if (parseDuration(route.waits, given) > longestWaitMs) {
     throw refusal('invalid_input', route.waits, show(given), 'a minute at most; ask again when it is over')
@@ -108,7 +115,7 @@ function keyFromHeader(route: Route, context: Context, given: Fields): Fields {
   return { idempotencyKey: key }
 }
 
-// What stands in the path is in every log on the way; what came in the body or the query may be a secret, and is not said again.
+// Fields of the path are in every log on the way. Fields of the body or the query may be secret, and are not repeated.
 function absentError({ absent, operationId, path }: Route, fields: Fields): EngineError {
   const said = pathFields(path).map((name) => [name, fields[name]] as const)
   const what = said.map(([name, value]) => `${name} ${show(value)}`).join(', ')

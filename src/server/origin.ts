@@ -1,11 +1,11 @@
-// A server on loopback is reached by every page that a browser on the same machine opens. So there it answers to its own names
-// only, and takes nothing from pages of another origin than those that were named.
+// Every page that a browser on the same machine opens can reach a server on loopback. So such a server accepts its own
+// host names only, and refuses requests of pages of other origins, except those that were configured.
 import { EngineError, refusal } from '../model/errors.ts'
 import { show } from '../model/text.ts'
 
 export const loopbackHosts = ['localhost', '127.0.0.1', '[::1]'] as const
 
-/** `hosts` without ports; null: any, from any page. */
+/** `hosts` without ports; null: any host, from any page. */
 export function refuseOtherHosts(hosts: readonly string[] | null, origins: readonly string[], headers: Headers): void {
   if (hosts === null) return
   const host = (headers.get('host') ?? '').toLowerCase()
@@ -33,7 +33,7 @@ export function checkOrigins(origins: readonly string[]): readonly string[] {
   return origins
 }
 
-/** Where people reach the server: `https://flowfabric.example.com`, without a slash at its end. */
+/** The public URL of the server: `https://flowfabric.example.com`, without a slash at its end. */
 export function checkPublicUrl(given: unknown): URL {
   const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : null
   const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.username + url.search + url.hash === ''

@@ -1,4 +1,4 @@
-// Paths of the API, as the router writes them, and what is at one of them.
+// Paths of the API, as the router writes them, and the methods of each.
 import { operations } from '../api/routes.ts'
 import { EngineError, refusal } from '../model/errors.ts'
 import { show } from '../model/text.ts'
@@ -13,12 +13,12 @@ const patterns = operations.map(({ route: { method, path } }) => ({
   pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
 }))
 
-/** Paths without ids, such as `/v1/executions/cancel`. Their last word has the place of an id in other paths, but is none. */
+/** Paths without ids, such as `/v1/executions/cancel`. Their last word is where other paths have an id, but is none. */
 export const wordPaths: readonly string[] = [
   ...new Set(operations.map(({ route }) => route.path).filter((path) => !path.includes('{'))),
 ]
 
-/** In the order of the alphabet; none when there is nothing at this path. */
+/** In alphabetical order; empty when no route has this path. */
 function methodsAt(path: string): readonly string[] {
   const isWord = wordPaths.includes(path)
   const matching = patterns.filter((each) => (isWord ? each.path === path : each.pattern.test(path)))
@@ -26,7 +26,7 @@ function methodsAt(path: string): readonly string[] {
   return [...new Set(found.includes('GET') ? [...found, 'HEAD'] : found)].toSorted()
 }
 
-/** Nothing, or a path that begins with a slash and ends without one. */
+/** Empty, or a path that begins with a slash and ends without one. */
 export function checkBasePath(basePath: unknown): string {
   if (typeof basePath === 'string' && /^(\/[\w.~-]+)*$/.test(basePath)) return basePath
   throw refusal('invalid_input', 'basePath', show(basePath), 'a path such as /api/flowfabric')

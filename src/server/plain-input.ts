@@ -1,12 +1,15 @@
-// Namespaces whose inputs and signals must come as bytes of the callers' own codec, such as one that encrypts. Plain JSON would be
-// stored readable there, and the codec of the workers could not read it.
+// Namespaces whose inputs and signals must be bytes of the callers' own codec, such as one that encrypts. Plain JSON
+// would be stored readable there, and the codec of the workers could not decode it.
 import type { Fields } from '../api/call.ts'
 import type { Operation } from '../api/routes.ts'
 import { EngineError, refusal } from '../model/errors.ts'
 import { checkNamespace } from '../model/name.ts'
 import { show } from '../model/text.ts'
 
-/** Of these a request that names no namespace means `default`; every other operation means that of the row it names. */
+/**
+ * For these verbs a request without a namespace means `default`; every other operation uses the namespace of the row
+ * that it names.
+ */
 const creating = ['create', 'createMany', 'submitGraph', 'put']
 
 export class PlainInput {

@@ -1,4 +1,4 @@
-// A refusal as `application/problem+json` (RFC 9457), from the one table of errors and nothing else.
+// A refusal as `application/problem+json` (RFC 9457), made from the error table alone.
 import { EngineError, errorTable, type ErrorCode } from '../model/errors.ts'
 
 export interface Problem {
@@ -42,8 +42,8 @@ export function headersFor({ code, details }: EngineError): Record<string, strin
 }
 
 /**
- * The error as a caller may see it. An error of the database, or a fault of our own, names users, hosts and statements: its sentence
- * comes from the table, and `onFault` receives the whole of it.
+ * The error as a caller may see it. An error of the database, or a bug of ours, names users, hosts and statements: its
+ * sentence comes from the table, and `onFault` receives the whole error.
  */
 export function asRefusal(error: unknown, onFault: (error: unknown) => void): EngineError {
   const code = EngineError.is(error) ? error.code : 'internal_error'
@@ -54,7 +54,7 @@ export function asRefusal(error: unknown, onFault: (error: unknown) => void): En
   return new EngineError(code, `${meaning}; ${next}`)
 }
 
-/** Whether the error tells of what is behind the server. */
+/** Whether the error reveals internals of the server. */
 function isInside(code: ErrorCode): boolean {
   return code.startsWith('database_') || code.startsWith('schema_') || insideCodes.includes(code)
 }

@@ -1,17 +1,17 @@
-// What a proxy in front of the server adds to a request, and how far it is believed.
+// The headers that a proxy in front of the server adds to a request, and when they are trusted.
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import { refusal } from '../model/errors.ts'
 import { show } from '../model/text.ts'
 
-/** How a request shows that a proxy passed it on: by a header, or by speaking HTTP/1.0. Null: it does not. */
+/** How a request shows that a proxy forwarded it: by a header, or by HTTP/1.0. Null: it does not. */
 export function proxyShownBy(headers: Headers, httpVersion: string | undefined): string | null {
   for (const name of ['forwarded', 'via']) if (headers.has(name)) return name
   for (const name of headers.keys()) if (name.startsWith('x-forwarded-') || name === 'x-real-ip') return name
-  // nginx adds no header and speaks 1.0 unless it is told otherwise; browsers and clients speak 1.1.
+  // nginx adds no header and uses 1.0 unless it is configured otherwise; browsers and clients use 1.1.
   return httpVersion === '1.0' ? 'HTTP/1.0' : null
 }
 
-/** The client behind trusted proxies, from `X-Forwarded-For`. Other senders of that header are not believed. */
+/** The client behind trusted proxies, from `X-Forwarded-For`. The header of any other sender is ignored. */
 export class TrustedProxies {
   readonly #addresses = new BlockList()
   readonly #isEmpty: boolean
@@ -22,7 +22,7 @@ export class TrustedProxies {
     for (const network of networks) this.#trust(network)
   }
 
-  /** Each proxy appends the address that it heard from, so the last one that is not trusted is the client. */
+  /** Each proxy appends the address of its peer, so the last address that is not trusted is the client. */
   clientOf(peer: string, headers: Headers): string {
     if (this.#isEmpty || !this.#trusts(peer)) return peer
     const forwardedFor = headers.get('x-forwarded-for')
@@ -56,12 +56,12 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIPv4(address) ? 'ipv4' : 'ipv6'
 }
 
-/** A socket that takes both kinds shows IPv4 as `::ffff:10.0.0.1`. */
+/** A dual-stack socket shows IPv4 as `::ffff:10.0.0.1`. */
 function withoutMapping(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '')
 }
 
-/** Some proxies write the port behind it. */
+/** Some proxies append the port. */
 function addressIn(hop: string): string | null {
   const [, bracketed] = /^\[([^\]]+)\](?::\d+)?$/.exec(hop) ?? []
   const bare = withoutMapping(bracketed ?? hop.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1'))

@@ -1,6 +1,5 @@
-// The query of a URL as the fields that a shape names: numbers and booleans are read as such where the shape has them, a field
-// that may be repeated is an array, and `tag[key]=a` is the field `key` of `tag`. What is no such thing stays text, and is for
-// the engine to refuse.
+// Parses the query of a URL by a shape: numbers and booleans where the shape has them, an array for a field that may be
+// repeated, and `tag[key]=a` as the field `key` of `tag`. Any other text stays text, and the engine refuses it.
 import type { z } from 'zod'
 import { EngineError } from '../model/errors.ts'
 import { unwrapped } from './shape-walk.ts'

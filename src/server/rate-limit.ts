@@ -1,4 +1,4 @@
-// How many requests a second somebody may send: a bucket for each that fills with time and holds a second's worth.
+// Limits requests a second: a token bucket for each caller, which holds the tokens of one second.
 import { EngineError } from '../model/errors.ts'
 
 const mostBuckets = 10_000
@@ -16,12 +16,12 @@ export class RateLimit {
     this.#now = now
   }
 
-  /** Refuses with how long to wait; `who` is named to whoever asked, so it may be no secret. */
+  /** Refuses with the time to wait. The error names `who`, so it must not be a secret. */
   take(who: string, perSecond: number): void {
     const now = this.#now()
     const bucket = this.#buckets.get(who) ?? { tokens: perSecond, at: now }
     const filled = Math.min(perSecond, bucket.tokens + ((now - bucket.at) / 1000) * perSecond)
-    // Behind all others, so that the first is the one that was idle longest.
+    // Moved to the end, so that the first bucket is the one that was idle longest.
     this.#buckets.delete(who)
     if (this.#buckets.size >= mostBuckets) this.#buckets.delete(this.#buckets.keys().next().value!)
     this.#buckets.set(who, { tokens: Math.max(0, filled - 1), at: now })
@@ -31,7 +31,7 @@ export class RateLimit {
     throw new EngineError('rate_limited', sentence, { perSecond, retryAfterMs })
   }
 
-  /** What was taken did not count after all. */
+  /** The request did not count after all. */
   giveBack(who: string): void {
     const bucket = this.#buckets.get(who)
     if (bucket !== undefined) bucket.tokens += 1

@@ -1,6 +1,6 @@
-// What our client sends again after a lost reply carries the same request id, and is answered as the first was: the same key,
-// namespace, actor, request id, path and body, within a minute and this process. On another server the answer is `duplicate` for the
-// id that the client has minted, and it knows what that means (`client/mint.ts`).
+// Our client repeats a request after a lost reply with the same request id, and receives the first response again: for
+// the same key, namespace, actor, request id, path and body, within a minute and this process. On another server the
+// result is `duplicate` for the id that the client has minted, and the client knows what that means (`client/mint.ts`).
 import { createHash } from 'node:crypto'
 import { limits } from '../model/limits.ts'
 
@@ -29,7 +29,7 @@ export class Remembered {
     return this.#bytes
   }
 
-  /** A refusal is not kept: the next try may go better. */
+  /** A refusal is not kept: the next try may succeed. */
   async once(parts: readonly unknown[], act: () => Promise<Answer>): Promise<Answer> {
     const now = performance.now()
     this.#forget(now)
@@ -63,7 +63,7 @@ export class Remembered {
     this.#bytes -= entry.bytes
   }
 
-  // In the order in which they came, so the oldest is the first.
+  // In the order of arrival, so the oldest is the first.
   #forget(now: number): void {
     for (const [key, entry] of this.#answers) {
       const isRoom = this.#answers.size < mostEntries && this.#bytes <= limits.rememberedBytes

@@ -1,4 +1,5 @@
-// The page at the root of a server. It needs no key, so it says nothing about the database, its namespaces or its keys.
+// The page at the root of a server. It needs no key, so it shows nothing about the database, its namespaces or its
+// keys.
 import { html } from 'hono/html'
 import type { AppContext, Router } from './router.ts'
 
@@ -24,7 +25,7 @@ export function addRootPage(app: Router, basePath: string): void {
 
 const about = 'A FlowFabric server: durable executions over HTTP. Send an API key as a bearer token.'
 
-/** Browsers name text/html; curl and most programs take anything, and get JSON. */
+/** Browsers name text/html; curl and most programs accept anything, and get JSON. */
 function wantsPage(accept: string | undefined): boolean {
   return accept?.split(',').some((type) => type.split(';')[0]!.trim().toLowerCase() === 'text/html') === true
 }

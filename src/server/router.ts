@@ -1,21 +1,21 @@
-// The router, and what is known of a request before anything is asked of it.
+// The router, and the variables of a request.
 import { randomUUID } from 'node:crypto'
 import { Hono, type Context } from 'hono'
 import { headers } from '../api/headers.ts'
-import type { Asking } from './gate.ts'
+import type { RequestFacts } from './gate.ts'
 import { proxyShownBy, type TrustedProxies } from './proxy.ts'
 
 interface Known {
   Variables: {
     requestId: string
-    /** The path as its route has it, so that metrics know a few; unset when it is none of ours. */
+    /** The path pattern of the route, so that metrics have few labels; unset for an unknown path. */
     path?: string
     /** The client at the other end of the connection, or the one that trusted proxies name. */
     address: string
-    /** Where whoever asks puts what names no namespace; unset where nobody needs to know. */
+    /** The namespace of requests that name none; unset if the client does not need it. */
     namespace?: string
   }
-  /** Where it listens by itself; nothing where it is mounted elsewhere. */
+  /** Set when the server listens by itself; empty when it is mounted. */
   Bindings: {
     incoming?: { readonly socket: { readonly remoteAddress?: string | undefined }; readonly httpVersion: string }
   }
@@ -39,8 +39,8 @@ export function newRouter(basePath: string, proxies: TrustedProxies): Router {
   return app
 }
 
-/** What the gate asks of a request. */
-export function askingOf(context: AppContext): Asking {
+/** The part of a request that the gate reads. */
+export function requestFactsOf(context: AppContext): RequestFacts {
   const { headers } = context.req.raw
   return {
     headers,

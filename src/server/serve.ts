@@ -1,5 +1,5 @@
-// A server that listens: the app, the supervisor beside it, and an end that loses nothing. Beyond loopback it listens only when
-// there is a key to ask for.
+// A server that listens: the app, the supervisor in the same process, and a stop that loses nothing. Beyond loopback it
+// listens only when a key is required.
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -21,7 +21,7 @@ import type { CheckedHealth } from './doctor.ts'
 import { KeyRequirement } from './key-requirement.ts'
 import { checkPublicUrl, loopbackHosts } from './origin.ts'
 
-/** What `connect` gives, as far as a server needs it. */
+/** The part of `FlowFabric` that a server needs. */
 export interface Served {
   readonly engine: Engine
   supervise(options?: SuperviseOptions): Supervisor
@@ -31,36 +31,38 @@ export interface Served {
 }
 
 export interface ServeOptions extends Omit<AppOptions, 'authenticate'> {
-  /** What to serve; or `url`, which is then opened and closed by the server. */
+  /** The FlowFabric to serve. With `url` instead, the server opens and closes it. */
   readonly ff?: Served
   readonly url?: string
   /** Defaults to 127.0.0.1. */
   readonly host?: string
-  /** Defaults to 7070; 0 is any that is free. */
+  /** Defaults to 7070; 0 picks a free port. */
   readonly port?: number
   /**
-   * Whether requests need an API key. Left out: yes, but on loopback only once one exists. False: none, on loopback alone; but
-   * a request that came through a proxy always needs one.
+   * Whether requests need an API key. Left out: yes, but on loopback only once a key exists. False: no, on loopback
+   * only; a request that a proxy forwarded always needs one.
    */
   readonly keys?: boolean
-  /** Runs the background duties; false: somebody else does. */
+  /** Runs the background duties; false: another process does. */
   readonly duties?: boolean | SuperviseOptions
 }
 
 export interface RunningServer extends AsyncDisposable {
-  /** Where it listens: `http://127.0.0.1:7070`. */
+  /** The URL at which it listens: `http://127.0.0.1:7070`. */
   readonly url: string
   readonly port: number
-  /** Whether requests need an API key, as last seen: on loopback they do from the moment the first key exists. */
+  /**
+   * Whether requests need an API key, as of the last check: on loopback they do from the moment the first key exists.
+   */
   readonly asksForKeys: boolean
   /**
-   * Says at `/readyz` that it is about to stop, and serves on for so long, so that whatever balances has turned to others before
-   * `stop` refuses requests.
+   * Reports at `/readyz` that it is about to stop, and serves for this time, so that load balancers have switched to
+   * other servers before `stop` refuses requests.
    */
   drain(forMs: number): Promise<void>
   /**
-   * Takes no more requests, ends streams and waits with a reason, answers what it has taken, for at most ten seconds, and tells
-   * how many connections had to be cut.
+   * Accepts no more requests, ends streams and waits with a reason, and finishes accepted requests, for at most ten
+   * seconds. Returns how many connections had to be cut.
    */
   stop(graceMs?: number): Promise<{ readonly cut: number }>
 }
@@ -81,7 +83,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const ff = given ?? (await open(url, logger))
   let server: Server | undefined
   try {
-    // What was opened here has no wrapping secret.
+    // An instance that was opened here has no wrapping secret.
     if (given === undefined && !isLoopback(host)) logger.warn(unwrappedWarning)
     const requirement = await keyRequirement(ff.engine, host, keys)
     const opening = { isOpen: async () => keys === false || !(await requirement.check()), admitsProxied: false }
@@ -107,7 +109,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       const closed = once(listening, 'close')
       listening.close()
       app.stop()
-      // A connection is idle when its last answer is out, and nobody tells when that is.
+      // A connection is idle after its last response, and Node emits no event for that.
       const idle = setInterval(() => listening.closeIdleConnections(), 50)
       await Promise.all([within(graceMs, closed), supervisor?.stop()])
       clearInterval(idle)
@@ -164,7 +166,7 @@ const optionNames = [
 
 async function open(url: string | undefined, logger: Logger): Promise<Served> {
   if (url === undefined) throw eitherOf('serve needs ff or url')
-  // Here alone, so that whoever mounts the app by itself loads nothing that opens databases.
+  // Imported here only, so that a program that mounts the app loads nothing that opens databases.
   const { connect } = await import('../connect/connect.ts')
   return connect(url, { logger })
 }
@@ -187,7 +189,7 @@ async function keyRequirement(engine: Engine, host: string, wanted: boolean | un
   throw new EngineError('forbidden', sentence, { host })
 }
 
-/** On loopback it answers to a few names; elsewhere to any, unless some are named. */
+/** On loopback it accepts a few host names; elsewhere any, unless some are configured. */
 function namesOf(
   host: string,
   { hosts, publicUrl }: Pick<AppOptions, 'hosts' | 'publicUrl'>,

@@ -1,13 +1,13 @@
-// A value beside its shape: where the shape has bytes, a text in base64 becomes bytes. Any other value stays as it is, and the engine
-// refuses it.
+// Converts a value by its shape: where the shape has bytes, a text in base64 becomes bytes. Any other value stays as it
+// is, and the engine refuses it.
 import type { z } from 'zod'
 import { bytes } from '../api/schema/words.ts'
 import { parseBytes } from '../api/wire.ts'
 import { EngineError } from '../model/errors.ts'
 
-type Schema = z.core.$ZodType
+type ZodSchema = z.core.$ZodType
 
-export function decodeBytes(schema: Schema, value: unknown, at = '', plain?: string): unknown {
+export function decodeBytes(schema: ZodSchema, value: unknown, at = '', plain?: string): unknown {
   if (value === undefined || value === null || !holdsBytes(schema)) return value
   const inner = unwrapped(schema)
   if (inner === bytes) return typeof value === 'string' ? decoded(value, at, plain) : value
@@ -28,22 +28,22 @@ export function decodeBytes(schema: Schema, value: unknown, at = '', plain?: str
   )
 }
 
-/** The field that takes plain JSON in place of these bytes. */
-function plainOf(shape: Readonly<Record<string, Schema>>, name: string): string | undefined {
+/** The field that accepts plain JSON in place of these bytes. */
+function plainOf(shape: Readonly<Record<string, ZodSchema>>, name: string): string | undefined {
   if (name !== 'payload') return undefined
   return ['input', 'value'].find((field) => Object.hasOwn(shape, field))
 }
 
-/** Without what makes it optional, nullable or late. */
-export function unwrapped(schema: Schema): Schema {
+/** Without its optional, nullable and lazy wrappers. */
+export function unwrapped(schema: ZodSchema): ZodSchema {
   const { def } = schema._zod
   if (def.type === 'optional' || def.type === 'nullable') return unwrapped((def as z.core.$ZodOptionalDef).innerType)
   return def.type === 'lazy' ? unwrapped((def as z.core.$ZodLazyDef).getter()) : schema
 }
 
-const known = new WeakMap<Schema, boolean>()
+const known = new WeakMap<ZodSchema, boolean>()
 
-function holdsBytes(schema: Schema): boolean {
+function holdsBytes(schema: ZodSchema): boolean {
   const inner = unwrapped(schema)
   const before = known.get(inner)
   if (before !== undefined) return before
@@ -52,7 +52,7 @@ function holdsBytes(schema: Schema): boolean {
   return found
 }
 
-function reachesBytes(schema: Schema, seen: Set<Schema>): boolean {
+function reachesBytes(schema: ZodSchema, seen: Set<ZodSchema>): boolean {
   const inner = unwrapped(schema)
   if (inner === bytes) return true
   if (seen.has(inner)) return false
@@ -60,12 +60,12 @@ function reachesBytes(schema: Schema, seen: Set<Schema>): boolean {
   return parts(inner).some((part) => reachesBytes(part, seen))
 }
 
-function parts({ _zod: { def } }: Schema): readonly Schema[] {
+function parts({ _zod: { def } }: ZodSchema): readonly ZodSchema[] {
   if (def.type === 'array') return [(def as z.core.$ZodArrayDef).element]
   return def.type === 'object' ? Object.values((def as z.core.$ZodObjectDef).shape) : []
 }
 
-// An item of a set is refused in its place, by the engine, which takes no text for bytes.
+// An item of a set is refused in its place, by the engine, which accepts no text for bytes.
 function decoded(text: string, at: string, plain: string | undefined): Uint8Array | string {
   const found = parseBytes(text)
   if (found !== null) return found

@@ -1,9 +1,9 @@
-// What a stream reads from. A client that connects again says where it stood, by the header that the protocol has for it.
+// The source of a stream. A client that reconnects sends its position in the header of the protocol.
 import type { Fields } from '../api/call.ts'
 import type { Operation } from '../api/routes.ts'
 import type { Engine } from '../engine/contract.ts'
 import type { ExecutionId } from '../model/id.ts'
-import type { Source } from './event-stream.ts'
+import type { StreamSource } from './event-stream.ts'
 import { followTimeline } from './timeline-stream.ts'
 
 export function sourceOf(
@@ -11,7 +11,7 @@ export function sourceOf(
   engine: Engine,
   fields: Fields,
   lastEventId: string | undefined,
-): Promise<Source> {
+): Promise<StreamSource> {
   const isAgain = lastEventId !== undefined && lastEventId !== ''
   if (verb === 'subscribe') return engine.events.subscribe({ ...fields, ...(isAgain && { after: lastEventId }) })
   const { executionId, ...page } = fields

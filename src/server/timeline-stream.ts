@@ -1,5 +1,6 @@
-// The timeline of one execution, followed: what is written already, then what comes. The subscription begins before the pages are
-// read, so that nothing falls in between; what both have is shown once. For streams of the server, and for `flowfabric watch`.
+// Follows the timeline of one execution: first the stored events, then new ones. The subscription begins before the
+// pages are read, so that no event is missed; an event in both is shown once. For streams of the server, and for
+// `flowfabric watch`.
 import type { Engine } from '../engine/contract.ts'
 import type { LogEvent } from '../engine/event/log-event.ts'
 import type { SubscribeRequest } from '../engine/event/subscribe.ts'

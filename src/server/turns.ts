@@ -1,9 +1,9 @@
-// How much one key, or one namespace, may have under way at once. What goes beyond that waits for its turn, in order, so that many
-// costly requests of one caller leave the database and this process to the others.
+// Limits the concurrent requests of one key, or of one namespace. Further requests wait for their turn, in order, so
+// that many costly requests of one caller do not occupy the database and this process.
 import { EngineError } from '../model/errors.ts'
 
-/** A request, of which the signal is aborted when its client hangs up. It is read only when there is a wait. */
-export type Client = Pick<Request, 'signal'>
+/** A request, whose signal aborts when its client disconnects. It is read only when the request has to wait. */
+export type TurnClient = Pick<Request, 'signal'>
 
 interface Line {
   running: number
@@ -21,10 +21,10 @@ export class Turns {
   }
 
   /**
-   * Resolves when it is its turn; refuses when too many wait already, and when the client hangs up while it waits. Each one that
-   * resolved is released once.
+   * Resolves when it is its turn; refuses when too many requests wait already, and when the client disconnects while it
+   * waits. Release each turn once.
    */
-  async take(who: string, what: string, client?: Client): Promise<void> {
+  async take(who: string, what: string, client?: TurnClient): Promise<void> {
     const line = this.#lines.get(who) ?? { running: 0, waiting: [] }
     this.#lines.set(who, line)
     if (line.running < this.#most) {

@@ -1,25 +1,26 @@
-// What requests of one key, and of one namespace, may have under way at once. Writes are merged into sets, so many of them cost
-// little, and reads of one execution or flow are short: a worker makes them for every run. Lists and counts may read thousands of
-// rows on a connection of their own, so few run at a time. Waits and streams cost memory alone, and are counted apart.
+// The concurrent requests of one key, and of one namespace. Writes are merged into sets, so many of them cost little,
+// and reads of one execution or flow are short: a worker makes them for every run. Lists and counts may read thousands
+// of rows on a connection of their own, so few run at a time. Waits and streams cost memory alone, and are counted
+// separately.
 import type { Route } from '../api/route.ts'
 import { refusal } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
 import { refuseUnknownFields } from '../model/shape.ts'
 import { show } from '../model/text.ts'
 import type { Identity } from './identity.ts'
-import { Turns, type Client } from './turns.ts'
+import { Turns, type TurnClient } from './turns.ts'
 
 export interface ReadLimits {
-  /** Lists and counts of one key that run at a time; defaults to 2. */
+  /** Concurrent lists and counts of one key; defaults to 2. */
   readonly perKey?: number
-  /** Those of all keys in one namespace that run at a time; defaults to twice as many. */
+  /** Concurrent lists and counts of all keys in one namespace; defaults to twice as many. */
   readonly perNamespace?: number
 }
 
 type Release = () => void
 const nothing: Release = () => {}
 
-export class Work {
+export class RequestLimits {
   readonly #readsOfKeys: Turns | null
   readonly #readsOfNamespaces: Turns | null
   readonly #calls = new Turns(limits.callsPerKey, 0)
@@ -33,16 +34,16 @@ export class Work {
     this.#readsOfNamespaces = reads === false ? null : new Turns(perNamespace, limits.callsPerKey)
   }
 
-  /** Of a wait or a stream, until it ends. */
+  /** For a wait or a stream, until it ends. */
   async beginWait({ keyId }: Identity): Promise<Release> {
     if (keyId === null) return nothing
     await this.#waits.take(`key ${keyId}`, 'waits and streams')
     return () => this.#waits.release(`key ${keyId}`)
   }
 
-  /** Of any other request, until it is answered. `namespace` is null for all of them. */
-  async begin(route: Route, { keyId }: Identity, namespace: string | null, client: Client): Promise<Release> {
-    // Without keys there is nobody to be fair to.
+  /** For any other request, until it has its response. `namespace` is null for all of them. */
+  async begin(route: Route, { keyId }: Identity, namespace: string | null, client: TurnClient): Promise<Release> {
+    // Without keys, all requests have one caller.
     if (keyId === null) return nothing
     const key = `key ${keyId}`
     await this.#calls.take(key, 'requests')
@@ -50,7 +51,7 @@ export class Work {
     const releaseAll = (): void => releases.forEach((release) => release())
     if (!readsMany(route)) return releaseAll
     try {
-      // In this order always, so that no two wait for each other.
+      // Always in this order, so that no two wait for each other.
       await this.#takeRead(this.#readsOfKeys, key, client, releases)
       if (namespace !== null) {
         await this.#takeRead(this.#readsOfNamespaces, `namespace ${namespace}`, client, releases)
@@ -62,14 +63,14 @@ export class Work {
     return releaseAll
   }
 
-  async #takeRead(turns: Turns | null, who: string, client: Client, releases: Release[]): Promise<void> {
+  async #takeRead(turns: Turns | null, who: string, client: TurnClient, releases: Release[]): Promise<void> {
     if (turns === null) return
     await turns.take(who, 'reads', client)
     releases.push(() => turns.release(who))
   }
 }
 
-/** A path that names no row reads over many. */
+/** A path without an id reads many rows. */
 function readsMany({ method, path }: Route): boolean {
   return method === 'GET' && !path.includes('{')
 }
