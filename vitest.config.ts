@@ -7,7 +7,7 @@ import { leftOutOfQuick } from './test/support/quick.ts'
 const engine = [
   'test/engine/**/*.test.ts',
   'test/worker/**/*.test.ts',
-  'test/cli/{doctor,ids,nouns,process,serve,show,submit,tell-events,usage,verify,work}.test.ts',
+  'test/cli/{doctor,ids,nouns,print-events,process,serve,show,submit,usage,verify,work}.test.ts',
   'test/conformance/**/*.test.ts',
   'test/server/**/*.test.ts',
   'test/support/setup.test.ts',

@@ -1,4 +1,4 @@
-// `flowfabric/client`: FlowFabric on a server, for a process that never opens a database; it writes, submits and runs tasks all the
-// same.
+// `flowfabric/client`: FlowFabric on a server, for a process that never opens a database. It can write, submit and run
+// tasks.
 export { connectServer as connect, type ServerOptions } from './connect/connect-server.ts'
 export * from './tasks.ts'

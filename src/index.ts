@@ -1,4 +1,4 @@
-// `flowfabric`: all that `flowfabric/worker` has, and the engine: its nouns, what they take and what they answer.
+// `flowfabric`: everything of `flowfabric/worker`, and the engine: its nouns, their requests and results.
 export * from './worker.ts'
 export type { Health } from './connect/flowfabric.ts'
 export type { CallerOptions } from './engine/kernel/caller.ts'

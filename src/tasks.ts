@@ -1,4 +1,4 @@
-// What every door has that writes, submits and runs tasks.
+// The exports of every entry point that writes, submits and runs tasks.
 export type { FlowFabric, WorkOptions } from './connect/flowfabric.ts'
 export type { Handle, ResultOptions } from './connect/handle.ts'
 export type {
@@ -28,7 +28,7 @@ export {
 export type { PolicyInput } from './model/policy.ts'
 export { decodeError, encodeError, type RecordedError } from './model/recorded-error.ts'
 export type { CatchUp, Overlap } from './model/schedule.ts'
-// All of it, by a star: only then does `declare module 'flowfabric'` reach the interface itself.
+// By a star: only then does `declare module 'flowfabric'` reach the interface itself.
 export type * from './model/stored.ts'
 export type { PublicState } from './model/state.ts'
 export { silent, type Logger, type LoggerOption } from './model/logger.ts'

@@ -1,5 +1,5 @@
-// `flowfabric/worker`: what a process needs that runs tasks and serves nobody. `flowfabric/client` has the same but for what is
-// about a database.
+// `flowfabric/worker`: for a process that runs tasks and serves no requests. `flowfabric/client` has the same exports,
+// except those for a database.
 export { connect, type ConnectOptions } from './connect/connect.ts'
 export type { ServerOptions } from './connect/connect-server.ts'
 export type { SigningOptions } from './connect/signing-options.ts'

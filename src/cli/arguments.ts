@@ -1,4 +1,4 @@
-// What is typed, as values.
+// Parses arguments and options.
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { InvalidArgumentError } from 'commander'
@@ -11,13 +11,13 @@ export function wholeNumber(typed: string): number {
   throw new InvalidArgumentError('It must be a whole number.')
 }
 
-/** Where to listen; 0 is any that is free. */
+/** The port to listen on; 0 picks a free one. */
 export function port(typed: string): number {
   if (/^\d{1,5}$/.test(typed) && Number(typed) < 65_536) return Number(typed)
   throw new InvalidArgumentError('It must be a port, from 0 to 65535.')
 }
 
-/** For an option that may be given several times: `--tag team=search --tag env=live`. */
+/** For an option that may be repeated: `--tag team=search --tag env=live`. */
 export function tag(typed: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
   const at = typed.indexOf('=')
   if (at > 0) return { ...before, [typed.slice(0, at)]: typed.slice(at + 1) }
@@ -28,21 +28,21 @@ export function list(typed: string, before: readonly string[] = []): string[] {
   return [...before, typed]
 }
 
-/** Several at once, and again each time the option is given: `--hosts a.example,b.example`. */
+/** A comma-separated list, in an option that may be repeated: `--hosts a.example,b.example`. */
 export function commaList(typed: string, before: readonly string[] = []): string[] {
   const names = typed.split(',').map((name) => name.trim())
   if (names.every((name) => name !== '')) return [...before, ...names]
   throw new InvalidArgumentError('It must be one or more, separated by commas.')
 }
 
-/** A time of the calendar, as milliseconds. */
+/** A calendar time, as milliseconds. */
 export function pointInTime(typed: string): number {
   const at = Date.parse(typed)
   if (Number.isFinite(at)) return at
   throw new InvalidArgumentError('It must be a date, such as 2026-12-31T18:00:00Z.')
 }
 
-/** JSON as it is typed, `-` for what comes from standard input, `@file` for what a file holds; undefined for nothing. */
+/** JSON as typed, `-` for standard input, `@file` for a file; undefined when left out. */
 export async function jsonValue(what: string, typed: string | undefined, { stdin }: CliProcess): Promise<unknown> {
   if (typed === undefined) return undefined
   const [source, content] = await read(typed, stdin)
@@ -67,7 +67,7 @@ async function read(typed: string, stdin: CliProcess['stdin']): Promise<[source:
   }
 }
 
-/** Ids as they are typed; `-` for those that stand first on the lines of standard input. */
+/** Ids as typed; `-` reads the first word of each line of standard input. */
 export async function idsOf(typed: readonly string[], { stdin }: CliProcess): Promise<string[]> {
   const ids: string[] = []
   for (const each of typed) {

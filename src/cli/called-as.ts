@@ -1,4 +1,4 @@
-// How this program was called, so that what it tells people to type works where they are.
+// The command that started this program, so that suggested commands work in the same shell.
 import { basename, extname, relative } from 'node:path'
 
 export function calledAs(script: string, folder: string): string {

@@ -1,4 +1,4 @@
-// What the CLI is run in: the process's own streams, or a test's.
+// The environment of the CLI: the streams of the process, or those of a test.
 import type { ConnectOptions } from '../connect/connect.ts'
 import type { FlowFabric } from '../connect/flowfabric.ts'
 
@@ -12,11 +12,11 @@ export interface CliProcess {
   readonly stdout: Output
   readonly stderr: Output
   readonly stdin?: AsyncIterable<string | Uint8Array>
-  /** How it was called, for what people are told to type; left out, `npx flowfabric`. */
+  /** The command that started it, for suggested commands; defaults to `npx flowfabric`. */
   readonly program?: string
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** Aborted when the user has had enough; asked for by what would go on for ever. Without it Ctrl-C ends the process. */
+  /** Aborts at Ctrl-C; used by commands that run until then. Without it Ctrl-C ends the process. */
   readonly interruption?: () => AbortSignal
-  /** Instead of opening what the URL names. */
+  /** Replaces `connect`. */
   readonly connect?: (url: string, options: ConnectOptions) => Promise<FlowFabric>
 }

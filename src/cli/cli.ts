@@ -1,4 +1,4 @@
-// What every command is given: where to write, what was said for all commands, and the engine to speak to.
+// The object that every command receives: the printer, the global options, and the connection to the engine.
 import { access } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import type { Command } from 'commander'
@@ -9,7 +9,7 @@ import type { Engine } from '../engine/contract.ts'
 import { EngineError } from '../model/errors.ts'
 import { fromEnvironment, postgresOptions, signingOptions, type Environment } from './environment.ts'
 import { Printer } from './print.ts'
-import { Progress } from './progress.ts'
+import { ProgressBar } from './progress.ts'
 import type { CliProcess } from './cli-process.ts'
 
 /** Options of all commands. */
@@ -22,17 +22,17 @@ export interface Globals {
   readonly debug?: boolean
 }
 
-export interface Connected {
+export interface CliConnection {
   readonly ff: FlowFabric
-  /** Bound to the namespace that was asked for, and to who sits here. */
+  /** Bound to the namespace of the options, and to the user as the actor. */
   readonly engine: Engine
 }
 
-/** Nothing: done. A number: the exit code. */
-export type Outcome = Promise<number | void>
+/** Undefined: success. A number: the exit code. */
+export type CommandOutcome = Promise<number | void>
 
-/** Each command knows its own options and arguments; what commander gives is as it declared them. */
-type Work = (options: never, ...given: never[]) => Outcome
+/** Each command declares its own options and arguments; commander passes them as declared. */
+type CommandWork = (options: never, ...given: never[]) => CommandOutcome
 
 export const defaultUrl = 'file:./.flowfabric'
 
@@ -59,13 +59,13 @@ export class Cli {
     return this.globals.url ?? fromEnvironment(this.env, 'FLOWFABRIC_URL') ?? defaultUrl
   }
 
-  /** Who acts, as the log tells it. */
+  /** The actor in the log. */
   get actor(): string {
     return this.globals.actor ?? `cli:${userName()}`
   }
 
-  /** `work` is given the options first, then the arguments. */
-  does(command: Command, work: Work): Command {
+  /** `work` receives the options first, then the arguments. */
+  does(command: Command, work: CommandWork): Command {
     return command.action(async (...given: unknown[]) => {
       this.globals = command.optsWithGlobals<Globals>()
       const [options] = given.slice(-2)
@@ -74,8 +74,8 @@ export class Cli {
     })
   }
 
-  /** Opens what the URL names, and closes it whatever happens. Unless it is told to, it changes no schema. */
-  async connected<T>(work: (connected: Connected) => Promise<T>, options: ConnectOptions = {}): Promise<T> {
+  /** Opens the URL, and closes it in every case. By default it changes no schema. */
+  async connected<T>(work: (connected: CliConnection) => Promise<T>, options: ConnectOptions = {}): Promise<T> {
     const ff = await this.open(options)
     try {
       return await work({ ff, engine: this.bind(ff) })
@@ -86,7 +86,7 @@ export class Cli {
 
   bind(ff: FlowFabric): Engine {
     const { namespace, actor } = this.globals
-    // A server knows who asks by the key; only an administrator may act as another.
+    // A server derives the actor from the key; only an administrator may act as another.
     const who = this.#isServer && actor === undefined ? {} : { actor: this.actor }
     return ff.engine.as({ ...who, ...(namespace !== undefined && { namespace }) })
   }
@@ -98,7 +98,7 @@ export class Cli {
     if (options.migrate !== true && this.surroundings.connect === undefined) await this.#refuseMissingDirectory(url)
     const given = { ...(schema !== undefined && { schema }), ...this.#fromEnvironment(options), ...options }
     if (this.#isServer) {
-      // It has looked at its schema itself, and wants to know who asks.
+      // A server checks its own schema, and needs the actor.
       const { migrate: _migrate, ...rest } = given
       return connect(url, { ...this.#token(), ...rest })
     }
@@ -106,12 +106,12 @@ export class Cli {
     return connect(url, { migrate, ...given })
   }
 
-  /** For what has to have an embedded directory for itself, and is not content with whoever serves it. */
+  /** For commands that need an embedded directory for themselves, and cannot use the process that serves it. */
   get alone(): ConnectOptions {
     return /^file:/i.test(this.url) ? { share: false } : {}
   }
 
-  /** For what cannot be done over HTTP. */
+  /** For commands that do not work over HTTP. */
   refuseServer(command: string): void {
     if (!this.#isServer) return
     const sentence = `${command} needs a direct database connection, but ${shownUrl(this.url)} is a server; use --url postgres://... or file:./directory`
@@ -122,11 +122,11 @@ export class Cli {
     return /^https?:/i.test(this.url)
   }
 
-  progress(what: string, total: number): Progress {
-    return new Progress(this.err, what, total, this.json)
+  progress(what: string, total: number): ProgressBar {
+    return new ProgressBar(this.err, what, total, this.json)
   }
 
-  // A directory that others may serve is not opened with a secret: whoever serves it has that.
+  // A directory that another process may serve is not opened with a secret: that process has it.
   #fromEnvironment({ share }: ConnectOptions): ConnectOptions {
     if (/^postgres(ql)?:/i.test(this.url)) return postgresOptions(this.env)
     return share === false ? signingOptions(this.env) : {}
@@ -137,7 +137,7 @@ export class Cli {
     return token === undefined ? {} : { token }
   }
 
-  // Opening it would make it, and then say that it is empty.
+  // Opening it would create an empty database.
   async #refuseMissingDirectory(url: string): Promise<void> {
     const target = parseUrl(url)
     if (target.kind !== 'embedded' || target.directory === null) return

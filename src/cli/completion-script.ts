@@ -1,4 +1,4 @@
-// What a shell completes: the words of the program as they are when the script is made. Nothing is run at the prompt.
+// The words that a shell completes, as they are when the script is generated. No command runs at the prompt.
 import { shellQuote } from './shell-quote.ts'
 import type { Command, Option } from 'commander'
 
@@ -6,11 +6,11 @@ export const shells = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof shells)[number]
 
 interface Place {
-  /** The words that lead here: `schedule put`. */
+  /** The command words before this place: `schedule put`. */
   readonly path: string
   readonly commands: readonly { readonly name: string; readonly description: string }[]
   readonly options: readonly Option[]
-  /** What the first argument may be, where that is a choice. */
+  /** The choices of the first argument, if it has any. */
   readonly words: readonly string[]
 }
 
@@ -38,7 +38,7 @@ function wordsOf({ commands, options, words }: Place): string {
   return [...commands.map((each) => each.name), ...words, ...flags, '--help'].join(' ')
 }
 
-/** By the last option that was typed: what it may be. */
+/** The choices for the value of each option. */
 function choicesOf(places: readonly Place[]): Map<string, string> {
   const choices = new Map<string, string>()
   for (const { path, options } of places) {

@@ -1,5 +1,5 @@
-// What `flowfabric dev` runs when it is given no tasks: a shop. Orders come in; some fail at first and are tried again, large
-// ones wait for somebody; from time to time a release goes out. Written as a user would.
+// The demo of `flowfabric dev` without tasks: a shop. Orders arrive; some fail at first and are retried, large ones
+// wait for approval; from time to time a release is deployed. Written as a user would write it.
 import { setTimeout as rest } from 'node:timers/promises'
 import type { FlowFabric } from '../connect/flowfabric.ts'
 import { task, type Task } from '../worker/task.ts'
@@ -42,10 +42,10 @@ export const demoTasks: readonly Task[] = [
 const everyMs = 2000
 const releaseEvery = 10
 
-/** Submits until it is told to stop. */
+/** Submits until the signal aborts. */
 export async function runDemo(ff: FlowFabric, signal: AbortSignal): Promise<void> {
   for (let number = 1; !signal.aborted; number += 1) {
-    // Every fifth is large.
+    // Every fifth order is large.
     const amount = number % 5 === 0 ? 950 : 20 + Math.floor(Math.random() * 500)
     await ff.submit(order, { number, amount }, { tags: { demo: 'order' } })
     if (number % releaseEvery === 1) await release(ff)

@@ -1,13 +1,13 @@
-// A graph in a terminal: a line for each node, those that depend on nothing first, and to the left of them the edges.
+// A graph in a terminal: one line for each node, nodes without dependencies first, and the edges to the left of them.
 //
 //   ●          build
 //   ├─●─┐      unit
 //   ├─●─┤      browser
 //   └───┴─●    deploy
 //
-// Nodes stand in columns by layer, one beyond the furthest of those before them. A node's edges leave to the right and run
-// down a track that it shares with nodes of its layer which have the same successors; a successor's line begins at the
-// leftmost track that leads to it. A line that crosses a track which does not lead to it is broken there.
+// Nodes are in columns by layer, one beyond the furthest of their predecessors. The edges of a node start to the right
+// and run down a track, which it shares with nodes of its layer that have the same successors. The line of a successor
+// begins at the leftmost track that leads to it. A line that crosses a track which does not lead to it is broken there.
 
 export interface Node {
   readonly id: string
@@ -17,7 +17,7 @@ export interface Node {
 export interface DrawnNode {
   readonly id: string
   readonly layer: number
-  /** Up to the node's symbol, and from there on. */
+  /** The line up to the symbol of the node, and after it. */
   readonly before: string
   readonly after: string
 }
@@ -63,14 +63,14 @@ export function drawGraph(nodes: readonly Node[], hasUnicode: boolean): Drawing 
   }
 }
 
-/** One more than the furthest of those before it. */
+/** One more than the furthest of its predecessors. */
 export function layersOf(nodes: readonly Node[]): Map<string, number> {
   const known = new Map(nodes.map((node) => [node.id, node]))
   const layers = new Map<string, number>()
   const layerOf = (id: string): number => {
     const found = layers.get(id)
     if (found !== undefined) return found
-    // Taken back below; a graph without cycles never meets it.
+    // Replaced below; only a graph with cycles reads it.
     layers.set(id, 0)
     const before = known.get(id)!.upstreamIds.filter((upstream) => known.has(upstream))
     const layer = Math.max(-1, ...before.map(layerOf)) + 1
@@ -81,7 +81,7 @@ export function layersOf(nodes: readonly Node[]): Map<string, number> {
   return layers
 }
 
-/** By layer; within one, near those that they come after. */
+/** By layer; within a layer, near their predecessors. */
 function orderOf(nodes: readonly Node[], layers: ReadonlyMap<string, number>): Node[] {
   const rows = new Map<string, number>()
   const ordered: Node[] = []
@@ -103,7 +103,7 @@ function mean(numbers: readonly number[]): number {
   return numbers.length === 0 ? 0 : numbers.reduce((sum, each) => sum + each, 0) / numbers.length
 }
 
-/** By row: the rows of those that come after it. */
+/** By row: the rows of its successors. */
 function rowsBelow(order: readonly Node[], rowOf: ReadonlyMap<string, number>): number[][] {
   const below: number[][] = order.map(() => [])
   order.forEach((node, row) => {
@@ -112,7 +112,7 @@ function rowsBelow(order: readonly Node[], rowOf: ReadonlyMap<string, number>): 
   return below
 }
 
-/** Where nodes stand, and on which track each one's edges run; null for one that nothing comes after. */
+/** The columns of nodes, and the track of each node's edges; null for a node without successors. */
 function place(
   order: readonly Node[],
   layers: ReadonlyMap<string, number>,
@@ -131,8 +131,8 @@ function place(
       const successors = below[row]!.join()
       if (successors !== '') groups.set(successors, [...(groups.get(successors) ?? []), row])
     }
-    // A node that is alone in its layer has its track right below it. Else the last to begin is the nearest, so that a line
-    // to a track crosses none that has begun.
+    // A node that is alone in its layer has its track right below it. Otherwise the last track to begin is the nearest,
+    // so that a line to a track crosses none that has begun.
     const isAlone = rows.length === 1
     const tracks = [...groups.values()].toSorted((a, b) => b[0]! - a[0]!)
     for (const row of rows) xOf[row] = x
@@ -170,14 +170,14 @@ class Canvas {
     }
   }
 
-  /** From a node to its track. */
+  /** Draws from a node to its track. */
   source(row: number, fromX: number, toX: number): void {
     for (let x = fromX + 1; x < toX; x += 1) this.#horizontals[row]![x] = left | right
     this.#horizontals[row]![toX] = left
     this.#taps[row]![toX] = true
   }
 
-  /** From the tracks that lead to a node. */
+  /** Draws from the tracks to a node. */
   target(row: number, toX: number, tracks: ReadonlySet<number>): void {
     const fromX = Math.min(...tracks)
     for (let x = fromX; x < toX; x += 1) this.#horizontals[row]![x] = right | (x > fromX ? left : 0)

@@ -1,4 +1,4 @@
-// One operation on many executions: in sets, each with its own answer. A refusal holds up none of the others.
+// Runs one operation on many executions: in sets, each with its own result. A refusal does not stop the others.
 import type { Engine } from '../engine/contract.ts'
 import type { Refused } from '../engine/kernel/each-in-place.ts'
 import { EngineError } from '../model/errors.ts'
@@ -8,11 +8,11 @@ import { exitCodeOf, failed } from './failure.ts'
 import { bare, bareIds, executionOf } from './ids.ts'
 import { harmless } from './text.ts'
 
-export interface Acting<Answer extends { readonly kind: string }> {
-  /** `cancelling`: stands before the bar. */
+export interface BatchAction<Answer extends { readonly kind: string }> {
+  /** `cancelling`: the text before the progress bar. */
   readonly doing: string
   readonly act: (ids: readonly string[]) => Promise<readonly (Answer | Refused)[]>
-  /** What became of one. */
+  /** The line for one result. */
   readonly say: (answer: Answer) => string
 }
 
@@ -22,7 +22,7 @@ export async function eachOf<Answer extends { readonly kind: string }>(
   cli: Cli,
   engine: Engine,
   typed: readonly string[],
-  { doing, act, say }: Acting<Answer>,
+  { doing, act, say }: BatchAction<Answer>,
 ): Promise<number> {
   const { ids, refused } = await complete(engine, await idsOf(typed, cli.surroundings))
   const bar = cli.progress(doing, ids.length)
@@ -37,22 +37,22 @@ export async function eachOf<Answer extends { readonly kind: string }>(
   } finally {
     bar.end()
   }
-  for (const { id, answer } of answers) tell(cli, id, answer, say)
+  for (const { id, answer } of answers) printResult(cli, id, answer, say)
   const refusals = answers.flatMap(({ answer }) => (isRefused(answer) ? [answer.error] : []))
   if (refusals.length === 0) return 0
   return answers.length === 1 ? exitCodeOf(refusals[0]) : failed
 }
 
-interface Completed {
+interface ResolvedIds {
   readonly ids: readonly string[]
   readonly refused: readonly { readonly id: string; readonly answer: Refused }[]
 }
 
-/** Prefixes become ids. A prefix without an execution, or with several, is refused alone. */
-async function complete(engine: Engine, typed: readonly string[]): Promise<Completed> {
+/** Resolves prefixes to ids. A prefix without an execution, or with several, is refused alone. */
+async function complete(engine: Engine, typed: readonly string[]): Promise<ResolvedIds> {
   // One execution may be named by its id and by a prefix.
   const ids = new Map<string, string>()
-  const refused: Completed['refused'][number][] = []
+  const refused: ResolvedIds['refused'][number][] = []
   for (const each of typed) {
     try {
       const id = await executionOf(engine, each)
@@ -65,7 +65,7 @@ async function complete(engine: Engine, typed: readonly string[]): Promise<Compl
   return { ids: [...ids.values()], refused }
 }
 
-function tell<Answer extends { readonly kind: string }>(
+function printResult<Answer extends { readonly kind: string }>(
   cli: Cli,
   id: string,
   answer: Answer | Refused,

@@ -1,4 +1,4 @@
-// What an execution ended in, for whoever waits for it at the command line.
+// Waits for the ending of an execution at the command line, and prints it.
 import type { Engine } from '../engine/contract.ts'
 import type { ExecutionResult } from '../engine/execution/result.ts'
 import { outlast } from '../connect/outlast.ts'
@@ -12,11 +12,11 @@ import { collect } from './pages.ts'
 import { harmless } from './text.ts'
 import { readable } from './value.ts'
 
-// How long one question waits for the ending; before the first, how long a person at a terminal is left without a word.
+// How long one request waits for the ending; and how long a person at a terminal waits for the first line.
 const longestWaitMs = 20_000
 const patienceMs = 3000
 
-/** Pending when the time was over, or the user has had enough. */
+/** Pending when the time was over, or the user pressed Ctrl-C. */
 export async function waitForEnding(
   cli: Cli,
   engine: Engine,
@@ -44,8 +44,8 @@ async function sayWhy(cli: Cli, engine: Engine, id: string): Promise<void> {
   if (explanation !== null) cli.err.sentence(explanation.sentence)
 }
 
-/** Prints it; the exit code is 0 for a success alone. */
-export async function tellEnding(
+/** Prints it; the exit code is 0 only for a success. */
+export async function printEnding(
   cli: Cli,
   engine: Engine,
   executionId: string,

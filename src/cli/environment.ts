@@ -1,12 +1,12 @@
-// What the CLI reads of its environment, besides what terminals and shells agree on. Secrets are read here and not from
-// arguments, which everybody who lists processes can see.
+// The environment variables of the CLI, besides the usual ones of terminals and shells. Secrets are read here and not
+// from arguments, which every user who lists processes can read.
 import type { ConnectOptions } from '../connect/connect.ts'
 import { refusal } from '../model/errors.ts'
 import { show } from '../model/text.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Each with what it is for, as the help says it. */
+/** Each with its description in the help. */
 export const environmentVariables = {
   FLOWFABRIC_URL: 'URL of the database or server',
   FLOWFABRIC_TOKEN: 'API key for a server',
@@ -22,7 +22,7 @@ export function fromEnvironment(env: Environment, name: keyof typeof environment
   return value === '' ? undefined : value
 }
 
-/** How Postgres is opened. */
+/** The options for Postgres. */
 export function postgresOptions(env: Environment): ConnectOptions {
   const listenUrl = fromEnvironment(env, 'FLOWFABRIC_LISTEN_URL')
   const poolSize = fromEnvironment(env, 'FLOWFABRIC_POOL_SIZE')

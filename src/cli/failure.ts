@@ -1,4 +1,5 @@
-// What went wrong, as a sentence with the next act; the stack is for `--debug`. Wrong usage ends in 2, everything else in 1.
+// Prints an error as a sentence with the next step; `--debug` adds the stack. Wrong usage exits with 2, everything else
+// with 1.
 import { EngineError } from '../model/errors.ts'
 import { bareIds } from './ids.ts'
 import type { Printer } from './print.ts'
@@ -6,7 +7,7 @@ import type { Printer } from './print.ts'
 export const failed = 1
 export const wrongUsage = 2
 
-// Wrong in itself, though the command is well formed: a token may have been right until a moment ago.
+// Not wrong usage, though the value is invalid: a token may have been valid a moment ago.
 const notUsage: readonly string[] = ['invalid_token', 'signal_limit_exceeded', 'no_transaction']
 
 export function exitCodeOf(error: unknown): number {
@@ -14,7 +15,7 @@ export function exitCodeOf(error: unknown): number {
   return error.status === 400 || error.status === 413 ? wrongUsage : failed
 }
 
-/** The engine speaks to programs; where it tells one what to call, a person is told what to type. */
+/** The engine's errors name API calls; here a person reads the command to type. */
 const nextAct: Readonly<Record<string, string>> = {
   schema_missing: 'Run `flowfabric migrate` to create it.',
   schema_outdated: 'Run `flowfabric migrate` to update it.',
@@ -30,7 +31,7 @@ const nextAct: Readonly<Record<string, string>> = {
   api_key_not_found: '`flowfabric api-key list` shows all keys.',
 }
 
-export function tellFailure(error: unknown, printer: Printer, options: { json: boolean; debug: boolean }): number {
+export function printFailure(error: unknown, printer: Printer, options: { json: boolean; debug: boolean }): number {
   const { colours } = printer
   if (options.json) printer.line(JSON.stringify({ error: asJson(error) }))
   else {

@@ -1,4 +1,4 @@
-// Events as they come: of one execution until it has ended, or of everything until the user has had enough.
+// Follows events: of one execution until it has ended, or of all of them until Ctrl-C.
 import type { Engine } from '../engine/contract.ts'
 import type { LogEvent } from '../engine/event/log-event.ts'
 import { EngineError } from '../model/errors.ts'
@@ -13,14 +13,15 @@ import { instant } from './time.ts'
 
 const pageSize = 1000
 
-/** What has happened to it so far, then what comes. True when it has ended. */
+/** Prints its past events, then new ones. True when it has ended. */
 export async function follow(cli: Cli, engine: Engine, executionId: string): Promise<boolean> {
   const signal = cli.surroundings.interruption?.()
   const found = await engine.executions.describe(executionId)
   if (found === null) {
     throw new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
   }
-  // An ending is written with its event, so what had ended before has told all, or as much as the log still has.
+  // An ending is written with its event, so an execution that had ended before has no further events, or the log no
+  // longer has them.
   if (isEnded(found.publicState)) {
     for await (const event of timelineOf(engine, executionId)) printEvent(cli, event, false)
     return true
@@ -42,7 +43,7 @@ function timelineOf(engine: Engine, executionId: string): AsyncGenerator<LogEven
   })
 }
 
-/** One line: when, of which execution, what. */
+/** One line: the time, the execution, the event. */
 export function printEvent(cli: Cli, event: LogEvent, isOfMany: boolean): void {
   if (cli.json) return cli.out.line(JSON.stringify(event))
   const { out } = cli

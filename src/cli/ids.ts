@@ -1,5 +1,5 @@
-// Ids as people read and type them. Output has the bare uuid, which needs no quotes in a shell; `--json` has the full id. An
-// argument may be the full id, the bare uuid, or the beginning of a uuid that belongs to one thing only.
+// Ids as people read and type them. Output has the bare uuid, which needs no quotes in a shell; `--json` has the full
+// id. An argument may be the full id, the bare uuid, or an unambiguous prefix of a uuid.
 import type { Engine } from '../engine/contract.ts'
 import { EngineError, refusal, type ErrorCode } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
@@ -23,7 +23,7 @@ export function isIdPrefix(typed: string): boolean {
 
 const uuidLength = 36
 
-/** The id of the execution that is meant. What is no prefix is for the engine to check. */
+/** The id of the execution. Text that is not a prefix is checked by the engine. */
 export async function executionOf(engine: Engine, typed: string): Promise<string> {
   return complete('execution', engine, typed, async (request) => {
     const { executions } = await engine.executions.list(request)
@@ -75,7 +75,7 @@ async function complete(
   throw ambiguous(noun, typed, found, await engine.serverTime())
 }
 
-// Uuids begin with their time, so things that were made together share many characters: each is listed whole.
+// Uuids begin with their time, so objects that were created together share many characters: each is listed in full.
 function ambiguous(noun: string, typed: string, found: readonly Candidate[], now: number): EngineError {
   const listed = found.slice(0, mostCandidates)
   const count = found.length > mostCandidates ? `more than ${mostCandidates}` : `${found.length}`

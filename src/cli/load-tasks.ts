@@ -1,5 +1,5 @@
-// The tasks of a file, again and again as it changes. Each time, the file and what it imports of the project are loaded anew:
-// a hook gives them the number of the load as part of their URLs. Packages stay as they are.
+// Loads the tasks of a file, again whenever it changes. Each time, the file and its imports of the project are loaded
+// anew: a hook adds the number of the load to their URLs. Packages are not reloaded.
 import { readFile } from 'node:fs/promises'
 import { register } from 'node:module'
 import { dirname, extname, join, resolve } from 'node:path'
@@ -10,15 +10,18 @@ import { isTask, type Task } from '../worker/task.ts'
 import { enableTypeScript } from '../worker/typescript.ts'
 
 export interface TaskLoader {
-  /** The tasks as the file has them now. */
+  /** The tasks that the file exports now. */
   load(): Promise<readonly Task[]>
-  /** The file, and what it imports of the project, also what it looked for in vain: of the last load, and of those before back to the last that succeeded. */
+  /**
+   * The file and its imports of the project, also those that were not found: of the last load, and of earlier ones back
+   * to the last that succeeded.
+   */
   readonly files: ReadonlySet<string>
-  /** When the last load began, by this process's clock: what changes after that may not be in it. */
+  /** When the last load began, by this process's clock: it may miss later changes. */
   readonly begunAt: number
 }
 
-/** Ready to load this file; refused when this Node cannot. */
+/** Returns a loader for this file; refused when this Node cannot load it. */
 export async function taskLoader(path: string): Promise<TaskLoader> {
   const file = resolve(path)
   await readFile(file).catch((cause: Error) => {
@@ -39,11 +42,11 @@ export async function taskLoader(path: string): Promise<TaskLoader> {
     url.searchParams.set(versionName, String(loads))
     try {
       const tasks = tasksIn(await import(url.href), path)
-      await imports.told()
+      await imports.flushed()
       files = new Set([file, ...imports.files])
       return tasks
     } catch (error) {
-      await imports.told()
+      await imports.flushed()
       files = new Set([...files, ...imports.files])
       throw error
     }
@@ -70,7 +73,7 @@ function tasksIn(exported: unknown, path: string): Task[] {
 
 const versionName = 'flowfabric-load'
 
-// Runs in the thread of the module hooks, before those that were registered earlier.
+// Runs in the thread of the module hooks, before hooks that were registered earlier.
 const hook = `
 let port
 export function initialize(data) {
@@ -81,7 +84,7 @@ export function initialize(data) {
 export async function resolve(specifier, context, next) {
   const parent = context.parentURL ?? ''
   const resolved = await next(specifier, context).catch((error) => {
-    // What is not there yet may come.
+    // The missing file may be created later.
     if (parent.includes('${versionName}=') && /^[.][.]?[/]/.test(specifier)) port.postMessage(new URL(specifier, parent).href)
     throw error
   })
@@ -95,8 +98,8 @@ export async function resolve(specifier, context, next) {
 
 interface Imports {
   readonly files: Set<string>
-  /** Resolves when the hook's thread has told all that it has resolved so far. */
-  told(): Promise<void>
+  /** Resolves when the hook's thread has reported everything that it has resolved so far. */
+  flushed(): Promise<void>
 }
 
 function listenToImports(): Imports {
@@ -109,15 +112,16 @@ function listenToImports(): Imports {
   })
   port1.unref()
   register(`data:text/javascript,${encodeURIComponent(hook)}`, { data: { port: port2 }, transferList: [port2] })
-  const told = async (): Promise<void> => {
-    // An answer comes behind everything that was posted before it; until then the process must not end.
+  const flushed = async (): Promise<void> => {
+    // Messages arrive in order, so the reply comes after everything that was posted before. Until then the process must
+    // not end.
     const answer = new Promise<void>((resolve) => (answered = resolve))
     port1.ref()
     port1.postMessage(null)
     await answer
     port1.unref()
   }
-  return { files, told }
+  return { files, flushed }
 }
 
 async function refuseCommonJs(path: string, file: string): Promise<void> {

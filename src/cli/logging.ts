@@ -1,4 +1,4 @@
-// What a long-running command has to say besides its output: a line each, on standard error.
+// The log lines of a long-running command, on standard error.
 import type { Logger } from '../model/logger.ts'
 import type { Cli } from './cli.ts'
 import { harmless } from './text.ts'
@@ -22,7 +22,7 @@ export function lineLogger(cli: Cli): LineLogger {
   }
 }
 
-/** Resolves when the user has had enough. */
+/** Resolves at Ctrl-C. */
 export function untilInterrupted(cli: Cli): Promise<void> {
   const signal = cli.surroundings.interruption?.()
   return new Promise((resolve) => {

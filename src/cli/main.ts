@@ -9,7 +9,7 @@ silenceEmbeddedNotices()
 process.removeAllListeners('warning')
 process.on('warning', ({ name, message }) => process.stderr.write(`${name}: ${message}\n`))
 
-// `flowfabric list | head` has read enough.
+// `flowfabric list | head` closes the pipe early.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? 0 : 1)
 })
@@ -23,7 +23,7 @@ process.exitCode = await run(process.argv.slice(2), {
   interruption,
 })
 
-/** The first Ctrl-C ends what goes on, the second the process. */
+/** The first Ctrl-C ends the command, the second the process. */
 function interruption(): AbortSignal {
   const controller = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -1,4 +1,4 @@
-// The worker of the newest tasks; those of older ones finish what they have.
+// The worker of the newest tasks. Workers of older tasks finish their runs.
 import type { FlowFabric } from '../connect/flowfabric.ts'
 import type { Task } from '../worker/task.ts'
 import type { Worker } from '../worker/worker.ts'

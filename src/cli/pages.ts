@@ -1,24 +1,24 @@
-// Lists come in pages; commands show one, or follow the cursors to the end.
+// Lists are read in pages; commands show one page, or follow the cursors to the end.
 
-export interface Page<Row> {
+export interface ListPage<Row> {
   readonly rows: readonly Row[]
   readonly nextCursor: string | null
 }
 
 /** Row by row through all pages. */
-export async function* everyRow<Row>(read: (from: { cursor?: string }) => Promise<Page<Row>>): AsyncGenerator<Row> {
+export async function* everyRow<Row>(read: (from: { cursor?: string }) => Promise<ListPage<Row>>): AsyncGenerator<Row> {
   let cursor: string | null = null
   do {
-    const page: Page<Row> = await read(cursor === null ? {} : { cursor })
+    const page: ListPage<Row> = await read(cursor === null ? {} : { cursor })
     yield* page.rows
     cursor = page.nextCursor
   } while (cursor !== null)
 }
 
-/** All of them, of `most` at the most. */
+/** All rows, up to `most`. */
 export async function collect<Row>(
   most: number,
-  read: (from: { cursor?: string }) => Promise<Page<Row>>,
+  read: (from: { cursor?: string }) => Promise<ListPage<Row>>,
 ): Promise<{ readonly rows: Row[]; readonly hasMore: boolean }> {
   const rows: Row[] = []
   for await (const row of everyRow(read)) {

@@ -1,5 +1,5 @@
-// What the CLI writes. On a terminal: aligned, coloured, cut to its width. Into a pipe: nothing cut, no colours, tables as
-// lines of tab-separated values without a header, so that `cut -f1` and `while read` work.
+// The output of the CLI. On a terminal: aligned, coloured, cut to its width. Into a pipe: nothing cut, no colours,
+// tables as lines of tab-separated values without a header, so that `cut -f1` and `while read` work.
 import picocolors from 'picocolors'
 import type { PublicState } from '../model/state.ts'
 import { bareIds } from './ids.ts'
@@ -11,11 +11,11 @@ type Paint = (text: string) => string
 
 export interface Column<Row> {
   readonly title: string
-  /** What others wrote may be in it: it is made harmless here. */
+  /** It may contain text of others: control characters are escaped here. */
   readonly of: (row: Row) => string
   readonly paint?: (row: Row, colours: Colours) => Paint
   readonly align?: 'left' | 'right'
-  /** Cut first when the terminal is too narrow; left out of the table when next to nothing of it would be left. */
+  /** Cut first when the terminal is too narrow; left out of the table when hardly any of it would remain. */
   readonly gives?: boolean
 }
 
@@ -23,7 +23,7 @@ export class Printer {
   readonly isTerminal: boolean
   readonly width: number
   readonly colours: Colours
-  /** Lines and symbols beyond ASCII can be shown. */
+  /** The terminal can show symbols beyond ASCII. */
   readonly hasUnicode: boolean
   readonly #output: Output
 
@@ -31,7 +31,7 @@ export class Printer {
     const { isTTY = false, columns } = output
     this.#output = output
     this.isTerminal = isTTY
-    // A terminal that does not know its width says 0.
+    // A terminal with an unknown width reports 0.
     this.width = isTTY ? columns || 80 : Infinity
     const wantsColour = (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb'
     this.colours = picocolors.createColors(isTTY && wantsColour)
@@ -46,17 +46,19 @@ export class Printer {
     this.#output.write(`${text}\n`)
   }
 
-  /** One document: spread out for a reader, on one line for a program. */
+  /** One document: indented on a terminal, on one line into a pipe. */
   json(value: unknown): void {
     this.line(JSON.stringify(value, undefined, this.isTerminal ? 2 : undefined) ?? 'null')
   }
 
-  /** A long text, broken between words on a terminal; its own lines stay. */
+  /** A long text, wrapped at words on a terminal; its line breaks are kept. */
   paragraph(text: string, indent = ''): void {
     for (const line of this.wrapped(text, indent.length)) this.line(indent + line)
   }
 
-  /** One sentence, which may quote text of others: line breaks in it are escaped, so that no quoted text forges a line. */
+  /**
+   * One sentence, which may quote text of others: line breaks in it are escaped, so that no quoted text forges a line.
+   */
   sentence(text: string, indent = ''): void {
     this.paragraph(harmless(bareIds(text)), indent)
   }
@@ -71,7 +73,7 @@ export class Printer {
     this.line(this.colours.bold(text))
   }
 
-  /** Names and what they are; what is null is left out. */
+  /** Names and values; entries with null are left out. */
   facts(entries: readonly (readonly [name: string, value: string | null])[]): void {
     const given = entries.filter((entry): entry is readonly [string, string] => entry[1] !== null)
     const longest = Math.max(0, ...given.map(([name]) => name.length))
@@ -109,7 +111,10 @@ export class Printer {
 
 const leastWidth = 8
 
-/** Each column as wide as its widest cell, and gone when all are empty; those that give are narrowed until all fit. */
+/**
+ * Each column is as wide as its widest cell, and left out when all cells are empty. Columns with `gives` are narrowed
+ * until all fit.
+ */
 function fit<Row>(columns: readonly Column<Row>[], cells: readonly (readonly string[])[], width: number): number[] {
   const widths = columns.map((column, index) => {
     const widest = Math.max(...cells.map((line) => widthOf(line[index]!)))

@@ -1,4 +1,4 @@
-// The words of the command line.
+// The commands of the program.
 import { Command } from 'commander'
 import { codeVersion } from '../model/version.ts'
 import { defaultUrl, type Cli } from './cli.ts'
@@ -83,7 +83,7 @@ export function makeProgram(cli: Cli, isJson: boolean): Command {
   for (const command of [program, ...program.commands.filter((each) => each.commands.length > 0)]) {
     command.addHelpCommand(new Command('help').argument('[command]').description('show help for a command'))
   }
-  // Only here: `schedule create` does not mean `submit`.
+  // For the top level only: `schedule create` does not mean `submit`.
   program.configureOutput({ outputError: (text, write) => write(usageError(withSynonym(text))) })
   program.addHelpText('after', afterHelp)
   return program

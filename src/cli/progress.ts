@@ -1,9 +1,9 @@
-// How far long work is: a bar on standard error, on a terminal alone.
+// The progress of long work: a bar on standard error, on a terminal only.
 import type { Printer } from './print.ts'
 
 const barWidth = 24
 
-export class Progress {
+export class ProgressBar {
   readonly #printer: Printer
   readonly #what: string
   readonly #total: number
@@ -17,7 +17,7 @@ export class Progress {
     this.#isShown = printer.isTerminal && !isQuiet && total > 1
   }
 
-  /** So many more are done. */
+  /** Adds `count` finished items. */
   step(count = 1, note = ''): void {
     this.#done += count
     if (!this.#isShown) return
@@ -28,7 +28,7 @@ export class Progress {
     this.#printer.write(`\r\u001b[2K${this.#what} ${bar} ${this.#done}/${this.#total} ${colours.dim(note)}`)
   }
 
-  /** Takes the bar away. */
+  /** Removes the bar. */
   end(): void {
     if (this.#isShown && this.#done > 0) this.#printer.write('\r\u001b[2K')
   }

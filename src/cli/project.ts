@@ -1,7 +1,7 @@
-// What `flowfabric init` writes: a task, a test of it, and a script that runs it.
+// The files that `flowfabric init` writes: a task, its test, and a script that runs it.
 import { codeVersion } from '../model/version.ts'
 
-/** By path, in the order in which they are read. */
+/** By path, in the order in which a person reads them. */
 export function projectFiles(name: string): ReadonlyMap<string, string> {
   return new Map([
     ['package.json', packageJson(name)],

@@ -1,4 +1,4 @@
-// Recorded runs in files: one run, a list of runs, or a run on each line.
+// Reads recorded runs from files: one run, a list of runs, or a run on each line.
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { EngineError } from '../model/errors.ts'
@@ -9,7 +9,7 @@ export interface RunInFile {
   readonly run: RecordedRun
 }
 
-/** Of files, and of the .json files in directories and below them. */
+/** From files, and from the .json files in directories and below them. */
 export async function recordedRunsIn(paths: readonly string[]): Promise<readonly RunInFile[]> {
   const runs: RunInFile[] = []
   for (const path of paths) {

@@ -1,4 +1,5 @@
-// Loads the tasks again whenever one of their files changes. What cannot be loaded is told, and what ran before goes on.
+// Loads the tasks again whenever one of their files changes. A failed load is reported, and the earlier tasks continue
+// to run.
 import type { Task } from '../worker/task.ts'
 import type { Cli } from './cli.ts'
 import type { TaskLoader } from './load-tasks.ts'
@@ -12,7 +13,7 @@ export interface Reload {
   readonly run: (tasks: readonly Task[]) => Promise<void>
 }
 
-/** Until it is closed, which lets a load under way finish. */
+/** Runs until it is closed; a load under way finishes then. */
 export function reloadOnChange({ cli, path, loader, run }: Reload): { close(): Promise<void> } {
   let turn = Promise.resolve()
   const again = async (): Promise<void> => {
@@ -27,7 +28,7 @@ export function reloadOnChange({ cli, path, loader, run }: Reload): { close(): P
       say(cli, { kind: 'not_loaded', message }, [sentence, ...message.split('\n')])
     }
   }
-  // Before anything is said: whoever reads it may write the next change at once.
+  // Before any output: its reader may write the next change at once.
   const loadAndWatch = async (): Promise<readonly Task[]> => {
     try {
       return await loader.load()

@@ -1,4 +1,4 @@
-// The health of an embedded directory, by the server of the process that has it open.
+// The health of an embedded directory, through the server of the process that has it open.
 import type { LocalServer } from '../connect/local-server.ts'
 import type { HealthReport } from '../engine/health/check.ts'
 import type { Repair } from '../engine/health/repair.ts'

@@ -1,7 +1,7 @@
-// One command line, from its words to its exit code: 0 it is done, 1 it failed or found trouble, 2 it was used wrongly.
+// Runs one command line. Exit codes: 0 success, 1 failure or problems found, 2 wrong usage.
 import { CommanderError } from 'commander'
 import { Cli } from './cli.ts'
-import { tellFailure, wrongUsage } from './failure.ts'
+import { printFailure, wrongUsage } from './failure.ts'
 import { makeProgram } from './program.ts'
 import type { CliProcess } from './cli-process.ts'
 
@@ -12,8 +12,8 @@ export async function run(argv: readonly string[], surroundings: CliProcess): Pr
     await makeProgram(cli, wanted.json).parseAsync(argv, { from: 'user' })
     return cli.exitCode
   } catch (error) {
-    // It has said what is wrong itself.
+    // Commander has printed the error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : wrongUsage
-    return tellFailure(error, cli.err, wanted)
+    return printFailure(error, cli.err, wanted)
   }
 }

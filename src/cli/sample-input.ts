@@ -1,8 +1,8 @@
-// An input that a task accepts, for the command that `dev` suggests: the task's own example, else one made from its schema.
+// A valid input for a task, for the command that `dev` suggests: the task's own example, or one made from its schema.
 import { z } from 'zod'
 import type { Task } from '../worker/task.ts'
 
-/** As JSON; empty where the task takes no input, null where none is known that fits. */
+/** As JSON; empty if the task takes no input, null if no valid one is known. */
 export async function sampleInput({ example, schemas, handler }: Task): Promise<string | null> {
   if (example !== undefined) return JSON.stringify(example) ?? null
   const { input } = schemas
@@ -14,7 +14,7 @@ export async function sampleInput({ example, schemas, handler }: Task): Promise<
     const checked = await input['~standard'].validate(sample)
     return checked.issues === undefined ? (JSON.stringify(sample) ?? null) : null
   } catch {
-    // A schema of another version of zod, or one that has no JSON Schema.
+    // A schema of another version of zod, or one without a JSON Schema.
     return null
   }
 }

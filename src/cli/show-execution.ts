@@ -1,4 +1,4 @@
-// One execution on the screen: what it is and why, then what it has done, each part as a table.
+// Prints one execution: its state and the explanation, then its history, each part as a table.
 import type { Attempt } from '../engine/attempt/list.ts'
 import type { LogEvent } from '../engine/event/log-event.ts'
 import type { ExecutionInput } from '../engine/execution/input.ts'
@@ -83,7 +83,7 @@ function reasonOf({ failureReason, cancellationReason }: Execution): string | nu
   return reason === null ? null : bareIds(reason)
 }
 
-/** What a program would call, a person types. */
+/** Replaces an API call by the command to type. */
 function asTyped(way: string): string {
   return way.replace(/,? with executions\.(\w+)/, ': flowfabric $1')
 }

@@ -1,4 +1,4 @@
-// One flow on the screen: its graph, a line for each member; where that is too much, a line for each layer.
+// Prints one flow: its graph, with a line for each member; for a large graph, a line for each layer.
 import type { Edge } from '../engine/flow/edge.ts'
 import type { EdgeGroup } from '../engine/flow/edge-group.ts'
 import type { FlowDetail } from '../engine/flow/describe.ts'
@@ -11,7 +11,7 @@ import { stateColour, type Colours, type Column, type Printer } from './print.ts
 import { harmless } from './text.ts'
 import { instant, relative, span } from './time.ts'
 
-interface Graph {
+interface ShownGraph {
   readonly members: readonly Member[]
   readonly edges: readonly Edge[]
   readonly groups: readonly EdgeGroup[]
@@ -19,7 +19,7 @@ interface Graph {
 
 const mostDrawn = 60
 
-export function showFlow(out: Printer, flow: FlowDetail, graph: Graph, now: number, isFull: boolean): void {
+export function showFlow(out: Printer, flow: FlowDetail, graph: ShownGraph, now: number, isFull: boolean): void {
   const { colours } = out
   const state = flowColour(flow.state, colours)(flow.state)
   out.line(`${colours.bold(harmless(flow.kind))}  ${state}  ${colours.dim(bare(flow.flowId))}`)
@@ -55,8 +55,8 @@ function countsOf({ members, memberCount }: FlowDetail, colours: Colours): strin
   return `${memberCount} member${memberCount === 1 ? '' : 's'}${counts.length === 0 ? '' : ': '}${counts.join(', ')}`
 }
 
-// `start` edges lead from the member of the flow around this one, which is not among its nodes.
-function upstreamOf({ edges }: Graph): ReadonlyMap<string, readonly string[]> {
+// `start` edges come from the member of the surrounding flow, which is not among the nodes.
+function upstreamOf({ edges }: ShownGraph): ReadonlyMap<string, readonly string[]> {
   const upstreamIds = new Map<string, string[]>()
   for (const { upstreamId, downstreamId } of edges) {
     const known = upstreamIds.get(downstreamId)
@@ -81,10 +81,10 @@ const symbols: Readonly<Record<PublicState, readonly [unicode: string, plain: st
   waiting: ['○', 'o'],
 }
 
-// Beside a graph that is wider than this, the rest of the line would have no room.
+// A wider graph would leave no room for the rest of the line.
 const widestShare = 0.6
 
-function showMembers(out: Printer, graph: Graph, drawing: Drawing, now: number): void {
+function showMembers(out: Printer, graph: ShownGraph, drawing: Drawing, now: number): void {
   const memberOf = new Map(graph.members.map((member) => [member.executionId as string, member]))
   const nameOf = (id: string): string => memberOf.get(id)?.name ?? bare(id)
   const isDrawn = drawing.width <= out.width * widestShare
@@ -124,9 +124,9 @@ function tookOf({ startedAt, endedAt }: Member, now: number): string {
   return startedAt === null ? '' : span((endedAt ?? now) - startedAt)
 }
 
-/** Beside the drawing, what it does not show: other rules than all, other edges than those of success. */
+/** The text beside the drawing: policies other than all, and edges other than success. */
 function waitsFor(
-  { edges }: Graph,
+  { edges }: ShownGraph,
   member: Member,
   needs: ReadonlyMap<string, EdgeGroup>,
   nameOf: (id: string) => string,
@@ -150,7 +150,7 @@ function waitsFor(
   return [rule, named.join(', '), inner].filter((part) => part !== '').join('; ')
 }
 
-function showLayers(out: Printer, { members }: Graph, layers: ReadonlyMap<string, number>): void {
+function showLayers(out: Printer, { members }: ShownGraph, layers: ReadonlyMap<string, number>): void {
   const byLayer: Member[][] = []
   for (const member of members) (byLayer[layers.get(member.executionId)!] ??= []).push(member)
   const rows = byLayer.map((inLayer, layer) => ({ inLayer, layer }))

@@ -1,8 +1,8 @@
-// A page of a list, as a table or as JSON; with `--all`, every page, and as JSON a line for each row.
+// Prints a page of a list, as a table or as JSON; with `--all`, every page, and as JSON a line for each row.
 import type { Command } from 'commander'
 import { wholeNumber } from './arguments.ts'
 import type { Cli } from './cli.ts'
-import { everyRow, type Page } from './pages.ts'
+import { everyRow, type ListPage } from './pages.ts'
 import type { Column } from './print.ts'
 
 export interface PageOptions {
@@ -18,17 +18,17 @@ export function pageOptions(command: Command): Command {
     .option('--all', 'all pages; with --json, one line per row')
 }
 
-/** What the engine's lists take. */
+/** The page options of the engine's lists. */
 export function pageRequest({ limit, cursor }: PageOptions): { limit?: number; cursor?: string } {
   return { ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) }
 }
 
 export interface Shown<Row> {
-  /** What they are, in the plural: the name of the list in JSON. */
+  /** The plural of the objects: the name of the list in JSON. */
   readonly noun: string
   readonly columns: readonly Column<Row>[]
-  readonly read: (request: { limit?: number; cursor?: string }) => Promise<Page<Row>>
-  /** Where there are none. */
+  readonly read: (request: { limit?: number; cursor?: string }) => Promise<ListPage<Row>>
+  /** The text for an empty list. */
   readonly none: string
   readonly asJson?: (row: Row) => unknown
 }
@@ -58,7 +58,7 @@ async function showAll<Row>(cli: Cli, options: PageOptions, shown: Shown<Row>): 
       continue
     }
     rows.push(row)
-    // A terminal's table is aligned as a whole; what goes into a pipe need not wait for its end.
+    // A terminal's table is aligned as a whole; rows into a pipe need not wait for the last page.
     if (cli.out.isTerminal || rows.length < batch) continue
     cli.out.table(columns, rows)
     rows = []

@@ -1,4 +1,5 @@
-// Values of users on the screen: one line where it fits, else JSON over several lines, shortened. Into a pipe nothing is cut.
+// Prints values of users: on one line if they fit, otherwise as JSON over several lines, shortened. Into a pipe nothing
+// is cut.
 import type { Printer } from './print.ts'
 import { cut, harmless, widthOf } from './text.ts'
 import { inShort, readable } from './value.ts'
@@ -9,10 +10,10 @@ export interface UserValue {
 }
 
 const mostLines = 20
-// The name of a fact and the space behind it.
+// The name of a fact and the space after it.
 const margin = 16
 
-/** For a list of facts; null when it has a section of its own. */
+/** For a list of facts; null when the value has a section of its own. */
 export function asFact(out: Printer, { bytes, encoding }: UserValue): string | null {
   if (bytes === null) return null
   const line = inShort(bytes, encoding)

@@ -1,14 +1,14 @@
-// The words for what an execution is, in one place: events and attempts are shown with the states that `list` shows.
+// The words for the states of executions: events and attempts are shown with the states that `list` shows.
 import type { LogEvent } from '../engine/event/log-event.ts'
 import type { EventKind } from '../model/event-kind.ts'
 import type { PublicState, TerminalOutcome } from '../model/state.ts'
 
-/** `success` is stored; everything that is read calls it `completed`. */
+/** The database stores `success`; all output calls it `completed`. */
 export function outcomeWord(outcome: Exclude<TerminalOutcome, 'none'>): PublicState {
   return outcome === 'success' ? 'completed' : outcome
 }
 
-/** How an attempt ended, or what interrupted it: `completed`, `lease expired`. */
+/** How an attempt ended, or why it was interrupted: `completed`, `lease expired`. */
 export function attemptWord(outcome: string): string {
   if (outcome === 'success') return outcomeWord(outcome)
   return attemptWords[outcome] ?? outcome.replaceAll('_', ' ')
@@ -19,7 +19,7 @@ const attemptWords: Readonly<Record<string, string>> = {
   lease_expired_reclaimable: 'lease expired',
 }
 
-/** The state that an execution has since this event; null when the event changes none. */
+/** The state of an execution after this event; null when the event changes none. */
 export function stateAfter({ kind, outcome }: Pick<LogEvent, 'kind' | 'outcome'>): PublicState | null {
   if (kind === 'ended' && outcome !== null) return outcomeWord(outcome)
   return stateBehind[kind] ?? null
@@ -38,7 +38,7 @@ const stateBehind: Readonly<Partial<Record<EventKind, PublicState>>> = {
   restarted: 'waiting',
 }
 
-/** How the execution came into its state, where the state does not say it. */
+/** How the execution reached its state, where the state does not show it. */
 export function wayInto({ kind, leaseEffect, attemptIndex }: LogEvent): string {
   if (kind === 'acquired') {
     const attempt = attemptIndex === null || attemptIndex === 0 ? '' : `attempt ${attemptIndex + 1}`

@@ -1,4 +1,4 @@
-// Words of other tools for our commands, for people who type them here.
+// Commands of other tools, mapped to ours.
 
 const commandFor: Readonly<Record<string, string>> = {
   retry: 'replay',
@@ -46,7 +46,7 @@ const meaning: Readonly<Record<string, string>> = {
   schedule: 'manages schedules',
 }
 
-/** The message about an unknown command, with the command that does what its word means elsewhere. */
+/** The message about an unknown command, with our command of the same meaning. */
 export function withSynonym(text: string): string {
   const [, typed = ''] = /unknown command '([^']*)'/.exec(text) ?? []
   const command = Object.hasOwn(commandFor, typed) ? commandFor[typed]! : undefined

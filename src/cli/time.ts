@@ -8,7 +8,7 @@ const units = [
   ['s', 1000],
 ] as const
 
-/** `340ms`, `1.2s`, `3m 5s`, `2d 4h`: the two largest units that are there. */
+/** `340ms`, `1.2s`, `3m 5s`, `2d 4h`: the two largest units. */
 export function span(ms: number): string {
   const length = Math.abs(Math.round(ms))
   if (length < 1000) return `${length}ms`
@@ -32,12 +32,12 @@ export function instant(at: number): string {
   return new Date(at).toISOString()
 }
 
-/** For a column: on a screen how long ago, or in how long; into a pipe the instant. Nothing for null. */
+/** For a column: relative on a terminal, the instant into a pipe. Empty for null. */
 export function timeCell({ isTerminal }: Printer, now: number): (at: number | null) => string {
   return (at) => (at === null ? '' : isTerminal ? relative(at, now) : instant(at))
 }
 
-/** The day is left out where it is today's. */
+/** Without the day if it is today. */
 export function clockTime(at: number, now: number): string {
   const text = instant(at)
   return text.slice(0, 10) === instant(now).slice(0, 10) ? text.slice(11, 23) : text.replace('T', ' ').slice(0, 23)

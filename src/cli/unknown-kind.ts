@@ -1,5 +1,5 @@
-// A kind that no task and no worker knows is most often misspelt. The execution is accepted all the same: its worker may start
-// later.
+// A kind without a registered task or worker is often misspelt. The execution is accepted all the same: its worker may
+// start later.
 import type { Engine } from '../engine/contract.ts'
 import type { CreateResult } from '../engine/execution/create-answer.ts'
 import { nearest } from '../model/text.ts'
@@ -7,7 +7,7 @@ import type { Cli } from './cli.ts'
 
 export async function warnOfUnknownKind(cli: Cli, engine: Engine, kind: string, answer: CreateResult): Promise<void> {
   if (answer.kind !== 'created' || answer.applied?.isRegistered !== false) return
-  // A key that may submit need not be one that may list workers.
+  // A key with the right to submit may lack the right to list workers.
   const workers = await engine.workers.list({ limit: 1000 }).then(
     (page) => page.workers,
     () => null,

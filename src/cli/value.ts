@@ -1,4 +1,4 @@
-// User bytes, as far as the CLI can read them: JSON as its value, anything else by its encoding.
+// Bytes of users, as far as the CLI can decode them: JSON as its value, anything else by its encoding.
 
 export function readable(bytes: Uint8Array | null, encoding: string | null): unknown {
   if (bytes === null) return null
@@ -6,7 +6,7 @@ export function readable(bytes: Uint8Array | null, encoding: string | null): unk
     try {
       return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
     } catch {
-      // Not what it says it is.
+      // The bytes do not have the declared encoding.
     }
   }
   return { encoding, base64: Buffer.from(bytes).toString('base64') }
@@ -20,7 +20,7 @@ export function inShort(bytes: Uint8Array | null, encoding: string | null): stri
   return isOpaque ? `${bytes.length} bytes (${encoding})` : JSON.stringify(value)
 }
 
-/** JSON has no form for bytes: each `name` with its `nameEncoding` becomes the value that they stand for. */
+/** JSON has no form for bytes: each `name` with its `nameEncoding` becomes the value of these bytes. */
 export function withValues(thing: object): Record<string, unknown> {
   const shown: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(thing)) {

@@ -1,18 +1,18 @@
-// Tells when one of some files has changed, or has come to be. Folders are watched, because an editor may put a new file in the
-// place of the old.
+// Reports when one of some files has changed, or was created. Folders are watched, because an editor may replace a
+// file.
 import { existsSync, statSync, watch, type FSWatcher } from 'node:fs'
 import { basename, dirname, extname } from 'node:path'
 
-// An editor writes in several goes.
+// An editor may write a file in several parts.
 const settleMs = 100
-// A file's times may be those of the kernel's last tick.
+// The times of a file may be those of the kernel's last tick.
 const tickMs = 20
 
 export class FileWatch {
   readonly #onChange: () => void
   #watchers: FSWatcher[] = []
   #timer: NodeJS.Timeout | undefined
-  /** When each was last found to have changed without an event: told once, whatever the clock of its disk says. */
+  /** When each was last found to have changed without an event: reported once, whatever the clock of its disk shows. */
   readonly #found = new Map<string, number>()
 
   constructor(onChange: () => void) {
@@ -20,8 +20,8 @@ export class FileWatch {
   }
 
   /**
-   * These and no others, as they were at `since`: what has changed from then until now is told too, and a change that was seen
-   * before and not yet told is still told.
+   * Watches these files and no others, as they were at `since`: changes from then until now are reported too, and so is
+   * a change that was seen before and is not yet reported.
    */
   watch(files: Iterable<string>, since: number): void {
     const before = this.#watchers
@@ -44,7 +44,7 @@ export class FileWatch {
     this.#timer = setTimeout(this.#onChange, settleMs)
   }
 
-  // Of one that is not there, its folder: what was wanted may have come to it by another extension.
+  // For a missing file, its folder is compared: the file may have been created with another extension.
   #hasChanged(file: string, since: number): boolean {
     const found = statSync(file, { throwIfNoEntry: false }) ?? statSync(placeOf(file)[0], { throwIfNoEntry: false })
     const changedAt = found?.ctimeMs ?? 0
@@ -60,7 +60,7 @@ export class FileWatch {
   }
 }
 
-/** The folder that is there, and what in it leads to the file. */
+/** The nearest existing folder, and the name in it that leads to the file. */
 function placeOf(file: string): [folder: string, name: string] {
   const folder = dirname(file)
   return existsSync(folder) || folder === file ? [folder, basename(file)] : placeOf(folder)

@@ -1,10 +1,11 @@
-// What an answer says: a value, a refusal of the server's own, or the words of somebody who stands between here and the server.
+// Interprets a response: a value, a refusal of the server, or the response of another machine between here and the
+// server.
 import type { Route } from '../api/route.ts'
 import { errorFrom, fromWire } from '../api/wire.ts'
 import { EngineError, type ErrorCode } from '../model/errors.ts'
 import type { Reply } from './transport.ts'
 
-/** The value, or null where the route says that a refusal means that; throws every other refusal. */
+/** The value, or null where the route maps the refusal to null; throws every other refusal. */
 export function valueOf(route: Route, reply: Reply, requestId: string): unknown {
   if (reply.status === 204) return undefined
   if (reply.status !== 200 && reply.status !== 201) {
@@ -29,7 +30,7 @@ export function refusalOf(route: Route, reply: Reply, requestId: string): Engine
   return errorFrom({ code, message: detail, details }, cause)
 }
 
-/** Of a 429 or a 503, in milliseconds. */
+/** The Retry-After of a 429 or a 503, in milliseconds. */
 export function retryAfterMs({ headers }: Reply): number {
   const seconds = Number(headers['retry-after'] ?? 0)
   return Number.isFinite(seconds) ? seconds * 1000 : 0
@@ -58,13 +59,13 @@ const codeOfStatus: Readonly<Record<number, ErrorCode>> = {
   401: 'unauthenticated',
   403: 'forbidden',
   413: 'payload_too_large',
-  // The query of a URL is as long as its proxies and its server bear.
+  // Proxies and servers limit the length of a URL with its query.
   414: 'invalid_input',
   431: 'invalid_input',
   429: 'rate_limited',
 }
 
-// A proxy's page, or another server altogether.
+// The page of a proxy, or another server altogether.
 function refusalOfAStranger({ operationId }: Route, reply: Reply): EngineError {
   const { status, headers, text } = reply
   const type = headers['content-type'] ?? 'no content type'

@@ -1,6 +1,6 @@
 import { headers as names } from '../api/headers.ts'
 
-/** For whom an engine acts: of all namespaces, and by whoever the key belongs to, until it is bound. */
+/** The namespace and actor of an engine. By default, it acts in all namespaces, as the owner of the key. */
 export interface Bound {
   readonly namespace: string | null
   readonly actor: string | null
@@ -8,7 +8,7 @@ export interface Bound {
 
 export const unbound: Bound = { namespace: null, actor: null }
 
-/** Headers hold no more than Latin letters, so names are percent-encoded. */
+/** Headers contain only Latin letters, so names are percent-encoded. */
 export function callerHeaders({ namespace, actor }: Bound): Readonly<Record<string, string>> {
   return {
     ...(namespace !== null && { [names.namespace]: encodeURIComponent(namespace) }),

@@ -1,4 +1,4 @@
-// A server, as whoever calls it sees it: one way to call any operation, and the end of it all.
+// A client of one server: it calls any operation, and closes.
 import { randomUUID } from 'node:crypto'
 import { headers as names } from '../api/headers.ts'
 import type { Route } from '../api/route.ts'
@@ -9,21 +9,21 @@ import type { WireRequest } from './request.ts'
 import { Later, untilAnswered } from './retry.ts'
 import { Transport, type Reply, type Sockets } from './transport.ts'
 
-/** Learns from every request whether the server, and the database behind it, can be reached. */
+/** Notified by every request whether the server, and the database behind it, can be reached. */
 export interface ConnectionWatcher {
   failed(what: 'database' | 'server', reason: string, sentAt: number): void
   answered(sentAt: number): void
-  /** The client is closed: calls that fail from now on show nothing. */
+  /** The client is closed: calls that fail from now on are not reported. */
   close(): void
 }
 
 export interface ClientOptions {
   readonly token?: string | undefined
-  /** How long an answer may take, besides what it is asked to wait. */
+  /** How long a reply may take, besides the time that the request itself waits. */
   readonly timeoutMs: number
-  /** For how long what is safe to repeat is sent again. */
+  /** How long calls that are safe to repeat are sent again. */
   readonly patienceMs: number
-  /** What one request is asked to wait at most: a server bears a minute, and proxies often less. */
+  /** The longest wait of one request: a server allows a minute, and proxies often less. */
   readonly longestWaitMs: number
   readonly watcher?: ConnectionWatcher | undefined
 }
@@ -32,19 +32,19 @@ export interface Called extends WireRequest {
   readonly route: Route
   readonly headers: Readonly<Record<string, string>>
   readonly isRepeatable: boolean
-  /** How long the server is asked to wait. */
+  /** How long the server may wait before it replies. */
   readonly waitMs?: number
   readonly signal?: AbortSignal | undefined
 }
 
-// A renewal that comes late is as bad as none, so these never stand behind others.
+// A late renewal is as bad as none, so these never queue behind others.
 const leaseOperations: readonly string[] = ['renewExecutions', 'checkLeases']
 
 export class Client {
   readonly transport: Transport
   readonly options: ClientOptions
   readonly #taken = new Set<Promise<unknown>>()
-  /** Aborted when the client begins to close: what waits ends then. */
+  /** Aborted when the client begins to close: waits end then. */
   readonly #waits = new AbortController()
   #closing: Promise<void> | null = null
   #namespace: string | null = null
@@ -58,7 +58,7 @@ export class Client {
     return this.#closing !== null
   }
 
-  /** Where the server puts what names no namespace, as its last answer told; null before that. */
+  /** The namespace that the server uses for requests without one, from its last reply; null before the first. */
   get namespace(): string | null {
     return this.#namespace
   }
@@ -68,7 +68,7 @@ export class Client {
     return { ...bound, ...(token !== undefined && { authorization: `Bearer ${token}` }) }
   }
 
-  /** Runs a call of a user's, which a close waits for; it is refused when the close came first. */
+  /** Runs a call of the user, which a close waits for; refused once the client is closing. */
   async take<T>(act: () => Promise<T>): Promise<T> {
     if (this.#closing !== null) throw clientClosed()
     const taken = act()
@@ -80,7 +80,7 @@ export class Client {
     }
   }
 
-  /** Takes no more calls, ends what waits, and lets the others be answered within the time given. */
+  /** Accepts no more calls, ends waits, and lets the others finish within this time. */
   close(longestMs: number): Promise<void> {
     return (this.#closing ??= this.#finish(longestMs))
   }
@@ -95,7 +95,7 @@ export class Client {
     this.transport.close(clientClosed())
   }
 
-  /** The value of its answer; a refusal is thrown as the server would throw it. */
+  /** Returns the value of the reply. A refusal is thrown as the server would throw it. */
   async call(called: Called): Promise<unknown> {
     const { signal, done } = this.#endOf(called)
     try {
@@ -115,7 +115,7 @@ export class Client {
         if (error instanceof LostConnection) this.options.watcher?.failed('server', error.message, sentAt)
         throw error
       })
-      this.#hearNamespace(called, reply)
+      this.#readNamespace(called, reply)
       try {
         const value = valueOf(route, reply, requestId)
         this.options.watcher?.answered(sentAt)
@@ -135,14 +135,14 @@ export class Client {
     else this.options.watcher?.answered(sentAt)
   }
 
-  // An answer to whoever is bound to another namespace tells of that one.
-  #hearNamespace({ headers }: Called, reply: Reply): void {
+  // A reply to a caller that is bound to another namespace names that one.
+  #readNamespace({ headers }: Called, reply: Reply): void {
     const told = reply.headers[names.namespace]
     if (typeof told !== 'string' || headers[names.namespace] !== undefined) return
     this.#namespace = decodeURIComponent(told)
   }
 
-  // Both signals may live as long as the process, so nothing of the call must stay with them: AbortSignal.any would.
+  // Both signals may live as long as the process, so the call must leave no listener on them: AbortSignal.any would.
   #endOf({ signal, waitMs = 0 }: Called): { readonly signal: AbortSignal | undefined; readonly done: () => void } {
     if (waitMs === 0) return { signal, done() {} }
     const closing = this.#waits.signal

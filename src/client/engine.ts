@@ -1,4 +1,4 @@
-// The same `Engine` over HTTP, made from the table of routes: what a verb takes and gives is said there.
+// The same `Engine` over HTTP, made from the route table, which declares the request and the result of each verb.
 import { fieldsOf, type Fields } from '../api/call.ts'
 import type { Route } from '../api/route.ts'
 import { operations, routes, type Operation } from '../api/routes.ts'
@@ -100,7 +100,7 @@ function setsFor(client: Client, bound: Bound, one: Route, many: Route): Sets {
   return new Sets(encode, send, mostBytesOf(many))
 }
 
-// A comma stands before each item, and some bytes around all of them.
+// Each item has a comma before it, and the set has some bytes around all of them.
 function itemOf(json: string, isRepeatable: boolean): Item {
   return { json, bytes: Buffer.byteLength(json) + 1, isRepeatable }
 }
@@ -109,7 +109,7 @@ function mostBytesOf({ body }: Route): number {
   return body === 'signal' ? limits.signalBodyBytes - 64 : 4 * 1024 * 1024
 }
 
-// A create is remembered by its request id, and finds its own id or key wherever it is sent again; so does whatever has a key.
+// The server recognizes a repeated create by its request id, its own id or its key; and any other call by its key.
 function mayRepeat({ isRepeatable, remembers }: Route, { idempotencyKey, requestId }: Fields): boolean {
   return isRepeatable || remembers === true || idempotencyKey !== undefined || requestId !== undefined
 }

@@ -1,4 +1,4 @@
-// Server-sent events, block by block, as they are asked for: who asks slowly holds up the sender and costs no memory.
+// Reads server-sent events block by block, on demand: a slow reader slows down the sender and costs no memory.
 import type { IncomingMessage } from 'node:http'
 
 export interface Block {
@@ -18,7 +18,7 @@ export class EventBlocks {
     this.#chunks = (answer as AsyncIterable<Buffer>)[Symbol.asyncIterator]()
   }
 
-  /** Null when the stream is over, which only the server's own last block may say. */
+  /** Null when the stream is over, which only the last block of the server may report. */
   async next(): Promise<Block | null> {
     for (;;) {
       const end = this.#text.indexOf('\n\n')

@@ -1,10 +1,10 @@
-// The connection went before the answer was whole: whether the server has done what was asked is not known, unless the request
-// was never sent.
+// The connection was lost before the reply was complete: whether the server has performed the call is unknown, unless
+// the request was never sent.
 
 export class LostConnection extends Error {
   /** No byte of the request can have reached the server. */
   readonly isUnsent: boolean
-  /** Of the server that could not be reached. */
+  /** The server that could not be reached. */
   readonly origin: string | null
 
   constructor(why: Error | string, options: { readonly isUnsent?: boolean; readonly origin?: string } = {}) {
@@ -14,7 +14,7 @@ export class LostConnection extends Error {
   }
 }
 
-// A name with several addresses fails with one error for each, and no words of its own.
+// A name with several addresses fails with one error for each, and no message of its own.
 function messageOf(error: Error): string {
   if (error.message !== '') return error.message
   const [first] = error instanceof AggregateError ? (error.errors as Error[]) : []

@@ -1,5 +1,5 @@
-// Ids are minted here, before the first send, so that a create whose answer was lost can be sent again to any server: what it
-// finds under its own id is what the first send has done, whatever the server calls it.
+// Mints ids before the first send, so that a create whose reply was lost can be sent again to any server: the object
+// with its own id is the result of the first send, whatever the server reports.
 import { randomUUID } from 'node:crypto'
 import type { Fields } from '../api/call.ts'
 import { mintExecutionId, mintFlowId, type ExecutionId, type FlowId } from '../model/id.ts'
@@ -7,11 +7,11 @@ import { clampPriority } from '../model/policy.ts'
 
 export interface Minted {
   readonly fields: Fields
-  /** Null: there was one already, or it takes none. */
+  /** Null: the request has an id already, or takes none. */
   readonly id: string | null
 }
 
-/** `namespace`: where the server puts what names none; null when it has not told. */
+/** `namespace`: the one that the server uses for requests without a namespace; null while it is unknown. */
 type Mint = (fields: Fields, namespace: string | null) => Minted
 
 const minted: Readonly<Record<string, Mint>> = {
@@ -33,7 +33,7 @@ export function mintIds(operationId: string, fields: Fields, namespace: string |
   return minted[operationId]?.(fields, namespace) ?? { fields, id: null }
 }
 
-// Its partition is that of its flow, its parent or its key, which holds within a namespace.
+// Its partition is that of its flow, its parent or its key, which is unique within a namespace.
 function withExecutionId(fields: Fields, bound: string | null, flowId?: FlowId): Minted {
   const { executionId, idempotencyKey, parentId, namespace = bound } = fields
   if (executionId !== undefined) return { fields, id: null }
@@ -48,7 +48,7 @@ function withExecutionId(fields: Fields, bound: string | null, flowId?: FlowId):
     })
     return { fields: { ...fields, executionId: id }, id }
   } catch {
-    // The id of the parent or the flow is no id, which is for the engine to say.
+    // The id of the parent or the flow is malformed, which the engine reports.
     return { fields, id: null }
   }
 }
@@ -59,7 +59,7 @@ function withFlowId(fields: Fields): Minted {
   return { fields: { ...fields, flowId: id }, id }
 }
 
-/** By which a server, whichever it is, finds what the first send has answered. */
+/** Any server finds the result of the first send by this id. */
 function withRequestId(fields: Fields): Minted {
   return { fields: { requestId: randomUUID(), ...defined(fields) }, id: null }
 }
@@ -70,7 +70,7 @@ function defined(fields: Fields): Fields {
 
 const foundAgain: readonly unknown[] = ['duplicate', 'already_member']
 
-/** What is found under an id that was minted for this very call is the call itself, whose first answer was lost. */
+/** An object with an id that was minted for this very call is the result of the call, whose first reply was lost. */
 export function asFirst(created: string | undefined, { fields, id }: Minted, answer: unknown): unknown {
   if (created === undefined || id === null) return answer
   const { kind, executionId, flowId } = answer as Fields

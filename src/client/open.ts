@@ -1,4 +1,5 @@
-// Opens a server by its URL: whether it is there, is ours and takes the key is asked at once, not by whoever calls first.
+// Opens a server by its URL. One request checks at once that the server is reachable, is ours and accepts the key, so
+// that a later call does not fail by it.
 import { EngineError, refusal } from '../model/errors.ts'
 import { show } from '../model/text.ts'
 import type { Engine } from '../engine/contract.ts'
@@ -9,18 +10,18 @@ import { engineOver } from './engine.ts'
 export interface OpenClientOptions {
   /** An API key of the server. */
   readonly token?: string | undefined
-  /** How long an answer may take, besides what it is asked to wait; defaults to 30 s. */
+  /** How long a reply may take, besides the time that the request itself waits; defaults to 30 s. */
   readonly timeoutMs?: number
-  /** For how long what is safe to repeat is sent again; defaults to 10 s. */
+  /** How long calls that are safe to repeat are sent again; defaults to 10 s. */
   readonly patienceMs?: number
-  /** What one request is asked to wait at most; defaults to 25 s. */
+  /** The longest wait of one request; defaults to 25 s. */
   readonly longestWaitMs?: number
   readonly watcher?: ConnectionWatcher
 }
 
 export interface OpenClient {
   readonly engine: Engine
-  /** Lets what was accepted before be answered, within the time given; refuses what comes after. */
+  /** Refuses new calls, and lets accepted calls finish within this time. */
   close(longestMs: number): Promise<void>
 }
 

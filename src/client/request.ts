@@ -1,4 +1,4 @@
-// A call as a request: which fields stand in the path, which in the query, which in the body.
+// Builds the request of a call: which fields are in the path, which in the query, which in the body.
 import { pathOf, type Fields } from '../api/call.ts'
 import type { Route } from '../api/route.ts'
 import { toWire } from '../api/wire.ts'
@@ -19,7 +19,7 @@ export function requestOf(route: Route, fields: Fields): WireRequest {
   return { path: query === '' ? path : `${path}?${query}`, body: undefined }
 }
 
-/** Refuses what JSON cannot hold, such as a bigint or a circle. */
+/** Refuses values that JSON cannot hold, such as a bigint or a cycle. */
 export function jsonOf(operationId: string, value: unknown): string {
   try {
     return JSON.stringify(toWire(value)) ?? 'null'
@@ -55,7 +55,7 @@ function queryOf(fields: Fields): string {
   return query.toString()
 }
 
-/** An empty list is not one that was left out: it is sent as one that nobody can want. */
+/** An empty list differs from a missing one: it is sent as a value that matches nothing. */
 function listOf(name: string, list: readonly unknown[]): readonly string[] {
   if (list.length === 0) return ['']
   return Array.from(list, (item, index) => {

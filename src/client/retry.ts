@@ -1,17 +1,18 @@
-// What is sent again after a failure: what is safe to repeat, and what certainly was not done. Less and less often, until the
-// patience is over. Everything else is told to the caller at once, who alone knows whether to ask again.
+// Sends calls again after a failure: those that are safe to repeat, and those that were certainly not performed. The
+// pauses grow until the time is over. Any other failure is thrown at once: only the caller knows whether to repeat the
+// call.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EngineError, type ErrorCode } from '../model/errors.ts'
 import { LostConnection } from './lost-connection.ts'
 
 export interface Patience {
-  /** Sent again, it does nothing that the first has not done. */
+  /** A repetition has no effect beyond that of the first send. */
   readonly isRepeatable: boolean
   readonly patienceMs: number
   readonly signal?: AbortSignal | undefined
 }
 
-/** A refusal that came with a time to wait. */
+/** A refusal with a time to wait. */
 export class Later extends Error {
   readonly refusal: EngineError
   readonly afterMs: number
@@ -26,7 +27,7 @@ export class Later extends Error {
 const firstPauseMs = 50
 const longestPauseMs = 2000
 
-/** `isAgain` says that an earlier send may have been done. */
+/** `isAgain`: an earlier send may have been performed. */
 export async function untilAnswered<T>(
   { isRepeatable, patienceMs, signal }: Patience,
   send: (isAgain: boolean) => Promise<T>,
@@ -43,7 +44,7 @@ export async function untilAnswered<T>(
       const pause = Math.max(pauseMs * (0.5 + Math.random() / 2), error instanceof Later ? error.afterMs : 0)
       if (!mayRepeat || performance.now() + pause > until) throw refusal
       isAgain ||= !isUndone
-      // Whoever ends it says why; the sleep only says that it was ended.
+      // The signal's reason is the error to throw; the sleep only reports that it was aborted.
       await sleep(pause, undefined, { signal }).catch(() => signal!.throwIfAborted())
     }
   }

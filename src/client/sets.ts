@@ -1,18 +1,18 @@
-// Concurrent single calls become sets, as they do in the engine: one set of an operation is on its way, the calls that come
-// meanwhile form the next, and only a full one goes beside it. There is no timer. Calls for many go through it too, so that no
-// body is larger than a server takes. A set that is lost refuses its items, each in its place.
+// Merges concurrent single calls into sets, as the engine does: one set of an operation is under way, the calls that
+// arrive meanwhile form the next, and only a full set is sent beside it. It uses no timer. Calls for many use it too,
+// so that no body is larger than a server accepts. A set that is lost fails its items, each in its place.
 import { EngineError, refusal } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
 import { show } from '../model/text.ts'
 import type { Refused } from '../engine/kernel/each-in-place.ts'
 
-/** Answers in the order of the items. */
+/** Replies in the order of the items. */
 export type SendSet = (items: readonly Item[]) => Promise<readonly unknown[]>
 
 export interface Item {
   readonly json: string
   readonly bytes: number
-  /** Sent again, it does nothing that the first has not done. */
+  /** A repetition has no effect beyond that of the first send. */
   readonly isRepeatable: boolean
 }
 
@@ -33,7 +33,7 @@ export class Sets {
   #underWay = 0
   #isScheduled = false
 
-  /** `mostBytes` of a set; a larger item goes alone. */
+  /** `mostBytes` of a set; a larger item is sent alone. */
   constructor(encode: (request: unknown) => Item, send: SendSet, mostBytes: number) {
     this.#encode = encode
     this.#send = send
@@ -75,7 +75,7 @@ export class Sets {
     this.#waitingBytes += item.bytes
     if (this.#isScheduled) return
     this.#isScheduled = true
-    // A turn of the microtask queue, so that calls made in one go share the first set too.
+    // After a turn of the microtask queue, so that calls of one synchronous piece of code share the first set too.
     queueMicrotask(() => {
       this.#isScheduled = false
       this.#sendNext()

@@ -1,5 +1,5 @@
-// A subscription over HTTP. Every block of the stream tells its cursor; when the connection is lost, or the server stops, the next
-// one goes on behind the last event that was given out, so that none is lost and none comes twice.
+// A subscription over HTTP. Every block of the stream carries its cursor. When the connection is lost, or the server
+// stops, the next connection continues after the last event that was delivered, so that no event is lost or repeated.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventRoutes } from '../api/route/of-server.ts'
 import { errorFrom } from '../api/wire.ts'
@@ -16,10 +16,10 @@ import { LostConnection } from './lost-connection.ts'
 import { requestOf } from './request.ts'
 import { Later, untilAnswered } from './retry.ts'
 
-type Step = IteratorResult<LogEvent | Truncated, undefined>
+type SubscriptionStep = IteratorResult<LogEvent | Truncated, undefined>
 
 const route = eventRoutes.subscribe
-// A server is never silent for so long: then the connection is dead, and nobody has said so.
+// A server is never silent for so long: the connection is dead, and no error has reported it.
 const longestSilenceMs = 45_000
 const firstPauseMs = 50
 const longestPauseMs = 5000
@@ -74,7 +74,7 @@ class HttpSubscription implements Subscription {
     return this
   }
 
-  /** The first block tells where it begins. */
+  /** The first block carries the position at which it begins. */
   async begin(): Promise<void> {
     if (this.#end.signal.aborted) return
     const { patienceMs } = this.#client.options
@@ -87,20 +87,20 @@ class HttpSubscription implements Subscription {
     )
   }
 
-  /** Calls that are made at once are answered in turn. */
-  next(): Promise<Step> {
+  /** Concurrent calls are served in order. */
+  next(): Promise<SubscriptionStep> {
     const turn = this.#turn.then(() => this.#take())
     this.#turn = turn.catch(() => {})
     return turn
   }
 
-  async return(): Promise<Step> {
+  async return(): Promise<SubscriptionStep> {
     this.#close()
     return { done: true, value: undefined }
   }
 
-  async #take(): Promise<Step> {
-    const over: Step = { done: true, value: undefined }
+  async #take(): Promise<SubscriptionStep> {
+    const over: SubscriptionStep = { done: true, value: undefined }
     try {
       while (!this.#end.signal.aborted) {
         const block = await this.#nextBlock()
@@ -119,7 +119,7 @@ class HttpSubscription implements Subscription {
     }
   }
 
-  /** Null when the connection was lost; the next one is there then, or the one after a pause. */
+  /** Null when the connection was lost; a new one follows, at once or after a pause. */
   async #nextBlock(): Promise<Block | null> {
     try {
       if (this.#blocks === null) await this.#connect()

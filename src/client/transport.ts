@@ -1,6 +1,6 @@
-// One exchange with a server: a request goes out, an answer comes back or is lost. Few sockets are kept open and used again.
-// What waits has sockets of its own, because it would keep the others from what is quick; so have renewals, because nothing may
-// stand before them.
+// One exchange with a server: a request is sent, and a response arrives or is lost. Few sockets are kept open and
+// reused. Waits have sockets of their own, because they would block short calls; so have renewals, because they must
+// not queue.
 import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { LostConnection } from './lost-connection.ts'
@@ -9,12 +9,12 @@ export type Sockets = 'quick' | 'waiting' | 'leases'
 
 export interface Ask {
   readonly method: string
-  /** Below the server's URL, with its query. */
+  /** Relative to the server's URL, with its query. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | undefined
   readonly sockets: Sockets
-  /** How long it may take until the answer is whole; of what is opened, until it begins. */
+  /** How long it may take until the response is complete; for `open`, until it begins. */
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined
 }
@@ -25,10 +25,10 @@ export interface Reply {
   readonly text: string
 }
 
-// One or two sets of an operation are on their way at a time: more sockets would make smaller sets.
+// One or two sets of an operation are under way at a time: more sockets would make smaller sets.
 const mostQuickSockets = 16
 
-// A timer that is set for longer goes off at once.
+// A longer timer would fire at once.
 const longestTimerMs = 2 ** 31 - 1
 
 export class Transport {
@@ -57,19 +57,19 @@ export class Transport {
     }))
   }
 
-  /** An answer whose body is read as it comes. Whoever reads it destroys it. */
+  /** A response whose body is read as it arrives. The reader destroys it. */
   open(ask: Ask): Promise<IncomingMessage> {
     return this.#exchange(ask, async (answer) => answer)
   }
 
-  /** Cuts off what is under way, and refuses what comes after. */
+  /** Aborts exchanges under way, and refuses new ones. */
   close(reason: Error): void {
     this.#closedBy ??= reason
     for (const request of this.#underWay) request.destroy()
     for (const agent of Object.values(this.#agents)) agent.destroy()
   }
 
-  // Why an exchange ended is told by whoever ended it: a socket that was destroyed only knows that it was.
+  // The caller that ended the exchange provides the reason: a destroyed socket only reports that it was destroyed.
   async #exchange<T>(ask: Ask, read: (answer: IncomingMessage) => Promise<T>): Promise<T> {
     const { signal, timeoutMs } = ask
     signal?.throwIfAborted()
@@ -125,7 +125,7 @@ function answerTo(
 ): Promise<IncomingMessage> {
   const isSecure = protocol === 'https:'
   return new Promise((resolve, reject) => {
-    // Before a socket is connected nothing can have arrived.
+    // Before a socket is connected, no byte can have arrived.
     let isConnected = false
     request.on('socket', (socket) => {
       if (!socket.connecting) isConnected = true

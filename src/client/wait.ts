@@ -1,4 +1,5 @@
-// Calls that wait for something. A server bears a wait of a minute, and proxies often less: a longer one is cut into several.
+// Calls that wait. A server allows a wait of a minute, and proxies often less: a longer wait is split into several
+// requests.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Fields } from '../api/call.ts'
 import type { Route } from '../api/route.ts'
@@ -6,12 +7,12 @@ import { parseDuration } from '../model/duration.ts'
 import { EngineError, isOutage } from '../model/errors.ts'
 import { checkAbortSignal } from '../model/shape.ts'
 
-// After what the client has repeated by itself already.
+// After the repetitions of the client itself.
 const betweenTriesMs = 1000
-/** How long a wait without a limit of its own goes on without an answer. */
+/** How long a wait without a limit of its own continues without a reply. */
 const longestOutageMs = 300_000
 
-/** One question, which waits no longer than it is told to. */
+/** One request that waits for at most `waitMs`. */
 export type AskWaiting = (fields: Fields, waitMs: number, signal: AbortSignal | undefined) => Promise<unknown>
 
 export async function waitFor(route: Route, fields: Fields, longestWaitMs: number, ask: AskWaiting): Promise<unknown> {
@@ -32,7 +33,7 @@ export async function waitFor(route: Route, fields: Fields, longestWaitMs: numbe
     const askedAt = performance.now()
     try {
       const answer = await ask(asked, waitMs, isOver ? undefined : signal)
-      // One that was cut short, as by a server that stops, is for the caller to repeat.
+      // If the wait was cut short, as by a server that stops, the caller repeats it.
       const isCutShort = performance.now() - askedAt < waitMs / 2
       if (leftMs <= longestWaitMs || isCutShort || !isStillOpen(answer)) return answer
       answeredAt = performance.now()
@@ -52,7 +53,9 @@ export async function waitFor(route: Route, fields: Fields, longestWaitMs: numbe
   }
 }
 
-/** A wait that only reads goes on after a loss of the server or of its database, for as long as the caller's time lasts. */
+/**
+ * A wait that only reads survives the loss of the server or of its database, for as long as the caller's time lasts.
+ */
 function outlasts({ method }: Route, error: unknown): boolean {
   return method === 'GET' && isOutage(error)
 }
@@ -72,7 +75,7 @@ function isStillOpen(answer: unknown): boolean {
   return kind === 'pending' || claims?.length === 0
 }
 
-// The last question alone knows of its own part of the time.
+// The error of the last request names only its own part of the time.
 function inAll(error: EngineError, timeoutMs: number): EngineError {
   const sentence = error.message.replace(/within \d+ ms/, `within ${timeoutMs} ms`)
   return new EngineError(error.code, sentence, { ...error.details, timeoutMs }, { cause: error })

@@ -71,13 +71,13 @@ export function sentenceOf(error: RecordedError): string {
   const messages: string[] = []
   for (let each: RecordedError | undefined = error; each !== undefined && messages.length < 5; each = each.cause) {
     const message = each.message === '' ? each.name : each.message
-    if (!messages.some((earlier) => saysAlready(earlier, message))) messages.push(message)
+    if (!messages.some((earlier) => containsMessage(earlier, message))) messages.push(message)
   }
   return messages.join(': ')
 }
 
 /** Whether a message ends with the message of its cause, or has it between others: `step "pay" failed: no funds: empty`. */
-export function saysAlready(sentence: string, message: string): boolean {
+export function containsMessage(sentence: string, message: string): boolean {
   return sentence.endsWith(message) || sentence.includes(`: ${message}: `)
 }
 

@@ -1,5 +1,6 @@
-// Migrated embedded databases for tests. The first of a machine is made (measured: 3.6 s) and its files are kept in the cache of
-// the project; the first of a process is loaded from there (0.7 s); those after it are emptied and used again (some ms).
+// Migrated embedded databases for tests. The first on a machine is created (measured: 3.6 s) and its files are kept in
+// the cache of the project; the first of a process is loaded from there (0.7 s); later ones are emptied and reused
+// (some ms).
 import { codeVersion } from '../model/version.ts'
 import { cacheFolder, readImage, saveImage } from '../sql/embedded-image.ts'
 import { migrate } from '../sql/migrate.ts'
@@ -7,9 +8,9 @@ import { migrations } from '../sql/migrations/all.ts'
 import { openEmbedded, type EmbeddedSql } from '../sql/pglite.ts'
 import { empty } from './empty.ts'
 
-// More at a time are closed when they are given back: each holds some tens of megabytes.
+// Further databases are closed when they are returned: each uses some tens of megabytes.
 const mostIdle = 2
-// An open database may keep its process from ending (Postgres has timers), so one that no further test asks for is closed.
+// An open database may keep its process alive (Postgres has timers), so one that no further test uses is closed.
 const longestIdleMs = 1000
 const idle = new Map<EmbeddedSql, NodeJS.Timeout>()
 
@@ -22,7 +23,7 @@ export async function takeDatabase(): Promise<EmbeddedSql> {
   return openMigrated()
 }
 
-/** Nothing must be under way on it. */
+/** No call may be under way on it. */
 export async function giveDatabaseBack(sql: EmbeddedSql): Promise<void> {
   if (sql.pglite.closed) return
   if (idle.size >= mostIdle) return sql.close()
@@ -46,7 +47,7 @@ export async function openMigrated(): Promise<EmbeddedSql> {
   if (isMigrated) return sql
   await migrate(sql, migrations, { mode: true, codeVersion })
   const folder = await cacheFolder()
-  // Where it cannot be kept, the next process waits once more.
+  // If it cannot be saved, the next process creates it again.
   if (folder !== null) await saveImage(sql.pglite, migrations, folder).catch(() => {})
   return sql
 }

@@ -1,10 +1,11 @@
-// What time alone does: the duties of a supervisor, each when one of its timers is due and not at an interval.
+// The effects of time: the duties of a supervisor, each run when one of its timers is due and not at an interval.
 import type { Duty } from '../engine/kernel/duty.ts'
 import { allDuties } from '../engine/duties/all.ts'
 import type { Sql } from '../sql/sql.ts'
 import { statement } from '../sql/statement.ts'
 
-// A test looks at what has ended, however much time it lets pass; nobody else is there to work; the database is small.
+// Left out: a test reads ended executions, however much time it lets pass; it has no other workers; the database is
+// small.
 const leftOut = ['retention', 'worker-expiry', 'log-blocks', 'embedded-upkeep']
 
 const duties = allDuties('embedded').filter((duty) => !leftOut.includes(duty.name))
@@ -26,7 +27,7 @@ from flowfabric.${table}`
     .join('\nunion all'),
 })
 
-/** Does what is due; gives how much that was. */
+/** Runs the due duties; returns how many rows they changed. */
 export async function doWhatIsDue(sql: Sql, now: number): Promise<number> {
   const rows = await sql.query(readTimers, { now })
   const isDue = new Map(rows.map((row) => [row.timer, row.is_due]))
@@ -37,7 +38,7 @@ export async function doWhatIsDue(sql: Sql, now: number): Promise<number> {
   return count
 }
 
-/** The next moment after now in which something is due; null when nothing is. */
+/** The next time after `now` at which a timer is due; null when none is set. */
 export async function nextDueAt(sql: Sql, now: number): Promise<number | null> {
   const rows = await sql.query(readTimers, { now })
   const times = rows.flatMap(({ next_at_ms }) => (next_at_ms === null ? [] : [next_at_ms]))

@@ -1,11 +1,12 @@
-// Makes a used database as good as new. Emptying a migrated one takes a few milliseconds and leaves statements prepared.
+// Empties a used database. That takes a few milliseconds and keeps statements prepared.
 
-/** pg's client and PGlite both are one. */
+/** Both pg's client and PGlite implement it. */
 export interface Connection {
   query(text: string): Promise<{ rows: unknown[] }>
 }
 
-// Deleting makes no files, unlike truncating; a large table is worth them, lest its dead rows slow down the next tests.
+// Deleting creates no files, unlike truncating. A large table is truncated, so that its dead rows do not slow down
+// later tests.
 export async function empty(connection: Connection): Promise<void> {
   await connection.query(`
     do $$
@@ -29,7 +30,7 @@ export async function empty(connection: Connection): Promise<void> {
     end $$`)
 }
 
-// The ledger of migrations is part of the shape, not of the contents.
+// The ledger of migrations belongs to the schema, not to the contents.
 export const tables = `
   select oid::regclass as name
   from pg_class

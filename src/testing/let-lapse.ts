@@ -1,4 +1,4 @@
-// The leases of a worker that was killed run out at once, and not only when their time is over: the test goes on from there.
+// The leases of a killed worker expire at once, without waiting for their time: the test continues from there.
 import { leaseExpiry } from '../engine/duties/lease-expiry.ts'
 import type { Sql } from '../sql/sql.ts'
 import { statement } from '../sql/statement.ts'

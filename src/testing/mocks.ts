@@ -1,14 +1,14 @@
-// Replacements for the work of a step, or for the code of a task. The step itself is real: it is tried, recorded, held against
-// its schema and read back as always.
+// Replacements for the work of a step, or for the code of a task. The step itself is real: it is tried, recorded,
+// checked by its schema and read back as always.
 import { EngineError, refusal } from '../model/errors.ts'
 import { checkStepName } from '../model/step.ts'
 import { nearest, show } from '../model/text.ts'
 import type { Context, StepOptions, StepTry } from '../worker/context.ts'
 import { isTask, type Task } from '../worker/task.ts'
 
-type Work = (attempt: StepTry) => unknown
+type StepFunction = (attempt: StepTry) => unknown
 
-/** A value that it gives, an error that it throws, or a function in place of the step's own, which it is given. */
+/** A value to return, an error to throw, or a function that receives the step's own work. */
 export type StepMock = unknown
 
 export type MockedWork<Value = unknown> = (attempt: StepTry, original: () => unknown) => Value
@@ -19,7 +19,7 @@ interface Mocked {
   isMet: boolean
 }
 
-/** Hears when the work of a step begins and ends. */
+/** Notified when the work of a step begins and ends. */
 export interface Watching {
   begin(): void
   end(): void
@@ -29,8 +29,8 @@ export class Mocks {
   readonly #tasks: ReadonlyMap<string, Task>
   readonly #steps = new Map<string, Map<string, Mocked>>()
   readonly #code = new Map<string, Task['handler']>()
-  /** The names that code has met, by task. */
-  readonly #met = new Map<string, Set<string>>()
+  /** The step names that the code has reached, by task. */
+  readonly #reached = new Map<string, Set<string>>()
 
   constructor(tasks: readonly Task[]) {
     this.#tasks = new Map(tasks.map((task) => [task.name, task]))
@@ -48,7 +48,7 @@ export class Mocks {
     this.#code.set(task.name, handler)
   }
 
-  /** The task with what stands in for its parts; how many works of steps are under way is told. */
+  /** The task with its mocks; `watching` is notified of the work of its steps. */
   over(task: Task, watching: Watching): Task {
     const handler = (ctx: Context, input: unknown): unknown => {
       const code = (this.#code.get(task.name) ?? task.handler) as unknown as (ctx: Context, input: unknown) => unknown
@@ -67,10 +67,13 @@ export class Mocks {
     return Object.fromEntries(hooks) as Task['hooks']
   }
 
-  /** A name that no code has met and that the task's own text does not hold is a mistake, and would pass unnoticed. */
-  refuseUnmet(): void {
+  /**
+   * A mock for a step that no code has reached and that the task's own text does not contain is a mistake, and would go
+   * unnoticed.
+   */
+  refuseUnused(): void {
     for (const [taskName, steps] of this.#steps) {
-      const met = [...(this.#met.get(taskName) ?? [])]
+      const met = [...(this.#reached.get(taskName) ?? [])]
       if (met.length === 0) continue
       for (const [step, { isMet }] of steps) {
         if (isMet || String(this.#tasks.get(taskName)?.handler).includes(step)) continue
@@ -80,9 +83,9 @@ export class Mocks {
   }
 
   #contextOver(task: string, ctx: Context, watching: Watching): Context {
-    const met = this.#met.get(task) ?? new Set()
-    this.#met.set(task, met)
-    const watched = (name: string, work: Work): Work => {
+    const met = this.#reached.get(task) ?? new Set()
+    this.#reached.set(task, met)
+    const watched = (name: string, work: StepFunction): StepFunction => {
       met.add(name)
       if (typeof work !== 'function') return work
       return async (attempt) => {
@@ -95,8 +98,8 @@ export class Mocks {
       }
     }
     const over: Readonly<Record<PropertyKey, unknown>> = {
-      step: (name: string, work: Work, options?: StepOptions) => ctx.step(name, watched(name, work), options),
-      compensate: (name: string, work: Work, options?: StepOptions) =>
+      step: (name: string, work: StepFunction, options?: StepOptions) => ctx.step(name, watched(name, work), options),
+      compensate: (name: string, work: StepFunction, options?: StepOptions) =>
         ctx.compensate(name, watched(name, work), options),
     }
     return new Proxy(ctx, {
@@ -104,7 +107,7 @@ export class Mocks {
     })
   }
 
-  async #work(task: string, name: string, work: Work, attempt: StepTry): Promise<unknown> {
+  async #work(task: string, name: string, work: StepFunction, attempt: StepTry): Promise<unknown> {
     const mocked = this.#steps.get(task)?.get(name)
     if (mocked === undefined) return work(attempt)
     mocked.isMet = true

@@ -1,4 +1,4 @@
-// The recorded steps and the timeline of a run, for a test to read and to compare with what it expects.
+// The recorded steps and the timeline of a run, for a test to read and to compare with its expectation.
 import { AssertionError } from 'node:assert'
 import { isDeepStrictEqual } from 'node:util'
 import type { Engine } from '../engine/contract.ts'
@@ -122,8 +122,8 @@ function fits(expected: Partial<RecordedStep>, found: RecordedStep): boolean {
 
 function shownExpectation(expected: Partial<RecordedStep>): string {
   const { kind = '', name = '', ...rest } = expected
-  const told = Object.entries(rest).map(([field, value]) => `${field} ${JSON.stringify(value)}`)
-  return [`${kind} ${JSON.stringify(name)}`.trim(), ...told].join(', ')
+  const fields = Object.entries(rest).map(([field, value]) => `${field} ${JSON.stringify(value)}`)
+  return [`${kind} ${JSON.stringify(name)}`.trim(), ...fields].join(', ')
 }
 
 function shownStep({ kind, name, index, state, tries, value }: RecordedStep): string {

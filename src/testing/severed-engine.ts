@@ -1,4 +1,4 @@
-// An engine as a process sees it that may be killed: from then on no call is sent, and no answer arrives.
+// An engine for a process that may be killed: from then on no call is sent, and no reply arrives.
 import type { Engine } from '../engine/contract.ts'
 
 export class SeveredEngine {
@@ -23,7 +23,7 @@ export class SeveredEngine {
     this.#isSevered = true
   }
 
-  /** What was sent before may still be written. */
+  /** Waits for calls that were sent before: they may still be written. */
   async answered(): Promise<void> {
     await Promise.allSettled(this.#calls)
   }

@@ -1,8 +1,8 @@
-// Where a test's executions run: everything that is ready is run, then time may be moved, to the next moment in which something
-// is due, and so on. One thing at a time, in the order in which the test asks for it.
+// Runs the executions of a test: all ready executions run, then the time may move to the next due timer, and so on. One
+// operation at a time, in the order of the test's calls.
 //
-//   settle: what is due is done ──► what is ready is claimed ──► its runs end or leave ──► again, until nothing is left
-//   advance: settle ──► the clock goes to the next timer ──► settle ──► ... ──► the clock goes to where it was to go
+//   settle: run due duties ──► claim ready executions ──► their runs end or suspend ──► again, until nothing is left
+//   advance: settle ──► move the clock to the next timer ──► settle ──► ... ──► move the clock to the target time
 import type { OpenEngine } from '../engine/engine.ts'
 import { EngineError } from '../model/errors.ts'
 import { Mutex } from '../sql/mutex.ts'
@@ -12,7 +12,7 @@ import { letLapse } from './let-lapse.ts'
 import { renewEveryMs, type TestWorker } from './test-worker.ts'
 import type { VirtualClock } from './virtual-clock.ts'
 
-// More at one moment is code that goes round in a circle.
+// More runs at one time mean an endless loop in the code.
 const mostRuns = 10_000
 
 export class Stage {
@@ -33,7 +33,7 @@ export class Stage {
     this.#worker = makeWorker()
   }
 
-  /** Runs what is ready, and what becomes ready by that, until everything left waits for time or a signal. */
+  /** Runs ready executions, and those that become ready by that, until all others wait for time or a signal. */
   settle(): Promise<void> {
     return this.#turns.run(() => this.#settle())
   }
@@ -47,7 +47,7 @@ export class Stage {
     })
   }
 
-  /** To the next moment in which something is due, and no further than this; false when there is none. */
+  /** Moves the time to the next due timer, at most to `until`; false when no timer is due by then. */
   skip(until: number): Promise<boolean> {
     return this.#turns.run(async () => {
       await this.#settle()
@@ -55,7 +55,7 @@ export class Stage {
     })
   }
 
-  /** Not one thing after the other: a step that runs may be the one that asks. */
+  /** Not queued behind other operations: a running step may be the caller. */
   async kill(): Promise<void> {
     const dead = this.#worker
     const bury = async (): Promise<void> => {
@@ -67,7 +67,7 @@ export class Stage {
     await this.#burial
   }
 
-  /** Whatever runs is dropped, and nothing more begins. */
+  /** Drops running code, and starts nothing more. */
   async end(): Promise<void> {
     this.#isOver = true
     await this.#worker.kill()
@@ -78,12 +78,12 @@ export class Stage {
     if (this.#isOver) throw new EngineError('engine_closed', 'this test engine is closed; open another')
     for (let count = 0; count < mostRuns;) {
       await this.#burial
-      await this.#worker.look(false)
+      await this.#worker.checkLeases(false)
       const dueCount = await doWhatIsDue(this.#sql, this.#clock.now)
       await this.#opened.dispatched()
       const worker = this.#worker
       const runCount = await worker.claim()
-      await worker.rested()
+      await worker.idle()
       await this.#opened.dispatched()
       if (dueCount + runCount === 0 && worker === this.#worker) return
       count += runCount
@@ -109,6 +109,6 @@ export class Stage {
     if (time <= this.#clock.now) return
     await this.#clock.moveTo(time)
     this.#worker.fireLimits()
-    await this.#worker.look(true)
+    await this.#worker.checkLeases(true)
   }
 }

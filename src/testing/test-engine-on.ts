@@ -1,4 +1,4 @@
-// What a test asks for, on the stage where it happens.
+// The methods of a test engine, on a stage.
 import type { FlowFabric } from '../connect/flowfabric.ts'
 import type { Handle } from '../connect/handle.ts'
 import type { Codec } from '../model/codec.ts'
@@ -21,7 +21,7 @@ interface TestEngineParts {
   readonly close: () => Promise<void>
 }
 
-// As far as `run` moves the time: what has not ended by then waits for something else.
+// How far `run` moves the time: an execution that has not ended by then waits for something else.
 const longestRunMs = 400 * 24 * 3_600_000
 
 export function testEngineOn({ ff, codec, clock, stage, mocks, close }: TestEngineParts): TestEngine {
@@ -54,10 +54,10 @@ export function testEngineOn({ ff, codec, clock, stage, mocks, close }: TestEngi
   const resultOf = async (handle: Handle): Promise<unknown> => {
     try {
       const result = await handle.result({ timeout: 0 })
-      mocks.refuseUnmet()
+      mocks.refuseUnused()
       return result
     } catch (error) {
-      if (!EngineError.is(error, 'wait_timed_out')) mocks.refuseUnmet()
+      if (!EngineError.is(error, 'wait_timed_out')) mocks.refuseUnused()
       throw EngineError.is(error, 'wait_timed_out') ? await notEnded(handle) : error
     }
   }
@@ -95,6 +95,6 @@ export function testEngineOn({ ff, codec, clock, stage, mocks, close }: TestEngi
     close: () => (closing ??= close()),
     [Symbol.asyncDispose]: () => (closing ??= close()),
   }
-  // The types of one task go with its run; at run time a task is a task.
+  // The run has the types of one task; at run time they do not exist.
   return held as unknown as TestEngine
 }

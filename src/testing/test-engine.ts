@@ -1,6 +1,6 @@
-// An engine for tests of durable code: an embedded database of its own, a clock that stands still until the test moves it, and a
-// worker that runs what is ready whenever the test does something. Nothing waits for real time, and a test gives the same
-// history every time.
+// An engine for tests of durable code: an embedded database of its own, a clock that moves only when the test moves it,
+// and a worker that runs ready executions after each call of the test. Nothing waits for real time, and a test has the
+// same history every time.
 import type { FlowFabric } from '../connect/flowfabric.ts'
 import type { Handle } from '../connect/handle.ts'
 import { hold } from '../connect/hold.ts'
@@ -34,14 +34,14 @@ export interface TestEngineOptions {
   readonly tasks: readonly AnyTask[]
   /** Where the clock starts (default: now). It does not move until the test moves it. */
   readonly now?: Date | number | string
-  /** Left out: those of the tasks. */
+  /** Defaults to the lanes of the tasks. */
   readonly lanes?: readonly string[]
   readonly capabilities?: readonly string[]
   readonly middleware?: readonly Middleware[]
   readonly codec?: Codec
-  /** As the option of a worker; left out: `fail`. */
+  /** As the option of a worker; defaults to `fail`. */
   readonly unawaited?: UnawaitedMode
-  /** Left out: silent. */
+  /** Defaults to no logging. */
   readonly logger?: LoggerOption
 }
 
@@ -49,16 +49,16 @@ type SubmitArguments<In> = undefined extends In
   ? [input?: In, options?: SubmitOptions]
   : [input: In, options?: SubmitOptions]
 
-/** A run as the test holds it: what it is asked to do is done, and everything that follows from it, before it answers. */
+/** A run in a test: each call is performed, with all its consequences, before it returns. */
 export interface TestRun<Output = unknown, S extends Signals = Signals> extends Handle<Output, S> {
   /** Returns the result, or throws as `result()` of any handle does. Throws `wait_timed_out` with the reason if it has not ended. */
   result(): Promise<Output>
-  /** What it has recorded, and what happened to it. */
+  /** Its records and events. */
   history(): Promise<RunHistory>
 }
 
 export interface TestEngine extends AsyncDisposable {
-  /** Everything else: flows, schedules, `explain`, the engine itself. Follow what you do there by `settle`. */
+  /** Everything else: flows, schedules, `explain`, the engine itself. Call `settle` after you used it. */
   readonly ff: FlowFabric
   /** The time of the clock, in milliseconds since 1970. */
   readonly now: number
@@ -119,7 +119,7 @@ export async function testEngine(options: TestEngineOptions): Promise<TestEngine
   const startsAt = timeOf(options.now)
   const logger = loggerOf(options.logger, silent)
   checkCodec(codec)
-  // Bad tasks are refused before anything is opened.
+  // Invalid tasks are refused before anything is opened.
   void new ServedTasks(tasks)
   const mocks = new Mocks(tasks as readonly Task[])
   const sql = await takeDatabase()
@@ -146,7 +146,8 @@ export async function testEngine(options: TestEngineOptions): Promise<TestEngine
     })
   const stage = new Stage(sql, opened, clock, makeWorker)
   let hasEnded = false
-  // What the test started by `ff` is stopped with it, so that nothing is under way on a database that is used again.
+  // Closing the test engine also stops what the test started through `ff`, so that no call is under way on a database
+  // that is reused.
   const letGo = (withinMs: number): Promise<void> => (hasEnded ? giveDatabaseBack(sql) : sql.close(withinMs))
   const ff = hold({ sql, opened, codec, logger, letGo })
   const close = async (): Promise<void> => {

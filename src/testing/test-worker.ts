@@ -1,5 +1,5 @@
-// The worker of a test: it claims when it is told to, and its runs are those of any worker. It has no timers of its own, and it
-// can die as a killed process does: without a word.
+// The worker of a test: it claims when the test engine calls it, and its runs are those of any worker. It has no timers
+// of its own, and it can die as a killed process does, without releasing anything.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Engine } from '../engine/contract.ts'
 import type { Claim } from '../engine/execution/claim.ts'
@@ -33,17 +33,17 @@ export interface TestWorkerOptions {
   readonly unawaited: UnawaitedMode
 }
 
-// What a run holds is renewed whenever time is moved by a part of this.
+// Leases are renewed whenever the time moves by a part of this.
 const leaseTtlMs = limits.leaseTtlMaxMs
 export const renewEveryMs: number = leaseTtlMs / 3
 const mostRuns = 64
-// How long a try that has a timeout may take in real time, before it counts as hanging when the test goes on.
+// How long a try with a timeout may take in real time, before it counts as hanging when the test continues.
 const patienceMs = 20
 
 interface Limit {
   readonly at: number
   readonly onLate: () => void
-  /** Real time counts as well, for who waits for the result without moving the clock. */
+  /** Real time counts as well, for a caller that awaits the result without moving the clock. */
   readonly timer: NodeJS.Timeout
 }
 
@@ -51,7 +51,7 @@ let workerCount = 0
 
 export class TestWorker implements ProcessClock {
   readonly instanceId = `test-worker-${(workerCount += 1)}`
-  /** Every wait between two tries is one for the clock that the test moves. */
+  /** Every pause between two tries waits for the clock of the test. */
   readonly longestPauseMs = 0
   readonly #options: TestWorkerOptions
   readonly #process: SeveredEngine
@@ -60,7 +60,7 @@ export class TestWorker implements ProcessClock {
   readonly #limits = new Set<Limit>()
   readonly #died: Promise<void>
   #die!: () => void
-  /** Works of steps that are under way. */
+  /** The works of steps that are under way. */
   #workCount = 0
 
   constructor(options: TestWorkerOptions) {
@@ -74,12 +74,12 @@ export class TestWorker implements ProcessClock {
     this.#died = new Promise((resolve) => (this.#die = resolve))
   }
 
-  /** Whether any run is under way, and so holds its lease. */
+  /** Whether any run is active, and so holds its lease. */
   get isRunning(): boolean {
     return this.#runs.size > 0
   }
 
-  /** Claims what is ready and begins to run it; gives how many there were. */
+  /** Claims ready executions and starts them; returns how many. */
   async claim(): Promise<number> {
     const { lanes = this.#served.lanes, capabilities = [] } = this.#options
     const worker = { workerId: 'test', workerInstanceId: this.instanceId, lanes, capabilities, leaseTtl: leaseTtlMs }
@@ -109,8 +109,8 @@ export class TestWorker implements ProcessClock {
     this.#runs.set(lease, ended)
   }
 
-  /** Until every run has ended or left, or hangs in tries that have a timeout, or the worker is dead. */
-  async rested(): Promise<void> {
+  /** Resolves when every run has ended or suspended, or hangs in tries with a timeout, or the worker is dead. */
+  async idle(): Promise<void> {
     const over = new AbortController()
     const ended = Promise.all(this.#runs.values())
     try {
@@ -129,8 +129,8 @@ export class TestWorker implements ProcessClock {
     }
   }
 
-  /** As its pulse would: hears of cancels and of leases that are gone; with time, keeps the others. */
-  async look(hasTimePassed: boolean): Promise<void> {
+  /** Does the work of a pulse: finds cancelled runs and lost leases; if time has passed, renews the others. */
+  async checkLeases(hasTimePassed: boolean): Promise<void> {
     const leases = [...this.#runs.keys()]
     if (leases.length === 0) return
     const { executions, leases: held } = this.#process.engine
@@ -145,7 +145,7 @@ export class TestWorker implements ProcessClock {
   }
 
   limit(ms: number, onLate: () => void): () => void {
-    // A timer that is set for longer goes off at once.
+    // A longer timer would fire at once.
     const timer = setTimeout(onLate, Math.min(ms, 2 ** 31 - 1))
     const limit: Limit = { at: this.#options.clock.now + ms, onLate, timer }
     this.#limits.add(limit)
@@ -160,7 +160,7 @@ export class TestWorker implements ProcessClock {
     return times.length === 0 ? null : Math.min(...times)
   }
 
-  /** Tries that have taken too long by the clock of the test. */
+  /** Ends tries that have taken too long by the clock of the test. */
   fireLimits(): void {
     for (const limit of this.#limits) {
       if (limit.at > this.#options.clock.now) continue
@@ -169,7 +169,7 @@ export class TestWorker implements ProcessClock {
     }
   }
 
-  /** Nothing more is written or heard, and whatever runs is dropped where it stands. Resolves when that is certain. */
+  /** Writes and receives nothing more, and drops running code. Resolves when that is certain. */
   async kill(): Promise<void> {
     this.#process.sever()
     for (const { timer } of this.#limits) clearTimeout(timer)

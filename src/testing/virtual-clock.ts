@@ -1,5 +1,5 @@
-// The database's clock, standing still until it is moved. A setting of the one connection holds the time, so that moving it
-// changes no plan.
+// The database's clock, stopped until the test moves it. A setting of the one connection holds the time, so that moving
+// it changes no plan.
 import type { Sql } from '../sql/sql.ts'
 import { statement } from '../sql/statement.ts'
 

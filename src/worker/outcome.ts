@@ -5,7 +5,7 @@ import type { Fence } from '../engine/transition/fence.ts'
 import type { Codec, Encoded } from '../model/codec.ts'
 import { EngineError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
-import { encodeError, saysAlready, sealedReason, unrecordedReason } from '../model/recorded-error.ts'
+import { encodeError, containsMessage, sealedReason, unrecordedReason } from '../model/recorded-error.ts'
 import type { Logger } from '../model/logger.ts'
 import type { RunExit } from './run-exit.ts'
 import { isPermanent, isWaitTimeout, PermanentError, StepError, StepTimeoutError, type RunLeft } from './errors.ts'
@@ -143,7 +143,7 @@ function sentenceOf(error: unknown): string {
   const parts: string[] = []
   for (let each = error; each !== undefined && each !== null && parts.length < 5; each = causeOf(each)) {
     const message = messageOf(each)
-    if (!parts.some((part) => saysAlready(part, message))) parts.push(message)
+    if (!parts.some((part) => containsMessage(part, message))) parts.push(message)
   }
   return parts.join(': ') || 'the handler threw nothing'
 }

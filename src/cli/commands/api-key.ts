@@ -54,7 +54,7 @@ function addCreate(apiKey: Command, cli: Cli): void {
 }
 
 async function expiryOf(typed: string, engine: Engine): Promise<number> {
-  // A date begins with its year and has no unit behind it.
+  // A date begins with its year and has no unit after it.
   if (/^\d{4}-/.test(typed)) return pointInTime(typed)
   return (await engine.serverTime()) + parseDuration('--expires', typed)
 }

@@ -7,7 +7,7 @@ import { jsonValue } from '../arguments.ts'
 import type { Cli } from '../cli.ts'
 import { bare, executionOf } from '../ids.ts'
 import { examples } from '../examples.ts'
-import { payloadOf, tellSignal } from './signal.ts'
+import { payloadOf, printSignal } from './signal.ts'
 
 interface ApproveOptions {
   readonly refuse?: boolean
@@ -37,17 +37,17 @@ export function addApprove(program: Command, cli: Cli): void {
       const result = await engine.signals.approve({
         waitpointId,
         name: refuse ? 'rejected' : 'approved',
-        // Whoever says the same twice has said it once.
+        // The same decision of the same person counts once.
         idempotencySuffix: cli.actor.slice(0, 100),
         ...(await payloadOf(given ?? answer)),
         ...(lane !== undefined && { lane }),
       })
-      tellSignal(cli, result)
+      printSignal(cli, result)
     })
   })
 }
 
-/** Ids of executions and waitpoints look alike: what is no execution is a waitpoint. */
+/** Ids of executions and waitpoints have the same form: an id without an execution is a waitpoint. */
 async function findWaitpoint(engine: Engine, typed: string, key: string | undefined): Promise<WaitpointId> {
   const id = await executionOf(engine, typed)
   const open = await openWaitpoints(engine, id as ExecutionId)

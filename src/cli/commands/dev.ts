@@ -11,8 +11,8 @@ import type { TaskLoader } from '../load-tasks.ts'
 import { lineLogger, untilInterrupted, type LineLogger } from '../logging.ts'
 import { NewestWorker } from '../newest-worker.ts'
 import { sampleInput } from '../sample-input.ts'
-import { tellEvents } from '../tell-events.ts'
-import { tellStarted } from '../tell-started.ts'
+import { printEvents } from '../print-events.ts'
+import { printStarted } from '../print-started.ts'
 import { isTaken, listen } from './serve.ts'
 
 interface DevOptions {
@@ -36,7 +36,7 @@ export function addDev(program: Command, cli: Cli): void {
     cli.refuseServer('dev')
     const logger = lineLogger(cli)
     const interrupted = untilInterrupted(cli)
-    // A file that cannot be loaded is told before a database is made.
+    // A file that cannot be loaded is reported before a database is created.
     const loader = path === undefined ? null : await (await import('../load-tasks.ts')).taskLoader(path)
     const loaded = (await loader?.load()) ?? null
     if (!cli.json) cli.err.line(cli.err.colours.dim((await creationNotice(cli.url)) ?? 'starting...'))
@@ -56,7 +56,7 @@ interface Dev {
   readonly port: number | undefined
   readonly path: string | undefined
   readonly loader: TaskLoader | null
-  /** Of the file; null where none is given. */
+  /** The tasks of the file; null without a file. */
   readonly loaded: readonly Task[] | null
   readonly demo: boolean
 }
@@ -73,14 +73,14 @@ async function run(dev: Dev): Promise<void> {
   const worker = new NewestWorker(ff, logger)
   await worker.run(tasks)
   const reloading = loader === null ? null : await startReloading(cli, path!, loader, worker)
-  tellStarted(cli, {
+  printStarted(cli, {
     server: server.url,
     keyFile: key?.path ?? null,
     tasks: tasks.map((task) => task.name),
     sample: tasks[0] === undefined ? null : await sampleInput(tasks[0]),
     source: path !== undefined ? { file: path } : isDemo ? 'demo' : 'none',
   })
-  const events = tellEvents(cli, ff.engine, stop.signal)
+  const events = printEvents(cli, ff.engine, stop.signal)
   const submitting = isDemo ? runDemo(ff, stop.signal) : Promise.resolve()
   await Promise.race([interrupted, events, submitting.then(() => interrupted)])
   stop.abort()
@@ -107,7 +107,7 @@ async function localKey(cli: Cli, ff: FlowFabric): Promise<{ key: string; path: 
   return ensureLocalKey(ff.engine, target.directory)
 }
 
-/** Where it is told to; else where it always is, or anywhere when that is taken. */
+/** The port of the option; otherwise the default port, or any free one if that is in use. */
 async function listenSomewhere({ ff, logger, port }: Dev, hasKey: boolean): Promise<RunningServer> {
   const options = { ff, logger, ...(hasKey && { keys: true }) }
   if (port !== undefined) return listen({ ...options, port })

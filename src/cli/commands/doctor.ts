@@ -13,7 +13,7 @@ import { bareIds } from '../ids.ts'
 import { exitCodeOf, failed, wrongUsage } from '../failure.ts'
 import type { Printer } from '../print.ts'
 import { harmless } from '../text.ts'
-import type { Progress } from '../progress.ts'
+import type { ProgressBar } from '../progress.ts'
 
 interface DoctorOptions {
   readonly repair?: boolean
@@ -36,7 +36,7 @@ export function addDoctor(program: Command, cli: Cli): void {
       ff = await cli.open({ migrate: false, ...cli.alone })
     } catch (error) {
       const holder = await holderOf(cli, error)
-      return holder === null ? tellUnopened(cli, error) : examineBy(holder, cli, options)
+      return holder === null ? printUnopened(cli, error) : examineBy(holder, cli, options)
     }
     try {
       return await examine(cli, ff.health, options)
@@ -48,7 +48,7 @@ export function addDoctor(program: Command, cli: Cli): void {
 
 async function examine(cli: Cli, health: Health, options: DoctorOptions): Promise<number> {
   const before = await check(cli, health, options)
-  // What is broken is seen before it is mended, and looked at again afterwards.
+  // Checks before the repair, and again afterwards.
   const repairs = options.repair === true ? await health.repair() : null
   const report = repairs === null ? before : await check(cli, health, options)
   if (cli.json) cli.out.json({ ...report, ...(repairs !== null && { repairs, before: before.findings }) })
@@ -60,7 +60,7 @@ async function examine(cli: Cli, health: Health, options: DoctorOptions): Promis
 }
 
 async function check(cli: Cli, health: Health, { deep = false, timeout }: DoctorOptions): Promise<HealthReport> {
-  let bar: Progress | undefined
+  let bar: ProgressBar | undefined
   try {
     return await health.check({
       deep,
@@ -75,7 +75,7 @@ async function check(cli: Cli, health: Health, { deep = false, timeout }: Doctor
   }
 }
 
-function tellUnopened(cli: Cli, error: unknown): number {
+function printUnopened(cli: Cli, error: unknown): number {
   if (!EngineError.is(error) || exitCodeOf(error) === wrongUsage) throw error
   const found = connection('trouble', error.message)
   const isHealthy = found.verdict !== 'trouble'
@@ -84,7 +84,7 @@ function tellUnopened(cli: Cli, error: unknown): number {
   return isHealthy ? 0 : failed
 }
 
-/** The process that has the directory open and serves it, as `flowfabric dev` does; it can check in our place. */
+/** The process that has the directory open and serves it, as `flowfabric dev` does; it can run the checks for us. */
 async function holderOf(cli: Cli, error: unknown): Promise<LocalServer | null> {
   const target = parseUrl(cli.url)
   if (!EngineError.is(error, 'directory_locked') || target.kind !== 'embedded' || target.directory === null) return null
@@ -103,7 +103,7 @@ async function examineBy(server: LocalServer, cli: Cli, options: DoctorOptions):
   try {
     return await examine(cli, { check, repair: () => health.repair() }, options)
   } catch (error) {
-    return tellUnopened(cli, error)
+    return printUnopened(cli, error)
   }
 }
 

@@ -89,10 +89,10 @@ function addShow(flow: Command, cli: Cli): void {
   )
 }
 
-type Graph = Pick<FlowGraph, 'members' | 'edges' | 'groups'>
+type WholeGraph = Pick<FlowGraph, 'members' | 'edges' | 'groups'>
 
-/** Page by page; one that changes meanwhile may show some of each. */
-async function wholeGraph(engine: Engine, flowId: FlowId): Promise<Graph | null> {
+/** Read page by page; a flow that changes meanwhile may show parts of both versions. */
+async function wholeGraph(engine: Engine, flowId: FlowId): Promise<WholeGraph | null> {
   const pages: FlowGraph[] = []
   let cursor: string | null = null
   do {
@@ -108,7 +108,7 @@ async function wholeGraph(engine: Engine, flowId: FlowId): Promise<Graph | null>
   }
 }
 
-interface CancelOptions {
+interface FlowCancelOptions {
   readonly policy?: CancelPolicy
   readonly reason?: string
   readonly wait?: Duration
@@ -128,7 +128,7 @@ function addCancel(flow: Command, cli: Cli): void {
     .option('--reason <text>', 'reason to record')
     .option('--wait <duration>', 'wait up to this long for its members to end')
     .addHelpText('after', examples("flow cancel 0190b6d2-4f1c --reason 'wrong branch' --wait 10s"))
-  cli.does(command, ({ policy, reason, wait }: CancelOptions, id: string) =>
+  cli.does(command, ({ policy, reason, wait }: FlowCancelOptions, id: string) =>
     cli.connected(async ({ engine }) => {
       const flowId = await flowOf(engine, id)
       const answer = await engine.flows.cancel({

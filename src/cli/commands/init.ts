@@ -17,7 +17,7 @@ export function addInit(program: Command, cli: Cli): void {
     const files = projectFiles(packageName(place))
     await refuseExisting(place, [...files.keys()])
     await mkdir(place, { recursive: true })
-    // Never over a file that came meanwhile.
+    // Never overwrites a file that was created meanwhile.
     for (const [path, text] of files) await writeFile(join(place, path), text, { flag: 'wx' })
     if (cli.json) return cli.out.json({ kind: 'written', directory: place, files: [...files.keys()] })
     const { colours } = cli.out
@@ -43,7 +43,7 @@ async function refuseExisting(place: string, paths: readonly string[]): Promise<
   throw new EngineError('invalid_input', sentence, { directory: place, found })
 }
 
-/** Names of packages are small letters, digits and dashes. */
+/** Package names consist of lower-case letters, digits and dashes. */
 function packageName(place: string): string {
   const name = basename(place)
     .toLowerCase()

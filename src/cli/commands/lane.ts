@@ -8,7 +8,7 @@ import type { Column } from '../print.ts'
 import { pageOptions, showPage, type PageOptions } from '../show-page.ts'
 import { span, timeCell } from '../time.ts'
 
-/** A lane and what it holds. Null where the engine measures no more lanes. */
+/** A lane and its counts. Null beyond the lanes that the engine measures. */
 interface MeasuredLane extends Lane {
   readonly measure: LaneMeasure | null
 }

@@ -19,7 +19,7 @@ export function addMigrate(program: Command, cli: Cli): void {
       examples('migrate', 'migrate --url postgres://me@host/app', 'migrate --check', 'migrate --grant-to app'),
     )
   cli.does(command, async ({ check = false, grantTo }: { check?: boolean; grantTo?: string }) => {
-    // Whoever serves a database has looked after its schema, by a version of his own.
+    // The process that serves a database migrates its schema, by its own version.
     cli.refuseServer('migrate')
     const { schema = 'flowfabric' } = cli.globals
     const at = Date.now()

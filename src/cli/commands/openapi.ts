@@ -10,7 +10,7 @@ export function addOpenApi(program: Command, cli: Cli): void {
   cli.does(command, async () => {
     const { openApiDocument } = await import('../../server/openapi.ts')
     const { codeVersion } = await import('../../model/version.ts')
-    // For people and for diffs, wherever it goes.
+    // Indented for people and for diffs, also into a pipe.
     cli.out.line(JSON.stringify(openApiDocument(codeVersion), undefined, 2))
   })
 }

@@ -5,7 +5,7 @@ import type { Duration } from '../../model/duration.ts'
 import { EngineError } from '../../model/errors.ts'
 import type { CatchUp, Overlap } from '../../model/schedule.ts'
 import { jsonValue, pointInTime, tag, wholeNumber } from '../arguments.ts'
-import type { Cli, Connected, Outcome } from '../cli.ts'
+import type { Cli, CliConnection, CommandOutcome } from '../cli.ts'
 import { examples } from '../examples.ts'
 import { bare } from '../ids.ts'
 import type { Column } from '../print.ts'
@@ -40,7 +40,7 @@ export function addSchedule(program: Command, cli: Cli): void {
 }
 
 type Act = (
-  connected: Connected,
+  connected: CliConnection,
   named: { readonly scheduleId: string },
 ) => Promise<readonly [answer: object, sentence: string]>
 
@@ -138,7 +138,7 @@ function timeOf(at: number | null): string | null {
   return at === null ? null : instant(at)
 }
 
-// Written out: what they mean is read by a library that no other command needs.
+// Repeated here: the module that defines them loads a library that no other command needs.
 const overlaps = ['skip', 'queue', 'cancelPrevious', 'allow'] as const satisfies readonly Overlap[]
 const catchUps = ['none', 'last', 'all'] as const satisfies readonly CatchUp[]
 
@@ -187,7 +187,7 @@ function addPut(schedule: Command, cli: Cli): void {
         `schedule put pulse ping '{"to":"eu"}' --every 30s`,
       ),
     )
-  cli.does(command, async (options: PutOptions, name: string, kind: string, input?: string): Outcome => {
+  cli.does(command, async (options: PutOptions, name: string, kind: string, input?: string): CommandOutcome => {
     const value = await jsonValue('the input', input, cli.surroundings)
     const { tag: tags, ...rest } = options
     const asked: ScheduleOptions = { kind, ...rest, ...(tags !== undefined && { tags }) }

@@ -96,7 +96,7 @@ export function addServe(program: Command, cli: Cli): void {
         })
         warnOfUnwrappedKeys(cli, host, logger)
         await ff.announce(server.url)
-        tellListening(cli, server, keys)
+        printListening(cli, server, keys)
         await interrupted
         if (drainMs > 0) await server.drain(drainMs)
         const { cut } = await server.stop()
@@ -124,7 +124,9 @@ function supervised({ duties, keepEndings, keepLog }: ServeCommandOptions): NonN
   throw new EngineError('invalid_input', sentence, { field: 'duties' })
 }
 
-/** A server that others reach signs their links and tokens; with an unwrapped key, a reader of the database can sign them too. */
+/**
+ * A public server signs links and tokens for others; with an unwrapped key, a reader of the database can sign them too.
+ */
 function warnOfUnwrappedKeys(cli: Cli, host: string | undefined, logger: LineLogger): void {
   if (host === undefined || isLoopback(host) || fromEnvironment(cli.env, 'FLOWFABRIC_WRAPPING_SECRET') !== undefined)
     return
@@ -146,7 +148,7 @@ export async function listen(options: ServeOptions): Promise<RunningServer> {
   }
 }
 
-/** The server speaks to programs; here it is a command that makes a key. */
+/** The server's errors name API calls; here the hint is the command that creates a key. */
 function withCommand({ code, message, details, cause }: EngineError): EngineError {
   const sentence = message.replace(
     /make one with apiKeys\.create/,
@@ -163,7 +165,7 @@ function isOfSystem(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error
 }
 
-function tellListening(cli: Cli, { url, asksForKeys }: RunningServer, keys: boolean | undefined): void {
+function printListening(cli: Cli, { url, asksForKeys }: RunningServer, keys: boolean | undefined): void {
   if (cli.json) return cli.out.line(JSON.stringify({ kind: 'listening', url, asksForKeys }))
   const open = `requests from this machine need no API key${keys === false ? '' : ' until one exists'}`
   const asks = asksForKeys ? 'requests need an API key' : open

@@ -38,7 +38,7 @@ export function addShow(program: Command, cli: Cli): void {
   )
 }
 
-interface Whole {
+interface WholeExecution {
   readonly execution: Execution
   readonly explanation: Explanation | null
   readonly input: ExecutionInput | null
@@ -49,10 +49,10 @@ interface Whole {
   readonly events: readonly LogEvent[]
 }
 
-// More than anybody reads; as JSON, more than a program should be given at once.
+// More than a person reads; as JSON, more than a program should receive at once.
 const most = 10_000
 
-async function read(engine: Engine, id: ExecutionId): Promise<Whole> {
+async function read(engine: Engine, id: ExecutionId): Promise<WholeExecution> {
   const execution = await engine.executions.describe(id)
   if (execution === null) {
     throw new EngineError('execution_not_found', `execution ${id} does not exist`, { executionId: id })
@@ -88,7 +88,16 @@ async function read(engine: Engine, id: ExecutionId): Promise<Whole> {
   }
 }
 
-function asJson({ execution, explanation, input, result, waitpoints, steps, attempts, events }: Whole): unknown {
+function asJson({
+  execution,
+  explanation,
+  input,
+  result,
+  waitpoints,
+  steps,
+  attempts,
+  events,
+}: WholeExecution): unknown {
   const { facts: _facts, ...why } = explanation ?? { facts: null }
   return {
     execution,
@@ -102,7 +111,7 @@ function asJson({ execution, explanation, input, result, waitpoints, steps, atte
   }
 }
 
-function print(cli: Cli, whole: Whole, now: number, limit: number): void {
+function print(cli: Cli, whole: WholeExecution, now: number, limit: number): void {
   const { execution, input, result, waitpoints, steps, attempts, events } = whole
   showFacts(cli.out, whole, now)
   if (input !== null) showLongValue(cli.out, 'Input', { bytes: input.payload, encoding: input.encoding })

@@ -40,7 +40,7 @@ export function addSignal(program: Command, cli: Cli): void {
         options.token === undefined
           ? await engine.signals.send({ executionId: await executionOf(engine, target), ...content })
           : await engine.signals.deliver({ waitpointId: target, token: options.token, ...content })
-      tellSignal(cli, result)
+      printSignal(cli, result)
     })
   })
 }
@@ -74,7 +74,7 @@ const effects: Readonly<Record<SignalEffect, string>> = {
   no_op: ', but it came too late and changed nothing',
 }
 
-export function tellSignal(cli: Cli, result: SignalResult): void {
+export function printSignal(cli: Cli, result: SignalResult): void {
   if (cli.json) return cli.out.json(result)
   const effect = effects[result.effect]
   const accepted = result.kind === 'duplicate' ? 'The signal was accepted earlier' : 'Signal accepted'

@@ -64,7 +64,7 @@ function addRotate(signingKey: Command, cli: Cli): void {
   })
 }
 
-// An argument would be seen by everybody who lists processes.
+// Every user who lists processes could read an argument.
 function secretOf(cli: Cli): string {
   const secret = fromEnvironment(cli.env, 'FLOWFABRIC_SIGNING_SECRET')
   if (secret !== undefined) return secret

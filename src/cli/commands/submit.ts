@@ -8,11 +8,11 @@ import type { Cli } from '../cli.ts'
 import { examples } from '../examples.ts'
 import { bare, executionOf } from '../ids.ts'
 import { follow } from '../follow.ts'
-import { tellEnding, waitForEnding } from '../ending.ts'
+import { printEnding, waitForEnding } from '../ending.ts'
 import { warnOfUnknownKind } from '../unknown-kind.ts'
 import { payloadOf } from './signal.ts'
 
-interface SubmitOptions {
+interface SubmitFlags {
   readonly wait?: true | Duration
   readonly watch?: boolean
   readonly lane?: string
@@ -54,7 +54,7 @@ export function addSubmit(program: Command, cli: Cli): void {
         'submit send-welcome < input.json - --wait 1m --json',
       ),
     )
-  cli.does(command, async (options: SubmitOptions, kind: string, input?: string) => {
+  cli.does(command, async (options: SubmitFlags, kind: string, input?: string) => {
     const value = await jsonValue('the input', input, cli.surroundings)
     return cli.connected(async ({ engine }) => {
       const { parent } = options
@@ -63,15 +63,15 @@ export function addSubmit(program: Command, cli: Cli): void {
       if (options.watch === true) return submitAndWatch(cli, engine, request)
       const answer = await engine.executions.create(request)
       await warnOfUnknownKind(cli, engine, kind, answer)
-      if (options.wait === undefined) return tellAccepted(cli, answer)
-      tellId(cli, answer)
+      if (options.wait === undefined) return printAccepted(cli, answer)
+      printId(cli, answer)
       const ended = await waitForEnding(cli, engine, answer.executionId, options.wait === true ? null : options.wait)
-      return tellEnding(cli, engine, answer.executionId, ended)
+      return printEnding(cli, engine, answer.executionId, ended)
     })
   })
 }
 
-function requestOf(kind: string, options: SubmitOptions): CreateRequest {
+function requestOf(kind: string, options: SubmitFlags): CreateRequest {
   const { lane, priority, delay, deadline, attempts, taskVersion, capability, key, tag: tags } = options
   return {
     kind,
@@ -89,9 +89,9 @@ function requestOf(kind: string, options: SubmitOptions): CreateRequest {
 
 type Accepted = Awaited<ReturnType<Engine['executions']['create']>>
 
-function tellAccepted(cli: Cli, answer: Accepted): void {
+function printAccepted(cli: Cli, answer: Accepted): void {
   if (cli.json) return cli.out.json(answer)
-  // The id alone, so that `id=$(flowfabric submit ...)` has it.
+  // Only the id, for `id=$(flowfabric submit ...)`.
   if (!cli.out.isTerminal) return cli.out.line(bare(answer.executionId))
   const again = answer.kind === 'duplicate' ? 'was already submitted, and is' : 'is'
   cli.out.line(`${bare(answer.executionId)} ${cli.out.colours.dim(`${again} ${answer.publicState}`)}`)
@@ -118,8 +118,8 @@ function policyLine(answer: Accepted): string | null {
   return `${runs} (${sources[attemptsFrom]}), lane ${lane} (${sources[laneFrom]})`
 }
 
-/** For a person; a program that waits for the result reads nothing else. */
-function tellId(cli: Cli, { executionId, kind }: Accepted): void {
+/** For a person; a program that waits for the result reads only that. */
+function printId(cli: Cli, { executionId, kind }: Accepted): void {
   if (cli.err.isTerminal && !cli.json) cli.err.line(cli.err.colours.dim(`${bare(executionId)} ${kind}`))
 }
 
@@ -127,14 +127,14 @@ async function submitAndWatch(cli: Cli, engine: Engine, request: CreateRequest):
   const answer = await engine.executions.create(request)
   const { executionId } = answer
   await warnOfUnknownKind(cli, engine, request.kind, answer)
-  tellId(cli, answer)
+  printId(cli, answer)
   const hasEnded = await follow(cli, engine, executionId)
-  if (!hasEnded) return tellGoesOn(cli, executionId)
+  if (!hasEnded) return printContinues(cli, executionId)
   const ended = await engine.executions.result(executionId)
-  return tellEnding(cli, engine, executionId, ended)
+  return printEnding(cli, engine, executionId, ended)
 }
 
-export function tellGoesOn(cli: Cli, executionId: ExecutionId): number {
+export function printContinues(cli: Cli, executionId: ExecutionId): number {
   cli.err.line(`${bare(executionId)} has not ended; \`flowfabric show ${bare(executionId)}\` shows its state`)
   return 1
 }

@@ -64,6 +64,6 @@ function report(cli: Cli, runs: readonly (Checked & { readonly file: string })[]
     out.paragraph(harmless(sentence), '  ')
   }
   const counts = Object.keys(paint).map((kind) => [kind, runs.filter((run) => run.kind === kind).length] as const)
-  const told = counts.filter(([, count]) => count > 0).map(([kind, count]) => `${count} ${kind}`)
-  out.line(`${runs.length} recorded ${runs.length === 1 ? 'run' : 'runs'}: ${told.join(', ')}`)
+  const parts = counts.filter(([, count]) => count > 0).map(([kind, count]) => `${count} ${kind}`)
+  out.line(`${runs.length} recorded ${runs.length === 1 ? 'run' : 'runs'}: ${parts.join(', ')}`)
 }

@@ -3,7 +3,7 @@ import type { SubscribeRequest } from '../../engine/event/subscribe.ts'
 import type { EventKind } from '../../engine/event/log-event.ts'
 import { EngineError } from '../../model/errors.ts'
 import { list, tag } from '../arguments.ts'
-import type { Cli, Connected } from '../cli.ts'
+import type { Cli, CliConnection } from '../cli.ts'
 import { examples } from '../examples.ts'
 import { executionOf, flowOf } from '../ids.ts'
 import { follow, printEvent } from '../follow.ts'
@@ -32,7 +32,7 @@ export function addWatch(program: Command, cli: Cli): void {
   )
 }
 
-async function watchOne(cli: Cli, { engine }: Connected, options: WatchOptions, id: string): Promise<void> {
+async function watchOne(cli: Cli, { engine }: CliConnection, options: WatchOptions, id: string): Promise<void> {
   const together = Object.keys(options)[0]
   if (together !== undefined) {
     throw new EngineError(
@@ -43,7 +43,7 @@ async function watchOne(cli: Cli, { engine }: Connected, options: WatchOptions, 
   await follow(cli, engine, await executionOf(engine, id))
 }
 
-async function watchAll(cli: Cli, { engine }: Connected, options: WatchOptions): Promise<void> {
+async function watchAll(cli: Cli, { engine }: CliConnection, options: WatchOptions): Promise<void> {
   const { flow, kind, tag: tags, after } = options
   const signal = cli.surroundings.interruption?.()
   const request: SubscribeRequest = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Cli } from '../../src/cli/cli.ts'
-import { tellEvents } from '../../src/cli/tell-events.ts'
+import { printEvents } from '../../src/cli/print-events.ts'
 import { interruptible, typing } from './typed.ts'
 
 test('dev names states as list does', async () => {
@@ -8,7 +8,7 @@ test('dev names states as list does', async () => {
   let out = ''
   const stdout = { write: (text: string) => void (out += text) }
   const { signal } = interruptible()
-  const telling = tellEvents(new Cli({ stdout, stderr: stdout, env: { NO_COLOR: '1' } }), engine, signal)
+  const telling = printEvents(new Cli({ stdout, stderr: stdout, env: { NO_COLOR: '1' } }), engine, signal)
   const stateOf = async (id: string): Promise<string> => (await engine.executions.describe(id))!.publicState
   const retry = { attempts: 2, backoff: { type: 'fixed', delayMs: 60_000 } } as const
   const { executionId: retried } = await engine.executions.create({ kind: 'flaky', policy: { retry } })

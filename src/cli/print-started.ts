@@ -1,4 +1,4 @@
-// What `flowfabric dev` says when it runs: where it is, and what to try.
+// The first lines of `flowfabric dev`: its URL, and commands to try.
 import { shellQuote, shellWord } from './shell-quote.ts'
 import { shownUrl } from '../connect/url.ts'
 import { defaultUrl, type Cli } from './cli.ts'
@@ -6,16 +6,16 @@ import { harmless } from './text.ts'
 
 export interface Started {
   readonly server: string
-  /** Null where the server asks for none. */
+  /** Null if the server needs no key. */
   readonly keyFile: string | null
   readonly tasks: readonly string[]
-  /** An input for the first of them, as JSON; empty: it takes none; null: none is known. */
+  /** An input for the first task, as JSON; empty: it takes none; null: none is known. */
   readonly sample: string | null
-  /** Where the tasks come from: a file, the demo, or nowhere. */
+  /** The source of the tasks: a file, the demo, or none. */
   readonly source: { readonly file: string } | 'demo' | 'none'
 }
 
-export function tellStarted(cli: Cli, { server, keyFile, tasks, sample, source }: Started): void {
+export function printStarted(cli: Cli, { server, keyFile, tasks, sample, source }: Started): void {
   const { out } = cli
   const database = shownUrl(cli.url)
   if (cli.json) return out.line(JSON.stringify({ kind: 'started', url: server, database, tasks, keyFile }))
@@ -26,7 +26,7 @@ export function tellStarted(cli: Cli, { server, keyFile, tasks, sample, source }
     ['tasks', source === 'none' ? 'none' : `${tasks.join(', ')} (${sourceOf(source)})`],
   ])
   out.line(`\n${out.colours.bold('Try in another terminal:')}`)
-  // In this folder the database is found by itself, and who has it open as well.
+  // In this folder, commands find the database and the process that has it open without an option.
   const where = cli.url === defaultUrl ? '' : ` --url ${shellWord(cli.url.startsWith('file:') ? cli.url : server)}`
   const { program = 'npx flowfabric' } = cli.surroundings
   for (const words of wordsToTry(tasks, sample, source)) out.line(harmless(`  ${program} ${words}${where}`))

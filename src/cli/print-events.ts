@@ -1,4 +1,4 @@
-// What happens, a line each, with what the execution is: for whoever sits before `flowfabric dev`.
+// Prints a line for each event, with the kind of the execution: for `flowfabric dev`.
 import type { Engine } from '../engine/contract.ts'
 import type { EventKind, LogEvent } from '../engine/event/log-event.ts'
 import type { Cli } from './cli.ts'
@@ -8,7 +8,7 @@ import { outcomeWord, stateAfter, wayInto } from './state-words.ts'
 import { cut, harmless, padTo } from './text.ts'
 import { instant } from './time.ts'
 
-// What a reader of the screen need not hear of.
+// Events that are not printed.
 const quiet: readonly string[] = [
   'renewed',
   'worker_registered',
@@ -20,7 +20,7 @@ const quiet: readonly string[] = [
 ]
 const mostKinds = 1000
 
-export async function tellEvents(cli: Cli, engine: Engine, signal: AbortSignal): Promise<void> {
+export async function printEvents(cli: Cli, engine: Engine, signal: AbortSignal): Promise<void> {
   const kinds = new Map<string, string>()
   const kindOf = async ({ executionId, kind: eventKind }: LogEvent): Promise<string> => {
     if (executionId === null) return nounOf(eventKind)
@@ -38,7 +38,7 @@ export async function tellEvents(cli: Cli, engine: Engine, signal: AbortSignal):
   }
 }
 
-/** Of what is no execution's: `schedule_fired` is a schedule's. */
+/** The noun of an event without an execution: `schedule_fired` belongs to a schedule. */
 function nounOf(eventKind: EventKind): string {
   const [noun] = /^(flow|worker|schedule|api_key|key)(?=_)/.exec(eventKind) ?? ['']
   return noun.replace('_', ' ')
@@ -54,7 +54,7 @@ function print({ out }: Cli, event: LogEvent, kind: string): void {
   out.line(`${time}  ${padTo(cut(harmless(kind), 16), 16)}  ${what}  ${colours.dim(padTo(id, 36))}  ${shown}`.trimEnd())
 }
 
-/** The state that `list` shows from now on; else what happened. */
+/** The state that `list` shows from now on, or the event itself. */
 function wordOf(event: LogEvent): string {
   const ended = event.outcome === null ? null : outcomeWord(event.outcome)
   return (
