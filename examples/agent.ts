@@ -1,5 +1,6 @@
-// An agent: a model says what to do next, tools do it, and what they give goes back to the model. Every call is a step, so a
-// crash costs none that was paid for. Before a tool that can do harm, a human is asked; the agent waits without a worker.
+// An agent: a model decides the next action, tools perform it, and their results return to the model. Every call is a
+// step, so after a crash no paid call is repeated. Before a tool that can do harm, a human decides; the agent waits
+// without a worker.
 import { connect, task } from 'flowfabric'
 
 type Call = { tool: 'search' | 'refund'; input: string }
@@ -33,7 +34,7 @@ const agent = task('agent', async (ctx, { question }: { question: string }) => {
   }
 })
 
-/** Stands in for a model: it looks the order up, asks for the refund, and tells how that went. */
+/** Replaces a model: it looks the order up, requests the refund, and reports the result. */
 async function model(memory: readonly string[]): Promise<Turn> {
   const last = memory.at(-1)!
   if (last.startsWith('user:')) return { tool: 'search', input: '4711' }

@@ -1,5 +1,6 @@
-// A worker is killed (SIGKILL) in the middle of every step, in turn. Each time another one takes over; what was recorded is not
-// done again, and what was cut off is, with the same idempotency key, by which the outside world refuses a second effect.
+// A worker is killed (SIGKILL) in the middle of every step, in turn. Each time another one takes over. Recorded steps
+// do not run again. The interrupted step runs again with the same idempotency key, by which the outside world refuses a
+// second effect.
 //
 //   npm run demo
 import { fork } from 'node:child_process'
@@ -23,7 +24,7 @@ const words = { running: '▸ running', done: '✓ done', recorded: '· recorded
 const [folder, doomed] = process.argv.slice(2)
 await (folder === undefined ? watch() : work(folder, doomed))
 
-/** The process that works. It hangs in the middle of the step that it is to die in. */
+/** The working process. It hangs in the middle of the step in which it is to die. */
 async function work(place: string, victim: string | undefined): Promise<void> {
   const book = task('book', async (ctx, { seats }: { seats: number }) => {
     for (const step of steps) {
@@ -36,11 +37,11 @@ async function work(place: string, victim: string | undefined): Promise<void> {
     }
     return `${seats} seats are booked`
   })
-  // The table is all that the demo prints.
+  // The demo prints only the table.
   const ff = await connect(`file:${join(place, 'database')}`, { logger: false })
   const worker = ff.worker({ tasks: [book], leaseTtl: '2s', duties: { intervals: { 'lease-expiry': '100ms' } } })
   await worker.start()
-  // Every process submits it: the key makes it one.
+  // Every process submits it: the key makes it one execution.
   const run = await ff.submit(book, { seats: 2 }, { idempotencyKey: 'order 4711' })
   say({ booked: await run.result() })
   await ff.close()
@@ -63,7 +64,7 @@ function say(said: Said): void {
   process.send!(said)
 }
 
-/** The process that watches: it starts workers, kills them, and draws a line for each. */
+/** The watching process: it starts workers, kills them, and prints a line for each. */
 async function watch(): Promise<void> {
   const place = await mkdtemp(join(tmpdir(), 'flowfabric-crash-'))
   const begun = new Map<Step, number>()

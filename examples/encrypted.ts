@@ -1,5 +1,5 @@
-// What users give never reaches the database in the clear: a codec seals every input, step, signal, result and error on its way
-// there. The key stays with whoever submits and works; the server, the database and backups see bytes.
+// Values of users never reach the database in the clear: a codec encrypts every input, step, signal, result and error.
+// The key stays with the processes that submit and work; the server, the database and backups see bytes.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { connect, jsonCodec, task, type Codec } from 'flowfabric'
 
@@ -13,7 +13,8 @@ const sealed: Codec = {
     return { bytes: Buffer.concat([iv, cipher.getAuthTag(), text]), encoding: 'json+aes-256-gcm' }
   },
   decode({ bytes, encoding }) {
-    // What comes through a waitpoint, from strangers and from the approval page, is plain JSON: they have no key.
+    // Signals through a waitpoint, from strangers and from the approval page, are plain JSON: their senders have no
+    // key.
     if (encoding === 'json') return jsonCodec.decode({ bytes, encoding })
     const opener = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))
     opener.setAuthTag(bytes.subarray(12, 28))
@@ -36,7 +37,7 @@ const run = await ff.submit(diagnose, { patient: 'Ada' })
 await run.signal('second opinion', { opinion: 'Grace agrees' })
 console.log(await run.result())
 
-// Whoever reads the database without the key.
+// A reader of the database without the key.
 const { executions, steps } = ff.engine
 const [input, [step]] = [await executions.input(run.id), (await steps.list(run.id)).steps]
 for (const [what, bytes] of Object.entries({ input: input!.payload!, step: step!.result! })) {

@@ -1,5 +1,5 @@
-// The same question goes to three providers, each a child of its own; the first answer wins. When the parent has ended, the
-// others are cancelled, and their `ctx.abort` stops the call that is under way.
+// The same question goes to three providers, each a child of its own; the first answer wins. When the parent has ended,
+// the others are cancelled, and their `ctx.abort` stops the call under way.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, task } from 'flowfabric'
 

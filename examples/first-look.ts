@@ -1,5 +1,5 @@
-// A first look, on a database in a folder, without any server: work is accepted, done by a worker, retried when it fails,
-// given to another when its worker dies; and it is still there when the process comes back.
+// A first look, on a database in a folder, without any server. Executions are accepted, run by a worker, retried when
+// they fail, and reclaimed by another worker when theirs dies. They survive a restart of the process.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,13 +36,13 @@ title('2. What there is, newest first')
 show((await executions.list()).executions)
 
 title('3. A worker takes the report, and dies')
-// Nobody renews this lease, and nobody completes the work.
+// This worker neither renews its lease nor completes the execution.
 const { claims } = await executions.claim({ ...worker('doomed'), kinds: ['render-report'], leaseTtl: '300ms' })
 const report = claims[0]!
 console.log(`${report.kind} is held by doomed until its lease runs out`)
 
 title('4. Another works: what fails is retried, what was lost is taken over')
-const supervisor = ff.supervise() // promotes what is due, gives back what the dead held
+const supervisor = ff.supervise() // promotes delayed executions, reclaims those of dead workers
 for (let ended = 0; ended < 3;) {
   const taken = await executions.claim({ ...worker('steady'), max: 10, wait: '5s' })
   for (const claim of taken.claims) ended += (await handle(claim)) ? 1 : 0
@@ -76,7 +76,7 @@ console.log(
 await again.close()
 await rm(folder, { recursive: true })
 
-/** Whether it ended. */
+/** Returns whether it ended. */
 async function handle(claim: Claim): Promise<boolean> {
   const { executionId, leaseId, leaseEpoch, kind, attemptIndex, reason } = claim
   const fence = { executionId, leaseId, leaseEpoch }

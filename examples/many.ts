@@ -1,4 +1,4 @@
-// Many submitted in one call, and code around every run.
+// Many submits in one call, and middleware around every run.
 import { connect, EngineError, task, type Middleware } from 'flowfabric'
 
 const resize = task('resize', { lane: 'images' }, (ctx, { width }: { width: number }) =>

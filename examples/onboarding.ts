@@ -1,5 +1,6 @@
-// A new customer: an account is made, with a second try where the first fails; after a rest somebody has to agree; then the
-// welcome goes out. The process may die at any point: what is done is done, and the rest goes on from there.
+// A new customer: an account is created, with a second try if the first fails; after a pause a person has to approve;
+// then the welcome is sent. The process may die at any point: recorded steps do not run again, and the run continues
+// after them.
 import { connect, task } from 'flowfabric'
 
 const tries = new Map<string, number>()
@@ -22,7 +23,7 @@ const worker = ff.worker({ tasks: [onboard], concurrency: 50 })
 await worker.start()
 
 const run = await ff.submit(onboard, { email: 'ada@example.com' })
-await run.signal('approval', { approved: true, by: 'grace' }) // kept until the wait that takes it
+await run.signal('approval', { approved: true, by: 'grace' }) // stored until the wait takes it
 console.log(await run.result())
 
 for (const { name, kind, tryCount } of (await ff.engine.steps.list(run.id)).steps) {

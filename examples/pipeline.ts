@@ -1,5 +1,5 @@
-// A release as a flow of tasks: two tests after the build, then two people have to agree, then it goes live. What fails skips what
-// comes after it, and sends an alert. All of it is accepted, or nothing.
+// A release as a flow of tasks: two tests after the build, then two people have to approve, then it is deployed. A
+// failure skips everything after it, and sends an alert. The whole graph is accepted, or nothing.
 import { connect, task } from 'flowfabric'
 
 const build = task('build', async (ctx, { commit }: { commit: string }) => ctx.step('compile', () => `shop:${commit}`))
@@ -11,7 +11,7 @@ const approve = task('approve', { deadline: '2d' }, async (ctx) => {
   return answers.map((answer) => (answer as { by: string }).by)
 })
 
-// A member reads what came before it; its own input stays its own.
+// A member reads the results of its upstreams; its own input stays its own.
 const deploy = task('deploy', async (ctx) => {
   const [image, approvers] = [await ctx.upstream(build), await ctx.upstream(approve)]
   return ctx.step('roll out', () => `${image} is live, agreed by ${approvers.join(' and ')}`)
@@ -33,8 +33,8 @@ const release = await ff.flow((f) => {
   return live
 })
 
-// Two answers by name, in any order and at any time; an early one is kept until the wait. `by` is what the sender claims:
-// links that are issued for a person prove it (docs/engine.md, "Who answered").
+// Two signals by name, in any order and at any time; an early one is stored until the wait. `by` is a claim of the
+// sender: links that are issued for a person prove it (docs/engine.md, "Who answered").
 const approval = ff.handle(release.members['approve']!)
 await approval.signal('product', { by: 'ada' })
 await approval.signal('security', { by: 'grace' })

@@ -1,4 +1,5 @@
-// A task's retries, lane, deadline and tags belong to the task: an execution that is created by its kind alone has them too.
+// A task's retries, lane, deadline and tags belong to the task: an execution that is created by its kind alone has them
+// too.
 import { connect, task } from 'flowfabric'
 
 const send = (_: unknown, { to }: { to: string }): string => `sent to ${to}`

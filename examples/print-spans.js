@@ -1,4 +1,4 @@
-// In place of an OpenTelemetry SDK of yours: it prints the name of each span, and its trace.
+// Replaces your OpenTelemetry SDK: it prints the name of each span, and its trace.
 import { context, trace } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'

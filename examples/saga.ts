@@ -1,6 +1,6 @@
-// A trip is booked in three steps, and the third one fails for good. What was booked is cancelled, the last booking first. You can
-// kill the process at any moment and start it again: it continues with the next compensation. With an argument (`flight`) it stops in
-// the middle of that one, so that you have the time to kill it.
+// A trip is booked in three steps, and the third one fails for good. The earlier bookings are cancelled, the last one
+// first. You can kill the process at any moment and start it again: it continues with the next compensation. With an
+// argument (`flight`) it stops in the middle of that one, so that you have the time to kill it.
 //
 //   npx tsx examples/saga.ts
 import { connect, PermanentError, task } from 'flowfabric'
@@ -25,7 +25,7 @@ const trip = task(
   },
 )
 
-// The booking service. It knows a booking by its key, so that a repeat books or cancels nothing twice.
+// The booking service. It identifies a booking by its key, so that a repeat books or cancels nothing twice.
 function book(what: string, _key: string): void {
   console.log(`${what} booked`)
 }

@@ -1,4 +1,4 @@
-// A report every night. An application puts its schedules at every start: the same again changes nothing.
+// A report every night. An application puts its schedules at every start: the same options again change nothing.
 import { connect, task } from 'flowfabric'
 
 const report = task('report', (ctx, { region }: { region: string }) => ctx.step('write', () => `report of ${region}`))
@@ -11,8 +11,8 @@ await ff.schedules.put('nightly-report', {
   input: { region: 'north' },
   cron: '30 2 * * *',
   timeZone: 'Europe/Berlin',
-  overlap: 'skip', // when the last one still runs; or queue, cancelPrevious, allow
-  catchUp: 'last', // of times that nobody was there for; or none, all
+  overlap: 'skip', // while the last one is running; or queue, cancelPrevious, allow
+  catchUp: 'last', // of the times that passed without a supervisor; or none, all
 })
 const fired = await ff.schedules.trigger('nightly-report') // now, besides its times
 

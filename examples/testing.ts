@@ -14,8 +14,8 @@ const onboard = task('onboard', async (ctx, { email }: { email: string }) => {
 await test('a busy service and a killed worker lose nothing', async () => {
   await using t = await testEngine({ tasks: [onboard], now: '2026-03-01T09:00:00Z' })
   t.mockOnce(onboard, 'create account', new Error('busy')) // or a value, or a function; t.mock: always
-  const run = await t.submit(onboard, { email: 'ada@example.com' }) // as far as it goes without time
-  await t.advance('11m') // sleeps, retries, timeouts and schedules, each at its moment
+  const run = await t.submit(onboard, { email: 'ada@example.com' }) // runs until it waits for time
+  await t.advance('11m') // sleeps, retries, timeouts and schedules, each at its due time
   await t.crashWorker() // as by SIGKILL; also from inside a step
   await t.signal(run, 'approval', { by: 'grace' })
   assert.deepEqual(await run.result(), { account: 'account of ada@example.com', approvedBy: 'grace' })

@@ -1,4 +1,4 @@
-// Spans of submits, runs and steps. It runs on what `npm run build` has made: `node examples/tracing.js`.
+// Spans of submits, runs and steps. It uses the output of `npm run build`: `node examples/tracing.js`.
 import { connect, task } from 'flowfabric'
 import { openTelemetry } from 'flowfabric/opentelemetry'
 import { printSpans } from './print-spans.js'

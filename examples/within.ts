@@ -1,4 +1,5 @@
-// An order and the execution that ships it come with one commit, or not at all. It needs Postgres: FLOWFABRIC_URL names one.
+// An order and the execution that ships it are committed together, or not at all. It needs Postgres: set
+// FLOWFABRIC_URL.
 import { connect, task } from 'flowfabric'
 import pg from 'pg'
 
@@ -18,7 +19,7 @@ await client.query('begin')
 await client.query('insert into orders (id) values ($1)', [7])
 const run = await ff.within(client).submit(ship, { order: 7 })
 await ff.within(client).signal(run, 'paid')
-await client.query('commit') // until here nobody sees the order, and no worker the execution
+await client.query('commit') // before this no process sees the order, and no worker the execution
 
 console.log(await run.result())
 await client.end()

@@ -1,6 +1,7 @@
 // npm run check:audit
-// Refuses dependencies of the package with a known fault that is high or critical. Where no registry answers the question, it says
-// so and succeeds: a check must not fail because there is no network.
+//
+// Refuses dependencies of the package with a known vulnerability that is high or critical. If no registry replies, it
+// reports that and succeeds: a check must not fail without a network.
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 

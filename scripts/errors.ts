@@ -1,5 +1,5 @@
-// Writes docs/errors.md: every code by which the engine says no, from the table in src/model/errors.ts. With --check it writes
-// nothing, and fails when the file is not what it should be.
+// Writes docs/errors.md: every error code of the engine, from the table in src/model/errors.ts. With --check it writes
+// nothing, and fails when the file is not up to date.
 import { readFile, writeFile } from 'node:fs/promises'
 import { errorTable, type ErrorEntry } from '../src/model/errors.ts'
 

@@ -1,5 +1,7 @@
 // tsx scripts/image.ts [folder]
-// Writes the files of a new embedded database, with the schema in it, to dist/sql, where `connect` finds them. npm runs it before it packs.
+//
+// Writes the files of a new embedded database, with the schema, to dist/sql, where `connect` finds them. npm runs it
+// before it packs.
 import { stat } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { codeVersion } from '../src/model/version.ts'

@@ -1,6 +1,7 @@
 // npm run test:matrix
-// The suite that both backends share, once more on the oldest Postgres and on the newer versions of Node. npm's package
-// `node` brings those, so that nothing has to be installed on the machine.
+//
+// Runs the suite that both backends share on the oldest Postgres and on the newer versions of Node. npm's package
+// `node` provides those, so that nothing has to be installed on the machine.
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 

@@ -1,8 +1,8 @@
-// Writes a TypeScript module beside each migration in src/sql/migrations: the same text as a string. With --check it writes nothing,
-// and fails when a module is not what it should be.
+// Writes a TypeScript module next to each migration in src/sql/migrations: the same text as a string. With --check it
+// writes nothing, and fails when a module is not up to date.
 //
-// The .sql files are the source, for editors and psql. The modules are what the migrator loads: a program that was bundled into one
-// file could not find the .sql files beside it, and the compiler would not copy them to dist.
+// The .sql files are the source, for editors and psql. The migrator loads the modules: a program that was bundled into
+// one file could not find the .sql files, and the compiler would not copy them to dist.
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 
 const FOLDER = new URL('../src/sql/migrations/', import.meta.url)

@@ -1,4 +1,4 @@
-// Writes the OpenAPI document to the file that is named, or to the terminal.
+// Writes the OpenAPI document to the named file, or to standard output.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { codeVersion } from '../src/model/version.ts'

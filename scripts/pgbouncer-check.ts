@@ -1,5 +1,5 @@
-// Runs the database seam through PgBouncer in transaction mode, with fewer server connections than clients, so that
-// sessions really mix. Each line says what was seen; the first thing that is not as it should be ends the check.
+// Runs the database layer through PgBouncer in transaction mode, with fewer server connections than clients, so that
+// sessions really mix. Each line reports a finding; the first wrong one ends the check.
 import { strict as assert } from 'node:assert'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -167,7 +167,7 @@ max_client_conn = 200
 ${configuration}
 `,
   )
-  // It refuses to run as root.
+  // PgBouncer refuses to run as root.
   const asNobody = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
   const child = spawn(program, ['--quiet', ...asNobody, config], { stdio: ['ignore', 'ignore', 'inherit'] })
   await waitFor(() => answers(ownPort))

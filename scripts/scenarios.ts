@@ -1,5 +1,7 @@
 // npm run scenarios [-- --strict EXEC,TAG]
-// Prints how far the tests cover the catalogue. With --strict, a due scenario of these areas without a test is an error.
+//
+// Prints how far the tests cover the catalogue. With --strict, a due scenario of these areas without a test is an
+// error.
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { findUnknown, measure, readMentions } from '../test/scenarios/coverage.ts'

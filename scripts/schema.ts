@@ -1,5 +1,5 @@
-// Writes schema.sql: the whole schema as all migrations leave it. With --check it writes nothing, and fails when the file
-// is not what it should be.
+// Writes schema.sql: the whole schema after all migrations. With --check it writes nothing, and fails when the file is
+// not up to date.
 import { readFile, writeFile } from 'node:fs/promises'
 import { dumpSchema } from '../src/sql/dump.ts'
 import { migrate } from '../src/sql/migrate.ts'

@@ -1,5 +1,5 @@
-// Writes statements/: every statement as it is sent, with the borders of the fragments that it is assembled from, to read and to
-// review. With --check it writes nothing, and fails when a file is not what it should be.
+// Writes statements/: every statement as it is sent, with the borders of the fragments that it is assembled from, to
+// read and to review. With --check it writes nothing, and fails when a file is not up to date.
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { assemble } from './sql/fragments.ts'
 import { pageOf } from './sql/page.ts'

@@ -1,5 +1,6 @@
-// Writes docs/internals/states.md: the states of an execution and every way from one to another, from src/model/state.ts and
-// src/model/transition.ts. With --check it writes nothing, and fails when the file is not what it should be.
+// Writes docs/internals/states.md: the states of an execution and every way from one to another, from
+// src/model/state.ts and src/model/transition.ts. With --check it writes nothing, and fails when the file is not up to
+// date.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { isEnded, publicState, publicStates, type PublicState, type StateVector } from '../src/model/state.ts'
 import { births, transitions } from '../src/model/transition.ts'

@@ -1,6 +1,7 @@
 // npm run test:quick
-// The tests for daily work: pure code, and the engine on the embedded database, but for the files that `test/support/quick.ts`
-// names. Everything else is run by `npm test`.
+//
+// The tests for daily work: pure code, and the engine on the embedded database, except the files in
+// `test/support/quick.ts`. `npm test` runs everything else.
 import { spawn } from 'node:child_process'
 
 const options = ['vitest', 'run', '--project', 'unit', '--project', 'embedded', ...process.argv.slice(2)]

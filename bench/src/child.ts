@@ -1,12 +1,12 @@
-// A measurement runs in a process of its own, on the same Node for all: it makes itself ready, says so, and does what it is
-// told, as often as it is told. So nobody is measured while he starts, and nobody shares an event loop or a heap with
+// A measurement runs in a process of its own, on the same Node for all: it prepares itself, reports that it is ready,
+// and then obeys orders. So no contestant is measured while it starts, and none shares an event loop or a heap with
 // another.
 import { fork } from 'node:child_process'
 import { on, once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { compiled } from './compile.ts'
 
-// What a peer does to `pg` is no news of ours.
+// Warnings about a peer's use of `pg` do not concern us.
 const quiet = ['--disable-warning=DeprecationWarning']
 
 export interface Child<Output, Order> {
@@ -30,7 +30,7 @@ export async function startChild<Output, Order = 'go'>(
   const failed = exited.then(([code]) => {
     throw new Error(`${fileURLToPath(file)} ended (${code}) before it had answered`)
   })
-  // The end after the answer is no failure, and nobody waits for it then.
+  // The end of the process after its reply is no failure, and no caller awaits it then.
   failed.catch(() => {})
   const next = async () => (await Promise.race([once(child, 'message'), failed]))[0] as unknown
 

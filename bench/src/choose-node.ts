@@ -1,5 +1,5 @@
-// Every contestant runs on the same Node: this one if all of them support it, else the one that npm's package `node`
-// brings. Only pg-boss and Graphile Worker have bounds above ours.
+// Every contestant runs on the same Node: this one if all of them support it, otherwise the one of npm's package
+// `node`. Only pg-boss and Graphile Worker have bounds above ours.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 

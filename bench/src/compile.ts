@@ -1,4 +1,5 @@
-// What is measured runs as users run it: compiled, with no loader in its process (one takes 20 to 35 MB, measured).
+// The measured code runs as users run it: compiled, with no loader in its process (a loader takes 20 to 35 MB,
+// measured).
 import { execFile } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -12,7 +13,7 @@ export async function compile(): Promise<void> {
   await build(path.join(folder, 'tsconfig.json'))
 }
 
-/** The peers of other makers, which need their packages. */
+/** The peers of other vendors, which need their packages. */
 export async function compilePeers(): Promise<void> {
   await build(path.join(folder, 'peers/tsconfig.json'))
 }

@@ -1,6 +1,7 @@
-// The same work for several peers, in short laps that take turns: everyone stands ready, and right before each lap the raw
-// probe runs one. The raw insert is a contestant too, with the same breaks as the others: the probe runs more often than
-// anyone and was faster (measured: by a seventh), so nobody is held against the probe itself.
+// The same work for several peers, in short laps that take turns: every contestant is ready, and right before each lap
+// the raw probe runs one. The raw insert is a contestant too, with the same breaks as the others: the probe runs more
+// often than any contestant and was faster (measured: by a seventh), so no contestant is compared with the probe
+// itself.
 import type { ContestantInput, Lap, WorkName } from './contestant.child.ts'
 import { startChild } from './child.ts'
 import type { CreatingName } from './peers/peer.ts'
@@ -18,7 +19,7 @@ export async function hold(bench: Bench, work: WorkName, entrants: readonly Crea
     const probe = await enter(bench, work, 'raw insert')
     const contestants: Contestant[] = []
     for (const peer of peers) contestants.push(await enter(bench, work, peer))
-    // Once, for everyone: nobody pays for the pages that the start made dirty.
+    // Once, for all: no contestant pays for the pages that the start made dirty.
     await bench.server.checkpoint()
     for (let lap = 1; lap <= lapsInRound; lap++) {
       for (const contestant of rotate(contestants, lap)) {

@@ -15,13 +15,13 @@ export interface ContestantInput {
 export interface Lap {
   readonly count: number
   readonly ms: number
-  /** With what was written to get warm. */
+  /** Including the rows of the warm-up. */
   readonly writtenCount: number
 }
 
 const works = { 'create-one': createOne, 'create-batch': createBatches } satisfies Record<string, Work>
 
-/** Works for about so long, a lap or the warm-up before it, and says how much was done in which time. */
+/** Works for about this long, a lap or the warm-up before it, and returns the count and the time. */
 type Work = (submitter: Submitter, length: 'lap' | 'warm-up') => Promise<{ count: number; ms: number }>
 
 export type WorkName = keyof typeof works
@@ -29,7 +29,7 @@ export type WorkName = keyof typeof works
 const submitterCount = 16
 const batchSize = 1000
 
-// Each submitter sends its next only when its last is committed.
+// Each submitter sends its next request only when its last is committed.
 async function createOne(submitter: Submitter, length: 'lap' | 'warm-up') {
   const startedAt = performance.now()
   const until = startedAt + (length === 'lap' ? 500 : 150)
@@ -52,7 +52,7 @@ function makeBatch(first: number): Payload[] {
   return Array.from({ length: batchSize }, (_, index) => makePayload(first + index))
 }
 
-// Long enough for the compiler, the connections and the prepared statements of everyone.
+// Long enough for the compiler, the connections and the prepared statements of every contestant.
 const firstWarmUps = 6
 
 await serve<Lap>(async (input) => {
@@ -60,7 +60,7 @@ await serve<Lap>(async (input) => {
   const submitter = await (await loadCreating(peer)).open(url)
   for (let count = 0; count < firstWarmUps; count++) await works[work](submitter, 'warm-up')
   return {
-    // A process that slept while the others ran is slower at first; that is not what is measured.
+    // A process that slept while the others ran is slower at first; that must not be measured.
     async obey() {
       const warmUp = await works[work](submitter, 'warm-up')
       const { count, ms } = await works[work](submitter, 'lap')

@@ -10,7 +10,7 @@ export interface Machine {
   readonly platform: string
   readonly node: string
   readonly postgres: string
-  /** Null where none was found. */
+  /** Null if none was found. */
   readonly redis: string | null
 }
 

@@ -1,4 +1,4 @@
-// The Redis that BullMQ is measured on: as it is found on this machine, with its own defaults, in a folder of its own.
+// The Redis that BullMQ is measured on: the one of this machine, with its own defaults, in a folder of its own.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -16,7 +16,7 @@ export interface Redis {
   stop(): Promise<void>
 }
 
-/** Null where there is none. */
+/** Null if none is installed. */
 export async function startRedis(): Promise<Redis | null> {
   const version = await findVersion()
   if (version === null) return null

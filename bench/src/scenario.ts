@@ -1,5 +1,5 @@
-// What a scenario is given and what it gives back. Times depend on the machine, so a verdict is only ever passed on a
-// ratio between two things that were measured side by side.
+// The input and the output of a scenario. Times depend on the machine, so a bar applies only to a ratio between two
+// things that were measured side by side.
 import type { CreatingName } from './peers/peer.ts'
 import type { Server } from './server.ts'
 import type { Stores } from './stores.ts'
@@ -7,7 +7,7 @@ import type { Stores } from './stores.ts'
 export interface Scenario {
   readonly name: string
   readonly title: string
-  /** Measures peers of other makers as well, which are installed on demand. */
+  /** Also measures peers of other vendors, which are installed on demand. */
   readonly hasPeers?: true
   run(bench: Bench): Promise<Report>
 }
@@ -18,7 +18,7 @@ export interface Bench {
   readonly settings: Settings
   /** The Node that runs every contestant. */
   readonly node: string
-  /** Whether it was asked for and can be had here. */
+  /** Whether it was selected and can run here. */
   takesPart(name: CreatingName): boolean
   say(line: string): void
 }
@@ -30,7 +30,7 @@ export interface Settings {
   readonly rows: number
   /** How long a scenario of endurance takes. */
   readonly seconds: number
-  /** Beginnings of the names of those who take part beside raw and FlowFabric; none: all of them. */
+  /** Prefixes of the names of contestants besides raw and FlowFabric; empty: all of them. */
   readonly only: readonly string[]
 }
 
@@ -40,7 +40,7 @@ export interface Report {
   readonly name: string
   readonly title: string
   readonly unit: Unit
-  /** What the plot holds everything against; a ratio's `to`. */
+  /** The row that the plot compares with; a ratio's `to`. */
   readonly baseline: string
   readonly rows: readonly ReportRow[]
   readonly notes: readonly string[]

@@ -1,5 +1,5 @@
-// The Postgres that is measured: version 18 as npm ships it, its own defaults for durability and memory, and a database of
-// its own for each contestant of each round, so that nobody meets another's rows.
+// The Postgres that is measured: version 18 as npm ships it, its own defaults for durability and memory, and a database
+// of its own for each contestant of each round, so that no contestant sees the rows of another.
 import pg from 'pg'
 import { startPostgres } from '../../test/support/postgres.ts'
 
@@ -15,7 +15,7 @@ export interface Server {
 
 export interface Database {
   readonly url: string
-  /** Whether what is written to it goes to this server's log. */
+  /** Whether writes to it go to this server's log. */
   readonly isOnServer: boolean
   drop(): Promise<void>
 }

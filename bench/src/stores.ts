@@ -1,4 +1,4 @@
-// Where each contestant keeps its work, and who cannot take part on this machine.
+// The database of each contestant, and the contestants that cannot run on this machine.
 import { access, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -11,7 +11,7 @@ import type { Database, Server } from './server.ts'
 
 export interface Stores {
   readonly server: Server
-  /** Null where there is none. */
+  /** Null if none is installed. */
   readonly redisVersion: string | null
   /** Why some are missing, a sentence each. */
   readonly absences: readonly string[]

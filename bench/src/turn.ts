@@ -1,5 +1,5 @@
-// A turn is one measurement of one contestant with the raw probe that ran right before it. A machine that is slower at that
-// moment slows both, so their quotient stays, and a ratio is a quotient of two such quotients.
+// A turn is one measurement of one contestant with the raw probe that ran right before it. A machine that is slower at
+// that moment slows both, so their quotient stays, and a ratio is a quotient of two such quotients.
 import { median, rangeOf } from './median.ts'
 import { inUnit, showRatio } from './report/unit.ts'
 import type { Bar, Ratio, ReportRow, Unit } from './scenario.ts'
@@ -18,7 +18,7 @@ export interface Turn {
   readonly figures?: Readonly<Record<string, number>>
 }
 
-/** By contestant. The n-th turn of one was taken right beside the n-th turn of every other. */
+/** By contestant. The n-th turn of one was taken right next to the n-th turn of every other. */
 export type Turns = ReadonlyMap<string, readonly Turn[]>
 
 export function relative(turn: Turn): number {
@@ -69,14 +69,14 @@ function ratioOf(turns: Turns, name: string, to: string, bar: Bar | undefined): 
   return { to, value: median(ratios.map(({ value }) => value)), range: rangeOf(medians), ...(bar && { bar }) }
 }
 
-/** What the same work differs by against the probe: the noise of the run, and the probe's head start. */
+/** How much the same work differs against the probe: the noise of the run, and the probe's head start. */
 export function noiseOf(turns: Turns, raw: string): string {
   const values = turns.get(raw)!.map(relative)
   const [low, high] = rangeOf(values)
   return `${raw} against its own probe: ${showRatio(median(values))} (single turns ${showRatio(low)} to ${showRatio(high)})`
 }
 
-/** Of some contestants, the one that is hardest to beat. */
+/** The fastest of these contestants. */
 export function fastest(turns: Turns, names: readonly string[]): string {
   const strength = (name: string) => median(turns.get(name)!.map(relative))
   return names.toSorted((a, b) => strength(b) - strength(a))[0]!
@@ -89,7 +89,7 @@ export function summarise(turns: Turns, name: string, round: number, unit: Unit)
   return `${name} ${value}, ${showRatio(median(own.map(relative)))} its probe`
 }
 
-/** Nobody is always first. */
+/** So that no contestant is always first. */
 export function rotate<T>(items: readonly T[], by: number): T[] {
   const start = by % items.length
   return [...items.slice(start), ...items.slice(0, start)]

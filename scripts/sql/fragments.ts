@@ -1,8 +1,8 @@
 // Reads every statement of the product together with the files that its text comes from.
 //
-// A statement is assembled from template literals of several files, and the assembled text no longer shows which. So this
-// imports a copy of `src/` in which each template literal with more than one line is enclosed in marks. The product has no
-// part in this: fragments need no registration, and nothing is sent or computed that the script alone would read.
+// A statement is assembled from template literals of several files, and the assembled text no longer shows which. So
+// this imports a copy of `src/` in which each template literal with more than one line is enclosed in marks. The
+// product is not involved: fragments need no registration, and the product sends and computes nothing for this script.
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -51,7 +51,7 @@ export async function assemble(): Promise<Assembly> {
 
 function withMarks(statement: Statement, marked: readonly Statement[]): AssembledStatement {
   const found = marked.find(({ name }) => name === statement.name)
-  // Marks change what code makes of a text at import, if it makes anything of it: cuts it, or looks into it.
+  // Marks change the result of code that cuts or searches a text at import.
   if (found?.text.replace(marks, '') !== statement.text) {
     throw new Error(`the text of ${statement.name} depends on the marks in its fragments`)
   }

@@ -50,7 +50,7 @@ class Layout {
   readonly #borders: number[] = []
   /** They are indented as the line behind them is. */
   #comments: Comment[] = []
-  /** What was left of a line that was broken inside of a list. */
+  /** The rest of a line that was broken inside of a list. */
   #rest: readonly Token[] = []
 
   addComment(comment: Comment): void {

@@ -1,6 +1,6 @@
-// The process that claims from two tables in turns, so that whatever slows the machine slows both. What it claimed is
-// completed and as many are added, by another engine: one that adds to a queue looks at its head again, and so would be
-// measured as something that most claims are not.
+// The process that claims from two tables in turns, so that anything that slows the machine slows both. Another engine
+// completes the claimed executions and adds as many: an engine that adds to a queue reads its head again, so it would
+// be measured in a state that most claims are not in.
 import { randomUUID } from 'node:crypto'
 import { connect } from '../../../src/index.ts'
 import { serve } from '../child.ts'
@@ -14,7 +14,7 @@ export interface ClaimPairInput {
   readonly tables: readonly [Waiting, Waiting]
 }
 
-/** For each table, what a claim took: the median of each round, and the slowest of all. */
+/** For each table, the times of its claims: the median of each round, and the slowest of all. */
 export type ClaimPairOutput = readonly { readonly ms: number[]; worstMs: number }[]
 
 const warmUpCount = 10

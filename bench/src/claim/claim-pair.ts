@@ -11,7 +11,7 @@ export interface NamedTable extends Waiting {
 
 const bar: Bar = { direction: 'at most', must: 2, aim: 1.2 }
 
-/** Fills both, and holds a claim of 50 from one against the same claim from the other. */
+/** Fills both, and compares a claim of 50 from one with the same claim from the other. */
 export async function compareClaims(bench: Bench, small: NamedTable, large: NamedTable): Promise<ReportRow[]> {
   for (const table of [small, large]) {
     bench.say(`adding ${table.count.toLocaleString('en')} executions (${table.name})`)

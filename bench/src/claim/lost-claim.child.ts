@@ -1,4 +1,5 @@
-// The process of an idle worker whose claims lose their replies: how long it takes until the execution runs all the same.
+// The process of an idle worker whose claims lose their replies: how long it takes until the execution runs all the
+// same.
 import { setTimeout } from 'node:timers/promises'
 import { connect, task } from '../../../src/index.ts'
 import { serve } from '../child.ts'
@@ -32,7 +33,7 @@ await serve<LostClaimOutput>(async (input) => {
         const start = new Promise<number>((resolve) => (begun = resolve))
         await submitter.submit(echo, text)
         ms.push((await start) - (await lost))
-        // The second search of the worker is over, and it is idle again.
+        // By now the second search of the worker is over, and it is idle again.
         await setTimeout(1500)
       }
       return ms

@@ -1,4 +1,4 @@
-// What a drain of executions leaves behind, whole: each has ended once, with one attempt, one lease taken and one completion
+// Checks the database after a drain: each execution has ended once, with one attempt, one lease and one completion
 // event; nothing is ready or leased; and every invariant of the engine holds.
 import { checkInvariants } from '../../../src/engine/invariants.ts'
 import { openEmbedded } from '../../../src/sql/pglite.ts'
@@ -7,7 +7,7 @@ import { openPostgres } from '../../../src/sql/postgres.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { statement } from '../../../src/sql/statement.ts'
 
-// Each line is a way in which it would not be whole, and how often that happened.
+// Each line is a violation, and how often it occurs.
 const countFaults = statement({
   name: 'bench.count-faults',
   params: {},

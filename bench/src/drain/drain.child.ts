@@ -1,4 +1,5 @@
-// The process of one worker. It drains a little to get warm; then, each time, what was loaded, and says how long that took.
+// The process of one worker. It drains a little as a warm-up. For each order it then drains the load and returns the
+// time.
 import { serve } from '../child.ts'
 import { loadPeer } from '../peers/peer.ts'
 import type { PeerName } from '../peers/peer.ts'

@@ -1,4 +1,4 @@
-// One load, put in and taken out again by one peer.
+// One load, submitted and drained by one peer.
 import { setTimeout } from 'node:timers/promises'
 import { makePayload } from '../peers/payload.ts'
 import type { Peer } from '../peers/contract.ts'
@@ -18,7 +18,7 @@ export async function load(peer: Peer, url: string, count: number): Promise<void
   await submitter.close()
 }
 
-/** From the start of the first handler to the commit of the last ending: starting up is measured for nobody. */
+/** From the start of the first handler to the commit of the last ending: start-up is not measured. */
 export async function drain(peer: Peer, url: string, count: number): Promise<Drained> {
   const seen = new Set<number>()
   let handledCount = 0

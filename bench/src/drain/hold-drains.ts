@@ -1,5 +1,5 @@
-// Everyone drains the same load in turns, each from a fresh database and in a process of his own; right before, the raw
-// probe drains as much.
+// All contestants drain the same load in turns, each from a fresh database and in a process of its own; right before,
+// the raw probe drains as much.
 import { startChild } from '../child.ts'
 import type { PeerName } from '../peers/peer.ts'
 import type { Bench } from '../scenario.ts'
@@ -10,9 +10,9 @@ import type { Drained } from './drain.ts'
 
 export interface Drainer {
   readonly name: PeerName
-  /** For one that is too slow for the whole load; rates are compared. */
+  /** For a contestant that is too slow for the whole load; rates are compared. */
   readonly count?: number
-  /** Looks at what a drain left behind, and throws when it is not whole. */
+  /** Checks the database after a drain, and throws when it is not as expected. */
   readonly checkEnd?: (url: string) => Promise<void>
 }
 

@@ -1,4 +1,4 @@
-// The process that runs code with a long history once more, and beside it only reads that history.
+// The process that resumes code with a long history, and next to it only reads that history.
 import { connect, task } from '../../../src/index.ts'
 import { serve } from '../child.ts'
 

@@ -1,4 +1,4 @@
-// A worker process that has put many executions to sleep, and says what it holds in memory.
+// A worker process that has put many executions to sleep, and reports its memory.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { connect, task } from '../../../src/index.ts'
@@ -21,7 +21,7 @@ await serve<number, number>(async (input) => {
   })
   const worker = ff.worker({ tasks: [sleeper], concurrency: 100, handleSignals: false, duties: false })
   return {
-    /** Puts so many more to sleep; then bytes. */
+    /** Puts that many more to sleep; returns bytes. */
     async obey(count) {
       for (let done = 0; done < count; done += batch) {
         const items = Array.from({ length: batch }, (_, index) => ({ input: done + index }))

@@ -1,5 +1,5 @@
-// The process that measures flows beside executions without any. Each lap prepares its load, and says how long the work on
-// it took.
+// The process that measures flows next to executions without any. Each lap prepares its load, and returns the time of
+// the work on it.
 import { dispatch } from '../../../src/engine/duties/dispatch.ts'
 import { connect, mintFlowId } from '../../../src/index.ts'
 import type { Engine, GraphEdge, GraphMember } from '../../../src/index.ts'
@@ -12,7 +12,7 @@ import { bySets } from '../../../src/model/sets.ts'
 
 export interface FlowInput {
   readonly url: string
-  /** Those that will be asked for, which get warm before. */
+  /** The acts of later orders, which are warmed up before. */
   readonly acts: readonly FlowOrder['act'][]
 }
 
@@ -114,7 +114,7 @@ function member(sequence: number): GraphMember & { readonly name: string } {
   return { name: `member-${sequence}`, ...request(makePayload(sequence)) }
 }
 
-/** By a worker of its own; what its last endings owe is done before the next lap. */
+/** By a worker of its own; the dispatches of its last endings are done before the next lap. */
 async function drained(url: string, count: number): Promise<{ ms: number }> {
   const lap = await drain(flowfabric, url, count)
   const sql = await openPostgres({ url, schema: 'flowfabric' })

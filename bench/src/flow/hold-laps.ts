@@ -11,7 +11,7 @@ export interface Laps {
   readonly probeCount: number
   /** By name. */
   readonly laps: Readonly<Record<string, FlowOrder>>
-  /** Everything succeeded, once: what a drain leaves behind is looked at. */
+  /** Every execution succeeded, once: the database is checked after a drain. */
   readonly isDrain: boolean
 }
 

@@ -1,5 +1,5 @@
-// The process that measures one hop at a time, with nothing else to do: a member is completed, and the one that waits for it
-// is claimed. Beside each, the same without a flow, and a single row that is inserted and committed.
+// The process that measures one hop at a time, with nothing else to do: a member is completed, and the member that
+// waits for it is claimed. Next to each, the same without a flow, and a single row that is inserted and committed.
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { connect } from '../../../src/index.ts'
@@ -49,16 +49,16 @@ async function measure(client: pg.Client, { engine }: FlowFabric, count: number)
   for (let done = 0; done < count; done++) {
     hops.commitMs.push(await timed(() => client.query({ ...insert, values: [payload] })))
     await engine.executions.createMany([{ kind: 'a' }, { kind: 'b' }])
-    hops.plainMs.push(await goOn(engine))
+    hops.plainMs.push(await hop(engine))
     const { flowId } = await engine.flows.submitGraph(pair)
-    hops.hopMs.push(await goOn(engine))
+    hops.hopMs.push(await hop(engine))
     await engine.flows.wait(flowId)
   }
   return hops
 }
 
 /** From the completion of the first to the claim of the second. */
-async function goOn(engine: Engine): Promise<number> {
+async function hop(engine: Engine): Promise<number> {
   const first = await claim(engine, 'a')
   let second: Claim | undefined
   const ms = await timed(async () => {

@@ -1,4 +1,4 @@
-// Those who only listen: subscribers and claims that wait, over HTTP. Told to, they say how many were reached by what happened.
+// Processes that only listen: subscribers and waiting claims, over HTTP. On an order they return how many were reached.
 import { setMaxListeners } from 'node:events'
 import { connect } from '../../../src/client.ts'
 import { serve } from '../child.ts'

@@ -1,4 +1,4 @@
-// The process of one server, as `flowfabric serve` runs it. Told to, it says what it holds in memory and what it has cost.
+// The process of one server, as `flowfabric serve` runs it. On an order it returns its memory and processor time.
 import { serve as listen } from '../../../src/server.ts'
 import { serve } from '../child.ts'
 

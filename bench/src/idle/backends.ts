@@ -1,4 +1,4 @@
-// What the backends of one database have done so far.
+// The usage of the backends of one database so far.
 import { readFile } from 'node:fs/promises'
 import type pg from 'pg'
 
@@ -23,7 +23,7 @@ export async function readUsage(admin: pg.Client, database: string): Promise<Usa
   return { transactionCount: Number(counts.rows[0]!.count), processorMs }
 }
 
-/** From one reading to the next. A backend that ended meanwhile is not counted; one that began is counted whole. */
+/** From one reading to the next. A backend that ended meanwhile is not counted; a new one is counted in full. */
 export function usageBetween(before: Usage, after: Usage): { transactionCount: number; processorMs: number } {
   const used = [...after.processorMs].map(([pid, ms]) => ms - (before.processorMs.get(pid) ?? 0))
   return {

@@ -1,4 +1,4 @@
-// A worker process as users start it, with everything that it does beside its tasks. It has nothing to do.
+// A worker process as users start it, with all its background work. It is idle.
 import { connect, task } from '../../../src/index.ts'
 import { serve } from '../child.ts'
 

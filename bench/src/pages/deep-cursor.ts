@@ -4,7 +4,7 @@ import { pageSize } from './kinds.ts'
 const mostSteps = 10
 const stepSize = 1000
 
-/** A cursor in the middle of a list, but not more than 10,000 in; reached as any caller would reach it. */
+/** A cursor in the middle of a list, but not more than 10,000 rows in; reached page by page, as a caller would. */
 export async function deepCursor(executions: Executions, request: ListRequest): Promise<string> {
   const cursors: string[] = []
   const first = await executions.list({ ...request, limit: stepSize })

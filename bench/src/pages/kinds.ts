@@ -1,5 +1,5 @@
-// Every kind of list, each asked of a small table and of a large one. The tables differ in nothing else, so both pages hold
-// a hundred executions. Rare means: few among very many others, and last in the order in which the list is read.
+// Every kind of list, each read from a small table and from a large one. The tables differ only in size, so both pages
+// have a hundred executions. Rare means: few among very many others, and last in the order in which the list is read.
 import type { ListRequest, PublicState } from '../../../src/index.ts'
 
 export interface Kind {

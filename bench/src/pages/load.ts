@@ -1,5 +1,6 @@
-// Fills the tables of one schema with executions in every state, by SQL alone: a million of them through the engine would
-// take longer than all measurements. What is written obeys the engine's invariants, which are checked on the small tables.
+// Fills the tables of one schema with executions in every state, by SQL alone: a million of them through the engine
+// would take longer than all measurements. The rows satisfy the engine's invariants, which are checked on the small
+// tables.
 import pg from 'pg'
 import { checkInvariants } from '../../../src/engine/invariants.ts'
 import { connect } from '../../../src/index.ts'
@@ -16,7 +17,7 @@ export interface Filling {
   readonly rareStates: readonly string[]
 }
 
-/** Answers with the id of the execution that is the parent of a quarter of the others. */
+/** Returns the id of the execution that is the parent of a quarter of the others. */
 export async function fill(url: string, filling: Filling): Promise<string> {
   const { schema, rows, rareRows, states, rareStates } = filling
   const ff = await connect(url, { schema })
@@ -25,7 +26,7 @@ export async function fill(url: string, filling: Filling): Promise<string> {
   await client.connect()
   try {
     await client.query('set synchronous_commit = off')
-    // Nothing may be analysed behind our back: the lists are measured without statistics first.
+    // Autovacuum must not analyse the tables: the lists are measured without statistics first.
     await client.query(withoutAutovacuum(schema))
     await client.query(inSchema(schema, plan), [rows, rareRows, states, rareStates])
     for (const step of steps) await client.query(inSchema(schema, step))
@@ -69,9 +70,9 @@ begin
 end $$`
 }
 
-// One row for each execution with all that is decided by its number; the tables are filled from it. Namespace, lane, kind
-// and so on are bits of a hash, hence independent of one another and the same in every run. Whatever orders a list by time
-// puts the rare namespace last.
+// One row for each execution with everything that its number determines; the tables are filled from it. Namespace,
+// lane, kind and so on are bits of a hash, hence independent of one another and the same in every run. A list by time
+// has the rare namespace last.
 const plan = `
 create unlogged table flowfabric.bench_plan as
 with numbered as (
@@ -173,7 +174,7 @@ where lifecycle_phase = 'terminal'`,
   `
 insert into flowfabric.ff_exec_tag (execution_id, created_at_ms, namespace, tag_key, tag_value)
 select execution_id, created_at_ms, namespace, 'team', team from flowfabric.bench_plan`,
-  // Each waits for two signals; one has come.
+  // Each waits for two signals; one has arrived.
   `
 insert into flowfabric.ff_suspension_current (execution_id, suspension_id, suspended_at_ms, timeout_at_ms, lease_epoch,
   lease_id, generation, attempt_index, partition_key, reason_code, timeout_behavior, requested_by, condition)

@@ -1,4 +1,4 @@
-// The process that reads the pages: the small table's and the large one's in turns, so that whatever slows the machine
+// The process that reads the pages: of the small and the large table in turns, so that anything that slows the machine
 // slows both.
 import { connect } from '../../../src/index.ts'
 import type { Executions, ListRequest } from '../../../src/index.ts'
@@ -25,7 +25,7 @@ export interface Page {
 /** For each pair, the median of each round. */
 export type TurnPagesOutput = readonly { readonly smallMs: number[]; readonly largeMs: number[] }[]
 
-// More than the five runs after which Postgres may settle for a generic plan.
+// More than the five runs after which Postgres may choose a generic plan.
 const warmUpCount = 7
 const readCount = 15
 /** A list that reads the whole table is measured as well, but not at the same length. */

@@ -1,4 +1,4 @@
-/** Wakes who waits, and remembers a ring that came before the wait. */
+/** Wakes a waiting caller, and remembers a ring that came before the wait. */
 export class Bell {
   #rung = false
   #wake: () => void = () => {}

@@ -1,14 +1,14 @@
-// What every contestant can do. Whatever one needs for a database (schema, queue) is made by `open`.
+// The interface of every contestant. `open` creates everything that it needs in a database (schema, queue).
 import type { Payload } from './payload.ts'
 
-/** One who takes work in. */
+/** A contestant that accepts work. */
 export interface Creating {
   open(url: string): Promise<Submitter>
 }
 
-/** One who also does it. */
+/** A contestant that also performs it. */
 export interface Peer extends Creating {
-  /** Begins at once; `handle` is what the handler does. */
+  /** Begins at once; the handler calls `handle`. */
   startWorker(url: string, handle: Handle): Promise<Worker>
 }
 
@@ -22,7 +22,7 @@ export interface Submitter {
 export type Handle = (payload: Payload) => void
 
 export interface Worker {
-  /** Whether the end of everything that was handled is committed. Asked only after the last was handled. */
+  /** Whether the end of all handled work is committed. Called only after the last was handled. */
   isDone(): Promise<boolean>
   stop(): Promise<void>
 }

@@ -1,5 +1,5 @@
-// Through the public API, with the options that one gets by giving none. The worker is a bare loop: claim a set, ask for the
-// next, handle the first, complete it.
+// Through the public API, with default options. The worker is a bare loop: claim a set, request the next, handle the
+// first, complete it.
 import { randomUUID } from 'node:crypto'
 import { connect, jsonCodec } from '../../../src/index.ts'
 import type { Claim, CreateRequest, FlowFabric } from '../../../src/index.ts'
@@ -71,7 +71,7 @@ function work(ff: FlowFabric, handle: Handle): Worker {
       if (completing.length === mostCompleting) await completing.shift()
       completing.push(complete(claims))
     }
-    // Asked for in vain.
+    // The last claim finds nothing.
     await next.catch(() => {})
   }
 

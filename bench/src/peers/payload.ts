@@ -1,4 +1,4 @@
-// The same small document for everyone, encoded by each in its own way.
+// The same small document for every contestant, encoded by each in its own way.
 export interface Payload {
   readonly email: string
   readonly template: string

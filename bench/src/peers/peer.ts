@@ -1,13 +1,13 @@
-// Those who are measured side by side.
+// The contestants.
 import type { Creating, Peer } from './contract.ts'
 
-// Loaded by name, so that a contestant's process holds nothing of the others.
+// Loaded by name, so that the process of a contestant loads nothing of the others.
 const peers = {
   'raw queue': async () => (await import('./raw-queue.ts')).rawQueue,
   FlowFabric: async () => (await import('./flowfabric.ts')).flowfabric,
   // On a folder instead of a server.
   'FlowFabric, embedded': async () => (await import('./flowfabric.ts')).flowfabric,
-  // On a server of its own, which alone has the database.
+  // On a server of its own, which alone opens the database.
   'FlowFabric, over HTTP': async () => (await import('./flowfabric.ts')).flowfabric,
   'FlowFabric, worker over HTTP': async () => (await import('./flowfabric-worker.ts')).flowfabricWorker,
   'Graphile Worker': () => installed('graphile-worker', 'graphileWorker'),
@@ -33,8 +33,8 @@ const creating = {
   'raw insert': async () => (await import('./raw-insert.ts')).rawInsert,
 } satisfies Record<string, () => Promise<Creating>>
 
-// Peers of other makers are a package of their own (bench/peers), with its own compiled files: the root install has no need of them,
-// and some need a newer Node. This file is compiled too, to bench/dist/bench/src/peers/peer.js.
+// Peers of other vendors are a package of their own (bench/peers), with its own compiled files: the root install does
+// not need them, and some need a newer Node. This file is compiled too, to bench/dist/bench/src/peers/peer.js.
 async function installed(file: string, name: string): Promise<Peer> {
   const module = new URL(`../../../../peers/dist/peers/${file}.js`, import.meta.url)
   const exported = (await import(module.href)) as Readonly<Record<string, Peer>>

@@ -1,5 +1,5 @@
-// The fastest that Postgres itself stores something: a bare table with a key and a payload, prepared statements, nothing
-// else. Single rows go through one connection for each submitter.
+// The upper bound of what Postgres stores: a bare table with a key and a payload, and prepared statements. Single rows
+// go through one connection for each submitter.
 import pg from 'pg'
 import { encodePayload } from './payload.ts'
 import type { Creating } from './contract.ts'

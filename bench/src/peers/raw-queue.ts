@@ -1,5 +1,5 @@
-// The fastest that Postgres itself works through a table: rows taken in sets with skip locked and marked as done in sets,
-// by prepared statements, one after the other; a single insert rings for whoever waits. No lease, no attempt, no log.
+// The upper bound of what Postgres drains: rows are taken in sets with skip locked and marked as done in sets, by
+// prepared statements, one after the other; a single insert notifies a waiting worker. No lease, no attempt, no log.
 import pg from 'pg'
 import { Bell } from './bell.ts'
 import { decodePayload, encodePayload } from './payload.ts'

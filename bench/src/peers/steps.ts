@@ -1,5 +1,5 @@
-// A workflow of three steps that do nothing, fifty at a time: what a durable step costs each of them. Each records every step
-// before the next begins.
+// A workflow of three steps that do nothing, fifty at a time: the cost of a durable step. Each contestant records every
+// step before the next begins.
 import type { Payload } from './payload.ts'
 
 export const concurrency = 50

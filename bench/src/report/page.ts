@@ -1,4 +1,4 @@
-// The figures in docs/benchmarks.md: written between two marks from whatever results are kept, so that a run of one scenario
+// The figures in docs/benchmarks.md: written between two marks from the stored results, so that a run of one scenario
 // renews its part and leaves the others.
 import { readFile, writeFile } from 'node:fs/promises'
 import { machineLine } from '../machine.ts'

@@ -1,5 +1,5 @@
-// One horizontal bar for each row: its ratio to the report's baseline. Dashed lines are the bars to reach; a row that runs
-// off the scale ends in its figure all the same.
+// One horizontal bar for each row: its ratio to the report's baseline. Dashed lines are the bars to reach; a row beyond
+// the scale ends in its figure all the same.
 import type { Report, ReportRow } from '../scenario.ts'
 import { showRatio } from './unit.ts'
 
@@ -33,7 +33,7 @@ function ratioToBaseline(report: Report, row: ReportRow): number {
   return row.ratios.find((ratio) => ratio.to === report.baseline)?.value ?? 0
 }
 
-// Ours stand out where others are beside them.
+// Ours have another colour next to those of others.
 function colourOf(report: Report, label: string): string {
   const isOurs = (name: string) => name.startsWith('FlowFabric')
   return isOurs(label) || !report.rows.some((row) => isOurs(row.label)) ? '#3b6fd4' : '#b6bdc6'
@@ -44,7 +44,7 @@ interface Line {
   readonly at: number
 }
 
-/** A bar may be a ratio to another row; then it stands at that row's own place. */
+/** A bar may be a ratio to another row; then it is drawn at that row's own place. */
 function linesOf(report: Report): Line[] {
   const lines = new Map<string, Line>()
   for (const { to, bar } of report.rows.flatMap((row) => row.ratios)) {

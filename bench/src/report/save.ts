@@ -1,4 +1,4 @@
-// What a run leaves in results/: figures, a plot and a table for each scenario, which the next run of it overwrites.
+// The files of a run in results/: figures, a plot and a table for each scenario, which the next run of it overwrites.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { machineLine } from '../machine.ts'
 import type { Machine } from '../machine.ts'
@@ -22,7 +22,7 @@ export async function saveReport(report: Report, machine: Machine, settings: Set
   await writeFile(new URL(`${report.name}.svg`, results), plot(report, machineLine(machine)))
 }
 
-/** Those of these names that were ever measured. */
+/** The stored reports of these names. */
 export async function readReports(names: readonly string[]): Promise<SavedReport[]> {
   const read = async (name: string) => {
     const text = await readFile(new URL(`${name}.json`, results), 'utf8').catch(() => null)

@@ -1,4 +1,4 @@
-// A report as a Markdown table: ratios first, what was measured beside them.
+// A report as a Markdown table: ratios first, measured values next to them.
 import type { Ratio, Report, ReportRow } from '../scenario.ts'
 import { inUnit, showRatio } from './unit.ts'
 import { verdictOf } from './verdict.ts'

@@ -6,7 +6,7 @@ export function inUnit(value: number, unit: Unit): string {
   return unit === '/s' ? `${number}/s` : `${number} ${unit}`
 }
 
-/** Two digits that mean something, also where one is a thousandth of the other. */
+/** Two significant digits, also for very small values. */
 export function showRatio(value: number): string {
   if (value < 0.0001) return '<0.0001x'
   if (value < 0.1) return `${value.toPrecision(2)}x`

@@ -1,5 +1,5 @@
-// While a transaction is open somewhere, nothing that was deleted since can be cleaned up, and the head of every queue fills
-// with dead entries. A claim must not pay for them.
+// While a transaction is open somewhere, rows that were deleted since cannot be cleaned up, and the head of every queue
+// fills with dead entries. They must not slow down a claim.
 import pg from 'pg'
 import { compareClaims } from '../claim/claim-pair.ts'
 import type { Scenario } from '../scenario.ts'

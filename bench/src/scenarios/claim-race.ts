@@ -1,5 +1,5 @@
-// Claims of one that compete for as many executions as there are claims. None may come back empty while one is free, and a
-// waiting claim must not sleep beside one.
+// Claims of one that compete for as many executions as there are claims. None may come back empty while an execution is
+// free, and a waiting claim must not sleep next to one.
 import { startChild } from '../child.ts'
 import type { ClaimRaceInput, ClaimRaceOutput } from '../claim/claim-race.child.ts'
 import { median, percentile, rangeOf } from '../median.ts'

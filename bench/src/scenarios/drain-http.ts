@@ -1,5 +1,5 @@
-// A worker that reaches the database through a server, in a process of its own, beside one that has it itself: as a bare loop
-// over sets, and as users run it.
+// A worker that reaches the database through a server, in a process of its own, next to one that opens it itself: as a
+// bare loop over sets, and as users run it.
 import { holdDrains } from '../drain/hold-drains.ts'
 import type { Bar, Scenario } from '../scenario.ts'
 import { noiseOf, rowOf } from '../turn.ts'

@@ -1,5 +1,5 @@
 // One worker process empties a full queue of no-ops. FlowFabric keeps the whole history of each, as DBOS and Absurd do;
-// Graphile Worker deletes what is done, and so does BullMQ, tuned.
+// Graphile Worker deletes finished jobs, and so does BullMQ, tuned.
 import { checkEnd } from '../drain/check-end.ts'
 import { holdDrains } from '../drain/hold-drains.ts'
 import type { Drainer } from '../drain/hold-drains.ts'

@@ -1,5 +1,5 @@
-// What a start on the embedded database costs: the first on a new directory, with the image that the package has and without one, and
-// one on a directory that exists.
+// The cost of a start on the embedded database: the first on a new directory, with the image of the package and without
+// one, and one on an existing directory.
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

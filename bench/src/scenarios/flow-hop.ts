@@ -1,4 +1,5 @@
-// One hop at a time through an idle process: from the completion of a member to the claim of the one that waits for it.
+// One hop at a time through an idle process: from the completion of a member to the claim of the member that waits for
+// it.
 import { startChild } from '../child.ts'
 import type { HopInput, Hops } from '../flow/hop.child.ts'
 import { percentile } from '../median.ts'

@@ -1,4 +1,5 @@
-// Durable code is run from its start whenever it is taken up: what a history of a thousand steps costs then, beside only reading it.
+// A run of durable code starts from the top whenever it resumes: the cost of a history of a thousand steps, next to
+// only reading it.
 import { startChild } from '../child.ts'
 import type { HistoryInput, HistoryTimes } from '../durable/history.child.ts'
 import { percentile } from '../median.ts'

@@ -1,4 +1,4 @@
-// What worker processes cost that have nothing to do: transactions, and processor time of Postgres and of Node. The server's own
+// The cost of idle worker processes: transactions, and processor time of Postgres and of Node. The server's own
 // transactions in the database are measured after a worker has left it, and subtracted.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -15,8 +15,8 @@ const workerCounts = [1, 4, 12]
 const budgetPerSecond = 3
 const budget = `${budgetPerSecond} transactions a second`
 const bar: Bar = { direction: 'at most', must: 1, aim: 0.7 }
-// The first seconds are those of the start. An idle backend reports its transactions after 10 s at the latest, so a shorter wait would
-// count those of the start. Then long enough that what happens once a minute shows.
+// The first seconds belong to the start. An idle backend reports its transactions after 10 s at the latest, so a
+// shorter wait would count those of the start. Then long enough to include what happens once a minute.
 const settlingMs = 15_000
 const measuredMs = 60_000
 const withoutWorker = 'no worker'

@@ -1,5 +1,5 @@
-// What hostile request bodies cost a server, in its own processor time: 16 MiB of empty items, on a route that needs no key and on
-// one that needs one, and bodies that never end.
+// The cost of hostile request bodies for a server, in its own processor time: 16 MiB of empty items, on a route without
+// a key and on one with a key, and bodies that never end.
 import { once } from 'node:events'
 import { connect as connectSocket, type Socket } from 'node:net'
 import { startChild } from '../child.ts'

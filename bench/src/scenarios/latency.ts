@@ -1,5 +1,5 @@
-// One at a time through idle processes: from the submission in one to the handler's start in another. Whoever has no
-// wake-up waits for its own poll.
+// One at a time through idle processes: from the submission in one to the handler's start in another. A contestant
+// without a wake-up waits for its own poll.
 import { setTimeout } from 'node:timers/promises'
 import { percentile } from '../median.ts'
 import type { PeerName } from '../peers/peer.ts'
@@ -8,7 +8,7 @@ import { Traffic } from '../traffic/traffic.ts'
 import { noiseOf, rotate, rowOf, summarise } from '../turn.ts'
 import type { Turn } from '../turn.ts'
 
-/** How many pings in a round: fewer for those who only poll. */
+/** How many pings in a round: fewer for contestants that only poll. */
 const pingCounts: Partial<Record<PeerName, number>> = {
   'raw queue': 200,
   FlowFabric: 200,
@@ -76,7 +76,7 @@ export const latency: Scenario = {
 async function pings(traffic: Traffic, count: number): Promise<number[]> {
   const ms: number[] = []
   for (let sent = 0; sent < count * (1 + warmUpShare); sent++) {
-    // Not in step with anybody's poll, and not before the last has been put away.
+    // Not in step with the poll of any contestant, and not before the last job is completed.
     await setTimeout(5 + Math.random() * 15)
     ms.push(await traffic.ping())
   }

@@ -1,5 +1,5 @@
-// A claim is done and its reply lost with the connection. The worker is idle, its leases last 30 s: it must give back what it
-// does not know within a second.
+// A claim succeeds and its reply is lost with the connection. The worker is idle, its leases last 30 s: it must release
+// the unknown leases within a second.
 import { startChild } from '../child.ts'
 import type { LostClaimInput, LostClaimOutput } from '../claim/lost-claim.child.ts'
 import { median, rangeOf } from '../median.ts'

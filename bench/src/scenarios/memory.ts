@@ -1,4 +1,4 @@
-// What a worker process holds in memory after it has worked through a full queue. FlowFabric's is the worker as users run it, a
+// The memory of a worker process after it has drained a full queue. FlowFabric's is the worker as users run it, a
 // hundred at a time.
 import type { PeerName } from '../peers/peer.ts'
 import { inUnit } from '../report/unit.ts'

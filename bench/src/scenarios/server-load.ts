@@ -1,5 +1,5 @@
-// What a server holds in memory for those who wait: a thousand subscribers and five hundred claims, each on a connection of its
-// own. That they are really there is shown by events that reach every one of them, and by work that the claims take.
+// The memory of a server for waiting clients: a thousand subscribers and five hundred claims, each on a connection of
+// its own. Events that reach every one of them, and executions that the claims take, prove that they are connected.
 import { setTimeout } from 'node:timers/promises'
 import { connect } from '../../../src/index.ts'
 import { startChild } from '../child.ts'

@@ -1,6 +1,6 @@
-// Connections to Postgres that stay open and never answer again, as after a failover behind an address or a NAT that forgot. A
-// worker, a submitter and a subscriber lose all of theirs at once; new ones work. Each is timed until it works again. Every execution
-// must end once, and every submit must be answered.
+// Connections to Postgres that stay open and never reply again, as after a failover behind an address or a NAT that
+// dropped them. A worker, a submitter and a subscriber lose all of theirs at once; new ones work. Each is timed until
+// it works again. Every execution must end once, and every submit must have a reply.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, task } from '../../../src/index.ts'
 import { startSwallowingProxy } from '../silence/proxy.ts'

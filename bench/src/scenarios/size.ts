@@ -1,5 +1,5 @@
-// What half a million executions leave on disk, for each of them: tables and indexes, beside those of a raw table. They go
-// through in parts. With retention, what has ended goes after each part, and the size must stay that of one.
+// The disk space of half a million executions, for each of them: tables and indexes, next to those of a raw table. They
+// run in parts. With retention, ended executions are deleted after each part, and the size must stay that of one part.
 import { retention } from '../../../src/engine/duties/retention.ts'
 import { openPostgres } from '../../../src/sql/postgres.ts'
 import type { PeerName } from '../peers/peer.ts'

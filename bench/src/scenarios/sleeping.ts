@@ -1,4 +1,4 @@
-// What sleeps holds no worker: the heap of a worker process that has put ever more executions to sleep.
+// Sleeping executions occupy no worker: the heap of a worker process that has put ever more executions to sleep.
 import { startChild } from '../child.ts'
 import type { SleepingInput } from '../durable/sleeping.child.ts'
 import { inUnit } from '../report/unit.ts'
@@ -14,7 +14,7 @@ export const sleeping: Scenario = {
   name: 'sleeping',
   title: 'heap of a worker process, by how many of its executions sleep',
   async run(bench) {
-    // A tenth of the rows of the other scenarios: 100,000 unless told otherwise.
+    // A tenth of the rows of the other scenarios: 100,000 by default.
     const many = Math.round(bench.settings.rows / 10)
     const ours = `${many.toLocaleString('en')} asleep`
     const turns = new Map<string, Turn[]>([baseline, ours].map((name) => [name, []]))

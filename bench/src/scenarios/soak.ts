@@ -1,6 +1,6 @@
-// A producer and a worker on one database for minutes, with autovacuum as Postgres has it and a transaction that stays open in
-// the middle. What an execution costs must stay the same throughout. It is measured as processor time, so that it can be
-// compared on a machine that others use too.
+// A producer and a worker on one database for minutes, with default autovacuum and a transaction that stays open in the
+// middle. The cost of an execution must stay the same throughout. It is measured as processor time, so that it can be
+// compared on a shared machine.
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { startChild } from '../child.ts'
@@ -87,7 +87,7 @@ function compared(label: string, sample: Sample, middle: number, bar: Bar): Repo
 async function measure(bench: Bench): Promise<Sample[]> {
   const database = await bench.server.createDatabase()
   const input: SoakInput = { url: database.url }
-  // The producer first: it makes the tables.
+  // The producer first: it creates the tables.
   const producer = await startChild<number, ProducerOrder>(
     bench.node,
     new URL('../soak/producer.child.ts', import.meta.url),

@@ -1,5 +1,5 @@
-// One wait at a time, against the commit of a single row: in durable code, from `ctx.waitFor` over the signal to the code behind
-// it; and by the engine's own calls, from the suspend over the signal to the claim.
+// One wait at a time, against the commit of a single row: in durable code, from `ctx.waitFor` over the signal to the
+// code after it; and by calls of the engine, from the suspend over the signal to the claim.
 import { startChild } from '../child.ts'
 import { median, percentile } from '../median.ts'
 import type { Bar, Scenario } from '../scenario.ts'

@@ -1,5 +1,5 @@
-// Executions that wait in between, many at a time: suspended, answered by their tokens and gone on with, against the same
-// executions without a wait; and those that nobody answers.
+// Executions that wait in between, many at a time: suspended, signalled by their tokens and resumed, against the same
+// executions without a wait; and executions that receive no signal.
 import { startChild } from '../child.ts'
 import type { Bar, Scenario } from '../scenario.ts'
 import type { SuspendInput, SuspendOrder } from '../suspend/suspend.child.ts'

@@ -1,6 +1,6 @@
-// A stream of single submissions, by one process, worked on by another. First each is measured by itself: as many as 64
-// callers can submit, then their drain. A machine that does both does 1 / (1 / submitted + 1 / drained), the peak. Half of
-// that is sent, evenly, and each waits from when it was due to the start of its handler.
+// A stream of single submissions by one process, drained by another. First each is measured by itself: as many as 64
+// callers can submit, then their drain. A machine that does both does 1 / (1 / submitted + 1 / drained), the peak. Half
+// of that is sent, evenly. The wait of each is measured from its due time to the start of its handler.
 import { percentile, rangeOf } from '../median.ts'
 import type { PeerName } from '../peers/peer.ts'
 import { inUnit } from '../report/unit.ts'

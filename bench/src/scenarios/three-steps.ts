@@ -1,4 +1,4 @@
-// Workflows of three durable steps, fifty at a time, by one worker process: what a step costs.
+// Workflows of three durable steps, fifty at a time, by one worker process: the cost of a step.
 import { checkEnd } from '../drain/check-end.ts'
 import { holdDrains } from '../drain/hold-drains.ts'
 import type { Drainer } from '../drain/hold-drains.ts'

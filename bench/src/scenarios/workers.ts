@@ -1,5 +1,5 @@
-// Several worker processes empty one lane. What is asked for is that they do not stand in each other's way; more than the
-// machine's cores cannot make it faster.
+// Several worker processes empty one lane. They must not block each other; more than the machine's cores cannot make it
+// faster.
 import { rangeOf } from '../median.ts'
 import type { PeerName } from '../peers/peer.ts'
 import type { Bench, Scenario } from '../scenario.ts'

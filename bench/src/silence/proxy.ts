@@ -1,4 +1,5 @@
-// A way to the database on which open connections can be made silent: bytes are swallowed, nothing is closed, new ones pass.
+// A proxy to the database that can silence open connections: bytes are swallowed, nothing is closed, new connections
+// work.
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 

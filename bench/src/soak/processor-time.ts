@@ -1,4 +1,4 @@
-// The processor time of processes, by the scheduler's own account: it does not depend on who else uses the machine.
+// The processor time of processes, as the scheduler counts it: it does not depend on the load of the machine.
 import { readFile } from 'node:fs/promises'
 
 export class ProcessorTime {
@@ -20,7 +20,8 @@ export class ProcessorTime {
 async function usedBy(pid: number): Promise<number> {
   if (process.platform !== 'linux') throw new Error('processor time is read from /proc, which Linux alone has')
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
-  // The name, in brackets, may hold spaces; user and system time are the 14th and 15th field, in hundredths of a second.
+  // The name, in brackets, may contain spaces; user and system time are the 14th and 15th field, in hundredths of a
+  // second.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return stat === '' ? 0 : (Number(fields[11]) + Number(fields[12])) * 10_000
 }

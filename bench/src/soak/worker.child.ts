@@ -1,4 +1,4 @@
-// A worker as users run it, without a single option beside its task.
+// A worker as users run it, with default options.
 import { connect, task } from '../../../src/index.ts'
 import { serve } from '../child.ts'
 import type { Payload } from '../peers/payload.ts'

@@ -4,13 +4,13 @@ import { serve } from '../child.ts'
 
 export interface HelloInput {
   readonly url: string
-  /** Under another name than the usual one no prepared image fits. */
+  /** With another schema name, no prepared image fits. */
   readonly schema: string
 }
 
 export interface HelloOutput {
   readonly processorMs: number
-  /** The most that was resident at any time. */
+  /** The peak of resident memory. */
   readonly residentMB: number
 }
 

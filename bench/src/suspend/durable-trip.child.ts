@@ -1,6 +1,6 @@
-// The process that measures one wait of durable code at a time, through `ff.worker`: from `ctx.waitFor` over the signal to the
-// code behind it. Beside each, a single row is inserted and committed by a connection of its own. Statements and processor
-// time are counted over the whole life of each execution, from its submission to its end.
+// The process that measures one wait of durable code at a time, through `ff.worker`: from `ctx.waitFor` over the signal
+// to the code after it. Next to each, a single row is inserted and committed by a connection of its own. Statements and
+// processor time are counted over the whole life of each execution, from its submission to its end.
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
 import { connect, RunLeft, task } from '../../../src/index.ts'
@@ -29,7 +29,7 @@ const insert = { name: 'insert', text: 'insert into raw_row (payload) values ($1
 const payload = Buffer.alloc(64)
 const warmUpCount = 50
 
-/** What the code of the execution under way reports. */
+/** The times that the code of the current execution reports. */
 interface Marks {
   waitpoint: { readonly waitpointId: string; readonly token: string } | null
   waitedAt: number
@@ -152,7 +152,7 @@ async function backendsOf(client: pg.Client): Promise<number[]> {
   return rows.map(({ pid }) => pid)
 }
 
-/** Of the backends, as Linux counts it; elsewhere nothing. */
+/** Of the backends, as Linux counts it; zero on other systems. */
 function processorMs(pids: readonly number[]): number {
   if (process.platform !== 'linux') return 0
   return pids.reduce((sum, pid) => sum + Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6, 0)

@@ -1,5 +1,5 @@
-// The process that measures one wait at a time, with nothing else to do: suspended, answered by its token, claimed again.
-// Beside each, a single row is inserted and committed by a connection of its own.
+// The process that measures one wait at a time, with nothing else to do: suspended, signalled by its token, claimed
+// again. Next to each, a single row is inserted and committed by a connection of its own.
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { connect } from '../../../src/index.ts'

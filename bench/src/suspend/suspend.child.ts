@@ -1,5 +1,5 @@
-// The process that measures executions which wait in between. Each lap is done by one peer and one process, in turn: a plain
-// drain, the same with a wait for a signal in each, and the sweep of waits that nobody answered.
+// The process that measures executions which wait in between. Each lap is run by one peer and one process, in turn: a
+// plain drain, the same with a wait for a signal in each, and the duty that times out waits without a signal.
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { suspensionTimeout } from '../../../src/engine/duties/suspension-timeout.ts'
@@ -34,7 +34,7 @@ async function plain(url: string, count: number): Promise<{ ms: number }> {
   return drain(flowfabric, url, count)
 }
 
-/** All are held; then all are suspended, all are signalled, and a worker takes up and completes them all. */
+/** All are claimed; then all are suspended, all are signalled, and a worker resumes and completes them all. */
 async function signalled(url: string, count: number): Promise<{ ms: number }> {
   const ff = await connect(url)
   const { executions, signals } = ff.engine
@@ -58,7 +58,7 @@ async function signalled(url: string, count: number): Promise<{ ms: number }> {
   return { ms: signalledMs + ms }
 }
 
-/** All are suspended, and their time is over; then they are swept, set by set. */
+/** All are suspended, and their time is over; then the duty ends them, set by set. */
 async function timedOut(url: string, count: number): Promise<{ ms: number }> {
   const ff = await connect(url)
   const claims = await hold(url, ff.engine, count)

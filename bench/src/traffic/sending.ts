@@ -33,7 +33,7 @@ export class Sending {
     return []
   }
 
-  /** Callers that each send the next when the last is committed. */
+  /** Each caller sends its next request when the last is committed. */
   async flood(ms: number): Promise<Submitted> {
     const sent: (readonly [number, number])[] = []
     const until = machineTime() + ms
@@ -44,7 +44,7 @@ export class Sending {
     return sent
   }
 
-  // Each counts from when it was meant to be sent: whoever is held up by the machine has waited already.
+  // Each counts from its due time: a submission that the machine delays has waited already.
   async pace(ms: number, perSecond: number): Promise<Submitted> {
     const sent: [number, number][] = []
     const commits: Promise<unknown>[] = []

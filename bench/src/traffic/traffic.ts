@@ -30,7 +30,7 @@ export class Traffic {
   static async open({ stores, node }: Bench, peer: PeerName, workerCount = 1): Promise<Traffic> {
     const database = await stores.createDatabase(peer)
     const input: SubmitInput & WorkInput = { peer, url: database.url }
-    // The submitter first: it makes the tables.
+    // The submitter first: it creates the tables.
     const submitter = await startChild<Submitted, SubmitOrder>(
       node,
       new URL('./submit.child.ts', import.meta.url),
@@ -58,7 +58,7 @@ export class Traffic {
     await this.#tellAll('stop')
   }
 
-  /** Starts the workers, submits so many in parts, and stops when all are worked off. */
+  /** Starts the workers, submits that many in parts, and stops when all are handled. */
   async passThrough(count: number): Promise<void> {
     await this.start()
     for (let sent = 0; sent < count;) {
@@ -89,7 +89,7 @@ export class Traffic {
     }
   }
 
-  /** What each worker handled since its start, as soon as it is `count` in all. */
+  /** The work of each worker since its start, as soon as it is `count` in all. */
   async handled(count: number): Promise<WorkReport[]> {
     await this.untilHandled(count)
     return this.#tellAll('list')

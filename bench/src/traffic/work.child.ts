@@ -1,4 +1,4 @@
-// The process of a worker that is told when to start and stop, and asked what it has handled.
+// The process of a worker that starts, stops and reports its handled work on orders.
 import { serve } from '../child.ts'
 import { machineTime } from '../clock.ts'
 import { loadPeer } from '../peers/peer.ts'
@@ -10,13 +10,13 @@ export interface WorkInput {
   readonly url: string
 }
 
-/** `next` is answered when something is handled. */
+/** `next` gets its reply when something is handled. */
 export type WorkOrder = 'start' | 'next' | 'count' | 'list' | 'stop'
 
 export interface WorkReport {
   /** Since the last start. */
   readonly handledCount: number
-  /** When the handler of each began, by its sequence: of all when a list is asked for, else of the last. */
+  /** When the handler of each began, by its sequence: of all for `list`, otherwise of the last. */
   readonly handled: readonly (readonly [sequence: number, atMs: number])[]
   readonly residentBytes: number
 }
