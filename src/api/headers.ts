@@ -1,14 +1,14 @@
-// Headers of our own, and those that mean something here.
+// Our own headers, and others that we use.
 export const headers = {
   requestId: 'x-request-id',
   idempotencyKey: 'idempotency-key',
   /**
-   * Narrows a key of all namespaces to one; `engine.as({ namespace })` of the client. The answer to `getServerTime` tells by it
-   * where things go that name none.
+   * Narrows a key of all namespaces to one; `engine.as({ namespace })` of the client. The response to `getServerTime`
+   * carries the namespace of requests without one.
    */
   namespace: 'flowfabric-namespace',
-  /** `omit`: the answer has bytes only, not also as JSON. Our client decodes the bytes itself. */
+  /** `omit`: the response has only bytes, not also JSON. Our client decodes the bytes itself. */
   plain: 'flowfabric-plain',
-  /** Who acts, where the key is an admin's; `engine.as({ actor })` of the client. */
+  /** The actor, for an admin key; `engine.as({ actor })` of the client. */
   actor: 'flowfabric-actor',
 } as const

@@ -1,4 +1,4 @@
-// An operation of the engine as HTTP sees it, without the shapes: the client is driven by it and loads no validator.
+// An operation of the engine as an HTTP route, without its shapes: the client uses it and loads no validator.
 
 import type { Scope } from '../model/api-key.ts'
 import type { ErrorCode } from '../model/errors.ts'
@@ -11,18 +11,18 @@ export interface Route {
   readonly method: Method
   /** With fields of the request in braces: `/v1/executions/{executionId}/cancel`. */
   readonly path: string
-  /** Any of these allows it. None: what the request carries, a token or a link, is the right to it. */
+  /** Any of these scopes allows it. Empty: the token or link in the request is the right to it. */
   readonly scopes: readonly Scope[]
   readonly summary: string
-  /** The operation's arguments: a field of the request each, or `request` for all that no other argument takes. */
+  /** The arguments of the operation: each is a field of the request, or `request` for all other fields. */
   readonly args: readonly string[]
-  /** The answer is no object; it travels as this field of one. */
+  /** The result is no object; it is sent as this field of one. */
   readonly wrap?: string
-  /** Null is this refusal on the wire. */
+  /** Null is sent as this refusal. */
   readonly absent?: ErrorCode
-  /** The kind of an answer that tells of something new, which is a 201. */
+  /** The kind of a result that reports a new object, which is a 201. */
   readonly created?: string
-  /** The field that says how long it may wait; it takes an AbortSignal as well. */
+  /** The field with the longest wait; the operation also takes an AbortSignal. */
   readonly waits?: 'wait' | 'timeout'
   /** The largest body. */
   readonly body: BodySize
@@ -30,22 +30,22 @@ export interface Route {
   readonly mostItems?: number
   /** The header `Idempotency-Key` is the field of that name. */
   readonly takesIdempotencyKey?: true
-  /** Sent again by our client with the same request id, it answers as the first did. */
+  /** A repeat by our client with the same request id gets the first response. */
   readonly remembers?: true
-  /** Sent again, it does nothing that the first has not done. */
+  /** A repetition has no effect beyond that of the first request. */
   readonly isRepeatable: boolean
-  /** Where in the answer bytes and errors are: `claims.*.payload`. */
+  /** Where the response has bytes and errors: `claims.*.payload`. */
   readonly bytes?: readonly string[]
   readonly errors?: readonly string[]
-  /** Bytes of the answer that are given as JSON too. */
+  /** Bytes of the response that are sent as JSON too. */
   readonly plain?: readonly PlainPart[]
-  /** Answers by server-sent events when asked to. */
+  /** Responds with server-sent events on request. */
   readonly streams?: 'only' | 'also'
 }
 
-/** Beside the bytes, where the encoding is `json`: their JSON. */
+/** The JSON value next to the bytes, if the encoding is `json`. */
 export interface PlainPart {
-  /** The object that has these fields: `signals.*`; empty: the answer itself. */
+  /** The object with these fields: `signals.*`; empty: the response itself. */
   readonly at: string
   readonly bytes: string
   readonly encoding: string
@@ -83,7 +83,7 @@ function define(method: Method, body: BodySize): Define {
   })
 }
 
-/** One call for many requests, each answered in its place. */
+/** One call for many requests, with one result for each. */
 export function many(
   operationId: string,
   path: string,
@@ -101,7 +101,7 @@ export function many(
   })
 }
 
-/** The fields that stand in a path, in their order. */
+/** The fields in a path, in their order. */
 export function pathFields(path: string): readonly string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
 }

@@ -1,4 +1,4 @@
-// Every operation of the engine, by noun and verb, as HTTP sees it: the server binds these, the client calls them.
+// Every operation of the engine, by noun and verb, as an HTTP route: the server binds them, the client calls them.
 import type { Route } from './route.ts'
 import { executionRoutes } from './route/execution.ts'
 import { flowRoutes } from './route/flow.ts'
@@ -39,7 +39,7 @@ export const routes = {
 } as const
 
 export interface Operation {
-  /** Null for what belongs to no noun. */
+  /** Null for an operation without a noun. */
   readonly noun: string | null
   readonly verb: string
   readonly route: Route

@@ -1,4 +1,5 @@
-// The shapes of every operation: what it is asked and what it answers. Beside `routes.ts`, because the client needs none.
+// The shapes of every operation: its request and its response. Separate from `routes.ts`, because the client needs
+// none.
 import type { routes } from './routes.ts'
 import { apiKeyShapes } from './schema/api-key.ts'
 import { eventShapes } from './schema/event.ts'

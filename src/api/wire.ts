@@ -1,24 +1,24 @@
-// Values as JSON: bytes are base64, errors are what they tell of themselves. Where bytes and errors are in an answer is said by
-// its route, so that nothing of a user's own documents is taken for them.
+// Values as JSON: bytes are base64, errors are their public fields. The route names the places of bytes and errors in a
+// response, so that no part of a user's document is taken for them.
 import { EngineError, errorTable, type ErrorCode, type ErrorDetails } from '../model/errors.ts'
 import type { Route } from './route.ts'
 
-/** `told` gives what is told of an error; left out, it tells all of itself. */
-export function toWire(value: unknown, told: (error: EngineError) => EngineError = itself): unknown {
+/** `exposeError` returns the error as the caller may see it; by default all of it. */
+export function toWire(value: unknown, exposeError: (error: EngineError) => EngineError = itself): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (value instanceof Uint8Array) return encodeBytes(value)
-  if (Array.isArray(value)) return value.map((item) => toWire(item, told))
-  if (EngineError.is(value)) return toWire(told(value).toJSON(), told)
-  // As JSON.stringify would: a Date is a text.
-  if ('toJSON' in value && typeof value.toJSON === 'function') return toWire(value.toJSON(), told)
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, toWire(field, told)]))
+  if (Array.isArray(value)) return value.map((item) => toWire(item, exposeError))
+  if (EngineError.is(value)) return toWire(exposeError(value).toJSON(), exposeError)
+  // As JSON.stringify does: a Date is a text.
+  if ('toJSON' in value && typeof value.toJSON === 'function') return toWire(value.toJSON(), exposeError)
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, toWire(field, exposeError)]))
 }
 
 function itself(error: EngineError): EngineError {
   return error
 }
 
-/** The answer of an operation, as it came. Changes what it is given. */
+/** Decodes the response of an operation, in place. */
 export function fromWire({ bytes = [], errors = [] }: Route, answer: unknown): unknown {
   for (const path of bytes) replaceAt(answer, path.split('.'), (found) => decodeBytes(found))
   for (const path of errors) replaceAt(answer, path.split('.'), (found) => errorFrom(found))
@@ -29,16 +29,20 @@ export function encodeBytes(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
 }
 
-/** Null for what is not base64. */
+/** Null for a text that is not base64. */
 export function parseBytes(text: string): Uint8Array | null {
   const bytes = Buffer.from(text, 'base64')
-  // Node skips what is no base64, so only a text that comes out the same was whole.
+  // Node skips characters that are not base64, so the text is valid only if it encodes to itself.
   return bytes.toString('base64') === text ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength) : null
 }
 
-/** The refusal that was told as JSON; of a later server, one with a code that is not known here is an internal error. */
-export function errorFrom(told: unknown, cause?: unknown): EngineError {
-  const { code, message, details } = (told ?? {}) as { code?: unknown; message?: unknown; details?: ErrorDetails }
+/** Revives a refusal from JSON. An unknown code of a later server becomes an internal error. */
+export function errorFrom(json: unknown, cause?: unknown): EngineError {
+  const { code, message, details } = (json ?? {}) as {
+    code?: unknown
+    message?: unknown
+    details?: ErrorDetails
+  }
   const isKnown = typeof code === 'string' && Object.hasOwn(errorTable, code)
   return new EngineError(
     isKnown ? (code as ErrorCode) : 'internal_error',

@@ -1,13 +1,14 @@
-// Who acted, as one text: the name, and behind it the id of the API key that admitted the caller and the one in whose name it acts.
-// One text, because it goes wherever an actor goes: into events, and into the rows from which later events take it, such as a cancel
-// that a duty carries out. The separator is a control character, which no name has.
+// The actor of an operation, as one text: the name, then the id of the API key that admitted the caller, then the actor
+// on whose behalf the key acts. One text, because it is stored wherever an actor is: in events, and in the rows from
+// which later events copy it, such as a cancel that a duty carries out. The separator is a control character, which no
+// name has.
 
 export interface Actor {
-  /** The key's name, over HTTP; else as `engine.as` was told. */
+  /** The name of the key, over HTTP; otherwise the actor of `engine.as`. */
   readonly name: string
-  /** Null where there was no key: in this process, for the engine's own acts, and for holders of tokens and links. */
+  /** Null without a key: in this process, for acts of the engine, and for holders of tokens and links. */
   readonly keyId: string | null
-  /** Whom an admin key named by `flowfabric-actor`. Nothing was checked. */
+  /** The actor that an admin key named by `flowfabric-actor`. It is not verified. */
   readonly onBehalfOf: string | null
 }
 
@@ -19,7 +20,7 @@ export function formatActor({ name, keyId, onBehalfOf }: Actor): string {
 }
 
 export function parseActor(text: string): Actor {
-  // Nearly always.
+  // The usual case.
   if (!text.includes(separator)) return { name: text, keyId: null, onBehalfOf: null }
   const [name = '', keyId = null, onBehalfOf = null] = text.split(separator)
   return { name, keyId, onBehalfOf }

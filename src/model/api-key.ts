@@ -1,5 +1,5 @@
-// API keys: `ff_<id>_<secret>`. The id is looked up and the secret is compared by its hash, which is all that is stored: it is
-// made by chance and long, so that a plain hash gives nothing away.
+// API keys: `ff_<id>_<secret>`. The id is looked up and the secret is compared by its hash. Only the hash is stored:
+// the secret is random and long, so a plain hash reveals nothing.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { refusal } from './errors.ts'
 import { oneOf, show } from './text.ts'
@@ -7,7 +7,7 @@ import { mintUuid } from './uuid.ts'
 
 export const scopes = ['read', 'submit', 'worker', 'signal', 'operate', 'admin'] as const
 
-/** What an API key allows. `admin` allows everything. */
+/** The right of an API key. `admin` allows everything. */
 export type Scope = (typeof scopes)[number]
 
 export interface KeyParts {
@@ -16,12 +16,12 @@ export interface KeyParts {
 }
 
 export interface MintedKey extends KeyParts {
-  /** The only time that it is seen whole. */
+  /** The only place that has the whole key. */
   readonly key: string
 }
 
 export function mintApiKey(): MintedKey {
-  // In the order in which they are made.
+  // Ids ascend in the order of creation.
   const keyId = mintUuid().replaceAll('-', '')
   const secret = randomBytes(32).toString('base64url')
   return { key: `ff_${keyId}_${secret}`, keyId, secretHash: hash(secret) }
@@ -29,7 +29,7 @@ export function mintApiKey(): MintedKey {
 
 const form = /^ff_([\da-f]{32})_([\w-]{43})$/
 
-/** Null for what is no key of ours. */
+/** Null for a text that is no key of ours. */
 export function parseApiKey(key: unknown): KeyParts | null {
   const [, keyId, secret] = (typeof key === 'string' && form.exec(key)) || []
   return keyId === undefined ? null : { keyId, secretHash: hash(secret!) }

@@ -1,5 +1,5 @@
-// The signed part of an approval link: who opens it asks for one action on one waitpoint, or for its opposite, until it expires.
-// It is self-contained, so it is verified before anything is looked up. That it is used once is for the engine to hold.
+// The signed part of an approval link: it permits one action on one waitpoint, or its opposite, until it expires. It is
+// self-contained, so it is verified before anything is looked up. The engine ensures that it is used once.
 import { EngineError } from './errors.ts'
 import { frame, unframe } from './frame.ts'
 import { parseWaitpointId } from './id.ts'
@@ -13,13 +13,13 @@ const label = 'flowfabric approval link v2'
 
 export interface ApprovalLink {
   readonly waitpointId: string
-  /** What it may answer: one thing, or one and its opposite. */
+  /** The possible decisions: one action, or an action and its opposite. */
   readonly actions: readonly string[]
-  /** Whom it was issued for; empty when for nobody in particular. It is the source of the answer. */
+  /** The person whom it was issued for; empty without one. It is the source of the signal. */
   readonly person: string
-  /** The last millisecond in which it may be opened. */
+  /** The last millisecond in which it is valid. */
   readonly expiresAt: number
-  /** Made by chance: two links for the same action are two, each to be used once. */
+  /** Random: two links for the same action are different, and each can be used once. */
   readonly nonce: string
 }
 
@@ -41,7 +41,10 @@ export function checkPerson(name: unknown): string {
   return foldName(person) === '' ? checkText('for', '', rule) : checkText('for', person, rule)
 }
 
-/** Null for whatever is damaged, forged, expired, or signed by a key that no longer verifies; which is not told. */
+/**
+ * Null for a link that is damaged, forged, expired, or signed by a key that no longer verifies. The reason is not
+ * disclosed.
+ */
 export function verifyLink(text: unknown, keys: readonly SigningKey[], now: number): ApprovalLink | null {
   const { fields, digest } = readLink(text) ?? nothing
   const [kid = '', waitpointId = '', action = '', expires = '', nonce = '', person = '', ...others] = fields
@@ -50,7 +53,7 @@ export function verifyLink(text: unknown, keys: readonly SigningKey[], now: numb
   return isRight && expiresAt >= now ? { waitpointId, actions: [action, ...others], person, expiresAt, nonce } : null
 }
 
-/** What a link says of itself before anything of it is verified: enough to look up what it must be verified against. */
+/** The fields of a link before it is verified: enough to look up what it must be verified against. */
 export interface ClaimedLink {
   readonly kid: string
   readonly waitpoint: IdParts
@@ -58,7 +61,7 @@ export interface ClaimedLink {
   readonly person: string
 }
 
-/** Null for what no engine has signed, because it could not have. */
+/** Null for a text that no engine can have signed. */
 export function claimedByLink(text: unknown): ClaimedLink | null {
   const [kid, waitpointId, action, , , person = '', ...others] = readLink(text)?.fields ?? []
   try {
@@ -69,7 +72,7 @@ export function claimedByLink(text: unknown): ClaimedLink | null {
   }
 }
 
-/** The one answer to whatever is wrong with a link. */
+/** The one error for every invalid link. */
 export function invalidLink(): EngineError {
   return new EngineError('invalid_token', 'the link is not valid or has expired; request a new one')
 }
@@ -79,7 +82,7 @@ const nothing = { fields: [] as string[], digest: Buffer.alloc(digestBytes) }
 function readLink(text: unknown): typeof nothing | null {
   if (typeof text !== 'string' || text.length > limits.linkBytes) return null
   const bytes = Buffer.from(text, 'base64url')
-  // Node skips what is not base64url, so only a text that comes out the same was whole.
+  // Node skips characters that are not base64url, so the text is valid only if it encodes to itself.
   if (bytes.length <= digestBytes || bytes.toString('base64url') !== text) return null
   const fields = unframe(bytes.subarray(0, -digestBytes))
   return fields?.length === 6 || fields?.length === 7 ? { fields, digest: bytes.subarray(-digestBytes) } : null

@@ -1,6 +1,6 @@
 /**
- * What an execution has besides itself, as bits of one column. An ending without any bit is a single statement; each bit
- * sends it through the clean-up of that noun. The values are stored: add, never renumber.
+ * The nouns that an execution has, as bits of one column. An ending without any bit is a single statement; each bit
+ * adds the clean-up of that noun. The values are stored: add, never renumber.
  */
 export const attached = {
   waitpoints: 1 << 0,
@@ -13,16 +13,19 @@ export const attached = {
   grant: 1 << 7,
   /** Signals by name that no condition has taken yet. */
   signals: 1 << 8,
-  /** It stands for a flow, whose ending is its own. */
+  /** It represents a flow, and ends as that flow does. */
   subFlow: 1 << 9,
-  /** It has, or once had, tags: a claim looks for them only then. */
+  /** It has, or once had, tags: a claim reads them only then. */
   tags: 1 << 10,
-  /** Its policy bounds each attempt: a claim reads the policy only then. */
+  /** Its policy limits each attempt: a claim reads the policy only then. */
   attemptTimeout: 1 << 11,
-  /** Its policy bounds the signals that it may receive: one that comes reads the policy only then. */
+  /** Its policy limits the signals that it may receive: a signal reads the policy only then. */
   signalLimit: 1 << 12,
-  /** Its code has registered a compensation: a cancel asks first, so that the code can undo what it did. */
+  /** Its code has registered a compensation: a cancel requests a stop first, so that the code can undo its work. */
   compensation: 1 << 13,
-  /** Its task has only an `onFailure` hook: its deadline and the other limits ask first, and a cancel does not. */
+  /**
+   * Its task has only an `onFailure` hook: its deadline and the other limits request a stop first, and a cancel does
+   * not.
+   */
   onFailure: 1 << 14,
 } as const

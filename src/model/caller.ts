@@ -5,24 +5,27 @@ import { checkNamespace } from './name.ts'
 import { refuseUnknownFields } from './shape.ts'
 import { checkText } from './text.ts'
 
-/** For whom an operation runs. The namespace is a predicate of each statement; `null` sees all of them. */
+/** The caller of an operation. The namespace is a predicate of each statement; `null` sees all of them. */
 export interface Caller {
   readonly namespace: string | null
-  /** As `model/actor.ts` writes it. */
+  /** In the form of `model/actor.ts`. */
   readonly actor: string
-  /** Of the API key that admitted the caller; null in this process, and where a server asks for none. */
+  /** The API key that admitted the caller; null in this process, and on a server without keys. */
   readonly keyId: string | null
 }
 
-/** What `engine.as` takes: a namespace or `'*'`, and who acts. */
+/** The options of `engine.as`: a namespace or `'*'`, and the actor. */
 export interface CallerOptions {
   readonly namespace?: string
   readonly actor?: string
-  /** The API key that admitted the caller: for a server that binds its engine for each request. A client cannot name one. */
+  /**
+   * The API key that admitted the caller: for a server, which binds its engine for each request. A client cannot set
+   * it.
+   */
   readonly keyId?: string | null
 }
 
-/** A caller with a key stays the one that acts: an actor that is named later is the one in whose name. */
+/** A caller with a key stays the actor: an actor that is named later is the one on whose behalf it acts. */
 export function bindAdmitted(from: Caller, { keyId: given, ...options }: CallerOptions): Caller {
   const { namespace, actor } = bindCaller(from, options)
   const keyId = given ?? from.keyId
@@ -32,7 +35,7 @@ export function bindAdmitted(from: Caller, { keyId: given, ...options }: CallerO
   return { namespace, keyId, actor: formatActor({ name, keyId, onBehalfOf: actor }) }
 }
 
-/** Over HTTP nobody is named until somebody is: the server knows who a key belongs to. */
+/** Over HTTP the actor is null until one is named: the server knows the owner of a key. */
 export function bindCaller<Actor extends string | null>(
   from: { readonly namespace: string | null; readonly actor: Actor },
   options: CallerOptions,

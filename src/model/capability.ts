@@ -18,7 +18,7 @@ export function parseCapabilities(value: unknown): string[] {
   if (value === undefined) return []
   if (!Array.isArray(value))
     return refuse('not_array', `capabilities are ${show(value)}; they must be an array of strings`)
-  // Before the repeats are dropped: the bound is on the work that a caller can ask for.
+  // Checked before repeats are dropped: the limit bounds the work of the check itself.
   if (value.length > limits.capabilityCount) {
     const allowed = `at most ${limits.capabilityCount}`
     return refuse('too_many_tokens', `${value.length} capabilities are given; ${allowed} are allowed`)

@@ -1,4 +1,4 @@
-// The engine stores bytes and never looks into them; a codec turns values into bytes and back, on the caller's side.
+// The engine stores bytes and never reads them; a codec converts values to bytes and back, on the caller's side.
 import { EngineError, refusal } from './errors.ts'
 import { limits } from './limits.ts'
 import { refuseLossy } from './storable.ts'
@@ -13,8 +13,8 @@ export interface Codec {
   encode(value: unknown): Encoded
   decode(encoded: Encoded): unknown
   /**
-   * Whether the message of what was thrown may also stand in plain text, as the reason of a failure that lists and `explain` show.
-   * Left out: no, because a codec that is given may be there to hide what it encodes.
+   * Whether the message of a thrown error may also be stored in plain text, as the reason of a failure that lists and
+   * `explain` show. Defaults to false, because a codec may exist to hide what it encodes.
    */
   readonly plainReasons?: boolean
 }
@@ -44,7 +44,7 @@ export const jsonCodec: Codec = {
   },
 }
 
-/** No bytes at all stand for undefined. What cannot be encoded is told by the name of what it is. */
+/** Undefined is stored without bytes. The error for a value that cannot be encoded names `what`. */
 export function encodeValue(codec: Codec, what: string, value: unknown): Encoded | null {
   if (value === undefined) return null
   try {
@@ -55,7 +55,9 @@ export function encodeValue(codec: Codec, what: string, value: unknown): Encoded
   }
 }
 
-/** Refuses what is larger than a payload may be, where it is made: as the engine would, once it is sent. */
+/**
+ * Refuses a value that is larger than a payload may be, where it is made: the engine would refuse it after the send.
+ */
 export function checkSize(what: string, encoded: Encoded | null): Encoded | null {
   const bytes = encoded?.bytes.byteLength ?? 0
   if (bytes <= limits.payloadBytes) return encoded
@@ -63,7 +65,7 @@ export function checkSize(what: string, encoded: Encoded | null): Encoded | null
   throw new EngineError('payload_too_large', sentence, { what, bytes, limit: limits.payloadBytes })
 }
 
-/** A codec is somebody else's, and one that must be awaited gives a promise. */
+/** A codec is code of the user, and an async one returns a promise. */
 export function checkEncoded(encoded: Encoded): Encoded {
   const { bytes, encoding } = (encoded ?? {}) as Partial<Encoded>
   if (ArrayBuffer.isView(bytes) && typeof encoding === 'string') return encoded
@@ -84,8 +86,8 @@ export function checkCodec(codec: unknown): void {
   refuseAwaited(codec as Codec)
 }
 
-// Told when it is given, and not when the first run has ended and its result is lost. What it throws is its own affair: it may be
-// that its keys are not there yet.
+// Refused when the codec is configured, and not when the first run has ended and its result is lost. An error of the
+// codec itself is ignored: its keys may not be available yet.
 function refuseAwaited(codec: Codec): void {
   let encoded: Encoded
   let decoded: unknown
@@ -104,7 +106,7 @@ function refuseAwaited(codec: Codec): void {
     throw new EngineError('invalid_input', 'the codec returned a promise; decode must return the value synchronously')
 }
 
-/** Nobody will await it, so that it must not be missed when it rejects. */
+/** The promise is not awaited, so its rejection must not count as unhandled. */
 function isPromise(value: unknown): boolean {
   const isOne = typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
   if (isOne) Promise.resolve(value).catch(() => {})

@@ -1,4 +1,4 @@
-// What a condition must have in common with the suspension that it belongs to.
+// The rules that tie a condition to its suspension.
 import { nodesOf, rootPath, signalNodesOf, waitpointsOf } from './condition.ts'
 import type { Condition } from './condition.ts'
 import { impossible } from './condition-fault.ts'
@@ -10,7 +10,10 @@ export interface Binding {
   readonly hasDeadline: boolean
 }
 
-/** Refuses a condition that waits for what this suspension does not have, and several waitpoints of which it ignores one. */
+/**
+ * Refuses a condition that waits for something that this suspension does not have, and several waitpoints of which the
+ * condition ignores one.
+ */
 export function checkBinding(condition: Condition, { waitpoints, hasDeadline }: Binding): void {
   const boundKeys = new Set(waitpoints)
   const named = new Set<string>()
@@ -26,7 +29,7 @@ export function checkBinding(condition: Condition, { waitpoints, hasDeadline }: 
     }
   }
   const ignored = waitpoints.find((key) => !named.has(key))
-  // A lone waitpoint may go with an operator's or a timeout's condition: signals to it are recorded.
+  // A single waitpoint is allowed with a condition for an operator or a timeout: signals to it are recorded.
   if (waitpoints.length > 1 && ignored !== undefined) {
     throw impossible(
       'extra_binding_not_referenced_by_condition',

@@ -1,10 +1,10 @@
-// The verdict on a condition is a pure function of the facts known so far, so nothing but facts is stored, and what came
-// early is judged by the same rule as what comes now.
+// Evaluates a condition. The decision is a pure function of the known facts, so only facts are stored, and early
+// signals follow the same rule as new ones.
 //
-// Each node has a moment at which it was met: a signal's acceptance, a child's ending, a point in time, the latest of all
-// members, the earliest of any, the n-th that counts. Never is infinity. The condition holds when the root's moment has
-// come; if the moment lies ahead, time alone will bring it, and that is the timer. More facts only make moments earlier, and
-// their order of arrival plays no part.
+// Each node has a time at which it was satisfied: a signal's acceptance, a child's ending, a point in time, the latest
+// of all members, the earliest of any, the n-th that counts. Infinity means never. The condition is satisfied when the
+// root's time has come. If that time lies ahead, time alone will satisfy it, and it is the timer. More facts only make
+// these times earlier, and their order of arrival does not matter.
 //
 // Satisfiers are kept by node, so that two counts never share them. One signal may serve several nodes.
 import { byAcceptance, doorOf, doorsOf, firstOfEach, fits } from './condition-match.ts'
@@ -20,7 +20,7 @@ import type {
 } from './condition.ts'
 
 export interface Facts {
-  /** Those that came through the suspension's waitpoints, and those sent by name that nothing has taken yet. */
+  /** Signals through the suspension's waitpoints, and untaken signals by name. */
   readonly signals: readonly SignalFact[]
   /** Children that have ended, and when. */
   readonly childEndings?: ReadonlyMap<string, number>
@@ -29,20 +29,21 @@ export interface Facts {
   readonly now: number
 }
 
-/** Plain JSON, to be stored with the suspension that it resumes. */
+/** Plain JSON, stored with the suspension that it resumes. */
 export interface Verdict {
   readonly satisfied: boolean
   /** When time alone will satisfy it; null if it is satisfied, or waits for something else. */
   readonly dueAt: number | null
-  /** For each `anyOf` that is met: the member that was met first, followed down to a node that is no `anyOf`. */
+  /** For each satisfied `anyOf`: the member that was satisfied first, followed down to a node that is no `anyOf`. */
   readonly winners: Readonly<Record<NodePath, NodePath>>
-  /** The leaves that hold now, in the order of the tree. */
+  /** The leaves that are satisfied now, in the order of the tree. */
   readonly satisfiedLeaves: readonly NodePath[]
-  /** For each node that signals meet: the ids of those that count there, in the order of acceptance. */
+  /** For each node for signals: the ids of the signals that count there, in the order of acceptance. */
   readonly satisfiers: Readonly<Record<NodePath, readonly string[]>>
   /**
-   * The signals that satisfied it, in the order of acceptance; none before it is satisfied. These are taken. All others sent
-   * by name stay for a later condition: what fits a leaf that lost, comes after the first that fits, or exceeds a count.
+   * The signals that satisfied it, in the order of acceptance; empty before it is satisfied. These are taken. All other
+   * signals by name stay for a later condition: those that match a leaf that lost, come after the first match, or
+   * exceed a count.
    */
   readonly signals: readonly string[]
 }
@@ -59,8 +60,9 @@ export function evaluate(condition: Condition, facts: Facts): Verdict {
 }
 
 /**
- * The decision when the suspension resumes at its deadline, whatever the condition says. Its `signals` are those that counted
- * towards the condition until then: the code receives them with the timeout, so they are taken like those that satisfy one.
+ * The decision when the suspension resumes at its deadline, whatever its condition. Its `signals` are those that
+ * counted towards the condition until then: the code receives them with the timeout, so they are taken like those that
+ * satisfy one.
  */
 export function evaluateAtDeadline(condition: Condition, facts: Facts): Verdict {
   const counted = signalsOf(meet(condition, rootPath, evaluationOf(facts)))
@@ -114,7 +116,7 @@ function meet(node: Condition, path: NodePath, evaluation: Evaluation): Meeting 
   return meeting
 }
 
-/** Total: a stored node of a kind that this version does not know is never met. */
+/** Total: a stored node of a kind that this version does not know is never satisfied. */
 function meetLeaf(node: LeafCondition, path: NodePath, evaluation: Evaluation): Meeting {
   const { facts } = evaluation
   switch (node.kind) {
@@ -134,7 +136,7 @@ function meetLeaf(node: LeafCondition, path: NodePath, evaluation: Evaluation): 
   }
 }
 
-// What has happened has happened, also when the clock has been set back since.
+// A past event stays past, also when the clock was set back since.
 function happened(at: number | undefined, { now }: Facts): number {
   return at === undefined ? never : Math.min(at, now)
 }

@@ -1,7 +1,7 @@
 import type { NodePath } from './condition.ts'
 import { EngineError } from './errors.ts'
 
-/** The wire words of `details.why`, for conditions that are well formed and could never be met, or always. */
+/** The wire words of `details.why`, for conditions that are well formed and could never be satisfied, or always are. */
 export type ConditionFault =
   | 'allof_empty_members'
   | 'anyof_empty_members'
@@ -17,7 +17,7 @@ export type ConditionFault =
   | 'extra_binding_not_referenced_by_condition'
   | 'timeout_only_without_deadline'
 
-/** The refusal begins with the wire word, or what stands in for it, and the place. */
+/** The message begins with the wire word, or its replacement, and the path. */
 export function impossible(why: ConditionFault, path: NodePath, sentence: string, head: string = why): EngineError {
   return new EngineError('invalid_condition', `${head} at path ${path}: ${sentence}`, { why, path })
 }

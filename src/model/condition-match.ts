@@ -1,24 +1,24 @@
-// Which signals meet which node, one at a time.
+// Which signals match which node, one at a time.
 import { waitpointsOf } from './condition.ts'
 import type { CountCondition, SignalCondition, SignalMatcher } from './condition.ts'
 import type { Json } from './json.ts'
 import { fulfils } from './predicate.ts'
 import { sourceKey, type SignalSource } from './signal.ts'
 
-/** A signal as the evaluator sees it. */
+/** A signal as the evaluation uses it. */
 export interface SignalFact {
   readonly id: string
   readonly name: string
-  /** The proved one. */
+  /** The proved source. */
   readonly source: SignalSource
-  /** The key of the waitpoint through which it came; absent for one that was sent by name. */
+  /** The key of the waitpoint through which it was sent; absent for a signal by name. */
   readonly waitpoint?: string
-  /** Absent when there is none, or none that is JSON. */
+  /** Absent without a payload, or with one that is not JSON. */
   readonly payload?: Json
   readonly acceptedAt: number
 }
 
-/** Where signals come in for the node; a signal comes in at one door. */
+/** The channels from which the node takes signals: waitpoints, or the name. A signal is sent through one of them. */
 export function doorsOf(node: SignalCondition | CountCondition): readonly string[] {
   const waitpoints = waitpointsOf(node)
   if (waitpoints.length > 0) return waitpoints.map(waitpointDoor)
@@ -39,7 +39,7 @@ export function fits({ name, source, payload }: SignalFact, matcher: SignalMatch
   return matcher.payload === undefined || fulfils(payload, matcher.payload)
 }
 
-/** Of the signals that stand for the same thing only the first counts; for a leaf, all stand for the leaf. */
+/** Of signals with the same counted value only the first counts; a leaf counts one signal. */
 export function firstOfEach(node: SignalCondition | CountCondition, signals: readonly SignalFact[]): SignalFact[] {
   const firsts = new Map<string, SignalFact>()
   for (const signal of signals) {
@@ -63,7 +63,7 @@ function thingOf(node: SignalCondition | CountCondition, signal: SignalFact): st
   }
 }
 
-/** The order in which signals were accepted; those of one millisecond by their ids, which ascend. */
+/** The order in which signals were accepted; within one millisecond by their ids, which ascend. */
 export function byAcceptance(a: SignalFact, b: SignalFact): number {
   if (a.acceptedAt !== b.acceptedAt) return a.acceptedAt - b.acceptedAt
   return Number(a.id > b.id) - Number(a.id < b.id)

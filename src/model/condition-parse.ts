@@ -1,5 +1,5 @@
-// Checks a condition by itself: its form, its depth, and that no node is empty or out of reach. What it must have in common
-// with its suspension is `checkBinding`'s.
+// Checks a condition by itself: its form, its depth, and that no node is empty or out of reach. `checkBinding` checks
+// it against its suspension.
 import { countedThings, conditionKinds, memberPath, rootPath } from './condition.ts'
 import type {
   ChildCondition,
@@ -23,7 +23,7 @@ import { oneOf, show } from './text.ts'
 
 const code = 'invalid_condition'
 
-/** A copy in canonical form: what is printed from it parses to the same. */
+/** A copy in canonical form: its JSON parses to the same condition. */
 export function parseCondition(value: unknown): Condition {
   const condition = parseNode(rootPath, value, 0)
   const bytes = Buffer.byteLength(JSON.stringify(condition))
@@ -108,7 +108,7 @@ function parseCount(path: NodePath, value: unknown, depth: number): CountConditi
   return count
 }
 
-/** One that is named in full, or the one token of each waitpoint. */
+/** A source that is named in full, or the one token of each waitpoint. */
 function mostSources(source: CountCondition['source'], waitpoints: CountCondition['waitpoints']): number {
   if (source?.type !== undefined && source.identity !== undefined) return 1
   return source?.type === 'token' ? (waitpoints?.length ?? 0) : Infinity
@@ -165,7 +165,7 @@ function parseChild(path: NodePath, value: unknown): ChildCondition {
   return { kind: 'child', executionId: formatExecutionId(executionId.partition, executionId.uuid) }
 }
 
-// The last millisecond of the year 9999, as for every point in time that is given.
+// The last millisecond of the year 9999, as for every point in time of a caller.
 const lastTime = 253_402_300_799_999
 
 function parseTime(path: NodePath, value: unknown): TimeCondition {

@@ -8,14 +8,14 @@ import type { SignalEffect } from './signal.ts'
 
 export interface Received {
   readonly verdict: Verdict
-  /** What each signal did, up to the one with which the condition was satisfied; those behind it found it satisfied. */
+  /** The effect of each signal, up to the one that satisfied the condition; later signals find it satisfied. */
   readonly effects: readonly SignalEffect[]
 }
 
 /**
- * The verdict with more signals, which came one after the other. Another fact may satisfy the condition in the same moment.
- * More facts never undo a verdict, so the first signal with which it is satisfied is found by halving: judged after each of
- * five hundred, a count of thousands held up its process for seconds (measured).
+ * The decision with more signals, which arrive one after the other. Another fact may satisfy the condition at the same
+ * time. More facts never undo a decision, so the first signal that satisfies it is found by halving: evaluated after
+ * each of five hundred, a count of thousands blocked its process for seconds (measured).
  */
 export function receive(condition: Condition, facts: Facts, signals: readonly SignalFact[]): Received {
   const verdictAfter = (count: number): Verdict =>
@@ -28,7 +28,7 @@ export function receive(condition: Condition, facts: Facts, signals: readonly Si
     else tooFew = middle
   }
   const counted = new Set(Object.values(verdict.satisfiers).flat())
-  // Once for all of them: a condition may wait for thousands of children besides.
+  // Computed once: a condition may also wait for thousands of children.
   const nodes = signalNodesOf(condition).map(([, node]) => node)
   const effects = signals.slice(0, count).map((signal, index) => {
     const isLast = index === count - 1
@@ -46,7 +46,7 @@ function effectOf(
   counts: boolean,
 ): SignalEffect {
   if (signal.waitpoint === undefined) return 'kept_for_condition'
-  // Beside a lone leaf there is nothing else that it could have been for: it is kept, and seen by who resumes.
+  // With a single leaf no other node could use the signal: it is stored, and the run that resumes sees it.
   if (!composites.includes(condition.kind)) return 'appended_to_waitpoint'
   const nodes = signalNodes.filter((node) => doorsOf(node).includes(doorOf(signal)))
   if (nodes.length === 0) return 'signal_ignored_not_in_condition'

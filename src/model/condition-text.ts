@@ -1,7 +1,7 @@
 // A condition in words, for a sentence that ends in "waiting for ...".
 import type { Condition, CountCondition, SignalCondition } from './condition.ts'
 
-// Of a list, more would not be read.
+// A longer list would not be read.
 const mostMembers = 5
 
 export function conditionText(condition: Condition): string {

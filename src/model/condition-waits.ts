@@ -1,4 +1,4 @@
-// What can be read off a condition before any fact is known.
+// The facts that a condition waits for, without evaluating it.
 import { nodesOf, signalNodesOf, waitpointsOf } from './condition.ts'
 import type { Condition } from './condition.ts'
 
@@ -11,14 +11,14 @@ export function childrenOf(condition: Condition): string[] {
   return [...children]
 }
 
-/** The keys of the waitpoints through which it takes signals, each once. */
+/** The keys of the waitpoints from which it takes signals, each once. */
 export function waitpointsNamedBy(condition: Condition): readonly string[] {
-  // Most are a leaf with one.
+  // The usual case: a leaf with one waitpoint.
   if (condition.kind === 'signal') return waitpointsOf(condition)
   return [...new Set(signalNodesOf(condition).flatMap(([, node]) => waitpointsOf(node)))]
 }
 
-/** The names of the signals, sent by name, that it would take. */
+/** The names of the signals that it takes by name. */
 export function namesTakenBy(condition: Condition): string[] {
   const names = new Set<string>()
   for (const [, node] of signalNodesOf(condition)) {
@@ -28,8 +28,8 @@ export function namesTakenBy(condition: Condition): string[] {
 }
 
 /**
- * What a list shows as the names that a waitpoint waits for; none means any. The two words in underscores are for readers
- * alone: no leaf is met by a signal of such a name.
+ * The names that a list shows for a waitpoint; none means any. The two words in underscores are for readers only: no
+ * signal of such a name satisfies a leaf.
  */
 export function requiredSignalNames(condition: Condition, waitpoint: string): string[] {
   if (condition.kind === 'operator') return ['__operator_only__']
@@ -44,7 +44,7 @@ export function requiredSignalNames(condition: Condition, waitpoint: string): st
 }
 
 /**
- * Whether the first signal that fits a leaf meets the whole condition, so that no signal before it can have counted. Only a
+ * Whether the first matching signal satisfies the whole condition, so that no earlier signal can have counted. Only a
  * point in time may come first.
  */
 export function isMetByOne(condition: Condition): boolean {

@@ -1,4 +1,4 @@
-// What a suspended execution waits for, as plain JSON: a tree whose leaves are met by facts.
+// The condition of a suspended execution, as plain JSON: a tree whose leaves are satisfied by facts.
 //
 //   { kind: 'anyOf', members: [
 //     { kind: 'signal', waitpoint: 'approval', payload: { path: ['approved'], equals: true } },
@@ -6,27 +6,28 @@
 //     { kind: 'time', at: 1_800_000_000_000 },
 //   ] }
 //
-// A signal comes in by one of two doors, and a leaf says by which. With `waitpoint` it takes what was sent through that
-// waitpoint, of any name unless it names one. Without, it must have a `name`, and takes what was sent to the execution by
-// that name, which needs a right. So a stranger who holds a token never answers a leaf that is not for that token.
+// A signal is sent in one of two ways, and a leaf accepts one of them. With `waitpoint` it takes signals through that
+// waitpoint, of any name unless it has one. Without, it must have a `name`, and takes signals that are sent to the
+// execution by that name, which requires a right. So a stranger with a token never satisfies a leaf that is not for
+// that token.
 import type { Predicate } from './predicate.ts'
 import type { SignalSource } from './signal.ts'
 
-/** Everything that is given must fit; nothing given fits all. */
+/** Every given field must match; without fields everything matches. */
 export interface SignalMatcher {
   readonly name?: string
-  /** The proved source; what a sender claims is never matched. */
+  /** The proved source; a claimed source is never matched. */
   readonly source?: Partial<SignalSource>
   readonly payload?: Predicate
 }
 
-/** Met by the first signal that fits. */
+/** Satisfied by the first matching signal. */
 export interface SignalCondition extends SignalMatcher {
   readonly kind: 'signal'
   readonly waitpoint?: string
 }
 
-/** Met by n signals that fit and differ in what is counted; a source is one that was proved. */
+/** Satisfied by n matching signals that differ in the counted value; a counted source is a proved one. */
 export interface CountCondition extends SignalMatcher {
   readonly kind: 'count'
   readonly n: number
@@ -37,23 +38,23 @@ export interface CountCondition extends SignalMatcher {
 export const countedThings = ['sources', 'waitpoints', 'signals'] as const
 export type CountedThing = (typeof countedThings)[number]
 
-/** Met by no fact: only an operator's resume leads out. */
+/** Satisfied by no fact: only an operator's resume ends the wait. */
 export interface OperatorCondition {
   readonly kind: 'operator'
 }
 
-/** Met when the suspension's own deadline passes, and by no signal, whatever its name. */
+/** Satisfied when the suspension's own deadline passes, and by no signal, whatever its name. */
 export interface TimeoutCondition {
   readonly kind: 'timeout'
 }
 
-/** Met when the child has ended, in whatever way. */
+/** Satisfied when the child has ended, with any outcome. */
 export interface ChildCondition {
   readonly kind: 'child'
   readonly executionId: string
 }
 
-/** Met from this millisecond on. */
+/** Satisfied from this millisecond on. */
 export interface TimeCondition {
   readonly kind: 'time'
   readonly at: number
@@ -81,7 +82,10 @@ export type Condition =
 
 export const conditionKinds = ['signal', 'count', 'operator', 'timeout', 'child', 'time', 'allOf', 'anyOf'] as const
 
-/** Where a node stands in its tree: `<root>`, `members[1]`, `members[1].members[0]`. Results and errors name nodes by it. */
+/**
+ * The place of a node in its tree: `<root>`, `members[1]`, `members[1].members[0]`. Results and errors name nodes by
+ * it.
+ */
 export type NodePath = string
 
 export const rootPath: NodePath = '<root>'
@@ -105,13 +109,13 @@ function collect(condition: Condition, path: NodePath, into: PlacedNode[]): void
   for (const [index, member] of condition.members.entries()) collect(member, memberPath(path, index), into)
 }
 
-/** The waitpoints through which the node takes signals; none for one that takes them by name. */
+/** The waitpoints from which the node takes signals; none for a node that takes them by name. */
 export function waitpointsOf(node: SignalCondition | CountCondition): readonly string[] {
   if (node.kind === 'count') return node.waitpoints ?? []
   return node.waitpoint === undefined ? [] : [node.waitpoint]
 }
 
-/** Those in the tree that signals can meet. */
+/** The nodes that signals can satisfy. */
 export function signalNodesOf(condition: Condition): readonly PlacedNode<SignalCondition | CountCondition>[] {
   return nodesOf(condition).filter(isSignalNode)
 }

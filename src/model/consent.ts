@@ -1,5 +1,6 @@
-// Whether an answer to an approval is consent. Code that waits acts on `approved`, so it is true only for a name that everybody reads
-// as consent, or where the link itself states which of its two answers consents; for any other name it is absent.
+// Whether a decision on an approval is consent. Waiting code acts on `approved`, so it is true only for a name that
+// every reader takes as consent, or where the link itself states which of its two decisions consents. For any other
+// name it is absent.
 import { foldName } from './text.ts'
 
 const consents = [
@@ -39,8 +40,8 @@ function known(action: string): boolean | undefined {
 }
 
 /**
- * `actions` are what the link may answer: its action, and its refusal where it has one. A link with a refusal states that its action
- * consents, unless the list says otherwise of either; a link with one answer states nothing.
+ * `actions` are the decisions of the link: its action, and its refusal if it has one. A link with a refusal states that
+ * its action consents, unless the list contradicts that for either; a link with one action states nothing.
  */
 export function consentOf(actions: readonly string[], answer: string): boolean | undefined {
   const listed = known(answer)

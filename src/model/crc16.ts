@@ -1,5 +1,5 @@
-// CRC-16/XMODEM: polynomial 0x1021, starts at 0, nothing reflected, nothing added at the end. Ids are spread by it, so it
-// can never change.
+// CRC-16/XMODEM: polynomial 0x1021, starts at 0, nothing reflected, nothing added at the end. It decides the partition
+// of ids, so it can never change.
 
 const table = Uint16Array.from({ length: 256 }, (_, byte) => {
   let remainder = byte << 8

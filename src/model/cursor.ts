@@ -1,5 +1,5 @@
-// A cursor holds the key of the last row of a page. It is opaque to callers, names its list, and ends in a checksum that
-// finds damage; it is no secret and no proof, so what comes out is checked like any other input.
+// A cursor contains the key of the last row of a page. It is opaque to callers, names its list, and ends in a checksum
+// that detects damage. It is no secret and no proof, so its contents are checked like any other input.
 import { crc16 } from './crc16.ts'
 import { EngineError } from './errors.ts'
 import { limits } from './limits.ts'
@@ -44,7 +44,7 @@ export function decodeCursor(list: string, text: unknown, shape: readonly Cursor
 function unseal(text: unknown): unknown[] | null {
   if (typeof text !== 'string' || text.length > limits.cursorBytes) return null
   const bytes = Buffer.from(text, 'base64url')
-  // Node skips what is not base64url, so only a text that comes out the same was whole.
+  // Node skips characters that are not base64url, so the text is valid only if it encodes to itself.
   if (bytes.length <= 2 || bytes.toString('base64url') !== text) return null
   const body = bytes.subarray(0, -2)
   if (!checksum(body).equals(bytes.subarray(-2))) return null

@@ -1,7 +1,7 @@
-// Every way in which the engine says no. The table feeds the HTTP status, the client, the CLI and the documentation, so a
-// code is added here and nowhere else. `retryable` means: the same call, sent again unchanged, may succeed. `permanent` means:
-// the request itself is wrong, and not the state of the world, so that durable code that meets it would meet it in every
-// further attempt, and has none. What is neither is final for the call, and a later attempt may do better.
+// Every error code of the engine. The HTTP status, the client, the CLI and the documentation use this table, so a code
+// is added here and nowhere else. `retryable`: the same call, sent again unchanged, may succeed. `permanent`: the
+// request itself is wrong, not the state of the system, so durable code that throws it would throw it in every further
+// attempt, and gets none. All others are final for the call, and a later attempt may succeed.
 import type { ExecutionId } from './id.ts'
 import type { LifecyclePhase, PublicState, TerminalOutcome } from './state.ts'
 
@@ -25,7 +25,7 @@ function retryable(status: number, meaning: string): ErrorEntry {
 }
 
 export const errorTable = {
-  // What the caller sent.
+  // The request.
   invalid_input: permanent(400, 'A value has the wrong type, length or format; the details name the field.'),
   invalid_id: permanent(400, 'An id is not of the form {fp:N}:<uuid>.'),
   invalid_partition: permanent(400, 'A partition is not a whole number from 0 to 255, or does not match the id.'),
@@ -51,7 +51,7 @@ export const errorTable = {
   ),
   waitpoint_limit_exceeded: permanent(400, 'The execution has the maximum number of unused waitpoints.'),
   invalid_dependency: permanent(400, 'An edge of a flow names an invalid dependency.'),
-  // The client says it of a proxy's page too, and a proxy can be mended.
+  // The client also uses it for the page of a proxy, and a proxy can be repaired.
   invalid_url: final(400, 'A connection URL cannot be parsed.'),
   payload_too_large: permanent(413, 'A payload, result, signal or frame is larger than its limit.'),
   too_many_items: permanent(400, 'A call has more items than the limit for one call.'),
@@ -66,12 +66,12 @@ export const errorTable = {
   unsupported_media_type: final(415, 'The body is not application/json.'),
   fence_required: permanent(400, 'A write to a running execution needs its lease, and none was sent.'),
 
-  // Who may do it.
+  // Authentication and rights.
   unauthenticated: final(401, 'The request has no valid credential.'),
   forbidden: final(403, 'The credential is valid, but does not allow this operation.'),
   namespace_mismatch: final(403, 'The call names a namespace other than the one that the caller is bound to.'),
 
-  // What is not there. A thing of another namespace is not found, never forbidden.
+  // Missing objects. An object of another namespace is not found, never forbidden.
   execution_not_found: final(404, 'No execution has this id.'),
   flow_not_found: final(404, 'No flow has this id.'),
   edge_not_found: final(404, 'The flow has no such edge.'),
@@ -100,7 +100,7 @@ export const errorTable = {
   replay_limit: final(409, 'The execution has reached the number of replays that its policy allows.'),
   contended: retryable(409, 'Another transaction locked the row for too long; nothing was changed.'),
 
-  // How an execution ended, for those who wait for its result.
+  // Endings of an execution, for callers that wait for its result.
   execution_failed: final(
     409,
     'The execution failed and has no retries left. The cause has its error; the details have it without the stack.',
@@ -121,7 +121,8 @@ export const errorTable = {
   // Steps and children.
   step_kind_conflict: permanent(409, 'The code reused the name of a recorded step for another kind of step.'),
   step_value_refused: permanent(409, 'The schema of the code rejected a recorded step value.'),
-  // Not permanent: what a step gives may come from outside, such as a model, and the next try may give better.
+  // Not permanent: the result of a step may come from outside, such as a model, and the next try may return a better
+  // one.
   step_output_refused: final(
     409,
     'The schema of a step rejected its result. The step is retried if its policy allows it.',
@@ -210,14 +211,14 @@ export function isUnreachable(error: unknown): boolean {
   return isOutage(error) && !EngineError.is(error, 'database_unavailable')
 }
 
-/** The database, or the server before it, is away for now. */
+/** The database, or the server in front of it, is unreachable for now. */
 export function isOutage(error: unknown): boolean {
   return EngineError.is(error) && outages.includes(error.code)
 }
 
 export type ErrorDetails = Readonly<Record<string, unknown>>
 
-/** Of the codes whose details a program may rely on. The abort reason of a step whose run is over has the id alone. */
+/** The codes whose details a program may rely on. The abort reason of a step whose run is over has only the id. */
 interface TypedDetails {
   readonly execution_not_active: {
     readonly executionId: ExecutionId
@@ -226,7 +227,7 @@ interface TypedDetails {
     readonly terminalOutcome?: TerminalOutcome
     /** The last attempt. */
     readonly attemptIndex?: number
-    /** Of the write that was refused. */
+    /** Of the refused write. */
     readonly leaseEpoch?: number
     readonly currentLeaseEpoch?: number
   }
@@ -274,14 +275,14 @@ export class EngineError extends Error {
     return Function.prototype[Symbol.hasInstance].call(this, value)
   }
 
-  /** What may leave the process; the cause may hold secrets and stays. */
+  /** The fields that may leave the process; the cause may contain secrets and stays. */
   toJSON(): { code: ErrorCode; message: string; status: number; retryable: boolean; details: ErrorDetails } {
     const { code, message, status, retryable, details } = this
     return { code, message, status, retryable, details }
   }
 }
 
-/** The usual refusal of a value: what it is, and what it must be. */
+/** The usual refusal of a value: the value, and what is allowed. */
 export function refusal(code: ErrorCode, field: string, found: string, allowed: string): EngineError {
   return new EngineError(code, `${field} is ${found}; it must be ${allowed}`, { field, found, allowed })
 }

@@ -1,4 +1,4 @@
-// What an explanation is made of, as it was found at one moment.
+// The facts of an explanation, as of one moment.
 import type { Condition } from './condition.ts'
 import type { ExecutionId, FlowId } from './id.ts'
 import type { CompensationState, BlockingReason, PublicState, StateVector } from './state.ts'
@@ -35,13 +35,13 @@ export interface ExplainedExecution {
   } | null
 }
 
-/** Registered workers that are alive and serve the namespace; each number counts those of the one before that fit further. */
+/** Live registered workers that serve the namespace; each number counts those of the one before that match further. */
 export interface WorkerCounts {
   readonly alive: number
   readonly lane: number
   readonly kind: number
   readonly version: number
-  /** With every capability: these could take it. */
+  /** With every capability: these could claim it. */
   readonly able: number
 }
 
@@ -57,7 +57,7 @@ export interface ExplainFacts {
   readonly execution: ExplainedExecution
   /** By the database's clock. */
   readonly now: number
-  /** Since when it is parked; null when it is not. */
+  /** When it was parked; null when it is not. */
   readonly parkedAt: number | null
   readonly cancelDeadlineAt: number | null
   /** Why its last attempt failed. */
@@ -66,10 +66,10 @@ export interface ExplainFacts {
   readonly expiredWorkers: readonly string[]
   readonly condition: Condition | null
   readonly workers: WorkerCounts
-  /** How many stand before it in its queue, of a thousand at most. */
+  /** How many are before it in its queue, a thousand at most. */
   readonly aheadCount: number
   readonly grant: { readonly workerInstanceId: string; readonly expiresAt: number } | null
   readonly setAside: Aside | null
-  /** When anybody last did the background duties; null: never. */
+  /** When a process last ran the background duties; null: never. */
   readonly supervisedAt: number | null
 }

@@ -37,7 +37,7 @@ function aheadText(count: number): string {
   return `, and ${count >= mostAhead ? `${mostAhead} or more` : count} executions are ahead of it`
 }
 
-// Every duty comes at least once a minute.
+// Every duty runs at least once a minute.
 const silentMs = 120_000
 
 /** A duty is due and has not run yet. It runs within seconds, if a process runs the duties at all. */

@@ -1,5 +1,5 @@
-// Why an execution is not running, or how it ended: one sentence, since when, until when, and what leads on from there. Pure,
-// and made for people: the words are for the screen, the facts beside them for programs.
+// Why an execution is not running, or how it ended: one sentence, since when, until when, and what can change it. A
+// pure function. The sentence is for people, the facts next to it for programs.
 import { conditionText } from './condition-text.ts'
 import type { ExplainedExecution, ExplainFacts } from './explain-facts.ts'
 import { overdueText, workersText } from './explain-help.ts'
@@ -18,7 +18,7 @@ export interface Explanation {
   readonly until: number | null
   /** Who or what can change it, and how. */
   readonly ways: readonly string[]
-  /** What the sentence is made of. */
+  /** The facts behind the sentence. */
   readonly facts: ExplainFacts
 }
 
@@ -83,7 +83,7 @@ function ready(facts: ExplainFacts): Explained {
   return { sentence: `${whatHappened(facts)} since ${instant(since)}: ${text}.${reserved}`, since, ways: [way] }
 }
 
-/** Up to "since". */
+/** The part before "since". */
 function whatHappened(facts: ExplainFacts): string {
   const { execution } = facts
   const { attemptState, interruption } = execution.state
@@ -112,9 +112,9 @@ function whatHappened(facts: ExplainFacts): string {
   }
 }
 
-/** ` (2 times in a row; last: w-2, w-1)`: how often and where runs died, as far as they had started. */
+/** ` (2 times in a row; last: w-2, w-1)`: how often and where started runs died. */
 function diedText({ expiredWorkers }: ExplainFacts, count: number): string {
-  // Earlier expiries are of runs that made progress, or of an earlier generation.
+  // Earlier expiries belong to runs that made progress, or to an earlier generation.
   const last = expiredWorkers.slice(0, Math.max(1, count))
   const parts = [
     ...(count > 1 ? [`${count} times in a row`] : []),

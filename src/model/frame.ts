@@ -1,4 +1,4 @@
-// Texts as bytes, each behind its length, so that no two lists of texts are the same bytes.
+// Texts as bytes, each after its length, so that no two lists of texts have the same bytes.
 
 export function frame(fields: readonly string[]): Buffer {
   const lengths = fields.map((field) => Buffer.byteLength(field))
@@ -11,7 +11,7 @@ export function frame(fields: readonly string[]): Buffer {
   return bytes
 }
 
-/** Null unless the bytes are, to the end, the frame of what it gives. */
+/** Null unless the bytes are exactly the frame of the returned texts. */
 export function unframe(bytes: Buffer): string[] | null {
   const fields: string[] = []
   let at = 0
@@ -22,6 +22,6 @@ export function unframe(bytes: Buffer): string[] | null {
     fields.push(bytes.toString('utf8', at + 4, end))
     at = end
   }
-  // Bytes that are no UTF-8 are read as a character that other bytes are too.
+  // Invalid UTF-8 is decoded as a replacement character, which other bytes are too.
   return frame(fields).equals(bytes) ? fields : null
 }

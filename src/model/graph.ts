@@ -6,8 +6,8 @@ export interface Arc {
 }
 
 /**
- * A cycle, as the members on it in the order of its edges, beginning anywhere; null when there is none. Members without an
- * inbound edge are taken away until none is left: what stays is on a cycle or behind one.
+ * A cycle, as its members in the order of its edges, beginning anywhere; null without one. Members without an inbound
+ * edge are removed until none is left: the remaining ones are on a cycle or behind one.
  */
 export function findCycle(memberCount: number, arcs: readonly Arc[]): number[] | null {
   const inbound = new Uint32Array(memberCount)
@@ -29,7 +29,7 @@ export function findCycle(memberCount: number, arcs: readonly Arc[]): number[] |
   return taken === memberCount ? null : walkBack(inbound, arcs)
 }
 
-// Everything that stayed has an inbound edge from something that stayed, so that walking back meets itself again.
+// Every remaining member has an inbound edge from a remaining member, so walking back reaches a member twice.
 function walkBack(inbound: Uint32Array, arcs: readonly Arc[]): number[] {
   const before = new Map<number, number>()
   for (const { from, to } of arcs) if (inbound[from]! > 0 && inbound[to]! > 0) before.set(to, from)
@@ -44,7 +44,9 @@ function walkBack(inbound: Uint32Array, arcs: readonly Arc[]): number[] {
   return walked.slice(seenAt.get(member)).toReversed()
 }
 
-/** `a -> b -> a`: the names on a cycle, with the first one again at the end; the middle of a long one is left out. */
+/**
+ * `a -> b -> a`: the names on a cycle, with the first one repeated at the end; the middle of a long one is left out.
+ */
 export function showCycle(names: readonly string[]): string {
   const most = 20
   const shown =

@@ -1,5 +1,6 @@
-// How large a JSON document is once it is parsed: a few bytes make an object, so a small text can fill the memory. One pass over
-// the bytes that makes no object, and stops at the first limit that is exceeded. Whether the text is JSON at all is for the parser.
+// The size of a JSON document after parsing: a few bytes make an object, so a small text can fill the memory. One pass
+// over the bytes that creates no object, and stops at the first exceeded limit. The parser decides whether the text is
+// valid JSON.
 import { EngineError } from './errors.ts'
 import { limits } from './limits.ts'
 import { tooManyItems } from './sets.ts'

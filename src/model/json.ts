@@ -1,5 +1,5 @@
-// Plain JSON, checked when it comes from outside and compared by what it says: the order of keys does not matter, and
-// nothing is converted.
+// Plain JSON, checked when it comes from outside and compared by value: the order of keys does not matter, and nothing
+// is converted.
 import { EngineError, refusal } from './errors.ts'
 import type { ErrorCode } from './errors.ts'
 import { ownFields } from './shape.ts'
@@ -9,7 +9,7 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 
 export interface JsonRule {
   readonly code: ErrorCode
-  /** How many arrays and objects may stand inside each other, so that a cycle ends. */
+  /** How deep arrays and objects may be nested, so that a cycle ends. */
   readonly maxDepth: number
   readonly maxTextBytes: number
 }
@@ -22,7 +22,7 @@ export function parseJson(at: string, value: unknown, rule: JsonRule): Json {
   if (typeof value !== 'object') throw refusal(rule.code, at, show(value), 'plain JSON')
   if (rule.maxDepth === 0) throw new EngineError(rule.code, `${at} is nested too deep; make it flatter`, { field: at })
   const inner = { ...rule, maxDepth: rule.maxDepth - 1 }
-  // Array.from also meets the holes of a sparse array, which map would leave as they are.
+  // Array.from also visits the holes of a sparse array, which map would skip.
   if (Array.isArray(value)) return Array.from(value as unknown[], (item, i) => parseJson(`${at}[${i}]`, item, inner))
   const fields = ownFields(value)
   if (fields === null) throw refusal(rule.code, at, show(value), 'plain JSON')
@@ -33,7 +33,7 @@ export function parseJson(at: string, value: unknown, rule: JsonRule): Json {
   return Object.fromEntries([...fields].map(keep))
 }
 
-/** No deeper than `wanted` goes, whatever the other holds. */
+/** No deeper than `wanted`, however deep the other is. */
 export function equalJson(wanted: Json, found: Json): boolean {
   if (wanted === found) return true
   if (typeof wanted !== 'object' || typeof found !== 'object' || wanted === null || found === null) return false
@@ -51,7 +51,10 @@ function isArray(value: Json): value is readonly Json[] {
   return Array.isArray(value)
 }
 
-/** The value at the end of the path: texts are keys of objects, numbers places in arrays. Undefined if there is none. */
+/**
+ * The value at the end of the path: texts are keys of objects, numbers indexes of arrays. Undefined if it does not
+ * exist.
+ */
 export function valueAt(json: Json, path: readonly (string | number)[]): Json | undefined {
   let value: Json | undefined = json
   for (const step of path) {

@@ -1,4 +1,4 @@
-// How much of anything the engine takes. All bounds are inclusive.
+// The limits of the engine. All bounds are inclusive.
 
 const KiB = 1024
 const MiB = 1024 * KiB
@@ -12,29 +12,30 @@ export const limits = {
   errorBytes: 64 * KiB,
   controlBodyBytes: 64 * KiB,
   batchBodyBytes: 16 * MiB,
-  // Of a route that needs no key: one signal in base64, and its other fields.
+  // For a route without a key: one signal in base64, and its other fields.
   signalBodyBytes: Math.ceil((256 * KiB * 4) / 3) + 64 * KiB,
-  // Arrays and objects inside each other; and all values, those inside others included.
+  // The nesting of arrays and objects; and the number of all values, nested ones included.
   bodyDepth: 100,
   bodyValueCount: 2_000_000,
-  // Bodies that a server has begun to read and not answered yet: of one key, of all keys, of one address without a key, of all.
+  // Bodies that a server is reading or processing: of one key, of all keys, of one address without a key, of all.
   bodiesPerKeyBytes: 64 * MiB,
   bodiesOfKeysBytes: 256 * MiB,
   bodiesPerAddressBytes: 4 * MiB,
   bodiesOfAddressesBytes: 32 * MiB,
 
-  // Of one key, under way at once: requests, and apart from them waits and streams.
+  // Concurrent calls of one key: requests, and separately waits and streams.
   callsPerKey: 1000,
   waitsPerKey: 10_000,
-  // Answers that a server keeps for requests that are sent again.
+  // Responses that a server keeps for repeated requests.
   rememberedBytes: 32 * MiB,
 
   // Items of one call.
   setItems: 500,
-  // Leases of one renewal or check. A worker names all of them at once, so that the answer lists those that it does not know.
+  // Leases of one renewal or check. A worker names all of them at once, so that the reply lists the leases that it does
+  // not know.
   leaseCount: 20_000,
 
-  // Of a prefix that finds ids: uuids begin with their time, so 8 characters are those of a minute.
+  // For a prefix that finds ids: uuids begin with their time, so 8 characters cover a minute.
   idPrefixCharacters: 8,
 
   namespaceBytes: 128,
@@ -60,12 +61,12 @@ export const limits = {
   idempotencySuffixBytes: 128,
   apiKeyNameBytes: 128,
   requestsPerSecond: 1_000_000,
-  // As long as the digest: a shorter one can be found from one token.
+  // As long as the digest: a shorter one can be computed from one token.
   signingSecretMinBytes: 32,
   signingSecretBytes: 512,
   linkActionBytes: 64,
   linkPersonBytes: 128,
-  // The approval page shows no more of the data, and indents none that is deeper.
+  // The approval page shows no more of the data, and indents nothing deeper.
   pageDataBytes: 20_000,
   pageDataDepth: 32,
   linkBytes: 2 * KiB,
@@ -103,7 +104,7 @@ export const limits = {
   shortestIntervalMs: 1000,
   catchUpCount: 1000,
   defaultCatchUpCount: 100,
-  // Firings of one schedule that wait for the execution of the one before.
+  // Firings of one schedule that wait for the execution of the previous one.
   queuedFirings: 1000,
   jitterMs: 86_400_000,
 
@@ -113,22 +114,22 @@ export const limits = {
   attempts: 1000,
   backoffMultiplier: 1000,
   reclaimCount: 1_000_000,
-  // Of a raw execution, and of a task.
+  // For a raw execution, and for a task.
   defaultReclaimCount: 100,
   defaultTaskReclaimCount: 5,
   // The wait before the second reclaim in a row; it doubles with each further one.
   reclaimDelayMs: 1000,
   reclaimDelayMaxMs: 60_000,
-  /** How long an execution may clean up after it was asked to stop, where the cancel names no time. */
+  /** How long an execution may clean up after it was asked to stop, if the cancel sets no time. */
   cancelDeadlineMs: 600_000,
   replayCount: 1_000_000,
   defaultReplayCount: 10,
   signalCount: 10_000,
-  // One token may not use up what its whole execution may receive.
+  // One token may not use up the signals of its whole execution.
   waitpointSignalCount: 1000,
 
   waitpointCount: 100,
-  // Created ahead, of one execution, and not used yet.
+  // Waitpoints of one execution that were created in advance and are not used yet.
   pendingWaitpointCount: 1000,
   // Children are leaves too, so a wait for many of them is large.
   conditionBytes: MiB,

@@ -1,10 +1,10 @@
-// Where a logger of the user's comes in, and the one that is used when there is none.
+// Adapts the user's logger, and provides the default one.
 import { refusal } from './errors.ts'
 import { show } from './text.ts'
 
 /**
- * Takes a sentence, and the same facts as fields. `console`, pino and winston fit as they are: pino is recognised, and is given
- * its fields first.
+ * Receives a sentence, and the same facts as fields. Pass `console`, pino or winston as they are: pino is recognised,
+ * and receives its fields first.
  */
 export interface Logger {
   debug(message: string, fields?: object): void
@@ -26,8 +26,8 @@ const ignore = (): void => {}
 export const silent: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
 /**
- * The default: warnings and errors, one line each on standard error. The sentence is complete, so its fields are not printed.
- * `console` itself is looked up at each line, because tools replace its methods.
+ * The default: warnings and errors, one line each on standard error. The sentence is complete, so its fields are not
+ * printed. The methods of `console` are read at each line, because tools replace them.
  */
 export const consoleLogger: Logger = {
   debug: ignore,
@@ -36,12 +36,12 @@ export const consoleLogger: Logger = {
   error: (message) => console.error(`flowfabric error: ${oneLine(message)}`),
 }
 
-/** Whether lines at `debug` go nowhere, so that they need not be made. */
+/** Whether lines at `debug` are dropped, so that they need not be built. */
 export function ignoresDebug(logger: Logger): boolean {
   return logger.debug === ignore
 }
 
-/** The logger that an option names: checked, and adapted where its methods take something else. */
+/** The logger of an option: checked, and adapted if its methods have another signature. */
 export function loggerOf(given: unknown, fallback: Logger = consoleLogger): Logger {
   if (given === undefined) return fallback
   if (given === false) return silent

@@ -6,7 +6,7 @@ export function checkLane(value: unknown): string {
   return checkText('lane', value, { minBytes: 1, maxBytes: limits.laneBytes, printableAscii: true })
 }
 
-/** `*` stands for every namespace where a caller is bound, so no namespace can have that name. */
+/** `*` means every namespace where a caller is bound, so no namespace can have that name. */
 export function checkNamespace(value: unknown): string {
   const namespace = checkText('namespace', value, {
     minBytes: 1,

@@ -1,15 +1,15 @@
-// Waits outlast a short loss of the database, or of the server before it: a read is repeated, less and less often, until it is
-// answered or the caller's time is over. A wait without a limit gives up after five minutes without an answer.
+// Waits survive a short loss of the database, or of the server in front of it: a read is repeated with growing pauses,
+// until it succeeds or the caller's time is over. A wait without a limit gives up after five minutes without a reply.
 import { isOutage } from './errors.ts'
 
 const firstPauseMs = 50
 const longestPauseMs = 1000
 const longestOutageMs = 300_000
 
-/** Of the process that waits, in milliseconds. */
+/** The clock of the waiting process, in milliseconds. */
 export interface Time {
   now(): number
-  /** Ends early, and quietly, when the signal aborts. */
+  /** Ends early, without an error, when the signal aborts. */
   sleep(ms: number, signal: AbortSignal | undefined): Promise<void>
 }
 
@@ -25,7 +25,7 @@ export async function outlastBy<T>(time: Time, { until, signal }: Outlast, read:
     try {
       return await read()
     } catch (error) {
-      // Half of it at random, so that those who wait do not come back at one moment.
+      // Half of the pause is random, so that waiting callers do not return at the same moment.
       const pause = pauseMs * (0.5 + Math.random() / 2)
       if (!isOutage(error) || time.now() + pause > giveUpAt) throw error
       await time.sleep(pause, signal)

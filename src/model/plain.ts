@@ -1,4 +1,5 @@
-// Plain JSON in a request, in place of encoded bytes: what people send with curl. It is stored as the JSON codec stores a value.
+// Plain JSON in a request, in place of encoded bytes: for people who use curl. It is stored as the JSON codec stores a
+// value.
 import { encodeValue, jsonCodec } from './codec.ts'
 import { EngineError } from './errors.ts'
 

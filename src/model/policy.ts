@@ -1,5 +1,5 @@
-// What an execution asks of the engine. A policy is checked whole when it is submitted and stored with its back-off
-// written out, so that it means the same after a default has changed.
+// The policy of an execution. It is checked as a whole when it is submitted and stored with its back-off written out,
+// so that a changed default does not change it.
 import { parseDuration } from './duration.ts'
 import type { Duration } from './duration.ts'
 import { refusal } from './errors.ts'
@@ -21,7 +21,7 @@ export interface ExponentialBackoff<D = number> {
   readonly initialMs: D
   readonly maxMs: D
   readonly multiplier: number
-  /** The share of a delay that is left to chance: 0.25 waits for 75 to 100 % of it. */
+  /** The random share of a delay: 0.25 waits for 75 to 100 % of it. */
   readonly jitter: number
 }
 
@@ -47,14 +47,14 @@ export interface ExecutionPolicy {
   readonly maxSignalCount?: number
 }
 
-/** A policy as one layer names it: a back-off that it leaves out is that of the next layer. */
+/** A policy as one layer names it: a missing back-off is that of the next layer. */
 export interface PartialPolicy extends Omit<ExecutionPolicy, 'retry'> {
   readonly retry?: Omit<RetryPolicy, 'backoff'> & { readonly backoff?: RetryPolicy['backoff'] }
 }
 
 type BackoffInput<B> = Pick<B, 'type' & keyof B> & Partial<B>
 
-/** A policy as a caller writes it: times are durations, a back-off may leave out what it does not care about. */
+/** A policy as a caller writes it: times are durations, and a back-off may leave out fields. */
 export interface PolicyInput extends Omit<ExecutionPolicy, 'retry' | 'attemptTimeoutMs'> {
   readonly retry?: Omit<RetryPolicy, 'backoff'> & {
     readonly backoff?: BackoffInput<ExponentialBackoff<Duration>> | BackoffInput<FixedBackoff<Duration>>
@@ -73,7 +73,7 @@ export function parsePartialPolicy(value: unknown): PartialPolicy | null {
   return { ...readShape('invalid_policy', 'policy', value, policyShape) }
 }
 
-/** Writes the built-in back-off where none is named. */
+/** Adds the built-in back-off if none is named. */
 export function completePolicy(policy: PartialPolicy): ExecutionPolicy {
   const { retry } = policy
   if (retry === undefined) return policy as ExecutionPolicy
@@ -177,7 +177,7 @@ function refuse(at: string, found: unknown, allowed: string): EngineError {
   return refusal('invalid_policy', at, show(found), allowed)
 }
 
-/** Whether a failure is followed by another attempt; `retryCount` is that of the retries before it. */
+/** Whether another attempt follows a failure; `retryCount` is the number of retries before it. */
 export function shouldRetry(
   policy: ExecutionPolicy | null,
   retryCount: number,
@@ -190,7 +190,7 @@ export function shouldRetry(
   return retry.categories === undefined || retry.categories.includes(category)
 }
 
-/** How long the retry waits; `random` is from 0 up to 1. Jitter only shortens, so that `maxMs` is a promise. */
+/** How long the retry waits; `random` is from 0 up to 1. Jitter only shortens, so `maxMs` is an upper bound. */
 export function retryDelayMs(policy: ExecutionPolicy | null, retryCount: number, random: number): number {
   const backoff = policy?.retry?.backoff
   if (backoff === undefined) return 0
@@ -199,12 +199,12 @@ export function retryDelayMs(policy: ExecutionPolicy | null, retryCount: number,
 
 function fullDelayMs(backoff: RetryPolicy['backoff'], retryCount: number): number {
   if (backoff.type === 'fixed') return backoff.delayMs
-  // Nought stays nought, though its power of the multiplier may be infinite.
+  // Zero stays zero, though the power of the multiplier may be infinite.
   if (backoff.initialMs === 0) return 0
   return Math.min(backoff.initialMs * backoff.multiplier ** retryCount, backoff.maxMs)
 }
 
-/** A priority out of range is brought into it, and the caller is told. */
+/** A priority out of range is moved into it, and the result reports that. */
 export function clampPriority(value: unknown): { priority: number; clamped: boolean } {
   if (typeof value !== 'number' || !Number.isInteger(value)) {
     throw refusal('invalid_input', 'priority', show(value), `a whole number from 0 to ${limits.priorityMax}`)

@@ -26,7 +26,7 @@ function parseWithin(at: string, value: unknown, depth: number): Predicate {
   return { ...readShape(code, at, value, { ...path, [test]: readersAt(depth)[test] }) } as Predicate
 }
 
-/** The one test that the object makes; two would leave open how they are joined. */
+/** The one test of the object; two would leave open how they are joined. */
 function testOf(at: string, value: unknown): Test {
   const given = [...(ownFields(value) ?? [])].filter(([, operand]) => operand !== undefined).map(([name]) => name)
   const [first, second] = predicateTests.filter((test) => given.includes(test))

@@ -1,12 +1,13 @@
-// A small closed language over the JSON payload of a signal. It is JSON itself, so that it is stored with its condition.
+// A small closed language over the JSON payload of a signal. It is JSON itself, so that it is stored with its
+// condition.
 //
 //   { path: ['amount'], atMost: 500 }
 //   { allOf: [{ path: ['approved'], equals: true }, { not: { path: ['comment'], exists: false } }] }
 //
-// `path` leads to a value; without it, or empty, that is the payload itself. Where the path leads nowhere, `exists: false`
-// holds and every other test fails. Values are compared without conversion: `equals` and `oneOf` by what the JSON says, in
-// any order of keys; the four comparisons order numbers with numbers and texts with texts by their UTF-16 units, and fail for
-// anything else. A payload that is absent or not JSON fulfils no predicate, not even a negated one.
+// `path` leads to a value; without it, or empty, that is the payload itself. If the path does not exist, `exists:
+// false` holds and every other test fails. Values are compared without conversion: `equals` and `oneOf` by the JSON
+// value, in any order of keys; the four comparisons order numbers with numbers and texts with texts by their UTF-16
+// units, and fail for anything else. A payload that is absent or not JSON fulfils no predicate, not even a negated one.
 import { equalJson, valueAt } from './json.ts'
 import type { Json } from './json.ts'
 
@@ -28,7 +29,10 @@ export type Predicate =
   | { readonly anyOf: readonly Predicate[] }
   | { readonly not: Predicate }
 
-/** One that was stored with a test which this version does not know is fulfilled by nothing, wherever in it that stands. */
+/**
+ * A stored predicate with a test that this version does not know is fulfilled by nothing, at whatever depth the test
+ * is.
+ */
 export function fulfils(payload: Json | undefined, predicate: Predicate): boolean {
   return payload !== undefined && isKnown(predicate) && holds(payload, predicate)
 }

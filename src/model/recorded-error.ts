@@ -1,5 +1,6 @@
-// What was thrown, as it is recorded with an attempt that failed: plain values, whatever it was, and never more than the
-// engine stores. Reading it must not throw again: getters may fail, causes may run in a circle, a message may be a book.
+// A thrown value, as it is recorded with a failed attempt: plain values, whatever was thrown, and never more than the
+// engine stores. Reading it must not throw again: getters may fail, causes may form a cycle, a message may be very
+// long.
 import { limits } from './limits.ts'
 import { show } from './text.ts'
 import { checkEncoded, jsonCodec, type Codec, type Encoded } from './codec.ts'
@@ -8,35 +9,35 @@ export interface RecordedError {
   readonly name: string
   readonly message: string
   readonly stack?: string
-  /** Its own further fields, such as `code`; of what is no error, the value itself. */
+  /** Its own further fields, such as `code`; for a value that is no error, the value itself. */
   readonly details?: unknown
   readonly cause?: RecordedError
   /** Of an AggregateError. */
   readonly errors?: readonly RecordedError[]
-  /** Something of it was left out, because it was too large, too deep, or its own cause. */
+  /** A part was left out, because it was too large, too deep, or its own cause. */
   readonly isCut?: true
-  /** No further try would have helped: whoever recorded it decided so, by more than its name. */
+  /** No further try would have helped: the recorder decided so, by more than the name. */
   readonly isPermanent?: true
 }
 
-// Of one thing that was thrown, in all and from cause to cause.
+// The limits for one thrown value: of all errors, and of the chain of causes.
 const mostErrors = 32
 const mostCauses = 8
 const mostValues = 1000
-// Fields with a place of their own.
-const told = new Set(['name', 'message', 'stack', 'cause', 'errors'])
-/** The name of what was thrown and is no error. */
+// Fields that are recorded separately.
+const recordedFields = new Set(['name', 'message', 'stack', 'cause', 'errors'])
+/** The name of a thrown value that is no error. */
 export const noError = 'NonError'
 
 /**
- * What `fail` takes as `error` and `errorEncoding`.
+ * The `error` and `errorEncoding` of `fail`.
  *
  * @example
  * const { bytes, encoding } = encodeError(thrown)
  * await executions.fail({ ...fence, reason: 'the mail server refused', error: bytes, errorEncoding: encoding })
  */
 export function encodeError(thrown: unknown, codec: Codec = jsonCodec, isPermanent: boolean = false): Encoded {
-  // The codec has the last word on the size, so texts are shortened until it is content.
+  // The codec decides the final size, so texts are shortened until it fits.
   for (let textLength = limits.errorBytes; ; textLength /= 4) {
     const recorded = new Recorder(textLength).record(thrown, [])
     const encoded = checkEncoded(codec.encode(isPermanent ? { ...recorded, isPermanent } : recorded))
@@ -44,7 +45,7 @@ export function encodeError(thrown: unknown, codec: Codec = jsonCodec, isPermane
   }
 }
 
-/** Reads back what `attempts.list` gives; bytes that hold something else come as the details of what is no error. */
+/** Decodes the error of `attempts.list`; other bytes become the details of a value that is no error. */
 export function decodeError(encoded: Encoded, codec: Codec = jsonCodec): RecordedError {
   const value = codec.decode(encoded)
   return isRecorded(value) ? value : { name: noError, message: show(value), details: value }
@@ -59,10 +60,10 @@ function isRecorded(value: unknown): value is RecordedError {
   return errors === undefined || (Array.isArray(errors) && errors.every(isRecorded))
 }
 
-/** Stands for the reason of a failure where the codec does not let its text be read. */
+/** The reason of a failure whose text the codec keeps secret. */
 export const sealedReason = 'the handler threw; its error is stored with the attempt, encoded by your codec'
 
-/** The same where there is nothing to read, because the codec could not encode the error. */
+/** The same when the codec could not encode the error, so that nothing is stored. */
 export const unrecordedReason =
   "the handler threw; its error is not stored, because the codec could not encode it. See the worker's log"
 
@@ -91,7 +92,7 @@ class Recorder {
     this.#textLength = textLength
   }
 
-  /** `above` are those whose cause or part it is. */
+  /** `above` are the errors whose cause or part it is. */
   record(thrown: unknown, above: readonly unknown[]): RecordedError {
     this.#errorCount += 1
     return isError(thrown) ? this.#ofError(thrown, [...above, thrown]) : this.#ofValue(thrown)
@@ -114,7 +115,7 @@ class Recorder {
     return draft
   }
 
-  /** A stack begins with the message, which must not push out the frames. */
+  /** A stack begins with the message, which must not displace the frames. */
   #withShortHead(stack: string, message: string): string {
     const headline = shortened(message, this.#textLength / 4)
     return stack.replace(message, () => headline)
@@ -139,7 +140,7 @@ class Recorder {
   }
 
   #detailsOf(draft: Draft, error: object): unknown {
-    const names = (attempt(() => Object.keys(error)) ?? []).filter((name) => !told.has(name))
+    const names = (attempt(() => Object.keys(error)) ?? []).filter((name) => !recordedFields.has(name))
     if (names.length > mostValues) draft.isCut = true
     const fields = names.slice(0, mostValues).map((name) => [name, read(error, name)] as const)
     const said = fields.filter(([, value]) => value !== undefined && typeof value !== 'function')
@@ -150,7 +151,7 @@ class Recorder {
     return undefined
   }
 
-  /** As JSON has it; what JSON cannot say, or would say at too great length, is named only. */
+  /** As JSON; a value that JSON cannot hold, or that is too long, is only named. */
   #plain(draft: Draft, value: unknown): unknown {
     const text = attempt(() => boundedJson(value))
     if (text !== undefined && text.length <= this.#textLength) return JSON.parse(text)

@@ -1,9 +1,9 @@
-// What a member's failure had skipped and its replay brings back. An edge from a member that is to run again is open again,
-// unless the group that it leads to has fired and let its downstream go. A group that is no longer lost waits again; if its
-// downstream was skipped, that one waits too, and the same holds for all that follows from it.
+// The skips that the replay of a failed member reverts. An edge from a member that is to run again is open again,
+// unless its group has fired and released its downstream. A group that is no longer lost waits again; if its downstream
+// was skipped, that member waits too, and the same holds for everything that follows from it.
 import { groupState, type EdgeResolution, type GroupState, type JoinPolicy } from './edge-group.ts'
 
-/** A resolved edge from one of those that may be reopened. */
+/** A resolved edge from one of the members that may be reopened. */
 export interface ResolvedEdge {
   readonly edgeId: string
   readonly upstreamId: string
@@ -28,7 +28,7 @@ export interface Reopening {
   readonly members: readonly string[]
   /** Edges that are open again. */
   readonly edges: readonly ResolvedEdge[]
-  /** With their counts as they are then. */
+  /** With their counts after the replay. */
   readonly groups: readonly LostGroup[]
 }
 
@@ -36,7 +36,10 @@ export function reopen(
   replayed: readonly string[],
   edges: readonly ResolvedEdge[],
   groups: ReadonlyMap<string, LostGroup>,
-  /** By the member that stands for a skipped flow: who had ended by himself in it. His edges wait for its start again. */
+  /**
+   * By the member that represents a skipped flow: the members that had ended by themselves in it. Their edges wait for
+   * its start again.
+   */
   endedAhead: ReadonlyMap<string, Iterable<string>> = new Map(),
 ): Reopening {
   const edgesFrom = byUpstream(edges)
@@ -44,7 +47,7 @@ export function reopen(
   const opened: ResolvedEdge[] = []
   const members: string[] = []
   const upstreams = [...replayed]
-  // Grows while it is walked: each member once, because its group leaves `impossible` once.
+  // Grows during the loop: each member once, because its group leaves `impossible` once.
   for (const upstream of upstreams) {
     for (const edge of edgesFrom.get(upstream) ?? []) {
       const group = after.get(edge.downstreamId) ?? groups.get(edge.downstreamId)

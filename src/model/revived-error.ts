@@ -1,12 +1,12 @@
-// A recorded error as an error again, for the process that reads it.
+// Converts a recorded error to an error again, for the process that reads it.
 import { noError, type RecordedError } from './recorded-error.ts'
 import { stackOf, userFrames } from './stack.ts'
 
-// As many as are recorded; a record that another program wrote may be deeper.
+// As many as are recorded; a record of another program may be deeper.
 const mostCauses = 8
 const ownFields = new Set(['name', 'message', 'stack', 'cause', 'errors', '__proto__'])
 
-/** What failed, and the step that it failed in, if any. */
+/** The original error, and the step that threw it, if any. */
 export interface Origin {
   readonly step?: string
   readonly error: RecordedError

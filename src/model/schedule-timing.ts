@@ -1,9 +1,9 @@
-// When a schedule fires: by a cron pattern in a time zone, or once an interval. Pure: times come in and go out as
-// milliseconds, and nobody asks what time it is.
+// The times of a schedule: by a cron pattern in a time zone, or by an interval. Pure: all times are milliseconds that
+// the caller passes, and the clock is never read.
 //
-// A pattern names wall-clock times. Where the clocks go forward, a time that does not exist is met when they have gone; where
-// they go back, a fixed time is met once, the first time that it is shown, and a repeating one (`*/30 * * * *`) goes on
-// by elapsed time. An interval knows no clocks: it counts from its anchor.
+// A pattern names wall-clock times. When the clocks go forward, a skipped time fires right after the change. When they
+// go back, a fixed time fires once, the first time that it is shown, and a repeating one (`*/30 * * * *`) continues by
+// elapsed time. An interval ignores clock changes: it counts from its anchor.
 import { Cron } from 'croner'
 import { EngineError, refusal } from './errors.ts'
 import { parseDuration } from './duration.ts'
@@ -15,7 +15,7 @@ export type Timing =
   /** At `anchorAt` plus one interval, plus two, and so on. */
   | { readonly kind: 'every'; readonly everyMs: number; readonly anchorAt: number }
 
-/** As it is asked for; the anchor of an interval is the time at which it is first stored. */
+/** As requested; the anchor of an interval is the time at which it is first stored. */
 export type TimingRequest =
   | { readonly kind: 'cron'; readonly cron: string; readonly timeZone: string }
   | { readonly kind: 'every'; readonly everyMs: number }
@@ -41,7 +41,7 @@ export function parseTiming(given: {
 
 function parseCron(cron: unknown, timeZone: string): TimingRequest {
   const pattern = checkText('cron', cron, { minBytes: 1, maxBytes: limits.cronBytes, printableAscii: true }).trim()
-  // The library also takes a date, which would fire once.
+  // The library also accepts a date, which would fire once.
   if (/^\d+-/.test(pattern)) throw refusal('invalid_input', 'cron', show(cron), cronForm)
   try {
     compile(pattern, timeZone).nextRun(new Date(0))
@@ -81,7 +81,7 @@ export function nextTime(timing: Timing, after: number): number | null {
   return anchorAt + Math.max(1, count) * everyMs
 }
 
-/** Those from `first`, which is one of them, up to `now`, oldest first; of more than `most` the newest. */
+/** The times from `first`, which is one of them, up to `now`, oldest first; of more than `most` the newest. */
 export function timesUpTo(timing: Timing, first: number, now: number, most: number): number[] {
   if (first > now) return []
   if (timing.kind === 'every') {
@@ -91,14 +91,14 @@ export function timesUpTo(timing: Timing, first: number, now: number, most: numb
   }
   const next = nextTime(timing, first)
   if (next === null || next > now) return [first]
-  // Counted back, because a fleet may have stood still for a million of them. They fall on whole seconds, and the library
-  // leaves out the second that it is asked about.
+  // Counted backwards, because a fleet may have been down for a million of them. They are whole seconds, and the
+  // library excludes the second that it starts from.
   const afterNow = new Date((Math.floor(now / 1000) + 1) * 1000)
   const newest = compile(timing.cron, timing.timeZone).previousRuns(most, afterNow)
   return newest.flatMap((time) => (time.getTime() < first ? [] : [time.getTime()])).toReversed()
 }
 
-// Compiling costs more than asking, and a sweep asks for the same few again and again.
+// Compiling costs more than evaluating, and the duty evaluates the same few patterns again and again.
 const compiled = new Map<string, Cron>()
 const mostCompiled = 1000
 

@@ -1,26 +1,27 @@
-// What follows when a schedule is due: which of its times fire, which are skipped, which wait, and when to look again.
+// The decision for a due schedule: which of its times fire, which are skipped, which wait, and when it is due again.
 import { crc16 } from './crc16.ts'
 import { limits } from './limits.ts'
 import { nextTime, timesUpTo, type Timing } from './schedule-timing.ts'
 
 /**
- * What a firing does when the execution of the last one has not ended: is left out, waits for it, ends it, or does not mind.
+ * What a firing does when the execution of the last one has not ended: it is skipped, waits for it, cancels it, or
+ * starts anyway.
  */
 export const overlaps = ['skip', 'queue', 'cancelPrevious', 'allow'] as const
 export type Overlap = (typeof overlaps)[number]
 
 /**
- * What becomes of times at which nobody was there to fire: nothing, the last of them, or all up to a limit. A time that is
- * late by less than a minute was not missed.
+ * What happens to times at which no supervisor was running: nothing fires, the last of them, or all up to a limit. A
+ * time that is late by less than a minute was not missed.
  */
 export const catchUps = ['none', 'last', 'all'] as const
 export type CatchUp = (typeof catchUps)[number]
 
 export interface DueSchedule {
   readonly timing: Timing
-  /** The first time that has not been looked at; null when none is left. */
+  /** The first time that is not processed; null when none is left. */
   readonly plannedAt: number | null
-  /** The last one that was; a clock that was set back fires none of them again. */
+  /** The last processed time; a clock that was set back fires none of them again. */
   readonly lastPlannedAt: number | null
   readonly until: number | null
   readonly overlap: Overlap
@@ -38,12 +39,12 @@ export interface Firings {
   readonly queued: readonly number[]
   readonly cancelsPrevious: boolean
   readonly plannedAt: number | null
-  /** When to look again; null: never. */
+  /** When it is due again; null: never. */
   readonly nextFireAt: number | null
 }
 
 const notMissedMs = 60_000
-// Of what waits for an execution to end, nobody hears when it does.
+// The schedule receives no event when the execution that it waits for ends.
 const shortestLookMs = 1000
 const longestLookMs = 15_000
 
@@ -56,26 +57,26 @@ export function firingsOf(schedule: DueSchedule, now: number): Firings {
   return { fired, skipped, queued, cancelsPrevious, plannedAt, nextFireAt }
 }
 
-/** What a firing by hand does now, whatever its times are. */
+/** The firing by hand at `now`, whatever its times are. */
 export function triggered(schedule: DueSchedule, now: number): Overlapping & { readonly time: number } {
   const time = unplannedTime(schedule, now)
   return { time, ...overlapping(schedule, [time]) }
 }
 
-// None that the schedule has itself: each time fires once.
+// Never one of the schedule's own times: each time fires once.
 function unplannedTime({ timing, queued }: DueSchedule, now: number): number {
   let time = Math.max(now, ...queued.map((waiting) => waiting + 1))
   while (nextTime(timing, time - 1) === time) time += 1
   return time
 }
 
-/** When to look again at times that wait; null where none do. */
+/** When to check waiting times again; null without any. */
 export function lookAgainAt(queued: readonly number[], now: number): number | null {
   const [first] = queued
   return first === undefined ? null : now + lookAgainMs(now - first)
 }
 
-/** Its first time after this one; null when that is none, or after its end. */
+/** Its first time after this one; null when it has none, or only after its end. */
 export function plannedAfter({ timing, until }: Pick<DueSchedule, 'timing' | 'until'>, after: number): number | null {
   const next = nextTime(timing, after)
   return next === null || (until !== null && next > until) ? null : next
@@ -106,7 +107,7 @@ function overlapping({ overlap, queued, isPreviousRunning }: DueSchedule, due: r
       return { fired, skipped: due.slice(fired.length), queued: [], cancelsPrevious: false }
     }
     case 'cancelPrevious': {
-      // Each would end the one before, so only the last is worth a start.
+      // Each would cancel the one before, so only the last is started.
       const fired = due.slice(-1)
       return { fired, skipped: due.slice(0, -1), queued: [], cancelsPrevious: isPreviousRunning && fired.length > 0 }
     }

@@ -1,4 +1,4 @@
-// What a worker serves, against what an execution needs. The queues that a claim reads are chosen by the same rule in SQL
+// Compares what a worker serves with what an execution needs. A claim chooses its queues by the same rule in SQL
 // (`engine/queue/served.ts`).
 
 export interface Served {
@@ -16,7 +16,7 @@ export interface Needed {
   readonly capabilities: readonly string[]
 }
 
-/** The first thing that is missing, as it completes `it ...`, with details; null where the worker serves the execution. */
+/** The first mismatch, which completes `it ...`, with details; null when the worker serves the execution. */
 export interface Mismatch {
   readonly sentence: string
   readonly details: Readonly<Record<string, unknown>>

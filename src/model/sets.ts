@@ -3,7 +3,7 @@ import { EngineError, refusal } from './errors.ts'
 import { limits } from './limits.ts'
 import { show } from './text.ts'
 
-/** Refuses a list that is longer than a call may carry, before any of its items is read. */
+/** Refuses a list that is longer than one call allows, before any of its items is read. */
 export function checkSet(field: string, items: unknown, most: number = limits.setItems): readonly unknown[] {
   if (!Array.isArray(items)) throw refusal('invalid_input', field, show(items), 'an array')
   if (items.length > most) throw tooManyItems(field, items.length, most)
@@ -23,7 +23,7 @@ export function inSets<Item>(items: readonly Item[], most: number = limits.setIt
   return sets
 }
 
-/** One call for each set, all at once; the answers in the order of the items. */
+/** One call for each set, all at once; the results in the order of the items. */
 export async function bySets<Item, Answer>(
   items: readonly Item[],
   call: (set: readonly Item[]) => Promise<readonly Answer[]>,

@@ -1,15 +1,15 @@
-// Objects that come from outside. Only own enumerable fields count, each is read once, and nothing is ignored: a field
-// that nobody knows is refused, with the name that was probably meant.
+// Objects from outside. Only own enumerable fields count, each is read once, and nothing is ignored: an unknown field
+// is refused, with the name that was probably meant.
 import { EngineError, refusal } from './errors.ts'
 import type { ErrorCode } from './errors.ts'
 import { nearest, show } from './text.ts'
 
-/** Checks the value found at a path such as `policy.retry.attempts`, and gives what is kept of it. */
+/** Checks the value at a path such as `policy.retry.attempts`, and returns the part to keep. */
 export type Reader<T = unknown> = (at: string, value: unknown) => T
 export type Shape = Readonly<Record<string, Reader>>
 export type Read<S extends Shape> = { readonly [K in keyof S]?: ReturnType<S[K]> }
 
-/** The fields that are given, checked, in the order of the shape; a field that is undefined counts as not given. */
+/** The given fields, checked, in the order of the shape; a field that is undefined counts as left out. */
 export function readShape<S extends Shape>(code: ErrorCode, at: string, value: unknown, shape: S): Read<S> {
   const fields = ownFields(value)
   if (fields === null) throw refusal(code, at, show(value), 'a plain object')
@@ -17,7 +17,7 @@ export function readShape<S extends Shape>(code: ErrorCode, at: string, value: u
   for (const name of fields.keys()) {
     if (!known.includes(name)) throw unknownField(code, at, name, known)
   }
-  // Without a prototype, so that a default is not taken from what somebody put on Object.prototype.
+  // Without a prototype, so that a default is not read from Object.prototype.
   const read = Object.create(null) as Record<string, unknown>
   for (const name of known) {
     const found = fields.get(name)
@@ -26,7 +26,9 @@ export function readShape<S extends Shape>(code: ErrorCode, at: string, value: u
   return read as Read<S>
 }
 
-/** For requests, whose fields the caller reads one by one: refuses what is no object and every field that is not known. */
+/**
+ * For requests, whose fields the caller reads one by one: refuses a value that is no object, and every unknown field.
+ */
 export function refuseUnknownFields(operation: string, request: unknown, known: readonly string[]): void {
   if (typeof request !== 'object' || request === null || Array.isArray(request)) {
     throw refusal('invalid_input', `the request to ${operation}`, show(request), 'an object')
@@ -55,7 +57,7 @@ function unknownField(code: ErrorCode, at: string, name: string, known: readonly
   return new EngineError(code, `${at} has an unknown field ${show(name)}; ${hint}`, { field: at, unknown: name, meant })
 }
 
-/** Not by its class: another realm has one of its own. */
+/** Not by its class: another realm has a class of its own. */
 export function checkAbortSignal(value: unknown): AbortSignal | undefined {
   if (value === undefined) return undefined
   const { aborted, addEventListener } = (value ?? {}) as Partial<AbortSignal>

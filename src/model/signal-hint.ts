@@ -1,10 +1,10 @@
-// A signal whose name nothing waits for is kept, because the wait may come later. It may also be misspelt, so the answer says
-// what is awaited now.
+// A signal with a name that no wait has is stored, because the wait may come later. The name may also be misspelt, so
+// the result lists the awaited names.
 import { nearest, show } from './text.ts'
 
 const mostNames = 5
 
-/** Undefined where the name is among them, or there is none to compare it with. */
+/** Undefined when the name is among them, or no names are awaited. */
 export function signalHint(name: string, names: readonly string[], who: string): string | undefined {
   if (names.length === 0 || names.includes(name)) return undefined
   const listed = names.slice(0, mostNames).map(show).join(', ')

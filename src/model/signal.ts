@@ -2,31 +2,31 @@ import { EngineError, type ErrorCode } from './errors.ts'
 import { limits } from './limits.ts'
 import { checkText, foldName } from './text.ts'
 
-/** What became of a signal. The words are wire strings and column values; they never change. */
+/** The effect of a signal. The words are wire strings and column values; they never change. */
 export const signalEffects = [
-  // The condition of the suspension holds now, by this signal.
+  // This signal satisfied the condition of the suspension.
   'resume_condition_satisfied',
   // Counts towards the condition, which needs more.
   'appended_to_waitpoint',
-  // Would have counted, but what it stands for (the leaf, the source, the waitpoint) has counted already.
+  // Would have counted, but its counted value (the leaf, the source, the waitpoint) has counted already.
   'appended_to_waitpoint_duplicate',
   'signal_ignored_not_in_condition',
   'signal_ignored_matcher_failed',
-  // Came before the suspension that its waitpoint is for; it is judged with it.
+  // Arrived before the suspension of its waitpoint; it is evaluated with it.
   'buffered_for_pending_waitpoint',
-  // Sent by name; waits for a condition that names it and is then taken, once.
+  // Sent by name; stored until a condition with its name takes it, once.
   'kept_for_condition',
-  // Came too late: recorded, and changed nothing.
+  // Arrived too late: recorded, without an effect.
   'no_op',
 ] as const
 export type SignalEffect = (typeof signalEffects)[number]
 
 /**
- * What a sender has proved, by the type of the proof, and what its identity is:
+ * The proof of a sender, by type, and the identity that it proves:
  *
- *   token      the right to answer one waitpoint: that waitpoint's id
- *   link       an approval link: the person that it was issued for; empty when it was issued for nobody in particular
- *   operator   the right to act in the namespace, used to answer a waitpoint: the id of the API key, or the actor in this process
+ *   token      the right to signal one waitpoint: the id of that waitpoint
+ *   link       an approval link: the person that it was issued for; empty without one
+ *   operator   the right to act in the namespace, used on a waitpoint: the id of the API key, or the actor in this process
  *   caller     the same right, used to send a signal by name
  *   system     the engine itself: the suspension's timeout
  */
@@ -39,21 +39,21 @@ export interface SignalSource {
   readonly identity: string
 }
 
-/** Who the sender says it is. Nothing was checked: it is data. */
+/** The sender's own claim. It is not verified: it is data. */
 export interface ClaimedSource {
   readonly type: string
   readonly identity: string
 }
 
-/** By which sources are told apart: spellings of one name are one source. */
+/** The key by which sources are compared: spellings of one name are one source. */
 export function sourceKey({ type, identity }: SignalSource): string {
   return JSON.stringify([type, foldName(identity)])
 }
 
-// Also what a reader may take for a proof.
+// Also the words that a reader may take for a proof.
 const reservedTypes: readonly string[] = [...sourceTypes, 'key']
 
-/** Null when the sender claims nothing. A claim may not look like a proof, in any spelling. */
+/** Null without a claim. A claim may not resemble a proof, in any spelling. */
 export function checkClaim(sourceType: unknown, sourceIdentity: unknown): ClaimedSource | null {
   if (sourceType === undefined && sourceIdentity === undefined) return null
   const type = sourceType === undefined ? 'external' : checkText('sourceType', sourceType, labelRule)

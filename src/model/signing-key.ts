@@ -1,4 +1,4 @@
-// The keys with which tokens and links are signed. No error holds any part of a secret.
+// The keys that sign tokens and links. No error contains any part of a secret.
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto'
 import { parseDuration } from './duration.ts'
 import { refusal } from './errors.ts'
@@ -8,7 +8,10 @@ import { checkText, show } from './text.ts'
 
 export interface SigningKey {
   readonly kid: string
-  /** Not as bytes: those are made into such an object for every MAC (measured: 8 us with it, 50 without), and would print. */
+  /**
+   * Not as bytes: Node would convert them to a KeyObject for every MAC (measured: 8 us with it, 50 without), and they
+   * would be printable.
+   */
   readonly secret: KeyObject
   /** The last millisecond in which it verifies; null for the current one. */
   readonly expiresAt: number | null
@@ -28,7 +31,7 @@ export function parseSecret(value: unknown): Buffer {
   return readHex(value, (digits) => digits >= least && digits <= most, allowed)
 }
 
-/** The first key is exactly as long as the digest that it makes. */
+/** The first key is exactly as long as its digest. */
 export function parseSeedSecret(value: unknown): Buffer {
   return readHex(value, (digits) => digits === 64, 'exactly 64 hex digits')
 }
@@ -41,17 +44,17 @@ function readHex(value: unknown, isLongEnough: (digits: number) => boolean, allo
   throw refusal('invalid_secret_hex', 'the secret', found, allowed)
 }
 
-/** How long a key goes on verifying after it was rotated out. */
+/** How long a key continues to verify after it was rotated out. */
 export function parseGraceMs(value: unknown): number {
   return parseDuration('graceMs', value, 'invalid_grace_ms')
 }
 
-/** Inclusive: a key verifies in its last millisecond, and only later is it removed. */
+/** Inclusive: a key verifies in its last millisecond, and is removed only later. */
 export function isLive({ expiresAt }: Pick<SigningKey, 'expiresAt'>, now: number): boolean {
   return expiresAt === null || expiresAt >= now
 }
 
-/** The label keeps what is signed for one purpose from standing for another. */
+/** The label prevents that a signature for one purpose is valid for another. */
 export function sign(secret: KeyObject, label: string, fields: readonly string[]): Buffer {
   return createHmac('sha256', secret)
     .update(frame([label, ...fields]))
@@ -62,13 +65,15 @@ export const digestBytes = 32
 const noSecret = createSecretKey(new Uint8Array(digestBytes))
 const noDigest = new Uint8Array(digestBytes)
 
-/** What somebody claims was signed; null where it could not even be read. */
+/** The fields that a text claims were signed; null if it could not be parsed. */
 export interface Claimed {
   readonly kid: string
   readonly digest: Uint8Array
 }
 
-/** One MAC and one comparison, whether the key is known, live and right, or nothing could be read at all. */
+/**
+ * One MAC and one comparison in every case: whether the key is known, live and right, or the text could not be parsed.
+ */
 export function verify(
   claimed: Claimed | null,
   keys: readonly SigningKey[],

@@ -1,6 +1,6 @@
-// Stacks as their reader needs them: with the frames of the user's code and its dependencies, without ours and the runtime's.
+// Stacks for their reader: with the frames of the user's code and its dependencies, without ours and the runtime's.
 
-/** Where this copy of the package is; null when a bundler has moved it into a file of the user's. */
+/** The folder of this copy of the package; null when a bundler has moved it into a file of the user. */
 const ownFolder = folderOf(import.meta.url)
 
 /**
@@ -9,14 +9,14 @@ const ownFolder = folderOf(import.meta.url)
  */
 export function userFrames(stack: string | undefined, message: string = ''): readonly string[] {
   if (stack === undefined) return []
-  // A message may have lines that look like frames.
+  // A message may have lines that resemble frames.
   const start = message === '' ? -1 : stack.indexOf(message)
   const body = start < 0 ? stack : stack.slice(start + message.length)
   const lines = body.split('\n').map((line) => line.trim())
   return lines.filter((line) => line.startsWith('at ') && isOfUser(line))
 }
 
-/** The place to look at first: the topmost frame of the user's own code, else of one of its dependencies. */
+/** The most useful frame: the topmost of the user's own code, otherwise of one of its dependencies. */
 export function firstUserFrame(stack: string | undefined, message: string = ''): string | undefined {
   const frames = userFrames(stack, message)
   return frames.find((frame) => !asPath(frame).includes('/node_modules/')) ?? frames[0]

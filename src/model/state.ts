@@ -34,7 +34,7 @@ export type AttemptState = (typeof attemptStates)[number]
 export const terminalOutcomes = ['none', 'success', 'failed', 'cancelled', 'expired', 'skipped'] as const
 export type TerminalOutcome = (typeof terminalOutcomes)[number]
 
-/** How a held or parked execution came back to the queue; cleared by the claim that takes it. */
+/** How a leased or parked execution returned to the queue; cleared by the next claim. */
 export const interruptions = [
   'none',
   'lapsed',
@@ -89,7 +89,7 @@ export const blockingReasons = [
 ] as const
 export type BlockingReason = (typeof blockingReasons)[number]
 
-/** What became of the compensations that the code registered. `unfinished`: it ended before all of them had run. */
+/** The state of the compensations that the code registered. `unfinished`: it ended before all of them had run. */
 export const compensationStates = ['none', 'registered', 'running', 'finished', 'unfinished'] as const
 export type CompensationState = (typeof compensationStates)[number]
 
@@ -140,7 +140,7 @@ function isLegalRunnable(vector: StateVector): boolean {
   if (vector.ownershipState !== 'unowned' || vector.terminalOutcome !== 'none') return false
   if (!waitingAttempts.includes(attemptState)) return false
   if (eligibilityState === 'not_applicable') return false
-  // Who has run before waits for children by a suspension; only a fresh generation waits for edges.
+  // An execution that has run waits for children by a suspension; only a fresh generation waits for edges.
   if (eligibilityState === 'blocked_by_dependencies' && !freshAttempts.includes(attemptState)) return false
   if (eligibilityState === 'not_eligible_until_time' && undelayed.includes(vector.interruption)) return false
   return (vector.interruption !== 'none') === (attemptState === 'attempt_interrupted')
@@ -152,8 +152,8 @@ const undelayed: readonly Interruption[] = ['revoked', 'released', 'cancelled']
 const freshAttempts: readonly AttemptState[] = ['pending_first_attempt', 'pending_replay_attempt']
 const waitingAttempts: readonly AttemptState[] = [...freshAttempts, 'pending_retry_attempt', 'attempt_interrupted']
 
-// What was cancelled or expired before its first claim keeps `pending_first_attempt`; what was skipped then, and what stands
-// for a flow and ends with it, has `none`.
+// An execution that was cancelled or expired before its first claim keeps `pending_first_attempt`. One that was skipped
+// then, or that represents a flow and ends with it, has `none`.
 const attemptsOfOutcome: Readonly<Record<TerminalOutcome, readonly AttemptState[]>> = {
   none: [],
   success: ['attempt_terminal', 'none'],
@@ -163,7 +163,7 @@ const attemptsOfOutcome: Readonly<Record<TerminalOutcome, readonly AttemptState[
   skipped: ['attempt_terminal', 'none'],
 }
 
-/** Total: a vector that is not legal still reads as something. */
+/** Total: a vector that is not legal has a public state too. */
 export function publicState(vector: StateVector): PublicState {
   switch (vector.lifecyclePhase) {
     case 'terminal':
@@ -203,7 +203,7 @@ const publicStateOfEligibility: Readonly<Record<EligibilityState, PublicState>> 
   not_applicable: 'waiting',
 }
 
-/** Why it is not running. A suspension may know a more exact reason than `waiting_for_signal`. */
+/** Why it is not running. A suspension may have a more exact reason than `waiting_for_signal`. */
 export function blockingReason(vector: StateVector): BlockingReason {
   switch (vector.lifecyclePhase) {
     case 'active':
@@ -235,8 +235,8 @@ export const claimReasons = ['first', 'retry', 'replay', 'reclaim', 'resume', 'c
 export type ClaimReason = (typeof claimReasons)[number]
 
 /**
- * What the next claim of a runnable execution is. `reclaim` and `resume` continue the attempt that was interrupted. `cancel`: it was
- * asked to stop, and its code runs once more to clean up.
+ * The kind of the next claim of a runnable execution. `reclaim` and `resume` continue the interrupted attempt.
+ * `cancel`: it was asked to stop, and its code runs once more to clean up.
  */
 export function claimReason(
   { attemptState, interruption }: Pick<StateVector, 'attemptState' | 'interruption'>,

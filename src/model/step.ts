@@ -8,13 +8,13 @@ import { checkText, show } from './text.ts'
 export const stepKinds = ['step', 'sleep', 'wait', 'child', 'value', 'compensation', 'hook'] as const
 export type StepKind = (typeof stepKinds)[number]
 
-/** Pending: it has begun and is not over. A step has failed tries; a sleep or a wait knows when it is due. */
+/** Pending: it has begun and is not over. A step has failed tries; a sleep or a wait has a due time. */
 export const recordedStates = ['pending', 'succeeded', 'failed', 'timed_out'] as const
 export type RecordedState = (typeof recordedStates)[number]
 
 /**
- * As readers see them. Abandoned: still pending when the execution ended, such as the losers of a race, a sleep that a cancel
- * cut short, or a child that the code did not wait for. It is derived when it is read, and nothing records it.
+ * The states that readers see. Abandoned: still pending when the execution ended, such as the losers of a race, a sleep
+ * that a cancel cut short, or a child that the code did not wait for. It is derived on reads, and never recorded.
  */
 export const stepStates = [...recordedStates, 'abandoned'] as const
 export type StepState = (typeof stepStates)[number]
@@ -29,8 +29,8 @@ export function checkStepIndex(field: string, value: unknown): number {
 }
 
 /**
- * A success outlives attempts. Tries and their last failure are those of one attempt: a new one tries again, while code that
- * caught the failure goes the same way as long as its attempt lasts.
+ * A success outlives attempts. Tries and their last failure belong to one attempt: a new attempt tries again, while
+ * code that caught the failure takes the same path as long as its attempt lasts.
  */
 export function isForgotten(
   step: { readonly kind: StepKind; readonly state: StepState; readonly attemptIndex: number },

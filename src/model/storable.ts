@@ -1,4 +1,5 @@
-// Refuses the values that JSON would lose in silence: a Map becomes {}, a function vanishes, an instance of a class loses its class.
+// Refuses values that JSON would lose silently: a Map becomes {}, a function vanishes, an instance of a class loses its
+// class.
 import { EngineError } from './errors.ts'
 
 /**
@@ -13,7 +14,7 @@ export function refuseLossy(value: object): void {
   throw new EngineError('invalid_input', sentence, { path: at, found: lost.found })
 }
 
-// Most values are kept: this part builds no path and makes nothing.
+// Most values are kept: this part builds no path and allocates nothing.
 function isKept(value: unknown, isConverted = false): boolean {
   if (typeof value !== 'object') return typeof value !== 'function' && typeof value !== 'symbol'
   if (value === null) return true
@@ -60,7 +61,8 @@ function firstLost(parts: Iterable<[string | number, unknown]>, path: readonly (
   return null
 }
 
-// JSON.stringify calls it once, and not on its result; the result may be a Map, or a copy of the object with the method itself.
+// JSON.stringify calls it once, and not on its result; the result may be a Map, or a copy of the object with the method
+// itself.
 function hasToJson(value: object): value is { toJSON(key: string): unknown } {
   return typeof (value as { readonly toJSON?: unknown }).toJSON === 'function'
 }

@@ -1,5 +1,5 @@
-// What a value is when it is read back from the database: only types. Everything here is exported to users, so that they can
-// name the types and declare what their codec revives.
+// The type of a value after it was stored and read back: only types. Everything here is exported to users, so that they
+// can name the types and declare what their codec revives.
 
 /**
  * What your codec revives, for a codec that gives back more than JSON does: such values keep their type. `unknown` for all.
@@ -13,18 +13,19 @@
  */
 export interface Register {}
 
-/** A value that JSON cannot store: the run fails there. `Why` says what to do instead. */
+/** A value that JSON cannot store: the run fails there. `Why` names the alternative. */
 export interface NotStored<Why extends string> {
   readonly notStored: Why
 }
 
 /**
- * What a value of type `T` is when it is read back: the result of a step, a task, a child. A type that JSON keeps is itself. A
- * `Date` is a string, a field that may be undefined is optional, functions are gone. Bytes are bytes where they are the whole value.
+ * The type of a value of type `T` after it was read back: the result of a step, a task, a child. A type that JSON keeps
+ * is unchanged. A `Date` is a string, a field that may be undefined is optional, functions are gone. Bytes are bytes
+ * where they are the whole value.
  */
 export type Stored<T> = [T] extends [KeptA<T>] ? T : T extends Uint8Array ? Uint8Array : Converted<T>
 
-/** For the input of a handler: what is read back must be what the handler says that it takes. Fields may be undefined. */
+/** For the input of a handler: the value that is read back must have the declared type. Fields may be undefined. */
 export type Storable<T> = [T] extends [KeptA<T, true>]
   ? unknown
   : NotStored<'the input: JSON has no Date, Map or function; take a string, or convert it with an input schema'>

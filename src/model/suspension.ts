@@ -14,7 +14,7 @@ export const suspensionReasons = [
 ] as const
 export type SuspensionReason = (typeof suspensionReasons)[number]
 
-/** What a suspended execution says it waits for. */
+/** The blocking reason of a suspended execution. */
 export const blockingReasonOfSuspension: Readonly<Record<SuspensionReason, BlockingReason>> = {
   waiting_for_signal: 'waiting_for_signal',
   waiting_for_approval: 'waiting_for_approval',
@@ -30,7 +30,7 @@ export const blockingReasonOfSuspension: Readonly<Record<SuspensionReason, Block
 export const timeoutBehaviours = ['fail', 'cancel', 'expire', 'escalate', 'auto_resume_with_timeout_signal'] as const
 export type TimeoutBehaviour = (typeof timeoutBehaviours)[number]
 
-/** How an execution ends whose suspension runs out of time; the other two behaviours end nothing. */
+/** The outcome of an execution whose suspension times out; the other two behaviours end nothing. */
 export const outcomeOfTimeout = {
   fail: 'failed',
   cancel: 'cancelled',

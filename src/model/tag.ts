@@ -5,7 +5,7 @@ import { checkText, show } from './text.ts'
 
 export type Tags = Readonly<Record<string, string>>
 
-/** W3C's traceparent of the span that created the execution; it says nothing of what was asked for. */
+/** W3C's traceparent of the span that created the execution; it is no part of the request. */
 export const traceparentTag = 'traceparent'
 
 const keyForm = /^[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*$/
@@ -45,7 +45,7 @@ export function parseTags(value: unknown): Tags {
   return sortedTags(Object.fromEntries(tags))
 }
 
-/** In the alphabet's order, which a reader expects; the database keeps them by length. */
+/** In alphabetical order, for readers; the database orders keys by length. */
 export function sortedTags(tags: Tags): Tags {
   return Object.fromEntries(Object.entries(tags).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
@@ -55,7 +55,7 @@ export interface Filter {
   readonly tag?: { readonly key: string; readonly value: string } | undefined
 }
 
-/** What is not given admits all; what is given must be equal; both must hold. */
+/** A missing field admits all; a given field must be equal; both must match. */
 export function matchesFilter(
   { namespace, tag }: Filter,
   candidate: { readonly namespace: string; readonly tags: Tags },

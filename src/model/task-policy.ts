@@ -1,5 +1,5 @@
-// What task() says of its executions, and how it joins what a submit asks for. Field by field the first of these that names a
-// value wins: the submit, the registered task, the task as the submitter imports it, the built-in.
+// The policy of task(), and how it combines with that of a submit. For each field the first of these with a value wins:
+// the submit, the registered task, the task as the submitter imports it, the built-in.
 import { parseDuration, type Duration } from './duration.ts'
 import { EngineError } from './errors.ts'
 import { limits } from './limits.ts'
@@ -17,7 +17,7 @@ export interface TaskPolicyInput {
   readonly tags?: Tags
 }
 
-/** Checked. Null: the task leaves it open. */
+/** Checked. Null: the task does not set it. */
 export interface TaskPolicy {
   readonly lane: string | null
   readonly policy: ExecutionPolicy | null
@@ -43,7 +43,7 @@ export function parseTaskPolicy(at: string, value: unknown): TaskPolicy {
 export const policySources = ['request', 'registered', 'task_defaults', 'default'] as const
 export type PolicySource = (typeof policySources)[number]
 
-/** What applies to an execution, and where it comes from. */
+/** The policy of an execution, and the source of each field. */
 export interface AppliedPolicy {
   /** Runs in all, the first included. */
   readonly attempts: number
@@ -54,10 +54,10 @@ export interface AppliedPolicy {
   readonly isRegistered: boolean
 }
 
-/** What a submit names itself. */
+/** The fields of the submit itself. */
 export interface OwnPolicy extends Omit<TaskPolicy, 'policy'> {
   readonly policy: PartialPolicy | null
-  /** A point in time, which goes before a task's duration. */
+  /** A point in time, which takes precedence over a task's duration. */
   readonly deadlineAt: number | null
 }
 
@@ -71,7 +71,7 @@ export interface Layered {
 
 const builtInLane = 'default'
 
-/** `imported` is the task as the submitter has it. */
+/** `imported` is the task as the submitter imports it. */
 export function layer(own: OwnPolicy, registered: TaskPolicy | null, imported: TaskPolicy | null): Layered {
   const lane = own.lane ?? registered?.lane ?? imported?.lane ?? builtInLane
   const policy = policyOf(own.policy, registered?.policy ?? null, imported?.policy ?? null)

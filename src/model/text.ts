@@ -12,17 +12,17 @@ export interface TextRule {
 
 const printableAscii = /^[\x20-\x7e]*$/
 
-/** Refuses what the database cannot store as text or the rule does not allow; a length is in bytes of UTF-8. */
+/** Refuses text that the database cannot store or the rule does not allow; a length is in bytes of UTF-8. */
 export function checkText(field: string, value: unknown, rule: TextRule): string {
   const { minBytes = 0, maxBytes, code = 'invalid_input' } = rule
-  // Nearly always, and then one look is enough: no rule refuses these characters, and each is a byte.
+  // The usual case, which one test covers: no rule refuses these characters, and each is one byte.
   const isPlain = typeof value === 'string' && value.length <= maxBytes && printableAscii.test(value)
   if (isPlain && value.length >= minBytes) return value
   const refuse = (found: string): never => {
     throw refusal(code, field, found, describeRule(rule))
   }
   if (typeof value !== 'string') return refuse(show(value))
-  // UTF-8 is never shorter than UTF-16 counted in units, so a huge text is refused without being read.
+  // UTF-8 is never shorter than the number of UTF-16 units, so a huge text is refused without being read.
   if (value.length > maxBytes) return refuse(`at least ${value.length} bytes long`)
   const bytes = Buffer.byteLength(value)
   if (bytes > maxBytes) return refuse(`${bytes} bytes long`)
@@ -47,8 +47,8 @@ export function hasLoneSurrogate(text: string): boolean {
 }
 
 /**
- * A name as it is compared with others: compatibility forms, case, spacing and invisible characters make no difference, because
- * a reader does not see them.
+ * A name in the form in which it is compared: compatibility forms, case, spacing and invisible characters do not count,
+ * because a reader does not see them.
  */
 export function foldName(text: string): string {
   return text
@@ -59,14 +59,16 @@ export function foldName(text: string): string {
     .trim()
 }
 
-/** Characters that a reader does not see, or that turn the text around, are written by their numbers; tabs and line breaks stay. */
+/**
+ * Invisible characters, and those that reverse the text, are written as their code points; tabs and line breaks stay.
+ */
 export function visible(text: string): string {
   return text.replaceAll(/[\p{Cf}\p{Zl}\p{Zp}]|[^\P{Cc}\t\n]/gu, (character) => {
     return `\\u{${character.codePointAt(0)!.toString(16)}}`
   })
 }
 
-/** A value as an error message names it: short, on one line, and never the whole of something large. */
+/** A value in an error message: short, on one line, and never the whole of something large. */
 export function show(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.length > 80 ? `${value.slice(0, 79)}…` : value)
   if (typeof value === 'bigint') return `${value}n`
@@ -74,13 +76,16 @@ export function show(value: unknown): string {
   return Array.isArray(value) ? 'an array' : 'an object'
 }
 
-/** What is allowed where a word is expected, with the one that was probably meant. */
+/** The allowed words, with the one that was probably meant. */
 export function oneOf(found: unknown, words: readonly string[]): string {
   const meant = typeof found === 'string' ? nearest(found, words) : undefined
   return meant === undefined ? `one of ${words.join(', ')}` : `one of ${words.join(', ')}; did you mean ${meant}?`
 }
 
-/** The word that was probably meant: a few letters off, else one that begins alike, such as `retry` for `retires`. */
+/**
+ * The word that was probably meant: a few letters off, otherwise one with the same beginning, such as `retry` for
+ * `retires`.
+ */
 export function nearest(word: string, words: readonly string[]): string | undefined {
   if (word.length > 64) return undefined
   const reach = Math.max(1, Math.floor(word.length / 3))

@@ -1,5 +1,5 @@
-// A waitpoint token, `kid:<64 hex digits>`, lets a stranger answer one waitpoint and nothing else. It is checked before
-// anything is told about the waitpoint, in the same time and with the same answer for whatever is wrong.
+// A waitpoint token, `kid:<64 hex digits>`, permits a stranger to signal one waitpoint and nothing else. It is checked
+// before the waitpoint is used, in the same time and with the same error for every mistake.
 import { createHash } from 'node:crypto'
 import { EngineError } from './errors.ts'
 import { limits } from './limits.ts'
@@ -8,7 +8,7 @@ import type { Claimed, SigningKey } from './signing-key.ts'
 
 const label = 'flowfabric waitpoint token v1'
 
-/** What a token is bound to. */
+/** The fields that a token is bound to. */
 export interface TokenSubject {
   readonly executionId: string
   readonly waitpointId: string
@@ -20,7 +20,7 @@ export function mintToken({ kid, secret }: Pick<SigningKey, 'kid' | 'secret'>, s
   return `${kid}:${sign(secret, label, fieldsOf(subject)).toString('hex')}`
 }
 
-/** Refuses all but the token of this subject; null stands for a waitpoint that does not exist. */
+/** Refuses every token except that of this subject; null means that the waitpoint does not exist. */
 export function checkToken(
   token: unknown,
   subject: TokenSubject | null,
@@ -30,7 +30,7 @@ export function checkToken(
   if (token === undefined || token === null || token === '') {
     throw new EngineError('missing_token', 'the signal has no token; send the token of its waitpoint')
   }
-  const isRight = verify(readToken(token), keys, now, label, fieldsOf(subject ?? nobody))
+  const isRight = verify(readToken(token), keys, now, label, fieldsOf(subject ?? noSubject))
   if (isRight && subject !== null) return
   throw new EngineError(
     'invalid_token',
@@ -38,7 +38,7 @@ export function checkToken(
   )
 }
 
-/** Whether it is the token that this key gives the subject; not whether the key still verifies. In constant time. */
+/** Whether this key gives the subject this token; not whether the key still verifies. In constant time. */
 export function isTokenOf(
   { kid, secret }: Pick<SigningKey, 'kid' | 'secret'>,
   subject: TokenSubject,
@@ -48,7 +48,7 @@ export function isTokenOf(
 }
 
 // As long as a usual one, so that its MAC takes as long.
-const nobody: TokenSubject = {
+const noSubject: TokenSubject = {
   executionId: '{fp:00}:00000000-0000-0000-0000-000000000000',
   waitpointId: '{fp:00}:00000000-0000-0000-0000-000000000000',
   waitpointKey: 'approval',
@@ -59,7 +59,7 @@ function fieldsOf({ executionId, waitpointId, waitpointKey, createdAt }: TokenSu
   return [executionId, waitpointId, waitpointKey, `${createdAt}`]
 }
 
-// One spelling: small hex digits, nothing before or after.
+// One spelling: lower-case hex digits, nothing before or after.
 const maxLength = limits.keyIdBytes + 1 + digestBytes * 2
 const form = /^([\x20-\x39\x3b-\x7e]+):([\da-f]{64})$/
 
@@ -68,12 +68,12 @@ function readToken(token: unknown): Claimed | null {
   return match === null ? null : { kid: match[1]!, digest: Buffer.from(match[2]!, 'hex') }
 }
 
-/** The id of the key that signed it, for lists; null for what is no token. */
+/** The id of the key that signed it, for lists; null for a text that is no token. */
 export function kidOf(token: string): string | null {
   return readToken(token)?.kid ?? null
 }
 
-/** Names a token in lists and logs without giving it away. */
+/** Names a token in lists and logs without revealing it. */
 export function tokenFingerprint(token: string): string {
   return createHash('sha256').update(token).digest('hex').slice(0, 16)
 }

@@ -1,4 +1,4 @@
-// Walks over the table of transitions: where a vector can go from here, and which vectors an execution can have at all.
+// Walks over the table of transitions: the next vectors of a vector, and all vectors that an execution can have.
 import type { StateVector } from './state.ts'
 import { births, transitions, type Pattern, type Transition } from './transition.ts'
 

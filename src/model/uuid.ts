@@ -1,6 +1,6 @@
 // Ids of one process ascend, so that executions created in the same millisecond keep their order, and inserts touch the
-// last page of an index. The library does the same, but draws from the system's randomness for each id (measured: 6 of
-// the 18 microseconds that a create costs here), so it is given bytes from a pool and the sequence to use.
+// last page of an index. The library does the same, but reads the system's randomness for each id (measured: 6 of the
+// 18 microseconds that a create costs here), so it gets bytes from a pool and the sequence to use.
 import { v7 } from 'uuid'
 
 const bytesPerId = 16

@@ -1,5 +1,5 @@
-// A signing key's secret as it is stored, when the caller keeps a secret of its own outside the database: AES-256-GCM under a
-// key that is derived from it, bound to the namespace and the id of the key, so that rows cannot be swapped.
+// A signing key's secret as it is stored, if the caller keeps a secret of its own outside the database: AES-256-GCM
+// under a key that is derived from it, bound to the namespace and the id of the key, so that rows cannot be swapped.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { EngineError, refusal } from './errors.ts'
 import { frame } from './frame.ts'
@@ -10,7 +10,7 @@ const nonceBytes = 12
 const tagBytes = 16
 const minSecretBytes = 16
 
-/** Everything rests on it, so it must not be short; what was found is not told. */
+/** The security depends on it, so it must not be short. The error does not contain it. */
 export function checkWrappingSecret(value: unknown): string {
   if (typeof value === 'string' && Buffer.byteLength(value) >= minSecretBytes) return value
   const found = typeof value === 'string' ? `${Buffer.byteLength(value)} bytes long` : `of type ${typeof value}`
@@ -60,6 +60,6 @@ function associated({ namespace, kid }: KeyOwner): Buffer {
   return frame([label, namespace, kid])
 }
 
-/** For a server that others reach and that was given no wrapping secret. */
+/** For a public server without a wrapping secret. */
 export const unwrappedWarning =
   'signing keys are stored unwrapped, so a reader of the database can sign tokens and links; set a wrapping secret in every process (FLOWFABRIC_WRAPPING_SECRET), then rotate the keys with `flowfabric signing-key rotate`'

@@ -1,4 +1,4 @@
-// What hangs on an execution: its lease, attempts, steps, suspension, waitpoints and signals.
+// The nouns of an execution: its lease, attempts, steps, suspension, waitpoints and signals.
 import { limits } from '../../model/limits.ts'
 import { get, many, post } from '../route.ts'
 

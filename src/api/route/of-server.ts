@@ -1,4 +1,4 @@
-// What belongs to the whole: the log, lanes, workers, schedules, keys.
+// The nouns of the whole installation: the log, lanes, workers, schedules, keys.
 import { del, get, post, put } from '../route.ts'
 
 export const eventRoutes = {

@@ -7,7 +7,7 @@ import { sourceTypes } from '../../model/signal.ts'
 interface Text {
   readonly least?: number
   readonly most: number
-  /** Characters that it may have: any but NUL, any but controls, or printable ASCII. */
+  /** The allowed characters: any but NUL, any but controls, or printable ASCII. */
   readonly of?: 'text' | 'line' | 'ascii'
 }
 
@@ -122,7 +122,7 @@ export const stepIndex = z
   .int()
   .min(0)
   .max(limits.stepCount - 1)
-/** Of a column of four bytes. */
+/** For a column of four bytes. */
 export const smallCount = z
   .int()
   .min(0)

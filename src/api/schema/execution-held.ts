@@ -1,4 +1,4 @@
-// What the holder of a lease says of its execution.
+// The requests of the holder of a lease.
 import { z } from 'zod'
 import * as bounds from './bounds.ts'
 import { limits } from '../../model/limits.ts'

@@ -28,7 +28,7 @@ import {
 import { limits } from '../../model/limits.ts'
 import { publicStates } from '../../model/state.ts'
 
-/** What a member of a flow and a schedule say of an execution too. */
+/** The fields of an execution that a member of a flow and a schedule have too. */
 export const executionFields = {
   kind: bounds.kind,
   lane: bounds.lane.optional(),

@@ -1,4 +1,4 @@
-// Members, edges, and what members wait for.
+// Members, edges, and the policies of edge groups.
 import { z } from 'zod'
 import * as bounds from './bounds.ts'
 import { edgeKinds, onSatisfiedWords } from '../../model/edge-group.ts'

@@ -1,4 +1,4 @@
-// What hangs on an execution: its lease, attempts, steps and waitpoints.
+// The nouns of an execution: its lease, attempts, steps and waitpoints.
 import { z } from 'zod'
 import * as bounds from './bounds.ts'
 import { recordedStates, stepKinds, stepStates } from '../../model/step.ts'

@@ -1,4 +1,4 @@
-// What belongs to the whole: lanes, workers, schedules, signing keys, the clock.
+// The nouns of the whole installation: lanes, workers, schedules, signing keys, the clock.
 import { z } from 'zod'
 import * as bounds from './bounds.ts'
 import { catchUps, overlaps } from '../../model/schedule.ts'

@@ -38,7 +38,7 @@ export const policyInput = named(
   }),
 )
 
-/** What `task()` says of its executions. */
+/** The policy fields of `task()`. */
 export const taskPolicyFields = {
   lane: bounds.lane.optional(),
   policy: policyInput.optional(),

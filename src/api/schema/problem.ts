@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { errorTable } from '../../model/errors.ts'
 import { answer, json } from './words.ts'
 
-/** A refusal, as RFC 9457 has it, with what the engine knows besides. */
+/** A refusal in the form of RFC 9457, with the engine's own fields. */
 export const problem = answer({
   type: z.string(),
   title: z.string().describe('The meaning of the code.'),

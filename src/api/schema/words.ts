@@ -1,5 +1,5 @@
-// What the shapes of all nouns are made of. A shape documents a request or an answer and says where its bytes are; whether a
-// value is good is for the engine to say, so that the same fault has the same answer on every URL.
+// The parts that the shapes of all nouns share. A shape documents a request or a response and marks its bytes. The
+// engine decides whether a value is valid, so that the same mistake has the same error on every URL.
 import { z } from 'zod'
 import { limits } from '../../model/limits.ts'
 import { publicStates } from '../../model/state.ts'
@@ -23,7 +23,7 @@ export function named<S extends z.ZodType>(id: string, schema: S, description?: 
 
 const open = new WeakSet<z.core.$ZodType>()
 
-/** Of an answer, which may get more fields in a later version. */
+/** For a response, which may get more fields in a later version. */
 export function answer<S extends z.core.$ZodLooseShape>(shape: S): z.ZodObject<S, z.core.$strict> {
   const schema = z.strictObject(shape)
   open.add(schema)
@@ -34,7 +34,7 @@ export function isOpen(schema: z.core.$ZodType): boolean {
   return open.has(schema)
 }
 
-/** Of a request, which is refused with a field that nobody knows. */
+/** For a request, which is refused with an unknown field. */
 export function request<S extends z.core.$ZodLooseShape>(shape: S): z.ZodObject<S, z.core.$strict> {
   return z.strictObject(shape)
 }
@@ -55,12 +55,12 @@ export const executionId = named('ExecutionId', idText(), idForms)
 export const flowId = named('FlowId', idText(), idForms)
 export const waitpointId = named('WaitpointId', idText(), idForms)
 export const json = named('Json', z.unknown(), 'Any JSON value.')
-/** Of an answer that has bytes. */
+/** For a response with bytes. */
 export const plainAnswer = json.optional().describe('The bytes as JSON, where their encoding is `json`.')
 export const time = named('Time', z.int().min(0).max(lastTime), "Milliseconds since 1970, by the database's clock.")
 export const milliseconds = z.int().min(0)
 export const count = z.int().min(0)
-// As `parseDuration` reads them, in small and capital letters.
+// The units of `parseDuration`, in lower and upper case.
 const units = ['milliseconds?', 'msecs?', 'ms', 'seconds?', 'secs?', 's', 'minutes?', 'mins?', 'm']
 const longUnits = ['hours?', 'hrs?', 'h', 'days?', 'd', 'weeks?', 'w', 'years?', 'yrs?', 'y']
 const anyUnit = [...units, ...longUnits]
@@ -83,9 +83,9 @@ export const duration = named(
   z.union([z.int().min(0).max(limits.durationMs), durationText]),
   'Milliseconds, or a string with one unit such as `30s`, `5m`, `2 days`; 100 years at most.',
 )
-/** Of a lease. */
+/** For a lease. */
 export const leaseTtl = durationWithin(limits.leaseTtlMinMs, limits.leaseTtlMaxMs)
-/** Of a request that waits. */
+/** For a request that waits. */
 export const shortWait = durationWithin(0, 60_000)
 export const partition = z.union([
   z.string().regex(new RegExp(`^\\{fp:${partitionPattern}\\}$`)),
@@ -127,7 +127,7 @@ function errorShape() {
 
 export const engineError = refused.shape.error
 
-/** What a set is asked, and what it answers: in order, one for each. */
+/** The items of a set, and its results in the same order. */
 export function set<R extends z.ZodType>(item: R) {
   return request({ items: z.array(item).max(limits.setItems) })
 }
