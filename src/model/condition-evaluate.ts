@@ -7,7 +7,7 @@
 // these times earlier, and their order of arrival does not matter.
 //
 // Satisfiers are kept by node, so that two counts never share them. One signal may serve several nodes.
-import { byAcceptance, doorOf, doorsOf, firstOfEach, fits } from './condition-match.ts'
+import { byAcceptance, doorOf, channelsOf, firstOfEach, fits } from './condition-match.ts'
 import type { SignalFact } from './condition-match.ts'
 import { memberPath, rootPath } from './condition.ts'
 import type {
@@ -73,7 +73,7 @@ function evaluationOf(facts: Facts): Evaluation {
   return { facts, signalsAtDoor: groupByDoor(facts.signals), winners: {}, satisfiedLeaves: [], satisfiers: {} }
 }
 
-function signalsOf({ by }: Meeting): string[] {
+function signalsOf({ by }: NodeResult): string[] {
   return idsOf([...new Set(by)].toSorted(byAcceptance))
 }
 
@@ -98,7 +98,7 @@ function groupByDoor(signals: readonly SignalFact[]): ReadonlyMap<string, readon
 
 type LeafCondition = Exclude<Condition, AllOfCondition | AnyOfCondition>
 
-interface Meeting {
+interface NodeResult {
   readonly at: number
   /** The signals that satisfy the node; before it is satisfied, those that count towards it. */
   readonly by: readonly SignalFact[]
@@ -108,16 +108,16 @@ interface Meeting {
 
 const never = Infinity
 
-function meet(node: Condition, path: NodePath, evaluation: Evaluation): Meeting {
+function meet(node: Condition, path: NodePath, evaluation: Evaluation): NodeResult {
   if (node.kind === 'allOf') return meetAll(node, path, evaluation)
   if (node.kind === 'anyOf') return meetAny(node, path, evaluation)
-  const meeting = meetLeaf(node, path, evaluation)
+  const meeting = evaluateLeaf(node, path, evaluation)
   if (meeting.at <= evaluation.facts.now) evaluation.satisfiedLeaves.push(path)
   return meeting
 }
 
 /** Total: a stored node of a kind that this version does not know is never satisfied. */
-function meetLeaf(node: LeafCondition, path: NodePath, evaluation: Evaluation): Meeting {
+function evaluateLeaf(node: LeafCondition, path: NodePath, evaluation: Evaluation): NodeResult {
   const { facts } = evaluation
   switch (node.kind) {
     case 'signal':
@@ -141,15 +141,15 @@ function happened(at: number | undefined, { now }: Facts): number {
   return at === undefined ? never : Math.min(at, now)
 }
 
-function meetAll(node: AllOfCondition, path: NodePath, evaluation: Evaluation): Meeting {
+function meetAll(node: AllOfCondition, path: NodePath, evaluation: Evaluation): NodeResult {
   const members = node.members.map((member, i) => meet(member, memberPath(path, i), evaluation))
   const at = members.reduce((latest, member) => Math.max(latest, member.at), -Infinity)
   return { at, by: members.flatMap(({ by }) => by), path }
 }
 
-function meetAny(node: AnyOfCondition, path: NodePath, evaluation: Evaluation): Meeting {
+function meetAny(node: AnyOfCondition, path: NodePath, evaluation: Evaluation): NodeResult {
   const members = node.members.map((member, i) => meet(member, memberPath(path, i), evaluation))
-  const unmet: Meeting = { at: never, by: [], path }
+  const unmet: NodeResult = { at: never, by: [], path }
   const winner = members.reduce((first, member) => (member.at < first.at ? member : first), unmet)
   if (winner.at > evaluation.facts.now) return { ...winner, by: members.flatMap(({ by }) => by) }
   evaluation.winners[path] = winner.path
@@ -161,8 +161,8 @@ function meetSignals(
   path: NodePath,
   { facts, signalsAtDoor, satisfiers }: Evaluation,
   n: number,
-): Meeting {
-  const arrived = doorsOf(node).flatMap((door) => signalsAtDoor.get(door) ?? [])
+): NodeResult {
+  const arrived = channelsOf(node).flatMap((door) => signalsAtDoor.get(door) ?? [])
   const counted = firstOfEach(node, arrived.filter((signal) => fits(signal, node)).toSorted(byAcceptance))
   if (counted.length > 0) satisfiers[path] = idsOf(counted)
   return { at: happened(counted[n - 1]?.acceptedAt, facts), by: counted.slice(0, n), path }

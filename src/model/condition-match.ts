@@ -19,7 +19,7 @@ export interface SignalFact {
 }
 
 /** The channels from which the node takes signals: waitpoints, or the name. A signal is sent through one of them. */
-export function doorsOf(node: SignalCondition | CountCondition): readonly string[] {
+export function channelsOf(node: SignalCondition | CountCondition): readonly string[] {
   const waitpoints = waitpointsOf(node)
   if (waitpoints.length > 0) return waitpoints.map(waitpointDoor)
   return node.name === undefined ? [] : [nameDoor(node.name)]

@@ -1,6 +1,6 @@
 import { evaluate } from './condition-evaluate.ts'
 import type { Facts, Verdict } from './condition-evaluate.ts'
-import { doorOf, doorsOf, fits } from './condition-match.ts'
+import { doorOf, channelsOf, fits } from './condition-match.ts'
 import type { SignalFact } from './condition-match.ts'
 import { signalNodesOf } from './condition.ts'
 import type { Condition, CountCondition, SignalCondition } from './condition.ts'
@@ -48,7 +48,7 @@ function effectOf(
   if (signal.waitpoint === undefined) return 'kept_for_condition'
   // With a single leaf no other node could use the signal: it is stored, and the run that resumes sees it.
   if (!composites.includes(condition.kind)) return 'appended_to_waitpoint'
-  const nodes = signalNodes.filter((node) => doorsOf(node).includes(doorOf(signal)))
+  const nodes = signalNodes.filter((node) => channelsOf(node).includes(doorOf(signal)))
   if (nodes.length === 0) return 'signal_ignored_not_in_condition'
   if (!nodes.some((node) => fits(signal, node))) return 'signal_ignored_matcher_failed'
   return counts ? 'appended_to_waitpoint' : 'appended_to_waitpoint_duplicate'

@@ -32,7 +32,7 @@ interface Explained {
 export function explain(facts: ExplainFacts): Explanation {
   const { execution, setAside } = facts
   const { executionId, publicState, blockingReason: reason } = execution
-  const told = tell(facts)
+  const parts = sentenceParts(facts)
   const isOpen = execution.state.lifecyclePhase !== 'terminal'
   const aside =
     setAside === null
@@ -42,15 +42,15 @@ export function explain(facts: ExplainFacts): Explanation {
     executionId,
     publicState,
     reason,
-    sentence: `${told.sentence}${isOpen ? cancelText(facts) : ''}${isOpen ? aside : ''}`,
-    since: told.since,
-    until: told.until ?? null,
-    ways: [...(told.ways ?? []), ...(isOpen ? ['an authorized caller, with executions.cancel'] : [])],
+    sentence: `${parts.sentence}${isOpen ? cancelText(facts) : ''}${isOpen ? aside : ''}`,
+    since: parts.since,
+    until: parts.until ?? null,
+    ways: [...(parts.ways ?? []), ...(isOpen ? ['an authorized caller, with executions.cancel'] : [])],
     facts,
   }
 }
 
-function tell(facts: ExplainFacts): Explained {
+function sentenceParts(facts: ExplainFacts): Explained {
   const { execution } = facts
   switch (execution.publicState) {
     case 'active':

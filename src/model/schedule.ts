@@ -45,7 +45,7 @@ export interface Firings {
 
 const notMissedMs = 60_000
 // The schedule receives no event when the execution that it waits for ends.
-const shortestLookMs = 1000
+const shortestCheckMs = 1000
 const longestLookMs = 15_000
 
 export function firingsOf(schedule: DueSchedule, now: number): Firings {
@@ -122,7 +122,7 @@ function overlapping({ overlap, queued, isPreviousRunning }: DueSchedule, due: r
 }
 
 function lookAgainMs(waitedMs: number): number {
-  return Math.min(Math.max(Math.round(waitedMs / 8), shortestLookMs), longestLookMs)
+  return Math.min(Math.max(Math.round(waitedMs / 8), shortestCheckMs), longestLookMs)
 }
 
 /** How much later than planned an execution may be claimed: the same for the same time of the same schedule. */
