@@ -1,4 +1,4 @@
-// An API key as everybody may see it; never its secret.
+// An API key without its secret.
 import { describeActor } from '../../model/actor.ts'
 import type { Scope } from '../../model/api-key.ts'
 import type { RowOf } from '../../sql/statement.ts'
@@ -8,10 +8,10 @@ export interface ApiKey {
   readonly keyId: string
   /** Null: all namespaces. */
   readonly namespace: string | null
-  /** Who acts with it, as the log tells. */
+  /** The actor in the log. */
   readonly name: string
   readonly scopes: readonly Scope[]
-  /** Null: as many as the server allows a key. */
+  /** Null: the default limit of the server. */
   readonly requestsPerSecond: number | null
   readonly createdAt: number
   readonly createdBy: string

@@ -1,4 +1,5 @@
-// What a key allows, if it is one. Whether it is unknown, revoked, expired or wrong is not told. That it was used is noted once a minute.
+// The rights of a key, if it is valid. Whether it is unknown, revoked, expired or wrong is not disclosed. Its use is
+// recorded once a minute.
 import { isSameSecret, parseApiKey } from '../../model/api-key.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'

@@ -1,4 +1,4 @@
-// API keys, oldest first, with the revoked ones. A caller of one namespace sees its own keys.
+// API keys, oldest first, including revoked ones. A caller of one namespace sees its own keys.
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'

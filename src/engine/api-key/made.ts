@@ -1,4 +1,4 @@
-// Counts the API keys that this process has created, so that a server in it knows at once that there is a first one.
+// Counts the API keys that this process has created, so that a server in it notices the first one at once.
 let count = 0
 
 export function keyWasMade(): void {

@@ -1,5 +1,5 @@
-// A revoked key opens nothing any more; the row stays, so that the log's actors can be told apart. Servers that have just
-// admitted it may do so for some seconds yet.
+// Revokes a key; the row stays, so that the actors of the log can be distinguished. Other servers may still admit it
+// for some seconds.
 import { EngineError } from '../../model/errors.ts'
 import { limits } from '../../model/limits.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'

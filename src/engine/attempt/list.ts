@@ -76,7 +76,7 @@ limit $5`,
 
 const order = orderBy('attempts', { attempt_index: ascending.int })
 
-/** Empty for an execution that does not exist, or is not the caller's. */
+/** Empty for an execution that does not exist, or belongs to another namespace. */
 export async function listAttempts(
   sql: Sql,
   caller: Caller,

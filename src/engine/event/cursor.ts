@@ -1,5 +1,5 @@
-// Where a reader of the log stands: the id of the last event it was given. Nine bytes, a version and the id in big-endian
-// order, written in hexadecimal; so that cursors compare as the events do.
+// The position of a reader of the log: the id of the last event that it received. Nine bytes, a version and the id in
+// big-endian order, written in hexadecimal, so that cursors sort as the events do.
 import { EngineError } from '../../model/errors.ts'
 import { show } from '../../model/text.ts'
 

@@ -1,24 +1,25 @@
 // How far the log is decided. Ids are drawn before the commit, so a lower id may become visible after a higher one, or,
-// when its transaction was rolled back, never. A reader that takes what it sees would lose events.
+// when its transaction was rolled back, never. A reader that takes only the visible events would lose some.
 //
-// Every id below `next` is decided: read, or known never to come. A row that follows without a gap is decided at once. At
-// a gap the reader takes a barrier: a transaction id of its own, and the last id of the log, read before it. Whoever drew
-// an id up to that one had its transaction id already (an event is written after another row of its transaction), hence
-// a lower one than the barrier's. When the oldest transaction that a statement's snapshot saw running is not older than
-// the barrier, all of those are over: what that snapshot does not show up to that id will never come.
+// Every id below `next` is decided: read, or known never to appear. A row that follows without a gap is decided at
+// once. At a gap the reader takes a barrier: a transaction id of its own, and the last id of the log, read before it. A
+// transaction that drew an id up to that one had its transaction id already (an event is written after another row of
+// its transaction), hence a lower one than the barrier's. When the oldest transaction that a statement's snapshot saw
+// running is not older than the barrier, all of those are over: an id up to the barrier that the snapshot does not show
+// will never appear.
 //
-// The barrier must be assigned, not read: the upper bound of a snapshot is one above the last transaction that has ended,
-// and those that run may be beyond it.
+// The barrier must be assigned, not read: the upper bound of a snapshot is one above the last ended transaction, and
+// running transactions may be beyond it.
 import type { Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
 import { eventColumns, eventRow } from './log-event.ts'
 
 const readRow = { ...eventRow, tags: 'jsonb?', oldest_running: 'int8' } as const
 
-/** `tags` is null where they were not asked for. */
+/** `tags` is null when they were not selected. */
 export type ReadRow = RowOf<typeof readRow>
 
-// The oldest running transaction is of the snapshot that the rows are of.
+// The oldest running transaction belongs to the same snapshot as the rows.
 const readPage = statement({
   name: 'event.read',
   params: { next: 'int8', with_tags: 'bool', limit: 'int8' },
@@ -52,7 +53,7 @@ select last_value - (not is_called)::int as last_id, pg_current_xact_id()::text:
 from flowfabric.ff_event_id`,
 })
 
-// What is not visible of the ids from one on, at most a window of them, as ranges. Ids beyond the last one are new.
+// The ids from one on that are not visible, within a window, as ranges. Ids beyond the last one are new.
 const readMissing = statement({
   name: 'event.missing',
   params: { from: 'int8', window: 'int8' },
@@ -98,7 +99,10 @@ export interface Range {
   readonly to: number
 }
 
-/** What whoever begins now has not missed: the ids after `lastId`, and those of `missing` that come yet. */
+/**
+ * The part of the log that a new reader has not missed: the ids after `lastId`, and those of `missing` that may still
+ * appear.
+ */
 export interface Tail {
   readonly lastId: number
   readonly missing: readonly Range[]
@@ -109,8 +113,8 @@ interface Barrier {
   readonly transactionId: number
 }
 
-// How far behind the end of the log a reader that starts looks for events in flight, and how far one that runs looks past
-// the first id that it cannot decide.
+// How far before the end of the log a new reader searches for events in flight, and how far a running one searches past
+// the first undecided id.
 const startWindow = 10_000
 const tailWindow = 1_000_000
 const pageSize = 512
@@ -128,7 +132,7 @@ export class Frontier {
     this.#sql = sql
   }
 
-  /** At the end of the log, or at the first id of the window that may come yet. */
+  /** Opens at the end of the log, or at the first id of the window that may still appear. */
   static async open(sql: Sql): Promise<Frontier> {
     const frontier = new Frontier(sql)
     frontier.#barrier = await frontier.#takeBarrier()
@@ -140,12 +144,14 @@ export class Frontier {
     return frontier
   }
 
-  /** Every id below is decided, save those below `decidedFrom`. */
+  /** Every id below it is decided, except those below `decidedFrom`. */
   get next(): number {
     return this.#next
   }
 
-  /** Nought, unless a transaction runs that was running at the start: then what is older than the window is open. */
+  /**
+   * Zero, unless a transaction is running that was running at the start: then ids older than the window are undecided.
+   */
   get decidedFrom(): number {
     return this.#decidedFrom
   }
@@ -154,9 +160,11 @@ export class Frontier {
     return (await this.#lookBack(this.#next, tailWindow)).tail
   }
 
-  /** The events that are decided now, in order. Blocked: the next one is there, and one before it is not decided. */
+  /**
+   * The events that are decided now, in order. Blocked: the next event is visible, and an id before it is undecided.
+   */
   async read(withTags: boolean): Promise<{ rows: readonly ReadRow[]; isBlocked: boolean; isFull: boolean }> {
-    // Whatever can fail comes before anything is taken, so that a read that failed is simply made again.
+    // Every call that can fail comes before the state changes, so that a failed read can be repeated.
     if (this.#isBlocked) this.#barrier ??= await this.#takeBarrier()
     const page = await this.#sql.query(readPage, { next: this.#next, with_tags: withTags, limit: pageSize })
     const [first] = page
@@ -181,7 +189,7 @@ export class Frontier {
     return rows
   }
 
-  // This snapshot is later than the page, which was empty: what it settles counts from the next page on.
+  // This snapshot is later than the page, which was empty: the ids that it decides count from the next page on.
   async #settleStart(): Promise<void> {
     if (this.#barrier === null) return
     const [row] = await this.#sql.query(readOldestRunning, {})

@@ -1,4 +1,4 @@
-// An event as users see it, and as the log's readers select it.
+// An event as users see it, and as the readers of the log select it.
 import { parseActor } from '../../model/actor.ts'
 import { eventKinds, type EventKind } from '../../model/event-kind.ts'
 import { formatExecutionId, formatFlowId, type ExecutionId, type FlowId } from '../../model/id.ts'
@@ -10,27 +10,27 @@ export type { EventKind }
 export type LeaseEffect = 'acquired' | 'renewed' | 'expired' | 'reclaimed' | 'revoked'
 
 export interface LogEvent {
-  /** Give it as `after` to go on behind this event. */
+  /** Pass it as `after` to continue after this event. */
   readonly cursor: string
   readonly kind: EventKind
   readonly executionId: ExecutionId | null
   readonly flowId: FlowId | null
   readonly namespace: string
-  /** Who acted: over HTTP, the name of the API key. */
+  /** The actor: over HTTP, the name of the API key. */
   readonly actor: string
-  /** The id of that key; names are not unique. Null where there was none. */
+  /** The id of that key; names are not unique. Null without a key. */
   readonly keyId: string | null
-  /** In whose name an admin key acted, as it said. */
+  /** The actor on whose behalf an admin key acted, as the key stated. */
   readonly onBehalfOf: string | null
   readonly occurredAt: number
   readonly generation: number | null
   readonly attemptIndex: number | null
-  /** What the transition did to the lease, if anything; then the lease is named. */
+  /** The effect of the transition on the lease, if any; then the lease is named. */
   readonly leaseEffect: LeaseEffect | null
   readonly leaseId: string | null
   readonly leaseEpoch: number | null
   readonly workerInstanceId: string | null
-  /** Of an ending. */
+  /** For an ending. */
   readonly outcome: Exclude<TerminalOutcome, 'none'> | null
   readonly reason: string | null
   readonly details: unknown
@@ -95,7 +95,10 @@ export function decodeEvent(row: EventRow): LogEvent {
 
 const decoded = new WeakMap<EventRow, LogEvent>()
 
-/** For rows that many read: they are given one event, which none of them can change (measured: a thousand read with half the work). */
+/**
+ * For rows with many readers: they share one event, which none of them can change (measured: a thousand read with half
+ * the work).
+ */
 export function decodeOnce(row: EventRow): LogEvent {
   const known = decoded.get(row)
   if (known !== undefined) return known

@@ -1,6 +1,6 @@
-// The one reader of the log in a process, for all its subscribers. It polls at the frontier and keeps the latest events;
-// subscribers take them from here, or from the table when they are further behind, each at its own pace. So a slow one
-// costs a read, never memory.
+// The one reader of the log in a process, for all its subscribers. It polls at the frontier and keeps the latest
+// events; subscribers take them from here, or from the table when they are further behind, each at its own pace. So a
+// slow subscriber costs a read, never memory.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EngineError } from '../../model/errors.ts'
 import type { Sql } from '../../sql/sql.ts'
@@ -10,12 +10,13 @@ import { Frontier, type ReadRow, type Tail } from './frontier.ts'
 import { isKnownKind } from './log-event.ts'
 import { Stall, type StallOptions } from './stall.ts'
 
-// Polls: soon after something came, then at growing intervals; often while an id is open, which takes a commit's time.
+// The polls: soon after an event, then at growing intervals; often while an id is undecided, which takes the time of a
+// commit.
 const afterEventsMs = 20
 const longestIdleMs = 1000
 const openIdMs = 4
 const longestOpenIdMs = 100
-// Between two looks that commits of this process ask for: a busy one would read once for each of its sets.
+// Between two polls that commits of this process trigger: a busy process would read once for each of its sets.
 const betweenWakesMs = 2
 const firstRetryMs = 10
 const longestRetryMs = 1000
@@ -32,7 +33,7 @@ export class EventReader {
   readonly #advanced = new Bell()
   readonly #unknown = new Set<string>()
   #recent: ReadRow[] = []
-  /** From these ids on, all decided events are in `#recent`, and have their tags. */
+  /** From these ids on, `#recent` has all decided events, with their tags. */
   #recentFrom: number
   #taggedFrom: number
   #tagsWanted = false
@@ -58,13 +59,13 @@ export class EventReader {
     this.#end.abort()
   }
 
-  /** Look now: something was written. */
+  /** Polls now: an event was written. */
   wake(): void {
     this.#isWoken = true
     this.#wake.ring()
   }
 
-  /** How long it has stood before an id that it cannot decide. */
+  /** How long it has waited for an id that it cannot decide. */
   get stalledMs(): number {
     return this.#stall.ms
   }
@@ -73,24 +74,24 @@ export class EventReader {
     return this.#failure !== null
   }
 
-  /** Where whoever begins now begins. */
+  /** The start of a new subscription. */
   tail(): Promise<Tail> {
     return this.#frontier.tail()
   }
 
-  /** The end of what may be read from a position on; null when that is nothing yet. */
+  /** The end of the readable range from a position on; null when it is empty. */
   readableTo(position: number): number | null {
     if (this.#failure !== null) throw this.#failure
     const { next, decidedFrom } = this.#frontier
     return position >= decidedFrom && position < next ? next : null
   }
 
-  /** Resolves when there may be more to read, or the signal aborts. */
+  /** Resolves when more may be readable, or the signal aborts. */
   more(signal: AbortSignal): Promise<void> {
     return this.#advanced.wait(signal)
   }
 
-  /** The decided events from a position on, as far as they are kept; null when the table must be asked. */
+  /** The decided events from a position on, as far as they are kept; null when they have to be read from the table. */
   recent(position: number, withTags: boolean): readonly ReadRow[] | null {
     if (withTags) this.#tagsWanted = true
     if (position < (withTags ? Math.max(this.#taggedFrom, this.#recentFrom) : this.#recentFrom)) return null
@@ -98,7 +99,7 @@ export class EventReader {
     return this.#recent.slice(start, start + pageSize)
   }
 
-  // By halves: each subscriber asks after each event, and mostly for the last of thousands.
+  // Binary search: each subscriber calls it after each event, mostly for the last of thousands.
   #firstFrom(position: number): number {
     let [low, high] = [0, this.#recent.length]
     while (low < high) {
@@ -109,7 +110,7 @@ export class EventReader {
     return low
   }
 
-  /** An event of a kind that a later version writes is passed over, and said once. */
+  /** An event of a kind that a later version writes is skipped, and logged once. */
   knows(kind: string): boolean {
     if (isKnownKind(kind)) return true
     if (!this.#unknown.has(kind)) {
@@ -119,7 +120,7 @@ export class EventReader {
     return false
   }
 
-  /** Again and again while the database cannot be reached. */
+  /** Repeats while the database is unreachable. */
   async retrying<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     for (let waitMs = firstRetryMs; ; waitMs = Math.min(waitMs * 2, longestRetryMs)) {
       try {
@@ -150,7 +151,7 @@ export class EventReader {
     }
   }
 
-  // What was committed while it read may not be in what it read.
+  // A commit during the read may be missing from the result.
   async #pause(longestMs: number): Promise<void> {
     const { signal } = this.#end
     if (this.#isWoken) await sleep(betweenWakesMs, undefined, { signal }).catch(() => {})

@@ -1,11 +1,13 @@
-// How long the log's reader has stood before one id that it cannot decide. Past a minute it says, once, which transaction
-// it waits for: the oldest that has written something and not ended. One of this database comes first, because it may own the
-// missing event; without one it is another's, whose end the reader has to wait for all the same.
+// How long the reader of the log has waited for one id that it cannot decide. After a minute it logs once which
+// transaction it waits for: the oldest that has written something and not ended. A transaction of this database comes
+// first, because it may own the missing event; without one it is that of another database, whose end the reader has to
+// wait for all the same.
 import type { Logger } from '../../sql/logger.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 
-// A row without a process is a prepared transaction. What another role runs is hidden from those without the right to see.
+// A row without a process is a prepared transaction. The queries of other roles are hidden without the right to see
+// them.
 const readBlocker = statement({
   name: 'event.blocker',
   params: {},
@@ -49,7 +51,7 @@ export class Stall {
     this.#isTold = false
   }
 
-  /** The reader stands before this id. */
+  /** The reader waits for this id. */
   async standsAt(sql: Sql, eventId: number): Promise<void> {
     if (eventId !== this.#eventId) this.goesOn()
     this.#eventId = eventId

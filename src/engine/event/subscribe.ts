@@ -1,5 +1,5 @@
-// Subscriptions to the log: events in order, none lost and none twice, from now on or from a cursor. The first subscriber
-// starts the process's reader, the last one stops it.
+// Subscriptions to the log: events in order, without gaps or repeats, from now on or from a cursor. The first
+// subscriber starts the process's reader, the last one stops it.
 import { eventKinds } from '../../model/event-kind.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
 import { parseExecutionId, parseFlowId } from '../../model/id.ts'
@@ -19,7 +19,7 @@ import { LogSubscription, type EventFilter, type Subscription } from './subscrip
 export interface SubscribeRequest {
   /** Left out: all kinds. */
   readonly kinds?: readonly EventKind[]
-  /** Left out: all that the caller sees. */
+  /** Left out: all that the caller may see. */
   readonly namespace?: string
   /** Only events of executions that have all of these. */
   readonly tags?: Readonly<Record<string, string>>
@@ -35,7 +35,7 @@ export interface SubscribeRequest {
 
 export interface SubscriptionsOptions {
   readonly logger?: Logger
-  /** How long subscribers wait for one event before a warning names the transaction that holds them up. */
+  /** How long subscribers wait for one event before a warning names the transaction that blocks them. */
   readonly warnAfterMs?: number
 }
 
@@ -70,12 +70,15 @@ export class Subscriptions {
     this.#options = { logger, warnAfterMs }
   }
 
-  /** How long the reader has stood before an event of which it cannot tell yet whether it will come. */
+  /** How long the reader has waited for an event that it cannot decide. */
   get stalledMs(): number {
     return this.#reader?.stalledMs ?? 0
   }
 
-  /** The database for what writes events: its subscribers in this process, and others, hear of a commit at once. */
+  /**
+   * The database for operations that write events: after a commit, subscribers in this process, and others, are
+   * notified at once.
+   */
   telling(sql: Sql, others: () => void = () => {}): Sql {
     return around(sql, async (ask) => {
       const answer = await ask()
@@ -85,12 +88,12 @@ export class Subscriptions {
     })
   }
 
-  /** Look now; a poll comes anyway. */
+  /** Polls now; a poll follows in any case. */
   wake(): void {
     this.#reader?.wake()
   }
 
-  /** Resolves when the start is fixed: what is committed from then on is delivered. */
+  /** Resolves when the start is fixed: events that are committed from then on are delivered. */
   async subscribe(caller: Caller, request: SubscribeRequest = {}): Promise<Subscription> {
     const filter = checkFilter(caller, request)
     const after = request.after === undefined || request.after === '' ? null : decodeEventCursor(request.after)
@@ -135,7 +138,8 @@ export class Subscriptions {
     this.#opening = null
   }
 
-  // From a database that has since lost its latest events: to wait for that id would pass over all that come before.
+  // The cursor comes from a database that has since lost its latest events: waiting for that id would skip all events
+  // before it.
   async #refuseFuture(after: number): Promise<void> {
     const [row] = await this.#sql.query(readLastId, {})
     if (after <= row!.last_id) return

@@ -1,4 +1,4 @@
-// One subscriber: a position in the log and a filter. It pulls, page by page, when its reader asks for the next event.
+// One subscriber: a position in the log and a filter. It pulls, page by page, when its caller requests the next event.
 import type { Sql } from '../../sql/sql.ts'
 import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
@@ -18,15 +18,15 @@ import type { EventReader } from './reader.ts'
 
 /** Events in order: iterate it, and leave the loop or call `return` to end it. */
 export interface Subscription extends AsyncIterableIterator<LogEvent | Truncated> {
-  // Here and not by a second argument of the iterator's type, which TypeScript has since 5.6 only.
+  // Declared here and not by a second argument of the iterator's type, which TypeScript has since 5.6 only.
   next(): Promise<IteratorResult<LogEvent | Truncated, undefined>>
-  /** All up to here has been delivered, or was not asked for: go on from here after a break. */
+  /** Everything up to here is delivered, or did not match: continue from here after a break. */
   readonly cursor: string
-  /** Also ends a `next` that waits. */
+  /** Also ends a waiting `next`. */
   return(): Promise<IteratorResult<LogEvent | Truncated, undefined>>
 }
 
-/** The cursor was older than the log: what stood between it and `cursor` is gone. */
+/** The cursor was older than the log: the events between it and `cursor` are gone. */
 export interface Truncated {
   readonly kind: 'truncated'
   readonly after: string
@@ -43,7 +43,7 @@ export interface EventFilter {
   readonly execution: IdParts | null
 }
 
-// All below the end is decided, so that a plain range is complete. The range is bounded, because few of it may match.
+// Every id below the end is decided, so a plain range is complete. The range is bounded, because few of it may match.
 const readRange = statement({
   name: 'event.read-range',
   params: {
@@ -78,7 +78,7 @@ order by e.event_id
 limit $7`,
 })
 
-// Whole blocks are dropped, the oldest first; the first block that ever was has no lower bound.
+// Whole blocks are dropped, the oldest first; the very first block has no lower bound.
 const readLogStart = statement({
   name: 'event.log-start',
   params: {},
@@ -97,9 +97,9 @@ export interface SubscriptionOptions {
   readonly sql: Sql
   readonly reader: EventReader
   readonly filter: EventFilter
-  /** The first id that is wanted. */
+  /** The first id to read. */
   readonly position: number
-  /** Where it began at the end of the log: what was visible then is not delivered. */
+  /** Set when it began at the end of the log: events that were visible then are not delivered. */
   readonly tail: Tail | null
   readonly signal: AbortSignal | undefined
   readonly onEnd: () => void
@@ -131,7 +131,7 @@ export class LogSubscription implements Subscription {
     return this
   }
 
-  /** Calls that are made at once are answered in turn. */
+  /** Concurrent calls are served in order. */
   next(): Promise<IteratorResult<LogEvent | Truncated, undefined>> {
     const turn = this.#turn.then(() => this.#take())
     this.#turn = turn.catch(() => {})

@@ -34,7 +34,7 @@ order by e.event_id
 limit $5`,
 })
 
-/** Empty for an execution that does not exist, or is not the caller's. */
+/** Empty for an execution that does not exist, or belongs to another namespace. */
 export async function timeline(
   sql: Sql,
   caller: Caller,

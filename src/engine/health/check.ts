@@ -1,5 +1,5 @@
-// Is everything well? A look at the server, the schema and the work in it: read only, each statement within a time, nothing
-// counted to its end. What is found wrong says what to do.
+// Checks the server, the schema and the work in it: read only, each statement within a time limit, nothing counted to
+// its end. A finding that reports a problem names the next step.
 import { parseDuration, type Duration } from '../../model/duration.ts'
 import { refusal } from '../../model/errors.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
@@ -14,16 +14,16 @@ import { findClockSteps, findDuties, findSetAside, findStuckLeases } from './upk
 import { findBroken, findStranded, findUnserved } from './work.ts'
 
 export interface CheckHealthRequest {
-  /** The longest that one statement may take; defaults to 2 s, and to 30 s for a deep look. */
+  /** The limit of one statement; defaults to 2 s, and to 30 s for a deep check. */
   readonly timeout?: Duration
-  /** Every invariant over everything that is stored: for a quiet hour. */
+  /** Checks every invariant over all rows: for a quiet hour. */
   readonly deep?: boolean
-  /** Hears what has been looked at, and how much there is. */
+  /** Called after each check, with the number of checks. */
   readonly onLooked?: (check: string, total: number) => void
 }
 
 export interface HealthReport {
-  /** No finding is trouble. */
+  /** No finding is a problem. */
   readonly isHealthy: boolean
   readonly findings: readonly Finding[]
 }

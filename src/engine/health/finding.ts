@@ -1,21 +1,21 @@
-// What a look at the database's health found, of one thing.
+// The finding of one health check.
 
 export type FindingLevel =
   | 'fine'
-  /** Worth knowing, and no trouble. */
+  /** Worth knowing, and no problem. */
   | 'note'
   | 'trouble'
-  /** It could not be looked at: it took too long, or a right is missing. */
+  /** It could not be checked: it took too long, or a right is missing. */
   | 'unknown'
 
 export interface Finding {
-  /** What was looked at, in a word or two. */
+  /** The subject of the check, in a word or two. */
   readonly check: string
   readonly verdict: FindingLevel
   readonly sentence: string
-  /** What to do about it. */
+  /** The next step. */
   readonly next: string | null
-  /** The first few of what is meant. */
+  /** The first few affected objects. */
   readonly subjects: readonly string[]
 }
 

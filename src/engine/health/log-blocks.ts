@@ -1,10 +1,11 @@
-// Whether the event log can grow: it is written in blocks, and a write fails when its block is missing and cannot be made.
+// Whether the event log can grow: it is written in blocks, and a write fails when its block is missing and cannot be
+// created.
 import { statement } from '../../sql/statement.ts'
 import { readLog } from '../kernel/log-block.ts'
 import { finding, type Finding } from './finding.ts'
 import { look, type Looking } from './look.ts'
 
-// The functions work with the rights of their owner, who must own the log too.
+// The functions run with the rights of their owner, which must own the log too.
 const readRights = statement({
   name: 'health.log-rights',
   params: {},
@@ -19,7 +20,7 @@ join pg_proc drop on drop.oid = 'flowfabric.ff_drop_event_block(bigint)'::regpro
 where log.oid = 'flowfabric.ff_event'::regclass`,
 })
 
-// The duty makes the next block when the current one is half full.
+// The duty creates the next block when the current one is half full.
 const nearlyFull = 0.75
 
 export async function findLogBlocks(looking: Looking): Promise<Finding[]> {

@@ -1,4 +1,4 @@
-// A look that harms nobody: read only, within a time, and without waiting for a lock.
+// Reads for health checks: read only, within a time limit, and without waiting for a lock.
 import { scanningAllowed } from '../../sql/plan-settings.ts'
 import { sqlState } from '../../sql/errors.ts'
 import type { Queries, Sql } from '../../sql/sql.ts'
@@ -21,7 +21,7 @@ export async function look<T>({ sql, timeoutMs }: Looking, read: (tx: Queries) =
   return sql.transaction(work, { statementTimeoutMs: timeoutMs })
 }
 
-/** What could not be looked at is a finding, too, and keeps no other from being made. */
+/** A failed check is a finding too, and does not stop the others. */
 export async function orUnknown(check: string, find: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
   try {
     return await find()

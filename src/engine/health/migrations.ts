@@ -1,11 +1,11 @@
-// Whether the schema is the one that this code works with.
+// Whether the schema fits this code.
 import { DatabaseError, sqlState } from '../../sql/errors.ts'
 import { pendingIn, readLedger } from '../../sql/ledger.ts'
 import { migrations } from '../../sql/migrations/all.ts'
 import { finding, type Finding } from './finding.ts'
 import { look, type Looking } from './look.ts'
 
-/** Whether there is anything further to look at, and what was found. */
+/** Whether further checks are possible, and the findings. */
 export async function findMigrations(
   looking: Looking,
   codeVersion: string,
@@ -40,7 +40,7 @@ export async function findMigrations(
   }
 }
 
-// Nothing else can be looked at then, so it is trouble, whatever the rest is like.
+// No other check is possible then, so it is a problem.
 function unreadable(schema: string, error: unknown): Finding {
   const state = sqlState(error)
   if (state === '42501') {

@@ -1,5 +1,5 @@
-// What can be mended without harm: late duties are done once, what was set aside is tried again, executions that could be
-// claimed are put back into their queues, and tables with more dead rows than living ones are vacuumed. Each says what it did.
+// Harmless repairs: late duties run once, quarantined rows are retried, eligible executions without a ready row return
+// to their queues, and tables with more dead rows than live ones are vacuumed. Each reports what it did.
 import { formatExecutionId } from '../../model/id.ts'
 import { quoteIdentifier } from '../../sql/qualify.ts'
 import { call, type Sql } from '../../sql/sql.ts'
@@ -21,7 +21,7 @@ const timeoutMs = 5000
 const mostSets = 100
 const mostStranded = 1000
 
-/** A schema that this code does not know is left alone. */
+/** A schema that this code does not know is not changed. */
 export async function repairHealth(sql: Sql, codeVersion: string): Promise<readonly Repair[]> {
   const looking = { sql, timeoutMs }
   const { isThere } = await findMigrations(looking, codeVersion)
@@ -71,7 +71,7 @@ async function sweepLate(looking: Looking): Promise<Repair[]> {
   return repairs
 }
 
-/** Beside whoever does it at the same time: every set is taken with skip locked. */
+/** Safe next to a process that runs it at the same time: every set is taken with skip locked. */
 async function sweep(sql: Sql, name: string): Promise<Repair[]> {
   const duty = allDuties(sql.kind).find((each) => each.name === name)
   if (duty === undefined) return []
@@ -98,7 +98,7 @@ order by e.execution_id
 for no key update`,
 })
 
-// Comes after the lock, so that what has moved meanwhile is seen where it is.
+// Runs after the lock, so that it sees rows that moved meanwhile.
 const putBack = statement({
   name: 'health.put-back',
   params: { execution_ids: 'uuid[]' },
@@ -146,7 +146,7 @@ async function vacuumBloated(looking: Looking): Promise<Repair[]> {
       repairs.push({ kind: 'failed', sentence: `${name} was not vacuumed: only its owner can do that` })
       continue
     }
-    // Alone: it does not run inside a transaction, and passes over what is locked.
+    // Alone: it does not run inside a transaction, and skips locked tables.
     const table = `${quoteIdentifier(sql.schema)}.${quoteIdentifier(name)}`
     await sql.script(`vacuum (analyze, skip_locked) ${table}`, { statementTimeoutMs: Infinity })
     repairs.push({ kind: 'vacuumed', sentence: `${name} was vacuumed` })

@@ -1,4 +1,4 @@
-// The server itself: which it is, whether its clock and settings are as the engine wants them, and who holds it up.
+// Checks the server itself: its version, its clock and settings, and the transactions that block others.
 import { statement } from '../../sql/statement.ts'
 import { finding, lasting, type Finding } from './finding.ts'
 import { look, type Looking } from './look.ts'
@@ -37,7 +37,7 @@ export async function findServer(looking: Looking): Promise<Finding[]> {
   const found = row!
   const isOld = found.version_number < oldestVersion
   const name = kind === 'embedded' ? 'the embedded database' : 'Postgres'
-  // Somewhere between question and answer; what the way took is not the clocks' difference.
+  // The server read its clock between the request and the reply; the travel time is not part of the difference.
   const skewMs = found.now_ms > answeredAt ? found.now_ms - answeredAt : Math.max(0, askedAt - found.now_ms)
   const share = found.connection_count / found.connection_limit
   return [
@@ -90,7 +90,7 @@ export async function findServer(looking: Looking): Promise<Finding[]> {
   ]
 }
 
-// Of those that this role may see. What is idle holds nothing up unless it has begun something.
+// Transactions that this role may see. An idle session blocks nothing unless it has begun a transaction.
 const readTransactions = statement({
   name: 'health.transactions',
   params: {},

@@ -1,4 +1,4 @@
-// Whether somebody does what time needs: duties that are late, rows that they set aside, leases that nobody took back.
+// Whether the background duties are running: late duties, quarantined rows, expired leases that were not reclaimed.
 import { formatExecutionId } from '../../model/id.ts'
 import { statement } from '../../sql/statement.ts'
 import { allDuties } from '../duties/all.ts'
@@ -7,7 +7,7 @@ import { supervisorRow } from '../duties/poll-duties.ts'
 import { counted, finding, lasting, type Finding } from './finding.ts'
 import { look, type Looking } from './look.ts'
 
-// A duty runs only when something is due. It is late when no process has asked what is due, for its filter or for all.
+// A duty runs only when a row is due. It is late when no process has polled for due rows, for its filter or for all.
 const readDuties = statement({
   name: 'health.duties',
   params: { supervisor: 'text' },
@@ -54,7 +54,7 @@ export async function findDuties(looking: Looking): Promise<Finding[]> {
     return [finding('duties', verdict, 'Some background duties have never run.', { next, subjects: never })]
   }
   if (late.length === 0) return [finding('duties', 'fine', 'Background duties run on time.')]
-  // Whoever looks has it open, so nobody else does them now.
+  // This process has the directory open, so no other process can run them now.
   return [
     finding('duties', isEmbedded ? 'note' : 'trouble', `Background duties that are late: ${late.length}.`, {
       next,
@@ -65,7 +65,7 @@ export async function findDuties(looking: Looking): Promise<Finding[]> {
   ]
 }
 
-// The supervisor records a step that it noticed; without one, its last poll lies in the future.
+// The supervisor records a clock step that it noticed; without one, its last poll lies in the future.
 const readSteps = statement({
   name: 'health.clock-steps',
   params: { supervisor: 'text' },

@@ -1,4 +1,5 @@
-// Whether what waits can run: queues that no worker serves, executions that nothing will ever wake, broken invariants.
+// Whether waiting executions can run: queues that no worker serves, executions that nothing will ever wake, broken
+// invariants.
 import { formatExecutionId } from '../../model/id.ts'
 import { statement } from '../../sql/statement.ts'
 import { invariants } from '../invariants.ts'
@@ -8,7 +9,7 @@ import { look, orUnknown, type Looking } from './look.ts'
 
 const mostQueues = 100
 
-// A worker serves a queue as its claim would: by namespace, lane, kind, version and capabilities.
+// A worker serves a queue as in its claim: by namespace, lane, kind, version and capabilities.
 const readUnserved = statement({
   name: 'health.unserved-queues',
   params: { limit: 'int8' },
@@ -51,7 +52,7 @@ export async function findUnserved(looking: Looking): Promise<Finding[]> {
 const mostLookedAt = 50_000
 const mostShown = 10
 
-// As the invariant of the same name has it, but of the newest executions alone, so that it costs the same on any database.
+// As the invariant of the same name, but for the newest executions only, so that it costs the same on any database.
 const readStranded = statement({
   name: 'health.stranded',
   params: { newest: 'int8', limit: 'int8' },
@@ -103,7 +104,7 @@ export async function findStranded(looking: Looking): Promise<Finding[]> {
   ]
 }
 
-/** All invariants, over everything there is: for a quiet hour. */
+/** All invariants, over all rows: for a quiet hour. */
 export async function findBroken(looking: Looking, onLooked: (name: string) => void): Promise<Finding[]> {
   const findings: Finding[] = []
   for (const [sentence, query] of invariants) {

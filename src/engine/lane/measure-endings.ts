@@ -1,5 +1,5 @@
-// What ended in a span of time, by lane and outcome: how many, after how many retries, how long they had waited and run. Counted
-// in the database, so that a busy lane is told by a few numbers.
+// The endings in a span of time, by lane and outcome: how many, after how many retries, how long they had waited and
+// run. Counted in the database, so that a busy lane is a few numbers.
 import { spanBoundsMs } from '../../model/span.ts'
 import type { TerminalOutcome } from '../../model/state.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
@@ -12,7 +12,7 @@ export interface LaneEndings {
   readonly count: number
   /** Attempts of these that were followed by another. */
   readonly retryCount: number
-  /** Of these, members that were cancelled because their siblings were enough, or could be no more. */
+  /** Of these, members that were cancelled because their siblings were enough, or could no longer be enough. */
   readonly quorumSatisfiedCount: number
   readonly quorumImpossibleCount: number
   /** From creation to the first start, of those that started. */
@@ -21,15 +21,15 @@ export interface LaneEndings {
   readonly run: Spans
 }
 
-/** How long things took. */
+/** Durations. */
 export interface Spans {
   readonly totalMs: number
   readonly count: number
-  /** How many of them took at most as long as each of 10, 50, 100, 500 ms, 1, 5, 10 s, 1, 10 min, 1 h, 1 d. */
+  /** How many took at most 10, 50, 100, 500 ms, 1, 5, 10 s, 1, 10 min, 1 h, 1 d. */
   readonly atMost: readonly number[]
 }
 
-/** A transaction that takes longer than this writes an ending that nobody counts. */
+/** A transaction that takes longer than this writes an ending that is not counted. */
 export const settledAfterMs = 2000
 
 const atMost = (span: string): string =>

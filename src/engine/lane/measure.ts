@@ -1,5 +1,5 @@
-// What lanes hold and how fast they go, for metrics and dashboards. Bounded in every direction: so many lanes, and counts that
-// stop; a scrape never counts a million rows.
+// The counts and rates of lanes, for metrics and dashboards. Bounded in every direction: the number of lanes is
+// limited, and counts stop; a scrape never counts a million rows.
 import { refusal } from '../../model/errors.ts'
 import { checkNamespace } from '../../model/name.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
@@ -13,7 +13,7 @@ import { decodeEndings, endingsStatement, settledAfterMs, type LaneEndings } fro
 
 export interface MeasureLanesRequest {
   readonly namespace?: string
-  /** Tells of endings after this time, by the database's clock: `endedUntil` of the answer before. Left out: of none. */
+  /** Returns endings after this time, by the database's clock: `endedUntil` of the last result. Left out: none. */
   readonly endedAfter?: number
 }
 
@@ -22,19 +22,19 @@ export interface LaneMeasure {
   readonly lane: string
   /** Ready to be claimed. */
   readonly ready: StateCount
-  /** When the oldest of these was created, as far as was counted. */
+  /** When the oldest of these was created, among those that were counted. */
   readonly oldestReadyAt: number | null
   readonly delayed: StateCount
   readonly suspended: StateCount
-  /** Held by a worker. */
+  /** Leased to a worker. */
   readonly active: StateCount
-  /** To be cancelled with their flow or by their siblings, and not yet reached. */
+  /** To be cancelled with their flow or by their siblings, and not yet processed. */
   readonly cancelling: StateCount
 }
 
 export interface LaneMeasures {
   readonly now: number
-  /** Endings are told up to here, a moment before now, when all of that time are committed. */
+  /** Endings are returned up to this time, a moment before now, when all endings of that time are committed. */
   readonly endedUntil: number
   /** The first 200. */
   readonly lanes: readonly LaneMeasure[]
@@ -43,7 +43,7 @@ export interface LaneMeasures {
 
 const stopAt = 10_000
 
-// All lanes share what may be counted of a state: the more there are, the earlier each count stops.
+// All lanes share the limit of a state: the more lanes, the earlier each count stops.
 const measureStatement = statement({
   name: 'lane.measure',
   params: { namespace: 'text?', stop: 'int8' },

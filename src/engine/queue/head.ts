@@ -1,11 +1,11 @@
-// Where each queue begins. A ready row that was taken leaves a dead entry at the head of the index, and while an old
-// transaction is open somewhere the database cannot clean it up: a claim that begins at the head reads all of them again
-// (measured: six times slower after 200,000). So a process remembers, for each queue, the first key that its last claim
-// met, and begins there.
+// Where each queue begins. A claimed ready row leaves a dead entry at the head of the index, and while an old
+// transaction is open somewhere the database cannot clean it up: a claim that begins at the head reads all of them
+// again (measured: six times slower after 200,000). So a process remembers, for each queue, the first key that its last
+// claim found, and begins there.
 //
-// What is put back before that key (a higher priority, a retry, a crash) would be passed over. So the head itself is
-// looked at once a second, whenever a claim got less than it asked for, when a hint names the queue, and after this
-// process put a row there: order is late by a second at most under a backlog, and never when the queue is short.
+// A row that is put before that key (a higher priority, a retry, a crash) would be skipped. So the head itself is read
+// once a second, whenever a claim got less than it requested, when a hint names the queue, and after this process put a
+// row there. The order is late by a second at most under a backlog, and never when the queue is short.
 
 export interface ReadyKey {
   readonly negPriority: number
@@ -18,9 +18,9 @@ const lookAgainMs = 1000
 
 export interface Starts {
   readonly keys: readonly ReadyKey[]
-  /** Nothing is passed over. */
+  /** Every start is the head of its queue. */
   readonly areHeads: boolean
-  /** It was time to look at the head of one of them. */
+  /** For one of the queues it was time to read the head. */
   readonly isDue: boolean
 }
 
@@ -32,7 +32,7 @@ interface Start {
 export class QueueHeads {
   readonly #starts = new Map<number, Start>()
 
-  /** Where to begin in each queue, now. */
+  /** The key to begin at in each queue, now. */
   startsOf(queueIds: readonly number[]): Starts {
     const now = performance.now()
     let isDue = false
@@ -46,13 +46,13 @@ export class QueueHeads {
     return { keys, isDue, areHeads: keys.every((key) => key === head) }
   }
 
-  /** The first row of this queue that a claim met. */
+  /** The first row of this queue that a claim found. */
   met(queueId: number, first: ReadyKey): void {
     const start = this.#starts.get(queueId)
     if (start !== undefined) start.key = first
   }
 
-  /** The next claim looks from the head of these; null: of every queue. */
+  /** The next claim reads these from the head; null: every queue. */
   lookAgain(queueIds: Iterable<number> | null): void {
     if (queueIds === null) return this.#starts.clear()
     for (const id of queueIds) this.#starts.delete(id)

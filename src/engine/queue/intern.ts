@@ -1,6 +1,6 @@
-// A queue is interned once, in a transaction of its own that has committed before the first execution names it: a create
-// never holds the registry's lock, and a reader never sees an execution whose lane is not there. Ids are never reused, so
-// a process may remember them for ever.
+// A queue is interned once, in a transaction of its own that has committed before the first execution names it: a
+// create never holds the registry's lock, and a reader never sees an execution whose lane is missing. Ids are never
+// reused, so a process may cache them for ever.
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 
@@ -41,7 +41,7 @@ where not exists (
 on conflict on constraint ff_queue_identity do nothing`,
 })
 
-// After the insert, in a statement of its own: the row may be another's that the insert waited for.
+// After the insert, in a statement of its own: the row may be that of another transaction that the insert waited for.
 const readQueue = statement({
   name: 'queue.read',
   params: { namespace: 'text', lane: 'text', kind: 'text', version: 'text', capabilities: 'text[]' },
@@ -62,7 +62,7 @@ export class QueueRegistry {
     this.#sql = sql
   }
 
-  /** The ids of queues, in order; asks the database only for what this process has never met. */
+  /** The ids of queues, in order; queries the database only for queues that are not cached. */
   async idsOf(queues: readonly Queue[]): Promise<number[]> {
     const ids = queues.map((queue) => this.#known.get(keyOf(queue)))
     if (!ids.includes(undefined)) return ids as number[]
@@ -95,7 +95,7 @@ export class QueueRegistry {
   }
 }
 
-// No part can hold a NUL, so the parts cannot run into each other.
+// No part can contain a NUL, so the parts cannot run into each other.
 function keyOf({ namespace, lane, kind, version, capabilities }: Queue): string {
   return `${namespace}\0${lane}\0${kind}\0${version ?? ''}\0${capabilities.length === 0 ? '' : capabilities.join()}`
 }

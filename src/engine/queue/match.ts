@@ -1,12 +1,12 @@
-// Which queues a claim may read: those of its namespaces, lanes, kinds and versions whose required capabilities it has.
-// Queues are only ever added, and seldom, so the answer is remembered for a second; a queue of which this process hears for
-// the first time makes it look again at once.
+// The queues that a claim may read: those of its namespaces, lanes, kinds and versions whose required capabilities it
+// has. Queues are only ever added, and seldom, so the result is cached for a second; a queue that is new to this
+// process invalidates it at once.
 import type { Served } from '../../model/served.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement, type RowOf, type ValuesOf } from '../../sql/statement.ts'
 import { isServedSql } from './served.ts'
 
-/** What all executions of a queue have in common. */
+/** The fields that all executions of a queue share. */
 export interface Queue {
   readonly namespace: string
   readonly lane: string
@@ -43,7 +43,7 @@ const matches = `($2 or q.namespace = any ($1::text[]))
   and q.lane_id = any ($3::text[])
   and ${isServedSql({ anyKind: '$5', kinds: '$4::text[]', versions: '$6::text[]', capabilities: '$7::text[]' })}`
 
-// Paused, draining and disabled lanes are read too: nothing pauses a lane yet, and a claim does not decide it.
+// Paused, draining and disabled lanes are read too: no operation pauses a lane yet, and a claim does not decide it.
 const matchStatement = statement({
   name: 'queue.match',
   params: filterParams,
@@ -55,8 +55,8 @@ where ${matches}
 order by q.queue_id`,
 })
 
-// What a waiting claim asks from time to time, in one statement: whether one of its queues has a row, and whether there are
-// other queues than it knows.
+// The periodic query of a waiting claim, in one statement: whether one of its queues has a row, and whether queues
+// exist that it does not know.
 const peekStatement = statement({
   name: 'queue.peek',
   params: { ...filterParams, queue_ids: 'int4[]' },
@@ -87,14 +87,14 @@ export class QueueMatcher {
   /** By filter. */
   readonly #remembered = new Map<string, RememberedQueue>()
   readonly #heardOf = new Set<number>()
-  /** How often something was heard that no look from before can have seen. */
+  /** Counts the news that earlier queries cannot have seen. */
   #newsCount = 0
 
   constructor(sql: Sql) {
     this.#sql = sql
   }
 
-  /** By queue id. What is known is not waited for: where it is old, it is looked up for the next time. */
+  /** By queue id. A cached result is returned at once; if it is old, it is refreshed for the next call. */
   async match(filter: QueueFilter): Promise<ReadonlyMap<number, Queue>> {
     const known = this.#remembered.get(keyOf(filter))
     if (known === undefined) return this.#look(filter)
@@ -105,13 +105,13 @@ export class QueueMatcher {
     return known.queues
   }
 
-  /** Whether there are others than those that were known: another process may have made them. */
+  /** Whether queues exist besides the known ones: another process may have created them. */
   async hasOthers(filter: QueueFilter, known: ReadonlyMap<number, Queue>): Promise<boolean> {
     const queues = await this.#look(filter)
     return queues.size > known.size
   }
 
-  /** Whether a claim may find something: a row in a queue that is known, or a queue that is not. */
+  /** Whether a claim may find something: a row in a known queue, or an unknown queue. */
   async mayFind(filter: QueueFilter): Promise<boolean> {
     const known = this.#remembered.get(keyOf(filter))
     if (known === undefined) return true
@@ -132,7 +132,7 @@ export class QueueMatcher {
     return queues
   }
 
-  // Filters are what callers make of them: those that nobody has used for long are dropped, or they would pile up.
+  // Callers choose the filters, so those that have not been used for long are dropped.
   #remember(filter: string, found: RememberedQueue): void {
     for (const [other, { at }] of this.#remembered) {
       if (found.at - at >= forgottenMs) this.#remembered.delete(other)
@@ -141,8 +141,8 @@ export class QueueMatcher {
   }
 
   /**
-   * A queue was named by a hint, or made by this process; null: any may have been. A queue is there before the first hint
-   * of it and never changes, so what is looked up after that hint need not be looked up again.
+   * A hint named a queue, or this process created it; null: any queue. A queue exists before its first hint and never
+   * changes, so a result that is read after that hint stays valid.
    */
   heardOf(queueId: number | null): void {
     if (queueId !== null && this.#heardOf.has(queueId)) return

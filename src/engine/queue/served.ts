@@ -1,4 +1,5 @@
-// What a worker serves: kinds, versions and capabilities, checked alike for a claim, a grant and the claim by a grant.
+// What a worker serves: kinds, versions and capabilities, checked in the same way for a claim, a grant and the claim by
+// a grant.
 import { parseCapabilities } from '../../model/capability.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
 import type { ExecutionId } from '../../model/id.ts'
@@ -9,9 +10,9 @@ import { show } from '../../model/text.ts'
 export interface ServedRequest {
   /** Left out: any kind. */
   readonly kinds?: readonly string[]
-  /** Versions that this worker serves, besides executions that need none. Left out: only those. */
+  /** Versions that this worker serves, besides executions without one. Left out: only those. */
   readonly versions?: readonly string[]
-  /** Left out: none, which serves only executions that need none. */
+  /** Left out: none, so that it serves only executions that need none. */
   readonly capabilities?: readonly string[]
 }
 

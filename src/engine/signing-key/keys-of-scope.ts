@@ -1,6 +1,6 @@
-// What a change of keys must look at: the key of its scope that signs, and what the new key's id stands for already. The table
-// is locked, because "no other scope has the id" is nothing for which a row could be locked; whoever signs or verifies
-// reads on meanwhile.
+// The facts for a change of keys: the key of its scope that signs, and the existing key with the new id. The table is
+// locked, because "no other scope has the id" is not a row that could be locked; signing and verifying only read, and
+// are not blocked.
 import { createSecretKey } from 'node:crypto'
 import { EngineError } from '../../model/errors.ts'
 import type { Queries, Sql } from '../../sql/sql.ts'
@@ -10,11 +10,11 @@ import type { NewKey } from './new-key.ts'
 import { sharedScope } from './scope.ts'
 import { isStored, storedKeyRow, type MaybeStoredKey, type Wrapping } from './stored-key.ts'
 
-/** What the database had, while nobody else can change it. */
+/** The keys in the database, under the lock. */
 export interface KeysOfScope {
   readonly now: number
   readonly activeKid: string | null
-  /** The secret of the key that has the new one's id; `other` also when it was removed, or is another scope's. */
+  /** The secret of the key that has the new id; `other` also when it was removed, or belongs to another scope. */
   readonly sameKid: 'none' | 'same' | 'other'
 }
 
@@ -43,8 +43,8 @@ where kid = $2 and (namespace = $1 or namespace = '${sharedScope}' or $1 = '${sh
 })
 
 /**
- * One change at a time in the whole database. A commit whose reply was lost is found by the new key, under its id and with its
- * secret: it answers what that change would have, whatever became of the key since.
+ * One change at a time in the whole database. A commit whose reply was lost is recognized by the new key, by its id and
+ * its secret: the repeat returns the result of that change, whatever happened to the key since.
  */
 export function changeKeys<T>(
   sql: Sql,
@@ -99,7 +99,7 @@ select created_at_ms, 'key_rotated', 0, namespace, $6,
 from installed`,
 })
 
-/** Makes it the key that signs, of a scope that has no other. */
+/** Makes it the key that signs, for a scope without one. */
 export async function installKey(
   tx: Queries,
   wrapping: Wrapping,

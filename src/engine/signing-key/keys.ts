@@ -1,5 +1,5 @@
-// The keys of this engine's waitpoint tokens. Which key signs, and which still verify, is read from the database each time,
-// so that a rotation holds from its commit on. What a kid stands for never changes, so that is remembered.
+// The keys of this engine's waitpoint tokens. Which key signs, and which still verify, is read from the database each
+// time, so that a rotation applies from its commit on. The secret of a kid never changes, so it is cached.
 import type { SigningKey } from '../../model/signing-key.ts'
 import { mintToken, type TokenSubject } from '../../model/token.ts'
 import type { Sql } from '../../sql/sql.ts'
@@ -10,7 +10,7 @@ import { mintKey, type NewKey } from './new-key.ts'
 import { sharedScope } from './scope.ts'
 import { isStored, keyByKid, keyName, storedKeyRow, Wrapping, type StoredKey } from './stored-key.ts'
 
-/** What of a waitpoint's row makes its token. */
+/** The columns of a waitpoint that make its token. */
 export interface SignedWaitpoint extends TokenSubject {
   readonly kid: string
 }
@@ -26,8 +26,8 @@ from flowfabric.ff_waitpoint_hmac
 where is_active and namespace = '${sharedScope}'`,
 })
 
-// Of two who are first at once, the second waits for the first and then inserts nothing. A change of keys locks the table,
-// so that none gives the id to a namespace meanwhile.
+// Of two concurrent first calls, the second waits for the first and then inserts nothing. A change of keys locks the
+// table, so that no namespace gets the id meanwhile.
 const makeFirst = statement({
   name: 'signing-key.make-first',
   params: { kid: 'text', is_wrapped: 'bool', secret: 'bytea' },
@@ -57,13 +57,13 @@ from (select 1) one${keyByKid('$1::text', '$2::text')}`,
 const mostRemembered = 1000
 
 export interface SigningKeysOptions {
-  /** Wraps the secrets that are stored, so that the database never sees them. */
+  /** Wraps the stored secrets, so that the database never has them in plain. */
   readonly wrappingSecret?: string
-  /** Where the database has no key yet; made by chance when left out. */
+  /** For a database without a key; random when left out. */
   readonly firstKey?: NewKey
 }
 
-/** What was opened once. Whether it still verifies is the database's to say. */
+/** A key that was unwrapped. The database decides whether it still verifies. */
 export type OpenedKey = Pick<SigningKey, 'kid' | 'secret'>
 
 export class SigningKeys {
@@ -80,7 +80,7 @@ export class SigningKeys {
     this.wrapping = new Wrapping(wrappingSecret ?? null)
   }
 
-  /** From here on there is a key that signs for every namespace. */
+  /** Afterwards a key that signs exists for every namespace. */
   ready(): Promise<void> {
     this.#isReady ??= this.#makeReady().catch((error: unknown) => {
       this.#isReady = null
@@ -104,7 +104,7 @@ export class SigningKeys {
     return true
   }
 
-  /** Refuses one that our secret does not unwrap. */
+  /** Refuses a key that our secret does not unwrap. */
   open(stored: StoredKey): SigningKey {
     const { key_scope: scope, key_kid: kid, key_expires_at_ms: expiresAt } = stored
     const name = keyName(scope, kid)
@@ -112,12 +112,12 @@ export class SigningKeys {
     return { kid, secret, expiresAt }
   }
 
-  /** The names of those that were opened: what is signed by one of them can be given a token. */
+  /** The names of the opened keys: this process can compute the tokens that they sign. */
   openedNames(): string[] {
     return [...this.#opened.keys()]
   }
 
-  /** What was opened of a scope; whether it still verifies is for a statement to ask. */
+  /** The opened key of a scope; a statement has to check whether it still verifies. */
   openedOf(scope: string, kid: string): OpenedKey | undefined {
     return this.#opened.get(keyName(scope, kid))
   }
@@ -127,7 +127,7 @@ export class SigningKeys {
     return this.#opened.get(keyName(namespace, kid)) ?? this.#opened.get(keyName(sharedScope, kid))
   }
 
-  /** Has them opened, whoever can: what is left was removed. */
+  /** Opens these keys; those that are still missing afterwards were removed. */
   async openAll(namespace: string, kids: Iterable<string>): Promise<void> {
     for (const kid of new Set(kids)) {
       if (this.#openedFor(namespace, kid) !== undefined) continue
@@ -136,7 +136,7 @@ export class SigningKeys {
     }
   }
 
-  /** The token that the waitpoint was given out with, by a key that was opened; null when the key has been removed. */
+  /** The token of the waitpoint, by an opened key; null when the key has been removed. */
   tokenOf(namespace: string, waitpoint: SignedWaitpoint): string | null {
     const key = this.#openedFor(namespace, waitpoint.kid)
     return key === undefined ? null : mintToken(key, waitpoint)

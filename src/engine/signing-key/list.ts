@@ -1,4 +1,4 @@
-// The keys that verify; never their secrets. There are few: one that signs, and those in grace.
+// The keys that verify, without their secrets. There are few: one that signs, and those in grace.
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
@@ -6,7 +6,7 @@ import type { Caller } from '../kernel/caller.ts'
 import { namespaceOf, scopeFor, sharedScope } from './scope.ts'
 
 export interface ListSigningKeysRequest {
-  /** Its keys and the shared ones. Left out: the caller's namespace; of a caller of all, the shared ones. */
+  /** Its keys and the shared ones. Left out: the caller's namespace; for a caller of all, the shared ones. */
   readonly namespace?: string
 }
 
@@ -34,7 +34,7 @@ where namespace = any (array[$1, '${sharedScope}'])
 order by namespace desc, is_active desc, created_at_ms desc, kid`,
 })
 
-/** Those of the namespace first; of each scope the one that signs, then the newest. */
+/** Those of the namespace first; for each scope the one that signs, then the newest. */
 export async function listSigningKeys(
   sql: Sql,
   caller: Caller,

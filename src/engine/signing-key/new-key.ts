@@ -5,7 +5,7 @@ export interface NewKey {
   readonly secret: Uint8Array
 }
 
-/** By chance. */
+/** Random. */
 export function mintKey(): NewKey {
   return { kid: `k${randomBytes(6).toString('hex')}`, secret: randomBytes(32) }
 }

@@ -1,4 +1,4 @@
-// Rotation: a new key signs from now on, the one before verifies until its grace is over. Several may be in grace at once,
+// Rotation: a new key signs from now on, the old one verifies until its grace is over. Several may be in grace at once,
 // each until its own end.
 import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError } from '../../model/errors.ts'
@@ -13,12 +13,12 @@ import { mintKey, type NewKey } from './new-key.ts'
 import { namespaceOf, scopeFor } from './scope.ts'
 
 export interface RotateRequest {
-  /** Left out: the caller's namespace; of a caller of all, the keys that all namespaces share. */
+  /** Left out: the caller's namespace; for a caller of all, the keys that all namespaces share. */
   readonly namespace?: string
-  /** Both or neither: left out, both are made by chance. The secret is in hex digits. */
+  /** Both or neither; random when left out. The secret is in hex digits. */
   readonly kid?: string
   readonly secret?: string
-  /** How long the key before goes on verifying; defaults to a day. */
+  /** How long the old key continues to verify; defaults to a day. */
   readonly grace?: Duration
 }
 
@@ -29,9 +29,9 @@ export type RotateResult =
       readonly namespace: string | null
       readonly kid: string
       readonly previousKid: string | null
-      /** The last millisecond in which the key before verifies. */
+      /** The last millisecond in which the old key verifies. */
       readonly previousExpiresAt: number | null
-      /** Keys whose grace was over and whose secrets are gone now. */
+      /** Keys whose grace was over and whose secrets are now deleted. */
       readonly removedCount: number
     }
   /** This key with this secret signs already. */

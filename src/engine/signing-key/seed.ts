@@ -1,4 +1,4 @@
-// Seed: the first key of a scope, where it is given and not made by chance. It changes nothing that is there.
+// Seed: the first key of a scope, if the caller provides it. An existing key does not change.
 import { EngineError } from '../../model/errors.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { parseKid, parseSeedSecret } from '../../model/signing-key.ts'
@@ -9,7 +9,7 @@ import type { SigningKeys } from './keys.ts'
 import { namespaceOf, scopeFor } from './scope.ts'
 
 export interface SeedRequest {
-  /** Left out: the caller's namespace; of a caller of all, the keys that all namespaces share. */
+  /** Left out: the caller's namespace; for a caller of all, the keys that all namespaces share. */
   readonly namespace?: string
   readonly kid: string
   /** Exactly 64 hex digits. */
@@ -18,7 +18,7 @@ export interface SeedRequest {
 
 export type SeedResult =
   | { readonly kind: 'seeded'; readonly namespace: string | null; readonly kid: string }
-  /** The key that signs has this id; what it holds stays as it is. */
+  /** The key that signs has this id; its secret does not change. */
   | {
       readonly kind: 'already_seeded'
       readonly namespace: string | null

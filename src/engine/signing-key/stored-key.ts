@@ -1,4 +1,4 @@
-// A key as it is stored: as it is, or wrapped by a secret that the database never sees.
+// A stored key: plain, or wrapped by a secret that the database never has.
 import { createSecretKey } from 'node:crypto'
 import { EngineError } from '../../model/errors.ts'
 import type { SigningKey } from '../../model/signing-key.ts'
@@ -13,7 +13,7 @@ export interface StoredKey {
   readonly key_secret: Uint8Array
 }
 
-/** The columns of a key that may have been removed, or was never there; then all are null. */
+/** The columns of a key that may be missing or removed; then all are null. */
 export const storedKeyRow = {
   key_scope: 'text?',
   key_kid: 'text?',
@@ -28,18 +28,18 @@ export function isStored(found: MaybeStoredKey): found is StoredKey {
   return found.key_secret !== null
 }
 
-/** Names one key of all: no kid has a colon. */
+/** Unique over all scopes: no kid has a colon. */
 export function keyName(scope: string, kid: string): string {
   return `${scope}:${kid}`
 }
 
-/** The same in SQL, of a row with the columns of `storedKeyRow`. */
+/** The same in SQL, for a row with the columns of `storedKeyRow`. */
 export const keyNameSql = (key: string): string => `${key}.key_scope || ':' || ${key}.key_kid`
 
 const storedKeyColumns = `k.namespace as key_scope, k.kid as key_kid, k.expires_at_ms as key_expires_at_ms,
     k.is_wrapped as key_is_wrapped, k.secret as key_secret`
 
-/** Follows a `from`; gives, as `signing`, the key that signs now: the namespace's own, else the one that is shared. */
+/** Follows a `from`; yields, as `signing`, the key that signs now: the namespace's own, otherwise the shared one. */
 export function signingKeyOf(namespace: string): string {
   return `
 left join lateral (
@@ -51,7 +51,7 @@ left join lateral (
 ) signing on true`
 }
 
-/** Follows a `from`; gives, as `k`, the key of this id that verifies for the namespace. */
+/** Follows a `from`; yields, as `k`, the key of this id that verifies for the namespace. */
 export function keyByKid(namespace: string, kid: string): string {
   return `
 left join lateral (
@@ -62,12 +62,15 @@ left join lateral (
 ) k on true`
 }
 
-/** SQL for `isLive`, of a row of `ff_waitpoint_hmac`. */
+/** SQL for `isLive`, for a row of `ff_waitpoint_hmac`. */
 export function isLiveSql(key: string, now: string): string {
   return `${key}.secret is not null and (${key}.expires_at_ms is null or ${key}.expires_at_ms >= ${now})`
 }
 
-/** Wraps what is stored and unwraps what is read. The secret is private, so that nothing that prints an engine prints it. */
+/**
+ * Wraps secrets before they are stored and unwraps them after they are read. The secret is private, so that printing an
+ * engine does not print it.
+ */
 export class Wrapping {
   readonly #secret: string | null
 

@@ -9,7 +9,9 @@ import { visibleExecution } from '../kernel/visible.ts'
 import { beforeFirst, decodeStep, stepColumns, stepRow, type Step } from './step.ts'
 
 export interface ListStepsRequest {
-  /** Up to 10,000, which is the most that an execution can have, with 64 MiB at most. 0 is an empty page; 50 by default. */
+  /**
+   * Up to 10,000, which is the most that an execution can have, with 64 MiB at most. 0 is an empty page; 50 by default.
+   */
   readonly limit?: number
   /** `nextCursor` of the page before. */
   readonly cursor?: string
@@ -43,7 +45,7 @@ limit $5`,
 // The position of a step is counted from the page before, so the cursor has it beside the record.
 const order = orderBy('steps', { recordNumber: from(0), number: from(0) })
 
-/** Empty for an execution that does not exist, or is not the caller's. */
+/** Empty for an execution that does not exist, or belongs to another namespace. */
 export async function listSteps(
   sql: Sql,
   caller: Caller,

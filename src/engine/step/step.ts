@@ -10,10 +10,10 @@ export interface Step {
    * are gaps: a step that is recorded again, such as a sleep when it begins and when it ends, takes a new number.
    */
   readonly recordNumber: number
-  /** How many the code had met before it, in the run that recorded it first. */
+  /** How many calls the code had reached before it, in the run that recorded it first. */
   readonly place: number
   readonly name: string
-  /** Of several with one name: in the order of their first use. */
+  /** Among those of one name: in the order of their first use. */
   readonly index: number
   readonly kind: StepKind
   readonly state: StepState
@@ -28,9 +28,12 @@ export interface Step {
   readonly durationMs: number | null
   /** The uuid of the signal, or of the child, that it came from. */
   readonly originId: string | null
-  /** Of a child or a compensation: the number of the record of its creation. `recordNumber` is that of its ending once it has one. */
+  /**
+   * For a child or a compensation: the number of the record of its creation. `recordNumber` is that of its ending once
+   * it has one.
+   */
   readonly madeRecordNumber: number | null
-  /** What it gave, or of a failure the error. */
+  /** Its result, or for a failure the error. */
   readonly result: Uint8Array | null
   readonly resultEncoding: string | null
 }
@@ -54,7 +57,7 @@ export const stepRow = {
   result_encoding: 'text?',
 } as const
 
-/** The numbers of a generation begin behind this one. */
+/** The numbers of a generation begin after this one. */
 export function beforeFirst(generation: string): string {
   return `(${generation}::int8 << 32)`
 }

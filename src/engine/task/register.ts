@@ -1,5 +1,5 @@
-// A worker registers the policies of its tasks, so that they apply however an execution is submitted. Of two registrations
-// of a kind and version the newest wins. They stay when workers leave.
+// A worker registers the policies of its tasks, so that they apply however an execution is submitted. Of two
+// registrations of a kind and version the newest wins. They stay when workers leave.
 import { createHash } from 'node:crypto'
 import { refusal } from '../../model/errors.ts'
 import { limits } from '../../model/limits.ts'
@@ -55,8 +55,9 @@ order by i.policy_hash
 on conflict (policy_hash) do nothing`,
 })
 
-// After the policies, in a statement of its own: a policy may be another's that the insert waited for. In the order of the
-// keys, so that two workers with the same tasks do not wait for each other. A task that is the same already is not written.
+// After the policies, in a statement of its own: the policy may be a row of another transaction that the insert waited
+// for. In the order of the keys, so that two workers with the same tasks do not wait for each other. An unchanged task
+// is not written.
 const write = statement({
   name: 'task.register',
   params: {
@@ -101,7 +102,7 @@ interface Registrant {
   readonly actor: string
 }
 
-/** Follows the registration of the worker, in its transaction; writes nothing where that was refused. */
+/** Follows the registration of the worker, in its transaction; writes nothing if that was refused. */
 export function taskCalls(worker: Registrant, tasks: readonly NewTask[]) {
   const policies = tasks.flatMap(({ policy }) => (policy === null ? [] : [policy]))
   const { namespace, worker_instance_id, worker_id, actor } = worker

@@ -12,8 +12,9 @@ interface TaskIdentity {
 }
 
 /**
- * A lateral join that adds the columns of `registeredRow`, all null where no task is registered. A task of the namespace goes
- * before one of all namespaces. An execution without a version runs as the task without one, else as the newest.
+ * A lateral join that adds the columns of `registeredRow`, all null if no task is registered. A task of the namespace
+ * takes precedence over one of all namespaces. An execution without a version uses the task without one, otherwise the
+ * newest.
  */
 export function joinRegistered({ namespace, kind, version }: TaskIdentity): string {
   return `left join lateral (

@@ -1,5 +1,5 @@
-// The registered tasks that this process has read lately. A create whose kind was read less than a second ago asks the database
-// nothing; so a registration applies in every process at most a second after its commit, and at once where it was made.
+// A cache of the registered tasks. A create whose kind was read less than a second ago does not query the database. So
+// a registration applies in every process at most a second after its commit, and at once in its own process.
 import { setImmediate } from 'node:timers/promises'
 import type { TaskPolicy } from '../../model/task-policy.ts'
 import type { Sql } from '../../sql/sql.ts'
@@ -11,7 +11,7 @@ import { untilSent } from '../kernel/resend.ts'
 import { decodeRegistered, joinRegistered, registeredColumns, registeredRow } from './registered.ts'
 import { resolveWith } from './resolve.ts'
 
-/** How long a process uses what it has read. */
+/** How long a process uses a cached task. */
 export const staleAfterMs = 1000
 const mostKnown = 10_000
 
@@ -41,12 +41,12 @@ export class TaskRegistry {
   readonly #sql: Sql
   readonly #now: () => number
   #known = new Map<string, KnownTask>()
-  /** The batch that still takes kinds, until it is sent. */
+  /** The batch that still accepts kinds, until it is sent. */
   #open: Batch | null = null
   readonly #reading = new Set<Promise<unknown>>()
   #isClosed = false
 
-  /** `now` is a clock of this process, which never goes back. */
+  /** `now` is a monotonic clock of this process. */
   constructor(sql: Sql, now: () => number = () => performance.now()) {
     this.#sql = sql
     this.#now = now
@@ -68,13 +68,13 @@ export class TaskRegistry {
     return Promise.all(items.map((item) => this.resolve(item)))
   }
 
-  /** This process has registered tasks. What it has read, and what it is reading, may be older. */
+  /** This process has registered tasks. Cached tasks, and those being read, may be older. */
   forget(): void {
     this.#known = new Map()
     this.#open = null
   }
 
-  /** Resolves when the calls that were reading have been handed on. */
+  /** Resolves when all reads under way have returned. */
   async close(): Promise<void> {
     this.#isClosed = true
     while (this.#reading.size > 0) {
@@ -93,7 +93,7 @@ export class TaskRegistry {
 
   #begin(): Batch {
     const queues = new Map<string, Queue>()
-    // Those of the same turn come together.
+    // Calls of the same turn share a batch.
     const tasks = Promise.resolve().then(() => {
       if (this.#open === batch) this.#open = null
       return this.#readAll(queues, batch.startedAt)
@@ -128,7 +128,7 @@ export class TaskRegistry {
   }
 }
 
-// No part can hold a NUL.
+// No part can contain a NUL.
 function keyOf({ namespace, kind, version }: Queue): string {
   return `${namespace}\0${kind}\0${version ?? ''}`
 }

@@ -1,5 +1,5 @@
-// A heartbeat moves the time at which its worker is taken for gone, and writes nothing else: a fleet that is idle fills no
-// log. One that comes too late revives nobody; the worker registers again.
+// A heartbeat extends the time until its worker counts as gone, and writes nothing else: an idle fleet fills no log. A
+// late heartbeat does not revive the worker; the worker registers again.
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { readLedgerStatement, type LedgerEntry } from '../../sql/ledger.ts'
 import { call, type Sql } from '../../sql/sql.ts'
@@ -18,7 +18,7 @@ export interface HeartbeatRequest {
 
 export type HeartbeatResult =
   | { readonly kind: 'refreshed'; readonly workerInstanceId: string; readonly expiresAt: number }
-  /** Unknown, swept, declared dead, or too late: register again. */
+  /** Unknown, deleted, declared dead, or too late: register again. */
   | { readonly kind: 'not_registered'; readonly workerInstanceId: string }
 
 /** A checked request, as the statement takes it. */
@@ -37,7 +37,7 @@ export function checkHeartbeatRequest(caller: Caller, request: HeartbeatRequest)
 
 const row = { ordinal: 'int8', is_locked: 'bool', expires_at_ms: 'int8?' } as const
 
-// Locks the workers in the order of their keys and passes over those that are held; such a one answers without a lock.
+// Locks the workers in the order of their keys and skips locked rows; for these the reply needs no lock.
 const heartbeat = statement({
   name: 'worker.heartbeat',
   params: { namespaces: 'text[]', worker_instance_ids: 'text[]' },
@@ -89,7 +89,10 @@ where namespace = $1 and worker_instance_id = $2
 for no key update`,
 })
 
-/** `onLedger` is given the schema's migrations with each set: a worker that runs on notices when they go beyond its code. */
+/**
+ * `onLedger` receives the schema's migrations with each set, so that a running worker notices when they go beyond its
+ * code.
+ */
 export function heartbeatOperation(
   sql: Sql,
   onLedger: (ledger: readonly LedgerEntry[]) => void,

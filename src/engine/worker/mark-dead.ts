@@ -1,5 +1,5 @@
-// Somebody knows that a worker is gone, or the worker itself says goodbye: nobody waits for its time to run out. Its leases
-// are not touched.
+// An operator reports that a worker is gone, or the worker itself stops: it is removed before its time is over. Its
+// leases do not change.
 import { limits } from '../../model/limits.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { checkText } from '../../model/text.ts'
@@ -22,7 +22,7 @@ export interface MarkDeadResult {
   readonly workerInstanceId: string
 }
 
-// One that has run out is left to the sweep, which tells of it.
+// An expired worker is left to the duty, which writes its event.
 const remove = statement({
   name: 'worker.mark-dead',
   params: { namespace: 'text', worker_instance_id: 'text', reason: 'text', actor: 'text' },
@@ -58,7 +58,7 @@ export async function markDead(sql: Sql, caller: Caller, request: MarkDeadReques
     reason,
     actor: caller.actor,
   }
-  // Not sent again when the reply is lost: the same instance may have registered anew since.
+  // Not sent again when the reply is lost: the same instance may have registered again since.
   const rows = await untilSent(sql, { again: false, onlyOnce: true }, () => sql.query(remove, values))
   return { kind: rows.length === 0 ? 'not_registered' : 'marked', workerInstanceId }
 }

@@ -1,6 +1,6 @@
-// A worker instance says that it is there and what it serves. The same fields as in its claims, so that whoever looks for a
-// worker that could take an execution finds what a claim would. It is advice: a claim needs no registration, and a worker
-// that is gone from here keeps its leases until they run out.
+// Registers a worker instance with what it serves: the same fields as in its claims, so that a search for workers that
+// could run an execution matches as a claim would. It is informational: a claim needs no registration, and a worker
+// that is missing here keeps its leases until they expire.
 import { parseCapabilities } from '../../model/capability.ts'
 import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
@@ -21,26 +21,26 @@ export interface RegisterRequest {
   readonly workerId: string
   readonly workerInstanceId: string
   readonly lanes: readonly string[]
-  /** Left out: the caller's namespace; of a caller of all, it serves all of them. */
+  /** Left out: the caller's namespace; for a caller of all, it serves all of them. */
   readonly namespace?: string
   /** Left out: any kind. */
   readonly kinds?: readonly string[]
-  /** Besides executions that ask for none. */
+  /** Besides executions that need none. */
   readonly versions?: readonly string[]
   readonly capabilities?: readonly string[]
   /**
-   * Its tasks, whose policies apply to every execution of their kind and version in this namespace, or in all where it serves
-   * all. The newest registration wins, and stays when the worker leaves. Left out: nothing is changed.
+   * Its tasks, whose policies apply to every execution of their kind and version in this namespace, or in all if it
+   * serves all. The newest registration wins, and stays when the worker leaves. Left out: nothing changes.
    */
   readonly tasks?: readonly RegisteredTask[]
-  /** Without a heartbeat for so long it is gone; defaults to a minute. */
+  /** Without a heartbeat for this long it is gone; defaults to a minute. */
   readonly ttl?: Duration
   readonly host?: string
   readonly pid?: number
 }
 
 export interface Registered {
-  /** `refreshed`: it was there, and what it serves is replaced. */
+  /** `refreshed`: it existed, and its fields are replaced. */
   readonly kind: 'registered' | 'refreshed'
   readonly workerInstanceId: string
   readonly registeredAt: number
@@ -61,7 +61,7 @@ const fields = [
   'pid',
 ] as const satisfies readonly (keyof RegisterRequest)[]
 
-// One that has run out is gone, though no sweep has met it: what registers now is another.
+// An expired worker is gone, even if the duty has not deleted it yet: the new registration is another one.
 const forgetExpired = statement({
   name: 'worker.register.forget-expired',
   params: { namespace: 'text', worker_instance_id: 'text' },
@@ -78,8 +78,8 @@ select flowfabric.ff_now_ms(), 'worker_ttl_swept', 0, namespace, 'worker-expiry'
 from swept`,
 })
 
-// Answers nothing when the instance belongs to another worker. The row comes before its event, which the log's readers rely
-// on: the event's id is drawn by a transaction that has an id of its own.
+// Returns no row when the instance belongs to another worker. The row is written before its event, which the readers of
+// the log rely on: the transaction that draws the event's id then has an id of its own.
 const write = statement({
   name: 'worker.register',
   params: {
