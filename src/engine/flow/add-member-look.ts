@@ -1,4 +1,5 @@
-// What a new member meets: itself, when it was added before; the name or the key of another; its upstreams.
+// The rows that a new member depends on: itself, when it was added before; the name or the key of another; its
+// upstreams.
 import { EngineError } from '../../model/errors.ts'
 import { formatExecutionId, formatFlowId } from '../../model/id.ts'
 import { show } from '../../model/text.ts'
@@ -66,7 +67,7 @@ where g.flow_id = $1 and g.edge_id = any ($2::uuid[])
 limit 1`,
 })
 
-/** The execution's lock first, if it exists: what it is becomes then does not change while it is added. */
+/** The execution's lock first, if it exists: its state then does not change while it is added. */
 export function additionLooks(asked: Addition, namespace: string) {
   const { uuid: flow_id, executionUuid: execution_id, name: member_name, created } = asked
   const edges = created?.edges ?? []
@@ -80,7 +81,7 @@ export function additionLooks(asked: Addition, namespace: string) {
   ] as const
 }
 
-/** Who this call would add, when it is there. */
+/** The member that this call would add, if it exists. */
 export function foundMember(
   asked: Addition,
   looked: AddMemberRows,

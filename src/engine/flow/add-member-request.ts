@@ -1,4 +1,4 @@
-// What a caller may ask of `addMember`.
+// The request of `addMember`.
 import { allOf, parseJoinPolicy, quorumOf, type JoinPolicyInput } from '../../model/edge-group.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
 import { formatExecutionId, parseExecutionId, type ExecutionId } from '../../model/id.ts'
@@ -23,7 +23,7 @@ export interface AddMemberRequest {
   readonly execution?: MemberExecution
   /** or one that exists and has no flow. */
   readonly executionId?: string
-  /** What a new one waits for. No more edges can be added to these. */
+  /** The upstreams of a new one. No more edges can be added to these. */
   readonly after?: readonly InboundEdge[]
   readonly policy?: JoinPolicyInput
   /** Refused when the graph has changed since this revision. */
@@ -34,7 +34,7 @@ export interface InboundEdge extends EdgeTraits {
   readonly upstream: string
 }
 
-/** A checked request for a member that is new, or for one that exists. */
+/** A checked request for a new or an existing execution. */
 export interface Addition extends FlowTarget {
   readonly executionId: ExecutionId
   readonly executionUuid: string

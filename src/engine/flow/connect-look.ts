@@ -1,4 +1,4 @@
-// What a new edge meets: its members, what its downstream waits for already, and an edge that stands in its place.
+// The rows that a new edge depends on: its members, the group of its downstream, and an existing edge in its place.
 import { allOf, quorumOf, type GroupState, type JoinPolicy } from '../../model/edge-group.ts'
 import { EngineError } from '../../model/errors.ts'
 import { formatExecutionId, type ExecutionId } from '../../model/id.ts'
@@ -55,7 +55,7 @@ where downstream_id = $4 and upstream_id = $3 and flow_id = $1`,
 
 type FoundEdge = RowOf<typeof findEdges.row>
 
-/** The child's lock first: a claim of it comes before all that is seen here, or finds it blocked. */
+/** The child's lock first: a claim of it either comes before all these reads, or finds it blocked. */
 export function connectLooks({ uuid: flow_id, edgeUuid, upstreamUuid, downstreamUuid }: NewConnection) {
   const pair = { flow_id, upstream_id: upstreamUuid, downstream_id: downstreamUuid }
   return [
@@ -66,7 +66,7 @@ export function connectLooks({ uuid: flow_id, edgeUuid, upstreamUuid, downstream
   ] as const
 }
 
-/** The edge that this call would make, when it is there; refuses another one in its place. */
+/** The edge that this call would make, if it exists; refuses another one in its place. */
 export function sameEdge(asked: NewConnection, found: readonly FoundEdge[]): FoundEdge | null {
   const [edge, other] = found
   if (edge === undefined) return null
@@ -89,7 +89,7 @@ export function sameEdge(asked: NewConnection, found: readonly FoundEdge[]): Fou
   )
 }
 
-/** Gives the policy of the downstream's group. */
+/** Returns the policy of the downstream's group. */
 export function refuseUnconnectable(asked: NewConnection, looked: ConnectRows): JoinPolicy {
   const { flowId, partition } = asked
   if (looked.upstream_name === null) throw notInFlow(flowId, formatExecutionId(partition, asked.upstreamUuid))
@@ -115,7 +115,7 @@ function mayBeBlocked({
 }: ConnectRows): boolean {
   const isFresh = attempt === 'pending_first_attempt' || attempt === 'pending_replay_attempt'
   const mayWait = state === 'eligible_now' || state === 'not_eligible_until_time' || state === 'blocked_by_dependencies'
-  // A member that stands for a flow is blocked for good: without a group, that flow has started.
+  // A member that represents a flow stays blocked: without a group, that flow has started.
   return isFresh && mayWait && (group === 'pending' || (group === null && !is_flow))
 }
 

@@ -1,4 +1,4 @@
-// What a caller may ask of `connect`.
+// The request of `connect`.
 import { parseJoinPolicy, type JoinPolicy, type JoinPolicyInput } from '../../model/edge-group.ts'
 import { EngineError } from '../../model/errors.ts'
 import { parseExecutionId, type FlowId } from '../../model/id.ts'
@@ -13,7 +13,7 @@ export interface ConnectRequest extends EdgeTraits {
   readonly flowId: string
   readonly upstream: string
   readonly downstream: string
-  /** Over all inbound edges of the downstream; given with the first of them, or the same again. */
+  /** Over all inbound edges of the downstream; set with the first of them, or the same again. */
   readonly policy?: JoinPolicyInput
   /** Refused when the graph has changed since this revision. */
   readonly expectedRevision?: number
@@ -44,7 +44,7 @@ export function checkConnectRequest(caller: Caller, request: ConnectRequest): Ne
   }
 }
 
-/** Its uuid. A member has its flow's partition, so that another one's id is no member's. */
+/** Its uuid. A member has its flow's partition, so an id with another one is no member. */
 export function checkMember({ flowId, partition: wanted }: FlowTarget, executionId: string): string {
   const { partition, uuid } = parseExecutionId(executionId)
   if (partition !== wanted) throw notInFlow(flowId, executionId)

@@ -1,5 +1,6 @@
-// An edge into a member that waits: it is blocked in the same transaction. What has started, or whose group has fired, takes
-// no more edges. An upstream that has ended already owes the edge a dispatch, as if it had ended now.
+// Adds an edge into a waiting member, which is blocked in the same transaction. A member that has started, or whose
+// group has fired, accepts no more edges. An upstream that has ended already gets a dispatch row, as if it had ended
+// now.
 import { quorumOf } from '../../model/edge-group.ts'
 import type { FlowId } from '../../model/id.ts'
 import { call } from '../../sql/sql.ts'
@@ -20,7 +21,7 @@ export interface Connected {
   readonly graphRevision: number
 }
 
-// Under the locks of the flow and of the child. A delay of the child that outlasts the block is with its input.
+// Under the locks of the flow and of the child. A delay of the child that outlasts the block is stored with its input.
 const connectMembers = statement({
   name: 'flow.connect',
   params: {

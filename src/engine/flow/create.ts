@@ -1,4 +1,4 @@
-// A flow without members yet; `addMember` and `connect` make it grow, `close` ends that.
+// Creates a flow without members; `addMember` and `connect` extend it, `close` ends that.
 import type { FlowId } from '../../model/id.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { statement } from '../../sql/statement.ts'
@@ -9,7 +9,7 @@ import { flowIdTaken } from './graph-refusal.ts'
 import type { FlowDeps } from './flow-deps.ts'
 
 export interface FlowCreated {
-  /** A duplicate has this id already, whatever else it carries. */
+  /** A duplicate has this id already, whatever its other fields. */
   readonly kind: 'created' | 'duplicate'
   readonly flowId: FlowId
   readonly graphRevision: number
@@ -70,6 +70,6 @@ export async function createFlow({ sql }: FlowDeps, caller: Caller, request: Flo
   const { graph_revision: graphRevision, met_partition: metPartition, met_namespace: metNamespace } = row!
   if (graphRevision === null) return { kind: 'created', flowId, graphRevision: 0 }
   if (metPartition !== partition || metNamespace !== namespace) throw flowIdTaken(flowId)
-  // An id that we minted and sent before can only be there because that send was committed and its reply lost.
+  // An id that we minted and sent before exists only because that send was committed and its reply lost.
   return { kind: sending.again && minted ? 'created' : 'duplicate', flowId, graphRevision }
 }

@@ -1,4 +1,4 @@
-// Whether an edge would close a cycle: whether its upstream comes behind its downstream already.
+// Whether an edge would close a cycle: whether its upstream is already behind its downstream.
 import { statement, type RowOf } from '../../sql/statement.ts'
 
 interface Pair {
@@ -6,7 +6,8 @@ interface Pair {
   readonly downstream_id: string
 }
 
-// Each member behind the downstream is met once. Gives their edges when the upstream is among them, and else nothing.
+// Visits each member behind the downstream once. Returns their edges when the upstream is among them, otherwise
+// nothing.
 export const edgesBehind = statement({
   name: 'flow.connect.edges-behind',
   params: { flow_id: 'uuid', upstream_id: 'uuid', downstream_id: 'uuid' },
@@ -33,7 +34,7 @@ where exists (select from behind where execution_id = $2)`,
 
 type EdgeBehind = RowOf<typeof edgesBehind.row>
 
-/** The names on the shortest way from the downstream to the upstream, which the edge would close. */
+/** The names on the shortest path from the downstream to the upstream, which the edge would close. */
 export function pathOf(edges: readonly EdgeBehind[], pair: Pair, upstreamName: string): string[] {
   const outgoing = new Map<string, EdgeBehind[]>()
   for (const edge of edges) {

@@ -1,4 +1,4 @@
-// What a member waits for, as a reader sees it.
+// The group of a member's inbound edges, as a reader sees it.
 import type { GroupState, JoinPolicy } from '../../model/edge-group.ts'
 import { formatExecutionId, type ExecutionId } from '../../model/id.ts'
 
@@ -12,7 +12,7 @@ export interface EdgeGroup {
   readonly satisfied: number
   readonly failed: number
   readonly skipped: number
-  /** Edges whose upstream has not ended, or has not been resolved yet. */
+  /** Edges whose upstream has not ended, or is not resolved yet. */
   readonly running: number
   readonly firedAt: number | null
 }
@@ -21,7 +21,7 @@ export interface GroupJson extends Omit<EdgeGroup, 'downstreamId' | 'running'> {
   readonly downstreamId: string
 }
 
-/** An `ff_edge_group g` as jsonb, so that it travels in the row of something else. */
+/** An `ff_edge_group g` as jsonb, to return it in the row of something else. */
 export const groupJson = `jsonb_build_object('downstreamId', g.downstream_id, 'state', g.state, 'isSealed', g.is_sealed,
     'policy', jsonb_build_object('kind', g.policy, 'onSatisfied', g.on_satisfied)
       || case when g.policy = 'quorum' then jsonb_build_object('k', g.quorum) else '{}' end,

@@ -10,9 +10,9 @@ export interface Edge {
   readonly upstreamId: ExecutionId
   readonly downstreamId: ExecutionId
   readonly kind: StoredEdgeKind
-  /** What the upstream's ending meant to it; pending until then. */
+  /** The effect of the upstream's ending; pending until then. */
   readonly state: 'pending' | EdgeResolution
-  /** The upstream's, whose ending that was. */
+  /** The generation of the upstream that ended. */
   readonly resolvedGeneration: number | null
   /** The name under which the downstream reads the upstream's result; its member's name when null. */
   readonly dataRef: string | null

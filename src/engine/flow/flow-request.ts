@@ -1,4 +1,4 @@
-// What a caller may say of a flow as a whole.
+// The fields of a flow as a whole.
 import { formatFlowId, mintFlowId, parseFlowId, type FlowId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
 import { checkKind } from '../../model/name.ts'
@@ -7,12 +7,12 @@ import { checkText } from '../../model/text.ts'
 import { creatorOf, namespaceFor, type Acting } from '../kernel/caller.ts'
 
 export interface FlowRequest {
-  /** Minted when left out. The same request again answers `duplicate`. */
+  /** Minted when left out. The same request again returns `duplicate`. */
   readonly flowId?: string
   readonly kind: string
   readonly namespace?: string
   readonly tags?: Readonly<Record<string, string>>
-  /** Who asked for it; defaults to the caller's actor. */
+  /** The creator; defaults to the caller's actor. */
   readonly creator?: string
 }
 
@@ -21,24 +21,24 @@ export interface NewFlow {
   readonly flowId: FlowId
   readonly partition: number
   readonly uuid: string
-  /** The id is ours, so nobody else can have written it. */
+  /** The id is ours, so no other caller can have written it. */
   readonly minted: boolean
-  /** Of the outermost flow; its own unless it stands for a member of another. */
+  /** The outermost flow; itself unless it represents a member of another. */
   readonly rootUuid: string
-  /** The execution that stands for it in another flow. */
+  /** The execution that represents it in another flow. */
   readonly memberUuid: string | null
   readonly namespace: string
   readonly kind: string
   readonly creator: string
   readonly actor: string
   readonly tags: Readonly<Record<string, string>>
-  /** It waits for the turn of that execution. */
+  /** It waits for the start of that execution. */
   readonly isHeld: boolean
   readonly memberCount: number
   readonly edgeCount: number
 }
 
-/** Its known fields; whoever calls has refused the others. */
+/** Its known fields; the caller has refused the others. */
 export function checkFlowRequest(caller: Acting, request: FlowRequest): NewFlow {
   const flowId = request.flowId ?? mintFlowId()
   const { partition, uuid } = parseFlowId(flowId)

@@ -1,4 +1,4 @@
-// The edges of a graph, and the policies over them, by the numbers of the members that they name.
+// The edges of a graph, and their policies, by the numbers of the members that they name.
 import { parseEdgeKind, parseJoinPolicy, type EdgeKind, type JoinPolicy } from '../../model/edge-group.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
 import { findCycle } from '../../model/graph.ts'
@@ -25,7 +25,7 @@ export interface NumberedEdge extends CheckedTraits {
   readonly to: number
 }
 
-/** Its known fields; whoever calls has refused the others. */
+/** Its known fields; the caller has refused the others. */
 export function checkEdgeTraits(at: string, { edgeId, kind, dataRef }: EdgeTraits): CheckedTraits {
   return {
     edgeUuid: edgeId === undefined ? mintUuid() : parseEdgeId(edgeId),
@@ -77,7 +77,7 @@ function secondEdge(field: string, fact: string): EngineError {
   return new EngineError('edge_exists', `${field} ${fact}, like an earlier edge; remove one of them`, { field })
 }
 
-// Looking for the name that was meant takes long where there are many.
+// The search for a similar name takes long among many.
 const mostNamesToCompare = 1000
 
 function numberOf(field: string, name: unknown, numbers: Numbers): number {

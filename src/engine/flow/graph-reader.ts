@@ -1,6 +1,6 @@
-// Reads a graph, flow by flow, into the rows that it will be, and keeps count of how much of it there is. What comes first
-// in an inner flow waits for the start of the member that stands for it, by an edge of its own kind; unless nothing holds
-// that member back either, for then the inner flow has started with the graph.
+// Reads a graph, flow by flow, into its rows, and counts its size. The first members of an inner flow wait for the
+// start of the member that represents it, by an edge of its own kind; unless that member has no dependencies either:
+// then the inner flow starts with the graph.
 import { createHash } from 'node:crypto'
 import { allOf, quorumOf, type JoinPolicy } from '../../model/edge-group.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
@@ -36,10 +36,10 @@ export function checkGraphRequest(caller: Caller, request: GraphRequest): NewGra
 }
 
 interface GraphPlace {
-  /** Before the name of a field in an error. */
+  /** The path before the name of a field in an error. */
   readonly at: string
   readonly depth: number
-  /** Nothing holds back what comes first in this flow. */
+  /** The first members of this flow wait for nothing. */
   readonly isStarted: boolean
 }
 
@@ -47,7 +47,7 @@ const outermost: GraphPlace = { at: '', depth: 1, isStarted: true }
 
 class GraphReader {
   readonly #root: NewFlow
-  /** Of what was asked for, without the ids that we mint: so a repeat is recognised. */
+  /** Of the request, without the ids that we mint: so a repeat is recognised. */
   readonly #hash = createHash('sha256')
   readonly #flows: NewFlow[] = []
   readonly #members: NewMember[] = []
@@ -223,7 +223,7 @@ function tooDeep(at: string): EngineError {
 }
 
 function checkList<T>(field: string, value: readonly T[]): readonly T[] {
-  // A hole in it is met as undefined, and refused.
+  // A hole is read as undefined, and refused.
   if (Array.isArray(value)) return Array.from(value as readonly T[])
   throw refusal('invalid_input', field, show(value), 'an array')
 }

@@ -1,4 +1,4 @@
-// What is said of a graph that cannot be.
+// The errors for graphs that are not possible.
 import { EngineError } from '../../model/errors.ts'
 import { showCycle } from '../../model/graph.ts'
 import type { FlowId } from '../../model/id.ts'
@@ -20,7 +20,7 @@ export function tooFewEdges(name: string, needed: number, total: number): Engine
   return new EngineError('invalid_dependency', sentence, { name, needed, total })
 }
 
-/** A flow that would have so many. */
+/** For a flow that would have so many. */
 export function refuseTooLarge(flowId: FlowId, members: number, edges: number): void {
   const { flowMemberCount, flowEdgeCount } = limits
   if (members <= flowMemberCount && edges <= flowEdgeCount) return
@@ -33,7 +33,7 @@ export function flowIdTaken(flowId: FlowId): EngineError {
   return new EngineError('flow_id_taken', sentence, { flowId })
 }
 
-/** The same refusal, saying where in the request it was met. */
+/** The same refusal, with its place in the request. */
 export function inField<T>(field: string, check: () => T): T {
   try {
     return check()

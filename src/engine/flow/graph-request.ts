@@ -1,11 +1,14 @@
-// A whole graph as a caller writes it: members by name, edges between names, what each member waits for. A member may be a
-// flow itself; the execution that stands for it is never claimed, and ends with it.
+// A whole graph as a caller writes it: members by name, edges between names, and policies. A member may be a flow
+// itself; the execution that represents it is never claimed, and ends with it.
 import type { EdgeKind, JoinPolicyInput } from '../../model/edge-group.ts'
 import type { CreateRequest } from '../execution/create-request.ts'
 import type { FlowRequest } from './flow-request.ts'
 
 export interface GraphRequest extends FlowRequest, Graph {
-  /** It takes more members and edges until `close`; else it is closed from the start, and ends with its last member. */
+  /**
+   * It accepts more members and edges until `close`; otherwise it is closed from the start, and ends with its last
+   * member.
+   */
   readonly stayOpen?: boolean
 }
 
@@ -24,7 +27,7 @@ export interface ExecutionMember extends MemberExecution {
   readonly flow?: undefined
 }
 
-/** Its namespace is the flow's, and its idempotency key holds within the flow. */
+/** Its namespace is the flow's, and its idempotency key is unique within the flow. */
 export type MemberExecution = Omit<CreateRequest, 'namespace' | 'parentId' | 'onParentEnd'>
 
 export interface FlowMember {

@@ -1,5 +1,5 @@
-// What must hold of flows, their members and what these wait for. A flow that is past goes first, and its members after it:
-// those are looked at only while their flow is there.
+// The invariants of flows, their members and edge groups. Retention deletes a flow before its members: members are
+// checked only while their flow exists.
 import { attached } from '../../model/attached.ts'
 import { isSameLifeSql } from '../dispatch/cancel-backlog.ts'
 import { invariant } from '../kernel/invariant.ts'

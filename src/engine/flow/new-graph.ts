@@ -17,7 +17,7 @@ export interface NewMember {
   readonly flowUuid: string
   readonly name: string
   readonly execution: CheckedExecution
-  /** The flow that it stands for; such a member stays blocked until that has ended. */
+  /** The flow that it represents; such a member stays blocked until that has ended. */
   readonly subFlow: NewFlow | null
   /** It waits for an edge. */
   readonly isHeld: boolean

@@ -1,14 +1,14 @@
 import type { Columns } from '../../sql/statement.ts'
 
 /**
- * A CTE `owed`, from a row `from` with flow_id and now_ms: those of the executions that have ended owe the flow a dispatch,
- * once more where they were counted before, because there is a new edge to resolve.
+ * A CTE `owed`, from a row `from` with flow_id and now_ms: writes a dispatch row for those of the executions that have
+ * ended, again if they were counted before, because a new edge has to be resolved.
  */
 export function oweDispatch(from: string, executionIds: string): string {
   return owing(from, executionIds, true)
 }
 
-/** The same for one that was no member until now. */
+/** The same for an execution that was no member until now. */
 export function oweFirstDispatch(from: string, executionId: string): string {
   return owing(from, `array[${executionId}]`, false)
 }
@@ -28,8 +28,8 @@ owed as (
 }
 
 /**
- * What the writes of an edit answer. They say it themselves: an upstream may have ended since it was looked at, and whoever
- * resolves its ending passes over a row that is held here.
+ * The writes of an edit return this themselves: an upstream may have ended since it was read, and the resolver of its
+ * ending skips a row that is locked here.
  */
 export const owedRow = { owes: 'bool' } as const satisfies Columns
 

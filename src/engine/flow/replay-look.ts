@@ -1,4 +1,5 @@
-// Before a member is replayed: lock the root of its tree, then look at the part of the graph that its ending can have reached.
+// Before a member is replayed: locks the root of its tree, then reads the part of the graph that its ending can have
+// reached.
 import { attached } from '../../model/attached.ts'
 import type { EdgeResolution, GroupState, JoinPolicy, OnSatisfied } from '../../model/edge-group.ts'
 import { limits } from '../../model/limits.ts'
@@ -20,7 +21,7 @@ where e.execution_id = $1
 for no key update of r`,
 })
 
-// The first edge that cannot be satisfied any more tells why it cannot run.
+// The first edge that can no longer be satisfied is the reason why it cannot run.
 const look = statement({
   name: 'flow.replay.look',
   params: { execution_id: 'uuid' },
@@ -57,8 +58,8 @@ left join lateral (
 where e.execution_id = $1`,
 })
 
-// The member; and for each flow that has ended around it, the member that this flow stands for, which lives again with it. One
-// that was skipped did not end with its flow, and stays as it is.
+// The member; and for each ended flow around it, the member that represents this flow, which reopens with it. A skipped
+// member did not end with its flow, and stays as it is.
 const line = `line (execution_id, flow_id, member_id, is_ended, is_cancelled) as (
   select e.execution_id, f.flow_id, f.member_id, f.ended_at_ms is not null, f.cancelled_at_ms is not null
   from flowfabric.ff_exec_core e
@@ -87,8 +88,9 @@ select execution_id, flow_id, is_cancelled
 from line`,
 })
 
-// As far as skips can have come from the line: every resolved edge into a group that has not let its downstream go. In a flow
-// that was skipped, also the edges from what had ended by itself. What was cancelled as a whole stays as it is.
+// As far as skips can have spread from the line: every resolved edge into a group that has not released its downstream.
+// In a skipped flow, also the edges from members that had ended by themselves. Members that were cancelled with their
+// flow stay as they are.
 const readReach = statement({
   name: 'flow.replay.reach',
   params: { execution_id: 'uuid' },
@@ -108,7 +110,7 @@ const readReach = statement({
     skipped: 'int4',
     is_sealed: 'bool',
     is_downstream_skipped: 'bool',
-    // Of an upstream that ended by itself in a flow which was skipped: the member that stands for this flow.
+    // For an upstream that ended by itself in a skipped flow: the member that represents this flow.
     standing_id: 'uuid?',
   },
   text: `

@@ -1,10 +1,10 @@
-// Sealing: no more edges will come. A group that only waited for more may be lost by that; then one of its edges is given
-// back unresolved, and its upstream owes the flow a dispatch once more: the resolver fires what it finds. A group that asks
-// for more than it has edges is lost too; while none of these is resolved, the first that will be fires it.
+// Sealing: no more edges will come. A group that only waited for more edges may be lost by that. Then one of its edges
+// becomes unresolved again, and its upstream gets another dispatch row: the resolver fires the group. A group that
+// requires more edges than it has is lost too; while none of these is resolved, the first one to be resolved fires it.
 
 /**
- * Follows `changed`, the flow's row with now_ms; `where` picks groups `g` that are not sealed. Gives `sealing`, and an array
- * of upstreams for `oweDispatch`.
+ * Follows `changed`, the flow's row with now_ms; `where` selects unsealed groups `g`. Yields `sealing`, and an array of
+ * upstreams for `oweDispatch`.
  */
 export function sealGroups(where: string): string {
   return `

@@ -1,5 +1,5 @@
-// What a member waits for is complete: with that it can be told when it will never come. Groups that are submitted, or made
-// with their member, are sealed from the start.
+// Seals the group of a member: no more edges will come, so it is known when the group is lost. Groups that are
+// submitted, or created with their member, are sealed from the start.
 import type { GroupState } from '../../model/edge-group.ts'
 import { EngineError } from '../../model/errors.ts'
 import { formatExecutionId, type ExecutionId, type FlowId } from '../../model/id.ts'

@@ -1,8 +1,9 @@
-// A flow as a reader sees it. `describe`, `list` and `wait` select the same columns, so that one decoder serves them all.
+// A flow as a reader sees it. `describe`, `list` and `wait` select the same columns, so that one decoder serves them
+// all.
 //
-// The resolver counts the endings that it has met, and what has ended since then has a row in `ff_dispatch`. Both are read
-// in one statement, so that the sum is exact at every moment. A row may also be of an ending that is counted already, for
-// an edge that came later.
+// The resolver has counted a part of the endings, and each later ending has a row in `ff_dispatch`. Both are read in
+// one statement, so the sum is exact at every moment. A row may also belong to an ending that is counted already, for a
+// later edge.
 import { describeActor } from '../../model/actor.ts'
 import { attached } from '../../model/attached.ts'
 import { formatExecutionId, formatFlowId, type ExecutionId, type FlowId } from '../../model/id.ts'
@@ -13,8 +14,8 @@ import type { CancelPolicy } from './cancel.ts'
 export const flowStates = ['open', 'running', 'completed', 'failed', 'cancelled'] as const
 
 /**
- * `open` until a member, of it or of a flow within it, starts or ends; `cancelled` from the moment of the cancel, though
- * members may still have to end.
+ * `open` until a member, of it or of an inner flow, starts or ends; `cancelled` from the cancel on, though members may
+ * still have to end.
  */
 export type FlowState = (typeof flowStates)[number]
 
@@ -25,7 +26,7 @@ export interface FlowCancellation {
   readonly at: number
 }
 
-/** How many members have ended, by how. */
+/** How many members have ended, by outcome. */
 export interface EndedCounts {
   readonly completed: number
   readonly failed: number
@@ -41,10 +42,10 @@ export interface Flow {
   readonly state: FlowState
   /** The outermost flow; itself, unless it is within another. */
   readonly rootFlowId: FlowId
-  /** The member of another flow that it stands for. */
+  /** The member of another flow that it represents. */
   readonly memberId: ExecutionId | null
   readonly creator: string
-  /** Rises with every change of the graph. */
+  /** Increases with every change of the graph. */
   readonly graphRevision: number
   readonly memberCount: number
   readonly edgeCount: number
@@ -54,7 +55,7 @@ export interface Flow {
   /** Times are milliseconds since 1970, by the database's clock. */
   readonly createdAt: number
   readonly lastMutationAt: number
-  /** Since when it takes no more members and edges. */
+  /** Since when it accepts no more members and edges. */
   readonly closedAt: number | null
   /** Closed, and all its members have ended. */
   readonly endedAt: number | null
@@ -90,7 +91,7 @@ export const flowRow = {
 
 export type FlowRow = RowOf<typeof flowRow>
 
-/** Follows `select`; the joins of `flowJoins` give the names. */
+/** Follows `select`; the joins of `flowJoins` provide the names. */
 export const flowColumns = `
   f.flow_id, f.partition_key, f.namespace, f.flow_kind, s.state, f.root_flow_id, f.member_id, f.creator_identity,
   f.graph_revision, f.member_count, f.edge_count, f.success_count + o.success_count as success_count,
@@ -100,8 +101,8 @@ export const flowColumns = `
   f.last_mutation_at_ms, f.closed_at_ms, f.cancelled_at_ms, f.ended_at_ms`
 
 /**
- * Follows `from ff_flow_core f`. A flow in which nothing has ended is running when some member has started, of it or of the
- * flows within it, for which a member merely stands; only for such flows are members read, until the first that has.
+ * Follows `from ff_flow_core f`. A flow without an ending is running when some member has started, of it or of its
+ * inner flows, which a member only represents. Members are read only for such flows, until the first that has started.
  */
 export const flowJoins = `
 cross join lateral (

@@ -1,4 +1,4 @@
-// A schedule that is deleted fires no more; the executions that it made stay as they are.
+// A deleted schedule fires no more; its executions stay as they are.
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
@@ -38,7 +38,7 @@ from deleted`,
 export async function deleteSchedule(sql: Sql, caller: Caller, request: NamedSchedule): Promise<ScheduleDeleted> {
   const name = checkNamed('schedules.delete', caller, request)
   const values = { ...name, actor: caller.actor }
-  // Not sent again when the reply is lost: it may have been put anew since.
+  // Not sent again when the reply is lost: it may have been put again since.
   const rows = await untilSent(sql, { again: false, onlyOnce: true }, () => sql.query(remove, values))
   return { kind: rows.length === 0 ? 'not_found' : 'deleted', scheduleId: name.schedule_name }
 }

@@ -1,5 +1,5 @@
-// The schedules that a firing looks at, locked: in the order of their ids, then those of their last executions that a firing
-// would cancel, both passing over what others hold. Such a schedule stays due.
+// Locks and reads the schedules for a firing: in the order of their ids, then those of their last executions that a
+// firing would cancel. Both skip locked rows; a locked schedule stays due.
 import type { CatchUp, DueSchedule, Overlap } from '../../model/schedule.ts'
 import { call, type RowsOf } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
@@ -74,7 +74,7 @@ join flowfabric.ff_exec_core e on e.execution_id = any (array[s.last_execution_i
 where e.lifecycle_phase <> 'terminal'`,
 })
 
-/** What a firing reads, in this order, after whatever locks come before. */
+/** The reads of a firing, in this order, after the locks that come before. */
 export function firingReads(uuids: readonly string[]) {
   const ids = { schedule_ids: uuids }
   return [call(lockSchedules, ids), call(lockPrevious, ids), call(readPrevious, ids)] as const
@@ -89,7 +89,7 @@ export interface LockedSchedule extends DueSchedule {
   readonly isPaused: boolean
   readonly jitterMs: number
   readonly lastExecutionUuid: string | null
-  /** Its last execution has not ended, and somebody else is at it. */
+  /** Its last execution has not ended, and another transaction has locked it. */
   readonly isPreviousHeld: boolean
 }
 

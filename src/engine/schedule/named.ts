@@ -1,4 +1,4 @@
-// A schedule is named by its caller: an id within a namespace.
+// A caller names a schedule by an id within a namespace.
 import { EngineError } from '../../model/errors.ts'
 import { limits } from '../../model/limits.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
@@ -8,7 +8,7 @@ import { namespaceFor, type Caller } from '../kernel/caller.ts'
 
 export interface NamedSchedule {
   readonly scheduleId: string
-  /** Left out: the caller's namespace, else `default`. */
+  /** Left out: the caller's namespace, otherwise `default`. */
   readonly namespace?: string
 }
 

@@ -1,4 +1,4 @@
-// A paused schedule fires at none of its times; those that pass meanwhile are not caught up. By hand it still fires.
+// A paused schedule fires at none of its times; times that pass meanwhile are not caught up. A trigger still fires it.
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'

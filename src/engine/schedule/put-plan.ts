@@ -1,4 +1,4 @@
-// What a put finds, and when the schedule fires from then on.
+// The schedule that a put finds, and the next time of the new one.
 import { EngineError } from '../../model/errors.ts'
 import { earliest, lookAgainAt, plannedAfter } from '../../model/schedule.ts'
 import type { Timing } from '../../model/schedule-timing.ts'
@@ -21,7 +21,7 @@ const lockRow = {
   request_hash: 'bytea?',
 } as const
 
-// One row, also where there is no schedule yet.
+// One row, also if the schedule does not exist yet.
 export const lockNamed = statement({
   name: 'schedule.put.lock',
   params: nameParams,

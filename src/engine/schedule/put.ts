@@ -1,5 +1,5 @@
-// Put makes a schedule be as it is asked for, whatever it was. The same again changes nothing; what its executions are, or
-// how they overlap, changes without touching its next time; another timing, or another end, plans anew from now.
+// Put creates or replaces a schedule. The same request again changes nothing. New fields of its executions, or another
+// overlap, do not change its next time; another timing, or another end, plans anew from now.
 import { mintUuid } from '../../model/uuid.ts'
 import type { Timing } from '../../model/schedule-timing.ts'
 import { call, type Call, type Sql } from '../../sql/sql.ts'
@@ -17,11 +17,11 @@ import { checkPutRequest, type NewSchedule, type PutScheduleRequest } from './pu
 export interface SchedulePut {
   readonly kind: Planned['kind']
   readonly scheduleId: string
-  /** Null while it is paused, which a put does not end. */
+  /** Null while it is paused; a put does not end that. */
   readonly nextFireAt: number | null
 }
 
-// Of two that put the same new one at once, the second waits for the first and then replaces it.
+// Of two concurrent puts of the same new schedule, the second waits for the first and then replaces it.
 const write = statement({
   name: 'schedule.put',
   params: {

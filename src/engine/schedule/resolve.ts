@@ -1,5 +1,5 @@
-// What a schedule's executions are depends on their registered task, which may change after the put. So before a schedule fires,
-// its row is compared with the newest registration and changed where they differ: a firing then copies the row.
+// The executions of a schedule depend on their registered task, which may change after the put. So before a schedule
+// fires, its row is compared with the newest registration and updated if they differ: a firing then copies the row.
 import { isDeepStrictEqual } from 'node:util'
 import type { ExecutionPolicy } from '../../model/policy.ts'
 import type { Tags } from '../../model/tag.ts'
@@ -10,7 +10,7 @@ import type { CheckedExecution } from '../transition/new-execution.ts'
 import { QueueRegistry, type Queue } from '../queue/intern.ts'
 import { decodeRegistered, joinRegistered, registeredColumns, registeredRow } from '../task/registered.ts'
 
-/** What the put itself asked for, as the row keeps it. */
+/** The fields of the put itself, as the row stores them. */
 export interface GivenPolicy extends Omit<OwnPolicy, 'deadlineAt'> {
   readonly taskDefaults: TaskPolicy | null
 }
@@ -48,7 +48,8 @@ join flowfabric.ff_queue q on q.queue_id = any (array[s.queue_id])
 ${joinRegistered({ namespace: 's.namespace', kind: 'q.execution_kind', version: 'q.task_version' })}`,
 })
 
-// Passes over a schedule that was put anew since, which has what its put found, and over a locked one, which is firing.
+// Skips a schedule that was put again since, which has the registration that its put found, and a locked one, which is
+// firing.
 const write = statement({
   name: 'schedule.resolve.write',
   params: {

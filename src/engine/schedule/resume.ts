@@ -1,4 +1,4 @@
-// A schedule that was paused goes on with the next of its times.
+// A paused schedule continues with the next of its times.
 import { earliest, plannedAfter } from '../../model/schedule.ts'
 import { call, type Call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'

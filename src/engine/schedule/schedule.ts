@@ -6,7 +6,7 @@ import type { Timing } from '../../model/schedule-timing.ts'
 import { oneOf, type RowOf } from '../../sql/statement.ts'
 
 export interface Schedule {
-  /** As it was given; holds within its namespace. */
+  /** As the caller named it; unique within its namespace. */
   readonly scheduleId: string
   readonly namespace: string
   /** `ended`: none of its times is left. */
@@ -23,7 +23,7 @@ export interface Schedule {
   /** The next of its times; null while paused, and when none is left. */
   readonly nextFireAt: number | null
   readonly lastFiredAt: number | null
-  /** The last of its times that was looked at, whatever became of it. */
+  /** The last of its times that was processed, fired or not. */
   readonly lastPlannedAt: number | null
   readonly lastExecutionId: ExecutionId | null
   readonly firedCount: number
@@ -33,7 +33,7 @@ export interface Schedule {
   readonly createdAt: number
   readonly changedAt: number
   readonly pausedAt: number | null
-  /** What its executions are. */
+  /** The kind of its executions. */
   readonly kind: string
   readonly lane: string
   readonly version: string | null

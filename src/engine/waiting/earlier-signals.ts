@@ -1,11 +1,13 @@
-// What an execution has received before. `at` is a row with its execution_id, partition_key, generation and attached, and with the
-// waitpoint_id and idempotency_key of a signal on its way in; a signal by name has no waitpoint. Nothing here reads all that an
-// execution has received: it may live long, and be told thousands of things.
+// The signals that an execution received before. `at` is a row with its execution_id, partition_key, generation and
+// attached, and with the waitpoint_id and idempotency_key of an incoming signal; a signal by name has no waitpoint. No
+// statement here reads all signals of an execution: a long-lived one may have thousands.
 import { attached } from '../../model/attached.ts'
 import { limits } from '../../model/limits.ts'
 import { doorSql } from '../transition/untaken-signals.ts'
 
-/** For a lateral join: the signal with the same key. A key holds at its waitpoint; by name, within the generation. */
+/**
+ * For a lateral join: the signal with the same key. A key is unique at its waitpoint; by name, within the generation.
+ */
 export function signalOfSameKey(at: string): string {
   return `
   select g.signal_id, g.effect
@@ -17,7 +19,10 @@ export function signalOfSameKey(at: string): string {
   limit 1`
 }
 
-/** How many its generation has received; the newest record tells, and one of an earlier generation tells of none. */
+/**
+ * How many its generation has received: the newest record has the count, and a record of an earlier generation means
+ * none.
+ */
 export function receivedCount(at: string): string {
   return `coalesce((
       select case when g.generation = ${at}.generation then g.received_count end
@@ -27,7 +32,7 @@ export function receivedCount(at: string): string {
       limit 1), 0)`
 }
 
-/** How many wait in its waitpoint. As long as that is open none of them is taken: whoever takes one closes it. */
+/** How many are stored at its waitpoint. While that is open none of them is taken: taking one closes it. */
 export function countAtWaitpoint(at: string): string {
   return `(
       select count(*)
@@ -35,7 +40,10 @@ export function countAtWaitpoint(at: string): string {
       where g.execution_id = ${at}.execution_id and ${doorSql('g')} = ${at}.waitpoint_id and g.taken_at_ms is null)`
 }
 
-/** Whether none with its key came before, and its generation, which has received `count`, and its waitpoint have room for one more. */
+/**
+ * Whether no earlier signal has its key, and its generation, which has received `count`, and its waitpoint have room
+ * for one more.
+ */
 export function isFirstWithRoom(at: string, count: string): string {
   return `${count} < ${mostSignalsOf(at)}
     and case when ${at}.waitpoint_id is null or ${count} < ${limits.waitpointSignalCount} then true

@@ -8,9 +8,9 @@ export interface Signal {
   readonly executionId: ExecutionId
   readonly name: string
   readonly category: string
-  /** What the sender proved. */
+  /** The proved source. */
   readonly source: SignalSource
-  /** Who the sender said it was; null when it said nothing. */
+  /** The sender's own claim; null without one. */
   readonly claimed: ClaimedSource | null
   /** Null when it was sent by name. */
   readonly waitpointId: WaitpointId | null
@@ -18,7 +18,7 @@ export interface Signal {
   readonly correlationId: string | null
   readonly payload: Uint8Array | null
   readonly payloadEncoding: string | null
-  /** What it did when it was accepted. */
+  /** Its effect when it was accepted. */
   readonly effect: SignalEffect
   readonly acceptedAt: number
   /** When a condition that it satisfied took it. */
@@ -45,7 +45,7 @@ export const signalRow = {
   taken_at_ms: 'int8?',
 } as const
 
-/** Follows `select`, from `ff_signal g` and whatever else knows the execution's partition. */
+/** Follows `select`, from `ff_signal g` and a row with the execution's partition. */
 export function signalColumns(partition: string, payload = 'g.payload'): string {
   return `g.execution_id, ${partition} as partition_key, g.signal_id, g.waitpoint_id, g.waitpoint_key, g.signal_name,
   g.signal_category, g.source_type, g.source_identity, g.claimed_type, g.claimed_identity, g.correlation_id, ${payload} as payload,

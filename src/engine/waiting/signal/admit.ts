@@ -1,8 +1,8 @@
-// Who may come in. Whatever was found about the target, a sender without the right token receives the same refusal. The check runs
-// twice: in `answerable.ts`, before anything is locked, so that a forger blocks no other sender; and again under the lock, because a
-// key may have expired in between. A missing waitpoint costs the same read and the same MAC as a wrong token, against a key of
-// zeros. The read still takes some microseconds less when it finds no row. That is no way to find waitpoints: an id has 74 random
-// bits, and a waitpoint of another namespace is a missing one.
+// Authorizes senders. Whatever was found about the target, a sender without the right token receives the same refusal.
+// The check runs twice: in `answerable.ts`, before anything is locked, so that a forger blocks no other sender; and
+// again under the lock, because a key may have expired in between. A missing waitpoint costs the same read and the same
+// MAC as a wrong token, against a key of zeros. The read still takes some microseconds less when it finds no row. That
+// is no way to find waitpoints: an id has 74 random bits, and a waitpoint of another namespace is a missing one.
 import { invalidLink, verifyLink } from '../../../model/approval-link.ts'
 import { EngineError } from '../../../model/errors.ts'
 import { formatExecutionId, formatWaitpointId } from '../../../model/id.ts'
@@ -12,7 +12,7 @@ import { isStored, type MaybeStoredKey } from '../../signing-key/stored-key.ts'
 import type { Credential, Incoming } from './incoming.ts'
 import { waitpointUuidOf, type FoundTarget } from './read-locked.ts'
 
-/** A signal whose sender may send it, and what was found. */
+/** An authorized signal, and its target. */
 export interface Arrival {
   readonly item: Incoming
   readonly found: FoundTarget
@@ -25,7 +25,7 @@ export function admit(signingKeys: SigningKeys, item: Incoming, found: FoundTarg
   return otherLane(item.door, found) ?? { item, found }
 }
 
-/** What a token or a link is checked against. Only the time goes on, and with it the key's life. */
+/** The row that a token or a link is checked against. Only time can change the result, by the expiry of the key. */
 export interface Claimable extends MaybeStoredKey {
   readonly now_ms: number
   readonly execution_id: string
@@ -33,7 +33,7 @@ export interface Claimable extends MaybeStoredKey {
   readonly waitpoint_created_at_ms: number | null
 }
 
-/** Why the sender may not come in; nothing found is refused as a wrong token is, after a MAC as well. */
+/** Why the sender is refused. A missing target is refused as a wrong token is, after a MAC as well. */
 export function refusalOf(signingKeys: SigningKeys, item: Incoming, found: Claimable | undefined): EngineError | null {
   try {
     checkDoor(signingKeys, item, found)
@@ -80,20 +80,20 @@ function notFound(item: Incoming): EngineError {
 }
 
 /**
- * What a signal claims by a token or a link that can be read: of two that claim the same, both may come in or neither. Null
- * where nothing is claimed.
+ * The readable token or link of a signal: two signals with the same one are both authorized, or neither is. Null
+ * without one.
  */
 export function proofOf({ door, target: { partition, uuid }, namespace }: Incoming): string | null {
   if (door.by === 'name' || door.by === 'right') return null
-  // None that can be read has a line break.
+  // No readable token or link has a line break.
   return `${partition} ${uuid} ${door.by === 'link' ? door.link : (door.token as string)}\n${namespace ?? ''}`
 }
 
 const mostRemembered = 10_000
 
 /**
- * Tokens that were right, so that a stream of signals through one waitpoint is not looked up each time. What a token is bound
- * to never changes; whether its key still verifies is asked under the lock.
+ * A cache of valid tokens, so that a stream of signals through one waitpoint is not looked up each time. The fields
+ * that a token is bound to never change; whether its key still verifies is checked under the lock.
  */
 export class ProvedTokens {
   readonly #proofs = new Set<string>()
@@ -102,7 +102,7 @@ export class ProvedTokens {
     return this.#proofs.has(proof)
   }
 
-  /** A link is used once, and not worth it. */
+  /** A link is used once, so it is not cached. */
   remember(item: Incoming): void {
     if (item.door.by !== 'token') return
     this.#proofs.add(proofOf(item)!)

@@ -1,9 +1,10 @@
-// What is known of signals before anything is locked. First, whether their senders may send them: who may not is refused here,
-// and a wrong token has locked and written nothing, and hears the same after the same round trip as one to a waitpoint that does
-// not exist. Then, which of them answer a wait that the first one that fits it ends, as most do. One read for both, without a
-// lock, because a suspension's condition and what a token is bound to never change; whatever else could change is asked again
-// by the statement that ends the wait (`settle.ts`), or under the lock; and not read at all where this process opened the
-// waitpoint, or has seen the token before. Who may come in and is not found here goes the general way.
+// Reads about signals before anything is locked. First, whether their senders are authorized: others are refused here,
+// so a wrong token has locked and written nothing, and gets the same error after the same round trip as one for a
+// missing waitpoint. Then, which signals end a wait by themselves, as most do. One read for both, without a lock,
+// because a suspension's condition and the fields that a token is bound to never change. Everything that could change
+// is checked again by the statement that ends the wait (`settle.ts`), or under the lock. Nothing is read if this
+// process opened the waitpoint, or has seen the token before. Authorized signals that are not found here take the
+// general path.
 import { evaluate, type Verdict } from '../../../model/condition-evaluate.ts'
 import { isMetByOne, looksIntoPayloads } from '../../../model/condition-waits.ts'
 import type { Condition } from '../../../model/condition.ts'
@@ -20,7 +21,10 @@ import { factOf } from './fact.ts'
 import { claimedKid, type Incoming } from './incoming.ts'
 import { targetParams, targetValues } from './read-locked.ts'
 
-/** A signal that meets the condition of its execution's suspension, as long as that is open and no time has met it first. */
+/**
+ * A signal that satisfies the condition of its execution's suspension, as long as that is open and no point in time has
+ * satisfied it first.
+ */
 export interface WaitAnswer {
   readonly item: Incoming
   /** Of the execution. */
@@ -28,12 +32,12 @@ export interface WaitAnswer {
   readonly suspensionId: string
   readonly waitpointKey: string | null
   readonly verdict: Verdict
-  /** Of the key by which the token is right, as long as it verifies; null for one that comes by name. */
+  /** The key that signed the token; null for a signal by name. */
   readonly keyScope: string | null
   readonly kid: string | null
 }
 
-/** What was found out without a lock; those that are in neither go the general way. */
+/** The results of the unlocked read; signals in neither take the general path. */
 export interface FoundAnswers {
   readonly answers: readonly WaitAnswer[]
   readonly refused: readonly (readonly [Incoming, EngineError])[]
@@ -42,7 +46,7 @@ export interface FoundAnswers {
 // A larger condition waits for many things.
 const mostConditionBytes = 2048
 
-// A row for each target that is there, whether or not it waits.
+// A row for each existing target, whether or not it is suspended.
 const readStatement = statement({
   name: 'signal.read-answerable',
   params: { ...targetParams, kids: 'text?[]' },
@@ -77,24 +81,24 @@ left join flowfabric.ff_suspension_current s
 
 type AnswerableRow = RowOf<typeof readStatement.row>
 
-/** What an answer is judged by, and settled with. */
+/** The wait that a signal is evaluated against, and settled with. */
 interface Wait {
   /** The execution's. */
   readonly uuid: string
   readonly suspensionId: string
   readonly condition: Condition
-  /** Null for one that comes by name; so are the key's scope and id. */
+  /** Null for a signal by name; so are the scope and id of the key. */
   readonly waitpointKey: string | null
   readonly keyScope: string | null
   readonly kid: string | null
-  /** Not before it was opened. */
+  /** At least the time at which the suspension was opened. */
   readonly now: number
 }
 
-/** Of those that were looked at: the refusal, the wait that they may end, or null where there is none. */
+/** For each signal: the refusal, the wait that it may end, or null without one. */
 type Lookups = Map<Incoming, EngineError | Wait | null>
 
-// To look costs a round trip, which a stream of signals to one execution should not pay for each.
+// A read costs a round trip, which a stream of signals to one execution should not pay for each.
 const mostRemembered = 10_000
 
 export class Answers {
@@ -102,7 +106,7 @@ export class Answers {
   readonly #keys: SigningKeys
   readonly #opened: OpenedWaitpoints
   readonly #proved = new ProvedTokens()
-  /** Targets at which there was nothing to answer the last time. */
+  /** Targets without a wait to end at the last read. */
   readonly #others = new Set<string>()
 
   constructor(sql: Sql, keys: SigningKeys, opened: OpenedWaitpoints) {
@@ -120,29 +124,29 @@ export class Answers {
     return { answers: this.#answers(items, again, looked), refused }
   }
 
-  /** One went the general way and ended a wait all the same: the next may be an answer. */
+  /** A signal took the general path and ended a wait all the same: the next one may end a wait by itself. */
   missed({ target }: Incoming): void {
     this.#others.delete(target.uuid)
   }
 
-  /** Its token was right once: the next is looked up again, and refused before anything is locked. */
+  /** Its token was valid once: the next one is read again, and refused before anything is locked. */
   refused(item: Incoming): void {
     this.#proved.forget(item)
   }
 
-  /** What must be read, to admit them or because they may be answers; those that claim the same are together. */
+  /** The signals to read, to authorize them or because they may end a wait; those with the same proof are together. */
   #unread(items: readonly Incoming[], again: boolean, looked: Lookups): Incoming[][] {
     const candidates = this.#candidates(items, again)
     const provedHere = new Set<string>()
     const unread = new Map<string, Incoming[]>()
     for (const item of items) {
-      // There is nothing to look it up by.
+      // Without a key id, nothing can be looked up.
       if (item.door.by === 'token' && claimedKid(item.door) === null) {
         looked.set(item, refusalOf(this.#keys, item, undefined))
         continue
       }
       const proof = proofOf(item)
-      // One with a wrong token is read all the same, and so takes as long as one to a waitpoint that does not exist.
+      // A signal with a wrong token is read all the same, so that it takes as long as one to a missing waitpoint.
       const wait = candidates.has(item) ? this.#openedHere(item) : null
       if (wait !== null) {
         looked.set(item, wait)
@@ -165,7 +169,7 @@ export class Answers {
     return new Set([...first.values()].filter((item) => mayAnswer(item, again) && !this.#others.has(item.target.uuid)))
   }
 
-  /** By name, or by the right token, of the key that signed it: any other is read. */
+  /** By name, or by the valid token of the key that signed it: any other is read. */
   #openedHere({ door, target: { partition, uuid }, namespace }: Incoming): Wait | null {
     if (door.by === 'name') {
       const opened = this.#opened.takeByExecution(uuid)
@@ -199,7 +203,7 @@ export class Answers {
     }
   }
 
-  /** At most one for each execution: those behind it find the wait ended. */
+  /** At most one for each execution: later ones find the wait ended. */
   #answers(items: readonly Incoming[], again: boolean, looked: Lookups): WaitAnswer[] {
     const answers = new Map<string, WaitAnswer>()
     const targets = new Set<string>()
@@ -223,7 +227,7 @@ export class Answers {
   }
 }
 
-// A token answers one suspension. By name, the very signal whose reply was lost may have ended another wait before.
+// A token belongs to one suspension. By name, the very signal whose reply was lost may have ended another wait before.
 function mayAnswer({ door }: Incoming, again: boolean): boolean {
   return door.by === 'token' || (door.by === 'name' && !again)
 }
@@ -250,7 +254,7 @@ function waitOfRow(row: AnswerableRow | undefined): Wait | null {
   }
 }
 
-/** Of one that may come in. */
+/** For an authorized signal. */
 function answerOf(item: Incoming, wait: Wait): WaitAnswer | null {
   const { uuid, suspensionId, condition, waitpointKey, keyScope, kid, now } = wait
   if (!isMetByOne(condition)) return null

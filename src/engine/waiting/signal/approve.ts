@@ -1,4 +1,4 @@
-// Approve: an operator answers a waitpoint without its token, by the right to act in its namespace.
+// Approve: an operator signals a waitpoint without its token, by the right to act in its namespace.
 import { refusal } from '../../../model/errors.ts'
 import { parseWaitpointId } from '../../../model/id.ts'
 import { limits } from '../../../model/limits.ts'

@@ -1,5 +1,5 @@
-// Deliver: somebody who holds the token of a waitpoint answers it. The token is checked before anything is locked, judged or
-// told: a waitpoint that does not exist and a wrong token are answered alike.
+// Deliver: a sender with the token of a waitpoint signals it. The token is checked before anything is locked or
+// evaluated: a missing waitpoint and a wrong token have the same error.
 import { formatWaitpointId, parseWaitpointId } from '../../../model/id.ts'
 import { reserved } from '../../../model/signal.ts'
 import type { Caller } from '../../kernel/caller.ts'
@@ -8,14 +8,14 @@ import { checkContent, contentFields, incoming, type Incoming, type SignalConten
 export interface DeliverRequest extends SignalContent {
   readonly waitpointId: string
   readonly token: string
-  /** Who the sender says it is: recorded as a claim, which no condition matches or counts. */
+  /** The sender's own claim: recorded as data, which no condition matches or counts. */
   readonly sourceType?: string
   readonly sourceIdentity?: string
 }
 
 const fields = [...contentFields, 'waitpointId', 'token', 'sourceType', 'sourceIdentity'] as const
 
-// Approvals and links are made idempotent by these; a stranger may not take them.
+// Approvals and links use these prefixes for their idempotency keys; other senders may not.
 const ownKeys = ['approval:', 'link:']
 
 export function checkDeliverRequest(caller: Caller, request: DeliverRequest): Incoming {

@@ -1,5 +1,5 @@
-// What becomes of the signals to one execution, in their order, under its lock. Pure: everything was read before, and what it
-// gives is written afterwards.
+// Evaluates the signals to one execution, in their order, under its lock. Pure: everything was read before, and the
+// result is written afterwards.
 import { receive, type Received } from '../../../model/condition-receive.ts'
 import type { Verdict } from '../../../model/condition-evaluate.ts'
 import { looksIntoPayloads, namesTakenBy } from '../../../model/condition-waits.ts'
@@ -20,16 +20,16 @@ export interface SignalEvaluation {
   /** In the order of the arrivals. */
   readonly answers: readonly (SignalResult | EngineError)[]
   readonly records: readonly SignalRecord[]
-  /** The suspension as it was found, if there is one and signals were held against its condition. */
+  /** The suspension as it was found, if there is one and signals were evaluated against its condition. */
   readonly judged: EvaluatedSuspension | null
 }
 
 export interface EvaluatedSuspension {
   readonly suspension: OpenSuspension
   readonly verdict: Verdict
-  /** The keys of the waitpoints through which the signals of the verdict came. */
+  /** The keys of the waitpoints of the signals in the decision. */
   readonly answered: readonly string[]
-  /** Whose signal was held against it last, and when. */
+  /** The sender of the last evaluated signal, and its time. */
   readonly actor: string
   readonly at: number
 }
@@ -40,7 +40,9 @@ export function evaluateSignals(arrivals: readonly Arrival[], before: Before): S
   return { answers, records: mailbox.records(), judged: mailbox.judged }
 }
 
-/** What they mean to the condition, judged all at once: as long as nothing satisfies it, each is held against it. */
+/**
+ * The effects on the condition, evaluated all at once: while nothing satisfies it, each signal is evaluated against it.
+ */
 function receivedBy(arrivals: readonly Arrival[], before: Before): Received | null {
   const { suspension } = before
   if (suspension === undefined) return null
@@ -53,7 +55,7 @@ function receivedBy(arrivals: readonly Arrival[], before: Before): Received | nu
   return receive(condition, { ...facts, now: arrivals[0]!.found.now_ms }, signals)
 }
 
-/** Grows with each signal: what it did counts for the next. */
+/** Changes with each signal: its effect counts for the next. */
 class Mailbox {
   readonly #received: Received | null
   /** In their order. */
@@ -61,15 +63,15 @@ class Mailbox {
   readonly #records: SignalRecord[] = []
   readonly #answers = new Map<string, SignalResult | EngineError>()
   readonly #waitpointCounts: Before['waitpointCounts']
-  /** How many are recorded now, by the waitpoint's uuid. */
+  /** How many are recorded by this set, by the waitpoint's uuid. */
   readonly #more = new Map<string, number>()
   readonly #most: number
   #count: number
-  /** Undefined when there is none, and from the signal on that satisfies it. */
+  /** Undefined without a suspension, and after the signal that satisfies it. */
   #open: OpenSuspension | undefined
   judged: EvaluatedSuspension | null = null
 
-  /** Without what was received nothing satisfies the condition. */
+  /** Without received signals nothing satisfies the condition. */
   constructor({ suspension, receivedCount, waitpointCounts, mostSignals }: Before, received: Received | null) {
     this.#received = received
     this.#open = suspension
@@ -87,7 +89,7 @@ class Mailbox {
     return answer
   }
 
-  /** What those that satisfied the condition have become is known only at the end. */
+  /** The effects of those that satisfied the condition are known only at the end. */
   records(): readonly SignalRecord[] {
     const { judged } = this
     if (judged === null) return this.#records
@@ -98,7 +100,7 @@ class Mailbox {
     )
   }
 
-  /** The answer to an earlier one with the same key; null when there was none. */
+  /** The result of an earlier signal with the same key; null without one. */
   #first(arrival: Arrival): SignalResult | EngineError | null {
     const { item, found } = arrival
     const { idempotencyKey, signalId } = item
@@ -129,10 +131,10 @@ class Mailbox {
     if (item.target.noun === 'execution') return null
     switch (found.waitpoint_state) {
       case 'pending':
-        // The sweep that closes it may not have come yet.
+        // The duty that closes it may not have run yet.
         return (found.waitpoint_expires_at_ms ?? Infinity) <= found.now_ms ? waitpointClosed(item) : null
       case 'active':
-        // A token never answers a later suspension than the one that it was given out for.
+        // A token never signals a later suspension than the one that it was issued for.
         if (found.waitpoint_suspension_id === this.#open?.suspensionId) return null
         return this.#isKept(found) ? null : waitpointClosed(item)
       default:
@@ -196,7 +198,7 @@ class Mailbox {
   }
 }
 
-// A key holds at its waitpoint; those of signals by name, at the execution, in its generation.
+// A key is unique at its waitpoint; for signals by name, within the generation of the execution.
 function nameOf({ item }: Arrival, idempotencyKey: string): string {
   return `${item.target.uuid} ${idempotencyKey}`
 }

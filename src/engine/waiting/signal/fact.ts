@@ -1,4 +1,4 @@
-// A signal that comes in, as conditions see it.
+// An incoming signal, as conditions evaluate it.
 import type { SignalFact } from '../../../model/condition-match.ts'
 import { jsonOf } from '../suspension/facts.ts'
 import type { Incoming } from './incoming.ts'
@@ -8,7 +8,7 @@ interface Arriving {
   readonly found: { readonly waitpoint_key: string | null; readonly now_ms: number }
 }
 
-/** Without its payload where no predicate looks into it. */
+/** Without its payload if no predicate reads it. */
 export function factOf({ item, found }: Arriving, withPayload: boolean): SignalFact {
   const payload = withPayload ? jsonOf(item.payload, item.payloadEncoding) : undefined
   return {

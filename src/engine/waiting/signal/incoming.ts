@@ -1,4 +1,4 @@
-// A signal on its way in: what it says, to whom, and by which right it may come in.
+// An incoming signal: its content, its target, and the credential of its sender.
 import { parseActor } from '../../../model/actor.ts'
 import { EngineError } from '../../../model/errors.ts'
 import type { ExecutionId, IdParts } from '../../../model/id.ts'
@@ -17,13 +17,15 @@ import { kidOf } from '../../../model/token.ts'
 import { mintUuid } from '../../../model/uuid.ts'
 import type { Caller } from '../../kernel/caller.ts'
 
-/** What every signal says, whichever way it comes. */
+/** The content of every signal. */
 export interface SignalContent {
   readonly name: string
   /** Defaults to `external`. */
   readonly category?: string
   readonly correlationId?: string
-  /** A repeat with the same key, to the same waitpoint or generation of the execution, hears what the first did. */
+  /**
+   * A repeat with the same key, to the same waitpoint or generation of the execution, returns the result of the first.
+   */
   readonly idempotencyKey?: string
   /** Plain JSON; stored as the payload, encoded as `json`. */
   readonly value?: unknown
@@ -39,10 +41,10 @@ export type SignalResult =
       readonly executionId: ExecutionId
       readonly signalId: string
       readonly effect: SignalEffect
-      /** Of a signal by name that is kept: the names that are awaited instead, and which one was probably meant. */
+      /** For a stored signal by name: the names that are awaited instead, and the one that was probably meant. */
       readonly hint?: string
     }
-  /** The same key came before; this is what that did. */
+  /** An earlier signal had the same key; this is its result. */
   | {
       readonly kind: 'duplicate'
       readonly executionId: ExecutionId
@@ -51,14 +53,14 @@ export type SignalResult =
       readonly hint?: string
     }
 
-/** By which right it comes. By name there is no waitpoint. */
+/** The credential of the sender. A signal by name has no waitpoint. */
 export type Credential =
   | { readonly by: 'token'; readonly token: unknown }
   | { readonly by: 'link'; readonly link: string; readonly kid: string }
   | { readonly by: 'right'; readonly lane: string | null }
   | { readonly by: 'name' }
 
-/** The id of the key that the token or link names; null where there is neither, and for what is no token. */
+/** The id of the key that the token or link names; null without one, and for a malformed token. */
 export function claimedKid(door: Credential): string | null {
   if (door.by === 'link') return door.kid
   return door.by === 'token' && typeof door.token === 'string' ? kidOf(door.token) : null
@@ -95,13 +97,13 @@ export function incoming(
   }
 }
 
-/** What a caller with the right to act proves: the key by which it was admitted, whatever actor it names. */
+/** The proved source of a caller with the right to act: the key that admitted it, whatever actor it names. */
 export function provedByRight(type: 'operator' | 'caller', { keyId, actor }: Caller): SignalSource {
   return { type, identity: keyId ?? parseActor(actor).name }
 }
 
 export interface CheckedContent {
-  /** Minted before the first send, so that one whose reply was lost finds itself. */
+  /** Minted before the first send, so that a repeat after a lost reply finds itself. */
   readonly signalId: string
   readonly name: string
   readonly category: string

@@ -1,4 +1,4 @@
-// What is found under the executions' locks: their state, the waitpoint, and whether the signal came before.
+// Reads under the executions' locks: their state, the waitpoint, and whether the signal was recorded before.
 import type { SignalEffect } from '../../../model/signal.ts'
 import type { LifecyclePhase, PublicState } from '../../../model/state.ts'
 import type { TimeoutBehaviour, WaitpointState } from '../../../model/suspension.ts'
@@ -44,7 +44,7 @@ from unnest($1::uuid[], $2::uuid[], $3::int2[], $4::text[]) as i (waitpoint_id, 
 order by coalesce(i.execution_id, p.execution_id)
 for no key update of e`
 
-// Passes over what others hold; that is sent again alone.
+// Skips locked rows; those are sent again alone.
 const lockFree = statement({
   name: 'signal.lock',
   params: targetParams,
@@ -59,7 +59,7 @@ const lockAlone = statement({
   text: lockText,
 })
 
-/** `isAlone`: waits for whoever holds the execution. */
+/** `isAlone`: waits for a transaction that has locked the execution. */
 export function lockCall(items: readonly Incoming[], isAlone: boolean) {
   return call(isAlone ? lockAlone : lockFree, targetValues(items))
 }
@@ -67,7 +67,7 @@ export function lockCall(items: readonly Incoming[], isAlone: boolean) {
 const row = {
   ordinal: 'int8',
   now_ms: 'int8',
-  /** The number that it has when it is recorded; in the order of the set. */
+  /** Its number when it is recorded; in the order of the set. */
   signal_no: 'int8',
   execution_id: 'uuid',
   namespace: 'text',
@@ -77,7 +77,7 @@ const row = {
   generation: 'int4',
   lifecycle_phase: oneOf<LifecyclePhase>(),
   public_state: oneOf<PublicState>(),
-  /** All null when it comes by name. */
+  /** All null for a signal by name. */
   waitpoint_key: 'text?',
   waitpoint_created_at_ms: 'int8?',
   waitpoint_state: oneOf<WaitpointState | null>(),
@@ -90,7 +90,7 @@ const row = {
   ...storedKeyRow,
   /** Of the first of the set to its waitpoint. */
   waitpoint_count: 'int8?',
-  /** The first of the set to its execution: what follows is the execution's, and is told once. */
+  /** The first of the set to its execution: the following columns belong to the execution, and are returned once. */
   is_first: 'bool',
   most_signals: 'int4?',
   received_count: 'int4?',
@@ -107,7 +107,7 @@ const row = {
 
 export type FoundTarget = RowOf<typeof row>
 
-// One statement for all that is known: each costs more to begin than to look up a few rows (measured).
+// One statement for everything: each costs more to begin than to read a few rows (measured).
 const lookStatement = statement({
   name: 'signal.look',
   params: { ...targetParams, kids: 'text?[]', idempotency_keys: 'text?[]', signal_ids: 'uuid?[]' },
@@ -147,7 +147,7 @@ left join lateral (${openSuspensionOf(`case when f.is_first and f.lifecycle_phas
 order by f.ordinal`,
 })
 
-/** After the lock. `again`: an earlier reply was lost, so each looks for itself too. */
+/** After the lock. `again`: an earlier reply was lost, so each also searches for itself. */
 export function readCall(items: readonly Incoming[], again: boolean) {
   return call(lookStatement, {
     ...targetValues(items),
@@ -157,13 +157,13 @@ export function readCall(items: readonly Incoming[], again: boolean) {
   })
 }
 
-/** What an execution had before the signals of a set came, from the row of the first of them. */
+/** The state of an execution before the signals of a set, from the row of the first of them. */
 export interface Before {
   readonly suspension: OpenSuspension | undefined
   readonly mostSignals: number
   /** In its generation. */
   readonly receivedCount: number
-  /** By the waitpoint's uuid: how many wait in it. */
+  /** By the waitpoint's uuid: how many are stored at it. */
   readonly waitpointCounts: ReadonlyMap<string, number>
 }
 

@@ -1,4 +1,4 @@
-// What was decided about signals, as it is written: each with its effect and its event.
+// Writes the decisions about signals: each with its effect and its event.
 import { attached } from '../../../model/attached.ts'
 import type { SignalEffect } from '../../../model/signal.ts'
 import { call } from '../../../sql/sql.ts'
@@ -10,11 +10,11 @@ import { waitpointUuidOf } from './read-locked.ts'
 export interface SignalRecord {
   readonly arrival: Arrival
   readonly effect: SignalEffect
-  /** To which it counts. */
+  /** The suspension that it counts for. */
   readonly suspensionId: string | null
-  /** The condition is satisfied by it, and has taken it. */
+  /** It satisfies the condition, which has taken it. */
   readonly isTaken: boolean
-  /** How many its generation has received, with this one. */
+  /** How many its generation has received, including this one. */
   readonly receivedCount: number
 }
 
@@ -111,7 +111,7 @@ marked as (
 select`,
 })
 
-/** To be sent while the executions are locked. */
+/** Sent while the executions are locked. */
 export function recordCall(records: readonly SignalRecord[]) {
   const items = records.map(({ arrival }) => arrival.item)
   const found = records.map(({ arrival }) => arrival.found)
@@ -132,7 +132,7 @@ export function recordCall(records: readonly SignalRecord[]) {
     claimed_types: items.map((item) => item.claimed?.type ?? null),
     claimed_identities: items.map((item) => item.claimed?.identity ?? null),
     correlation_ids: items.map((item) => item.correlationId),
-    // One that came too late was refused, and uses up no key.
+    // A signal that arrived too late was refused, and uses up no key.
     idempotency_keys: records.map(({ arrival, effect }) => (effect === 'no_op' ? null : arrival.item.idempotencyKey)),
     payloads: items.map((item) => item.payload),
     encodings: items.map((item) => item.payloadEncoding),

@@ -1,5 +1,5 @@
-// Redeem: the one use of an approval link. The link says which waitpoint it is for and what is asked; what is signed is all
-// that counts. Its fingerprint is the key by which a second use is a repeat of the first.
+// Redeem: the one use of an approval link. The link names its waitpoint and its actions; only the signed fields count.
+// Its fingerprint is the idempotency key, so a second use is a repeat of the first.
 import { claimedByLink, invalidLink } from '../../../model/approval-link.ts'
 import { refusal } from '../../../model/errors.ts'
 import { refuseUnknownFields } from '../../../model/shape.ts'
@@ -11,7 +11,7 @@ import { checkContent, type Incoming } from './incoming.ts'
 export interface RedeemRequest {
   /** The signed part of the link: the parameter `link` of its URL. */
   readonly link: string
-  /** Which of its answers; left out: the first. */
+  /** One of its actions; left out: the first. */
   readonly action?: string
   /** Plain JSON, in place of `payload`. */
   readonly value?: unknown
@@ -33,7 +33,7 @@ export function checkRedeemRequest(caller: Caller, request: RedeemRequest): Inco
   const fingerprint = tokenFingerprint(link)
   const content = checkContent('signals.redeem', { ...payload, name }, [...fields, 'name'], {
     category: 'approval',
-    // Links for one person are one source, and so are those for nobody in particular.
+    // Links for one person are one source, and so are all links without a person.
     source: { type: 'link', identity: claimed.person },
   })
   return {

@@ -1,12 +1,12 @@
-// Send: a signal to an execution by name, by whoever has the right to act in its namespace. It is kept until a condition
-// that names it takes it, also when it comes before the wait.
+// Send: a signal to an execution by name, by a caller with the right to act in its namespace. It is stored until a
+// condition with its name takes it, also when it arrives before the wait.
 import { parseExecutionId } from '../../../model/id.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { checkContent, contentFields, incoming, provedByRight, type Incoming, type SignalContent } from './incoming.ts'
 
 export interface SendRequest extends SignalContent {
   readonly executionId: string
-  /** Who the sender says it is: recorded as a claim, which no condition matches or counts. */
+  /** The sender's own claim: recorded as data, which no condition matches or counts. */
   readonly sourceType?: string
   readonly sourceIdentity?: string
 }

@@ -1,4 +1,4 @@
-// The signal that a suspension gives itself when its time is up and it goes on: recorded like any other, and taken at once.
+// The signal that a suspension sends itself when it times out and resumes: recorded like any other, and taken at once.
 import { call } from '../../../sql/sql.ts'
 import { statement } from '../../../sql/statement.ts'
 import { receivedCount } from '../earlier-signals.ts'

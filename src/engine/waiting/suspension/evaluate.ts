@@ -1,4 +1,4 @@
-// What becomes of a request to suspend, decided from what was locked and read, without awaiting anything.
+// Decides a request to suspend from the locked rows, without awaiting anything.
 import { evaluate, type Verdict } from '../../../model/condition-evaluate.ts'
 import { childrenOf, requiredSignalNames } from '../../../model/condition-waits.ts'
 import { EngineError, refusal } from '../../../model/errors.ts'
@@ -14,13 +14,13 @@ import type { ChildRow, EarlySignalRow, LockedRows, LockedRow, PendingRow } from
 import { answeredBy } from '../../transition/wake.ts'
 import { checkKeys, waitpointNotFound, type CheckedBinding, type NewSuspension } from './request.ts'
 
-/** A waitpoint as the suspension has it. */
+/** A waitpoint of the suspension. */
 export interface SuspensionWaitpoint {
   readonly uuid: string
   readonly key: string
   readonly kid: string
   readonly createdAt: number
-  /** Not created ahead. */
+  /** Not created in advance. */
   readonly isFresh: boolean
   readonly requiredNames: readonly string[]
 }
@@ -34,7 +34,7 @@ export type SuspendDecision = Decided | EngineError | typeof rowLocked
 
 export type Decided = RepeatedSuspension | Stopped | NewlySuspended
 
-/** The holder's own call came before; the record of its suspension has what it heard. */
+/** The same holder sent this request before; the record of its suspension has the result. */
 export interface RepeatedSuspension {
   readonly kind: 'repeat'
   readonly item: NewSuspension
@@ -42,7 +42,7 @@ export interface RepeatedSuspension {
   readonly isAtOnce: boolean
 }
 
-/** It was asked to stop, and does not come back. */
+/** It was asked to stop, and does not suspend. */
 export interface Stopped {
   readonly kind: 'stop'
   readonly item: NewSuspension
@@ -54,28 +54,28 @@ export interface NewlySuspended {
   readonly item: NewSuspension
   readonly row: LockedRow
   readonly doors: readonly SuspensionWaitpoint[]
-  /** Waitpoints from before that come to an end: kept by an earlier suspension and not taken up, or over with this one at once. */
+  /** Earlier waitpoints that close: kept by an earlier suspension and not reused, or closed with this one at once. */
   readonly closing: readonly ClosingWaitpoint[]
   readonly timeoutAt: number | null
-  /** The signals by which it was judged. */
+  /** The signals that were evaluated. */
   readonly signals: readonly EarlySignalRow[]
   readonly verdict: Verdict
-  /** The condition holds, and the holder goes on under its lease. */
+  /** The condition is satisfied, and the holder continues under its lease. */
   readonly isAtOnce: boolean
 }
 
-/** Of the signals that satisfy it; none where nothing does. */
+/** The numbers of the signals that satisfy it; none if nothing does. */
 export function numbersTakenBy({ signals, verdict }: NewlySuspended): number[] {
   const ids = new Set(verdict.signals)
   return signals.filter((signal) => ids.has(signal.signal_id)).map((signal) => signal.signal_no)
 }
 
 export interface EvaluateOptions {
-  /** One whose condition holds at once is not parked. */
+  /** A suspension whose condition is satisfied at once is not parked. */
   readonly keepsLease: boolean
-  /** They open what signs the waitpoints, or these are refused. */
+  /** They open the keys of the waitpoints, or these are refused. */
   readonly keys: SigningKeys
-  /** Execution and lease were locked before the look. */
+  /** Execution and lease were locked before the read. */
   readonly isAlone: boolean
 }
 
@@ -93,12 +93,12 @@ export function evaluateSuspensions(
     if (!looked.locked.has(uuid)) return rowLocked
     const isAtOnce = row.last_was_at_once
     if (isRepeat(item, row)) return { kind: 'repeat', item, row, isAtOnce }
-    // The lease seems to have run out; a renewal may be under way.
+    // The lease seems to have expired; a renewal may be under way.
     if (!row.is_held && row.is_last_holder && row.public_state === 'active' && !isAlone) return rowLocked
     if (!row.is_held) return refused(item, row)
     try {
       const judged = suspensionOf(item, row, looked, keepsLease, keys)
-      // Who keeps the lease gives nothing back, and may clean up.
+      // A holder that keeps its lease may clean up.
       return row.is_asked_to_stop && !judged.isAtOnce ? { kind: 'stop', item, row } : judged
     } catch (error) {
       return asOwnAnswer(error)
@@ -156,13 +156,13 @@ function suspensionOf(
   return { kind: 'suspend', item, row, doors, closing, timeoutAt, signals, verdict, isAtOnce }
 }
 
-/** Fresh ones were never seen by anybody, and do not come into being. */
+/** Fresh waitpoints were never issued, and are not created. */
 function overAtOnce({ keepsWaitpoints }: NewSuspension, verdict: Verdict, signals: readonly EarlySignalRow[]) {
   const answered = new Set(answeredBy(verdict, signals.map(factOf)))
   return ({ key, isFresh }: SuspensionWaitpoint): boolean => !isFresh && (!keepsWaitpoints || answered.has(key))
 }
 
-/** What earlier suspensions made and kept; nothing where this one does not take it up. */
+/** The waitpoints that earlier suspensions created and kept; empty if this one does not reuse them. */
 function keptOf({ uuid, keepsWaitpoints }: NewSuspension, pending: ReadonlyMap<string, PendingRow>): PendingRow[] {
   if (!keepsWaitpoints) return []
   return [...pending.values()].filter(

@@ -1,6 +1,6 @@
-// What is known about executions that are suspended: what each waits for, and every fact by which that is judged. Read
-// after the executions are locked, by later statements of the same transaction: a signal is written under that lock, and
-// leaves no other trace on the execution's row.
+// The facts about suspended executions: the condition of each, and every fact that it is evaluated with. Read after the
+// executions are locked, by later statements of the same transaction: a signal is written under that lock, and leaves
+// no other trace on the execution's row.
 import type { Facts } from '../../../model/condition-evaluate.ts'
 import type { SignalFact } from '../../../model/condition-match.ts'
 import type { Condition } from '../../../model/condition.ts'
@@ -17,13 +17,13 @@ export interface OpenSuspension {
   readonly suspensionId: string
   readonly condition: Condition
   readonly facts: Facts
-  /** By the signal's id: its place among all signals of the execution. */
+  /** By the signal's id: its number among all signals of the execution. */
   readonly signalNumbers: ReadonlyMap<string, number>
   readonly keepsWaitpoints: boolean
   readonly resumeDelayMs: number | null
   readonly wakeAt: number | null
   readonly timeoutAt: number | null
-  /** Of the deadline that is set: after an escalation, the second one. */
+  /** For the deadline that is set: after an escalation, the second one. */
   readonly timeoutBehaviour: TimeoutBehaviour | null
 }
 
@@ -48,8 +48,9 @@ export const uuidOfLeaf = (id: string): string =>
   `substring(${id} #>> '{}' from '^\\{fp:\\d+\\}:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$')::uuid`
 
 /**
- * What the execution is suspended by; for a lateral join. A child's ending is final, so it is not locked. Of an id that is
- * nobody's, or another's child, nothing is told. A leaf that is no child has none, and looking costs more than all the rest.
+ * The open suspension of an execution; for a lateral join. A child's ending is final, so it is not locked. An unknown
+ * id, or that of another parent's child, yields nothing. A leaf without a child skips this query, which costs more than
+ * all the rest.
  */
 export function openSuspensionOf(execution: string): string {
   return `
@@ -79,7 +80,7 @@ const openSuspensions = statement({
   row: {
     execution_id: 'uuid',
     now_ms: 'int8',
-    /** Of the signal that a timeout may be. */
+    /** The number for the signal of a timeout. */
     free_signal_no: 'int8',
     ...openSuspensionRow,
   },
@@ -90,11 +91,12 @@ cross join lateral (${openSuspensionOf('i.execution_id')}
 ) o`,
 })
 
-// Those sent through the suspension's waitpoints, and of those sent by name the untaken ones whose name stands in the condition;
-// both by what is open, not among all that the execution has ever received. A name that stands there for something else costs a
-// row that no leaf takes. What was found not to count when it came never will, and only a predicate needs payloads, of which
-// there may be thousands. A lone leaf still waits, so nothing that came has met it. Besides the executions of `$1`, those that
-// the waitpoints of `$2` belong to: whoever answers one knows only that.
+// Signals through the suspension's waitpoints, and untaken signals by name whose name is in the condition; both are
+// selected by what is open, not among all signals that the execution has ever received. A name that occurs there in
+// another role costs a row that no leaf takes. A signal that did not count on arrival never will, and only a predicate
+// needs payloads, of which there may be thousands. A single leaf is still unsatisfied, so no earlier signal can have
+// matched it. Besides the executions of `$1`, those of the waitpoints of `$2`: a sender through a waitpoint knows only
+// that.
 const openSignals = statement({
   name: 'suspension.open.signals',
   params: { execution_ids: 'uuid[]', waitpoint_ids: 'uuid[]' },
@@ -144,19 +146,19 @@ where s.closed_at_ms is null and s.condition ->> 'kind' <> 'signal'
   and g.effect in ('appended_to_waitpoint', 'buffered_for_pending_waitpoint', 'kept_for_condition')`,
 })
 
-/** To be sent behind whatever locks the executions; also of those that waitpoints belong to. */
+/** Sent after the locks on the executions; also for the executions of these waitpoints. */
 export function openSignalsCall(uuids: readonly string[], waitpointUuids: readonly string[] = []) {
   return call(openSignals, { execution_ids: uuids, waitpoint_ids: waitpointUuids })
 }
 
-/** To be sent in this order behind whatever locks the executions. */
+/** Sent in this order after the locks on the executions. */
 export function factReads(uuids: readonly string[]) {
   return [call(openSuspensions, { execution_ids: uuids }), openSignalsCall(uuids)] as const
 }
 
 export type FactRows = RowsOf<ReturnType<typeof factReads>>
 
-/** By the execution's uuid; those that are not suspended are left out. */
+/** By the execution's uuid; without those that are not suspended. */
 export function openSuspensionsOf([open, signals]: FactRows): ReadonlyMap<string, OpenSuspension> {
   const signalsOf = byExecution(signals)
   return new Map(open.map((row) => [row.execution_id, suspensionOf(row, signalsOf.get(row.execution_id) ?? [])]))
@@ -209,7 +211,7 @@ export function factOf(row: Omit<SignalRow, 'execution_id' | 'signal_no'>): Sign
   }
 }
 
-/** What a predicate can look into; bytes in another encoding are the sender's own affair. */
+/** The payload that a predicate can read; bytes in another encoding are opaque. */
 export function jsonOf(payload: Uint8Array | null, encoding: string | null): Json | undefined {
   if (payload === null || encoding !== 'json') return undefined
   try {

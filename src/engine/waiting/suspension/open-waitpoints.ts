@@ -1,5 +1,5 @@
-// The waitpoints of a suspension: fresh ones come into being, those from before become active, or close when the condition held
-// at once. What was sent to them before counts to the suspension from now on.
+// The waitpoints of a suspension: fresh ones are created, earlier ones become active, or close when the condition is
+// satisfied at once. Earlier signals through them count for the suspension from now on.
 import { call } from '../../../sql/sql.ts'
 import { statement } from '../../../sql/statement.ts'
 import { waitingAt } from '../../transition/untaken-signals.ts'

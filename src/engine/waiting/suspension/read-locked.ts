@@ -1,5 +1,5 @@
-// Before a suspension is decided: lock the executions, then look. Signals are written under the same lock, so all facts are read by
-// later statements.
+// Before a suspension is decided: locks the executions, then reads. Signals are written under the same lock, so all
+// facts are read by later statements.
 import { attached } from '../../../model/attached.ts'
 import { childrenOf, namesTakenBy } from '../../../model/condition-waits.ts'
 import { parseExecutionId } from '../../../model/id.ts'
@@ -26,7 +26,7 @@ const lookStatement = statement({
     now_ms: 'int8',
     /** The key that signs fresh waitpoints. */
     ...storedKeyRow,
-    /** The suspension before this one; whether it was this very holder's; and whether it kept its lease. */
+    /** The suspension before this one; whether it belongs to this very holder; and whether it kept its lease. */
     last_suspension_id: 'uuid?',
     last_key: 'text?',
     last_is_ours: 'bool',
@@ -56,7 +56,7 @@ left join flowfabric.ff_lease l on l.execution_id = any (array[e.execution_id])
 left join flowfabric.ff_suspension_current s on s.execution_id = any (array[e.execution_id])${signingKeyOf('e.namespace')}`,
 })
 
-// Those that are named, and those that earlier suspensions of the keepers have left.
+// The named waitpoints, and those that earlier suspensions have kept.
 const pendingStatement = statement({
   name: 'suspension.look.waitpoints',
   params: { waitpoint_ids: 'uuid[]', keeper_ids: 'uuid[]' },
@@ -93,8 +93,8 @@ join flowfabric.ff_waitpoint_pending p on p.waitpoint_id = any (array[i.waitpoin
 join flowfabric.ff_exec_core e on e.execution_id = any (array[p.execution_id])${keyByKid('e.namespace', 'p.token_kid')}`,
 })
 
-// Those that wait in a pending waitpoint, and those sent by name that nothing has taken. What was found not to count when it came
-// never will. The payload travels only where a predicate looks into it.
+// Signals at pending waitpoints, and untaken signals by name. A signal that did not count on arrival never will. The
+// payload is read only if a predicate needs it.
 const earlySignals = statement({
   name: 'suspension.look.signals',
   params: { execution_ids: 'uuid[]', with_payloads: 'bool[]', names: 'text[]' },
@@ -132,8 +132,8 @@ cross join lateral (
 ) g`,
 })
 
-// Of an id that is nobody's, or another's child, nothing is told; nor of a child that lives on its own since an earlier
-// generation of its parent ended, because its ending tells nobody.
+// An unknown id, or that of another parent's child, yields nothing; nor does a detached child of an earlier generation,
+// because its ending notifies no parent.
 const childStatement = statement({
   name: 'suspension.look.children',
   params: { parent_ids: 'uuid[]', child_ids: 'uuid[]', partition_keys: 'int2[]' },
@@ -146,7 +146,7 @@ where e.parent_id = i.parent_id and e.partition_key = i.partition_key
   and (e.attached & ${attached.parent} <> 0 or e.terminal_at_ms is not null)`,
 })
 
-/** In this order, in one round trip. Most wait only for what is yet to come, and then no facts are asked for. */
+/** In this order, in one round trip. Most conditions wait only for future facts, and then no facts are read. */
 export function readCalls(items: readonly NewSuspension[]): readonly Call[] {
   const look = [lockSetCall(items.map((item) => item.uuid)), call(lookStatement, fenceValues(items))]
   return items.some(asksForFacts) ? [...look, ...factCalls(items)] : look
@@ -160,7 +160,7 @@ function factCalls(items: readonly NewSuspension[]) {
   ] as const
 }
 
-/** Something that came before may count. */
+/** Whether an earlier fact may count. */
 function asksForFacts(item: NewSuspension): boolean {
   return asksForSignals(item) || childrenOf(item.condition).length > 0
 }
@@ -169,7 +169,7 @@ function asksForSignals({ condition, bindings, keepsWaitpoints }: NewSuspension)
   return keepsWaitpoints || bindings.some(({ key }) => key === null) || namesTakenBy(condition).length > 0
 }
 
-/** What the calls found. */
+/** The rows that the calls returned. */
 export interface LockedRows {
   /** By the execution's uuid. */
   readonly locked: ReadonlySet<string>

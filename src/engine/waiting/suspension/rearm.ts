@@ -1,4 +1,5 @@
-// When time alone will satisfy a condition that was judged and is not satisfied: written by whoever judged it.
+// Writes when time alone will satisfy a condition that was evaluated and is not satisfied. The operation that evaluated
+// it writes this.
 import { call } from '../../../sql/sql.ts'
 import { statement } from '../../../sql/statement.ts'
 

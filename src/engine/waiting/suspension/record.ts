@@ -1,5 +1,5 @@
-// The record of a suspension, in the place of the one before. One whose condition holds at once and that kept its lease is
-// recorded too, as closed, so that a repeated call hears the same.
+// The record of a suspension, which replaces the one before. A suspension whose condition is satisfied at once and that
+// kept its lease is recorded too, as closed, so that a repeated call has the same result.
 import { call } from '../../../sql/sql.ts'
 import { statement } from '../../../sql/statement.ts'
 import { numbersTakenBy, type NewlySuspended } from './evaluate.ts'
@@ -58,7 +58,7 @@ join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
 ${inPlaceOfTheLast}`,
 })
 
-/** Behind whatever parked them: the execution still names its last holder. */
+/** After the executions are parked: the execution still names its last holder. */
 export function recordCall(judged: readonly NewlySuspended[]) {
   return call(recordStatement, {
     execution_ids: judged.map(({ item }) => item.uuid),

@@ -1,6 +1,6 @@
-// How a suspension ended, for whoever goes on: what won, and the signals that did it, in the order in which they were
-// accepted. It stays readable for every later holder of the generation, until the next suspension takes its place: who went on
-// first may have failed before he wrote down what he was given.
+// How a suspension ended, for the worker that resumes: the winners, and the signals that satisfied the condition, in
+// the order in which they were accepted. Every later holder of the generation can read it, until the next suspension
+// replaces it: the first worker to resume may have crashed before it recorded what it received.
 import type { NodePath } from '../../../model/condition.ts'
 import { limits } from '../../../model/limits.ts'
 import type { CloseReason } from '../../../model/suspension.ts'
@@ -17,24 +17,25 @@ export interface Resumption {
   readonly satisfied: boolean
   /** The leaves of the condition that were satisfied by then. */
   readonly satisfiedLeaves: readonly NodePath[]
-  /** For each `anyOf` that was met: the member that was met first. */
+  /** For each satisfied `anyOf`: the member that was satisfied first. */
   readonly winners: Readonly<Record<NodePath, NodePath>>
-  /** The signals that satisfied the condition; at a deadline that resumes, those that had counted, and then `timeout`. */
+  /**
+   * The signals that satisfied the condition; at a deadline that resumes, those that had counted, and then `timeout`.
+   */
   readonly signals: readonly Signal[]
-  /** There were more than come with a claim; `signals.list` has them, and `suspensions.describe` says which they are. */
+  /** There are more than fit into a claim; `signals.list` has them, and `suspensions.describe` names them. */
   readonly hasMoreSignals: boolean
 }
 
-// No more than an execution's payload may be, so that a claim of n brings at most n of both. One signal always fits.
+// No more than an execution's payload may be, so that a claim of n returns at most n of both. One signal always fits.
 const mostBytes = limits.payloadBytes
 const signalBytes = `coalesce(octet_length(g.payload), 0) + 1024`
 const payloadWithinBound = `case when sum(${signalBytes}) over accepted <= ${mostBytes} then encode(g.payload, 'base64') end`
 
 /**
- * SQL for how the last suspension of a generation ended, as JSON in text, which takes half as long to make as jsonb (measured);
- * null when it had none. `execution` is a row with its
- * execution_id and generation, as its lock or its own statement's snapshot has it: whatever closes a
- * suspension writes the execution too.
+ * SQL for how the last suspension of a generation ended, as JSON in text, which takes half as long to make as jsonb
+ * (measured); null without one. `execution` is a row with its execution_id and generation, as its lock or its own
+ * statement's snapshot has it: every operation that closes a suspension writes the execution too.
  */
 export function resumptionOf(execution: string): string {
   return `(
@@ -70,7 +71,7 @@ export function resumptionOf(execution: string): string {
 const tookOne = `cardinality(s.signal_nos) = 1`
 const isTakenBySuspension = `g.execution_id = s.execution_id and g.signal_no = any (s.signal_nos)`
 
-/** What `resumptionOf` gives. */
+/** The result of `resumptionOf`. */
 type StoredResumption = Pick<Resumption, 'suspensionId' | 'idempotencyKey' | 'resumedAt' | 'closeReason'> & {
   /** This and the next two are null when an operator resumed, which needs no decision. */
   readonly satisfied: boolean | null
@@ -78,7 +79,7 @@ type StoredResumption = Pick<Resumption, 'suspensionId' | 'idempotencyKey' | 're
   readonly winners: Resumption['winners'] | null
   readonly only: StoredSignal | null
   readonly all: {
-    /** Both null when there are none. */
+    /** Both null without signals. */
     readonly signals: readonly StoredSignal[] | null
     readonly hasMore: boolean | null
   } | null

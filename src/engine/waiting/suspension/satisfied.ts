@@ -1,4 +1,4 @@
-// What follows from a verdict on an open suspension: it wakes and takes the signals that met its condition.
+// Applies a decision on an open suspension: it wakes and takes the signals that satisfied its condition.
 import type { Verdict } from '../../../model/condition-evaluate.ts'
 import type { OpenSuspension } from './facts.ts'
 import { answeredBy, interruptionBy, type Waking } from '../../transition/wake.ts'
@@ -8,7 +8,7 @@ export interface DecidedSuspension {
   readonly verdict: Verdict
 }
 
-/** Of one whose condition is met. */
+/** For a satisfied condition. */
 export function wakingBy(actor: string, { suspension, verdict }: DecidedSuspension): Waking {
   const { uuid, condition, facts, resumeDelayMs, signalNumbers } = suspension
   return {
@@ -30,7 +30,7 @@ export function takenBy({ suspension, verdict }: DecidedSuspension) {
   return verdict.signals.map((id) => ({ uuid, suspensionId, signalNumber: signalNumbers.get(id)! }))
 }
 
-/** The latest moment at which one of them was judged. */
+/** The latest time at which one of them was evaluated. */
 export function judgedAt(judged: readonly DecidedSuspension[]): number {
   return judged.reduce((latest, { suspension }) => Math.max(latest, suspension.facts.now), 0)
 }

@@ -29,7 +29,7 @@ import { parkHeld } from '../../transition/park.ts'
 import { inPlaceOfTheLast } from './record.ts'
 import { checkKeys, type NewSuspension } from './request.ts'
 
-/** Of `target t`, at `clock k`: how many of the waitpoints made ahead that it names can be used, with nothing waiting in them. */
+/** For `target t`, at `clock k`: how many of its named earlier waitpoints can be used, without a stored signal. */
 const usableAhead = `(
       select count(*)
       from jsonb_to_recordset(t.doors) as d (id uuid, key text, is_ahead bool)
@@ -42,7 +42,7 @@ const usableAhead = `(
       where d.is_ahead and p.execution_id = t.execution_id and p.waitpoint_key = d.key
         and (p.expires_at_ms is null or p.expires_at_ms > k.now_ms) and not exists (${waitingAt('p')}))`
 
-/** For a lateral join: the waitpoints of an execution that an earlier suspension made and kept. */
+/** For a lateral join: the waitpoints of an execution that an earlier suspension created and kept. */
 const keptOf = (execution: string): string => `
       select p.waitpoint_id, p.waitpoint_key
       from flowfabric.ff_waitpoint_pending p
@@ -173,7 +173,7 @@ select ordinal, namespace, parked_at_ms, timeout_at_ms, key_scope, kid
 from parking`,
 })
 
-/** A suspension that nothing which came before can satisfy, as far as that is known without the database. */
+/** A suspension that no earlier fact can satisfy, as far as this is known without the database. */
 export interface DirectSuspension {
   readonly item: NewSuspension
   readonly doors: readonly { readonly uuid: string; readonly key: string; readonly made: MadeWaitpoint | null }[]
@@ -181,7 +181,7 @@ export interface DirectSuspension {
   readonly wakeAt: number | null
 }
 
-/** Null where the facts must be read: it waits for a child, or uses a waitpoint that another process made. */
+/** Null if facts must be read: it waits for a child, or uses a waitpoint of another process. */
 export function directSuspensionOf(item: NewSuspension, opened: OpenedWaitpoints): DirectSuspension | null {
   const { condition, bindings } = item
   if (childrenOf(condition).length > 0) return null
@@ -192,7 +192,7 @@ export function directSuspensionOf(item: NewSuspension, opened: OpenedWaitpoints
     doors.push({ uuid, key: key ?? made!.key, made })
   }
   if (doors.some(({ made }) => made !== null) && !hasItsKeys(item, doors)) return null
-  // Before any fact is known, only time has a moment.
+  // Before any fact is known, only points in time are satisfied.
   const { dueAt: wakeAt } = evaluate(condition, { signals: [], now: -Infinity })
   return { item, doors, wakeAt }
 }
@@ -219,7 +219,7 @@ export interface SuspendedDirectly {
   readonly wakeAt: number | null
 }
 
-/** Those that it has suspended. */
+/** Returns the suspended ones. */
 export async function suspendDirectly(
   sql: Sql,
   keys: SigningKeys,

@@ -8,7 +8,7 @@ export interface Suspension {
   readonly suspensionId: string
   readonly reason: SuspensionReason
   readonly suspendedAt: number
-  /** When its timeout fires, and what it does then. */
+  /** When its timeout fires, and its behaviour. */
   readonly timeoutAt: number | null
   readonly timeoutBehaviour: TimeoutBehaviour
   /** From an escalation on it waits for people. */
@@ -46,7 +46,7 @@ export function decodeSuspension(row: RowOf<typeof suspensionRow>): Suspension |
   }
 }
 
-// A reason that was left out says 'waiting_for_signal', also where no signal helps.
+// The default reason is 'waiting_for_signal', also where no signal helps.
 const withoutSignals: Partial<
   Record<Condition['kind'], { readonly reason: BlockingReason; readonly waitsFor: string }>
 > = {
@@ -65,7 +65,7 @@ export function blockingReasonOf(suspension: Suspension): BlockingReason {
   return whatElse(suspension)?.reason ?? blockingReasonOfSuspension[suspension.reason]
 }
 
-/** As a sentence: what for, since when, and until when at most. */
+/** As a sentence: the condition, since when, and until when at most. */
 export function blockingDetailOf(suspension: Suspension): string {
   const { reason, suspendedAt, timeoutAt, escalatedAt, timeoutBehaviour } = suspension
   const other = whatElse(suspension)

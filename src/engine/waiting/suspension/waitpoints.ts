@@ -1,5 +1,5 @@
-// The waitpoints that a suspension was given, in the order of their ids. Those that it kept are nobody's until the next one takes
-// them up or closes them, and are found by what the request names.
+// The waitpoints of a suspension, in the order of their ids. Kept waitpoints have no suspension until the next one
+// reuses or closes them, and are found by the ids and keys of the request.
 import type { Sql } from '../../../sql/sql.ts'
 import { statement } from '../../../sql/statement.ts'
 import type { NewSuspension } from './request.ts'

@@ -1,5 +1,5 @@
-// What follows from the decisions, as the calls that write it. In the order of locks: execution, lease, attempt; suspension;
-// waitpoints; and last what goes straight back to its queue.
+// The calls that write the decisions. In the order of locks: execution, lease, attempt; suspension; waitpoints; and
+// last the executions that return to their queue at once.
 import { EngineError } from '../../../model/errors.ts'
 import type { Call } from '../../../sql/sql.ts'
 import { stopCall } from './stop.ts'

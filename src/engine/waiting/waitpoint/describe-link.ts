@@ -1,4 +1,4 @@
-// What an approval link asks, for the page that opens it: nothing is answered, and nothing is told of a link that is not valid.
+// The question of an approval link, for its page: opening it decides nothing, and an invalid link discloses nothing.
 import { claimedByLink, invalidLink, verifyLink } from '../../../model/approval-link.ts'
 import { formatExecutionId, formatWaitpointId, type ExecutionId, type WaitpointId } from '../../../model/id.ts'
 import { refuseUnknownFields } from '../../../model/shape.ts'
@@ -20,21 +20,21 @@ export interface LinkDetail {
   readonly executionId: ExecutionId
   readonly waitpointId: WaitpointId
   readonly waitpointKey: string
-  /** The answers that it may give: one, or one and its opposite. */
+  /** The possible decisions: one action, or an action and its opposite. */
   readonly actions: readonly string[]
-  /** Whom it was issued for; null when for nobody in particular. */
+  /** The person whom it was issued for; null without one. */
   readonly person: string | null
   readonly expiresAt: number
-  /** `used`: it was answered by this link; `closed`: by another, or it is over. */
+  /** `used`: this link was used; `closed`: another signal was accepted, or it is over. */
   readonly state: 'open' | 'used' | 'closed'
-  /** The answer that it gave. */
+  /** The action that was sent. */
   readonly usedAction: string | null
   readonly namespace: string
   readonly lane: string
   readonly kind: string
-  /** Who asked for the execution. */
+  /** The creator of the execution. */
   readonly creator: string
-  /** What it waits for, while it does. */
+  /** The reason of the suspension, while it is open. */
   readonly reason: SuspensionReason | null
   readonly suspendedAt: number | null
   readonly timeoutAt: number | null

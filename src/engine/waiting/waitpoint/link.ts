@@ -1,5 +1,5 @@
-// An approval link: whoever opens it asks for one action on one waitpoint, once and until it expires. Made by whoever has the
-// right to act in the namespace, and told of by an event: found, signed, and only then told.
+// An approval link: it permits one action on one waitpoint, once and until it expires. Created by a caller with the
+// right to act in the namespace, and recorded by an event before the link is returned.
 import { randomBytes } from 'node:crypto'
 import { checkAction, checkPerson, signLink } from '../../../model/approval-link.ts'
 import { parseDuration, type Duration } from '../../../model/duration.ts'
@@ -19,19 +19,22 @@ import { tokenEventCall } from './token-events.ts'
 
 export interface LinkRequest {
   readonly waitpointId: string
-  /** The URL of the page that opens it. May be left out over HTTP where the server knows its public URL: then it is its page. */
+  /**
+   * The URL of the page that opens it. Optional over HTTP if the server has a public URL: then it is that server's
+   * page.
+   */
   readonly base?: string
   /** The name of the signal that it sends: `approved`, `rejected`. */
   readonly action: string
-  /** The name of the signal of the opposite answer, where the link may give that as well; it gives one of them, once. */
+  /** The name of the signal of the opposite decision, if the link allows it; a link sends one of them, once. */
   readonly refusal?: string
-  /** The person whom it is issued for: the source of its answer, which conditions match and count. */
+  /** The person whom it is issued for: the source of its signal, which conditions match and count. */
   readonly for?: string
   readonly expiresIn: Duration
 }
 
 export interface ApprovalUrl {
-  /** The base with a parameter `link`, which is what `signals.redeem` takes. */
+  /** The base with a parameter `link`, which `signals.redeem` accepts. */
   readonly url: string
   readonly expiresAt: number
 }

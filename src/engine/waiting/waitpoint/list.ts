@@ -32,7 +32,7 @@ export interface Waitpoint {
   readonly activatedAt: number | null
   readonly expiresAt: number | null
   readonly tokenKid: string
-  /** 16 hex digits that tell one token from another; null when the key that signed it has been removed. */
+  /** 16 hex digits that distinguish tokens; null when the key that signed it has been removed. */
   readonly tokenFingerprint: string | null
 }
 

@@ -1,12 +1,12 @@
-// What this process knows of waits without reading: the waitpoints that it made, and the suspensions that it opened. What a token
-// is bound to, and the condition that an answer is evaluated by, never change. So a suspension that uses a waitpoint of this process,
-// and a signal that answers a suspension of it, are shorter by a round trip. The statements that write check everything else: that
-// the waitpoint is pending, that the suspension is open.
+// A cache of waits that this process opened: the waitpoints that it created, and the suspensions that it wrote. The
+// fields that a token is bound to, and the condition that a signal is evaluated against, never change. So a suspension
+// that uses a waitpoint of this process, and a signal to a suspension of it, save a round trip. The statements that
+// write check everything else: that the waitpoint is pending, that the suspension is open.
 import { isMetByOne, namesTakenBy } from '../../../model/condition-waits.ts'
 import type { Condition } from '../../../model/condition.ts'
 import type { UnsignedWaitpoint } from './tokens.ts'
 
-/** A waitpoint that was made ahead. */
+/** A waitpoint that was created in advance. */
 export interface MadeWaitpoint extends UnsignedWaitpoint {
   readonly executionUuid: string
   /** Of the key that signed it. */
@@ -26,7 +26,7 @@ interface NewlyParked {
   readonly doors: readonly (UnsignedWaitpoint & { readonly keyScope: string })[]
 }
 
-/** A suspension that the first signal that fits it ends. */
+/** A suspension that the first matching signal ends. */
 export interface OpenedSuspension {
   /** The execution's. */
   readonly uuid: string
@@ -58,12 +58,12 @@ export class OpenedWaitpoints {
     forgetOldest(this.#made)
   }
 
-  /** It may be used by several suspensions, one after the other. */
+  /** Several suspensions may use it, one after the other. */
   made(waitpoint: string): MadeWaitpoint | undefined {
     return this.#made.get(waitpoint)
   }
 
-  /** Only where the first signal that fits ends the wait: all others are evaluated with what came before, too. */
+  /** Only if the first matching signal ends the wait: all others are evaluated with earlier signals. */
   remember({ item, row, doors }: NewlyParked): void {
     const { uuid, partition, suspensionId, condition } = item
     if (item.conditionLength > longestCondition || !isMetByOne(condition)) return
@@ -77,7 +77,7 @@ export class OpenedWaitpoints {
     forgetOldest(this.#byExecution)
   }
 
-  /** Once: a signal that is not the answer leaves the next to be read. */
+  /** Once: after a signal that does not match, the next is read. */
   take(waitpoint: string): OpenedWaitpoint | undefined {
     return takeFrom(this.#byWaitpoint, waitpoint)
   }

@@ -1,4 +1,4 @@
-// The token of a waitpoint, for whoever has the right to act in its namespace. Every reading leaves an event.
+// The token of a waitpoint, for a caller with the right to act in its namespace. Every read writes an event.
 import { EngineError } from '../../../model/errors.ts'
 import { formatExecutionId, formatWaitpointId, parseWaitpointId, type WaitpointId } from '../../../model/id.ts'
 import type { WaitpointState } from '../../../model/suspension.ts'
@@ -19,7 +19,7 @@ export interface WaitpointToken {
   readonly token: string
 }
 
-// The lock holds up nobody.
+// The lock blocks no other operation.
 const readStatement = statement({
   name: 'waitpoint.read-token',
   params: { waitpoint_id: 'uuid', partition_key: 'int2', namespace: 'text?' },
@@ -47,7 +47,7 @@ from found f${keyByKid('f.namespace', 'f.token_kid')}`,
 
 type FoundToken = RowOf<typeof readStatement.row>
 
-/** Null for a waitpoint that does not exist, or is not the caller's. */
+/** Null for a waitpoint that does not exist, or belongs to another namespace. */
 export async function readToken(
   sql: Sql,
   keys: SigningKeys,

@@ -1,4 +1,4 @@
-// That somebody was given a token, or a link that stands for one, is an event of its execution.
+// Reading a token, or creating a link in its place, is an event of its execution.
 import { call } from '../../../sql/sql.ts'
 import { statement } from '../../../sql/statement.ts'
 import type { Caller } from '../../kernel/caller.ts'
@@ -15,7 +15,10 @@ from flowfabric.ff_exec_core
 where execution_id = $1`,
 })
 
-/** While the execution is locked: then the transaction has its id before the event has one, on which the log's readers rely. */
+/**
+ * While the execution is locked: the transaction then has its id before the event has one, which the readers of the log
+ * rely on.
+ */
 export function tokenEventCall(
   { actor }: Caller,
   { execution_id, now_ms: at_ms }: { readonly execution_id: string; readonly now_ms: number },

@@ -1,4 +1,4 @@
-// Waitpoints with the tokens to hand out. A token is nowhere stored: it is computed from the waitpoint's row and its key.
+// Waitpoints with their tokens. A token is not stored: it is computed from the waitpoint's row and its key.
 import { formatWaitpointId, type WaitpointId } from '../../../model/id.ts'
 import type { Target } from '../../transition/operator-set.ts'
 import type { SigningKeys } from '../../signing-key/keys.ts'
@@ -10,7 +10,7 @@ export interface BoundWaitpoint {
   readonly token: string | null
 }
 
-/** What of the row goes into the token. */
+/** The columns that make the token. */
 export interface UnsignedWaitpoint {
   readonly uuid: string
   readonly key: string
@@ -18,7 +18,7 @@ export interface UnsignedWaitpoint {
   readonly createdAt: number
 }
 
-/** After its key was opened. */
+/** Call it after its key was opened. */
 export function withToken(
   keys: SigningKeys,
   namespace: string,
