@@ -50,7 +50,7 @@ export interface Verdict {
 
 export function evaluate(condition: Condition, facts: Facts): Verdict {
   const evaluation = evaluationOf(facts)
-  const root = meet(condition, rootPath, evaluation)
+  const root = evaluateNode(condition, rootPath, evaluation)
   const { winners, satisfiedLeaves, satisfiers } = evaluation
   if (root.at > facts.now) {
     const dueAt = root.at === never ? null : root.at
@@ -65,7 +65,7 @@ export function evaluate(condition: Condition, facts: Facts): Verdict {
  * satisfy one.
  */
 export function evaluateAtDeadline(condition: Condition, facts: Facts): Verdict {
-  const counted = signalsOf(meet(condition, rootPath, evaluationOf(facts)))
+  const counted = signalsOf(evaluateNode(condition, rootPath, evaluationOf(facts)))
   return { ...evaluate(condition, { ...facts, timedOutAt: facts.now }), signals: counted }
 }
 
@@ -108,12 +108,12 @@ interface NodeResult {
 
 const never = Infinity
 
-function meet(node: Condition, path: NodePath, evaluation: Evaluation): NodeResult {
-  if (node.kind === 'allOf') return meetAll(node, path, evaluation)
-  if (node.kind === 'anyOf') return meetAny(node, path, evaluation)
-  const meeting = evaluateLeaf(node, path, evaluation)
-  if (meeting.at <= evaluation.facts.now) evaluation.satisfiedLeaves.push(path)
-  return meeting
+function evaluateNode(node: Condition, path: NodePath, evaluation: Evaluation): NodeResult {
+  if (node.kind === 'allOf') return evaluateAll(node, path, evaluation)
+  if (node.kind === 'anyOf') return evaluateAny(node, path, evaluation)
+  const result = evaluateLeaf(node, path, evaluation)
+  if (result.at <= evaluation.facts.now) evaluation.satisfiedLeaves.push(path)
+  return result
 }
 
 /** Total: a stored node of a kind that this version does not know is never satisfied. */
@@ -121,9 +121,9 @@ function evaluateLeaf(node: LeafCondition, path: NodePath, evaluation: Evaluatio
   const { facts } = evaluation
   switch (node.kind) {
     case 'signal':
-      return meetSignals(node, path, evaluation, 1)
+      return evaluateSignals(node, path, evaluation, 1)
     case 'count':
-      return meetSignals(node, path, evaluation, node.n)
+      return evaluateSignals(node, path, evaluation, node.n)
     case 'child':
       return { at: happened(facts.childEndings?.get(node.executionId), facts), by: [], path }
     case 'timeout':
@@ -141,14 +141,14 @@ function happened(at: number | undefined, { now }: Facts): number {
   return at === undefined ? never : Math.min(at, now)
 }
 
-function meetAll(node: AllOfCondition, path: NodePath, evaluation: Evaluation): NodeResult {
-  const members = node.members.map((member, i) => meet(member, memberPath(path, i), evaluation))
+function evaluateAll(node: AllOfCondition, path: NodePath, evaluation: Evaluation): NodeResult {
+  const members = node.members.map((member, i) => evaluateNode(member, memberPath(path, i), evaluation))
   const at = members.reduce((latest, member) => Math.max(latest, member.at), -Infinity)
   return { at, by: members.flatMap(({ by }) => by), path }
 }
 
-function meetAny(node: AnyOfCondition, path: NodePath, evaluation: Evaluation): NodeResult {
-  const members = node.members.map((member, i) => meet(member, memberPath(path, i), evaluation))
+function evaluateAny(node: AnyOfCondition, path: NodePath, evaluation: Evaluation): NodeResult {
+  const members = node.members.map((member, i) => evaluateNode(member, memberPath(path, i), evaluation))
   const unmet: NodeResult = { at: never, by: [], path }
   const winner = members.reduce((first, member) => (member.at < first.at ? member : first), unmet)
   if (winner.at > evaluation.facts.now) return { ...winner, by: members.flatMap(({ by }) => by) }
@@ -156,7 +156,7 @@ function meetAny(node: AnyOfCondition, path: NodePath, evaluation: Evaluation): 
   return winner
 }
 
-function meetSignals(
+function evaluateSignals(
   node: SignalCondition | CountCondition,
   path: NodePath,
   { facts, signalsAtDoor, satisfiers }: Evaluation,
