@@ -121,7 +121,7 @@ function absentError({ absent, operationId, path }: Route, fields: Fields): Engi
   const what = said.map(([name, value]) => `${name} ${show(value)}`).join(', ')
   const sentence =
     what === ''
-      ? `${operationId} found nothing for what was sent, which is not repeated here; look at what was sent`
+      ? `${operationId} found nothing for the values of this request, which are not repeated here; check the request`
       : `${operationId} found nothing for ${what}; look at the id, and at the namespace in which it was looked for`
   return new EngineError(absent!, sentence, Object.fromEntries(said))
 }

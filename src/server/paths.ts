@@ -40,7 +40,7 @@ interface RequestedPath {
 export function unknownRoute({ method, path }: RequestedPath, basePath: string): EngineError {
   const allow = path.startsWith(basePath) ? methodsAt(path.slice(basePath.length)) : []
   if (allow.length === 0) {
-    return new EngineError('route_not_found', `nothing is at ${path}; ${basePath}/openapi.json tells what there is`, {
+    return new EngineError('route_not_found', `no route is at ${path}; ${basePath}/openapi.json lists the routes`, {
       path,
     })
   }

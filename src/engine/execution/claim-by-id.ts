@@ -1,4 +1,4 @@
-// A claim of one execution by the grant for it. The grant is used up by the claim that it allows.
+// A claim of one execution by its grant. The claim uses the grant up.
 import { attached } from '../../model/attached.ts'
 import type { Duration } from '../../model/duration.ts'
 import { EngineError } from '../../model/errors.ts'
@@ -32,7 +32,7 @@ export interface ClaimByIdRequest extends ServedRequest {
   readonly leaseTtl?: Duration
 }
 
-// Before the claim, which then sees where the ready row is.
+// Before the claim, which then sees the current position of the ready row.
 const lockStatement = statement({
   name: 'execution.claim-by-id.lock',
   params: { execution_id: 'uuid', partition_key: 'int2', namespace: 'text?' },

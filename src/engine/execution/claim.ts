@@ -1,7 +1,7 @@
 // Claim: up to n executions go to one worker instance, each under a lease of its own.
 //
-// It starts from the ready rows of the queues that match, merges them in order, and locks just the n it takes, passing
-// over what others hold; so it waits for nothing, and nothing that does not match stands before what does.
+// It starts from the ready rows of the matching queues, merges them in order, and locks just the n that it takes,
+// skipping locked ones. So it waits for no lock, and rows that do not match never delay rows that do.
 import { attached } from '../../model/attached.ts'
 import { formatExecutionId, formatFlowId, type ExecutionId, type FlowId } from '../../model/id.ts'
 import type { ExecutionPolicy } from '../../model/policy.ts'
@@ -19,7 +19,10 @@ export interface Claim {
   readonly leaseId: string
   readonly leaseEpoch: number
   readonly leaseExpiresAt: number
-  /** Why it came: its first run, a retry, a replay, or going on with an attempt that was lost or that waited; `cancel`: to clean up. */
+  /**
+   * The kind of the claim: its first run, a retry, a replay, or the continuation of an attempt that was lost or
+   * suspended; `cancel`: to clean up.
+   */
   readonly reason: ClaimReason
   readonly attemptIndex: number
   readonly generation: number
@@ -38,7 +41,7 @@ export interface Claim {
   readonly attemptDeadlineAt: number | null
   readonly flowId: FlowId | null
   readonly parentId: ExecutionId | null
-  /** Of a generation that was suspended: how that ended the last time, and the signals that did it; also when it is tried again. */
+  /** For a generation that was suspended: how the last suspension ended, and its signals; also for a later retry. */
   readonly resumption: Resumption | null
 }
 
@@ -73,15 +76,15 @@ export const claimRow = {
 export type ClaimRow = RowOf<typeof claimRow>
 
 /**
- * Follows a CTE `taken` of executions, locked and eligible, with `taken_row`, the place of the execution's row, and
- * `ready_row`, that of its ready row; and parameters `$1` worker_id, `$2` worker_instance_id, `$3` lease_ttl_ms, `$4` actor.
- * `isStarted` is an expression over `claimed c`: whether the handler starts at once.
- * Gives `claimed`, and leaves: the execution active under a new lease and epoch, no ready row, no grant, one event. The
- * attempt goes on when it was interrupted; else a new one begins.
+ * Follows a CTE `taken` of executions, locked and eligible, with `taken_row`, the position of the execution's row, and
+ * `ready_row`, that of its ready row; and parameters `$1` worker_id, `$2` worker_instance_id, `$3` lease_ttl_ms, `$4`
+ * actor. `isStarted` is an expression over `claimed c`: whether the handler starts at once. Yields `claimed`, and
+ * leaves: the execution active under a new lease and epoch, no ready row, no grant, one event. An interrupted attempt
+ * continues; otherwise a new one begins.
  *
- * An execution that was changed after the statement began stands in a place that its snapshot does not see: it is passed
- * over, because it may have a ready row that cannot be seen either, and would be left behind. So everything here follows
- * what was updated, not what was taken.
+ * An execution that was changed after the statement began is at a position that its snapshot does not see. It is
+ * skipped, because it may have a ready row that cannot be seen either, and would be left behind. So everything here
+ * follows the updated rows, not the taken ones.
  */
 export function holdTaken(isStarted: string): string {
   return `
@@ -147,7 +150,7 @@ acquired as (
 )`
 }
 
-/** Of the record that the attempt of `claimed c` has, when it was interrupted. */
+/** From the record of the attempt of `claimed c`, when it was interrupted. */
 function ofAttempt(column: string): string {
   return `(
         select a.${column}
@@ -155,7 +158,7 @@ function ofAttempt(column: string): string {
         where a.execution_id = any (array[c.execution_id]) and a.attempt_index = c.attempt_index)`
 }
 
-// A first run has been through no suspension.
+// A first run has no suspension.
 const mayHaveResumed = `c.attempt_state_before in ('attempt_interrupted', 'pending_retry_attempt')`
 
 /** Follows `select`, from `claimed c` joined by `claimInput`. */
@@ -174,24 +177,26 @@ export const claimColumns = `
 export const claimInput = `join flowfabric.ff_exec_input n
   on n.partition_key = any (array[c.partition_key]) and n.execution_id = any (array[c.execution_id])`
 
-/** Of `ff_exec_core e`: its flow is cancelled, and it with the flow; it may still clean up once it was asked to stop. */
+/**
+ * For `ff_exec_core e`: its flow is cancelled, and it with the flow; it may still clean up once it was asked to stop.
+ */
 export const isOfCancelledFlow = `(e.attached & ${attached.flow} <> 0 and e.cancel_requested_at_ms is null and exists (
       select from flowfabric.ff_flow_core f
       where f.flow_id = any (array[e.flow_id]) and ${goesWithFlowSql('f.cancel_policy', 'e.started_at_ms')}))`
 
-// Rows of a live grant are skipped: they are for its holder alone.
+// Rows with a live grant are skipped: only the holder of the grant may claim them.
 const isClaimable = `e.eligibility_state = 'eligible_now'
     and (e.attached & ${attached.grant} = 0 or not exists (
       select from flowfabric.ff_grant g
       where g.execution_id = any (array[e.execution_id]) and g.expires_at_ms > flowfabric.ff_now_ms()))
     and not ${isOfCancelledFlow}`
 
-// What is locked does not move any more, so it is found again by its place, without the index.
+// A locked row does not move any more, so it is found again by its position, without the index.
 //
-// The ready row is locked first. One that another has claimed since the statement began is gone, and so nothing of it is
-// locked: locked by its execution alone, it would stay locked until the commit though nobody gets it, and its holder's
-// completion would find it held (measured: with eight processes on one lane every tenth completion had to be sent again
-// alone, and all of them took more than twice the database's time).
+// The ready row is locked first. If another worker has claimed it since the statement began, it is gone, and nothing is
+// locked. Locked by its execution alone, that execution would stay locked until the commit without being claimed, and
+// its holder's completion would find it locked (measured: with eight processes on one lane every tenth completion had
+// to be sent again alone, and all of them took more than twice the database's time).
 const claimReady = statement({
   name: 'execution.claim',
   params: {
@@ -203,10 +208,10 @@ const claimReady = statement({
     from_neg_priorities: 'int2[]',
     from_ranks: 'int8[]',
     from_ids: 'uuid[]',
-    // How many ready rows to look at: more than are wanted where others claim from the same queues.
+    // How many ready rows to read: more than requested if other processes claim from the same queues.
     candidates: 'int8',
     max: 'int8',
-    // How many to pass over before that, unseen: others are taking them.
+    // How many to skip before that, unread: other processes are taking them.
     skip: 'int8',
     // How many of them the worker starts at once.
     start_count: 'int8',
@@ -245,8 +250,8 @@ ${claimInput}`,
 })
 
 /**
- * How many rows are ready, up to `most`, and whether one of those can be claimed: it is free, or another transaction has it
- * locked. The others are for the holders of grants, or about to end. It locks nothing.
+ * How many rows are ready, up to `most`, and whether one of those can be claimed: it is free, or another transaction
+ * has locked it. The others belong to holders of grants, or are about to end. It locks nothing.
  */
 const countReady = statement({
   name: 'execution.claim.count-ready',

@@ -1,4 +1,4 @@
-// The claims of one process: which queues to read, where each begins, how many rows to look at, and when to look again.
+// The claims of one process: which queues to read, where each begins, how many rows to read, and when to poll again.
 import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
 import { checkLane, checkNamespace } from '../../model/name.ts'
@@ -21,7 +21,7 @@ export interface ClaimRequest extends ServedRequest {
   readonly workerId: string
   readonly workerInstanceId: string
   readonly lanes: readonly string[]
-  /** Left out: all that the caller sees. */
+  /** Left out: all that the caller may see. */
   readonly namespaces?: readonly string[]
   /** 1 to 10,000; defaults to 1. */
   readonly max?: number
@@ -31,9 +31,12 @@ export interface ClaimRequest extends ServedRequest {
    */
   readonly startCount?: number
   readonly leaseTtl?: Duration
-  /** How long to wait when there is nothing; defaults to not at all. */
+  /** How long to wait when nothing is ready; defaults to no wait. */
   readonly wait?: Duration
-  /** Others wait for the same: a hint is followed after a random share of this, so that they do not all come at once. */
+  /**
+   * Other workers wait for the same queues: the claim follows a hint after a random part of this time, so that they do
+   * not all claim at once.
+   */
   readonly spread?: Duration
   /** Ends the wait early. */
   readonly signal?: AbortSignal
@@ -41,7 +44,7 @@ export interface ClaimRequest extends ServedRequest {
 
 export interface ClaimResult {
   readonly claims: readonly Claim[]
-  /** There may be more where these came from. */
+  /** More may be ready. */
   readonly more: boolean
 }
 
@@ -73,10 +76,10 @@ const fields = [
 ] as const satisfies readonly (keyof ClaimRequest)[]
 
 const mostClaims = limits.claimCount
-// A poll is the guarantee where hints do not come: soon at first, then ever less often.
+// Polls are the guarantee if hints do not arrive: soon at first, then at growing intervals.
 const firstPollMs = 50
 const longestPollMs = 1000
-// How far a claim looks past what others hold.
+// How far a claim reads past locked rows.
 const fewestCandidates = 64
 const mostCandidates = 16_384
 const mostOthers = 16
@@ -84,13 +87,13 @@ const mostOthers = 16
 const mostRepeats = 3
 
 interface ClaimRound extends ClaimResult {
-  /** Rows that it may claim are ready, and other transactions had them locked each time. */
+  /** Claimable rows are ready, and other transactions had them locked each time. */
   readonly isHeldUp: boolean
 }
 
 interface Taken {
   readonly rows: readonly ClaimRow[]
-  /** As many ready rows were there as it looked at. */
+  /** As many ready rows exist as it read. */
   readonly isWindowFull: boolean
   readonly isFromHead: boolean
 }
@@ -101,9 +104,9 @@ export class Claimer {
   readonly #heads: QueueHeads
   readonly #hints: Hints
   readonly #moreToClose: MoreToClose
-  /** How many others claim from the same queues at the same time, as far as it was met by their rows. */
+  /** How many other processes claim from the same queues at the same time, estimated by their locked rows. */
   #others = 0
-  /** The last claim that waited did so to its end, and found nothing. */
+  /** The last waiting claim reached its end without finding anything. */
   #isQuiet = false
 
   constructor(sql: Sql, matcher: QueueMatcher, heads: QueueHeads, hints: Hints, moreToClose: MoreToClose) {
@@ -133,7 +136,7 @@ export class Claimer {
         const leftMs = waitUntil - performance.now()
         this.#isQuiet = result.claims.length === 0 && leftMs <= 0
         if (result.claims.length > 0 || leftMs <= 0 || signal?.aborted === true) return result
-        // The lock may go without another hint.
+        // The lock may be released without another hint.
         if (isHinted && result.isHeldUp) pollMs = firstPollMs
         isHinted = await watch.next(Math.min(leftMs, pollMs), signal, Math.min(leftMs, checked.spreadMs))
         // An idle worker costs this one statement.
@@ -174,10 +177,10 @@ export class Claimer {
   }
 
   // Rows that other transactions have locked, and rows with a grant, may be in front of free ones. So a claim that took
-  // nothing counts the ready rows, and queries again with a larger window when there are more of them than it read. When
-  // there are no more, the free ones may have been behind a row that another claim was taking and has taken by now, or
-  // their lock was released since; no hint comes for those, so it queries a few times more. A hint names its queue: a
-  // hinted claim does not search for unknown ones.
+  // nothing counts the ready rows, and queries again with a larger window when more exist than it read. Otherwise the
+  // free ones may have been behind a row that another claim was taking and has taken by now, or their lock was released
+  // since; no hint follows for those, so it queries a few times more. A hint names its queue: a hinted claim does not
+  // search for unknown ones.
   async #claimNow(checked: CheckedClaim, isHinted = false): Promise<ClaimRound> {
     const queues = await this.#matcher.match(checked.filter)
     const queueIds = [...queues.keys()]
@@ -206,25 +209,26 @@ export class Claimer {
     return { claims: [], more: false, isHeldUp: false }
   }
 
-  /** From where each queue is known to begin, and, when there was no more than that, from the head. */
+  /** From the known start of each queue, and, when that found too few, from the head. */
   async #claimOnce(checked: CheckedClaim, queueIds: readonly number[], candidates: number): Promise<Taken> {
     const taken = await this.#send(checked, queueIds, 0, candidates)
     if (taken.rows.length === checked.max || taken.isFromHead) return taken
-    // What it did not get is held by others.
+    // Other transactions have locked the rest.
     if (taken.rows.length > 0 && taken.isWindowFull) return taken
     this.#heads.lookAgain(queueIds)
     try {
       const more = await this.#send(checked, queueIds, taken.rows.length, candidates)
       return { ...more, rows: [...taken.rows, ...more.rows] }
     } catch (error) {
-      // What the first look took is the caller's, or nobody would know of it until the next renewal.
+      // The rows of the first query belong to the caller; otherwise no process would know of them until the next
+      // renewal.
       if (taken.rows.length === 0) throw error
       return taken
     }
   }
 
-  // Claims that compete would all begin with the rows that another is just taking: so each begins a few sets further on, by
-  // chance, unless it is time to look at the head.
+  // Competing claims would all begin with the rows that another is just taking. So each begins a random few sets
+  // further on, unless it is time to read the head.
   async #send(
     checked: CheckedClaim,
     queueIds: readonly number[],
@@ -233,7 +237,8 @@ export class Claimer {
   ): Promise<Taken> {
     const starts = this.#heads.startsOf(queueIds)
     const skip = starts.isDue ? 0 : Math.floor(Math.random() * (this.#others + 1)) * checked.max
-    // Sent again after a lost reply it would claim as many more; what the first one took comes to light at the next renewal.
+    // Sent again after a lost reply it would claim as many more; the next renewal finds the executions of the first
+    // one.
     const claimed = await untilSent(this.#sql, { again: false, onlyOnce: true }, () =>
       this.#sql.query(claimReady, {
         worker_id: checked.workerId,
@@ -271,13 +276,13 @@ export class Claimer {
   }
 }
 
-// They come in this order already, as the statement is planned today (measured: sorted by the database, a claim of 500 takes
-// two hundredths longer).
+// The rows are in this order already, as the statement is planned today (measured: sorted by the database, a claim of
+// 500 takes two hundredths longer).
 function inClaimOrder(a: ClaimRow, b: ClaimRow): number {
   return b.priority - a.priority || a.rank - b.rank || (a.execution_id < b.execution_id ? -1 : 1)
 }
 
-// More as soon as others were met, a little fewer with each claim that met none.
+// Increases as soon as other processes are noticed, and decreases a little with each claim that notices none.
 function othersAfter(others: number, metOthers: boolean): number {
   if (metOthers) return Math.min(others * 2 + 3, mostOthers)
   return others < 0.5 ? 0 : others * 0.9

@@ -1,5 +1,5 @@
-// How many executions are in each state, from the tables that hold them. A dashboard asks this every second, so each
-// count stops at 10,000 unless the exact number is asked for.
+// How many executions are in each state, from the tables that hold them. A dashboard calls this every second, so each
+// count stops at 10,000 unless the caller requests the exact number.
 import { refusal } from '../../model/errors.ts'
 import { checkKind, checkLane } from '../../model/name.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
@@ -14,13 +14,13 @@ export interface CountRequest {
   readonly namespace?: string
   readonly lane?: string
   readonly kind?: string
-  /** Count to the end, which may take up to ten minutes. */
+  /** Counts to the end, which may take up to ten minutes. */
   readonly exact?: boolean
 }
 
 export interface StateCount {
   readonly count: number
-  /** There are this many or more. */
+  /** The count is this or more. */
   readonly orMore: boolean
 }
 
@@ -30,7 +30,7 @@ const stopAt = 10_000
 const never = Number.MAX_SAFE_INTEGER
 const exactTimeoutMs = 600_000
 
-// One row for each place that holds executions of a state; each stops by itself.
+// One row for each table with executions of a state; each stops by itself.
 const countStatement = statement({
   name: 'execution.count',
   params: { namespace: 'text?', lane: 'text?', kind: 'text?', stop: 'int8' },

@@ -1,4 +1,4 @@
-// What a create hears: its own new execution, or the one that was there before.
+// The result of a create: its own new execution, or the existing one.
 import { EngineError } from '../../model/errors.ts'
 import { formatExecutionId, type ExecutionId } from '../../model/id.ts'
 import type { PublicState } from '../../model/state.ts'
@@ -12,15 +12,15 @@ export interface Created {
   readonly kind: 'created'
   readonly executionId: ExecutionId
   readonly publicState: PublicState
-  /** What was not taken as given. */
+  /** Values that were adjusted. */
   readonly adjusted?: { readonly priority: { readonly given: number; readonly used: number } }
-  /** Left out only where the client sent the request again after a lost reply. */
+  /** Left out only if the client sent the request again after a lost reply. */
   readonly applied?: AppliedPolicy
 }
 
 export interface Duplicate {
   readonly kind: 'duplicate'
-  /** The first one's id. */
+  /** The id of the first one. */
   readonly executionId: ExecutionId
   readonly publicState: PublicState
 }
@@ -44,7 +44,7 @@ export function created(item: NewExecution, publicState: PublicState): Created {
 }
 
 export function answerOf(item: NewExecution, row: MetRow, again: boolean): CreateResult | EngineError {
-  // An id that we minted and sent before can only be there because that send was committed and its reply lost.
+  // An id that we minted and sent before exists only because that send was committed and its reply lost.
   const isOwn = row.met_id === null || (again && item.minted && row.met_id === item.uuid)
   return isOwn ? created(item, row.public_state) : met(item, row)
 }
@@ -52,7 +52,7 @@ export function answerOf(item: NewExecution, row: MetRow, again: boolean): Creat
 function met(item: NewExecution, row: MetRow): Duplicate | EngineError {
   const { executionId } = item
   if (row.met_request_hash === null) {
-    // The id alone was met. Another namespace's execution, or another partition's, is nobody's duplicate.
+    // Only the id exists. An execution of another namespace, or another partition, is no duplicate.
     if (row.met_namespace === item.queue.namespace && row.met_partition === item.partition) {
       return { kind: 'duplicate', executionId, publicState: row.public_state }
     }

@@ -1,4 +1,4 @@
-// New executions, as the arrays that the statements of create take.
+// New executions, as the arrays of the create statements.
 import type { QueueRegistry } from '../queue/intern.ts'
 import type { NewExecution } from '../transition/new-execution.ts'
 

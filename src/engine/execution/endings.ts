@@ -1,5 +1,5 @@
-// Those who wait for executions to end. One loop asks for all of them in one statement: at once after a commit of this process
-// that may have ended something, else at growing intervals.
+// Waits for executions to end. One loop queries for all of them in one statement: at once after a commit of this
+// process that may have ended one, otherwise at growing intervals.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
@@ -7,9 +7,9 @@ import { Bell } from '../kernel/bell.ts'
 
 const firstPollMs = 10
 const longestPollMs = 500
-// Between two looks that commits of this process ask for.
+// Between two queries that commits of this process trigger.
 const betweenWakesMs = 2
-// How many are asked for at once.
+// How many one query covers.
 const batch = 1000
 
 const readEnded = statement({
@@ -34,7 +34,7 @@ export class Endings {
     this.#sql = sql
   }
 
-  /** A commit of this process may have ended something. */
+  /** A commit of this process may have ended an execution. */
   wake(): void {
     this.#isWoken = true
     this.#bell.ring()
@@ -52,7 +52,7 @@ export class Endings {
         if (this.#waiting.size === 0) this.#bell.ring()
         resolve()
       }
-      // Longer than a timer can count is as good as for ever.
+      // Beyond the range of a timer: as good as for ever.
       const timer = setTimeout(done, Math.min(waitMs, 2 ** 31 - 1))
       signal?.addEventListener('abort', done)
       const waiting = this.#waiting.get(uuid)
@@ -62,7 +62,7 @@ export class Endings {
     })
   }
 
-  /** Whoever waits asks once more, and hears that the engine is closed. */
+  /** Waiting callers read once more, and receive the error that the engine is closed. */
   async close(): Promise<void> {
     for (const waiting of this.#waiting.values()) for (const done of waiting) done()
   }
@@ -81,7 +81,7 @@ export class Endings {
     this.#isLooping = false
   }
 
-  // A look that fails is followed by another; whoever waits asks for the result itself, and hears what is wrong.
+  // Another query follows a failed one; waiting callers read the result themselves, and receive its error.
   async #look(): Promise<void> {
     const uuids = [...this.#waiting.keys()]
     for (let from = 0; from < uuids.length; from += batch) {

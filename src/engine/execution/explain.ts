@@ -1,4 +1,4 @@
-// Why an execution is not running: the facts, read at once, and the sentence that they make.
+// Why an execution is not running: the facts, read at once, and their sentence.
 import type { Condition } from '../../model/condition.ts'
 import { explain, type Explanation } from '../../model/explain.ts'
 import type { ExplainFacts } from '../../model/explain-facts.ts'
@@ -32,7 +32,7 @@ const factRow = {
   supervised_at_ms: 'int8?',
 } as const
 
-// A worker counts as a claim of its would: by its namespace, lanes, kinds, versions and capabilities.
+// A worker counts as in its claim: by its namespace, lanes, kinds, versions and capabilities.
 const readFacts = statement({
   name: 'execution.explain',
   params: { execution_id: 'uuid', partition_key: 'int2', namespace: 'text?' },
@@ -93,7 +93,7 @@ cross join lateral (
 where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.namespace = $3)`,
 })
 
-/** Null for an execution that does not exist, or is not the caller's. */
+/** Null for an execution that does not exist, or belongs to another namespace. */
 export async function explainExecution(sql: Sql, caller: Caller, id: string): Promise<Explanation | null> {
   const target = visibleExecution(caller, id)
   const [[found], [row]] = await sql.pipeline([describeCall(target), call(readFacts, target)])

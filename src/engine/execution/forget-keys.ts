@@ -1,5 +1,5 @@
-// A key that has run out is free again. In a statement of its own, before the insert: the row must be gone from the
-// insert's snapshot, and of two creates that meet it the second waits here and then finds the first one's new row.
+// An expired key is free again. In a statement of its own, before the insert: the row must be gone from the insert's
+// snapshot, and of two concurrent creates the second waits here and then finds the first one's new row.
 import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { CheckedExecution } from '../transition/new-execution.ts'
@@ -17,10 +17,10 @@ where k.namespace = any (array[i.namespace])
   and k.expires_at_ms <= flowfabric.ff_now_ms()`,
 })
 
-/** The scope of a key that holds within its namespace, and not within a parent. */
+/** The scope of a key that is unique within its namespace, and not within a parent. */
 const namespaceScope = '00000000-0000-0000-0000-000000000000'
 
-/** `scopeId`: the flow within which they hold. */
+/** `scopeId`: the flow within which they are unique. */
 export function forgetExpiredKeys(items: readonly CheckedExecution[], scopeId?: string) {
   const keyed = items.filter((item) => item.idempotencyKey !== null)
   return call(forget, {

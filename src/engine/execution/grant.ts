@@ -1,6 +1,6 @@
-// Grant: the right of one worker instance to claim one execution, once, for a short time. It moves nothing: the execution
-// stays where it is in its queue, and other claims pass over it while the grant lives. A worker that a claim would not give
-// the execution to gets no grant for it either.
+// Grant: the right of one worker instance to claim one execution, once, for a short time. The execution stays where it
+// is in its queue, and other claims skip it while the grant lives. A worker that could not claim the execution gets no
+// grant for it either.
 import { randomUUID } from 'node:crypto'
 import { attached } from '../../model/attached.ts'
 import { parseDuration, type Duration } from '../../model/duration.ts'
@@ -106,8 +106,8 @@ function textsOf(field: keyof Served): string {
   return `array(select jsonb_array_elements_text(nullif(t.served -> '${field}', 'null')))`
 }
 
-// A grant is written and deleted under the execution's lock, so its row needs no lock of its own to be read. One with the
-// given id is there when the reply to the first send was lost, and answers as that did.
+// A grant is written and deleted under the execution's lock, so its row needs no lock of its own to be read. A grant
+// with the given id exists when the reply to the first send was lost; the repeat returns the same result.
 const grantStatement = statement({
   name: 'execution.grant',
   params: {

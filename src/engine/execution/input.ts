@@ -1,4 +1,4 @@
-// What an execution was given, of its current generation.
+// The input of an execution, for its current generation.
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'

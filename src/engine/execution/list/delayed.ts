@@ -1,4 +1,4 @@
-// Delayed executions, the first that is due first.
+// Delayed executions, the earliest due first.
 import { statement } from '../../../sql/statement.ts'
 import { filteredOrder } from '../../kernel/list-source.ts'
 import { ascending } from '../../kernel/page.ts'
