@@ -167,7 +167,7 @@ export class EventReader {
     this.#keep(rows)
     if (!withTags) this.#taggedFrom = next
     if (next !== before || this.#frontier.decidedFrom !== decidedFrom) this.#advanced.ring()
-    if (isBlocked) await this.#stall.standsAt(this.#sql, next)
+    if (isBlocked) await this.#stall.waitingFor(this.#sql, next)
     else this.#stall.goesOn()
     return { isBlocked, isFull, count: rows.length }
   }

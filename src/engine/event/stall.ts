@@ -52,7 +52,7 @@ export class Stall {
   }
 
   /** The reader waits for this id. */
-  async standsAt(sql: Sql, eventId: number): Promise<void> {
+  async waitingFor(sql: Sql, eventId: number): Promise<void> {
     if (eventId !== this.#eventId) this.goesOn()
     this.#eventId = eventId
     this.#beganAt ??= performance.now()

@@ -6,7 +6,7 @@ import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { invariants } from '../invariants.ts'
 import type { Finding } from './finding.ts'
-import { orUnknown, type Looking } from './look.ts'
+import { orUnknown, type CheckDeps } from './read-only.ts'
 import { findLogBlocks } from './log-blocks.ts'
 import { findMigrations } from './migrations.ts'
 import { findBloat, findServer, findTransactions } from './server.ts'
@@ -28,7 +28,7 @@ export interface HealthReport {
   readonly findings: readonly Finding[]
 }
 
-const checks: readonly (readonly [string, (looking: Looking) => Promise<Finding[]>])[] = [
+const checks: readonly (readonly [string, (deps: CheckDeps) => Promise<Finding[]>])[] = [
   ['duties', findDuties],
   ['clock steps', findClockSteps],
   ['set aside', findSetAside],
@@ -49,17 +49,17 @@ export async function checkHealth(
   const { deep = false, onLooked = () => {} } = request
   const timeoutMs = parseDuration('timeout', request.timeout ?? (deep ? '30s' : '2s'))
   if (timeoutMs === 0) throw refusal('invalid_input', 'timeout', '0', 'longer than 0 ms')
-  const looking = { sql, timeoutMs }
+  const deps = { sql, timeoutMs }
   const total = checks.length + 2 + (deep ? invariants.length : 0)
-  const findings: Finding[] = [...(await orUnknown('server', () => findServer(looking)))]
+  const findings: Finding[] = [...(await orUnknown('server', () => findServer(deps)))]
   onLooked('server', total)
-  const { isThere, findings: ofSchema } = await findMigrations(looking, codeVersion)
+  const { isThere, findings: ofSchema } = await findMigrations(deps, codeVersion)
   findings.push(...ofSchema)
   onLooked('schema', total)
   for (const [check, find] of isThere ? checks : []) {
-    findings.push(...(await orUnknown(check, () => find(looking))))
+    findings.push(...(await orUnknown(check, () => find(deps))))
     onLooked(check, total)
   }
-  if (isThere && deep) findings.push(...(await findBroken(looking, (check) => onLooked(check, total))))
+  if (isThere && deep) findings.push(...(await findBroken(deps, (check) => onLooked(check, total))))
   return { isHealthy: findings.every((each) => each.verdict !== 'trouble'), findings }
 }

@@ -3,7 +3,7 @@
 import { statement } from '../../sql/statement.ts'
 import { readLog } from '../kernel/log-block.ts'
 import { finding, type Finding } from './finding.ts'
-import { look, type Looking } from './look.ts'
+import { readOnly, type CheckDeps } from './read-only.ts'
 
 // The functions run with the rights of their owner, which must own the log too.
 const readRights = statement({
@@ -23,9 +23,9 @@ where log.oid = 'flowfabric.ff_event'::regclass`,
 // The duty creates the next block when the current one is half full.
 const nearlyFull = 0.75
 
-export async function findLogBlocks(looking: Looking): Promise<Finding[]> {
-  const [log, [rights]] = await look(
-    looking,
+export async function findLogBlocks(deps: CheckDeps): Promise<Finding[]> {
+  const [log, [rights]] = await readOnly(
+    deps,
     async (tx) => [await readLog(tx), await tx.query(readRights, {})] as const,
   )
   const { role, may_make, may_drop } = rights!
@@ -44,7 +44,7 @@ export async function findLogBlocks(looking: Looking): Promise<Finding[]> {
   return [
     finding(
       'event log',
-      looking.sql.kind === 'embedded' ? 'note' : 'trouble',
+      deps.sql.kind === 'embedded' ? 'note' : 'trouble',
       `The event log's last block is nearly full: ${room} events, and the next block does not exist.`,
       {
         next: 'Start a worker or a server: its duty log-blocks creates the block. Otherwise the next write creates it.',

@@ -3,18 +3,18 @@ import { DatabaseError, sqlState } from '../../sql/errors.ts'
 import { pendingIn, readLedger } from '../../sql/ledger.ts'
 import { migrations } from '../../sql/migrations/all.ts'
 import { finding, type Finding } from './finding.ts'
-import { look, type Looking } from './look.ts'
+import { readOnly, type CheckDeps } from './read-only.ts'
 
 /** Whether further checks are possible, and the findings. */
 export async function findMigrations(
-  looking: Looking,
+  deps: CheckDeps,
   codeVersion: string,
 ): Promise<{ readonly isThere: boolean; readonly findings: readonly Finding[] }> {
-  const { schema } = looking.sql
+  const { schema } = deps.sql
   const next = 'Run flowfabric migrate.'
   let ledger
   try {
-    ledger = await look(looking, readLedger)
+    ledger = await readOnly(deps, readLedger)
   } catch (error) {
     return { isThere: false, findings: [unreadable(schema, error)] }
   }
@@ -49,5 +49,5 @@ function unreadable(schema: string, error: unknown): Finding {
   }
   if (state !== '57014') throw error
   const next = 'Raise the timeout, or check again when the database is less busy.'
-  return finding('schema', 'trouble', `It took too long to look into schema ${schema}.`, { next })
+  return finding('schema', 'trouble', `It took too long to readOnly into schema ${schema}.`, { next })
 }

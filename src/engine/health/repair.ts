@@ -6,7 +6,7 @@ import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import { allDuties } from '../duties/all.ts'
 import { asEngineError } from '../kernel/failure.ts'
-import type { Looking } from './look.ts'
+import type { CheckDeps } from './read-only.ts'
 import { findMigrations } from './migrations.ts'
 import { readBloatedTables } from './server.ts'
 import { readLateDuties } from './upkeep.ts'
@@ -23,13 +23,13 @@ const mostStranded = 1000
 
 /** A schema that this code does not know is not changed. */
 export async function repairHealth(sql: Sql, codeVersion: string): Promise<readonly Repair[]> {
-  const looking = { sql, timeoutMs }
-  const { isThere } = await findMigrations(looking, codeVersion)
+  const deps = { sql, timeoutMs }
+  const { isThere } = await findMigrations(deps, codeVersion)
   if (!isThere) return []
   const repairs: Repair[] = []
   for (const mend of [retrySetAside, sweepLate, requeueStranded, vacuumBloated]) {
     try {
-      repairs.push(...(await mend(looking)))
+      repairs.push(...(await mend(deps)))
     } catch (error) {
       repairs.push({ kind: 'failed', sentence: asEngineError(error).message })
     }
@@ -54,7 +54,7 @@ where (duty, subject_id) in (
 returning duty`,
 })
 
-async function retrySetAside({ sql }: Looking): Promise<Repair[]> {
+async function retrySetAside({ sql }: CheckDeps): Promise<Repair[]> {
   const rows = await sql.query(tryAgain, {})
   if (rows.length === 0) return []
   const duties = new Set(rows.map((row) => row.duty))
@@ -63,11 +63,10 @@ async function retrySetAside({ sql }: Looking): Promise<Repair[]> {
   return repairs
 }
 
-async function sweepLate(looking: Looking): Promise<Repair[]> {
-  const { late, never } = await readLateDuties(looking)
+async function sweepLate(deps: CheckDeps): Promise<Repair[]> {
+  const { late, never } = await readLateDuties(deps)
   const repairs: Repair[] = []
-  for (const name of new Set([...late.map((row) => row.duty), ...never]))
-    repairs.push(...(await sweep(looking.sql, name)))
+  for (const name of new Set([...late.map((row) => row.duty), ...never])) repairs.push(...(await sweep(deps.sql, name)))
   return repairs
 }
 
@@ -125,11 +124,11 @@ select execution_id, partition_key
 from stranded`,
 })
 
-async function requeueStranded(looking: Looking): Promise<Repair[]> {
-  const found = await readStrandedExecutions(looking, mostStranded)
+async function requeueStranded(deps: CheckDeps): Promise<Repair[]> {
+  const found = await readStrandedExecutions(deps, mostStranded)
   if (found.length === 0) return []
   const ids = { execution_ids: found.map((row) => row.execution_id) }
-  const [, rows] = await looking.sql.pipeline([call(lockExecutions, ids), call(putBack, ids)], {
+  const [, rows] = await deps.sql.pipeline([call(lockExecutions, ids), call(putBack, ids)], {
     lockTimeoutMs: timeoutMs,
   })
   return rows.map(({ execution_id, partition_key }) => ({
@@ -138,10 +137,10 @@ async function requeueStranded(looking: Looking): Promise<Repair[]> {
   }))
 }
 
-async function vacuumBloated(looking: Looking): Promise<Repair[]> {
-  const { sql } = looking
+async function vacuumBloated(deps: CheckDeps): Promise<Repair[]> {
+  const { sql } = deps
   const repairs: Repair[] = []
-  for (const { name, may_vacuum } of await readBloatedTables(looking)) {
+  for (const { name, may_vacuum } of await readBloatedTables(deps)) {
     if (!may_vacuum) {
       repairs.push({ kind: 'failed', sentence: `${name} was not vacuumed: only its owner can do that` })
       continue

@@ -1,7 +1,7 @@
 // Checks the server itself: its version, its clock and settings, and the transactions that block others.
 import { statement } from '../../sql/statement.ts'
 import { finding, lasting, type Finding } from './finding.ts'
-import { look, type Looking } from './look.ts'
+import { readOnly, type CheckDeps } from './read-only.ts'
 
 const readServer = statement({
   name: 'health.server',
@@ -29,10 +29,10 @@ const oldestVersion = 150_000
 const notedSkewMs = 2000
 const badSkewMs = 30_000
 
-export async function findServer(looking: Looking): Promise<Finding[]> {
-  const { kind } = looking.sql
+export async function findServer(deps: CheckDeps): Promise<Finding[]> {
+  const { kind } = deps.sql
   const askedAt = Date.now()
-  const [row] = await look(looking, (tx) => tx.query(readServer, {}))
+  const [row] = await readOnly(deps, (tx) => tx.query(readServer, {}))
   const answeredAt = Date.now()
   const found = row!
   const isOld = found.version_number < oldestVersion
@@ -116,9 +116,9 @@ limit 5`,
 const notedTransactionMs = 60_000
 const badTransactionMs = 15 * 60_000
 
-export async function findTransactions(looking: Looking): Promise<Finding[]> {
-  if (looking.sql.kind === 'embedded') return []
-  const rows = await look(looking, (tx) => tx.query(readTransactions, {}))
+export async function findTransactions(deps: CheckDeps): Promise<Finding[]> {
+  if (deps.sql.kind === 'embedded') return []
+  const rows = await readOnly(deps, (tx) => tx.query(readTransactions, {}))
   const old = rows.filter((row) => row.age_ms >= notedTransactionMs)
   const oldest = old[0]
   if (oldest === undefined) return [finding('transactions', 'fine', 'No transaction is older than a minute.')]
@@ -156,12 +156,12 @@ limit 10`,
 
 export const badDeadCount = 100_000
 
-export async function readBloatedTables(looking: Looking) {
-  return look(looking, (tx) => tx.query(readBloat, { schema: looking.sql.schema }))
+export async function readBloatedTables(deps: CheckDeps) {
+  return readOnly(deps, (tx) => tx.query(readBloat, { schema: deps.sql.schema }))
 }
 
-export async function findBloat(looking: Looking): Promise<Finding[]> {
-  const rows = await readBloatedTables(looking)
+export async function findBloat(deps: CheckDeps): Promise<Finding[]> {
+  const rows = await readBloatedTables(deps)
   if (rows.length === 0) return [finding('bloat', 'fine', 'No table has more dead rows than live rows.')]
   const worst = rows[0]!.dead_count
   return [

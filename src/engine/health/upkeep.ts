@@ -5,7 +5,7 @@ import { allDuties } from '../duties/all.ts'
 import { smallestStepMs } from '../duties/clock-set-back.ts'
 import { supervisorRow } from '../duties/poll-duties.ts'
 import { counted, finding, lasting, type Finding } from './finding.ts'
-import { look, type Looking } from './look.ts'
+import { readOnly, type CheckDeps } from './read-only.ts'
 
 // A duty runs only when a row is due. It is late when no process has polled for due rows, for its filter or for all.
 const readDuties = statement({
@@ -36,20 +36,20 @@ const hasWork = statement({
 export const lateMs = 60_000
 
 /** By name, the longest first. */
-export async function readLateDuties(looking: Looking) {
-  const rows = await look(looking, (tx) => tx.query(readDuties, { supervisor: supervisorRow }))
+export async function readLateDuties(deps: CheckDeps) {
+  const rows = await readOnly(deps, (tx) => tx.query(readDuties, { supervisor: supervisorRow }))
   const late = rows.filter((row) => row.late_ms > lateMs).toSorted((a, b) => b.late_ms - a.late_ms)
   const known = new Set(rows.map((row) => row.duty))
-  const never = allDuties(looking.sql.kind).filter((duty) => !known.has(duty.name))
+  const never = allDuties(deps.sql.kind).filter((duty) => !known.has(duty.name))
   return { late, never: never.map((duty) => duty.name) }
 }
 
-export async function findDuties(looking: Looking): Promise<Finding[]> {
-  const { late, never } = await readLateDuties(looking)
-  const isEmbedded = looking.sql.kind === 'embedded'
+export async function findDuties(deps: CheckDeps): Promise<Finding[]> {
+  const { late, never } = await readLateDuties(deps)
+  const isEmbedded = deps.sql.kind === 'embedded'
   const next = 'Start a worker or a server; both run the background duties.'
   if (never.length > 0) {
-    const [row] = await look(looking, (tx) => tx.query(hasWork, {}))
+    const [row] = await readOnly(deps, (tx) => tx.query(hasWork, {}))
     const verdict = row!.has_work && !isEmbedded ? 'trouble' : 'note'
     return [finding('duties', verdict, 'Some background duties have never run.', { next, subjects: never })]
   }
@@ -80,8 +80,8 @@ order by d.last_run_at_ms desc`,
 
 const stepRememberedMs = 24 * 3_600_000
 
-export async function findClockSteps(looking: Looking): Promise<Finding[]> {
-  const rows = await look(looking, (tx) => tx.query(readSteps, { supervisor: supervisorRow }))
+export async function findClockSteps(deps: CheckDeps): Promise<Finding[]> {
+  const rows = await readOnly(deps, (tx) => tx.query(readSteps, { supervisor: supervisorRow }))
   const next =
     'Let NTP adjust the clock slowly. Executions that were delayed before the clock step start late by the same amount.'
   const ahead = rows.find((row) => row.ahead_ms > smallestStepMs)
@@ -107,8 +107,8 @@ from (select * from flowfabric.ff_set_aside order by failure_count desc limit $1
 left join flowfabric.ff_exec_core e on e.execution_id = s.subject_id`,
 })
 
-export async function findSetAside(looking: Looking): Promise<Finding[]> {
-  const rows = await look(looking, (tx) => tx.query(readSetAside, { limit: mostRows }))
+export async function findSetAside(deps: CheckDeps): Promise<Finding[]> {
+  const rows = await readOnly(deps, (tx) => tx.query(readSetAside, { limit: mostRows }))
   if (rows.length === 0) return [finding('set aside', 'fine', 'No row is quarantined.')]
   return [
     finding(
@@ -143,13 +143,13 @@ left join flowfabric.ff_exec_core e on e.execution_id = l.execution_id
 order by l.expires_at_ms`,
 })
 
-export async function findStuckLeases(looking: Looking): Promise<Finding[]> {
-  const rows = await look(looking, (tx) => tx.query(readStuckLeases, { late_ms: lateMs, limit: mostRows }))
+export async function findStuckLeases(deps: CheckDeps): Promise<Finding[]> {
+  const rows = await readOnly(deps, (tx) => tx.query(readStuckLeases, { late_ms: lateMs, limit: mostRows }))
   if (rows.length === 0) return [finding('leases', 'fine', 'No expired lease is waiting to be reclaimed.')]
   return [
     finding(
       'leases',
-      looking.sql.kind === 'embedded' ? 'note' : 'trouble',
+      deps.sql.kind === 'embedded' ? 'note' : 'trouble',
       `Leases that expired more than a minute ago and were not reclaimed: ${counted(rows.length, mostRows)}.`,
       {
         next: 'Start a worker or a server: its duty lease-expiry reclaims them.',

@@ -5,7 +5,7 @@ import { statement } from '../../sql/statement.ts'
 import { invariants } from '../invariants.ts'
 import { sharedScope } from '../signing-key/scope.ts'
 import { counted, finding, type Finding } from './finding.ts'
-import { look, orUnknown, type Looking } from './look.ts'
+import { readOnly, orUnknown, type CheckDeps } from './read-only.ts'
 
 const mostQueues = 100
 
@@ -31,13 +31,13 @@ order by q.namespace, q.lane_id, q.execution_kind
 limit $1`,
 })
 
-export async function findUnserved(looking: Looking): Promise<Finding[]> {
-  const rows = await look(looking, (tx) => tx.query(readUnserved, { limit: mostQueues }))
+export async function findUnserved(deps: CheckDeps): Promise<Finding[]> {
+  const rows = await readOnly(deps, (tx) => tx.query(readUnserved, { limit: mostQueues }))
   if (rows.length === 0) return [finding('workers', 'fine', 'Every queue with waiting executions has a worker.')]
   return [
     finding(
       'workers',
-      looking.sql.kind === 'embedded' ? 'note' : 'trouble',
+      deps.sql.kind === 'embedded' ? 'note' : 'trouble',
       `Queues with waiting executions that no worker serves: ${counted(rows.length, mostQueues)}.`,
       {
         next: 'Start a worker that serves them; flowfabric worker list shows the kinds and lanes of each worker.',
@@ -80,12 +80,12 @@ limit $2`,
 })
 
 /** The first few. */
-export async function readStrandedExecutions(looking: Looking, most = mostShown) {
-  return look(looking, (tx) => tx.query(readStranded, { newest: mostLookedAt, limit: most }))
+export async function readStrandedExecutions(deps: CheckDeps, most = mostShown) {
+  return readOnly(deps, (tx) => tx.query(readStranded, { newest: mostLookedAt, limit: most }))
 }
 
-export async function findStranded(looking: Looking): Promise<Finding[]> {
-  const rows = await readStrandedExecutions(looking)
+export async function findStranded(deps: CheckDeps): Promise<Finding[]> {
+  const rows = await readStrandedExecutions(deps)
   if (rows.length === 0) {
     return [finding('stranded', 'fine', `None of the newest ${mostLookedAt} executions is stranded.`)]
   }
@@ -105,12 +105,12 @@ export async function findStranded(looking: Looking): Promise<Finding[]> {
 }
 
 /** All invariants, over all rows: for a quiet hour. */
-export async function findBroken(looking: Looking, onLooked: (name: string) => void): Promise<Finding[]> {
+export async function findBroken(deps: CheckDeps, onLooked: (name: string) => void): Promise<Finding[]> {
   const findings: Finding[] = []
   for (const [sentence, query] of invariants) {
     const check = query.name.replace('.', ' ')
     const found = await orUnknown(check, async () => {
-      const rows = await look(looking, (tx) => tx.query(query, {}))
+      const rows = await readOnly(deps, (tx) => tx.query(query, {}))
       if (rows.length === 0) return [finding(check, 'fine', `Holds: ${sentence}.`)]
       return [
         finding(check, 'trouble', `Violated: ${sentence}.`, {

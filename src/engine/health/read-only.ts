@@ -5,13 +5,13 @@ import type { Queries, Sql } from '../../sql/sql.ts'
 import { asEngineError } from '../kernel/failure.ts'
 import { finding, type Finding } from './finding.ts'
 
-export interface Looking {
+export interface CheckDeps {
   readonly sql: Sql
   /** No statement takes longer. */
   readonly timeoutMs: number
 }
 
-export async function look<T>({ sql, timeoutMs }: Looking, read: (tx: Queries) => Promise<T>): Promise<T> {
+export async function readOnly<T>({ sql, timeoutMs }: CheckDeps, read: (tx: Queries) => Promise<T>): Promise<T> {
   const work = async (tx: Queries): Promise<T> => {
     await tx.script(
       `set transaction read only; set local statement_timeout = ${timeoutMs}; set local lock_timeout = 500; ${scanningAllowed}`,
