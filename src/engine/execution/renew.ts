@@ -1,7 +1,8 @@
-// Renew: the leases of one worker instance, all in one call. A renewal touches the lease's row alone and writes its event.
+// Renew: the leases of one worker instance, all in one call. A renewal touches the lease's row alone and writes its
+// event.
 //
-// It also tells of the instance's leases that were not named: a claim whose reply was lost left them behind, and the worker
-// adopts them or gives them back.
+// It also returns the instance's leases that were not named: a claim whose reply was lost left them behind, and the
+// worker adopts or releases them.
 import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
 import { formatExecutionId, type ExecutionId } from '../../model/id.ts'
@@ -18,7 +19,7 @@ import { fenceRow, lostLease } from '../transition/fenced-answer.ts'
 import { untilSent } from '../kernel/resend.ts'
 
 export interface RenewedLease extends Fence {
-  /** Its handler has started. Left out, that is as it was. */
+  /** Its handler has started. Left out: unchanged. */
   readonly started?: boolean
 }
 
@@ -42,8 +43,8 @@ export interface RenewResult {
   /** In the order of the request. */
   readonly leases: readonly LeaseAnswer[]
   /**
-   * Leases of this instance that the request did not name. A claim whose answer is still on its way has left some too: what
-   * is to be adopted or given back was unnamed while no claim was under way.
+   * Leases of this instance that the request did not name. A claim under way may have created some too: adopt or
+   * release only leases that were unnamed while no claim was under way.
    */
   readonly unnamed: readonly (Fence & { readonly expiresAt: number })[]
 }
@@ -62,8 +63,8 @@ export function checkWorker(field: string, value: unknown): string {
   return checkText(field, value, { minBytes: 1, maxBytes: limits.workerNameBytes, refuseControls: true })
 }
 
-// A lease that another transaction has locked is being renewed or about to end, and is passed over: waiting for one would
-// hold up all of them. The look that follows tells whether it is lost, or kept as it is until the next renewal.
+// A lease that another transaction has locked is being renewed or about to end, and is skipped: waiting for one would
+// delay all of them. The query that follows returns whether it is lost, or valid until the next renewal.
 const renewStatement = statement({
   name: 'execution.renew',
   params: { ...fenceParams, lease_ttl_ms: 'int8', started: 'bool[]' },
@@ -177,7 +178,7 @@ export async function renew(sql: Sql, caller: Caller, request: RenewRequest): Pr
   }
 }
 
-/** As `renew` answers, but nothing is renewed. */
+/** The result of `renew`, without renewing anything. */
 export async function lookAtLeases(sql: Sql, caller: Caller, leases: readonly Fence[]): Promise<LeaseAnswer[]> {
   const asked = leases.map((lease) => checkLease(caller, lease))
   const items = new Map(asked.flatMap((one) => (EngineError.is(one) ? [] : [[keyOf(one), one] as const])))
@@ -191,7 +192,7 @@ function answerIn(
   lease: Fence,
 ): LeaseAnswer {
   if (!EngineError.is(one)) return answers.get(keyOf(one))!
-  // What was given for an id is said again where it is at least a text.
+  // The error repeats the given id if it is at least a text.
   const given: unknown = lease?.executionId
   return { kind: 'lost', executionId: (typeof given === 'string' ? given : undefined) as ExecutionId, error: one }
 }
@@ -207,7 +208,7 @@ function checkRenewal(
   return refusal('invalid_input', 'started', show(started), 'true or false')
 }
 
-/** A lease that cannot be read is lost in its place, and the others are renewed. */
+/** A lease that cannot be parsed is lost in its place, and the others are renewed. */
 function checkLease(caller: Caller, lease: Fence, ...further: readonly string[]): CheckedFence | EngineError {
   try {
     if (typeof lease !== 'object' || lease === null) {

@@ -1,4 +1,4 @@
-// What a caller may ask of `replay`, and what is answered, whether it belongs to a flow or not.
+// The request and the result of `replay`, for executions and members of flows.
 import { EngineError } from '../../model/errors.ts'
 import type { ExecutionId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
@@ -13,9 +13,9 @@ import { checkRequestId, type Repeatable } from './request-memory.ts'
 export interface ReplayRequest {
   readonly executionId: string
   readonly reason?: string
-  /** The step to go on from: what succeeded before it is kept. By its name, where there are several the first. */
+  /** The step to continue from: successes before it are kept. By its name; of several the first. */
   readonly from?: string | { readonly name: string; readonly index?: number }
-  /** A call with the id of an earlier one answers as that did; left out: each call is one of its own. */
+  /** A call with the id of an earlier one returns its result; left out: each call acts by itself. */
   readonly requestId?: string
 }
 
@@ -26,9 +26,9 @@ export interface Replayed {
   readonly replayCount: number
   readonly from: PublicState
   readonly deadlineAt: number | null
-  /** The fixed deadline had passed and no longer holds. */
+  /** The fixed deadline had passed and no longer applies. */
   readonly deadlineDropped: boolean
-  /** Of a member: those that its ending had skipped, and that wait again. */
+  /** For a member: the members that its ending had skipped, and that wait again. */
   readonly reopened?: readonly ExecutionId[]
 }
 
@@ -59,7 +59,7 @@ function checkFrom(from: ReplayRequest['from']): Pick<Replay, 'fromName' | 'from
   }
 }
 
-/** What was found of an execution that is to be replayed. */
+/** The found execution that is to be replayed. */
 export interface Replayable extends Omit<Replayed, 'kind' | 'reopened'> {
   readonly mostReplays: number
 }
@@ -82,7 +82,7 @@ export function replayedAs(found: Replayable): Replayed {
   return { kind: 'replayed', executionId, generation, replayCount, from, deadlineAt, deadlineDropped }
 }
 
-/** What an earlier call with the same request id answered. */
+/** The result of an earlier call with the same request id. */
 export function repeatedReplay(executionId: ExecutionId, kept: unknown): Replayed {
   return { kind: 'replayed', executionId, ...(kept as Omit<Replayed, 'kind' | 'executionId'>) }
 }

@@ -1,14 +1,15 @@
-// What an operator's call answered is kept with its execution, under the id of the request: a call that is sent again after a lost
-// reply answers as it did, and acts no second time, on whatever process or server it arrives. It goes with the execution. A call that
-// was refused has changed nothing, so nothing is kept of it.
+// The result of an operator's call is stored with its execution, under the id of the request: a repeat after a lost
+// reply returns that result, and acts no second time, on whatever process or server it arrives. It is deleted with the
+// execution. A refused call has changed nothing, so nothing is stored.
 //
-// The row is written by the statement that changes the execution. So whoever sees the execution as it is now sees the row, too.
+// The row is written by the statement that changes the execution. So a reader of the changed execution sees the row,
+// too.
 import { randomUUID } from 'node:crypto'
 import { limits } from '../../model/limits.ts'
 import { checkText } from '../../model/text.ts'
 import { statement } from '../../sql/statement.ts'
 
-/** The part of a checked request by which it is known again. */
+/** The part of a checked request that identifies it. */
 export interface Repeatable {
   readonly requestId: string
   /** The caller chose it, and may have sent it before. */
@@ -33,7 +34,7 @@ export function requestValues(items: readonly Repeatable[], again: boolean) {
 /** The columns of the CTE `input` that `requestParams` fill, which `target` has too. */
 export const requestInput = ['request_id', 'may_repeat'] as const
 
-/** Follows `target`. Gives `repeated`: what was answered before, by ordinal. A first call looks nothing up. */
+/** Follows `target`. Yields `repeated`: the stored results, by ordinal. A first call reads nothing. */
 export const repeatedRequests = `
 repeated as materialized (
   select t.ordinal, r.answer
@@ -43,11 +44,11 @@ repeated as materialized (
   where t.may_repeat
 )`
 
-/** Of a row `t` of `target`. */
+/** For a row `t` of `target`. */
 export const isRepeated = 't.ordinal in (select ordinal from repeated)'
 export const repeatedAnswer = '(select r.answer from repeated r where r.ordinal = t.ordinal) as repeated'
 
-/** Keeps an answer for each row of `from`, which has execution_id and request_id. */
+/** Stores a result for each row of `from`, which has execution_id and request_id. */
 export function rememberRequests(from: string, answer: string, atMs: string): string {
   return `
 remembered as (

@@ -10,7 +10,7 @@ import { outlast } from '../kernel/outlast.ts'
 import type { Endings } from './endings.ts'
 
 export interface ResultRequest {
-  /** How long to wait for the ending; defaults to not at all. */
+  /** How long to wait for the ending; defaults to no wait. */
   readonly wait?: Duration
   /** Ends the wait early. */
   readonly signal?: AbortSignal
@@ -45,7 +45,10 @@ left join flowfabric.ff_exec_result r on r.execution_id = any (array[e.execution
 where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.namespace = $3)`,
 })
 
-/** What it ended in. With `wait` the answer comes as soon as it has ended, at the latest when the time is over. */
+/**
+ * The ending of an execution. With `wait` it returns as soon as the execution has ended, at the latest when the time is
+ * over.
+ */
 export async function result(
   sql: Sql,
   endings: Endings,

@@ -37,7 +37,7 @@ export interface Execution {
   readonly version: string | null
   readonly publicState: PublicState
   readonly state: StateVector
-  /** Why it is not running, as a word and as a sentence; none while it runs or when it has ended. */
+  /** Why it is not running, as a word and as a sentence; none while it is running or when it has ended. */
   readonly blockingReason: BlockingReason
   readonly blockingDetail: string | null
   readonly priority: number
@@ -57,22 +57,22 @@ export interface Execution {
   readonly delayUntil: number | null
   readonly deadlineAt: number | null
   readonly cancelRequestedAt: number | null
-  /** How it ends once it has stopped, after it was asked to; null while it was not asked. */
+  /** The ending of an execution that was asked to stop; null while it was not. */
   readonly pendingOutcome: PendingOutcome | null
   readonly compensation: CompensationState
-  /** The attempt that runs or was interrupted. */
+  /** The running or interrupted attempt. */
   readonly currentAttempt: { readonly attemptIndex: number } | null
   readonly lease: Lease | null
-  /** Of one that is suspended. */
+  /** For a suspended execution. */
   readonly suspension: Suspension | null
-  /** What the last holder told of it. */
+  /** The last progress that a holder reported. */
   readonly progress: Progress | null
   readonly totalAttemptCount: number
   readonly retryCount: number
   readonly replayCount: number
   /** Leases of this generation that expired. */
   readonly leaseReclaimCount: number
-  /** Those of started runs that expired in a row without progress, as of the last one. */
+  /** Expired leases of started runs in a row without progress, as of the last one. */
   readonly consecutiveExpiryCount: number
   readonly failureReason: string | null
   readonly cancellationReason: string | null
@@ -154,7 +154,7 @@ export const executionRow = {
 
 export type ExecutionRow = RowOf<typeof executionRow>
 
-/** Follows `select`; the joins of `executionJoins` give the names. */
+/** Follows `select`; the joins of `executionJoins` provide the names. */
 export const executionColumns = `
   e.execution_id, e.partition_key, e.namespace, q.lane_id, q.execution_kind, e.task_version, e.public_state,
   e.lifecycle_phase, e.ownership_state, e.eligibility_state, e.attempt_state, e.terminal_outcome, e.interruption,
@@ -179,7 +179,7 @@ export const executionColumns = `
         and c.state <> 'succeeded') then 'unfinished'
     else 'finished' end as compensation`
 
-/** Follows `from ff_exec_core e`, or whatever else calls the hot row `e`. */
+/** Follows `from ff_exec_core e`, or any other table with the hot row as `e`. */
 export const executionJoins = `
 join flowfabric.ff_exec_input n on n.partition_key = any (array[e.partition_key]) and n.execution_id = any (array[e.execution_id])
 join flowfabric.ff_queue q on q.queue_id = e.queue_id

@@ -1,5 +1,5 @@
-// Whether leases still hold, and whether their holder is asked to stop: what a worker asks once a second, so that a cancel
-// reaches the code that runs without waiting for the next renewal. It writes nothing.
+// Whether leases are still valid, and whether their holder is asked to stop: a worker calls it once a second, so that a
+// cancel reaches running code before the next renewal. It writes nothing.
 import { limits } from '../../model/limits.ts'
 import { checkSet } from '../../model/sets.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
