@@ -37,18 +37,18 @@ type CommandWork = (options: never, ...given: never[]) => CommandOutcome
 export const defaultUrl = 'file:./.flowfabric'
 
 export class Cli {
-  readonly surroundings: CliProcess
+  readonly host: CliProcess
   readonly env: Environment
   readonly out: Printer
   readonly err: Printer
   globals: Globals = {}
   exitCode = 0
 
-  constructor(surroundings: CliProcess) {
-    this.surroundings = surroundings
-    this.env = surroundings.env ?? {}
-    this.out = new Printer(surroundings.stdout, this.env)
-    this.err = new Printer(surroundings.stderr, this.env)
+  constructor(host: CliProcess) {
+    this.host = host
+    this.env = host.env ?? {}
+    this.out = new Printer(host.stdout, this.env)
+    this.err = new Printer(host.stderr, this.env)
   }
 
   get json(): boolean {
@@ -94,8 +94,8 @@ export class Cli {
   async open(options: ConnectOptions = {}): Promise<FlowFabric> {
     const { url } = this
     const { schema } = this.globals
-    const connect = this.surroundings.connect ?? (await import('../connect/connect.ts')).connect
-    if (options.migrate !== true && this.surroundings.connect === undefined) await this.#refuseMissingDirectory(url)
+    const connect = this.host.connect ?? (await import('../connect/connect.ts')).connect
+    if (options.migrate !== true && this.host.connect === undefined) await this.#refuseMissingDirectory(url)
     const given = { ...(schema !== undefined && { schema }), ...this.#fromEnvironment(options), ...options }
     if (this.#isServer) {
       // A server checks its own schema, and needs the actor.

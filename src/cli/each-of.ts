@@ -24,7 +24,7 @@ export async function eachOf<Answer extends { readonly kind: string }>(
   typed: readonly string[],
   { doing, act, say }: BatchAction<Answer>,
 ): Promise<number> {
-  const { ids, refused } = await complete(engine, await idsOf(typed, cli.surroundings))
+  const { ids, refused } = await complete(engine, await idsOf(typed, cli.host))
   const bar = cli.progress(doing, ids.length)
   const answers: { readonly id: string; readonly answer: Answer | Refused }[] = [...refused]
   try {

@@ -24,7 +24,7 @@ export async function waitForEnding(
   timeout: Duration | null,
 ): Promise<ExecutionResult | null> {
   const until = timeout === null ? Infinity : performance.now() + parseDuration('--wait', timeout)
-  const signal = cli.surroundings.interruption?.()
+  const signal = cli.host.interruption?.()
   let patience = patienceMs
   for (;;) {
     const longestMs = Math.min(longestWaitMs, patience)

@@ -15,7 +15,7 @@ const pageSize = 1000
 
 /** Prints its past events, then new ones. True when it has ended. */
 export async function follow(cli: Cli, engine: Engine, executionId: string): Promise<boolean> {
-  const signal = cli.surroundings.interruption?.()
+  const signal = cli.host.interruption?.()
   const found = await engine.executions.describe(executionId)
   if (found === null) {
     throw new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })

@@ -24,7 +24,7 @@ export function lineLogger(cli: Cli): LineLogger {
 
 /** Resolves at Ctrl-C. */
 export function untilInterrupted(cli: Cli): Promise<void> {
-  const signal = cli.surroundings.interruption?.()
+  const signal = cli.host.interruption?.()
   return new Promise((resolve) => {
     if (signal?.aborted === true) resolve()
     else signal?.addEventListener('abort', () => resolve(), { once: true })

@@ -28,7 +28,7 @@ export function printStarted(cli: Cli, { server, keyFile, tasks, sample, source 
   out.line(`\n${out.colours.bold('Try in another terminal:')}`)
   // In this folder, commands find the database and the process that has it open without an option.
   const where = cli.url === defaultUrl ? '' : ` --url ${shellWord(cli.url.startsWith('file:') ? cli.url : server)}`
-  const { program = 'npx flowfabric' } = cli.surroundings
+  const { program = 'npx flowfabric' } = cli.host
   for (const words of wordsToTry(tasks, sample, source)) out.line(harmless(`  ${program} ${words}${where}`))
   out.line(`\n${out.colours.dim('Events (press Ctrl-C to stop):')}`)
 }

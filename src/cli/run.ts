@@ -5,8 +5,8 @@ import { printFailure, wrongUsage } from './failure.ts'
 import { makeProgram } from './program.ts'
 import type { CliProcess } from './cli-process.ts'
 
-export async function run(argv: readonly string[], surroundings: CliProcess): Promise<number> {
-  const cli = new Cli(surroundings)
+export async function run(argv: readonly string[], host: CliProcess): Promise<number> {
+  const cli = new Cli(host)
   const wanted = { json: argv.includes('--json'), debug: argv.includes('--debug') }
   try {
     await makeProgram(cli, wanted.json).parseAsync(argv, { from: 'user' })

@@ -30,7 +30,7 @@ export function addApprove(program: Command, cli: Cli): void {
     .addHelpText('after', examples("approve 0190b6d2-4f1c --comment 'fine with me'", 'approve 0190b6d2-4f1c --refuse'))
   cli.does(command, async (options: ApproveOptions, id: string) => {
     const { refuse = false, comment, lane } = options
-    const given = await jsonValue('the payload', options.payload, cli.surroundings)
+    const given = await jsonValue('the payload', options.payload, cli.host)
     const answer = { approved: !refuse, by: cli.actor, ...(comment !== undefined && { comment }) }
     await cli.connected(async ({ engine }) => {
       const waitpointId = await findWaitpoint(engine, id, options.waitpoint)

@@ -20,7 +20,7 @@ export function addExport(program: Command, cli: Cli): void {
     )
   cli.does(command, ({ to }: { readonly to?: string }, ids: string[]) =>
     cli.connected(async ({ engine }) => {
-      for (const id of await idsOf(ids, cli.surroundings)) {
+      for (const id of await idsOf(ids, cli.host)) {
         const run = await exportRun(engine, await executionOf(engine, id))
         if (to === undefined) cli.out.line(JSON.stringify(run))
         else await write(cli, to, run)

@@ -188,7 +188,7 @@ function addPut(schedule: Command, cli: Cli): void {
       ),
     )
   cli.does(command, async (options: PutOptions, name: string, kind: string, input?: string): CommandOutcome => {
-    const value = await jsonValue('the input', input, cli.surroundings)
+    const value = await jsonValue('the input', input, cli.host)
     const { tag: tags, ...rest } = options
     const asked: ScheduleOptions = { kind, ...rest, ...(tags !== undefined && { tags }) }
     await cli.connected(async ({ ff }) => {

@@ -33,7 +33,7 @@ export function addSignal(program: Command, cli: Cli): void {
       ),
     )
   cli.does(command, async (options: SignalOptions, target: string, name: string, payload?: string) => {
-    const value = await jsonValue('the payload', payload, cli.surroundings)
+    const value = await jsonValue('the payload', payload, cli.host)
     await cli.connected(async ({ engine }) => {
       const content = await contentOf(name, value, options)
       const result =

@@ -55,7 +55,7 @@ export function addSubmit(program: Command, cli: Cli): void {
       ),
     )
   cli.does(command, async (options: SubmitFlags, kind: string, input?: string) => {
-    const value = await jsonValue('the input', input, cli.surroundings)
+    const value = await jsonValue('the input', input, cli.host)
     return cli.connected(async ({ engine }) => {
       const { parent } = options
       const ofParent = parent === undefined ? {} : { parentId: await executionOf(engine, parent) }

@@ -45,7 +45,7 @@ async function watchOne(cli: Cli, { engine }: CliConnection, options: WatchOptio
 
 async function watchAll(cli: Cli, { engine }: CliConnection, options: WatchOptions): Promise<void> {
   const { flow, kind, tag: tags, after } = options
-  const signal = cli.surroundings.interruption?.()
+  const signal = cli.host.interruption?.()
   const request: SubscribeRequest = {
     ...(flow !== undefined && { flowId: await flowOf(engine, flow) }),
     ...(kind !== undefined && { kinds: kind }),
