@@ -157,6 +157,8 @@ export function sampleOf({ name, params }: Statement, facts: Facts): Sample {
     ...(name.startsWith('task.') && { kinds: rows.map((_, index) => `kind-${index}`) }),
     ...(name === 'step.register' && { kinds: rows.map(() => 'compensation'), indexes: rows.map((_, index) => index) }),
     ...(name === 'step.list' && { after: 0 }),
+    ...(name === 'execution.end' && { outcomes: rows.map(() => 'failed') }),
+    ...(name === 'execution.requeue' && requeues(rows)),
     ...(name === 'event.make-block' && { first: 20_000_001, end: 30_000_001 }),
     ...(name === 'duty.poll' && {
       duties: polledDuties,
@@ -177,6 +179,16 @@ export function sampleOf({ name, params }: Statement, facts: Facts): Sample {
       Object.hasOwn(known, param) && !isFilter(param, type) ? asNumber(type, known[param]) : ofType(type),
     ]),
   )
+}
+
+function requeues(rows: readonly Sample[]): Sample {
+  return {
+    left_ats_ms: rows.map(() => Date.now()),
+    events: rows.map(() => 'lapsed'),
+    lease_effects: rows.map(() => 'expired'),
+    attempt_states: rows.map(() => 'attempt_interrupted'),
+    interruptions: rows.map(() => 'lapsed'),
+  }
 }
 
 function isCreation(name: string): boolean {
@@ -210,6 +222,7 @@ const byHolder = [
   'suspension.resumption',
   'waitpoint.create',
   'execution.stop',
+  'execution.requeue',
 ]
 const ofSuspended = ['suspension.', 'signal.', 'waitpoint.', 'execution.resume']
 

@@ -14,6 +14,9 @@
 // row, no open suspension, no open waitpoint and no delay. `asked_ready` has the queues of those.
 import { attached } from '../../model/attached.ts'
 import { limits } from '../../model/limits.ts'
+import type { PendingOutcome } from '../../model/state.ts'
+import { call } from '../../sql/sql.ts'
+import { statement } from '../../sql/statement.ts'
 
 /** A cancel asks `ff_exec_core e` first: its code has registered a compensation, or its task has `onCancel`. */
 export function isAskedByCancelSql(e: string): string {
@@ -95,3 +98,53 @@ asked_event as (
     asked_reason, lease_id, lease_epoch, attempt_index, jsonb_build_object('deadlineAt', asked_until_ms)
   from asked
 )`
+
+/** An execution whose code is asked to stop and clean up, as it was decided under the lock. */
+export interface AskToStop {
+  /** The execution's. */
+  readonly uuid: string
+  /** Read from the clock after the lock. */
+  readonly askedAt: number
+  /** It ends by then at the latest. */
+  readonly until: number
+  /** How it ends after the clean-up; null is `cancelled`. */
+  readonly outcome: PendingOutcome | null
+  readonly reason: string | null
+  readonly actor: string
+}
+
+const askStatement = statement({
+  name: 'execution.ask-to-stop',
+  params: {
+    execution_ids: 'uuid[]',
+    asked_ats_ms: 'int8[]',
+    untils_ms: 'int8[]',
+    outcomes: 'text?[]',
+    reasons: 'text?[]',
+    actors: 'text[]',
+  },
+  row: { ready_queue_ids: 'int4[]' },
+  text: `
+with asking as materialized (
+  select i.execution_id, i.now_ms, i.asked_until_ms, i.asked_outcome::flowfabric.ff_terminal_outcome as asked_outcome,
+    i.asked_reason, i.asked_actor, e.cancel_requested_at_ms, e.lifecycle_phase, e.attached, e.stop_outcome,
+    e.cancellation_reason, e.cancelled_by
+  from unnest($1::uuid[], $2::int8[], $3::int8[], $4::text[], $5::text[], $6::text[])
+    as i (execution_id, now_ms, asked_until_ms, asked_outcome, asked_reason, asked_actor)
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
+),${askToStop}
+select coalesce(array_agg(distinct queue_id), '{}'::int4[]) as ready_queue_ids
+from asked_ready`,
+})
+
+/** Asks executions to stop that an earlier statement of the transaction has locked. Returns the queues of those that can be claimed. */
+export function askToStopCall(items: readonly AskToStop[]) {
+  return call(askStatement, {
+    execution_ids: items.map(({ uuid }) => uuid),
+    asked_ats_ms: items.map(({ askedAt }) => askedAt),
+    untils_ms: items.map(({ until }) => until),
+    outcomes: items.map(({ outcome }) => outcome),
+    reasons: items.map(({ reason }) => reason),
+    actors: items.map(({ actor }) => actor),
+  })
+}

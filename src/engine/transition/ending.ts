@@ -68,10 +68,15 @@ ended as (
 )`
 }
 
-const endFound = endRows({
-  where: 'e.execution_id = any (array[n.execution_id])',
-  carrying: `n.ownership_state = 'leased' as was_leased, n.attempt_state as attempt_state_before`,
-})
+const beforeEnding = `n.ownership_state = 'leased' as was_leased, n.attempt_state as attempt_state_before`
+
+/** `carried` columns of `ending n` are columns of `ended` too. */
+function endFound(...carried: readonly string[]): string {
+  return endRows({
+    where: 'e.execution_id = any (array[n.execution_id])',
+    carrying: [beforeEnding, ...carried].join(', '),
+  })
+}
 
 /** The record of an attempt that ran through, from `ended` or `ended_lease` with the lease's columns. */
 function insertAttempt(from: string): string {
@@ -146,7 +151,7 @@ ended_dispatch as (
  * For executions that are held and have nothing more to close, as most have that end: they have a lease and no ready row, so
  * that `ending` needs neither eligibility, queue, priority nor rank (measured: a twelfth less time for one than below).
  */
-export const endHeld = `${endFound},${endLeases},
+export const endHeld = `${endFound()},${endLeases},
 ended_continued as (${closeRecord}
   from ended_lease d
   where d.is_continued and a.execution_id = any (array[d.execution_id]) and a.attempt_index = d.attempt_index
@@ -173,8 +178,8 @@ ended_event as (${insertEvent}${eventOfLeased('null::jsonb', 'ended')}
 ),${oweDispatch}`
 
 /** For executions wherever they stand. `details`, from `ended d` or `ended_lease d`, go into the event. */
-function endExecutionsSaying(details: string): string {
-  return `${endFound},
+function endExecutionsSaying(details: string, carried: readonly string[]): string {
+  return `${endFound(...carried)},
 ended_ready as (
   delete from flowfabric.ff_ready r
   using ending n
@@ -217,9 +222,9 @@ export const endExecutionsWhole = endExecutionsClosing(`case d.terminal_outcome
     -- Its holder ended it, so that it was not suspended: what is still open was created ahead and never used.
     else 'never_committed' end`)
 
-/** `closeReason`, from `ended d`, is why suspension and waitpoints close. */
-export function endExecutionsClosing(closeReason: string): string {
-  return `${endExecutionsSaying(untakenSignals)},
+/** `closeReason`, from `ended d`, is why suspension and waitpoints close; `carried` columns of `ending n` may be named in it. */
+export function endExecutionsClosing(closeReason: string, ...carried: readonly string[]): string {
+  return `${endExecutionsSaying(untakenSignals, carried)},
 ended_suspension as (
   update flowfabric.ff_suspension_current s
   set closed_at_ms = d.terminal_at_ms, close_reason = ${closeReason}, timeout_at_ms = null, wake_at_ms = null

@@ -20,7 +20,11 @@
 //   forced_outcome      ff_terminal_outcome: 'none', or the ending that the operation demands
 import { attached } from '../../model/attached.ts'
 import { limits } from '../../model/limits.ts'
+import type { AttemptState, Interruption, PendingOutcome } from '../../model/state.ts'
+import { call } from '../../sql/sql.ts'
+import { statement } from '../../sql/statement.ts'
 import { endsWhenLeftSql } from './ask-to-stop.ts'
+import type { AttemptFailure } from './end.ts'
 import { endExecutionsWhole, endHeld } from './ending.ts'
 
 export const leaveHolder = leaveHolderBy(endHeld)
@@ -32,17 +36,16 @@ export const leaveHolderWhole = leaveHolderBy(endExecutionsWhole)
  * The same for a duty that may ask for a clean-up instead of ending: `leaving` has `asked_outcome` besides, null where it does not
  * ask. The reason is `left_reason`.
  */
-export const leaveHolderAsking = leaveHolderBy(
-  endExecutionsWhole,
-  `
+const alsoAsks = `
     cancel_requested_at_ms = coalesce(v.cancel_requested_at_ms, case when v.asked_outcome is not null then v.left_at_ms end),
     cancel_deadline_at_ms = coalesce(v.cancel_deadline_at_ms,
       case when v.asked_outcome is not null then v.left_at_ms + ${limits.cancelDeadlineMs} end),
     stop_outcome = coalesce(v.stop_outcome, v.asked_outcome),
     cancellation_reason = case when v.asked_outcome is not null then v.left_reason else v.cancellation_reason end,
     cancelled_by = case when v.asked_outcome is not null then v.left_actor else v.cancelled_by end,
-    deadline_at_ms = case when v.asked_outcome is null then e.deadline_at_ms end,`,
-  `,
+    deadline_at_ms = case when v.asked_outcome is null then e.deadline_at_ms end,`
+
+const askedEvent = `,
 asked_event as (
   insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key,
     namespace, actor, reason, attempt_index, details)
@@ -50,9 +53,11 @@ asked_event as (
     q.left_actor, q.left_reason, q.attempt_index, jsonb_build_object('deadlineAt', q.left_at_ms + ${limits.cancelDeadlineMs})
   from requeued q
   where q.is_asked
-)`,
-  ', v.left_at_ms, v.asked_outcome is not null as is_asked',
-)
+)`
+
+const isAsked = ', v.left_at_ms, v.asked_outcome is not null as is_asked'
+
+export const leaveHolderAsking = leaveHolderBy(endExecutionsWhole, alsoAsks, askedEvent, isAsked)
 
 function leaveHolderBy(endThem: string, alsoSet = '', also = '', alsoReturn = ''): string {
   return `
@@ -72,7 +77,11 @@ ending as materialized (
   from leaving v
   where v.forced_outcome <> 'none' or ${endsWhenLeftSql('v')}
 ),
-${endThem},
+${endThem},${requeue(alsoSet, ` and v.forced_outcome = 'none' and not ${endsWhenLeftSql('v')}`, alsoReturn)}${also}`
+}
+
+function requeue(alsoSet: string, where: string, alsoReturn: string): string {
+  return `
 requeued as (
   update flowfabric.ff_exec_core e
   set lifecycle_phase = 'runnable',
@@ -97,7 +106,7 @@ requeued as (
     consecutive_expiry_count = coalesce(v.next_expiry_count, e.consecutive_expiry_count),
     last_mutation_at_ms = greatest(v.left_at_ms, e.last_mutation_at_ms)
   from leaving v
-  where e.execution_id = any (array[v.execution_id]) and v.forced_outcome = 'none' and not ${endsWhenLeftSql('v')}
+  where e.execution_id = any (array[v.execution_id])${where}
   returning e.execution_id, e.partition_key, e.namespace, e.flow_id,
     e.generation - case when v.next_attempt_state = 'pending_replay_attempt' then 1 else 0 end as generation,
     e.attempt_index, e.queue_id, e.priority, e.rank, e.eligibility_state, e.delay_until_ms, e.last_mutation_at_ms, v.left_actor, v.left_reason,
@@ -145,5 +154,93 @@ requeued_event as (
   select last_mutation_at_ms, execution_id, flow_id, generation, leave_event, partition_key, namespace, left_actor,
     left_reason, leave_effect, lease_id, lease_epoch, attempt_index, worker_instance_id
   from requeued_lease
-)${also}`
+)`
+}
+
+/** An execution that leaves its holder and returns to the queue, as it was decided under the lock. */
+export interface Requeue {
+  /** The execution's. */
+  readonly uuid: string
+  /** Read from the clock after the lock. */
+  readonly leftAt: number
+  readonly actor: string
+  readonly reason: string | null
+  readonly event: 'retried' | 'delayed' | 'released' | 'lapsed' | 'revoked' | 'restarted'
+  /** `expired` when time ended the lease. */
+  readonly leaseEffect: 'expired' | 'revoked'
+  /** `attempt_interrupted`, or `pending_retry_attempt` when the attempt is over, or `pending_replay_attempt` for a new generation. */
+  readonly attemptState: Extract<
+    AttemptState,
+    'attempt_interrupted' | 'pending_retry_attempt' | 'pending_replay_attempt'
+  >
+  /** `none` for a retry and a new generation. */
+  readonly interruption: Interruption
+  /** No worker can claim it before; null means at once. */
+  readonly nextAt: number | null
+  /** Expiries in a row without progress from now on; null keeps the count. */
+  readonly expiryCount: number | null
+  readonly attemptOutcome: string
+  readonly failure?: AttemptFailure | undefined
+  /** A limit asks its code to clean up first: how it ends after that. */
+  readonly stopOutcome?: PendingOutcome | undefined
+}
+
+const requeueStatement = statement({
+  name: 'execution.requeue',
+  params: {
+    execution_ids: 'uuid[]',
+    left_ats_ms: 'int8[]',
+    actors: 'text[]',
+    reasons: 'text?[]',
+    events: 'text[]',
+    lease_effects: 'text[]',
+    attempt_states: 'text[]',
+    interruptions: 'text[]',
+    next_ats_ms: 'int8?[]',
+    expiry_counts: 'int4?[]',
+    attempt_outcomes: 'text[]',
+    categories: 'text?[]',
+    errors: 'bytea?[]',
+    error_encodings: 'text?[]',
+    stop_outcomes: 'text?[]',
+  },
+  row: {},
+  text: `
+with leaving as materialized (
+  select i.execution_id, i.left_at_ms, i.left_actor, i.left_reason, i.leave_event::flowfabric.ff_event_type as leave_event,
+    i.leave_effect::flowfabric.ff_lease_effect as leave_effect,
+    i.next_attempt_state::flowfabric.ff_attempt_state as next_attempt_state,
+    i.next_interruption::flowfabric.ff_interruption as next_interruption, i.next_at_ms, i.next_expiry_count,
+    i.attempt_outcome, i.failure_category, i.error, i.error_encoding,
+    i.asked_outcome::flowfabric.ff_terminal_outcome as asked_outcome, e.cancel_requested_at_ms, e.cancel_deadline_at_ms,
+    e.stop_outcome, e.cancellation_reason, e.cancelled_by
+  from unnest($1::uuid[], $2::int8[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::int8[],
+      $10::int4[], $11::text[], $12::text[], $13::bytea[], $14::text[], $15::text[])
+    as i (execution_id, left_at_ms, left_actor, left_reason, leave_event, leave_effect, next_attempt_state,
+      next_interruption, next_at_ms, next_expiry_count, attempt_outcome, failure_category, error, error_encoding,
+      asked_outcome)
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
+),${requeue(alsoAsks, '', isAsked)}${askedEvent}
+select`,
+})
+
+/** Returns executions to the queue that an earlier statement of the transaction has locked and found leased. */
+export function requeueCall(items: readonly Requeue[]) {
+  return call(requeueStatement, {
+    execution_ids: items.map(({ uuid }) => uuid),
+    left_ats_ms: items.map(({ leftAt }) => leftAt),
+    actors: items.map(({ actor }) => actor),
+    reasons: items.map(({ reason }) => reason),
+    events: items.map(({ event }) => event),
+    lease_effects: items.map(({ leaseEffect }) => leaseEffect),
+    attempt_states: items.map(({ attemptState }) => attemptState),
+    interruptions: items.map(({ interruption }) => interruption),
+    next_ats_ms: items.map(({ nextAt }) => nextAt),
+    expiry_counts: items.map(({ expiryCount }) => expiryCount),
+    attempt_outcomes: items.map(({ attemptOutcome }) => attemptOutcome),
+    categories: items.map(({ failure }) => failure?.category ?? null),
+    errors: items.map(({ failure }) => failure?.error ?? null),
+    error_encodings: items.map(({ failure }) => failure?.errorEncoding ?? null),
+    stop_outcomes: items.map(({ stopOutcome }) => stopOutcome ?? null),
+  })
 }
