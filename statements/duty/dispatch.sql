@@ -1,7 +1,7 @@
 -- Made by `npm run sql`; do not edit.
 -- duty.dispatch
 -- src/engine/dispatch/resolve.ts: resolveDispatches
--- 776 lines, 57 CTEs
+-- 775 lines, 57 CTEs
 --
 -- parameters:
 --   $1 batch int8
@@ -772,8 +772,7 @@ ended_event as (
 ),
 ended_dispatch as (
   insert into flowfabric.ff_dispatch (execution_id, generation, flow_id, parent_id, created_at_ms, outcome, has_children)
-  select execution_id, generation, flow_id, parent_id, terminal_at_ms, terminal_outcome,
-    attached & 64 /* children */ <> 0
+  select execution_id, generation, flow_id, parent_id, terminal_at_ms, terminal_outcome, attached & 64 /* children */ <> 0
   from ended
   where attached & 112 /* flow | parent | children */ <> 0
 ),

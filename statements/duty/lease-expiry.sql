@@ -1,7 +1,7 @@
 -- Made by `npm run sql`; do not edit.
 -- duty.lease-expiry
 -- src/engine/duties/lease-expiry.ts: expire
--- 335 lines, 26 CTEs
+-- 334 lines, 26 CTEs
 --
 -- parameters:
 --   $1 batch int8
@@ -252,8 +252,7 @@ ended_event as (
 ),
 ended_dispatch as (
   insert into flowfabric.ff_dispatch (execution_id, generation, flow_id, parent_id, created_at_ms, outcome, has_children)
-  select execution_id, generation, flow_id, parent_id, terminal_at_ms, terminal_outcome,
-    attached & 64 /* children */ <> 0
+  select execution_id, generation, flow_id, parent_id, terminal_at_ms, terminal_outcome, attached & 64 /* children */ <> 0
   from ended
   where attached & 112 /* flow | parent | children */ <> 0
 ),

@@ -1,7 +1,7 @@
 -- Made by `npm run sql`; do not edit.
 -- execution.cancel-held
 -- src/engine/execution/cancel-held.ts: cancelHeldStatement
--- 198 lines, 16 CTEs
+-- 196 lines, 16 CTEs
 --
 -- parameters:
 --   $1 execution_ids uuid[]
@@ -195,8 +195,7 @@ ended_event as (
 ),
 ended_dispatch as (
   insert into flowfabric.ff_dispatch (execution_id, generation, flow_id, parent_id, created_at_ms, outcome, has_children)
-  select execution_id, generation, flow_id, parent_id, terminal_at_ms, terminal_outcome,
-    attached & 64 /* children */ <> 0
+  select execution_id, generation, flow_id, parent_id, terminal_at_ms, terminal_outcome, attached & 64 /* children */ <> 0
   from ended
   where attached & 112 /* flow | parent | children */ <> 0
 ),
@@ -226,8 +225,7 @@ written as materialized (
   from verdict
   where is_held
 )
-select 0::int8 as ordinal, true as is_held, false as has_more, true as is_last_holder,
-  null::int8 as lease_epoch,
+select 0::int8 as ordinal, true as is_held, false as has_more, true as is_last_holder, null::int8 as lease_epoch,
   null::flowfabric.ff_public_state as public_state, null::int4 as found_attempt, null::flowfabric.ff_attempt_state as attempt_state,
   null::flowfabric.ff_interruption as interruption, null::int8 as delay_until_ms, owes
 from written

@@ -1,7 +1,7 @@
 -- Made by `npm run sql`; do not edit.
 -- execution.cancel
 -- src/engine/execution/cancel.ts: cancelSet
--- 257 lines, 22 CTEs
+-- 256 lines, 22 CTEs
 --
 -- parameters:
 --   $1 execution_ids uuid[]
@@ -254,8 +254,7 @@ ended_event as (
 ),
 ended_dispatch as (
   insert into flowfabric.ff_dispatch (execution_id, generation, flow_id, parent_id, created_at_ms, outcome, has_children)
-  select execution_id, generation, flow_id, parent_id, terminal_at_ms, terminal_outcome,
-    attached & 64 /* children */ <> 0
+  select execution_id, generation, flow_id, parent_id, terminal_at_ms, terminal_outcome, attached & 64 /* children */ <> 0
   from ended
   where attached & 112 /* flow | parent | children */ <> 0
 ),

@@ -1,7 +1,7 @@
 -- Made by `npm run sql`; do not edit.
 -- execution.complete
 -- src/engine/execution/complete.ts: completeStatement
--- 143 lines, 12 CTEs
+-- 139 lines, 12 CTEs
 --
 -- parameters:
 --   $1 execution_ids uuid[]
@@ -30,7 +30,7 @@ with input as (
   from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::bytea[], $8::text[])
     with ordinality as i (execution_id, partition_key, namespace, given_lease_id, given_epoch, actor, result, result_encoding, ordinal)
 ),
--- from src/engine/transition/fence.ts: fencedToRelease
+-- from src/engine/transition/fence.ts: releasing
 target as materialized (
   select e.execution_id, e.lease_id, e.lease_epoch, e.lifecycle_phase, e.attempt_state, e.interruption,
     e.public_state, e.attempt_index as found_attempt, e.attached, e.delay_until_ms, seen.ctid as seen_row, e.ctid as execution_row,
@@ -61,18 +61,16 @@ released as (
   returning t.execution_id, t.execution_row, t.attached, t.actor, t.result, t.result_encoding, k.now_ms, l.is_continued, l.lease_id,
     l.lease_epoch, l.expires_at_ms, l.attempt_type, l.attempt_started_at_ms, l.worker_id, l.worker_instance_id
 ),
--- end of fencedToRelease
+-- end of releasing
 ending as (
-  select v.execution_id,
-    v.execution_row, v.is_continued, v.lease_id, v.lease_epoch, v.expires_at_ms, v.attempt_type, v.attempt_started_at_ms,
-    v.worker_id, v.worker_instance_id,
+  select v.execution_id, v.execution_row, v.is_continued, v.lease_id, v.lease_epoch, v.expires_at_ms, v.attempt_type,
+    v.attempt_started_at_ms, v.worker_id, v.worker_instance_id,
     'success'::flowfabric.ff_terminal_outcome as ending_outcome, null::text as ending_reason,
-    v.actor as ending_actor, v.now_ms as ended_at_ms,
-    v.result as ending_result, v.result_encoding as ending_encoding,
+    v.actor as ending_actor, v.now_ms as ended_at_ms, v.result as ending_result, v.result_encoding as ending_encoding,
     null::text as ending_category, null::bytea as ending_error, null::text as ending_error_encoding
   from released v
 ),
--- from src/engine/transition/ending.ts: endReleased
+-- from src/engine/transition/ending.ts: endReleasedWith
 ended as (
   update flowfabric.ff_exec_core e
   set lifecycle_phase = 'terminal',
@@ -143,19 +141,17 @@ ended_event as (
 ),
 ended_dispatch as (
   insert into flowfabric.ff_dispatch (execution_id, generation, flow_id, parent_id, created_at_ms, outcome, has_children)
-  select execution_id, generation, flow_id, parent_id, terminal_at_ms, terminal_outcome,
-    attached & 64 /* children */ <> 0
+  select execution_id, generation, flow_id, parent_id, terminal_at_ms, terminal_outcome, attached & 64 /* children */ <> 0
   from ended
   where attached & 112 /* flow | parent | children */ <> 0
 ),
--- end of endReleased
--- from src/engine/transition/fenced-answer.ts: releasedAnswer
+-- end of endReleasedWith
+-- from src/engine/transition/fenced-answer.ts: releasedAnswerWith
 written as materialized (
   select count(*) = cardinality($1::uuid[]) as is_whole, bit_or(attached & 112 /* flow | parent | children */) as owes
   from released
 )
-select 0::int8 as ordinal, true as is_held, false as has_more, true as is_last_holder,
-  null::int8 as lease_epoch,
+select 0::int8 as ordinal, true as is_held, false as has_more, true as is_last_holder, null::int8 as lease_epoch,
   null::flowfabric.ff_public_state as public_state, null::int4 as found_attempt, null::flowfabric.ff_attempt_state as attempt_state,
   null::flowfabric.ff_interruption as interruption, null::int8 as delay_until_ms, owes
 from written
@@ -176,4 +172,4 @@ from (
   where t.execution_row = t.seen_row
 ) v
 where not (select is_whole from written)
--- end of releasedAnswer
+-- end of releasedAnswerWith

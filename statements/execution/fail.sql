@@ -1,7 +1,7 @@
 -- Made by `npm run sql`; do not edit.
 -- execution.fail
 -- src/engine/execution/fail.ts: failStatement
--- 251 lines, 21 CTEs
+-- 250 lines, 21 CTEs
 --
 -- parameters:
 --   $1 execution_ids uuid[]
@@ -216,8 +216,7 @@ ended_event as (
 ),
 ended_dispatch as (
   insert into flowfabric.ff_dispatch (execution_id, generation, flow_id, parent_id, created_at_ms, outcome, has_children)
-  select execution_id, generation, flow_id, parent_id, terminal_at_ms, terminal_outcome,
-    attached & 64 /* children */ <> 0
+  select execution_id, generation, flow_id, parent_id, terminal_at_ms, terminal_outcome, attached & 64 /* children */ <> 0
   from ended
   where attached & 112 /* flow | parent | children */ <> 0
 ),

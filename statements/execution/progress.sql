@@ -1,7 +1,7 @@
 -- Made by `npm run sql`; do not edit.
 -- execution.progress
 -- src/engine/execution/progress.ts: progressStatement
--- 60 lines, 6 CTEs
+-- 59 lines, 6 CTEs
 --
 -- parameters:
 --   $1 execution_ids uuid[]
@@ -79,8 +79,7 @@ written as materialized (
   from verdict
   where is_held
 )
-select 0::int8 as ordinal, true as is_held, false as has_more, true as is_last_holder,
-  null::int8 as lease_epoch,
+select 0::int8 as ordinal, true as is_held, false as has_more, true as is_last_holder, null::int8 as lease_epoch,
   null::flowfabric.ff_public_state as public_state, null::int4 as found_attempt, null::flowfabric.ff_attempt_state as attempt_state,
   null::flowfabric.ff_interruption as interruption, null::int8 as delay_until_ms, owes
 from written

@@ -1,7 +1,7 @@
 -- Made by `npm run sql`; do not edit.
 -- execution.release.whole
 -- src/engine/execution/give-back.ts: giveBackStatement
--- 295 lines, 23 CTEs
+-- 294 lines, 23 CTEs
 --
 -- parameters:
 --   $1 execution_ids uuid[]
@@ -240,8 +240,7 @@ ended_event as (
 ),
 ended_dispatch as (
   insert into flowfabric.ff_dispatch (execution_id, generation, flow_id, parent_id, created_at_ms, outcome, has_children)
-  select execution_id, generation, flow_id, parent_id, terminal_at_ms, terminal_outcome,
-    attached & 64 /* children */ <> 0
+  select execution_id, generation, flow_id, parent_id, terminal_at_ms, terminal_outcome, attached & 64 /* children */ <> 0
   from ended
   where attached & 112 /* flow | parent | children */ <> 0
 ),

@@ -29,7 +29,6 @@ const larger: Readonly<Record<string, Size>> = {
   'duty.suspension-timeout': { lines: 304, ctes: 26 },
   'execution.cancel': { lines: 257, ctes: 22 },
   'execution.cancel-held': { lines: 198, ctes: 16 },
-  'execution.complete.whole': { lines: 198, ctes: 16 },
   'execution.delay': { lines: 232, ctes: 20 },
   'execution.delay.whole': { lines: 290, ctes: 23 },
   'execution.fail': { lines: 251, ctes: 21 },

@@ -10,16 +10,16 @@ import type { Caller } from '../kernel/caller.ts'
 import {
   checkFence,
   fencedToRelease,
-  fencedWhole,
+  fencedToReleaseWhole,
   fenceInput,
   fenceParams,
   fenceValues,
   type Fence,
   type CheckedFence,
 } from '../transition/fence.ts'
-import { fencedRow, releasedAnswer, writtenAnswer, type FencedRow } from '../transition/fenced-answer.ts'
+import { fencedRow, releasedAnswer, releasedWholeAnswer, type FencedRow } from '../transition/fenced-answer.ts'
 import type { SetOperation } from '../kernel/merge.ts'
-import { endExecutionsWhole, endReleased } from '../transition/ending.ts'
+import { endReleased, endReleasedWhole } from '../transition/ending.ts'
 import { fencedSet } from '../transition/fenced-operation.ts'
 import type { MoreToClose } from '../transition/more-to-close.ts'
 
@@ -81,34 +81,25 @@ function checkResult(result: unknown): Uint8Array {
 
 const completePlain = completeStatement({
   name: 'execution.complete',
-  judge: fencedToRelease,
-  held: `
-    v.execution_row, v.is_continued, v.lease_id, v.lease_epoch, v.expires_at_ms, v.attempt_type, v.attempt_started_at_ms,
-    v.worker_id, v.worker_instance_id`,
-  from: 'released v',
+  release: fencedToRelease,
   endThem: endReleased,
   answer: releasedAnswer,
 })
 const completeWhole = completeStatement({
   name: 'execution.complete.whole',
-  judge: fencedWhole,
-  held: 'v.ownership_state, v.eligibility_state, v.attempt_state, v.queue_id, v.priority, v.rank',
-  from: 'verdict v where v.is_held',
-  endThem: endExecutionsWhole,
-  answer: writtenAnswer,
+  release: fencedToReleaseWhole,
+  endThem: endReleasedWhole,
+  answer: releasedWholeAnswer,
 })
 
 interface CompleteForm {
   readonly name: string
-  readonly judge: typeof fencedWhole
-  /** What the ending takes of what was found. */
-  readonly held: string
-  readonly from: string
+  readonly release: typeof fencedToRelease
   readonly endThem: string
   readonly answer: string
 }
 
-function completeStatement({ name, judge, held, from, endThem, answer }: CompleteForm) {
+function completeStatement({ name, release, endThem, answer }: CompleteForm) {
   return statement({
     name,
     params: { ...fenceParams, results: 'bytea?[]', result_encodings: 'text?[]' },
@@ -119,14 +110,14 @@ with input as (
   from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::bytea[], $8::text[])
     with ordinality as i (${fenceInput}, result, result_encoding, ordinal)
 ),
-${judge('result', 'result_encoding')},
+${release('result', 'result_encoding')},
 ending as (
-  select v.execution_id, ${held},
+  select v.execution_id, v.execution_row, v.is_continued, v.lease_id, v.lease_epoch, v.expires_at_ms, v.attempt_type,
+    v.attempt_started_at_ms, v.worker_id, v.worker_instance_id,
     'success'::flowfabric.ff_terminal_outcome as ending_outcome, null::text as ending_reason,
-    v.actor as ending_actor, v.now_ms as ended_at_ms,
-    v.result as ending_result, v.result_encoding as ending_encoding,
+    v.actor as ending_actor, v.now_ms as ended_at_ms, v.result as ending_result, v.result_encoding as ending_encoding,
     null::text as ending_category, null::bytea as ending_error, null::text as ending_error_encoding
-  from ${from}
+  from released v
 ),
 ${endThem}
 ${answer}`,

@@ -141,8 +141,7 @@ function eventOfLeased(details: string, from = 'ended_lease'): string {
 const oweDispatch = `
 ended_dispatch as (
   insert into flowfabric.ff_dispatch (execution_id, generation, flow_id, parent_id, created_at_ms, outcome, has_children)
-  select execution_id, generation, flow_id, parent_id, terminal_at_ms, terminal_outcome,
-    attached & ${attached.children} <> 0
+  select execution_id, generation, flow_id, parent_id, terminal_at_ms, terminal_outcome, attached & ${attached.children} <> 0
   from ended
   where ${pendingDispatchSql('attached')} <> 0
 )`
@@ -160,22 +159,27 @@ ended_event as (${insertEvent}${eventOfLeased('null::jsonb')}
 ),${oweDispatch}`
 
 /**
- * For executions whose lease the statement has taken away itself, as a completion does. `ending` has, instead of the columns of
- * `ff_exec_core`, `execution_row`, the place of the locked row, and the columns of the lease. Each row is then looked up once.
+ * For executions whose lease the statement has deleted itself, as a completion does. Instead of the columns of `ff_exec_core`,
+ * `ending` has `execution_row`, the position of the locked row, and the columns of the lease. So the statement looks up each row
+ * once.
  */
-export const endReleased = `${endRows({
-  where: 'e.ctid = n.execution_row',
-  carrying: `n.is_continued, n.lease_id, n.lease_epoch, n.expires_at_ms, n.attempt_type, n.attempt_started_at_ms, n.worker_id,
+export const endReleased = endReleasedWith('null::jsonb')
+
+function endReleasedWith(details: string): string {
+  return `${endRows({
+    where: 'e.ctid = n.execution_row',
+    carrying: `n.is_continued, n.lease_id, n.lease_epoch, n.expires_at_ms, n.attempt_type, n.attempt_started_at_ms, n.worker_id,
     n.worker_instance_id`,
-})},
+  })},
 ended_attempt as (${insertAttempt('ended')}
 ),
 ended_continued as (${closeRecord}
   from ended d
   where d.is_continued and a.execution_id = any (array[d.execution_id]) and a.attempt_index = d.attempt_index
 ),${storeResults},
-ended_event as (${insertEvent}${eventOfLeased('null::jsonb', 'ended')}
+ended_event as (${insertEvent}${eventOfLeased(details, 'ended')}
 ),${oweDispatch}`
+}
 
 /** For executions wherever they stand. `details`, from `ended d` or `ended_lease d`, go into the event. */
 function endExecutionsSaying(details: string, carried: readonly string[]): string {
@@ -216,6 +220,12 @@ const untakenSignals = `case when d.attached & ${attached.signals} <> 0 then (
       from (${waitingByName('d')}
       ) g) end`
 
+/**
+ * The same for executions that may have waitpoints or signals. They were leased, so they had no open suspension: a waitpoint that is
+ * still open was created ahead and never used.
+ */
+export const endReleasedWhole = `${endReleasedWith(untakenSignals)},${closeWaitpoints(`'never_committed'`)}`
+
 /** The same for executions that may have waitpoints, a suspension or signals: these close with them. */
 export const endExecutionsWhole = endExecutionsClosing(`case d.terminal_outcome
     when 'cancelled' then 'cancelled' when 'skipped' then 'cancelled' when 'expired' then 'expired'
@@ -230,7 +240,11 @@ ended_suspension as (
   set closed_at_ms = d.terminal_at_ms, close_reason = ${closeReason}, timeout_at_ms = null, wake_at_ms = null
   from ended d
   where d.attached & ${attached.suspension} <> 0 and s.execution_id = any (array[d.execution_id]) and s.closed_at_ms is null
-),
+),${closeWaitpoints(closeReason)}`
+}
+
+function closeWaitpoints(closeReason: string): string {
+  return `
 ended_waitpoints as (
   update flowfabric.ff_waitpoint_pending p
   set state = 'closed', closed_at_ms = d.terminal_at_ms, close_reason = ${closeReason}, expires_at_ms = null

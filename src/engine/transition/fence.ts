@@ -100,14 +100,23 @@ ${verdictWhere(`t.attached & ${hasMoreToClose} = 0`)}`
 }
 
 /**
- * For a completion: the lease is taken away as it is judged. Gives `released`, of what was held the operation's own columns, the
- * lease's, `now_ms`, and `execution_row`, the place of the locked row; so that each row is looked up once (measured: a seventh of
- * a completion in sets). `releasedAnswer` tells the rest.
+ * For a completion: deletes the lease while it checks the fence. Yields `released`: one row for each held execution, with the
+ * operation's own columns, the columns of the lease, `now_ms`, and `execution_row`, the position of the locked row. So the statement
+ * looks up each row once (measured: a seventh of a completion in sets). `releasedAnswer` reports the others.
  *
- * What was changed since the statement began stands in a place that it does not see, and is passed over: `seen_row` is where it
- * stood.
+ * A row that changed since the statement began is at a position that the snapshot does not contain, and is passed over; `seen_row`
+ * is its position in the snapshot. An execution that has more to close than itself is passed over too, and reported.
  */
 export function fencedToRelease(...own: readonly string[]): string {
+  return releasing(` and t.attached & ${hasMoreToClose} = 0`, own)
+}
+
+/** The same for executions that may have more to close. A waitpoint or a signal that came after the snapshot changed the row. */
+export function fencedToReleaseWhole(...own: readonly string[]): string {
+  return releasing('', own)
+}
+
+function releasing(condition: string, own: readonly string[]): string {
   const kept = ['actor', ...own].map((column) => `t.${column}`).join(', ')
   return `
 target as materialized (
@@ -126,7 +135,7 @@ released as (
   delete from flowfabric.ff_lease l
   using target t
   cross join clock k
-  where t.execution_row = t.seen_row and t.attached & ${hasMoreToClose} = 0
+  where t.execution_row = t.seen_row${condition}
     and l.execution_id = any (array[t.execution_id]) and ${isHeldSql('t', 't')}
   returning t.execution_id, t.execution_row, t.attached, ${kept}, k.now_ms, l.is_continued, l.lease_id, l.lease_epoch,
     l.expires_at_ms, l.attempt_type, l.attempt_started_at_ms, l.worker_id, l.worker_instance_id

@@ -58,8 +58,7 @@ const written = `, written as materialized (
   select count(*) = cardinality($1::uuid[]) as is_whole, bit_or(${pendingDispatchSql('attached')}) as owes`
 
 const answerForAll = `
-select ${wholeSet}::int8 as ordinal, true as is_held, false as has_more, true as is_last_holder,
-  null::int8 as lease_epoch,
+select ${wholeSet}::int8 as ordinal, true as is_held, false as has_more, true as is_last_holder, null::int8 as lease_epoch,
   null::flowfabric.ff_public_state as public_state, null::int4 as found_attempt, null::flowfabric.ff_attempt_state as attempt_state,
   null::flowfabric.ff_interruption as interruption, null::int8 as delay_until_ms, owes
 from written
@@ -78,22 +77,29 @@ export const writtenAnswer = `${written}
 from verdict v
 where not (select is_whole from written)`
 
-/** The same, after `fencedToRelease`. */
-export const releasedAnswer = `${written}
+/** The same after `fencedToRelease`, which passes over executions that have more to close. */
+export const releasedAnswer = releasedAnswerWith(`t.attached & ${hasMoreToClose} <> 0 and exists (
+      select
+      from flowfabric.ff_lease l
+      cross join clock k
+      where l.execution_id = any (array[t.execution_id]) and ${isHeldSql('t', 't')})`)
+
+/** The same after `fencedToReleaseWhole`. */
+export const releasedWholeAnswer = releasedAnswerWith('false')
+
+function releasedAnswerWith(hasMore: string): string {
+  return `${written}
   from released
 )${answerForAll}
 from (
   select t.*, t.execution_id in (select execution_id from released) as is_held,
     coalesce(t.lease_id = t.given_lease_id and t.lease_epoch = t.given_epoch, false) as is_last_holder,
-    t.attached & ${hasMoreToClose} <> 0 and exists (
-      select
-      from flowfabric.ff_lease l
-      cross join clock k
-      where l.execution_id = any (array[t.execution_id]) and ${isHeldSql('t', 't')}) as has_more
+    ${hasMore} as has_more
   from target t
   where t.execution_row = t.seen_row
 ) v
 where not (select is_whole from written)`
+}
 
 /** Of what a fenced statement gave no answer for: what exists, and was therefore held by another transaction. */
 export const findPassedOver = statement({
