@@ -1,7 +1,7 @@
 -- Made by `npm run sql`; do not edit.
 -- execution.end
 -- src/engine/transition/end.ts: endStatement
--- 145 lines, 11 CTEs
+-- 144 lines, 11 CTEs
 --
 -- parameters:
 --   $1 execution_ids uuid[]
@@ -149,8 +149,7 @@ ended_event as (
 ),
 ended_dispatch as (
   insert into flowfabric.ff_dispatch (execution_id, generation, flow_id, parent_id, created_at_ms, outcome, has_children)
-  select execution_id, generation, flow_id, parent_id, terminal_at_ms, terminal_outcome,
-    attached & 64 /* children */ <> 0
+  select execution_id, generation, flow_id, parent_id, terminal_at_ms, terminal_outcome, attached & 64 /* children */ <> 0
   from ended
   where attached & 112 /* flow | parent | children */ <> 0
 ),
