@@ -4,8 +4,8 @@ import type {
   EligibilityState,
   Interruption,
   LifecyclePhase,
+  PendingOutcome,
   PublicState,
-  TerminalOutcome,
 } from './state.ts'
 
 export interface LockedExecution {
@@ -53,5 +53,5 @@ export interface StopRequest {
   readonly reason: string | null
   readonly actor: string | null
   /** How it ends after the clean-up; null is `cancelled`. */
-  readonly outcome: Exclude<TerminalOutcome, 'none'> | null
+  readonly outcome: PendingOutcome | null
 }

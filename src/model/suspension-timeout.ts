@@ -1,0 +1,61 @@
+// What becomes of a suspension when its deadline has passed, or time alone may have satisfied its condition. A satisfied condition
+// comes first: it resumes the execution, also after the deadline.
+import { evaluate, evaluateAtDeadline, type Facts, type Verdict } from './condition-evaluate.ts'
+import { nodesOf, type Condition } from './condition.ts'
+import type { PendingOutcome } from './state.ts'
+import { limitAsks, type Stoppable } from './stop.ts'
+import { closeReasonOfTimeout, outcomeOfTimeout, type CloseReason, type TimeoutBehaviour } from './suspension.ts'
+
+export interface DueSuspension {
+  readonly condition: Condition
+  readonly facts: Facts
+  readonly wakeAt: number | null
+  readonly timeoutAt: number | null
+  /** For the deadline that is set: after an escalation, the second one. */
+  readonly timeoutBehaviour: TimeoutBehaviour | null
+}
+
+export type DueDecision =
+  /** Neither its deadline nor its point in time has passed. */
+  | { readonly kind: 'none' }
+  | { readonly kind: 'satisfied'; readonly verdict: Verdict }
+  /** It waits on, and `verdict` says until when. */
+  | { readonly kind: 'waits'; readonly verdict: Verdict }
+  /** It resumes with a signal of the timeout. */
+  | { readonly kind: 'resumes'; readonly verdict: Verdict }
+  /** It waits on, until the second deadline if there is one. `wakeAt`: when its condition is evaluated again. */
+  | { readonly kind: 'escalates'; readonly wakeAt: number | null }
+  | {
+      readonly kind: 'ends'
+      readonly outcome: PendingOutcome
+      readonly reason: string
+      readonly closeReason: CloseReason
+    }
+  /** Its code cleans up first; `outcome` is how it ends after that. */
+  | { readonly kind: 'asked'; readonly outcome: PendingOutcome; readonly reason: string }
+
+export function decideDue(suspension: DueSuspension, execution: Stoppable): DueDecision {
+  const { condition, facts, wakeAt, timeoutAt, timeoutBehaviour } = suspension
+  const isOver = timeoutAt !== null && timeoutAt < facts.now
+  if (!isOver && (wakeAt === null || wakeAt > facts.now)) return { kind: 'none' }
+  const verdict = evaluate(condition, facts)
+  if (verdict.satisfied) return { kind: 'satisfied', verdict }
+  if (!isOver || timeoutBehaviour === null) return { kind: 'waits', verdict }
+  switch (timeoutBehaviour) {
+    case 'auto_resume_with_timeout_signal':
+      return { kind: 'resumes', verdict: evaluateAtDeadline(condition, facts) }
+    case 'escalate':
+      // A leaf that waits for the deadline is satisfied by it.
+      return { kind: 'escalates', wakeAt: waitsForDeadline(condition) ? facts.now : verdict.dueAt }
+    default: {
+      const outcome = outcomeOfTimeout[timeoutBehaviour]
+      const reason = `suspension_timeout_${timeoutBehaviour}`
+      if (limitAsks(execution)) return { kind: 'asked', outcome, reason }
+      return { kind: 'ends', outcome, reason, closeReason: closeReasonOfTimeout[timeoutBehaviour] }
+    }
+  }
+}
+
+function waitsForDeadline(condition: Condition): boolean {
+  return nodesOf(condition).some(([, node]) => node.kind === 'timeout')
+}
