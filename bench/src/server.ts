@@ -5,6 +5,8 @@ import { startPostgres } from '../../test/support/postgres.ts'
 
 export interface Server {
   readonly version: string
+  /** Of its data. */
+  readonly directory: string
   createDatabase(): Promise<Database>
   /** So that no contestant pays for the pages that another made dirty. */
   checkpoint(): Promise<void>
@@ -39,6 +41,7 @@ export async function startServer(): Promise<Server> {
   await refuseWeakCommits()
   return {
     version: await ask(`select current_setting('server_version') as answer`),
+    directory: await ask(`select current_setting('data_directory') as answer`),
     async createDatabase() {
       const name = `bench_${++databaseCount}`
       await admin.query(`create database ${name}`)
