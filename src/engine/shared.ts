@@ -22,6 +22,7 @@ import { resumeOperation } from './execution/resume.ts'
 import { suspendOperation, trySuspendOperation } from './execution/suspend.ts'
 import { warnOperation } from './execution/warn.ts'
 import { inOurWords } from './kernel/failure.ts'
+import type { Publish } from './kernel/effects.ts'
 import { FlowTurns } from './flow/flow-deps.ts'
 import { Hints } from './kernel/hint.ts'
 import { revokeOperation } from './lease/revoke.ts'
@@ -70,6 +71,11 @@ export function shared(sql: Sql, options: EngineOptions) {
     onFlowsEnded: (flowIds) => hints.flowsEnded(flowIds),
   })
   const onOwed = options.dispatch === false ? () => {} : (owes: number): void => dispatcher.kick(owes)
+  const publish: Publish = ({ readyQueueIds = [], dueInMs, pendingDispatch = 0 }) => {
+    if (readyQueueIds.length > 0) onReady(readyQueueIds)
+    if (dueInMs?.delay !== undefined) onDelay(dueInMs.delay)
+    if (pendingDispatch !== 0) onOwed(pendingDispatch)
+  }
   const opened = new OpenedWaitpoints()
   const more = new MoreToClose()
   const schemaGuard = new SchemaGuard(sql.schema)
@@ -81,11 +87,11 @@ export function shared(sql: Sql, options: EngineOptions) {
   }
   const sets = {
     complete: new Merger(sql, completeOperation(telling, more, onOwed)),
-    fail: new Merger(sql, failOperation(telling, onReady, onDelay, onOwed)),
-    delay: new Merger(sql, delayOperation(telling, onReady, onDelay, onOwed)),
-    release: new Merger(sql, releaseOperation(telling, onReady, onOwed)),
+    fail: new Merger(sql, failOperation(telling, publish)),
+    delay: new Merger(sql, delayOperation(telling, publish)),
+    release: new Merger(sql, releaseOperation(telling, publish)),
     cancel: new Merger(sql, cancelOperation(telling, onOwed, onCalledOff, onReady)),
-    cancelHeld: new Merger(sql, cancelHeldOperation(telling, onOwed)),
+    cancelHeld: new Merger(sql, cancelHeldOperation(telling, publish)),
     suspend: new Merger(sql, suspendOperation(suspending)),
     trySuspend: new Merger(sql, trySuspendOperation(suspending)),
     resume: new Merger(sql, resumeOperation(telling, onReady, onDelay)),
@@ -94,7 +100,7 @@ export function shared(sql: Sql, options: EngineOptions) {
     progress: new Merger(sql, progressOperation(sql)),
     recordStep: new Merger(sql, recordStepOperation(sql)),
     warn: new Merger(sql, warnOperation(telling)),
-    restart: new Merger(sql, restartOperation(telling, onReady, onOwed)),
+    restart: new Merger(sql, restartOperation(telling, publish)),
     replay: new Merger(sql, replayOperation(telling, onReady, replayMember)),
     changePriority: new Merger(sql, changePriorityOperation(telling, onReady)),
     revoke: new Merger(sql, revokeOperation(telling, onReady, onOwed, onCalledOff)),

@@ -99,7 +99,7 @@ export function withinTransaction(parts: WithinDeps, borrowed: Sql, caller: Call
     cancel: async (caller, request) => {
       const item = checkCancelRequest(caller, request)
       return isByHolder(item)
-        ? perform(() => cancelHeldOperation(borrowed, leftToTheSweep), item)
+        ? perform(() => cancelHeldOperation(borrowed, () => {}), item)
         : perform((hints) => cancelOperation(borrowed, leftToTheSweep, hints.calledOff, hints.ring), item)
     },
   }

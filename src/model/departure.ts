@@ -4,7 +4,11 @@ import type { LockedExecution } from './locked-execution.ts'
 import { retryDelayMs, shouldRetry, type ExecutionPolicy, type FailureCategory } from './policy.ts'
 import { cancelledWhenLeft, endsWhenLeft, type Stoppable } from './stop.ts'
 
-export type Cancelled = { readonly kind: 'cancelled' } & ReturnType<typeof cancelledWhenLeft>
+/** It ends instead of coming back: it was asked to stop, and has nothing to clean up. */
+export interface Cancelled {
+  readonly kind: 'cancelled'
+  readonly ending: ReturnType<typeof cancelledWhenLeft>
+}
 
 export interface Failure {
   readonly category: FailureCategory
@@ -31,7 +35,7 @@ export function decideFail(
 ): FailDecision {
   const { retryCount, stop, now } = execution
   if (!shouldRetry(policy, retryCount, category, permanent)) return { kind: 'failed' }
-  if (endsWhenLeft(execution)) return { kind: 'cancelled', ...cancelledWhenLeft(execution, actor) }
+  if (endsWhenLeft(execution)) return { kind: 'cancelled', ending: cancelledWhenLeft(execution, actor) }
   // An execution that was asked to stop comes back to clean up, and that does not wait.
   const delayMs = stop === null ? (retryInMs ?? retryDelayMs(policy, retryCount, random)) : 0
   return { kind: 'retried', nextAt: delayMs > 0 ? now + delayMs : null }
@@ -50,7 +54,7 @@ export function decideGiveBack(
   delay: Delay,
   actor: string,
 ): GiveBackDecision {
-  if (endsWhenLeft(execution)) return { kind: 'cancelled', ...cancelledWhenLeft(execution, actor) }
+  if (endsWhenLeft(execution)) return { kind: 'cancelled', ending: cancelledWhenLeft(execution, actor) }
   return { kind: 'given_back', nextAt: dueAt(delay, execution.now) }
 }
 
@@ -75,7 +79,7 @@ export type RestartDecision =
   | { readonly kind: 'restarted' }
 
 export function decideRestart(execution: Stoppable, actor: string): RestartDecision {
-  if (endsWhenLeft(execution)) return { kind: 'cancelled', ...cancelledWhenLeft(execution, actor) }
+  if (endsWhenLeft(execution)) return { kind: 'cancelled', ending: cancelledWhenLeft(execution, actor) }
   return { kind: execution.stop === null ? 'restarted' : 'cleans_up' }
 }
 

@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
 -- attempt.of-leases
--- src/engine/transition/fenced-operation.ts: recordsOfLeases
+-- src/engine/transition/lease-record.ts: recordsOfLeases
 -- 11 lines, 0 CTEs
 --
 -- parameters:

@@ -15,7 +15,8 @@ const running = { attached: 0, stop: null, retryCount: 0, now: 1000 }
 const stop = { requestedAt: 500, deadlineAt: null, reason: 'too dear', actor: 'ops', outcome: null }
 const asked = { ...running, stop }
 const cleansUp = { ...asked, attached: attached.compensation }
-const cancelled = { kind: 'cancelled', outcome: 'cancelled', reason: 'too dear', actor: 'ops' }
+const ending = { outcome: 'cancelled', reason: 'too dear', actor: 'ops' }
+const cancelled = { kind: 'cancelled', ending }
 
 const policy = parsePolicy({ retry: { attempts: 3, backoff: { type: 'fixed', delayMs: 400, jitter: 0.5 } } })
 const failure: Failure = { category: 'transient', permanent: false, retryInMs: null }
@@ -81,7 +82,10 @@ test('a restart begins a new generation, unless the execution was asked to stop'
   expect(decideRestart(cleansUp, 'worker')).toEqual({ kind: 'cleans_up' })
   expect(decideRestart(asked, 'worker')).toEqual(cancelled)
   const nameless = { ...asked, stop: { ...stop, reason: null, actor: null } }
-  expect(decideRestart(nameless, 'worker')).toEqual({ ...cancelled, reason: 'cancel_requested', actor: 'worker' })
+  expect(decideRestart(nameless, 'worker')).toEqual({
+    kind: 'cancelled',
+    ending: { outcome: 'cancelled', reason: 'cancel_requested', actor: 'worker' },
+  })
 })
 
 test('a cancel by the holder ends the execution as the request to stop demanded', () => {

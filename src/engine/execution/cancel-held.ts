@@ -1,60 +1,33 @@
-// The cancel of a holder, which names its lease: it ends what it holds and nothing else, and a repeat answers as the first
-// did. Whoever names no lease cancels as an operator does, in `cancel.ts`.
-import { call, type Sql } from '../../sql/sql.ts'
-import { statement } from '../../sql/statement.ts'
-import { fencedWhole, fenceInput, fenceParams, fenceValues } from '../transition/fence.ts'
-import { fencedRow, writtenAnswer } from '../transition/fenced-answer.ts'
-import type { CheckedFence } from '../transition/fence.ts'
-import type { FencedRow } from '../transition/fenced-answer.ts'
+// The cancel of a holder, which names its lease: it ends what it holds and nothing else, and a repeat has the result of the first. A
+// cancel without a lease is an operator's, in `cancel.ts`.
+import { endingOfHolderCancel } from '../../model/departure.ts'
+import type { LockedExecution } from '../../model/locked-execution.ts'
+import type { Sql } from '../../sql/sql.ts'
+import type { Publish } from '../kernel/effects.ts'
 import type { SetOperation } from '../kernel/merge.ts'
+import { departingSet, type Departure } from '../transition/departing-set.ts'
+import type { CheckedFence } from '../transition/fence.ts'
+import type { LeaseRecord } from '../transition/lease-record.ts'
 import type { CancelResult } from './cancel.ts'
-import { endExecutionsWhole, endsWithoutMore } from '../transition/ending.ts'
-import { fencedSet } from '../transition/fenced-operation.ts'
 
-/** A checked request, as the statement takes it. */
+/** A checked request. */
 export interface HeldCancellation extends CheckedFence {
   readonly reason: string | null
 }
 
-const cancelHeldStatement = statement({
-  name: 'execution.cancel-held',
-  params: { ...fenceParams, reasons: 'text?[]' },
-  row: fencedRow,
-  text: `
-with input as (
-  select *
-  from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::text[])
-    with ordinality as i (${fenceInput}, reason, ordinal)
-),
-${fencedWhole('reason')},
-ending as materialized (
-  select v.*, coalesce(v.stop_outcome, 'cancelled'::flowfabric.ff_terminal_outcome) as ending_outcome,
-    coalesce(v.reason, v.cancellation_reason) as ending_reason, coalesce(v.cancelled_by, v.actor) as ending_actor, v.now_ms as ended_at_ms,
-    ${endsWithoutMore}
-  from verdict v
-  where v.is_held
-),
-${endExecutionsWhole}
-${writtenAnswer}`,
-})
+export function cancelHeldOperation(sql: Sql, publish: Publish): SetOperation<HeldCancellation, CancelResult> {
+  return departingSet<HeldCancellation, CancelResult>(sql, { facts: null, decide, repeat }, publish)
+}
 
-export function cancelHeldOperation(
-  sql: Sql,
-  onOwed: (owes: number) => void,
-): SetOperation<HeldCancellation, CancelResult> {
-  const cancelled = ({ executionId }: CheckedFence): CancelResult => ({
-    kind: 'cancelled',
-    executionId,
-    from: 'active',
-  })
-  return fencedSet<HeldCancellation, FencedRow, CancelResult>(sql, {
-    callOf: (items) => call(cancelHeldStatement, { ...fenceValues(items), reasons: items.map((item) => item.reason) }),
-    hasEnded: () => true,
-    onOwed,
-    answer: cancelled,
-    repeat(item, { left_as: leftAs, outcome }) {
-      if (outcome !== 'cancelled') return null
-      return leftAs === 'ended' ? cancelled(item) : { kind: 'already_cancelled', executionId: item.executionId }
-    },
-  })
+function decide(item: HeldCancellation, execution: LockedExecution): Departure<CancelResult> {
+  return { answer: cancelled(item), ending: endingOfHolderCancel(execution, item.reason, item.actor) }
+}
+
+function repeat(item: HeldCancellation, { left_as: leftAs, outcome }: LeaseRecord): CancelResult | null {
+  if (outcome !== 'cancelled') return null
+  return leftAs === 'ended' ? cancelled(item) : { kind: 'already_cancelled', executionId: item.executionId }
+}
+
+function cancelled({ executionId }: CheckedFence): CancelResult {
+  return { kind: 'cancelled', executionId, from: 'active' }
 }

@@ -1,28 +1,21 @@
-// Restart: the holder begins again with another input, as a new generation, for code that would otherwise never end. What it
-// has recorded stays with the old generation; what was sent to it by name and nobody has taken goes on to the new one, and
-// waitpoints that were made ahead are closed, because the code that knew their tokens is over.
+// Restart: the holder begins again with another input, as a new generation, for code that would otherwise never end. Its recorded
+// steps stay with the old generation. Untaken signals that were sent by name go to the new one. Waitpoints that were created ahead
+// close, because the code that knew their tokens has ended.
 import { attached } from '../../model/attached.ts'
+import { decideRestart } from '../../model/departure.ts'
 import type { ExecutionId } from '../../model/id.ts'
+import type { LockedExecution } from '../../model/locked-execution.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { call, type Sql } from '../../sql/sql.ts'
-import { statement, type RowOf } from '../../sql/statement.ts'
+import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
-import {
-  checkFence,
-  fencedWhole,
-  fenceInput,
-  fenceParams,
-  fenceValues,
-  type Fence,
-  type CheckedFence,
-} from '../transition/fence.ts'
-import { fencedAnswer, fencedRow } from '../transition/fenced-answer.ts'
+import type { Publish } from '../kernel/effects.ts'
 import type { SetOperation } from '../kernel/merge.ts'
+import { departingSet, type Departed, type Departure } from '../transition/departing-set.ts'
+import { checkFence, type CheckedFence, type Fence } from '../transition/fence.ts'
+import { wasAskedToStop, type LeaseRecord } from '../transition/lease-record.ts'
 import { byNameSql, doorSql, waitingByName } from '../transition/untaken-signals.ts'
 import { checkEncoding, checkPayload } from './create-request.ts'
-import { fencedSet, wasAskedToStop } from '../transition/fenced-operation.ts'
-import { endsWhenLeftSql } from '../transition/ask-to-stop.ts'
-import { leaveHolderWhole } from '../transition/requeue.ts'
 
 export interface RestartRequest extends Fence {
   /** The new input; left out, there is none. */
@@ -32,10 +25,10 @@ export interface RestartRequest extends Fence {
 
 export type RestartResult =
   | { readonly kind: 'restarted'; readonly executionId: ExecutionId }
-  /** A cancel was asked for while it ran, so that it does not come back. */
+  /** It was asked to stop while it ran, so it does not begin again. */
   | { readonly kind: 'cancelled'; readonly executionId: ExecutionId }
 
-/** A checked request, as the statement takes it. */
+/** A checked request. */
 export interface Restart extends CheckedFence {
   readonly payload: Uint8Array | null
   readonly payloadEncoding: string | null
@@ -51,50 +44,23 @@ export function checkRestartRequest(caller: Caller, request: RestartRequest): Re
   }
 }
 
-const restartRow = { ...fencedRow, is_cancelled: 'bool?', has_ended: 'bool?', queue_id: 'int4?' } as const
-type RestartRow = RowOf<typeof restartRow>
-
-const restartStatement = statement({
-  name: 'execution.restart',
-  params: { ...fenceParams, payloads: 'bytea?[]', payload_encodings: 'text?[]' },
-  row: restartRow,
+const beginStatement = statement({
+  name: 'execution.begin-generation',
+  params: {
+    execution_ids: 'uuid[]',
+    partition_keys: 'int2[]',
+    left_generations: 'int4[]',
+    left_ats_ms: 'int8[]',
+    have_waitpoints: 'bool[]',
+    payloads: 'bytea?[]',
+    payload_encodings: 'text?[]',
+  },
+  row: {},
   text: `
-with input as (
+with restarting as materialized (
   select *
-  from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::bytea[], $8::text[])
-    with ordinality as i (${fenceInput}, payload, payload_encoding, ordinal)
-),
-${fencedWhole('payload', 'payload_encoding')},
-judged as materialized (
-  select v.*, v.now_ms as left_at_ms, v.actor as left_actor, null::text as left_reason,
-    case when v.cancel_requested_at_ms is null then 'restarted' else 'released' end::flowfabric.ff_event_type as leave_event,
-    'revoked'::flowfabric.ff_lease_effect as leave_effect,
-    -- Asked to stop, it does not begin anew: it ends, or comes back to clean up.
-    case when v.cancel_requested_at_ms is null then 'pending_replay_attempt' else 'attempt_interrupted'
-      end::flowfabric.ff_attempt_state as next_attempt_state,
-    case when v.cancel_requested_at_ms is null then 'none' else 'cancelled' end::flowfabric.ff_interruption
-      as next_interruption,
-    null::int8 as next_at_ms,
-    0 as next_expiry_count,
-    v.cancel_requested_at_ms is not null as is_cancelled,
-    ${endsWhenLeftSql('v')} as has_ended,
-    case when v.cancel_requested_at_ms is null then 'restarted' else 'interrupted' end as attempt_outcome,
-    null::text as failure_category,
-    null::bytea as error,
-    null::text as error_encoding,
-    'none'::flowfabric.ff_terminal_outcome as forced_outcome
-  from verdict v
-),
-leaving as materialized (
-  select *
-  from judged
-  where is_held
-),
-${leaveHolderWhole},
-restarting as materialized (
-  select execution_id, partition_key, attached, payload, payload_encoding, left_at_ms
-  from leaving
-  where not is_cancelled
+  from unnest($1::uuid[], $2::int2[], $3::int4[], $4::int8[], $5::bool[], $6::bytea[], $7::text[])
+    as r (execution_id, partition_key, generation, left_at_ms, has_waitpoints, payload, payload_encoding)
 ),
 renewed_input as (
   update flowfabric.ff_exec_input n
@@ -102,33 +68,32 @@ renewed_input as (
   from restarting r
   where n.partition_key = any (array[r.partition_key]) and n.execution_id = any (array[r.execution_id])
 ),
--- What was sent by name goes along: to be taken, and its key, so that a repeat of what was taken is still one. What is there
--- for its key alone is none of the signals that the new generation may receive. The newest of all goes along to tell that count.
+-- Untaken signals by name move to the new generation. A taken one moves for its key, so that a repeat of it stays a repeat. The
+-- newest signal moves because it has the count of all. Only the untaken ones count toward what the new generation may receive.
 kept_signal as materialized (
   select r.execution_id, g.signal_no, sum(g.counts) over (partition by r.execution_id) as received_count
   from restarting r
-  join flowfabric.ff_exec_core e on e.execution_id = any (array[r.execution_id])
   cross join lateral (
     select k.signal_no, max(k.counts) as counts
     from (
       select g.signal_no, 1 as counts
-      from (${waitingByName('e')}
+      from (${waitingByName('r')}
       ) g
       union all
       select g.signal_no, 0
       from flowfabric.ff_signal g
-      where g.execution_id = any (array[e.execution_id]) and g.idempotency_key is not null
-        and ${doorSql('g')} = ${byNameSql} and g.generation = e.generation
+      where g.execution_id = any (array[r.execution_id]) and g.idempotency_key is not null
+        and ${doorSql('g')} = ${byNameSql} and g.generation = r.generation
       union all
       select n.signal_no, 0
       from (
         select g.signal_no, g.generation
         from flowfabric.ff_signal g
-        where g.execution_id = e.execution_id
+        where g.execution_id = r.execution_id
         order by g.signal_no desc
         limit 1
       ) n
-      where n.generation = e.generation
+      where n.generation = r.generation
     ) k
     group by k.signal_no
   ) g
@@ -138,42 +103,71 @@ kept_signals as (
   set generation = g.generation + 1, received_count = k.received_count
   from kept_signal k
   where g.execution_id = any (array[k.execution_id]) and g.signal_no = any (array[k.signal_no])
-),
-closed_waitpoints as (
-  update flowfabric.ff_waitpoint_pending p
-  set state = 'closed', closed_at_ms = r.left_at_ms, close_reason = 'proactive_close', expires_at_ms = null
-  from restarting r
-  where r.attached & ${attached.waitpoints} <> 0 and p.execution_id = any (array[r.execution_id])
-    and p.state = 'pending'
 )
-${fencedAnswer('judged', 'is_cancelled', 'has_ended', 'queue_id')}`,
+update flowfabric.ff_waitpoint_pending p
+set state = 'closed', closed_at_ms = r.left_at_ms, close_reason = 'proactive_close', expires_at_ms = null
+from restarting r
+where r.has_waitpoints and p.execution_id = any (array[r.execution_id]) and p.state = 'pending'`,
 })
 
-export function restartOperation(
-  sql: Sql,
-  onReady: (queueIds: Iterable<number>) => void,
-  onOwed: (owes: number) => void,
-): SetOperation<Restart, RestartResult> {
-  const cancelled = ({ executionId }: CheckedFence): RestartResult => ({ kind: 'cancelled', executionId })
-  const restarted = ({ executionId }: CheckedFence): RestartResult => ({ kind: 'restarted', executionId })
-  return {
-    ...fencedSet<Restart, RestartRow, RestartResult>(sql, {
-      callOf: (items) =>
-        call(restartStatement, {
-          ...fenceValues(items),
-          payloads: items.map((item) => item.payload),
-          payload_encodings: items.map((item) => item.payloadEncoding),
-        }),
-      readyQueueOf: (row) => (row.has_ended === true ? null : row.queue_id),
-      onReady,
-      hasEnded: (row) => row.has_ended === true,
-      onOwed,
-      answer: (item, row) => (row.is_cancelled === true ? cancelled(item) : restarted(item)),
-      repeat(item, record) {
-        if (wasAskedToStop(record) || (record.cancel_requested && record.left_as === 'released')) return cancelled(item)
-        return record.left_as === 'restarted' ? restarted(item) : null
+export function restartOperation(sql: Sql, publish: Publish): SetOperation<Restart, RestartResult> {
+  const set = departingSet<Restart, RestartResult>(sql, { facts: null, decide, repeat, alsoWrite }, publish)
+  return { ...set, bytesOf: (item) => 256 + (item.payload?.byteLength ?? 0) }
+}
+
+function decide(item: Restart, execution: LockedExecution): Departure<RestartResult> {
+  const decision = decideRestart(execution, item.actor)
+  if (decision.kind === 'cancelled') return { answer: cancelled(item), ending: decision.ending }
+  const atOnce = { reason: null, nextAt: null, expiryCount: 0 }
+  if (decision.kind === 'cleans_up') {
+    return {
+      answer: cancelled(item),
+      requeue: {
+        ...atOnce,
+        event: 'released',
+        attemptState: 'attempt_interrupted',
+        interruption: 'cancelled',
+        attemptOutcome: 'interrupted',
       },
-    }),
-    bytesOf: (item) => 256 + (item.payload?.byteLength ?? 0),
+    }
   }
+  return {
+    answer: restarted(item),
+    requeue: {
+      ...atOnce,
+      event: 'restarted',
+      attemptState: 'pending_replay_attempt',
+      interruption: 'none',
+      attemptOutcome: 'restarted',
+    },
+  }
+}
+
+function alsoWrite(departed: readonly Departed<Restart, RestartResult>[]) {
+  const restarting = departed.filter(({ departure }) => departure.answer.kind === 'restarted')
+  if (restarting.length === 0) return []
+  return [
+    call(beginStatement, {
+      execution_ids: restarting.map(({ item }) => item.uuid),
+      partition_keys: restarting.map(({ item }) => item.partition),
+      left_generations: restarting.map(({ execution }) => execution.generation),
+      left_ats_ms: restarting.map(({ execution }) => execution.now),
+      have_waitpoints: restarting.map(({ execution }) => (execution.attached & attached.waitpoints) !== 0),
+      payloads: restarting.map(({ item }) => item.payload),
+      payload_encodings: restarting.map(({ item }) => item.payloadEncoding),
+    }),
+  ]
+}
+
+function repeat(item: Restart, record: LeaseRecord): RestartResult | null {
+  if (wasAskedToStop(record) || (record.cancel_requested && record.left_as === 'released')) return cancelled(item)
+  return record.left_as === 'restarted' ? restarted(item) : null
+}
+
+function cancelled({ executionId }: CheckedFence): RestartResult {
+  return { kind: 'cancelled', executionId }
+}
+
+function restarted({ executionId }: CheckedFence): RestartResult {
+  return { kind: 'restarted', executionId }
 }

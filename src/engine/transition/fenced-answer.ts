@@ -115,10 +115,14 @@ join flowfabric.ff_exec_core e
   and (i.namespace is null or e.namespace = i.namespace)`,
 })
 
-/** Why a write that was not let through has lost its lease. Comes after the check for a repeat. */
+export function notFound({ executionId }: CheckedFence): EngineError {
+  return new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
+}
+
+/** The error of a write that the fence refused. A repeat was excluded before. */
 export function lostLease(
   { executionId, leaseId, leaseEpoch }: CheckedFence,
-  row: RowOf<typeof fenceRow>,
+  row: Omit<RowOf<typeof fenceRow>, 'ordinal' | 'is_held'>,
 ): EngineError {
   const details = { executionId, publicState: row.public_state, leaseEpoch, currentLeaseEpoch: row.lease_epoch }
   if (isEnded(row.public_state)) {

@@ -1,10 +1,9 @@
 // What complete, fail, delay, release and a holder's cancel have in common: a set of fenced writes, each of which goes through,
 // repeats what its holder did before, or has lost its lease.
-import { EngineError } from '../../model/errors.ts'
 import { call, type Call, type Sql } from '../../sql/sql.ts'
-import { statement, type RowOf } from '../../sql/statement.ts'
 import { lockHeld, type CheckedFence } from './fence.ts'
-import { findPassedOver, lostLease, wholeSet, type FencedRow } from './fenced-answer.ts'
+import { findPassedOver, lostLease, notFound, wholeSet, type FencedRow } from './fenced-answer.ts'
+import { withRepeats, type LeaseRecord } from './lease-record.ts'
 import { rowLocked, type Outcome, type SetOperation } from '../kernel/merge.ts'
 import type { MoreToClose } from './more-to-close.ts'
 
@@ -26,41 +25,6 @@ export interface FencedOperation<Item extends CheckedFence, Row extends FencedRo
   /** Hears what those that it ended owe others. */
   onOwed?(owes: number): void
 }
-
-const leaseRecord = {
-  ordinal: 'int8',
-  /** Of its attempt; null when another holder of the same attempt has written over it. */
-  outcome: 'text?',
-  failure_category: 'text?',
-  next_at_ms: 'int8?',
-  /** The transition that ended the lease, and when. */
-  left_as: 'text?',
-  left_at_ms: 'int8?',
-  cancel_requested: 'bool',
-} as const
-
-/** How a lease ended. The execution itself forgets it: a delay that is over leaves no time behind. */
-export type LeaseRecord = RowOf<typeof leaseRecord>
-
-// The attempt's record is found by the lease: of an attempt that was interrupted and taken over it is that of the last
-// holder, and an ending writes over how it was interrupted. The log has kept both.
-const recordsOfLeases = statement({
-  name: 'attempt.of-leases',
-  params: { execution_ids: 'uuid[]', lease_ids: 'uuid[]', lease_epochs: 'int8[]' },
-  row: leaseRecord,
-  text: `
-select i.ordinal, a.outcome, a.failure_category, a.next_at_ms, h.left_as, h.left_at_ms, h.cancel_requested
-from unnest($1::uuid[], $2::uuid[], $3::int8[]) with ordinality as i (execution_id, lease_id, lease_epoch, ordinal)
-left join flowfabric.ff_attempt a
-  on a.execution_id = any (array[i.execution_id]) and a.lease_id = i.lease_id and a.lease_epoch = i.lease_epoch
-cross join lateral (
-  select max(v.event_type::text) filter (where v.lease_effect in ('expired', 'revoked')) as left_as,
-    max(v.occurred_at_ms) filter (where v.lease_effect in ('expired', 'revoked')) as left_at_ms,
-    coalesce(bool_or(v.event_type = 'cancel_requested'), false) as cancel_requested
-  from flowfabric.ff_event v
-  where v.execution_id = any (array[i.execution_id]) and v.lease_id = i.lease_id and v.lease_epoch = i.lease_epoch
-) h`,
-})
 
 export function fencedSet<Item extends CheckedFence, Row extends FencedRow, Answer>(
   sql: Sql,
@@ -138,7 +102,7 @@ async function judge<Item extends CheckedFence, Row extends FencedRow, Answer>(
   items: readonly Item[],
   rows: readonly Row[],
   isAlone: boolean,
-): Promise<Outcome<Answer>[]> {
+): Promise<readonly Outcome<Answer>[]> {
   ring(operation, rows)
   const found = new Map(rows.map((row) => [row.ordinal, row]))
   const rowOf = (index: number): Row | undefined => found.get(index + 1) ?? found.get(wholeSet)
@@ -149,18 +113,7 @@ async function judge<Item extends CheckedFence, Row extends FencedRow, Answer>(
     if (row !== undefined) return outcomeOf(operation, item, row, isAlone)
     return passedOver.has(item) ? rowLocked : notFound(item)
   })
-  const lost = outcomes.flatMap((outcome, index) => (isLost(outcome) ? [index] : []))
-  if (lost.length === 0) return outcomes
-  const records = await sql.query(recordsOfLeases, {
-    execution_ids: lost.map((index) => items[index]!.uuid),
-    lease_ids: lost.map((index) => items[index]!.leaseId),
-    lease_epochs: lost.map((index) => items[index]!.leaseEpoch),
-  })
-  for (const record of records) {
-    const index = lost[record.ordinal - 1]!
-    outcomes[index] = operation.repeat(items[index]!, record) ?? outcomes[index]!
-  }
-  return outcomes
+  return withRepeats(sql, items, outcomes, operation)
 }
 
 async function passedOverOf<Item extends CheckedFence>(sql: Sql, missing: readonly Item[]): Promise<ReadonlySet<Item>> {
@@ -200,18 +153,4 @@ function outcomeOf<Item extends CheckedFence, Row extends FencedRow, Answer>(
   // The lease seems to have run out; a renewal may have come between the snapshot and the lock.
   if (row.is_last_holder && row.public_state === 'active' && !isAlone) return rowLocked
   return lostLease(item, row)
-}
-
-function notFound({ executionId }: CheckedFence): EngineError {
-  return new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
-}
-
-/** A cancel had been asked for, so that giving the execution back ended it. */
-export function wasAskedToStop({ outcome, cancel_requested: isAsked }: LeaseRecord): boolean {
-  return outcome === 'cancelled' && isAsked
-}
-
-// What has lapsed or was revoked was ended by another, so its holder has nothing to repeat.
-function isLost(outcome: unknown): outcome is EngineError {
-  return EngineError.is(outcome, 'stale_lease') || EngineError.is(outcome, 'execution_not_active')
 }

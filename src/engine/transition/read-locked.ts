@@ -159,3 +159,7 @@ where ${hasRecordedSql('e')}`,
 export function readProgressedCall(uuids: readonly string[]) {
   return call(readProgressed, { execution_ids: uuids })
 }
+
+export function progressedOf(rows: readonly { readonly execution_id: string }[]): ReadonlySet<string> {
+  return new Set(rows.map((row) => row.execution_id))
+}
