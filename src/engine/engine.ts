@@ -14,7 +14,7 @@ import type { Engine } from './contract.ts'
 import { eachInPlace } from './kernel/each-in-place.ts'
 import { timeline } from './event/timeline.ts'
 import { checkCancelRequest, isByHolder } from './execution/cancel.ts'
-import { checkChangePriorityRequest } from './execution/change-priority.ts'
+import { changePriorityRequest } from './execution/change-priority.ts'
 import { claimById } from './execution/claim-by-id.ts'
 import { checkCompleteRequest } from './execution/complete.ts'
 import { countByState } from './execution/count.ts'
@@ -25,10 +25,10 @@ import { checkFailRequest } from './execution/fail.ts'
 import { getNamespace } from './execution/get-namespace.ts'
 import { getTag } from './execution/get-tag.ts'
 import { checkDelayRequest, checkReleaseRequest } from './execution/give-back.ts'
-import { checkGrantRequest } from './execution/grant.ts'
+import { grantRequest } from './execution/grant.ts'
 import { input } from './execution/input.ts'
 import { list } from './execution/list.ts'
-import { checkProgressRequest } from './execution/progress.ts'
+import { progressRequest } from './execution/progress.ts'
 import { renew } from './execution/renew.ts'
 import { checkReplayRequest } from './execution/replay-request.ts'
 import { resolveFlowId } from './execution/resolve-flow-id.ts'
@@ -36,7 +36,7 @@ import { result } from './execution/result.ts'
 import { checkRestartRequest } from './execution/restart.ts'
 import { checkResumeRequest } from './execution/resume.ts'
 import { setTag } from './execution/set-tag.ts'
-import { checkWarnRequest } from './execution/warn.ts'
+import { warnRequest } from './execution/warn.ts'
 import { throwInOurWords } from './kernel/failure.ts'
 import { idPlaces } from './id-places.ts'
 import { flowOperations } from './flows.ts'
@@ -203,12 +203,12 @@ function byFullIds(engine: Shared): Operations {
       cancelMany: cancel.many,
       replay: replay.one,
       replayMany: replay.many,
-      grant: inSets(checkGrantRequest, () => engine.grant).one,
+      grant: inSets(grantRequest.check, () => engine.grant).one,
       claimById: (caller, request) => claimById(engine.raw, caller, request).catch(throwInOurWords),
-      progress: inSets(checkProgressRequest, () => engine.progress).one,
+      progress: inSets(progressRequest.check, () => engine.progress).one,
       restart: inSets(checkRestartRequest, () => engine.restart).one,
-      warn: inSets(checkWarnRequest, () => engine.warn).one,
-      changePriority: inSets(checkChangePriorityRequest, () => engine.changePriority).one,
+      warn: inSets(warnRequest.check, () => engine.warn).one,
+      changePriority: inSets(changePriorityRequest.check, () => engine.changePriority).one,
       describe: (caller, executionId) => describe(sql, caller, executionId),
       explain: (caller, executionId) => explainExecution(sql, caller, executionId),
       result: (caller, executionId, request = {}) => result(sql, engine.endings, caller, executionId, request),

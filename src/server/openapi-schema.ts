@@ -1,6 +1,6 @@
 // Shapes as JSON Schema, without the keywords that only a validator reads.
 import { z } from 'zod'
-import { isOpen, registry } from '../api/schema/words.ts'
+import { isOpen, registry } from './schema/words.ts'
 
 export type JsonObject = Record<string, unknown>
 

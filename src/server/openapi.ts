@@ -2,8 +2,8 @@
 import { z } from 'zod'
 import { pathFields, type Route } from '../api/route.ts'
 import { operations, type Operation } from '../api/routes.ts'
-import { problem } from '../api/schema/problem.ts'
-import { shapesOf } from '../api/shapes.ts'
+import { problem } from './schema/problem.ts'
+import { shapesOf } from './shapes.ts'
 import { schemasOf, type JsonObject } from './openapi-schema.ts'
 
 export function openApiDocument(version: string): JsonObject {

@@ -1,7 +1,7 @@
 // Converts a value by its shape: where the shape has bytes, a text in base64 becomes bytes. Any other value stays as it
 // is, and the engine refuses it.
 import type { z } from 'zod'
-import { bytes } from '../api/schema/words.ts'
+import { bytes } from './schema/words.ts'
 import { parseBytes } from '../api/wire.ts'
 import { EngineError } from '../model/errors.ts'
 

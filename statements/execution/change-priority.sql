@@ -8,7 +8,7 @@
 --   $2 partition_keys int2[]
 --   $3 namespaces text[] with nulls
 --   $4 actors text[]
---   $5 priorities int2[]
+--   $5 new_priority int2[]
 -- columns:
 --   ordinal int8
 --   is_locked bool
@@ -16,11 +16,13 @@
 --   public_state text
 --   priority int2 or null
 
+-- from src/engine/kernel/set-request.ts: inputText
 with input as materialized (
   select *
   from unnest($1::uuid[], $2::int2[], $3::text[], $4::text[], $5::int2[])
     with ordinality as i (execution_id, partition_key, namespace, actor, new_priority, ordinal)
 ),
+-- end of inputText
 -- from src/engine/transition/operator-set.ts: lockedTarget
 target as materialized (
   select e.*, i.ordinal, i.actor, i.new_priority

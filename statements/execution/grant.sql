@@ -1,17 +1,17 @@
 -- Made by `npm run sql`; do not edit.
 -- execution.grant
 -- src/engine/execution/grant.ts: grantStatement
--- 66 lines, 6 CTEs
+-- 65 lines, 6 CTEs
 --
 -- parameters:
 --   $1 execution_ids uuid[]
 --   $2 partition_keys int2[]
 --   $3 namespaces text[] with nulls
 --   $4 actors text[]
---   $5 grant_ids uuid[]
---   $6 worker_ids text[]
---   $7 worker_instance_ids text[]
---   $8 ttls_ms int8[]
+--   $5 worker_id text[]
+--   $6 worker_instance_id text[]
+--   $7 ttl_ms int8[]
+--   $8 new_grant_id uuid[]
 --   $9 served jsonb[]
 -- columns:
 --   ordinal int8
@@ -25,16 +25,17 @@
 --   needed_version text or null
 --   needed_capabilities text[]
 
+-- from src/engine/kernel/set-request.ts: inputText
 with input as materialized (
   select *
-  from unnest($1::uuid[], $2::int2[], $3::text[], $4::text[], $5::uuid[], $6::text[], $7::text[], $8::int8[],
-    $9::jsonb[])
-    with ordinality as i (execution_id, partition_key, namespace, actor, new_grant_id, worker_id, worker_instance_id, ttl_ms, served,
+  from unnest($1::uuid[], $2::int2[], $3::text[], $4::text[], $5::text[], $6::text[], $7::int8[], $8::uuid[], $9::jsonb[])
+    with ordinality as i (execution_id, partition_key, namespace, actor, worker_id, worker_instance_id, ttl_ms, new_grant_id, served,
       ordinal)
 ),
+-- end of inputText
 -- from src/engine/transition/operator-set.ts: lockedTarget
 target as materialized (
-  select e.*, i.ordinal, i.actor, i.new_grant_id, i.worker_id, i.worker_instance_id, i.ttl_ms, i.served
+  select e.*, i.ordinal, i.actor, i.worker_id, i.worker_instance_id, i.ttl_ms, i.new_grant_id, i.served
   from input i
   join flowfabric.ff_exec_core seen
     on seen.execution_id = any (array[i.execution_id])

@@ -10,7 +10,7 @@
 --   $4 lease_ids uuid[]
 --   $5 lease_epochs int8[]
 --   $6 actors text[]
---   $7 reasons text[] with nulls
+--   $7 reason text[]
 --   $8 details jsonb[] with nulls
 -- columns:
 --   ordinal int8
@@ -25,11 +25,13 @@
 --   delay_until_ms int8 or null
 --   owes int4
 
+-- from src/engine/kernel/set-request.ts: inputText
 with input as (
   select *
   from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::text[], $8::jsonb[])
     with ordinality as i (execution_id, partition_key, namespace, given_lease_id, given_epoch, actor, reason, details, ordinal)
 ),
+-- end of inputText
 -- from src/engine/transition/fence.ts: fenced
 target as materialized (
   select e.execution_id, e.lease_id, e.lease_epoch, e.lifecycle_phase, e.attempt_state, e.interruption,

@@ -2,8 +2,8 @@
 // engine accepts.
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
-import * as bounds from '../../src/api/schema/bounds.ts'
-import { duration, executionId, partition } from '../../src/api/schema/words.ts'
+import * as bounds from '../../src/server/schema/bounds.ts'
+import { duration, executionId, partition } from '../../src/server/schema/words.ts'
 import { parseCapabilities } from '../../src/model/capability.ts'
 import { parseDuration } from '../../src/model/duration.ts'
 import { parseGivenId } from '../../src/model/id.ts'

@@ -1,14 +1,14 @@
 // What an operation may be asked is what its route takes: the compiler names the field that a shape has forgotten.
 import { expect, test } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
-import type { apiKeyShapes } from '../../src/api/schema/api-key.ts'
-import type { eventShapes } from '../../src/api/schema/event.ts'
-import type { executionShapes } from '../../src/api/schema/execution.ts'
-import type { flowShapes } from '../../src/api/schema/flow.ts'
-import type { attemptShapes, leaseShapes, stepShapes, waitpointShapes } from '../../src/api/schema/of-execution.ts'
-import type { laneShapes, scheduleShapes, signingKeyShapes, workerShapes } from '../../src/api/schema/of-server.ts'
-import type { signalShapes } from '../../src/api/schema/signal.ts'
-import type { suspensionShapes } from '../../src/api/schema/suspension.ts'
+import type { apiKeyShapes } from '../../src/server/schema/api-key.ts'
+import type { eventShapes } from '../../src/server/schema/event.ts'
+import type { executionShapes } from '../../src/server/schema/execution.ts'
+import type { flowShapes } from '../../src/server/schema/flow.ts'
+import type { attemptShapes, leaseShapes, stepShapes, waitpointShapes } from '../../src/server/schema/of-execution.ts'
+import type { laneShapes, scheduleShapes, signingKeyShapes, workerShapes } from '../../src/server/schema/of-server.ts'
+import type { signalShapes } from '../../src/server/schema/signal.ts'
+import type { suspensionShapes } from '../../src/server/schema/suspension.ts'
 
 interface Shapes {
   readonly executions: typeof executionShapes

@@ -1,6 +1,6 @@
 // Where in an answer bytes and errors are, by its shape.
 import type { z } from 'zod'
-import { bytes, engineError } from '../../src/api/schema/words.ts'
+import { bytes, engineError } from '../../src/server/schema/words.ts'
 
 type Schema = z.core.$ZodType
 

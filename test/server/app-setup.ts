@@ -1,7 +1,7 @@
 // An app on the database of the test, and a way to ask it: every answer is held against the shape that its route documents.
 import { expect, onTestFinished } from 'vitest'
 import { operations, type Operation } from '../../src/api/routes.ts'
-import { shapesOf } from '../../src/api/shapes.ts'
+import { shapesOf } from '../../src/server/shapes.ts'
 import { createApp, type App, type AppOptions } from '../../src/server/app.ts'
 import { setup, type Fixture } from '../support/setup.ts'
 

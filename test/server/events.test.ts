@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Fence } from '../../src/engine/transition/fence.ts'
-import { event } from '../../src/api/schema/event.ts'
+import { event } from '../../src/server/schema/event.ts'
 import { appSetup } from './app-setup.ts'
 import { listen } from './event-stream.ts'
 

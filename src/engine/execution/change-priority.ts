@@ -1,45 +1,29 @@
 // A new priority for any execution that has not ended. What is ready moves within its queue at once.
 import { EngineError } from '../../model/errors.ts'
+import type { RequestOf } from '../../model/field.ts'
 import type { ExecutionId } from '../../model/id.ts'
-import { clampPriority } from '../../model/policy.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
+import { priority } from '../../model/named-fields.ts'
 import { isEnded, type PublicState } from '../../model/state.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
-import type { Caller } from '../kernel/caller.ts'
 import { clockAfter } from '../kernel/after-lock.ts'
 import type { SetOperation } from '../kernel/merge.ts'
-import {
-  checkTarget,
-  lockedTarget,
-  operatorSet,
-  targetAnswer,
-  targetInput,
-  targetParams,
-  targetValues,
-  type Target,
-} from '../transition/operator-set.ts'
+import type { ItemOf } from '../kernel/set-request.ts'
+import { operatorRequest } from '../transition/operator-request.ts'
+import { lockedTarget, operatorSet, targetAnswer } from '../transition/operator-set.ts'
 
-export interface ChangePriorityRequest {
-  readonly executionId: string
-  /** 0 to 9000; a value outside is clamped, and the answer says what was used. */
-  readonly priority: number
-}
+export const changePriorityRequest = operatorRequest('changePriority', {
+  /** 0 to 9000. A value outside is clamped, and the result states the value that is used. */
+  priority: priority.inColumn('new_priority'),
+})
+
+export interface ChangePriorityRequest extends RequestOf<typeof changePriorityRequest.fields> {}
 
 export interface PriorityChanged {
   readonly kind: 'priority_changed'
   readonly executionId: ExecutionId
   readonly from: number
   readonly to: number
-}
-
-export interface PriorityChange extends Target {
-  readonly priority: number
-}
-
-export function checkChangePriorityRequest(caller: Caller, request: ChangePriorityRequest): PriorityChange {
-  refuseUnknownFields('changePriority', request, ['executionId', 'priority'])
-  return { ...checkTarget(caller, request.executionId), priority: clampPriority(request.priority).priority }
 }
 
 const row = {
@@ -52,15 +36,11 @@ const row = {
 
 const changeStatement = statement({
   name: 'execution.change-priority',
-  params: { ...targetParams, priorities: 'int2[]' },
+  params: changePriorityRequest.params,
   row,
   text: `
-with input as materialized (
-  select *
-  from unnest($1::uuid[], $2::int2[], $3::text[], $4::text[], $5::int2[])
-    with ordinality as i (${targetInput}, new_priority, ordinal)
-),
-${lockedTarget('new_priority')},
+${changePriorityRequest.input},
+${lockedTarget(...changePriorityRequest.columns)},
 ${clockAfter('target')},
 changing as materialized (
   select t.*, c.now_ms
@@ -97,10 +77,10 @@ ${targetAnswer('target', { public_state: 'flowfabric.ff_public_state', priority:
 export function changePriorityOperation(
   sql: Sql,
   onReady: (queueIds: Iterable<number>) => void,
-): SetOperation<PriorityChange, PriorityChanged> {
+): SetOperation<ItemOf<typeof changePriorityRequest>, PriorityChanged> {
   return operatorSet(
     sql,
-    (items) => call(changeStatement, { ...targetValues(items), priorities: items.map((item) => item.priority) }),
+    (items) => call(changeStatement, changePriorityRequest.values(items)),
     ({ executionId, priority }, found) => {
       const state = found.public_state!
       if (isEnded(state)) {

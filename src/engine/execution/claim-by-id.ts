@@ -1,36 +1,32 @@
 // A claim of one execution by its grant. The claim uses the grant up.
 import { attached } from '../../model/attached.ts'
-import type { Duration } from '../../model/duration.ts'
 import { EngineError } from '../../model/errors.ts'
+import { id, text } from '../../model/field-kinds.ts'
+import { checkFields, type RequestOf } from '../../model/field.ts'
 import { formatExecutionId, parseExecutionId, type ExecutionId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
+import { leaseTtl, workerName } from '../../model/named-fields.ts'
 import type { Served } from '../../model/served.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
 import type { PublicState } from '../../model/state.ts'
-import { checkText } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { decodeQueue, queueRow } from '../queue/match.ts'
-import {
-  checkServed,
-  isServedSql,
-  neededColumns,
-  servedFields,
-  unservedError,
-  type ServedRequest,
-} from '../queue/served.ts'
+import { isServedSql, neededColumns, servedFields, unservedError } from '../queue/served.ts'
 import { untilSent } from '../kernel/resend.ts'
 import { claimColumns, claimInput, claimRow, decodeClaim, holdTaken, isOfCancelledFlow, type Claim } from './claim.ts'
-import { checkLeaseTtl, checkWorker } from './renew.ts'
+import { defaultLeaseTtlMs } from './renew.ts'
 
-export interface ClaimByIdRequest extends ServedRequest {
-  readonly executionId: string
-  readonly grantId: string
-  readonly workerId: string
-  readonly workerInstanceId: string
-  readonly leaseTtl?: Duration
+export const claimByIdFields = {
+  executionId: id('execution'),
+  grantId: text({ minBytes: 1, maxBytes: limits.grantIdBytes }),
+  workerId: workerName,
+  workerInstanceId: workerName,
+  ...servedFields,
+  leaseTtl: leaseTtl.optional(),
 }
+
+export interface ClaimByIdRequest extends RequestOf<typeof claimByIdFields> {}
 
 // Before the claim, which then sees the current position of the ready row.
 const lockStatement = statement({
@@ -114,25 +110,22 @@ where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.na
 
 const lockTimeoutMs = 2000
 
-const fields = ['executionId', 'grantId', 'workerId', 'workerInstanceId', 'leaseTtl', ...servedFields] as const
-
 export async function claimById(sql: Sql, caller: Caller, request: ClaimByIdRequest): Promise<Claim> {
-  refuseUnknownFields('claimById', request, fields)
+  const checked = checkFields('claimById', claimByIdFields, request)
   const { partition, uuid } = parseExecutionId(request.executionId)
   const executionId = formatExecutionId(partition, uuid)
-  const served = checkServed(request)
   const target = { execution_id: uuid, partition_key: partition, namespace: caller.namespace }
   const values = {
-    worker_id: checkWorker('workerId', request.workerId),
-    worker_instance_id: checkWorker('workerInstanceId', request.workerInstanceId),
-    lease_ttl_ms: checkLeaseTtl(sql, request.leaseTtl),
+    worker_id: checked.workerId,
+    worker_instance_id: checked.workerInstanceId,
+    lease_ttl_ms: checked.leaseTtlMs ?? defaultLeaseTtlMs(sql),
     actor: caller.actor,
     ...target,
-    grant_id: checkText('grantId', request.grantId, { minBytes: 1, maxBytes: limits.grantIdBytes }),
-    any_kind: served.kinds === null,
-    kinds: served.kinds ?? [],
-    versions: served.versions,
-    capabilities: served.capabilities,
+    grant_id: checked.grantId,
+    any_kind: checked.kinds === null,
+    kinds: checked.kinds ?? [],
+    versions: checked.versions,
+    capabilities: checked.capabilities,
   }
   const [, rows] = await untilSent(sql, { again: false, onlyOnce: true }, () =>
     sql.pipeline([call(lockStatement, target), call(claimStatement, values)], { lockTimeoutMs }),
@@ -142,7 +135,7 @@ export async function claimById(sql: Sql, caller: Caller, request: ClaimByIdRequ
   if (found === undefined) {
     throw new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
   }
-  throw refusalOf(executionId, served, found)
+  throw refusalOf(executionId, checked, found)
 }
 
 function refusalOf(executionId: ExecutionId, served: Served, found: RowOf<typeof lookStatement.row>): EngineError {

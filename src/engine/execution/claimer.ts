@@ -1,46 +1,52 @@
 // The claims of one process: which queues to read, where each begins, how many rows to read, and when to poll again.
-import { parseDuration, type Duration } from '../../model/duration.ts'
-import { EngineError, refusal } from '../../model/errors.ts'
-import { checkLane, checkNamespace } from '../../model/name.ts'
-import { checkAbortSignal, refuseUnknownFields } from '../../model/shape.ts'
+import { EngineError } from '../../model/errors.ts'
+import { abortSignal, duration, listOf, whole } from '../../model/field-kinds.ts'
+import { checkFields, type RequestOf } from '../../model/field.ts'
 import { limits } from '../../model/limits.ts'
-import { show } from '../../model/text.ts'
+import { lane, leaseTtl, namespace, wait, workerName } from '../../model/named-fields.ts'
 import type { Sql } from '../../sql/sql.ts'
 import type { RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
 import type { Hints } from '../kernel/hint.ts'
 import type { QueueHeads } from '../queue/head.ts'
 import type { QueueFilter, QueueMatcher } from '../queue/match.ts'
-import { checkServed, servedFields, someOf, type ServedRequest } from '../queue/served.ts'
+import { servedFields } from '../queue/served.ts'
 import { untilSent } from '../kernel/resend.ts'
 import { claimReady, countReady, decodeClaim, type Claim, type ClaimRow } from './claim.ts'
 import type { MoreToClose } from '../transition/more-to-close.ts'
-import { checkLeaseTtl, checkWorker } from './renew.ts'
+import { defaultLeaseTtlMs } from './renew.ts'
 
-export interface ClaimRequest extends ServedRequest {
-  readonly workerId: string
-  readonly workerInstanceId: string
-  readonly lanes: readonly string[]
+const mostClaims = limits.claimCount
+
+export const claimFields = {
+  workerId: workerName,
+  workerInstanceId: workerName,
+  lanes: listOf('lane', lane, { min: 1, allowed: 'an array of one or more lanes' }),
   /** Left out: all that the caller may see. */
-  readonly namespaces?: readonly string[]
+  namespaces: listOf('namespace', namespace, { min: 1, allowed: 'an array of one or more, or omitted' }).optional(),
+  ...servedFields,
   /** 1 to 10,000; defaults to 1. */
-  readonly max?: number
+  max: whole({ min: 1, max: mostClaims }).default(1).describe('Defaults to 1.'),
   /**
    * How many of them the worker starts at once; it claims the others ahead and reports their start when it renews. Only runs
    * that have started count when their leases expire. Defaults to all of them.
    */
-  readonly startCount?: number
-  readonly leaseTtl?: Duration
+  startCount: whole({ max: mostClaims })
+    .optional()
+    .describe('How many of them start at once; the others are claimed ahead. Defaults to all.'),
+  leaseTtl: leaseTtl.optional(),
   /** How long to wait when nothing is ready; defaults to no wait. */
-  readonly wait?: Duration
+  wait: wait.default(0).describe('How long to wait when no execution is ready, a minute at most.'),
   /**
    * Other workers wait for the same queues: the claim follows a hint after a random part of this time, so that they do
    * not all claim at once.
    */
-  readonly spread?: Duration
+  spread: duration().default(0).describe('A hint is followed after a random part of this duration.'),
   /** Ends the wait early. */
-  readonly signal?: AbortSignal
+  signal: abortSignal(),
 }
+
+export interface ClaimRequest extends RequestOf<typeof claimFields> {}
 
 export interface ClaimResult {
   readonly claims: readonly Claim[]
@@ -61,21 +67,6 @@ interface CheckedClaim {
   readonly signal: AbortSignal | undefined
 }
 
-const fields = [
-  'workerId',
-  'workerInstanceId',
-  'lanes',
-  'namespaces',
-  ...servedFields,
-  'max',
-  'startCount',
-  'leaseTtl',
-  'wait',
-  'spread',
-  'signal',
-] as const satisfies readonly (keyof ClaimRequest)[]
-
-const mostClaims = limits.claimCount
 // Polls are the guarantee if hints do not arrive: soon at first, then at growing intervals.
 const firstPollMs = 50
 const longestPollMs = 1000
@@ -148,31 +139,13 @@ export class Claimer {
   }
 
   #check(caller: Caller, request: ClaimRequest): CheckedClaim {
-    refuseUnknownFields('claim', request, fields)
-    const { lanes, max = 1, startCount = max, wait, spread } = request
-    if (!Array.isArray(lanes) || lanes.length === 0)
-      throw refusal('invalid_input', 'lanes', show(lanes), 'an array of one or more lanes')
-    if (!Number.isInteger(max) || max < 1 || max > mostClaims) {
-      throw refusal('invalid_input', 'max', show(max), `a whole number from 1 to ${mostClaims}`)
-    }
-    if (!Number.isInteger(startCount) || startCount < 0 || startCount > mostClaims) {
-      throw refusal('invalid_input', 'startCount', show(startCount), `a whole number from 0 to ${mostClaims}`)
-    }
+    const { lanes, namespaces, kinds, versions, capabilities, ...claim } = checkFields('claim', claimFields, request)
     return {
-      filter: {
-        namespaces: namespacesOf(caller, request.namespaces),
-        lanes: lanes.map(checkLane),
-        ...checkServed(request),
-      },
-      workerId: checkWorker('workerId', request.workerId),
-      workerInstanceId: checkWorker('workerInstanceId', request.workerInstanceId),
-      leaseTtlMs: checkLeaseTtl(this.#sql, request.leaseTtl),
+      ...claim,
+      filter: { namespaces: namespacesOf(caller, namespaces), lanes, kinds, versions, capabilities },
+      leaseTtlMs: claim.leaseTtlMs ?? defaultLeaseTtlMs(this.#sql),
+      startCount: claim.startCount ?? claim.max,
       actor: caller.actor,
-      max,
-      startCount,
-      waitMs: wait === undefined ? 0 : parseDuration('wait', wait),
-      spreadMs: spread === undefined ? 0 : parseDuration('spread', spread),
-      signal: checkAbortSignal(request.signal),
     }
   }
 
@@ -288,10 +261,9 @@ function othersAfter(others: number, metOthers: boolean): number {
   return others < 0.5 ? 0 : others * 0.9
 }
 
-function namespacesOf(caller: Caller, wanted: readonly string[] | undefined): readonly string[] | null {
-  const namespaces = someOf('namespaces', wanted)?.map(checkNamespace)
-  if (caller.namespace === null) return namespaces ?? null
-  if (namespaces === undefined || namespaces.every((one) => one === caller.namespace)) return [caller.namespace]
+function namespacesOf(caller: Caller, namespaces: readonly string[] | null): readonly string[] | null {
+  if (caller.namespace === null) return namespaces
+  if (namespaces === null || namespaces.every((one) => one === caller.namespace)) return [caller.namespace]
   throw new EngineError(
     'namespace_mismatch',
     `this caller is bound to namespace '${caller.namespace}' and cannot claim from ${namespaces.join(', ')}; omit namespaces`,

@@ -3,74 +3,47 @@
 // grant for it either.
 import { randomUUID } from 'node:crypto'
 import { attached } from '../../model/attached.ts'
-import { parseDuration, type Duration } from '../../model/duration.ts'
-import { EngineError, refusal } from '../../model/errors.ts'
+import { EngineError } from '../../model/errors.ts'
+import { duration } from '../../model/field-kinds.ts'
+import type { RequestOf } from '../../model/field.ts'
 import type { ExecutionId } from '../../model/id.ts'
+import { workerName } from '../../model/named-fields.ts'
 import type { Served } from '../../model/served.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
 import type { PublicState } from '../../model/state.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
-import type { Caller } from '../kernel/caller.ts'
 import { clockAfter } from '../kernel/after-lock.ts'
 import type { SetOperation } from '../kernel/merge.ts'
-import {
-  checkServed,
-  isServedSql,
-  neededColumns,
-  servedFields,
-  unservedError,
-  type ServedRequest,
-} from '../queue/served.ts'
-import {
-  checkTarget,
-  lockedTarget,
-  operatorSet,
-  targetAnswer,
-  targetInput,
-  targetParams,
-  targetValues,
-  type Target,
-} from '../transition/operator-set.ts'
-import { checkWorker } from './renew.ts'
+import type { ItemOf } from '../kernel/set-request.ts'
+import { isServedSql, neededColumns, servedFields, unservedError } from '../queue/served.ts'
+import { operatorRequest } from '../transition/operator-request.ts'
+import { lockedTarget, operatorSet, targetAnswer } from '../transition/operator-set.ts'
 
-export interface GrantRequest extends ServedRequest {
-  readonly executionId: string
-  readonly workerId: string
-  readonly workerInstanceId: string
-  /** From 1 ms to a minute; defaults to 5 s. */
-  readonly ttl?: Duration
-}
+export const grantRequest = operatorRequest(
+  'grant',
+  {
+    workerId: workerName,
+    workerInstanceId: workerName,
+    ...servedFields,
+    /** From 1 ms to a minute; defaults to 5 s. */
+    ttl: duration({ minMs: 1, maxMs: 60_000 }).default(5000),
+  },
+  {
+    newGrantId: { column: 'uuid', from: () => randomUUID() },
+    served: {
+      column: 'jsonb',
+      from: ({ kinds, versions, capabilities }): Served => ({ kinds, versions, capabilities }),
+    },
+  },
+)
+
+export interface GrantRequest extends RequestOf<typeof grantRequest.fields> {}
 
 export interface Granted {
   readonly kind: 'granted'
   readonly executionId: ExecutionId
   readonly grantId: string
   readonly expiresAt: number
-}
-
-export interface NewGrant extends Target {
-  readonly grantId: string
-  readonly workerId: string
-  readonly workerInstanceId: string
-  readonly served: Served
-  readonly ttlMs: number
-}
-
-const longestTtlMs = 60_000
-
-export function checkGrantRequest(caller: Caller, request: GrantRequest): NewGrant {
-  refuseUnknownFields('grant', request, ['executionId', 'workerId', 'workerInstanceId', 'ttl', ...servedFields])
-  const ttlMs = parseDuration('ttl', request.ttl ?? 5000)
-  if (ttlMs < 1 || ttlMs > longestTtlMs) throw refusal('invalid_input', 'ttl', `${ttlMs} ms`, `1 to ${longestTtlMs} ms`)
-  return {
-    ...checkTarget(caller, request.executionId),
-    grantId: randomUUID(),
-    workerId: checkWorker('workerId', request.workerId),
-    workerInstanceId: checkWorker('workerInstanceId', request.workerInstanceId),
-    served: checkServed(request),
-    ttlMs,
-  }
 }
 
 const own = {
@@ -110,23 +83,11 @@ function textsOf(field: keyof Served): string {
 // with the given id exists when the reply to the first send was lost; the repeat returns the same result.
 const grantStatement = statement({
   name: 'execution.grant',
-  params: {
-    ...targetParams,
-    grant_ids: 'uuid[]',
-    worker_ids: 'text[]',
-    worker_instance_ids: 'text[]',
-    ttls_ms: 'int8[]',
-    served: 'jsonb[]',
-  },
+  params: grantRequest.params,
   row,
   text: `
-with input as materialized (
-  select *
-  from unnest($1::uuid[], $2::int2[], $3::text[], $4::text[], $5::uuid[], $6::text[], $7::text[], $8::int8[],
-    $9::jsonb[])
-    with ordinality as i (${targetInput}, new_grant_id, worker_id, worker_instance_id, ttl_ms, served, ordinal)
-),
-${lockedTarget('new_grant_id', 'worker_id', 'worker_instance_id', 'ttl_ms', 'served')},
+${grantRequest.input},
+${lockedTarget(...grantRequest.columns)},
 ${clockAfter('target')},
 judged as materialized (
   select t.*, c.now_ms, t.eligibility_state = 'eligible_now' as is_eligible,
@@ -159,19 +120,11 @@ marked as (
 ${targetAnswer('judged', own)}`,
 })
 
-export function grantOperation(sql: Sql): SetOperation<NewGrant, Granted> {
+export function grantOperation(sql: Sql): SetOperation<ItemOf<typeof grantRequest>, Granted> {
   return operatorSet(
     sql,
-    (items) =>
-      call(grantStatement, {
-        ...targetValues(items),
-        grant_ids: items.map((item) => item.grantId),
-        worker_ids: items.map((item) => item.workerId),
-        worker_instance_ids: items.map((item) => item.workerInstanceId),
-        ttls_ms: items.map((item) => item.ttlMs),
-        served: items.map((item) => item.served),
-      }),
-    ({ executionId, grantId, served }, found) => {
+    (items) => call(grantStatement, grantRequest.values(items)),
+    ({ executionId, newGrantId: grantId, served }, found) => {
       if (found.is_eligible !== true) {
         const sentence = `execution ${executionId} is ${found.public_state}; only an execution that can be claimed now can be granted`
         return new EngineError('execution_not_runnable', sentence, { executionId, publicState: found.public_state })

@@ -3,10 +3,11 @@
 //
 // It also returns the instance's leases that were not named: a claim whose reply was lost left them behind, and the
 // worker adopts or releases them.
-import { parseDuration, type Duration } from '../../model/duration.ts'
+import type { Duration } from '../../model/duration.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
 import { formatExecutionId, type ExecutionId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
+import { leaseTtl } from '../../model/named-fields.ts'
 import { checkSet } from '../../model/sets.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { checkText, show } from '../../model/text.ts'
@@ -49,14 +50,9 @@ export interface RenewResult {
   readonly unnamed: readonly (Fence & { readonly expiresAt: number })[]
 }
 
-export function checkLeaseTtl(sql: Sql, leaseTtl: Duration | undefined): number {
-  if (leaseTtl === undefined) {
-    return sql.kind === 'embedded' ? limits.defaultEmbeddedLeaseTtlMs : limits.defaultLeaseTtlMs
-  }
-  const ttlMs = parseDuration('leaseTtl', leaseTtl)
-  if (ttlMs >= limits.leaseTtlMinMs && ttlMs <= limits.leaseTtlMaxMs) return ttlMs
-  const sentence = `leaseTtl is ${ttlMs} ms; it must be from ${limits.leaseTtlMinMs} ms to a day`
-  throw new EngineError('invalid_input', sentence, { field: 'leaseTtl' })
+/** The lease that a claim or a renewal gives when it names no duration. */
+export function defaultLeaseTtlMs({ kind }: Sql): number {
+  return kind === 'embedded' ? limits.defaultEmbeddedLeaseTtlMs : limits.defaultLeaseTtlMs
 }
 
 export function checkWorker(field: string, value: unknown): string {
@@ -147,7 +143,8 @@ limit 1000`,
 export async function renew(sql: Sql, caller: Caller, request: RenewRequest): Promise<RenewResult> {
   refuseUnknownFields('renew', request, ['workerInstanceId', 'leases', 'leaseTtl'])
   const workerInstanceId = checkWorker('workerInstanceId', request.workerInstanceId)
-  const ttlMs = checkLeaseTtl(sql, request.leaseTtl)
+  const { leaseTtl: given } = request
+  const ttlMs = given === undefined ? defaultLeaseTtlMs(sql) : leaseTtl.read('leaseTtl', given, {})
   checkSet('leases', request.leases, limits.leaseCount)
   const asked = request.leases.map((lease) => checkRenewal(caller, lease))
   // The same lease twice is one renewal.

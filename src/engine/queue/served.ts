@@ -1,41 +1,22 @@
 // What a worker serves: kinds, versions and capabilities, checked in the same way for a claim, a grant and the claim by
 // a grant.
-import { parseCapabilities } from '../../model/capability.ts'
-import { EngineError, refusal } from '../../model/errors.ts'
+import { EngineError } from '../../model/errors.ts'
+import { listOf } from '../../model/field-kinds.ts'
 import type { ExecutionId } from '../../model/id.ts'
-import { checkKind, checkVersion } from '../../model/name.ts'
+import { capabilities, kind, version } from '../../model/named-fields.ts'
 import { mismatchOf, type Served } from '../../model/served.ts'
-import { show } from '../../model/text.ts'
 
-export interface ServedRequest {
+export const servedFields = {
   /** Left out: any kind. */
-  readonly kinds?: readonly string[]
+  kinds: listOf('kind', kind, { min: 1, allowed: 'an array of one or more, or omitted' })
+    .optional()
+    .describe('Omitted: any kind.'),
   /** Versions that this worker serves, besides executions without one. Left out: only those. */
-  readonly versions?: readonly string[]
+  versions: listOf('version', version, { allowed: 'an array, or omitted' })
+    .default([])
+    .describe('Executions without required capabilities always match. Omitted: only those.'),
   /** Left out: none, so that it serves only executions that need none. */
-  readonly capabilities?: readonly string[]
-}
-
-export const servedFields = ['kinds', 'versions', 'capabilities'] as const satisfies readonly (keyof ServedRequest)[]
-
-export function checkServed(request: ServedRequest): Served {
-  return {
-    kinds: someOf('kinds', request.kinds)?.map(checkKind) ?? null,
-    versions: listOf('versions', request.versions)?.map(checkVersion) ?? [],
-    capabilities: parseCapabilities(request.capabilities),
-  }
-}
-
-function listOf(field: string, value: unknown): readonly string[] | undefined {
-  if (value === undefined || Array.isArray(value)) return value
-  throw refusal('invalid_input', field, show(value), 'an array, or omitted')
-}
-
-/** An empty list would match nothing at all. */
-export function someOf(field: string, value: unknown): readonly string[] | undefined {
-  const list = listOf(field, value)
-  if (list?.length === 0) throw refusal('invalid_input', field, 'empty', 'one or more, or omitted')
-  return list
+  capabilities: capabilities.default([]).describe('Omitted: none.'),
 }
 
 /** Parameters or columns with what a worker serves. */

@@ -1,7 +1,10 @@
 // The requests of the holder of a lease.
 import { z } from 'zod'
+import { progressRequest } from '../../engine/execution/progress.ts'
+import { warnRequest } from '../../engine/execution/warn.ts'
 import * as bounds from './bounds.ts'
 import { limits } from '../../model/limits.ts'
+import { requestOf } from './of-fields.ts'
 import { failureCategory } from './policy.ts'
 import { resumption, suspendRequest } from './suspension.ts'
 import {
@@ -11,7 +14,6 @@ import {
   engineError,
   executionId,
   fence,
-  json,
   leaseTtl,
   named,
   request,
@@ -113,7 +115,7 @@ export const heldShapes = {
   suspendMany: { request: set(suspendRequest), answer: setAnswer(suspended) },
   trySuspend: { request: suspendRequest, answer: suspended },
   progress: {
-    request: request({ ...fence, percent: z.int().min(0).max(100).optional(), message: bounds.reason.optional() }),
+    request: requestOf(progressRequest.fields),
     answer: answer({ kind: z.literal('progress_recorded'), executionId }),
   },
   restart: {
@@ -121,7 +123,7 @@ export const heldShapes = {
     answer: z.union([answer({ kind: z.literal('restarted'), executionId }), cancelled]),
   },
   warn: {
-    request: request({ ...fence, reason: bounds.neededReason, details: json.optional() }),
+    request: requestOf(warnRequest.fields),
     answer: answer({ kind: z.literal('warned'), executionId }),
   },
 }

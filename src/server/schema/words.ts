@@ -3,10 +3,8 @@
 import { z } from 'zod'
 import { limits } from '../../model/limits.ts'
 import { publicStates } from '../../model/state.ts'
+import { lastTime } from '../../model/time.ts'
 import { cursorText, epoch, idPattern, leaseId, pageLimit, partitionPattern, tagKey, tagValue } from './bounds.ts'
-
-// The last millisecond of the year 9999.
-const lastTime = 253_402_300_799_999
 
 interface Named {
   readonly schema: z.ZodType

@@ -1,6 +1,6 @@
 // The shapes of every operation: its request and its response. Separate from `routes.ts`, because the client needs
 // none.
-import type { routes } from './routes.ts'
+import type { routes } from '../api/routes.ts'
 import { apiKeyShapes } from './schema/api-key.ts'
 import { eventShapes } from './schema/event.ts'
 import { executionShapes } from './schema/execution.ts'

@@ -18,7 +18,7 @@ const characters = {
   token: '[^\\u0000- ,\\u007f]',
 } as const
 
-function text({ least = 1, most, of = 'line' }: Text): z.ZodString {
+export function text({ least = 1, most, of = 'line' }: Text): z.ZodString {
   const schema = z
     .string()
     .min(least)

@@ -1,7 +1,12 @@
 import { z } from 'zod'
+import { changePriorityRequest } from '../../engine/execution/change-priority.ts'
+import { claimByIdFields } from '../../engine/execution/claim-by-id.ts'
+import { claimFields } from '../../engine/execution/claimer.ts'
+import { grantRequest } from '../../engine/execution/grant.ts'
 import * as bounds from './bounds.ts'
 import { claim, execution, explanation } from './execution-detail.ts'
 import { heldShapes } from './execution-held.ts'
+import { requestOf } from './of-fields.ts'
 import { applied, policyInput, taskPolicyFields } from './policy.ts'
 import {
   answer,
@@ -11,7 +16,6 @@ import {
   executionId,
   flowId,
   json,
-  leaseTtl,
   named,
   nextCursor,
   page,
@@ -25,7 +29,6 @@ import {
   tags,
   time,
 } from './words.ts'
-import { limits } from '../../model/limits.ts'
 import { publicStates } from '../../model/state.ts'
 
 /** The fields of an execution that a member of a flow and a schedule have too. */
@@ -127,15 +130,6 @@ const replayed = named(
 )
 
 const filter = { namespace: bounds.namespace.optional(), lane: bounds.lane.optional(), kind: bounds.kind.optional() }
-const worker = { workerId: bounds.workerName, workerInstanceId: bounds.workerName }
-const served = {
-  kinds: z.array(bounds.kind).min(1).optional().describe('Omitted: any kind.'),
-  versions: z
-    .array(bounds.version)
-    .optional()
-    .describe('Executions without required capabilities always match. Omitted: only those.'),
-  capabilities: bounds.capabilities.optional().describe('Omitted: none.'),
-}
 const byId = request({ executionId })
 export const stateCount = named('StateCount', answer({ count, orMore: z.boolean() }), 'So many, or so many or more.')
 
@@ -143,30 +137,15 @@ export const executionShapes = {
   create: { request: create, answer: created },
   createMany: { request: set(create), answer: setAnswer(created) },
   claim: {
-    request: request({
-      ...worker,
-      lanes: z.array(bounds.lane).min(1),
-      namespaces: z.array(bounds.namespace).min(1).optional(),
-      ...served,
-      max: z.int().min(1).max(limits.claimCount).optional().describe('Defaults to 1.'),
-      startCount: z
-        .int()
-        .min(0)
-        .max(limits.claimCount)
-        .optional()
-        .describe('How many of them start at once; the others are claimed ahead. Defaults to all.'),
-      leaseTtl: leaseTtl.optional(),
-      wait: shortWait.optional().describe('How long to wait when no execution is ready, a minute at most.'),
-      spread: duration.optional().describe('A hint is followed after a random part of this duration.'),
-    }),
+    request: requestOf(claimFields),
     answer: answer({ claims: z.array(claim), more: z.boolean() }),
   },
   grant: {
-    request: request({ executionId, ...worker, ...served, ttl: duration.optional() }),
+    request: requestOf(grantRequest.fields),
     answer: answer({ kind: z.literal('granted'), executionId, grantId: z.string(), expiresAt: time }),
   },
   claimById: {
-    request: request({ executionId, grantId: bounds.grantId, ...worker, ...served, leaseTtl: leaseTtl.optional() }),
+    request: requestOf(claimByIdFields),
     answer: claim,
   },
   ...heldShapes,
@@ -177,7 +156,7 @@ export const executionShapes = {
   replay: { request: replay, answer: replayed },
   replayMany: { request: set(replay), answer: setAnswer(replayed) },
   changePriority: {
-    request: request({ executionId, priority: bounds.priority }),
+    request: requestOf(changePriorityRequest.fields),
     answer: answer({ kind: z.literal('priority_changed'), executionId, from: z.int(), to: z.int() }),
   },
   describe: { request: byId, answer: execution },
