@@ -1,4 +1,4 @@
-// A worker that stops before its runs end says so in one line, and what becomes of them.
+// A worker that stops before its runs end logs one line that names them and says what happens to them.
 import { expect, onTestFinished, test } from 'vitest'
 import { EngineError } from '../../src/model/errors.ts'
 import type { Logger } from '../../src/model/logger.ts'
@@ -23,7 +23,7 @@ function gated() {
   return { gate, gates, warnings, logger }
 }
 
-test('a stop names the runs that it abandons, five at most, and another worker continues them', async () => {
+test('a stopping worker names the runs that it abandons, five at most, and another worker continues them', async () => {
   const { gate, gates, warnings, logger } = gated()
   const { submit, worker, another } = await working([gate], { logger })
   const runs = []
@@ -62,7 +62,7 @@ test('runs that cannot be released continue when their leases expire', async () 
   ])
 })
 
-test('a stop that waits for its runs says nothing', async () => {
+test('a stop that waits for its runs logs nothing', async () => {
   const { gate, gates, warnings, logger } = gated()
   const { submit, worker } = await working([gate], { logger })
   await submit(gate)

@@ -1,11 +1,11 @@
-// A run that was woken by a signal and comes to grief before its wait has it in writing: the signal is not lost.
+// A signal woke a run, and the run failed before its wait recorded the signal: the signal is not lost.
 import { expect, test } from 'vitest'
 import { limits } from '../../src/model/limits.ts'
 import { task } from '../../src/worker/task.ts'
 import { atOnce } from './retries.ts'
 import { working } from './working.ts'
 
-test('a run that fails before its wait finds the answer when it is tried again', async () => {
+test('a run that fails before its wait receives the signal in its next attempt', async () => {
   let failures = 1
   const ask = task('ask', { retry: atOnce(3) }, async (ctx) => {
     if (ctx.fence.leaseEpoch > 1 && failures > 0) {
@@ -24,7 +24,7 @@ test('a run that fails before its wait finds the answer when it is tried again',
   expect(await run.result()).toBe('yes')
 })
 
-test('so does one that asks for a retry, or sleeps, before its wait', async () => {
+test('a run that retries or sleeps before its wait receives the signal later', async () => {
   const ask = task('ask', async (ctx) => {
     if (ctx.fence.leaseEpoch === 2) ctx.retryIn('1m', 'not yet')
     if (ctx.fence.leaseEpoch > 2) await ctx.sleep('new in this version', '1m')
@@ -40,7 +40,7 @@ test('so does one that asks for a retry, or sleeps, before its wait', async () =
   expect(await run.result()).toBe('yes')
 })
 
-test('more answers than a claim carries all arrive', async () => {
+test('a wait receives all signals, also when there are more than a claim carries', async () => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f']
   const collect = task('collect', async (ctx) => {
     const answers = (await ctx.all(names.map((name) => ctx.waitFor(name)))) as string[]

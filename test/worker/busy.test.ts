@@ -1,4 +1,4 @@
-// A handler that never gives way, on the real clock: the event loop stands still, and with it every renewal of the process.
+// A handler that never yields, on the real clock: the event loop is blocked, and with it every renewal of the process.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { leaseExpiry } from '../../src/engine/duties/lease-expiry.ts'
@@ -14,7 +14,7 @@ function block(ms: number): void {
   while (performance.now() < until);
 }
 
-test('a handler that never yields is told of, and its late lease counts as lost: what it gives is dropped', async () => {
+test('a worker warns of a handler that never yields, counts its late lease as lost and drops its result', async () => {
   const { engine, sql } = await setup()
   const warnings: string[] = []
   const logger: Logger = { debug() {}, info() {}, error() {}, warn: (message) => void warnings.push(message) }
@@ -23,7 +23,7 @@ test('a handler that never yields is told of, and its late lease counts as lost:
     seen.runs += 1
     if (seen.runs > 1) return 'the second one'
     block(700)
-    // The first time that it gives way, it hears that it is too late.
+    // When the handler first yields, its run is aborted because the lease is over.
     await sleep(1)
     await new Promise<void>((resolve) => {
       if (ctx.abort.aborted) resolve()
@@ -50,7 +50,7 @@ test('a handler that never yields is told of, and its late lease counts as lost:
   expect(new TextDecoder().decode((result as { result: Uint8Array }).result)).toBe('"the second one"')
 })
 
-test('what was claimed ahead and finds no slot is given back after a while, and others are free to take it', async () => {
+test('a worker gives back a run that it claimed ahead and has no slot for, and other workers can claim it', async () => {
   const { engine } = await setup()
   const gates: (() => void)[] = []
   let isQuick = true

@@ -1,5 +1,5 @@
-// What ends a run by way of something else tells its holder as a cancel of the run itself does. On Postgres it is another
-// engine that does it, as in another process, and over HTTP a server's.
+// An operation that ends a run indirectly notifies its holder as a cancel of the run does. On Postgres another engine
+// performs it, as in another process; over HTTP, a server's engine.
 import { expect, inject, test } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
 import type { GraphRequest } from '../../src/engine/flow/graph-request.ts'
@@ -9,7 +9,7 @@ import { holding, type Holding } from './holding.ts'
 
 const fast = { interval: 10 }
 
-test('a cancel of their flow is seen with one look, and leaves a run outside of it alone', async () => {
+test('a cancel of a flow costs the holder one query, and leaves a run outside of the flow alone', async () => {
   const fixture = await setup()
   let flowId!: FlowId
   const held = await holding(fixture, 3, async (engine) => {
@@ -18,10 +18,10 @@ test('a cancel of their flow is seen with one look, and leaves a run outside of 
   })
   await otherEngine(fixture, held).flows.cancel({ flowId })
   await expect.poll(() => lost(held), fast).toEqual([true, true, false])
-  expect(held.looks).toEqual([3])
+  expect(held.checks).toEqual([3])
 })
 
-test('a cancel of a flow with more members than a hint names is seen by their holder', async () => {
+test('the holder notices the cancel of a flow with more members than a hint names', async () => {
   const fixture = await setup()
   const names = Array.from({ length: 60 }, (_, number) => `m${number}`)
   let flowId!: FlowId
@@ -32,7 +32,7 @@ test('a cancel of a flow with more members than a hint names is seen by their ho
   await expect.poll(() => lost(held).every(Boolean), fast).toBe(true)
 })
 
-test('a group that has fired tells the holders of its siblings', async () => {
+test('a group that has fired notifies the holders of its siblings', async () => {
   const fixture = await setup()
   const held = await holding(fixture, 3, (engine) =>
     submit(engine, {
@@ -46,7 +46,7 @@ test('a group that has fired tells the holders of its siblings', async () => {
   await expect.poll(() => lost(held).slice(1), fast).toEqual([true, true])
 })
 
-test('the ending of a parent tells the holders of its children', async () => {
+test('the ending of a parent notifies the holders of its children', async () => {
   const fixture = await setup()
   const held = await holding(fixture, 2, async (engine) => {
     const { executionId: parentId } = await engine.executions.create({ kind: 'parent', lane: 'parents' })
@@ -57,10 +57,10 @@ test('the ending of a parent tells the holders of its children', async () => {
   const { executions: parents } = await executions.list({ lane: 'parents' })
   await executions.cancel({ executionId: parents[0]!.executionId })
   await expect.poll(() => lost(held), fast).toEqual([true, false])
-  expect(held.looks).toEqual([2])
+  expect(held.checks).toEqual([2])
 })
 
-test('a firing that replaces the run before tells its holder', async () => {
+test('a firing that replaces the previous run notifies its holder', async () => {
   const fixture = await setup()
   const scheduleId = 'nightly'
   const held = await holding(fixture, 1, async ({ schedules }) => {
@@ -71,7 +71,7 @@ test('a firing that replaces the run before tells its holder', async () => {
   await expect.poll(() => lost(held), fast).toEqual([true])
 })
 
-test('a deadline that ends a run tells its holder', async () => {
+test('a deadline that ends a run notifies its holder', async () => {
   const fixture = await setup()
   const held = await holding(fixture, 1, (engine) => engine.executions.create({ kind: 'held', deadline: '5s' }))
   await fixture.clock.advance('6s')

@@ -1,4 +1,4 @@
-// A cancel tells the holder, who looks at its leases at once.
+// A cancel notifies the holder, which checks its leases at once.
 import { expect, inject, test } from 'vitest'
 import { openEngine, type OpenEngine } from '../../src/engine/engine.ts'
 import type { ExecutionId } from '../../src/model/id.ts'
@@ -7,46 +7,46 @@ import { holding } from './holding.ts'
 
 const fast = { interval: 10 }
 
-test('a cancel in the same process is seen with one look at all leases, and one of another’s run with none', async () => {
+test("a cancel in the same process costs the holder one check of all leases, and the cancel of another's run none", async () => {
   const fixture = await setup()
-  const { open, looks, held, ids } = await holding(fixture, 3)
+  const { open, checks, held, ids } = await holding(fixture, 3)
   await cancelOfAnother(open, fixture)
   await open.engine.executions.cancel({ executionId: ids[1]! })
   await expect.poll(() => held[1]!.isLost, fast).toBe(true)
-  expect(looks).toEqual([3])
+  expect(checks).toEqual([3])
   expect(held.map((lease) => lease.isLost)).toEqual([false, true, false])
 })
 
-test('runs that are cancelled together share a look', async () => {
+test('one check covers all runs that are cancelled together', async () => {
   const fixture = await setup()
-  const { open, looks, held, ids } = await holding(fixture, 5)
+  const { open, checks, held, ids } = await holding(fixture, 5)
   await open.engine.executions.cancelMany(ids.map((executionId) => ({ executionId })))
   await expect.poll(() => held.every((lease) => lease.isLost), fast).toBe(true)
-  expect(looks).toEqual([5])
+  expect(checks).toEqual([5])
 })
 
-test('a run that is asked to stop, and one whose lease is revoked, are seen by a look each', async () => {
+test('a run that receives a stop request and a run whose lease is revoked cost one check each', async () => {
   const fixture = await setup()
-  const { open, looks, held, ids } = await holding(fixture, 2)
+  const { open, checks, held, ids } = await holding(fixture, 2)
   await open.engine.executions.cancel({ executionId: ids[0]!, grace: '1h' })
   await expect.poll(() => held[0]!.stop.aborted, fast).toBe(true)
   expect(held[0]!.isLost).toBe(false)
   await open.engine.leases.revoke({ executionId: ids[1]! })
   await expect.poll(() => held[1]!.isLost, fast).toBe(true)
-  expect(looks).toEqual([2, 2])
+  expect(checks).toEqual([2, 2])
 })
 
-test.runIf(inject('backend') === 'postgres')('a cancel in another process is seen with one look', async () => {
+test.runIf(inject('backend') === 'postgres')('a cancel in another process costs the holder one check', async () => {
   const fixture = await setup()
-  const { looks, held, ids } = await holding(fixture, 3)
+  const { checks, held, ids } = await holding(fixture, 3)
   const other = openEngine(fixture.sql)
   await cancelOfAnother(other, fixture)
   await other.engine.executions.cancel({ executionId: ids[2]! })
   await expect.poll(() => held[2]!.isLost, fast).toBe(true)
-  expect(looks).toEqual([3])
+  expect(checks).toEqual([3])
 })
 
-/** Running too, and held by somebody else. */
+/** Also running, on another holder. */
 async function cancelOfAnother({ engine }: OpenEngine, { engine: theirs }: Fixture): Promise<ExecutionId> {
   const { executionId } = await theirs.executions.create({ kind: 'theirs', lane: 'theirs' })
   const identity = { workerId: 'other', workerInstanceId: 'other', lanes: ['theirs'], leaseTtl: 60_000 }

@@ -1,4 +1,4 @@
-// Children of a parent that is tried again: a new attempt makes a new one where the last has failed, and only there.
+// Children of a parent that is retried: a new attempt creates a new child only where the last one failed.
 import { expect, test } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
 import { EngineError } from '../../src/model/errors.ts'
@@ -10,7 +10,7 @@ import { working } from './working.ts'
 const atOnce = (attempts: number) => ({ attempts, backoff: { type: 'fixed', delayMs: 0 } }) as const
 const once = { attempts: 1 } as const
 
-/** Runs what is ready until the parent has ended; a child's ending wakes it behind the commit. */
+/** Runs all ready executions until the parent has ended; a child's ending wakes it after the commit. */
 async function untilEnded(engine: Engine, worker: Worker, id: ExecutionId): Promise<void> {
   const hasEnded = async (): Promise<boolean> => {
     await worker.tick()
@@ -19,7 +19,7 @@ async function untilEnded(engine: Engine, worker: Worker, id: ExecutionId): Prom
   await expect.poll(hasEnded, { interval: 10 }).toBe(true)
 }
 
-test('a parent that is tried again after its child has failed is given another child', async () => {
+test('a parent that is retried after its child failed gets another child', async () => {
   let runs = 0
   const flaky = task('flaky', { retry: once }, (_, parentAttempt: number) => {
     runs += 1
@@ -34,7 +34,7 @@ test('a parent that is tried again after its child has failed is given another c
   expect((await engine.executions.list({ parentId: run.id })).executions).toHaveLength(3)
 })
 
-test('a child that has succeeded is kept by later attempts, beside one that is made again', async () => {
+test('later attempts keep a child that succeeded, beside one that is created again', async () => {
   let runs = 0
   const good = task('good', () => (runs += 1))
   const bad = task('bad', { retry: once }, (_, isFirst: boolean) => {
@@ -51,7 +51,7 @@ test('a child that has succeeded is kept by later attempts, beside one that is m
   expect([await run.result(), runs]).toEqual([1, 1])
 })
 
-test('a child that was made, and not written down, is found again: also by code that gives it another input', async () => {
+test('a retried parent finds a child that was created but not recorded, also when the code gives it another input', async () => {
   const given: number[] = []
   const child = task('child', (_, value: number) => void given.push(value))
   let value = 0
@@ -72,7 +72,7 @@ test('a child that was made, and not written down, is found again: also by code 
   expect(given).toEqual([1])
 })
 
-test('a child made after a failure, and not written down, is found by the attempt after that', async () => {
+test('an attempt finds the child that the attempt before created after a failure and did not record', async () => {
   let runs = 0
   const flaky = task('flaky', { retry: once }, () => {
     runs += 1

@@ -11,12 +11,12 @@ const broken = task('broken', { retry: once }, () => {
   throw new Error('out of order')
 })
 
-/** A child's ending wakes its parent behind the commit. */
+/** A child's ending wakes its parent after the commit. */
 async function untilWoken(engine: Engine, id: ExecutionId): Promise<void> {
   await expect.poll(async () => (await engine.executions.describe(id))!.publicState).not.toBe('suspended')
 }
 
-test('a child runs as an execution of its own, and its parent waits for it without a worker', async () => {
+test('a child runs as an execution of its own, and its parent waits for it without occupying a worker', async () => {
   const parent = task('parent', async (ctx, value: number) => {
     const result = await ctx.run(double, value)
     return ctx.step('after', () => result + 1)
@@ -34,7 +34,7 @@ test('a child runs as an execution of its own, and its parent waits for it witho
   expect(await recordedBy(engine, run.id)).toEqual(['child double: succeeded', 'step after: succeeded'])
 })
 
-test('a child is made once, however often its parent runs, and its result is kept', async () => {
+test('a child is created once, however often its parent runs, and its result is kept', async () => {
   const parent = task('parent', async (ctx) => {
     const first = await ctx.run(double, 1)
     await ctx.sleep('rest', '1h')
@@ -69,7 +69,7 @@ test('ctx.all over children is one suspension', async () => {
   expect(events.filter((event) => event.kind === 'suspended')).toHaveLength(1)
 })
 
-test('a child that fails throws in its parent, the same in every later run', async () => {
+test('a child that fails throws in its parent, with the same error in every later run', async () => {
   const seen: string[] = []
   const parent = task('parent', async (ctx) => {
     const what = await ctx.run(broken).catch((error: unknown) => {
@@ -91,7 +91,7 @@ test('a child that fails throws in its parent, the same in every later run', asy
   expect(seen).toEqual(['failed: out of order', 'failed: out of order'])
 })
 
-test('a spawned child goes on beside its parent, is waited for later or not at all, and ends with it', async () => {
+test('a spawned child runs beside its parent, can be awaited later or not at all, and ends with its parent', async () => {
   const slow = task('slow', async (ctx) => ctx.sleep('long', '1d'))
   const parent = task('parent', async (ctx) => {
     const kept = await ctx.spawn(slow, undefined, { name: 'kept', onParentEnd: 'detach' })
@@ -133,7 +133,7 @@ test('the first of three wins, and the others are cancelled when the parent ends
   await expect.poll(states).toEqual(['cancelled', 'cancelled', 'completed'])
 })
 
-test('children nest as deep as they may, and no deeper', async () => {
+test('children nest up to the limit, and no deeper', async () => {
   const nest: Task<number, number> = task('nest', { retry: once }, async (ctx, depth: number): Promise<number> => {
     return ctx.run(nest, depth + 1)
   })
@@ -147,7 +147,7 @@ test('children nest as deep as they may, and no deeper', async () => {
   expect(attempt!.failureReason).toContain('is at the maximum child depth of 32')
 })
 
-test('a mistake in the options of ctx.spawn is told of ctx.spawn', async () => {
+test('an error in the options of ctx.spawn names ctx.spawn', async () => {
   const child = task('child', () => {})
   const parent = task('parent', (ctx) =>
     ctx.spawn(child, undefined, { nmae: 'typo' } as never).catch((error: unknown) => (error as Error).message),

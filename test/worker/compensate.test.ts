@@ -1,4 +1,4 @@
-// Compensations: what a run has registered is undone when it is cancelled or fails for good.
+// Compensations: a run that is cancelled or fails for good undoes the effects it has registered.
 import { expect, test, vi } from 'vitest'
 import { cancelDeadline } from '../../src/engine/duties/cancel-deadline.ts'
 import { Cancelled, PermanentError } from '../../src/worker/errors.ts'
@@ -22,7 +22,7 @@ function booking(done: string[]) {
   })
 }
 
-test('a suspended run that is cancelled undoes what it did, the last first, and repeats no step', async () => {
+test('a suspended run that is cancelled undoes its effects, the last one first, and repeats no step', async () => {
   const done: string[] = []
   const book = booking(done)
   const { submit, runAll, engine } = await working([book])
@@ -44,7 +44,7 @@ test('a suspended run that is cancelled undoes what it did, the last first, and 
   ])
 })
 
-test('a sleeping run that is cancelled does not sleep on', async () => {
+test('a sleeping run that is cancelled does not continue its sleep', async () => {
   const done: string[] = []
   const book = booking(done)
   const { submit, runAll } = await working([book])
@@ -59,7 +59,7 @@ test('a sleeping run that is cancelled does not sleep on', async () => {
 test.each([
   ['a final failure', 'throw', 'failed'],
   ['ctx.cancel', 'cancel', 'cancelled'],
-] as const)('%s undoes before the execution ends', async (_, how, state) => {
+] as const)('%s runs the compensations before the execution ends', async (_, how, state) => {
   const done: string[] = []
   const book = booking(done)
   const { submit, runAll, engine } = await working([book], { logger: quiet })
@@ -79,7 +79,7 @@ test('a run that succeeds undoes nothing', async () => {
   expect(await engine.executions.describe(run.id)).toMatchObject({ publicState: 'completed', compensation: 'none' })
 })
 
-test('a failure that is retried undoes nothing; the last one does, with what every attempt has registered', async () => {
+test('a failure that is retried undoes nothing; the last failure undoes the effects that all attempts registered', async () => {
   const done: string[] = []
   const flaky = task('flaky', { retry: { attempts: 2, backoff: { type: 'fixed', delayMs: 0 } } }, async (ctx) => {
     await ctx.compensate('undo', () => void done.push('undo'))
@@ -129,7 +129,7 @@ test('a run without compensations ends at once, running or not', async () => {
   expect(await run.cancel()).toMatchObject({ kind: 'cancelled' })
 })
 
-test('a compensation that fails is tried 5 times, logged, and does not keep the others from running', async () => {
+test('a compensation that fails is tried 5 times and logged, and the others still run', async () => {
   quiet.error.mockClear()
   const done: string[] = []
   const stubborn = task('stubborn', async (ctx) => {
@@ -154,7 +154,7 @@ test('a compensation that fails is tried 5 times, logged, and does not keep the 
   expect(quiet.error.mock.calls.flat().join('\n')).toContain('compensation "second"')
 })
 
-test('a worker that dies between two compensations is followed by one that runs the rest', async () => {
+test('when a worker dies between two compensations, another one runs the rest', async () => {
   const done: string[] = []
   let isFirst = true
   const book = task('book', async (ctx) => {
@@ -181,7 +181,7 @@ test('a worker that dies between two compensations is followed by one that runs 
   expect(await run.state()).toBe('cancelled')
 })
 
-test('a worker that dies while a failed run cleans up is followed by one that goes on undoing, and fails with the same error', async () => {
+test('when a worker dies while a failed run cleans up, another one continues the cleanup and fails with the same error', async () => {
   const done: string[] = []
   let isFirst = true
   const book = task('book', async (ctx) => {
@@ -223,7 +223,7 @@ test('at the deadline of the cancel the execution ends with its compensations un
   })
 })
 
-test('force ends it at once, and nothing is undone', async () => {
+test('force ends the execution at once and undoes nothing', async () => {
   const done: string[] = []
   const book = booking(done)
   const { submit, runAll } = await working([book])
@@ -234,7 +234,7 @@ test('force ends it at once, and nothing is undone', async () => {
   expect(done).toEqual(['hold seat', 'charge'])
 })
 
-test('a replay registers anew, and is cancelled at once before it has', async () => {
+test('a replay registers its compensations anew, and a cancel before that ends it at once', async () => {
   const done: string[] = []
   const book = booking(done)
   const { submit, runAll, engine } = await working([book])
@@ -253,7 +253,7 @@ test('a replay registers anew, and is cancelled at once before it has', async ()
   expect(await run.cancel()).toMatchObject({ kind: 'cancelled' })
 })
 
-test('ctx.restart drops what was registered', async () => {
+test('ctx.restart drops the registered compensations', async () => {
   const done: string[] = []
   const again = task('again', async (ctx, isFirst: boolean) => {
     if (!isFirst) return ctx.waitFor('x')

@@ -1,9 +1,9 @@
-// What the context gives without a wait: chance that repeats itself, and a new beginning.
+// Context methods that do not wait: random values that repeat in every run, and restarts.
 import { expect, test } from 'vitest'
 import { task } from '../../src/worker/task.ts'
 import { working } from './working.ts'
 
-test('random and uuid are the same in every run, and differ from one another', async () => {
+test('random and uuid return the same values in every run, and each call returns another', async () => {
   const drawn: unknown[][] = []
   const dice = task('dice', async (ctx) => {
     drawn.push([ctx.random(), ctx.random(), ctx.uuid(), ctx.uuid()])
@@ -34,7 +34,7 @@ test('the methods of the context work without their object', async () => {
   expect(await run.result()).toEqual([1, 2, null, 'number', 36, 0, `${run.id}:key:0:key`])
 })
 
-test('a restart begins anew with another input, and without what was recorded', async () => {
+test('a restart begins with another input and without the recorded steps', async () => {
   const seen: [number, number][] = []
   const pages = task('pages', async (ctx, page: number): Promise<string> => {
     await ctx.step('read', () => seen.push([ctx.generation, page]))

@@ -1,4 +1,4 @@
-// Where an error came from: what a handle, the code around a step and a parent read of it.
+// Where an error came from, as a handle, the code around a step and a parent can read it.
 import { expect, test } from 'vitest'
 import type { EngineError } from '../../src/model/errors.ts'
 import { encodeError } from '../../src/model/recorded-error.ts'
@@ -78,7 +78,7 @@ test('an error of the code outside of a step is the cause itself', async () => {
   expectBankError(error.cause)
 })
 
-test('an error that wraps the one of a step leads to it by its causes', async () => {
+test('an error that wraps the error of a step leads to it through its causes', async () => {
   const wraps = task('wraps', { retry: once }, (ctx) =>
     ctx.step('pay', charge).catch((cause: unknown) => {
       throw new Error('the order is lost', { cause })
@@ -97,7 +97,7 @@ test('an error that wraps the one of a step leads to it by its causes', async ()
   expectBankError(((cause as Error).cause as Error).cause)
 })
 
-test('a thrown value that is no error is the cause as it was', async () => {
+test('a thrown value that is no error is the cause itself, unchanged', async () => {
   const throws = task('throws', { retry: once }, (ctx) =>
     ctx.step('odd', () => {
       // oxlint-disable-next-line typescript/only-throw-error
@@ -112,7 +112,7 @@ test('a thrown value that is no error is the cause as it was', async () => {
   expect(error.cause).toBe('just a text')
 })
 
-test('a StepError has the error of the step as its cause, in the run that made it and after it', async () => {
+test('a StepError has the error of the step as its cause, in the run that made it and in later runs', async () => {
   const seen: StepError[] = []
   const catches = task('catches', { retry: once }, async (ctx) => {
     await ctx.step('pay', charge).catch((error: unknown) => seen.push(error as StepError))
@@ -132,7 +132,7 @@ test('a StepError has the error of the step as its cause, in the run that made i
   }
 })
 
-test("a ChildError has the child's error as its cause, in the run that received it and after it", async () => {
+test("a ChildError has the child's error as its cause, in the run that received it and in later runs", async () => {
   const seen: ChildError[] = []
   const parent = task('parent', { retry: once }, async (ctx) => {
     await ctx.run(pays).catch((error: unknown) => seen.push(error as ChildError))

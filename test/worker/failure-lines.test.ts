@@ -1,4 +1,5 @@
-// What a worker logs of its runs: failures, retries, lost leases, and at debug the start and end of each run.
+// What a worker logs about its runs: failures, retries and lost leases; at debug level also the start and end of each
+// run.
 import { expect, onTestFinished, test } from 'vitest'
 import { attemptTimeout } from '../../src/engine/duties/attempt-timeout.ts'
 import { executionDeadline } from '../../src/engine/duties/execution-deadline.ts'
@@ -34,7 +35,7 @@ function charge(): never {
   throw new RangeError('bank says no\n   twice', { cause: new Error('the account is empty') })
 }
 
-test('each failed attempt is one warning, and the last one an error, with the step, the place and the next attempt', async () => {
+test('each failed attempt logs one warning, and the last one an error, with the step, the place and the next attempt', async () => {
   const { logger, lines, above } = logged()
   const order = task('order', fixed(2, '1h'), (ctx) => ctx.step('pay', charge))
   const { submit, worker, after } = await working([order], { logger })
@@ -61,7 +62,7 @@ test('each failed attempt is one warning, and the last one an error, with the st
   expect(JSON.stringify(warning.fields)).not.toContain('/src/worker/')
 })
 
-test('an error that no further attempt would mend says so, and whatever is thrown is shown', async () => {
+test('the line of an error that no further attempt would fix says so, and shows any thrown value', async () => {
   const { logger, above } = logged()
   const throwing = task('throwing', fixed(3, 0), (_, how: string) => {
     if (how === 'permanent') throw new PermanentError('no such customer')
@@ -86,7 +87,7 @@ test('an error that no further attempt would mend says so, and whatever is throw
   expect(above()).toHaveLength(7)
 })
 
-test('tries of a step with retries of its own are warnings, and the last of them is reported once, with the attempt', async () => {
+test('failed tries of a step with its own retries are warnings; the last one is reported once, with the attempt', async () => {
   const { logger, above, debug } = logged()
   const mail = task('mail', { retry: { attempts: 1 } }, (ctx) => ctx.step('send', charge, fixed(3, 1)))
   const { submit, runAll } = await working([mail], { logger })
@@ -102,7 +103,7 @@ test('tries of a step with retries of its own are warnings, and the last of them
   expect(debug()).toContainEqual(expect.stringMatching(/try 3 of 3 of step "send" failed: .*; not retried$/))
 })
 
-test('failures in a thread are logged alike, with their place in the code', async () => {
+test('failures in a thread log the same lines, with their place in the code', async () => {
   const { logger, above } = logged()
   const { submit, worker } = await working([failing, flaky], { logger })
   await submit(failing, 'own')
@@ -120,7 +121,7 @@ test('failures in a thread are logged alike, with their place in the code', asyn
   ])
 })
 
-test('a child that fails is a line, and so is the parent that does not catch it', async () => {
+test('a child that fails logs a line, and so does the parent that does not catch it', async () => {
   const { logger, above } = logged()
   const child = task('child', { retry: { attempts: 1 } }, charge)
   const parent = task('parent', { retry: { attempts: 1 } }, (ctx) => ctx.run(child))
@@ -137,7 +138,7 @@ test('a child that fails is a line, and so is the parent that does not catch it'
   ])
 })
 
-test('a retry that the code asks for is no warning, but its last attempt is an error', async () => {
+test('a retry that the code requests is no warning, but its last attempt is an error', async () => {
   const { logger, above } = logged()
   const later = task('later', fixed(2, 0), (ctx) => ctx.retryIn('2h', 'the bank is closed'))
   const { submit, worker, after } = await working([later], { logger })
@@ -187,7 +188,7 @@ test('a deadline that passes while the code runs is an error', async () => {
   await expect.poll(above, fast).toEqual(['error gate <id>: attempt 1 of 1 was ended, because the deadline has passed'])
 })
 
-test('a lease that is taken away is a warning, and a cancel is none', async () => {
+test('a lost lease is a warning, and a cancel is none', async () => {
   const { logger, above } = logged()
   const { gate, gates } = gated({})
   const { submit, worker, engine } = await working([gate], { logger, concurrency: 1 })
@@ -225,7 +226,7 @@ test('start and end of a run are logged at debug', async () => {
   expect(above()).toHaveLength(1)
 })
 
-test('recorded steps that changed code does not reach are one warning when the run has returned', async () => {
+test('recorded steps that changed code does not reach log one warning when the run has returned', async () => {
   const { logger, lines, above } = logged()
   let isOld = true
   const order = task('order', fixed(2, 0), async (ctx) => {

@@ -1,4 +1,4 @@
-// Tasks as members of flows: what they are submitted with, what they read of those before them, and how they are stopped.
+// Tasks as members of flows: their submit options, how they read upstream results, and how they are stopped.
 import { expect, test } from 'vitest'
 import type { BuildFlow } from '../../src/connect/flow-builder.ts'
 import { submitFlow } from '../../src/connect/flow.ts'
@@ -30,7 +30,7 @@ async function runFlow(started: Working): Promise<void> {
   }
 }
 
-test('members are tasks: with the policy, lane and schema of each, and what the last one gives is the result', async () => {
+test('members are tasks, each with its policy, lane and schema, and the output of the last one is the result', async () => {
   const started = await working([build, suite, deploy], { lanes: ['default', 'slow'] })
   const run = await flow(started, (f) => {
     const image = f.add(build, { commit: 'c1' })
@@ -44,7 +44,7 @@ test('members are tasks: with the policy, lane and schema of each, and what the 
   expect(await run.result({ timeout: patience(60_000) })).toBe('image c1 is live')
 })
 
-test('an input that the schema of its task refuses is refused with the whole flow', async () => {
+test('an input that the schema of its task rejects is rejected with the whole flow', async () => {
   const measured = task('measured', { input: length }, (_, size) => size)
   const started = await working([measured])
   const error = await refusal(
@@ -55,7 +55,7 @@ test('an input that the schema of its task refuses is refused with the whole flo
   expect((await started.engine.flows.list({})).flows).toEqual([])
 })
 
-test('a member is reached by what the builder gave, also in a flow within; one of another flow is refused', async () => {
+test("a builder's return value identifies its member, also in a nested flow; a member of another flow is refused", async () => {
   const started = await working([suite])
   let inner = null as never
   const run = await flow(started, (f) => {
@@ -68,7 +68,7 @@ test('a member is reached by what the builder gave, also in a flow within; one o
   await refusal('invalid_input', other.result())
 })
 
-test('a member reads how those before it ended, and what they gave, by name', async () => {
+test('a member reads by name how its upstream members ended, and their results', async () => {
   const seen: unknown[] = []
   const report = task('report', async (ctx) => {
     const upstreams = await ctx.upstreams()
@@ -101,7 +101,7 @@ test('a member reads how those before it ended, and what they gave, by name', as
   expect(seen[4]).toContain('has no upstream named "nobody"')
 })
 
-test('a sibling that is no longer needed hears it through its abort signal while it runs', async () => {
+test('a running sibling that is no longer needed is aborted through its signal', async () => {
   let heard: unknown = null
   const fast = task('fast', () => 'first')
   const slow = task('slow', async (ctx) => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { task } from '../../src/worker/task.ts'
 import { working } from './working.ts'
 
-test('a grace may be longer than a timer can be, and a second stop with an earlier end ends the first', async () => {
+test('a grace can be longer than a timer allows, and a second stop with an earlier end replaces the first', async () => {
   let isRunning = false
   const hangs = task('hangs', () => {
     isRunning = true
@@ -21,13 +21,13 @@ test('a grace may be longer than a timer can be, and a second stop with an earli
   expect(await run.state()).toBe('waiting')
 })
 
-test('a worker of ten thousand slots asks for no more than a claim takes, however short its runs are', async () => {
+test('a worker of ten thousand slots requests no more than a claim can take, however short its runs are', async () => {
   const quick = task('quick', () => 'done')
   const warnings: string[] = []
   const logger = { debug() {}, info() {}, error() {}, warn: (message: string) => void warnings.push(message) }
   const { submit, worker } = await working([quick], { concurrency: 10_000, prefetch: 10_000, logger })
   await worker.start()
-  // What is claimed ahead follows from runs that have ended.
+  // The number of runs to claim ahead is derived from runs that have ended.
   for (let count = 0; count < 20; count += 1) expect(await (await submit(quick)).result()).toBe('done')
   expect(warnings).toEqual([])
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { task } from '../../src/worker/task.ts'
 import { working } from './working.ts'
 
-test('SDK-04 a full worker leaves a grant alone, and so does one with free slots that it is not for', async () => {
+test('SDK-04 a full worker ignores a grant, and so does a worker with free slots that the grant is not for', async () => {
   const gates: (() => void)[] = []
   const gate = task('gate', () => new Promise<string>((resolve) => gates.push(() => resolve('done'))))
   const { submit, worker, engine } = await working([gate], { concurrency: 1 })

@@ -1,4 +1,4 @@
-// Waitpoints whose tokens are with people: they stay open until they are answered, whatever else wakes the code meanwhile.
+// Waitpoints whose tokens were sent to people stay open until they are answered, whatever else wakes the code meanwhile.
 import { expect, test } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
 import type { WaitpointId } from '../../src/model/id.ts'
@@ -13,7 +13,7 @@ interface Mail {
   readonly token: string
 }
 
-/** What was mailed, by the waitpoint's name. */
+/** The mailed tokens, by the waitpoint's name. */
 function postOffice() {
   const mails = new Map<string, Mail>()
   const mail = async (ctx: Context, name: string): Promise<ContextWaitpoint> => {
@@ -38,7 +38,7 @@ const both = task('both', async (ctx) => {
   return Promise.all([ctx.waitFor(legal), ctx.waitFor(finance)])
 })
 
-test('two approvals that are awaited side by side are each answered by the token that was mailed', async () => {
+test('the mailed token of each of two approvals that are awaited side by side answers its own', async () => {
   const { submit, runAll, engine } = await working([both])
   const run = await submit(both)
   await runAll()
@@ -50,7 +50,7 @@ test('two approvals that are awaited side by side are each answered by the token
   expect(await run.result()).toEqual(['lawful', 'paid'])
 })
 
-test('both answers in one call are both accepted', async () => {
+test('two answers in one call are both accepted', async () => {
   const { submit, runAll, engine } = await working([both])
   const run = await submit(both)
   await runAll()
@@ -60,7 +60,7 @@ test('both answers in one call are both accepted', async () => {
   expect(await run.result()).toEqual([1, 2])
 })
 
-test('an answer that is not enough by itself is kept while something else wakes the code', async () => {
+test('an answer that does not satisfy the wait alone is kept while another event wakes the code', async () => {
   const patient = task('patient', async (ctx) => {
     const approvals = [await mail(ctx, 'legal'), await mail(ctx, 'finance')]
     const ticking = (async () => {
@@ -82,7 +82,7 @@ test('an answer that is not enough by itself is kept while something else wakes 
   expect(await run.result()).toEqual(['lawful', 'paid'])
 })
 
-test('a reminder leaves the mailed token as it is, by a race and by a timeout', async () => {
+test('a reminder by a race or by a timeout keeps the mailed token valid', async () => {
   const remind = task('remind', async (ctx) => {
     const manager = await mail(ctx, 'manager')
     const first = await ctx.race([ctx.waitFor(manager), ctx.sleep('a day', '1d')])
@@ -108,7 +108,7 @@ test('a reminder leaves the mailed token as it is, by a race and by a timeout', 
   }
 })
 
-test('a waitpoint that was answered gives way to a fresh one, and its neighbour stays as it is', async () => {
+test('an answered waitpoint is replaced by a fresh one, and its neighbour is kept', async () => {
   const twice = task('twice', async (ctx) => {
     const manager = await mail(ctx, 'manager')
     const first = await ctx.waitFor(manager)
@@ -126,7 +126,7 @@ test('a waitpoint that was answered gives way to a fresh one, and its neighbour 
   expect(await run.result()).toEqual(['perhaps', 'yes'])
 })
 
-test('a wait without a waitpoint of its own keeps the one that it was given, as long as it lasts', async () => {
+test('a wait without a named waitpoint keeps the one it got for as long as it lasts', async () => {
   const wait = task('wait', async (ctx) => {
     const pause = ctx.sleep('pause', '1m').then(() => ctx.sleep('another', '1m'))
     const answered = ctx.waitFor('answer', { timeout: '90s', onTimeout: () => 'nobody' })
@@ -149,7 +149,7 @@ test('a wait without a waitpoint of its own keeps the one that it was given, as 
   expect(await run.result()).toEqual(['nobody', null, 'done'])
 })
 
-test('a token or a link that is read outside of a step is refused at once, not only after the answer', async () => {
+test('reading a token or a link outside of a step is refused at once, not only after the answer', async () => {
   const asked = { action: 'approve', expiresIn: '1d' } as const
   const careless = task('careless', async (ctx, what: 'token' | 'link') => {
     const waitpoint = await ctx.waitpoint('manager')
@@ -167,7 +167,7 @@ test('a token or a link that is read outside of a step is refused at once, not o
   }
 })
 
-test('a loop that races the same waitpoint by Promise.race, day by day, is given the answer of the day on which it comes', async () => {
+test('a loop that races the same waitpoint by Promise.race, day by day, receives the answer on the day it arrives', async () => {
   const remind = task('remind', { retry: { attempts: 1 } }, async (ctx) => {
     const manager = await mail(ctx, 'manager')
     for (let day = 1; ; day += 1) {

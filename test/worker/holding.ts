@@ -1,4 +1,4 @@
-// A holder of leases whose pulse stands still: every look at them is one that a hint has asked for.
+// A holder of leases without periodic renewals: it checks its leases only when a hint arrives.
 import { inject, onTestFinished, vi } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
 import { openEngine, type OpenEngine } from '../../src/engine/engine.ts'
@@ -9,13 +9,13 @@ import type { Fixture } from '../support/setup.ts'
 
 export interface Holding {
   readonly open: OpenEngine
-  /** How many leases each look was at. */
-  readonly looks: readonly number[]
+  /** How many leases each check covered. */
+  readonly checks: readonly number[]
   readonly held: readonly Lease[]
   readonly ids: readonly string[]
 }
 
-/** Holds so many of what `create` has made, in the order in which they can be claimed. */
+/** Leases `count` of the executions that `create` made, in claim order. */
 export async function holding(
   { sql }: Fixture,
   count: number,
@@ -23,13 +23,13 @@ export async function holding(
 ): Promise<Holding> {
   const open = openEngine(sql)
   await listening(open)
-  const looks: number[] = []
+  const checks: number[] = []
   const engine: Engine = {
     ...open.engine,
     leases: {
       ...open.engine.leases,
       check: (request) => {
-        looks.push(request.leases.length)
+        checks.push(request.leases.length)
         return open.engine.leases.check(request)
       },
     },
@@ -51,14 +51,14 @@ export async function holding(
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const held = claims.map((claim) => leases.hold(claim, performance.now()))
   vi.useRealTimers()
-  return { open, looks, held, ids: held.map(({ fence }) => fence.executionId) }
+  return { open, checks, held, ids: held.map(({ fence }) => fence.executionId) }
 }
 
 async function createMany(engine: Engine, count: number): Promise<void> {
   for (let each = 0; each < count; each += 1) await engine.executions.create({ kind: 'held' })
 }
 
-/** Whoever begins to listen is told that it may have missed something, once. */
+/** Waits for the one notification that a new listener gets because it may have missed hints. */
 async function listening(open: OpenEngine): Promise<void> {
   if (inject('backend') === 'embedded') return
   await new Promise<void>((resolve) => {

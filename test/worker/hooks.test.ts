@@ -1,4 +1,4 @@
-// The hooks of a task: they run behind the compensations, when its execution is cancelled or fails for good.
+// The hooks of a task: they run after the compensations, when its execution is cancelled or fails for good.
 import { expect, test, vi } from 'vitest'
 import { executionDeadline } from '../../src/engine/duties/execution-deadline.ts'
 import { jsonCodec, type Codec } from '../../src/model/codec.ts'
@@ -8,7 +8,7 @@ import { recordedBy, working } from './working.ts'
 
 const quiet = { debug() {}, info() {}, warn() {}, error: vi.fn<(message: string) => void>() }
 
-test('onCancel runs behind the compensations, with the reason, and its steps are recorded', async () => {
+test('onCancel runs after the compensations, with the reason, and its steps are recorded', async () => {
   const done: string[] = []
   const book = task(
     'book',
@@ -71,7 +71,7 @@ test('a task that has only onFailure is cancelled at once', async () => {
   expect(await engine.executions.describe(run.id)).toMatchObject({ compensation: 'none' })
 })
 
-test('a hook that fails is logged, and the execution ends all the same', async () => {
+test('a hook that fails is logged, and the execution still ends', async () => {
   quiet.error.mockClear()
   const book = task(
     'book',
@@ -94,7 +94,7 @@ test('a hook that fails is logged, and the execution ends all the same', async (
   expect(quiet.error.mock.calls.flat().join('\n')).toContain('no mail server')
 })
 
-test('a hook can neither wait, register, nor end the run by a word', async () => {
+test('a hook can neither wait, register compensations, nor end the run with retryIn, cancel or restart', async () => {
   quiet.error.mockClear()
   const tried: unknown[] = []
   const book = task(
@@ -122,7 +122,7 @@ test('a hook can neither wait, register, nor end the run by a word', async () =>
   expect(await run.state()).toBe('cancelled')
 })
 
-test('a run that cannot decode why it cleans up fails, and its worker continues', async () => {
+test('a run that cannot decode the reason for its cleanup fails, and its worker continues', async () => {
   let isLost = false
   const codec: Codec = {
     ...jsonCodec,

@@ -1,4 +1,4 @@
-// What code may do inside of a step, and what its step hears when the run goes another way.
+// What code may do inside of a step, and how a step is aborted when its run ends without it.
 import { expect, test } from 'vitest'
 import type { Context } from '../../src/worker/context.ts'
 import { task } from '../../src/worker/task.ts'
@@ -6,7 +6,7 @@ import { recordedBy, working } from './working.ts'
 
 const atOnce = (attempts: number) => ({ attempts, backoff: { type: 'fixed', delayMs: 0 } }) as const
 
-test('what is drawn inside of a step does not shift what is drawn after it, and is the same in every try', async () => {
+test('random values drawn inside of a step do not shift later ones, and are the same in every try', async () => {
   const outside: unknown[] = []
   const inside: unknown[] = []
   let tries = 0
@@ -35,7 +35,7 @@ test('what is drawn inside of a step does not shift what is drawn after it, and 
   expect(new Set(drawn).size).toBe(8)
 })
 
-test('a step, a time and a waitpoint inside of a step are refused for good, because later runs would not meet them', async () => {
+test('a step, a time and a waitpoint inside of a step are refused for good, because later runs would not reach them', async () => {
   const inner: Record<string, (ctx: Context) => Promise<unknown>> = {
     'the step "inner"': (ctx) => ctx.step('inner', () => {}),
     'ctx.now()': (ctx) => ctx.now(),
@@ -58,7 +58,7 @@ test('a step, a time and a waitpoint inside of a step are refused for good, beca
   }
 })
 
-test('a word inside of a step ends the run as it does anywhere, and is no failed try', async () => {
+test('retryIn, cancel and restart inside of a step end the run as they do elsewhere, and count as no failed try', async () => {
   let tries = 0
   const word = task('word', async (ctx, what: 'cancel' | 'retryIn' | 'restart') => {
     if (ctx.generation > 0 || ctx.attemptIndex > 0) return 'again'
@@ -83,7 +83,7 @@ test('a word inside of a step ends the run as it does anywhere, and is no failed
   expect(await retried.result()).toBe('again')
 })
 
-test('a step hears that its run has ended without it, and one that is over hears nothing', async () => {
+test('a running step is aborted when its run ends without it, and a finished step is not', async () => {
   const heard: string[] = []
   let hasBegun = (): void => {}
   const failing = task('failing', { retry: atOnce(1) }, async (ctx) => {
@@ -116,7 +116,7 @@ test('a step hears that its run has ended without it, and one that is over hears
   expect(await recordedBy(engine, run.id)).toEqual(['step early: succeeded', 'step fails: failed'])
 })
 
-test('the key of an effect outside of any step is not that of a step with the same name', async () => {
+test('an effect outside of any step does not share its key with a step of the same name', async () => {
   const keys = task('keys', async (ctx) => [
     ctx.idempotencyKey('charge'),
     await ctx.step('charge', ({ idempotencyKey }) => idempotencyKey),

@@ -1,4 +1,4 @@
-// A worker that runs by itself, on the real clock, with leases of some hundred milliseconds: every test waits for a fact.
+// A worker that runs by itself, on the real clock, with leases of some hundred milliseconds. Every test waits for a fact.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
@@ -9,7 +9,7 @@ import { Worker } from '../../src/worker/worker.ts'
 import { setup } from '../support/setup.ts'
 import { working } from './working.ts'
 
-/** Handlers that wait until the test lets them go, and what they see of their end. */
+/** Handlers that wait until the test releases them, and what they observe of their end. */
 function gated() {
   const gates: (() => void)[] = []
   const aborted: unknown[] = []
@@ -23,7 +23,7 @@ function gated() {
 
 const fast = { interval: 10 }
 
-test('SDK-03 a worker keeps to its concurrency', async () => {
+test('SDK-03 a worker never exceeds its concurrency', async () => {
   const { gate, gates } = gated()
   const { submit, worker } = await working([gate], { concurrency: 2 })
   const runs = [await submit(gate), await submit(gate), await submit(gate)]
@@ -37,7 +37,7 @@ test('SDK-03 a worker keeps to its concurrency', async () => {
   expect(await Promise.all(runs.map((run) => run.result()))).toEqual(['done', 'done', 'done'])
 })
 
-test('short runs are claimed ahead of their slots, and given back by a stop; long ones never are', async () => {
+test('a worker claims short runs ahead of its slots and gives them back when it stops; it never claims long ones ahead', async () => {
   const { gate, gates } = gated()
   const quick = task('quick', async () => {})
   const { submit, worker, engine } = await working([gate, quick], { concurrency: 2, prefetch: 3 })
@@ -54,7 +54,7 @@ test('short runs are claimed ahead of their slots, and given back by a stop; lon
   expect(await engine.executions.countByState()).toMatchObject({ completed: { count: 22 }, waiting: { count: 8 } })
 })
 
-test('SDK-01 the leases of what runs are renewed, several times over, and none is lost', async () => {
+test('SDK-01 a worker renews the leases of its runs several times, and loses none', async () => {
   const { gate, gates, aborted } = gated()
   const { submit, worker, engine } = await working([gate], { leaseTtl: 1500 })
   const runs = [await submit(gate), await submit(gate)]
@@ -73,7 +73,7 @@ test('SDK-01 the leases of what runs are renewed, several times over, and none i
   expect(events.filter((event) => event.kind === 'acquired')).toHaveLength(1)
 })
 
-test('SDK-02 renewals that fail in a row show as unhealthy, and well again after one that succeeds', async () => {
+test('SDK-02 a worker reports unhealthy while renewals fail in a row, and healthy after one that succeeds', async () => {
   const { gate, gates } = gated()
   const { engine } = await setup()
   let isBroken = false
@@ -85,7 +85,7 @@ test('SDK-02 renewals that fail in a row show as unhealthy, and well again after
         isBroken ? Promise.reject(new EngineError('database_unreachable', 'gone')) : engine.executions.renew(request),
     },
   }
-  // Long enough that it is not lost meanwhile, on whatever machine: then there would be nothing to renew.
+  // Long enough that the lease is not lost meanwhile on any machine: a lost lease would leave nothing to renew.
   const worker = new Worker({ tasks: [gate], leaseTtl: 9000, handleSignals: false }, { engine: renewing })
   onTestFinished(() => worker.stop({ grace: 0 }))
   await engine.executions.create({ kind: 'gate' })
@@ -98,7 +98,7 @@ test('SDK-02 renewals that fail in a row show as unhealthy, and well again after
   gates[0]!()
 })
 
-test('a lease that cannot be renewed in time is lost: the run is told, and what it gives is dropped', async () => {
+test('a lease that cannot be renewed before it expires is lost: the run is aborted, and its result is dropped', async () => {
   const { gate, gates, aborted } = gated()
   const { engine, sql } = await setup()
   let isBroken = true
@@ -119,7 +119,7 @@ test('a lease that cannot be renewed in time is lost: the run is told, and what 
   gates[0]!()
   await expect.poll(async () => (await leaseExpiry.runOnce(sql)).processed, fast).toBe(1)
   expect(await engine.executions.describe(executionId)).toMatchObject({ publicState: 'waiting' })
-  // What it failed to keep is gone: with the next claim it is well again, and not only with the next renewal.
+  // The failed run is gone: the worker is healthy again at its next claim, not only at its next renewal.
   isBroken = false
   const again = worker.tick()
   await expect.poll(() => gates.length, fast).toBe(2)
@@ -128,7 +128,7 @@ test('a lease that cannot be renewed in time is lost: the run is told, and what 
   await again
 })
 
-test('a cancel reaches the code that runs within about a second, and its result is dropped', async () => {
+test('a cancel reaches running code within about a second, and its result is dropped', async () => {
   const { gate, gates, aborted } = gated()
   const { submit, worker, engine } = await working([gate])
   const run = await submit(gate)
@@ -142,7 +142,7 @@ test('a cancel reaches the code that runs within about a second, and its result 
   expect(await engine.executions.result(run.id)).toMatchObject({ kind: 'cancelled' })
 })
 
-test('with grace the code is asked first, and may finish', async () => {
+test('a cancel with grace aborts the code first, and the code may finish', async () => {
   const { gate, gates, aborted } = gated()
   const { submit, worker } = await working([gate])
   const run = await submit(gate)
@@ -154,7 +154,7 @@ test('with grace the code is asked first, and may finish', async () => {
   expect(await run.result()).toBe('done')
 })
 
-test('SDK-15 a run whose lease was revoked is aborted, frees its slot, and is taken up by another', async () => {
+test('SDK-15 a run whose lease was revoked is aborted and frees its slot, and another worker claims it', async () => {
   const { gate, gates, aborted } = gated()
   const { submit, worker, another, engine } = await working([gate], { concurrency: 1 })
   const run = await submit(gate)
@@ -173,7 +173,7 @@ test('SDK-15 a run whose lease was revoked is aborted, frees its slot, and is ta
   expect(events.map((event) => event.kind)).toEqual(['acquired', 'released', 'acquired', 'ended'])
 })
 
-test('a stop lets what runs finish, claims no more, and returns when it is done', async () => {
+test('a stop lets running work finish, claims nothing more, and returns when it is done', async () => {
   const { gate, gates } = gated()
   const { submit, worker } = await working([gate])
   const run = await submit(gate)
@@ -190,7 +190,7 @@ test('a stop lets what runs finish, claims no more, and returns when it is done'
   await worker.stop()
 })
 
-test('a worker that is told of a failing claim goes on', async () => {
+test('a worker continues after a claim that fails', async () => {
   const plain = task('plain', () => 'done')
   const { engine } = await setup()
   let failures = 3
@@ -214,7 +214,7 @@ test('a worker that is told of a failing claim goes on', async () => {
   expect(warnings).toEqual(['the worker cannot claim work and retries: gone', 'the worker claims work again'])
 })
 
-test('what a claim took whose answer was lost is given back', async () => {
+test('runs that were claimed by a call whose answer was lost are given back', async () => {
   const { gate, gates } = gated()
   const { submit, worker, engine } = await working([gate], { leaseTtl: 3000 })
   const run = await submit(gate)

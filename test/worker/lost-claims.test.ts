@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { LostClaims } from '../../src/worker/lost-claims.ts'
 
-/** Each search waits until it is ended; `acts` has what happened, in order. */
+/** Each search waits until it is ended; `acts` lists what happened, in order. */
 function searching() {
   const acts: string[] = []
   const searches: { resolve(): void; reject(error: Error): void }[] = []
@@ -21,7 +21,7 @@ function searching() {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-test('a search waits for the answer to a claim that is sent in the same turn, and the next claim for the search', async () => {
+test('a search waits for the answer to a claim that is sent in the same turn, and the next claim waits for the search', async () => {
   const { lost, acts, searches, claim } = searching()
   const first = claim('first')
   lost.suspect()
@@ -32,7 +32,7 @@ test('a search waits for the answer to a claim that is sent in the same turn, an
   expect(acts).toEqual(['first', 'first answered', 'search begins', 'search ends', 'second', 'second answered'])
 })
 
-test('what is suspected during a search is searched for after it, before the next claim', async () => {
+test('a suspicion that arises during a search starts another search after it, before the next claim', async () => {
   const { lost, acts, searches, claim } = searching()
   lost.suspect()
   const claimed = claim('claim')
@@ -45,7 +45,7 @@ test('what is suspected during a search is searched for after it, before the nex
   expect(acts).toEqual(['search begins', 'search ends', 'search begins', 'search ends', 'claim', 'claim answered'])
 })
 
-test('a search that failed is told to those who wait to claim, and repeated before the next claim', async () => {
+test('a failed search rejects the calls that wait to claim, and is repeated before the next claim', async () => {
   const { lost, acts, searches, claim } = searching()
   lost.suspect()
   const both = Promise.allSettled([claim('first'), claim('second')])

@@ -1,4 +1,4 @@
-// What becomes of code whose run is over: nothing of it is done any more, and nothing that it left behind ends the process.
+// Code whose run is over: nothing of it takes effect, and nothing that it left running ends the process.
 import { expect, onTestFinished, test } from 'vitest'
 import { task } from '../../src/worker/task.ts'
 import { working } from './working.ts'
@@ -12,7 +12,7 @@ function door(): { readonly passed: Promise<void>; open(): void } {
   return { passed, open: () => open() }
 }
 
-/** Long enough for everything that was going to happen. */
+/** Long enough for all pending work to happen. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1))
 }
@@ -25,7 +25,7 @@ function unheard(): unknown[] {
   return errors
 }
 
-test('a run that was cancelled while it computed does not begin its first step', async () => {
+test('a run that was cancelled while it computed does not start its first step', async () => {
   const { passed, open } = door()
   const charged: string[] = []
   let isComputing = false
@@ -46,7 +46,7 @@ test('a run that was cancelled while it computed does not begin its first step',
   expect(charged).toEqual(['reached'])
 })
 
-test('a run that a stop gave back while it computed does nothing more, and neither does what is left of a run that has ended', async () => {
+test('code of a run that a stop gave back, and leftover code of a run that has ended, does nothing more', async () => {
   const { passed, open } = door()
   const done: string[] = []
   const begun: string[] = []
@@ -77,7 +77,7 @@ test('a run that a stop gave back while it computed does nothing more, and neith
   expect(done.toSorted()).toEqual(['reached', 'reached behind'])
 })
 
-test('branches to which nobody listens do not end the process when the run is cancelled', async () => {
+test('rejected branches that no code awaits do not end the process when the run is cancelled', async () => {
   const errors = unheard()
   const { passed, open } = door()
   let steps = 0
@@ -115,11 +115,11 @@ test('branches to which nobody listens do not end the process when the run is ca
   open()
   await turns()
   expect(errors).toEqual([])
-  // Dropped where it stands, as by a wait.
+  // Dropped here, as by a wait.
   expect(caught).toBe(0)
 })
 
-test('what the engine refuses and nobody awaits does not end the process', async () => {
+test('calls that the engine refuses and no code awaits do not end the process', async () => {
   const errors = unheard()
   const careless = task('careless', async (ctx) => {
     void ctx.progress(200)

@@ -1,4 +1,4 @@
-// What goes around a handler, when the run leaves or fails in the middle of it.
+// Middleware around a handler, when the run suspends or fails in the middle of it.
 import { expect, inject, test } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
 import { EngineError } from '../../src/model/errors.ts'
@@ -17,7 +17,7 @@ const reporting: Middleware = async (ctx, next) => {
   }
 }
 
-test('middleware that uses the context of a run that has left holds no slot', async () => {
+test('middleware that uses the context of a suspended run holds no slot', async () => {
   const heard: string[] = []
   const outermost: Middleware = (_, next) =>
     next().catch((error: unknown) => {
@@ -41,7 +41,7 @@ test('middleware that uses the context of a run that has left holds no slot', as
   expect(heard).toEqual(['delayed', 'suspended'])
 })
 
-test('a wait that cannot be made fails the run once, and what is around it may still use the context', async () => {
+test('a wait that cannot be made fails the run once, and the middleware around it may still use the context', async () => {
   let asked = 0
   const { engine } = await setup()
   const refusing: Engine = {
@@ -115,7 +115,7 @@ test.runIf(inject('backend') === 'embedded')(
   },
 )
 
-test('a step that middleware began before the handler is given to it afterwards, also when it was recorded earlier', async () => {
+test('middleware that started a step before the handler can await it afterwards, also when it was recorded earlier', async () => {
   let runs = 0
   const audited = task('audited', { strict: true, retry: atOnce(2) }, () => {
     runs += 1

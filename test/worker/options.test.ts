@@ -5,7 +5,7 @@ import { working } from './working.ts'
 
 const plain = task('plain', () => {})
 
-test("SDK-14 a worker's options are checked when it is made", async () => {
+test("SDK-14 a worker's options are checked when it is constructed", async () => {
   const { another } = await working([plain])
   const refused = [
     [{ tasks: [] }, 'tasks is an array; it must be one task or more'],
@@ -38,7 +38,7 @@ test("SDK-14 a worker's options are checked when it is made", async () => {
   }
 })
 
-test('a task is checked when it is named', () => {
+test('a task is checked when it is defined', () => {
   const refused = [
     [() => task('', () => {}), 'kind is empty'],
     [() => task('t', { retry: { attempts: 0 } }, () => {}), 'policy.retry.attempts is 0'],

@@ -6,7 +6,7 @@ import { working } from './working.ts'
 
 const atOnce = (attempts: number) => ({ attempts, backoff: { type: 'fixed', delayMs: 0 } }) as const
 
-test('SDK-08 what a handler returns or throws decides the ending', async () => {
+test('SDK-08 the return value or the error of a handler decides the ending', async () => {
   const nothing = task('nothing', () => {})
   const bytes = task('bytes', () => new Uint8Array([1, 2, 3]))
   const thrower = task('thrower', { retry: { attempts: 1 } }, () => {
@@ -36,7 +36,7 @@ test('SDK-08 what a handler returns or throws decides the ending', async () => {
   })
 })
 
-test('SDK-07 a run that was never suspended is given no signals of anybody else', async () => {
+test('SDK-07 a run that was never suspended receives no signals of other executions', async () => {
   const fresh = task('fresh', async (ctx) => ctx.waitFor('go', { timeout: '1m', onTimeout: () => 'none' }))
   const { submit, runAll, after } = await working([fresh])
   const other = await submit(fresh)
@@ -48,7 +48,7 @@ test('SDK-07 a run that was never suspended is given no signals of anybody else'
   expect([await other.result(), await run.result()]).toEqual(['theirs', 'none'])
 })
 
-test('a task is tried five times unless it says otherwise, ever later', async () => {
+test('a task is tried five times by default, with growing delays', async () => {
   let count = 0
   const broken = task('broken', () => {
     count += 1
@@ -76,7 +76,7 @@ test('a permanent error is never tried again', async () => {
   expect(count).toBe(1)
 })
 
-test('ctx.retryIn begins the next attempt then, and what had failed is tried again', async () => {
+test('ctx.retryIn begins the next attempt after the delay, and the failed step is tried again', async () => {
   const busy = task('busy', { retry: { attempts: 2 } }, async (ctx) => {
     const answer = await ctx
       .step('call', () => {
@@ -97,7 +97,7 @@ test('ctx.retryIn begins the next attempt then, and what had failed is tried aga
   expect(attempts).toMatchObject([{ failureReason: 'the server is busy', outcome: 'retry' }, { outcome: 'success' }])
 })
 
-test('ctx.cancel ends the execution, also when the code swallows what it throws', async () => {
+test('ctx.cancel ends the execution, also when the code swallows its error', async () => {
   const effects: string[] = []
   const refused = task('refused', async (ctx) => {
     try {
@@ -117,7 +117,7 @@ test('ctx.cancel ends the execution, also when the code swallows what it throws'
   expect(effects).toEqual(['swallowed'])
 })
 
-test('a word counts also when the code goes on beside it and waits', async () => {
+test('retryIn, cancel and restart also take effect when other code runs beside them and waits', async () => {
   const settled = task('settled', async (ctx, word: string) => {
     const decide = async (): Promise<void> => {
       await ctx.step('decide', () => 1)
@@ -152,7 +152,7 @@ test('a result that cannot be encoded, or is too large, fails for good and says 
   expect(reasons[1]![0]).toContain('the result of huge is 1048578 bytes; at most 1048576 are stored')
 })
 
-test('SDK-09 what cannot be decoded fails for good; what nobody here can run is left for others', async () => {
+test('SDK-09 a payload that cannot be decoded fails for good; a worker leaves work that it cannot run to others', async () => {
   const known = task('known', { retry: atOnce(3), version: '2' }, (_, input: unknown) => input)
   const { submit, runAll, engine, another } = await working([known])
   const damaged = await engine.executions.create({
@@ -175,7 +175,7 @@ test('SDK-09 what cannot be decoded fails for good; what nobody here can run is 
   expect(await older.result()).toBe('old')
 })
 
-test('tasks of different versions side by side: each execution runs as the version that it asks for', async () => {
+test('tasks of different versions run side by side: each execution runs with the version that it requires', async () => {
   const ran: string[] = []
   const versions = ['1', '2'].map((version) => task('both', { version }, () => void ran.push(version)))
   const other = task('other', () => void ran.push('other'))
@@ -183,14 +183,14 @@ test('tasks of different versions side by side: each execution runs as the versi
   await submit(versions[0]!)
   await submit(versions[1]!)
   await submit(other)
-  // No worker serves it, though one serves the kind and another the version.
+  // No worker serves it: one serves the kind, and another the version.
   const stranger = await engine.executions.create({ kind: 'other', version: '2' })
   await runAll()
   expect(ran.toSorted()).toEqual(['1', '2', 'other'])
   expect(await engine.executions.describe(stranger.executionId)).toMatchObject({ publicState: 'waiting' })
 })
 
-test('middleware goes around every run, the first outermost, and hears how a run left', async () => {
+test('middleware wraps every run, the first one outermost, and can see how a run ended', async () => {
   const heard: string[] = []
   const nap = task('nap', async (ctx, hours: number) => {
     heard.push('handler')
@@ -220,7 +220,7 @@ test('middleware goes around every run, the first outermost, and hears how a run
   expect(await long.result()).toBe(1)
 })
 
-test('middleware may change what comes out, and what it throws is a failure of the run', async () => {
+test('middleware may change the result, and an error that it throws is a failure of the run', async () => {
   const plain = task('plain', { retry: { attempts: 1 } }, (_, fail: boolean) => (fail ? 'bad' : 'good'))
   const { submit, runAll } = await working([plain], {
     middleware: [
@@ -262,7 +262,7 @@ test('middleware may use the context before and after the handler, and wait ther
   expect(names).toEqual(['before', 'early', 'within', 'late', 'after'])
 })
 
-test('what a handler still awaits when it is over holds nothing up, whether it threw at once or returned', async () => {
+test('code that a handler still awaits when it is over does not delay the ending, whether it threw at once or returned', async () => {
   const open = task('open', { retry: { attempts: 1 } }, (ctx, fail: boolean) => {
     ctx.waitFor('nobody asks').then(
       () => {},
@@ -277,7 +277,7 @@ test('what a handler still awaits when it is over holds nothing up, whether it t
         try {
           return await next()
         } finally {
-          // Long enough for a run that rests to leave.
+          // Long enough for an idle run to suspend.
           for (let turn = 0; turn < 10; turn++) await engine.serverTime()
         }
       },
@@ -289,7 +289,7 @@ test('what a handler still awaits when it is over holds nothing up, whether it t
   expect(await runs[1]!.result()).toBe('gone on')
 })
 
-test('progress is there for people to see', async () => {
+test('people can read the progress', async () => {
   const long = task('long', async (ctx) => {
     await ctx.progress(40, 'nearly half')
     await ctx.sleep('rest', '1h')

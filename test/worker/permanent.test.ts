@@ -1,4 +1,5 @@
-// What would be met again in every further attempt has none; what may go better has those that its policy gives.
+// A failure that every further attempt would repeat has no further attempts; other failures have those of the task's
+// policy.
 import { expect, test } from 'vitest'
 import { EngineError } from '../../src/model/errors.ts'
 import type { Context } from '../../src/worker/context.ts'
@@ -103,7 +104,7 @@ test.each<[string, () => unknown]>([
   expect(runs).toBe(3)
 })
 
-test('what a step gives against its schema is tried again by the step, and then by the task', async () => {
+test('a step result that its schema rejects is retried by the step, and then by the task', async () => {
   let tries = 0
   const asks = task('asks', { retry: atOnce(2) }, (ctx) =>
     ctx.step('ask the model', () => ((tries += 1), 'no number' as never), { schema: count, retry: atOnce(3) }),
@@ -122,7 +123,7 @@ test('what a step gives against its schema is tried again by the step, and then 
   ])
 })
 
-test('a signal against its schema has the same code in the run that it wakes and in every later one', async () => {
+test('a signal that its schema rejects has the same code in the run that it wakes and in every later one', async () => {
   const codes: unknown[] = []
   const hears = task('hears', { signals: { answer: fields<{ ok: boolean }>(['ok']) } }, async (ctx) => {
     await ctx.waitFor('answer').catch((error: unknown) => codes.push((error as EngineError).code))
@@ -139,7 +140,7 @@ test('a signal against its schema has the same code in the run that it wakes and
   expect(await run.result()).toBe('done')
 })
 
-test('a failure of a step is as permanent in every later run as it was when it was recorded', async () => {
+test("a step's failure is as permanent in every later run as when it was recorded", async () => {
   const seen: unknown[] = []
   const caught = task('caught', async (ctx) => {
     const work = (): never => {

@@ -1,4 +1,4 @@
-// Code that does several things side by side goes the same way in every run: what is recorded comes in the order of the records.
+// Concurrent code takes the same way in every run: recorded results arrive in the order of their records.
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { Context } from '../../src/worker/context.ts'
@@ -11,7 +11,7 @@ const turns = async (count: number): Promise<void> => {
   for (let done = 0; done < count; done += 1) await turn()
 }
 
-/** Runs it to the sleep at its end and then once more: what each run has seen. */
+/** Runs the code to the sleep at its end and then once more, and returns what each run has seen. */
 async function twice(code: (ctx: Context) => Promise<unknown>): Promise<unknown[]> {
   const seen: unknown[] = []
   const raced = task('raced', async (ctx) => {
@@ -27,7 +27,7 @@ async function twice(code: (ctx: Context) => Promise<unknown>): Promise<unknown[
   return seen
 }
 
-test('a race of steps has the same winner in every run, though the losers are recorded by then', async () => {
+test('a race of steps has the same winner in every run, also when the losers are recorded by then', async () => {
   const seen = await twice(async (ctx) => {
     const slow = ctx.step('slow', async () => {
       await turns(50)
@@ -40,7 +40,7 @@ test('a race of steps has the same winner in every run, though the losers are re
   expect(seen).toEqual(['fast', 'fast'])
 })
 
-test('a step that failed and was caught wins or loses a race as it did', async () => {
+test('a step that failed and was caught wins or loses a race as it did in the first run', async () => {
   const seen = await twice(async (ctx) => {
     const slow = ctx.step('slow', async () => {
       await turns(50)
@@ -56,7 +56,7 @@ test('a step that failed and was caught wins or loses a race as it did', async (
 const deep = async (ctx: Context, depth: number): Promise<string> =>
   depth === 0 ? ctx.step('deep', () => 'deep') : deep(ctx, depth - 1)
 
-test('however many promises stand between a step and the race, the winner stays', async () => {
+test('the winner is the same with any number of promises between a step and the race', async () => {
   const seen = await twice(async (ctx) => {
     const late = (async () => {
       await Promise.resolve()
@@ -69,7 +69,7 @@ test('however many promises stand between a step and the race, the winner stays'
   expect(seen[1]).toBe(seen[0])
 })
 
-test('a step that is met later and recorded later does not overtake one that is deep in the code', async () => {
+test('a step that the code reaches later and that was recorded later does not overtake one that is nested deep in the code', async () => {
   const seen = await twice(async (ctx) => {
     const flat = (async () => {
       await Promise.resolve()
@@ -85,7 +85,7 @@ test('a step that is met later and recorded later does not overtake one that is 
   expect(seen).toEqual(['deep', 'deep'])
 })
 
-test('what several branches do after their steps has the same order in every run', async () => {
+test('the code after the steps of several branches runs in the same order in every run', async () => {
   const seen = await twice(async (ctx) => {
     const done: number[] = []
     const branch = async (number: number): Promise<void> => {
@@ -100,7 +100,7 @@ test('what several branches do after their steps has the same order in every run
   expect(seen[1]).toEqual(seen[0])
 })
 
-test('ctx.now and a waitpoint take their turn among the steps', async () => {
+test('ctx.now and a waitpoint keep their order among the steps', async () => {
   const seen = await twice(async (ctx) => {
     const done: string[] = []
     const slow = ctx.step('slow', () => turns(50)).then(() => done.push('slow'))
@@ -117,7 +117,7 @@ test('ctx.now and a waitpoint take their turn among the steps', async () => {
   expect(seen[1]).toEqual(seen[0])
 })
 
-test('a wait that was answered later does not overtake one before which the code asks the engine for something', async () => {
+test('a wait that was answered later does not overtake an earlier one whose code first calls the engine', async () => {
   const winners: unknown[] = []
   const raced = task('raced', async (ctx) => {
     const a = (async () => {
@@ -142,7 +142,7 @@ test('a wait that was answered later does not overtake one before which the code
   expect(new Set(winners)).toEqual(new Set(['a']))
 })
 
-test('a wait that was answered comes before the end of a step that is tried again beside it', async () => {
+test('a wait that was answered arrives before the end of a step that is retried beside it', async () => {
   const winners: unknown[] = []
   let tries = 0
   const raced = task('raced', async (ctx) => {
@@ -167,11 +167,11 @@ test('a wait that was answered comes before the end of a step that is tried agai
   expect(winners).toEqual(['answered', 'answered'])
 })
 
-test('what is recorded in one set comes in the order of the records, though a step has a longer way than a time', async () => {
+test('results recorded in one set arrive in the order of their records, though a step takes longer than a time', async () => {
   const seen = new Map<number, string[]>()
   const raced = task('raced', async (ctx, ticks: number) => {
     const done: string[] = []
-    // The set that is under way: those after it share the next.
+    // The set that is under way: later ones share the next set.
     const first = ctx.step('first', () => 1)
     for (let tick = 0; tick < 40; tick += 1) await Promise.resolve()
     const now = async (): Promise<void> => {
@@ -198,7 +198,7 @@ test('what is recorded in one set comes in the order of the records, though a st
   expect(others).toEqual([])
 })
 
-test('a step that is tried again does not overtake what was recorded before it, however long that takes to be read', async () => {
+test('a step that is retried does not overtake what was recorded before it, however long the record takes to read', async () => {
   const seen: string[] = []
   let hasFailed = false
   let tried = (): void => {}

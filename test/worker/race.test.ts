@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { task } from '../../src/worker/task.ts'
 import { working } from './working.ts'
 
-test('ctx.all is one suspension: it wakes when everything is there', async () => {
+test('ctx.all is one suspension, and wakes when all results exist', async () => {
   const both = task('both', async (ctx) => {
     const [a, b] = await ctx.all([ctx.waitFor('a'), ctx.waitFor('b'), ctx.sleep('least', '1m')])
     return [a, b].join('')
@@ -19,7 +19,7 @@ test('ctx.all is one suspension: it wakes when everything is there', async () =>
   expect(events.filter((event) => event.kind === 'suspended')).toHaveLength(1)
 })
 
-test('plain Promise.all over waits wakes at each, and gives the same', async () => {
+test('plain Promise.all over waits wakes for each of them, and returns the same values', async () => {
   const both = task('both', async (ctx) => {
     const [a, b] = await Promise.all([ctx.waitFor('a'), ctx.waitFor('b')])
     return [a, b].join('')
@@ -35,7 +35,7 @@ test('plain Promise.all over waits wakes at each, and gives the same', async () 
   expect(await run.result()).toBe('12')
 })
 
-test('a race has the same winner in every later run, though the losers are there by then', async () => {
+test('a race has the same winner in every later run, also when the losers have finished by then', async () => {
   const winners: unknown[] = []
   const race = task('race', async (ctx) => {
     const late = ctx.sleep('late', '1h').then(() => 'late')
@@ -57,7 +57,7 @@ test('a race has the same winner in every later run, though the losers are there
   expect(new Set(winners)).toEqual(new Set(['answered', 'replied']))
 })
 
-test('ctx.any takes the first that succeeds, ctx.race the first however it ends', async () => {
+test('ctx.any takes the first that succeeds, ctx.race the first that ends in any way', async () => {
   const first = task('first', async (ctx) => {
     const impatient = ctx.waitFor('never', { timeout: '1m' })
     const any = await ctx.any([impatient, ctx.waitFor('patient')])
@@ -77,7 +77,7 @@ test('ctx.any takes the first that succeeds, ctx.race the first however it ends'
   expect(await run.result()).toEqual(['here', 'WaitTimeoutError'])
 })
 
-test('a race of nothing is refused, because it would never end; all and any of nothing are over at once', async () => {
+test('an empty race is refused, because it would never end; empty all and any settle at once', async () => {
   const empty = task('empty', async (ctx) => [
     await ctx.all([]),
     await ctx.any([]).catch((error: unknown) => (error as Error).name),
@@ -95,7 +95,7 @@ test('a race of nothing is refused, because it would never end; all and any of n
   ])
 })
 
-test('more signals may be awaited at once than a suspension has waitpoints', async () => {
+test('code can await more signals at once than a suspension has waitpoints', async () => {
   const names = Array.from({ length: 120 }, (_, index) => `device ${index} is ready`)
   const mailed: string[] = []
   const all = task('all', async (ctx) => {
@@ -116,7 +116,7 @@ test('more signals may be awaited at once than a suspension has waitpoints', asy
   expect(await run.result()).toBe(121)
 })
 
-test('groups may be nested deeper than a condition, and still give what they say, in every order of the answers', async () => {
+test('groups nested deeper than a condition return the right values in every order of the answers', async () => {
   const nested = task('nested', { retry: { attempts: 1 } }, async (ctx) => {
     const wait = (name: string) => ctx.waitFor(name, { timeout: '1d' })
     const innermost = ctx.all([wait('e'), wait('f')])
@@ -143,7 +143,7 @@ test('groups may be nested deeper than a condition, and still give what they say
   }
 })
 
-test('what has lost a plain race still waits, and takes the next signal of its name; what has lost ctx.race does not', async () => {
+test('losing waits of a plain race stay active and take the next signal of their name; those of ctx.race do not', async () => {
   const loop = task('loop', async (ctx, isPlain: boolean) => {
     for (let day = 1; ; day += 1) {
       const both = [ctx.waitFor('answer'), ctx.sleep(`day ${day}`, '1d')] as const

@@ -1,5 +1,5 @@
 // Random code with branches, run again and again: it wakes for each of its waits and loses its lease in the middle of its records.
-// Whatever a run has seen, every later run has seen before all else, in the same order.
+// Every later run sees all that an earlier run has seen before anything new, in the same order.
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
@@ -28,7 +28,7 @@ const ticks = async (count: number): Promise<void> => {
 
 type Part = (see: (what: string) => void) => Promise<unknown>
 
-/** One thing, or several in one of the ways in which code does several. */
+/** One operation, or several that run concurrently. */
 function partOf(ctx: Context, random: Random, depth: number): Part {
   const kind = random(depth < 3 ? 10 : 6)
   const [id, late, slow, seconds] = [random(1e9), random(12), random(40), 1 + random(40)]
@@ -63,7 +63,7 @@ function partOf(ctx: Context, random: Random, depth: number): Part {
   return (see) => done(Promise.race(numbered(see)), see)
 }
 
-/** Now and then a lease is taken away before or after something is recorded. */
+/** Sometimes a lease is lost before or after a record is written. */
 function losingLeases(engine: Engine, random: Random): void {
   const { record } = engine.steps
   Object.assign(engine.steps, {
@@ -73,7 +73,7 @@ function losingLeases(engine: Engine, random: Random): void {
       const lot = random(30)
       if (lot === 0) await lose()
       const answer = await record(request)
-      // Answers come in the order of the records: this one is not held up.
+      // Answers arrive in the order of the records: this one is not delayed.
       if (lot === 1) void lose()
       return answer
     },
@@ -83,7 +83,7 @@ function losingLeases(engine: Engine, random: Random): void {
 const seeds = Array.from({ length: 20 }, (_, index) => index + Number(process.env['SEED'] ?? 1))
 
 test(
-  'what one run of random code has seen, every later run has seen, in the same order',
+  'every later run of random code sees what an earlier run has seen, in the same order',
   { timeout: patience(120_000) },
   async () => {
     const seen = new Map<number, string[][]>(seeds.map((seed) => [seed, []]))

@@ -1,4 +1,4 @@
-// Endings that cannot be told as they are: the execution ends all the same, and is not run again and again until its last lapse.
+// Endings that cannot be recorded as they are: the execution still ends, and does not run again until its last expiry.
 import { expect, onTestFinished, test } from 'vitest'
 import { jsonCodec, type Codec } from '../../src/model/codec.ts'
 import { EngineError, type ErrorCode } from '../../src/model/errors.ts'
@@ -41,7 +41,7 @@ test.each<[string, Codec]>([
   await worker.stop({ grace: 0 })
 })
 
-test('what was thrown and cannot be encoded is in the reason, where reasons may be read', async () => {
+test('a thrown value that cannot be encoded is in the reason, where reasons may be read', async () => {
   const codec: Codec = { ...jsonCodec, encode: () => Promise.resolve(jsonCodec.encode(null)) as never }
   const thrower = task('thrower', { retry: atOnce(1) }, () => {
     throw new Error('the mail was not sent')
@@ -52,7 +52,7 @@ test('what was thrown and cannot be encoded is in the reason, where reasons may 
   expect(await engine.executions.result(run.id)).toMatchObject({ kind: 'failed', reason: 'the mail was not sent' })
 })
 
-test('a reason that is too long is cut, whoever gives it, and one of another type is made a text', async () => {
+test('a reason that is too long is cut, whatever its source, and one of another type becomes a text', async () => {
   const long = `refused: ${'😀'.repeat(2000)}`
   const canceller = task('canceller', (ctx) => ctx.cancel(long))
   const thrower = task('thrower', { retry: atOnce(1) }, (_, shift: number) => {
@@ -81,7 +81,7 @@ test('a reason that is too long is cut, whoever gives it, and one of another typ
   expect(await Promise.all(reasons)).toEqual(['429', 'no reason was given'])
 })
 
-test('a restart with too large an input throws where it is asked for, and fails for good', async () => {
+test('a restart with too large an input throws where it is called, and fails for good', async () => {
   const caught: unknown[] = []
   const grower = task('grower', { retry: atOnce(3) }, (ctx) => {
     try {
@@ -99,7 +99,7 @@ test('a restart with too large an input throws where it is asked for, and fails 
   await expect(run.result()).rejects.toThrow('the input of a restart is 1048578 bytes; at most 1048576 are stored')
 })
 
-test('an ending that the engine refuses becomes a failure for good that says so; what others can mend is left as it is', async () => {
+test('an ending that the engine refuses becomes a permanent failure that says so; an error that others can fix is left as it is', async () => {
   const plain = task('plain', { retry: atOnce(3) }, () => 'done')
   const { submit, engine } = await working([plain])
   const refusing = (code: ErrorCode): Worker => {

@@ -10,7 +10,7 @@ import { working } from './working.ts'
 const fast = { interval: 10 }
 const plain = task('plain', () => 'done')
 
-test('a worker is registered with what it serves while it runs, and gone when it has stopped', async () => {
+test('a worker is registered with the kinds that it serves while it runs, and removed when it has stopped', async () => {
   const second = task('versioned', { version: '2', lane: 'slow' }, () => 'done')
   const { worker, engine } = await working([plain, second], { name: 'mailer', capabilities: ['gpu'] })
   expect((await engine.workers.list()).workers).toEqual([])
@@ -32,7 +32,7 @@ test('a worker is registered with what it serves while it runs, and gone when it
   expect(await registered()).toEqual([])
 })
 
-test('a worker of some namespaces is registered in each of them', async () => {
+test('a worker of several namespaces is registered in each of them', async () => {
   const { worker, engine } = await working([plain], { namespaces: ['a', 'b'] })
   await worker.start()
   const namespaces = async () => (await engine.workers.list()).workers.map((one) => one.namespace)
@@ -41,7 +41,7 @@ test('a worker of some namespaces is registered in each of them', async () => {
   expect(await namespaces()).toEqual([])
 })
 
-test('explain names the lack of a worker until one has started that could take it', async () => {
+test('explain reports the missing worker until one that serves the execution has started', async () => {
   const { worker, engine, submit } = await working([plain])
   const run = await submit(plain, undefined, { version: '7' })
   const before = await engine.executions.explain(run.id)
@@ -59,7 +59,7 @@ test('explain names the lack of a worker until one has started that could take i
   expect(await run.result()).toBe('done')
 })
 
-/** An engine that keeps the claims that were asked for. */
+/** An engine that records the claims it receives. */
 function listening(engine: Engine) {
   const claims: ClaimRequest[] = []
   const watched: Engine = {
@@ -75,7 +75,7 @@ function listening(engine: Engine) {
   return { watched, claims }
 }
 
-test('a worker without a free slot hears no hint: it claims again when a run has ended', async () => {
+test('a worker without a free slot ignores hints: it claims again when a run has ended', async () => {
   const gates: (() => void)[] = []
   const gate = task('gate', () => new Promise<void>((resolve) => gates.push(resolve)))
   const { engine } = await setup()
@@ -93,7 +93,7 @@ test('a worker without a free slot hears no hint: it claims again when a run has
   expect(claims.length).toBe(claimsBefore + 1)
 })
 
-test('a worker that is alone follows a hint at once; among others each waits a random while', async () => {
+test('a worker without peers follows a hint at once; with peers each waits a random while', async () => {
   const { engine } = await setup()
   const { watched, claims } = listening(engine)
   const start = async (...tasks: WorkerOptions['tasks'][number][]): Promise<void> => {
@@ -109,7 +109,7 @@ test('a worker that is alone follows a hint at once; among others each waits a r
     plain,
     task('other', () => 'done'),
   )
-  // The first, which counts the others with its next sign of life, cannot take these away.
+  // The first worker counts its peers at its next registration, so it cannot take these.
   const spreads = async () => {
     await engine.executions.create({ kind: 'other' })
     return claims.map((request) => request.spread)

@@ -1,4 +1,4 @@
-// `ctx.logger`: the fields of its lines, and which of them are printed when code runs again.
+// `ctx.logger`: the fields of its lines, and which lines are printed when code runs again.
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { createLogger, format, transports } from 'winston'
@@ -36,7 +36,7 @@ test('lines carry the execution, its kind, the attempt and the step, and fields 
   ])
 })
 
-test('code that runs again after sleeps and waits prints no line a second time, and loses none', async () => {
+test('code that runs again after sleeps and waits prints no line twice, and loses none', async () => {
   const { logger, messages } = logged()
   const child = task('child', () => 'done')
   const journey = task('journey', async (ctx) => {
@@ -75,7 +75,7 @@ test('code that runs again after sleeps and waits prints no line a second time, 
   expect(messages().slice(6)).toEqual(['F', 'G', 'H', 'In timeout', 'I', 'In step two', 'J'])
 })
 
-test('a new attempt prints what comes after its last record, and tries of a step print each time', async () => {
+test('a new attempt prints the lines after its last record, and the tries of a step print each time', async () => {
   const { logger, lines } = logged()
   const flaky = task('flaky', fixed(2), async (ctx) => {
     ctx.logger.info('A')
@@ -107,7 +107,7 @@ test('a new attempt prints what comes after its last record, and tries of a step
   ])
 })
 
-test('a run that was given back after a wait prints what comes after the wait', async () => {
+test('a run that was given back after a wait prints the lines after the wait', async () => {
   const { logger, messages } = logged()
   const gates: (() => void)[] = []
   onTestFinished(() => gates.forEach((open) => open()))

@@ -1,4 +1,4 @@
-// The libraries that people use, each as the schema of an input, an output, a step and a signal.
+// Common schema libraries, each as the schema of an input, an output, a step and a signal.
 import { type } from 'arktype'
 import * as v from 'valibot'
 import { expect, expectTypeOf, test } from 'vitest'
@@ -50,7 +50,7 @@ const libraries = {
 }
 
 test.each(Object.entries(libraries))(
-  '%s: types and checks, with defaults, and a refusal that names the field',
+  '%s: types and checks work, with defaults, and a rejection names the field',
   async (_, paying) => {
     const { submit, runAll } = await working([paying])
     const run = await submit(paying, { amount: 5 })

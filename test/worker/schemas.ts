@@ -1,4 +1,4 @@
-// Schemas as the libraries make them, in a few lines: what is checked is that ours are called as the standard says.
+// Small schemas of the kind that libraries make: the tests check that FlowFabric calls them as the standard requires.
 import type { Schema } from '../../src/worker/schema.ts'
 
 export function schema<Output>(
@@ -21,7 +21,7 @@ export function schema<Output>(
 export const text = schema((value) => (typeof value === 'string' ? value : undefined), 'expected a text')
 export const count = schema((value) => (Number.isInteger(value) ? (value as number) : undefined), 'expected a count')
 
-/** Takes a text and gives its length. */
+/** Takes a text and returns its length. */
 export const length: Schema<string, number> = {
   '~standard': {
     version: 1,

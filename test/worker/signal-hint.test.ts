@@ -3,7 +3,7 @@ import { task } from '../../src/worker/task.ts'
 import { fields } from './schemas.ts'
 import { working } from './working.ts'
 
-test('a misspelt signal gets a hint: from the wait, and before the wait from the declared signals', async () => {
+test('the error for a misspelt signal has a hint: from the wait, and before the wait from the declared signals', async () => {
   const ask = task('ask', { signals: { approval: fields<{ ok: boolean }>(['ok']) } }, async (ctx) =>
     ctx.waitFor('approval'),
   )

@@ -1,10 +1,10 @@
-// Sleeps, which release the worker, and what is refused of them and of other waits.
+// Sleeps, which release the worker, and the arguments that sleeps and other waits refuse.
 import { expect, test } from 'vitest'
 import { EngineError } from '../../src/model/errors.ts'
 import { task, type Task } from '../../src/worker/task.ts'
 import { working } from './working.ts'
 
-test('a sleep releases the worker, and the code goes on when it is over', async () => {
+test('a sleep releases the worker, and the code continues when it is over', async () => {
   const runs: string[] = []
   const nap = task('nap', async (ctx) => {
     runs.push('before')
@@ -23,7 +23,7 @@ test('a sleep releases the worker, and the code goes on when it is over', async 
   expect(await run.state()).toBe('completed')
 })
 
-test('a sleep ends when it was first said to end, whatever happens in between', async () => {
+test('a sleep keeps the end that its first run set, whatever happens in between', async () => {
   const nap = task('nap', async (ctx) => {
     const before = await ctx.now()
     await ctx.sleep('nap', '1h')
@@ -41,7 +41,7 @@ test('a sleep ends when it was first said to end, whatever happens in between', 
   expect(await run.result()).toBe(3_600_000)
 })
 
-test('sleepUntil takes a time or a date; what is past goes on at once', async () => {
+test('sleepUntil takes a number or a date; with a past time the code continues at once', async () => {
   const until = task('until', async (ctx, at: number) => {
     await ctx.sleepUntil('past', new Date(1000))
     await ctx.sleepUntil('then', at)
@@ -55,7 +55,7 @@ test('sleepUntil takes a time or a date; what is past goes on at once', async ()
   expect(await run.result()).toBe('done')
 })
 
-test('a negative sleep, a time that is none and an unknown option are refused where they are said', async () => {
+test('a negative sleep, an invalid time and an unknown option are refused where the code passes them', async () => {
   const messages: string[] = []
   const wrong: Task<void, void> = task('wrong', async (ctx) => {
     for (const say of [

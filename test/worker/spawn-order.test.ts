@@ -1,10 +1,10 @@
-// What ctx.spawn gives comes in the order of its record, in every run: branches that go on from there meet names in that order.
+// ctx.spawn returns in the order of its record in every run, so branches that continue from there use names in that order.
 import { expect, test } from 'vitest'
 import type { Schema } from '../../src/worker/schema.ts'
 import { task } from '../../src/worker/task.ts'
 import { recordedBy, working } from './working.ts'
 
-/** A schema that lets nothing through until it is opened. */
+/** A schema that blocks until it is opened. */
 function slowSchema(): { readonly schema: Schema<string, string>; open(): void } {
   let open = (): void => {}
   const opened = new Promise<void>((resolve) => (open = resolve))
@@ -15,13 +15,13 @@ function slowSchema(): { readonly schema: Schema<string, string>; open(): void }
   return { schema: { '~standard': { version: 1, vendor: 'test', validate } }, open: () => open() }
 }
 
-test('branches that spawn, or have a step, before a step of the same name keep theirs when the code runs again', async () => {
+test('branches that spawn, or run a step, before a step of the same name keep their own step when the code runs again', async () => {
   const { schema, open } = slowSchema()
   const child = task('child', { input: schema }, (_, text) => `child of ${text}`)
   let runs = 0
   const parent = task('parent', async (ctx) => {
     runs += 1
-    // The child is made when the other branch has used the name.
+    // The child is created when the other branch has used the name.
     const spawning = async (): Promise<string[]> => {
       const { id, result } = await ctx.spawn(child, 'one')
       const own = await ctx.step('same', () => 'the branch that spawned')
@@ -51,7 +51,7 @@ test('branches that spawn, or have a step, before a step of the same name keep t
   ])
 })
 
-test('a child that replaces a failed one is made in the order of its own record', async () => {
+test('a child that replaces a failed one returns in the order of its own record', async () => {
   let failures = 1
   const child = task('child', { retry: { attempts: 1 } }, () => {
     if (failures-- > 0) throw new Error('once')
@@ -70,6 +70,6 @@ test('a child that replaces a failed one is made in the order of its own record'
   await runAll()
   expect(await run.result()).toBe('made again')
   const { steps } = await engine.steps.list(run.id)
-  // Made, failed, made again, succeeded.
+  // Created, failed, created again, succeeded.
   expect(steps).toMatchObject([{ kind: 'child', number: 1, recordNumber: 4, madeRecordNumber: 3 }])
 })

@@ -1,4 +1,4 @@
-// What readers of a run see of its steps: dense numbers, and states that fit what has happened.
+// The steps that readers of a run see: dense numbers, and states that match what has happened.
 import { expect, test } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
 import type { ExecutionId } from '../../src/model/id.ts'
@@ -60,7 +60,7 @@ test('a replay from a step keeps the sleeps that were over before it', async () 
   expect(await numberedBy(engine, run.id)).toEqual(['1 nap', '2 last'])
 })
 
-test('numbers have no gaps: after failed tries, timeouts, lost races, a new attempt, a restart and a replay', async () => {
+test('numbers have no gaps after failed tries, timeouts, lost races, a new attempt, a restart or a replay', async () => {
   let failures = 3
   const child = task('child', () => 'made')
   const busy = task(
@@ -116,7 +116,7 @@ test('numbers have no gaps: after failed tries, timeouts, lost races, a new atte
   expect(await numberedBy(engine, run.id)).toEqual(again.map((name, index) => `${index + 1} ${name}`))
 })
 
-test('steps that were not over when the execution ended are abandoned, and pending before that', async () => {
+test('steps that were not over when the execution ended are abandoned, and were pending before', async () => {
   const held = task('held', async (ctx) => {
     await ctx.all([ctx.sleep('long', '1d'), ctx.waitFor('answer', { timeout: '2d' })])
   })

@@ -1,4 +1,4 @@
-// The tries of a step: how many, how long, and what they have in common.
+// The tries of a step: how many there are, how long they take, and what they share.
 import { expect, test } from 'vitest'
 import type { EngineError } from '../../src/model/errors.ts'
 import { PermanentError, StepError } from '../../src/worker/errors.ts'
@@ -29,7 +29,7 @@ test('a step that fails is tried as often as its own policy says, and each try i
   expect((await engine.steps.list(run.id)).steps).toMatchObject([{ name: 'work', state: 'succeeded', tryCount: 3 }])
 })
 
-test('a long wait between two tries releases the worker, and the tries that were made still count', async () => {
+test('a long delay between two tries releases the worker, and the finished tries still count', async () => {
   const tries: number[] = []
   const slow = task('slow', { retry: never }, (ctx) =>
     ctx.step('work', ({ tryCount }) => Promise.reject(new Error(`try ${tries.push(tryCount)}`)), {
@@ -49,7 +49,7 @@ test('a long wait between two tries releases the worker, and the tries that were
   await expect(run.result()).rejects.toMatchObject({ code: 'execution_failed' })
 })
 
-test('a failure that the code caught is the same in every run of the attempt, and forgotten by the next attempt', async () => {
+test('a failure that the code caught is the same in every run of the attempt, and the next attempt drops it', async () => {
   const tries: string[] = []
   const caught = task('caught', { retry: atOnce(2) }, async (ctx) => {
     const way = await ctx
@@ -75,7 +75,7 @@ test('a failure that the code caught is the same in every run of the attempt, an
   expect(tries).toEqual(['risky', 'TypeError: no', 'risky'])
 })
 
-test('a permanent error of a step is not tried again, neither by the step nor by the task', async () => {
+test('neither the step nor the task retries a permanent error of a step', async () => {
   let count = 0
   const doomed = task('doomed', { retry: atOnce(5) }, (ctx) =>
     ctx.step(
@@ -98,7 +98,7 @@ test('a permanent error of a step is not tried again, neither by the step nor by
   expect(count).toBe(1)
 })
 
-test('a step that takes too long is aborted and has failed', async () => {
+test('a step that exceeds its timeout is aborted and fails', async () => {
   const aborted: string[] = []
   const hang = task('hang', { retry: never }, (ctx) =>
     ctx.step(

@@ -4,7 +4,7 @@ import type { Context } from '../../src/worker/context.ts'
 import { task } from '../../src/worker/task.ts'
 import { working } from './working.ts'
 
-test('a wait inside of a step is refused at any point of it and never tried again, because the run could never leave', async () => {
+test('a wait inside of a step is refused at any point and never retried, because the run could never suspend', async () => {
   const child = task('child', () => {})
   const waits: Record<string, (ctx: Context<Record<string, unknown>>) => unknown> = {
     'the sleep "inner"': (ctx) => ctx.sleep('inner', '1h'),
@@ -25,7 +25,7 @@ test('a wait inside of a step is refused at any point of it and never tried agai
   }
 })
 
-test('beside a step that runs, and after it, code may wait', async () => {
+test('code may wait beside a running step, and after it', async () => {
   const beside = task('beside', async (ctx) => {
     const work = ctx.step('slow', () => new Promise((resolve) => setTimeout(resolve, 20, 'done')))
     await Promise.resolve()

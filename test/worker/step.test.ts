@@ -6,7 +6,7 @@ import { atOnce } from './retries.ts'
 import { length } from './schemas.ts'
 import { recordedBy, working } from './working.ts'
 
-test('steps run in order, are recorded, and the run completes with what the handler returns', async () => {
+test("steps run in order, are recorded, and the run completes with the handler's return value", async () => {
   const greet = task('greet', async (ctx, { name }: { name: string }) => {
     const hello = await ctx.step('hello', () => `hello ${name}`)
     const bang = await ctx.step('bang', async () => '!')
@@ -19,7 +19,7 @@ test('steps run in order, are recorded, and the run completes with what the hand
   expect(await recordedBy(engine, run.id)).toEqual(['step hello: succeeded', 'step bang: succeeded'])
 })
 
-test('what has succeeded never runs again, though the attempt fails and is tried anew', async () => {
+test('a step that succeeded never runs again, though the attempt fails and is retried', async () => {
   const effects: string[] = []
   let isBroken = true
   const flaky = task('flaky', { retry: atOnce(3) }, async (ctx) => {
@@ -38,7 +38,7 @@ test('what has succeeded never runs again, though the attempt fails and is tried
   expect(effects).toEqual(['one', 'two'])
 })
 
-test('steps of one name are told apart by the order of their first use', async () => {
+test('steps of the same name are distinguished by the order of their first use', async () => {
   const pages: number[] = []
   const loop = task('loop', async (ctx) => {
     for (let page = 1; page <= 3; page += 1) await ctx.step('page', () => pages.push(page))
@@ -60,7 +60,7 @@ test('steps of one name are told apart by the order of their first use', async (
   ])
 })
 
-test('steps run side by side, and a hundred of them share few statements', async () => {
+test('steps run side by side, and a hundred of them share a few statements', async () => {
   const wide = task('wide', async (ctx) => {
     const names = Array.from({ length: 100 }, (_, index) => index)
     return Promise.all(names.map((index) => ctx.step(`part ${index}`, () => index * 2)))
@@ -71,7 +71,7 @@ test('steps run side by side, and a hundred of them share few statements', async
   expect(await run.result()).toEqual(Array.from({ length: 100 }, (_, index) => index * 2))
 })
 
-test('a step gives what every later run will read: nothing works only the first time', async () => {
+test('a step returns what every later run will read: no value works only the first time', async () => {
   const seen: unknown[] = []
   const dated = task('dated', async (ctx) => {
     const value = await ctx.step('when', () => ({ at: new Date(0), left: undefined }))
@@ -86,7 +86,7 @@ test('a step gives what every later run will read: nothing works only the first 
   expect(seen).toEqual([{ at: '1970-01-01T00:00:00.000Z' }, undefined, { at: '1970-01-01T00:00:00.000Z' }, undefined])
 })
 
-test('a schema that revives gives the same in the run of the step and in every later run', async () => {
+test('a schema with a transform returns the same in the run of the step and in every later run', async () => {
   const revived: Schema<unknown, Date> = {
     '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value: new Date(value as string) }) },
   }
@@ -102,7 +102,7 @@ test('a schema that revives gives the same in the run of the step and in every l
   expect(seen).toEqual([new Date(0), new Date(0)])
 })
 
-test('a schema that refuses what it made itself fails the step before it is recorded', async () => {
+test('a schema that rejects its own output fails the step before it is recorded', async () => {
   const odd = task('odd', (ctx) => ctx.step('size', (): string => 'four', { schema: length }))
   const { submit, runAll, engine } = await working([odd])
   const run = await submit(odd, undefined, { policy: { retry: { attempts: 1 } } })
@@ -111,7 +111,7 @@ test('a schema that refuses what it made itself fails the step before it is reco
   expect((await engine.steps.list(run.id)).steps).toMatchObject([{ name: 'size', state: 'failed' }])
 })
 
-test('a value that cannot be encoded fails the step for good, and says which', async () => {
+test('a value that cannot be encoded fails the step for good, and the error names it', async () => {
   const odd = task('odd', { retry: atOnce(3) }, (ctx) => ctx.step('big', () => 10n))
   const { submit, runAll } = await working([odd])
   const run = await submit(odd)
@@ -144,7 +144,7 @@ test.each([
   expect(tries).toBe(1)
 })
 
-test('a step without a name, an unknown option, a name that changes its kind: refused', async () => {
+test('a step without a name, with an unknown option, or with a name that changes its kind is refused', async () => {
   const messages: string[] = []
   const wrong = task('wrong', async (ctx) => {
     const hear = (error: unknown): void => void messages.push((error as EngineError).message)
@@ -170,7 +170,7 @@ test('a step without a name, an unknown option, a name that changes its kind: re
   )
 })
 
-test('a recorded step that the finished run never reached leaves a warning event', async () => {
+test('a recorded step that the finished run never reached appends a warning event', async () => {
   let isOld = true
   const changing = task('changing', { retry: atOnce(2) }, async (ctx) => {
     await ctx.step('kept', () => 1)

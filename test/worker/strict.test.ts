@@ -4,7 +4,7 @@ import { working } from './working.ts'
 
 const atOnce = (attempts: number) => ({ attempts, backoff: { type: 'fixed', delayMs: 0 } }) as const
 
-test('a strict task refuses a changed order and a missing step, with both names', async () => {
+test('a strict task refuses a changed order and a missing step, and names both steps', async () => {
   let order = ['a', 'b']
   const strict = task('strict', { strict: true, retry: atOnce(4) }, async (ctx) => {
     for (const name of order) await ctx.step(name, () => name)
@@ -30,7 +30,7 @@ test('a strict task refuses a changed order and a missing step, with both names'
   )
 })
 
-test('a strict task with steps side by side meets them in the same order again', async () => {
+test('a strict task with concurrent steps reaches them in the same order again', async () => {
   const strict = task('strict', { strict: true, retry: atOnce(2) }, async (ctx) => {
     const branch = async (name: string, turns: number): Promise<void> => {
       await ctx.step(`${name} 1`, async () => {

@@ -5,7 +5,7 @@ import { working } from './working.ts'
 const retry = { attempts: 7, backoff: { type: 'fixed', delayMs: 5 } } as const
 const mail = task('mail', { lane: 'mails', version: '2', deadline: '1d', retry, attemptTimeout: '1h' }, () => {})
 
-test('an option that is undefined leaves what the task says, and a policy adds to it field by field', async () => {
+test("an undefined option keeps the task's value, and a policy overrides it field by field", async () => {
   const { submit, engine } = await working([mail])
   const nothing = await submit(mail, undefined, {
     lane: undefined,
@@ -26,7 +26,7 @@ test('an option that is undefined leaves what the task says, and a policy adds t
   expect(found[0]!.deadlineAt).not.toBeNull()
 })
 
-test('the same holds for children', async () => {
+test('undefined options and policies of a child have the same effect', async () => {
   const parent = task('parent', async (ctx) => {
     await ctx.spawn(mail, undefined, { lane: undefined, policy: { attemptTimeoutMs: '5m' } } as never)
   })

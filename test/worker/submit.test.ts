@@ -12,7 +12,7 @@ import { setup } from '../support/setup.ts'
 import { count, fields, length, text } from './schemas.ts'
 import { working } from './working.ts'
 
-test('SDK-16 a submit needs the task and its input: lane, priority and id come by themselves', async () => {
+test('SDK-16 a submit needs only the task and its input: lane, priority and id have defaults', async () => {
   const plain = task('plain', (_, input: number) => input + 1)
   const { submit, engine, runAll } = await working([plain])
   const run = await submit(plain, 41)
@@ -27,7 +27,7 @@ test('SDK-16 a submit needs the task and its input: lane, priority and id come b
   expect(await run.result()).toBe(42)
 })
 
-test('what a task says goes with every submit, and a submit may say otherwise', async () => {
+test("every submit uses the task's options, and a submit may override them", async () => {
   const mail = task(
     'mail',
     { lane: 'mail', version: '7', retry: { attempts: 2 }, attemptTimeout: '1m', deadline: '1d' },
@@ -49,7 +49,7 @@ test('what a task says goes with every submit, and a submit may say otherwise', 
   expect(error.message).toBe('submit has an unknown field "prority"; did you mean priority?')
 })
 
-test('an input that its schema refuses is never accepted, and the handler is given what the schema makes of it', async () => {
+test("an input that the task's schema rejects is never accepted, and the handler receives the schema's output", async () => {
   const measure = task('measure', { input: length, output: count }, (_, size) => size * 2)
   const { submit, runAll } = await working([measure])
   const error = await refusal('invalid_input', submit(measure as unknown as Task<number>, 5))
@@ -59,7 +59,7 @@ test('an input that its schema refuses is never accepted, and the handler is giv
   expect(await run.result()).toBe(8)
 })
 
-test('an input that is refused at the claim, and an output that is refused, fail for good', async () => {
+test('an input rejected at the claim, and a rejected output, fail for good', async () => {
   const strict = task('strict', { input: text, output: count, retry: { attempts: 3 } }, (_, said) => said as never)
   const { submit, runAll, engine } = await working([strict])
   const damaged = await engine.executions.create({ kind: 'strict', payload: new TextEncoder().encode('5') })
@@ -71,7 +71,7 @@ test('an input that is refused at the claim, and an output that is refused, fail
   expect(await reasonOf(wrong.id)).toEqual(['the result of strict is refused by its schema: expected a count'])
 })
 
-test('a step and a signal are held against their schemas, fresh and recorded', async () => {
+test('a step and a signal are checked against their schemas, fresh and recorded', async () => {
   let isNewer = false
   const checked = task('checked', { signals: { answer: fields<{ ok: boolean }>(['ok']) } }, async (ctx) => {
     const size = await ctx.step('size', () => 'four', { schema: isNewer ? (count as never) : text })
@@ -95,7 +95,7 @@ test('a step and a signal are held against their schemas, fresh and recorded', a
   })
 })
 
-test('many are submitted in one call; a bad one is refused in its place', async () => {
+test('many inputs are submitted in one call; a bad one is refused at its position', async () => {
   const measure = task('measure', { input: text }, (_, said) => said.length)
   const { engine, runAll } = await working([measure])
   const answers = await submitMany(engine, jsonCodec, measure as Task, [
@@ -112,7 +112,7 @@ test('many are submitted in one call; a bad one is refused in its place', async 
   expect(outcomes).toEqual([3, 'invalid_input', 5, 'idempotency_conflict', 'invalid_tag'])
 })
 
-test('a list longer than a call may be is submitted in several calls, each answer in its place', async () => {
+test('a list longer than the limit of a call is submitted in several calls, each answer at its position', async () => {
   const measure = task('measure', { input: text }, (_, said) => said.length)
   const { engine } = await working([measure])
   const lengths: number[] = []
@@ -129,7 +129,7 @@ test('a list longer than a call may be is submitted in several calls, each answe
   }
 })
 
-test('what is no task, and what is no list of inputs, is refused by name before anything is sent', async () => {
+test('values that are no task and no list of inputs are refused by name before anything is sent', async () => {
   const child = task('child', () => {})
   const parent = task('parent', { retry: { attempts: 1 } }, (ctx) => ctx.run('child' as never))
   const { submit, engine, runAll } = await working([child, parent])
@@ -148,7 +148,7 @@ test('what is no task, and what is no list of inputs, is refused by name before 
   ])
 })
 
-test('a codec that gives a promise is told to give bytes at once', async () => {
+test('a codec that returns a promise fails with an error that requires bytes', async () => {
   const plain = task('plain', (_, input: number) => input)
   const slow = { encode: async () => ({ bytes: new Uint8Array(1), encoding: 'x' }), decode: () => null }
   const { submit } = await working([plain], {}, slow as never)
@@ -158,7 +158,7 @@ test('a codec that gives a promise is told to give bytes at once', async () => {
   )
 })
 
-test('a handle waits for the result as long as it is told to, and others hear of it at once', async () => {
+test('a handle waits for the result until its timeout, and other handles receive the result at once', async () => {
   const gates: (() => void)[] = []
   const gate = task('gate', () => new Promise<string>((resolve) => gates.push(() => resolve('done'))))
   const { submit, worker } = await working([gate])
@@ -178,7 +178,7 @@ test('a handle waits for the result as long as it is told to, and others hear of
   await ticking
 })
 
-test('a handle of what does not exist says so', async () => {
+test('a handle of an unknown execution returns not found', async () => {
   const { handle, engine } = await working([task('plain', () => {})])
   const { executionId } = await engine.executions.create({ kind: 'plain' })
   const missing = handle(executionId.replace(/.$/, (digit) => (digit === '0' ? '1' : '0')) as typeof executionId)
@@ -187,7 +187,7 @@ test('a handle of what does not exist says so', async () => {
   await refusal('execution_not_found', missing.cancel())
 })
 
-test('a codec sees everything that users give, and the database sees nothing of it', async () => {
+test('the codec encodes all user data, and the database sees none of it in plain text', async () => {
   const key = randomBytes(32)
   const sealing: Codec = {
     encode(value) {
@@ -231,7 +231,7 @@ test('a codec sees everything that users give, and the database sees nothing of 
   for (const { bytes } of stored) expect(Buffer.from(bytes as Uint8Array).toString('latin1')).not.toContain('whisper')
 })
 
-test('what was thrown does not pass by the codec: neither reasons nor the log tell it, and handles and parents do', async () => {
+test('a thrown message reaches handles and parents through the codec, and no stored reason and no event contains it', async () => {
   const hiding: Codec = {
     encode: (value) => ({ bytes: Buffer.from(JSON.stringify(value)).map((byte) => byte ^ 0x55), encoding: 'hidden' }),
     decode: ({ bytes }) => JSON.parse(Buffer.from(bytes.map((byte) => byte ^ 0x55)).toString()) as unknown,
@@ -264,14 +264,14 @@ test('what was thrown does not pass by the codec: neither reasons nor the log te
   }
 })
 
-test('SDK-11 errors say whether to try again', () => {
+test('SDK-11 errors say whether a retry is useful', () => {
   const isRetryable = (['contended', 'database_unreachable', 'server_unreachable', 'invalid_input'] as const).map(
     (code) => new EngineError(code, 'x').retryable,
   )
   expect(isRetryable).toEqual([true, true, true, false])
 })
 
-test('a wait for a result whose time is over states why the execution has not ended', async () => {
+test('a wait for a result that times out says why the execution has not ended', async () => {
   const gate = task('gate', () => 'done')
   const { submit, engine } = await working([gate])
   const run = await submit(gate)
@@ -282,7 +282,7 @@ test('a wait for a result whose time is over states why the execution has not en
   expect(error.message).toContain("no registered worker serves lane 'default'")
 })
 
-test('it names the kind when registered workers serve only others', async () => {
+test('the timeout error names the kind when registered workers serve only other kinds', async () => {
   const [gate, other] = [task('gate', () => 'done'), task('other', () => 'done')]
   const { submit, another, engine } = await working([gate])
   const worker = another({ tasks: [other] })
@@ -295,7 +295,7 @@ test('it names the kind when registered workers serve only others', async () => 
   )
 })
 
-test('when that cannot be read, the state remains', async () => {
+test('the timeout error gives the state when the reason cannot be read', async () => {
   const { engine } = await setup()
   const { executionId } = await engine.executions.create({ kind: 'k' })
   const explain = () => Promise.reject(new Error('not with this key'))

@@ -1,4 +1,4 @@
-// The same task by every way of submitting it: its executions have the attempts, lane and tags that its worker registered.
+// One task, submitted in every way: its executions have the attempts, lane and tags that its worker registered.
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { submitFlow } from '../../src/connect/flow.ts'
 import type { FlowFabric } from '../../src/connect/flowfabric.ts'
@@ -91,7 +91,7 @@ test.each(Object.entries(ways))('%s: 4 attempts in lane mail', async (_, way) =>
   })
 })
 
-test('what a submit names goes before the task, also by the CLI', async () => {
+test("options of a submit override the task's, also by the CLI", async () => {
   const fixture = await setup()
   const { engine } = fixture
   const mail = task('mail', { retry, lane: 'mail', tags: { team: 'post', urgent: 'no' } }, () => 'sent')

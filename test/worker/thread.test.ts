@@ -1,4 +1,4 @@
-// Tasks in threads, which are real ones: what runs in them is in threaded.ts.
+// Tasks in real threads; their code is in threaded.ts.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { threadId } from 'node:worker_threads'
@@ -43,7 +43,7 @@ const patient = { interval: 20 }
 const hasBegun = ({ engine }: Working, id: ExecutionId) =>
   expect.poll(async () => (await engine.executions.describe(id))?.progress?.percent, patient).toBe(1)
 
-test('a task with `thread` runs in a thread of its own, which the next run is given as well', async () => {
+test('a task with `thread` runs in a thread of its own, and the next run uses the same thread', async () => {
   const { submit, runAll } = await working(tasks, { concurrency: 1 })
   const runs = [await submit(where), await submit(where)]
   await runAll()
@@ -75,7 +75,7 @@ test('a cancel ends a thread that never yields', async () => {
   expect(await next.result()).not.toBe(threadId)
 })
 
-test('a thread that never yields is ended with its worker, and another worker is given the execution', async () => {
+test('a thread that never yields ends with its worker, and another worker claims the execution', async () => {
   const fixture = await working(tasks)
   const { submit, worker, engine } = fixture
   const run = await submit(endless)
@@ -87,7 +87,7 @@ test('a thread that never yields is ended with its worker, and another worker is
   expect((await engine.attempts.list(run.id)).attempts[0]).toMatchObject({ outcome: 'released' })
 })
 
-test('a lease that is taken away ends the thread', async () => {
+test('a lost lease ends the thread', async () => {
   const fixture = await working(tasks)
   const { submit, worker, engine } = fixture
   const run = await submit(endless)
@@ -98,7 +98,7 @@ test('a lease that is taken away ends the thread', async () => {
   expect(await run.state()).toBe('waiting')
 })
 
-test('code in a thread that is asked to stop hears of it, and may still finish', async () => {
+test('code in a thread receives a stop request, and may still finish', async () => {
   const fixture = await working(tasks)
   const { submit, worker } = fixture
   const run = await submit(asked)
@@ -109,7 +109,7 @@ test('code in a thread that is asked to stop hears of it, and may still finish',
   expect(await run.result()).toMatch(/was asked to stop; finish or clean up within the grace period$/)
 })
 
-test('steps, records, draws, keys, progress, log lines and retries of a thread are those of any run', async () => {
+test('steps, records, random values, keys, progress, log lines and retries of a thread work as in any run', async () => {
   const lines: string[] = []
   const logger: Logger = { debug() {}, warn() {}, error() {}, info: (line) => void lines.push(line) }
   const { submit, runAll, after, engine } = await working(tasks, { logger })
@@ -120,7 +120,7 @@ test('steps, records, draws, keys, progress, log lines and retries of a thread a
   const result = await run.result()
   const keys = { keys: `${run.id}:0:keys:0`, key: `${run.id}:key:0:keys` }
   expect(result).toMatchObject({ twice: 8, id: run.id, attempt: 1, ...keys })
-  // The first attempt gave its draw as the reason to be tried again.
+  // The first attempt returned its random value as the reason for the retry.
   expect((await engine.attempts.list(run.id)).attempts[0]!.failureReason).toBe(result.uuid)
   // The second attempt has records ahead of the line, so it is not printed again.
   expect(lines).toEqual(['begins', expect.stringContaining('attempt 1 of 5 asked for a retry')])
@@ -147,7 +147,7 @@ test('tries of a step in a thread are limited, recorded and repeated', async () 
   expect((await engine.steps.list(run.id)).steps[0]).toMatchObject({ tryCount: 3, state: 'succeeded' })
 })
 
-test('what a schema refuses in a thread is refused', async () => {
+test('values that a schema rejects in a thread fail the run', async () => {
   const { submit, runAll, engine } = await working(tasks)
   const run = await submit(durable, { start: 0.2 })
   await runAll()
@@ -166,14 +166,14 @@ test.for([
   ['compensate', { reason: expect.stringMatching(/^ctx\.compensate cannot be used in a thread/) }],
   ['function', { reason: expect.stringMatching(/^what the handler gave cannot go from thread to thread/) }],
   ['exit', { reason: 'the thread has ended in the middle of a run, with exit code 3' }],
-] as const)('a thread that fails by %s fails its run as any handler does', async ([how, details]) => {
+] as const)('a thread that fails by %s fails its run as a handler outside of a thread does', async ([how, details]) => {
   const { submit, runAll } = await working(tasks)
   const run = await submit(failing, how)
   await runAll()
   await expect(run.result()).rejects.toMatchObject({ code: 'execution_failed', details })
 })
 
-test('what a step throws is caught in the thread as the error of that step, and a cancel is a cancel', async () => {
+test("an error of a step is caught in the thread as that step's error, and a cancel arrives as a cancel", async () => {
   const { submit, runAll } = await working(tasks)
   const runs = [await submit(failing, 'step'), await submit(failing, 'cancel')]
   await runAll()
@@ -181,7 +181,7 @@ test('what a step throws is caught in the thread as the error of that step, and 
   expect(await runs[1]!.state()).toBe('cancelled')
 })
 
-test('a task that its module does not export says what to do, and so does a thread of nowhere', async () => {
+test('the error for a task that its module does not export, or for a thread without a module, says what to do', async () => {
   const hidden = task('hidden', { thread: new URL('./threaded.ts', import.meta.url), retry: { attempts: 1 } }, () => 1)
   const { submit, runAll } = await working([hidden])
   const run = await submit(hidden)
@@ -194,7 +194,7 @@ test('a task that its module does not export says what to do, and so does a thre
   )
 })
 
-test('what is drawn inside of a step in a thread does not shift what is drawn after it', async () => {
+test('random values drawn inside of a step in a thread do not shift later ones', async () => {
   const { submit, runAll, after, engine } = await working(tasks)
   const run = await submit(drawing)
   await runAll()
@@ -203,7 +203,7 @@ test('what is drawn inside of a step in a thread does not shift what is drawn af
   expect((await engine.attempts.list(run.id)).attempts[0]!.failureReason).toBe(uuid)
 })
 
-test('a step or a time inside of a step is refused in a thread as anywhere', async () => {
+test('a step or a time inside of a step is refused in a thread as elsewhere', async () => {
   const { submit, runAll } = await working(tasks)
   const runs = [await submit(nesting, 'step'), await submit(nesting, 'now')]
   await runAll()
@@ -213,14 +213,14 @@ test('a step or a time inside of a step is refused in a thread as anywhere', asy
   await expect(runs[1]!.result()).rejects.toThrow('ctx.now() is inside step "outer", and a step is recorded as a whole')
 })
 
-test('what the engine refuses and nobody in the thread awaits does not end it', async () => {
+test('a call that the engine refuses and no code awaits does not end the thread', async () => {
   const { submit, runAll } = await working(tasks)
   const run = await submit(careless)
   await runAll()
   expect(await run.result()).toBe('done')
 })
 
-test('a thread that is kept for the next run keeps nothing of what the last ones gave', async () => {
+test('a thread that is kept for the next run keeps no state of earlier runs', async () => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   const { submit, runAll } = await working(tasks, { concurrency: 1 })

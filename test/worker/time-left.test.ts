@@ -1,4 +1,5 @@
-// Code that kept this process from its timers beyond its lease, on the real clock: what comes behind that is not begun.
+// Code that blocked the timers of its process beyond its lease, on the real clock: the worker does not start what comes
+// after.
 import { readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -22,7 +23,7 @@ const leaseTtl = 1000
 const tooLongMs = 1500
 const once = { retry: { attempts: 1 } } as const
 
-test('a step is not begun when the lease ran out while the code blocked the event loop', async () => {
+test('a step does not start when the lease ran out while the code blocked the event loop', async () => {
   const { engine } = await setup()
   const begun: string[] = []
   const greedy = task('greedy', once, async (ctx) => {
@@ -37,7 +38,7 @@ test('a step is not begun when the lease ran out while the code blocked the even
   expect(begun).toEqual(['handler'])
 })
 
-test('a handler that waited for a slot is not begun when its lease ran out meanwhile', async () => {
+test('a handler that waited for a slot does not start when its lease ran out meanwhile', async () => {
   const { engine } = await setup()
   const begun: string[] = []
   const greedy = task('greedy', once, async (ctx) => {
@@ -52,7 +53,7 @@ test('a handler that waited for a slot is not begun when its lease ran out meanw
   expect(begun).toHaveLength(1)
 })
 
-test('a handler in a thread is not begun when the lease ran out before the thread came to it', async () => {
+test('a handler in a thread does not start when the lease ran out before the thread reached it', async () => {
   const { engine } = await setup()
   const folder = await makeFolder('time-left-', { inMemory: true })
   onTestFinished(() => rm(folder, { recursive: true }))

@@ -1,4 +1,4 @@
-// A process with two workers: one that is idle, and one whose run goes on for a while after the signal.
+// A process with two workers: an idle one, and one whose run continues for a while after the signal.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from '../../src/connect/connect.ts'
 import { task } from '../../src/worker/task.ts'
@@ -6,7 +6,7 @@ import { task } from '../../src/worker/task.ts'
 const ff = await connect(process.argv[2]!)
 const slow = task('slow', async (ctx) => {
   process.send!('runs')
-  // Until the signal has come, and for some time after it: the idle worker has stopped long before.
+  // Until the signal has arrived and some time has passed: the idle worker stopped long before.
   while (process.listenerCount('SIGTERM') > 0) await sleep(10)
   await sleep(1000)
   return ctx.kind

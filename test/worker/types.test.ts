@@ -1,4 +1,5 @@
-// What must not compile: the compiler reads this file with the rest, and an error that is no longer one fails it.
+// Code that must not compile. The compiler checks this file with the rest, and a marked error that no longer occurs
+// fails it.
 import { expect, expectTypeOf, test } from 'vitest'
 import type { MemberRef } from '../../src/connect/flow-builder.ts'
 import type { Handle } from '../../src/connect/handle.ts'
@@ -42,7 +43,7 @@ export async function typed(): Promise<void> {
   await ff.submit(plain, { email: '' }, { prority: 5 })
   await ff.submit(empty)
 
-  // What a submit takes is what the schema takes, and what the handler gets is what it gives.
+  // A submit takes the schema's input type, and the handler receives the schema's output type.
   const other = await ff.submit(checked, 'four')
   expectTypeOf(await other.result()).toEqualTypeOf<number>()
   // @ts-expect-error the schema takes a text
@@ -102,7 +103,7 @@ export async function typed(): Promise<void> {
     return answer
   })
   task('undeclared', async (ctx) => {
-    // So that no-floating-promises sees a forgotten await.
+    // For no-floating-promises, which must report a forgotten await.
     expectTypeOf<Wait<number>>().toExtend<Promise<number>>()
     expectTypeOf(await ctx.waitFor('reply', { schema: count })).toEqualTypeOf<number>()
     expectTypeOf(await ctx.waitFor(await ctx.waitpoint('reply'), { schema: count })).toEqualTypeOf<number>()
@@ -133,6 +134,6 @@ export async function typed(): Promise<void> {
   expectTypeOf(plain).toExtend<Task<{ email: string }, { size: number }>>()
 }
 
-test('the types above compile, and what is marked does not', () => {
+test('the types above compile, and the marked lines do not', () => {
   expect([plain, checked, empty, dated].map(({ name }) => name)).toEqual(['plain', 'checked', 'empty', 'dated'])
 })

@@ -1,4 +1,4 @@
-// A forgotten `await`: reported where the code returns, and never a reason for the process to die.
+// A forgotten `await` is reported where the code returns, and never ends the process.
 import { setImmediate } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
 import { parseExecutionId } from '../../src/model/id.ts'
@@ -14,7 +14,7 @@ function logging() {
   return { logger, warnings: () => warn.mock.calls.map(([message]) => message) }
 }
 
-test('a worker warns once by default, names everything that was forgotten, and the run completes', async () => {
+test('a worker warns once by default and names every forgotten call, and the run completes', async () => {
   const { logger, warnings } = logging()
   const forgetful = task('forgetful', async (ctx) => {
     void ctx.step('slow', () => new Promise(() => {}))

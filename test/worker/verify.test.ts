@@ -33,7 +33,7 @@ const original: Code = async (ctx, { amount }) => {
   return { charged, answer, invoice }
 }
 
-/** One that has ended, one that sleeps, one that waits; as a file would hold them. */
+/** Three runs as a file would contain them: one has ended, one sleeps, one waits. */
 async function recordedRuns(): Promise<Record<'ended' | 'sleeping' | 'waiting', RecordedRun>> {
   const recording = order(original)
   const { submit, runAll, after, dispatched } = await working([recording, child])
@@ -54,7 +54,7 @@ async function recordedRuns(): Promise<Record<'ended' | 'sleeping' | 'waiting', 
   return JSON.parse(JSON.stringify(runs)) as typeof runs
 }
 
-test('the same code goes the recorded way, to its end or to where the run stands, and does nothing', async () => {
+test('unchanged code takes the recorded way to its end or to the current wait of the run, and has no effects', async () => {
   const { ended, sleeping, waiting } = await recordedRuns()
   const report = await verify(order(original), [ended, sleeping, waiting])
   expect(report.runs.map(({ kind }) => kind)).toEqual(['same', 'same', 'same'])
@@ -63,7 +63,7 @@ test('the same code goes the recorded way, to its end or to where the run stands
   expect(effects).toEqual([])
 })
 
-test('a new step before a recorded one differs, unless it is allowed anywhere; strict tasks never allow it', async () => {
+test('a new step before a recorded one differs, unless the task allows it anywhere; strict tasks never allow it', async () => {
   const { ended, sleeping } = await recordedRuns()
   const withCheck = order(async (ctx, { amount }) => {
     await ctx.now()
@@ -88,7 +88,7 @@ test('a new step before a recorded one differs, unless it is allowed anywhere; s
   expect(effects).toEqual([])
 })
 
-test('another order, a missing step, another kind: told with both names, also when the code catches it', async () => {
+test('another order, a missing step or another kind differs, with both names, also when the code catches the error', async () => {
   const { ended } = await recordedRuns()
   const changed: [Code, Record<string, unknown>][] = [
     [
@@ -132,7 +132,7 @@ test('another order, a missing step, another kind: told with both names, also wh
   expect(effects).toEqual([])
 })
 
-test('a run of another task, and what is no run, are refused', async () => {
+test('a run of another task and a value that is no run are refused', async () => {
   const { ended } = await recordedRuns()
   await expect(verify(child, [ended])).rejects.toThrow('is a run of "order", not of "invoice"')
   await expect(verify(child, [{} as RecordedRun])).rejects.toThrow(
@@ -144,7 +144,7 @@ test('a run of another task, and what is no run, are refused', async () => {
   )
 })
 
-test('code that throws on its way to where a run stands differs, and so does what throws before something recorded', async () => {
+test("code that throws before the run's current wait differs, and so does code that throws before a recorded step", async () => {
   const { ended, sleeping, waiting } = await recordedRuns()
   const late: Code = async (ctx, { amount }) => {
     await ctx.now()
@@ -165,7 +165,7 @@ test('code that throws on its way to where a run stands differs, and so does wha
   ])
 })
 
-test('a run that failed goes the recorded way when it throws where it did', async () => {
+test('a run that failed takes the recorded way when it throws at the same place', async () => {
   const fails: Code = async (ctx, { amount }) => {
     await charge(ctx, amount)
     throw new Error('as ever')
@@ -179,7 +179,7 @@ test('a run that failed goes the recorded way when it throws where it did', asyn
   expect((await verify(failing, [recorded])).runs[0]!.kind).toBe('same')
 })
 
-test('a signal that has come and was not taken yet makes the wait for it nothing new', async () => {
+test('a signal that has arrived and was not taken yet does not make its wait a new step', async () => {
   const waits = order(async (ctx) => ctx.waitFor('answer'))
   const { submit, worker, engine } = await working([waits])
   const run = await submit(waits, { amount: 1 } as never)
@@ -190,7 +190,7 @@ test('a signal that has come and was not taken yet makes the wait for it nothing
   expect((await verify(waits, [recorded])).runs[0]!.kind).toBe('same')
 })
 
-test('a member of a flow reads again what came before it, and is followed beyond', async () => {
+test('a member of a flow reads its upstream results again, and is followed beyond them', async () => {
   const build = task('build', () => 'image')
   const deploy = (code: (ctx: Context, image: string) => unknown) =>
     task('deploy', async (ctx) => code(ctx, `${await ctx.upstream(build)} of ${(await ctx.upstreams()).length}`))

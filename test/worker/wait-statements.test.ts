@@ -1,4 +1,4 @@
-// The statements that a wait of durable code takes, in their order; a claim, which is no part of a set, is not noted.
+// The statements of a wait of durable code, in order; a claim, which is no part of a set, is not recorded.
 import { expect, onTestFinished, test } from 'vitest'
 import { submit } from '../../src/connect/submit.ts'
 import { createEngine } from '../../src/engine/engine.ts'
@@ -9,7 +9,7 @@ import { task, type Task } from '../../src/worker/task.ts'
 import { Worker } from '../../src/worker/worker.ts'
 import { setup } from '../support/setup.ts'
 
-/** A worker on an engine whose statements are written down, also those of the test itself. */
+/** A worker on an engine that records its statements, and also those of the test itself. */
 async function watched<In, Out>(code: Task<In, Out>) {
   const { sql, ...rest } = await setup()
   const sent: string[] = []
@@ -37,7 +37,7 @@ async function watched<In, Out>(code: Task<In, Out>) {
   onTestFinished(() => worker.stop({ grace: 0 }))
   const run = await submit(engine, jsonCodec, code as Task, undefined, {})
   await worker.tick()
-  /** What was sent since the last time. */
+  /** Statements sent since the last call. */
   const takeSent = (): string[] => sent.splice(0)
   const sentBy = async (act: () => Promise<unknown>): Promise<string[]> => {
     takeSent()
@@ -58,7 +58,7 @@ test('a wait by name takes one statement to suspend, one to signal, and complete
   expect(await run.result()).toBe('yes')
 })
 
-test('so does a wait with a timeout, and a waitpoint that was made ahead and is answered by its token', async () => {
+test('a wait with a timeout, and a wait with a named waitpoint answered by its token, take as few statements', async () => {
   const tokens: string[] = []
   const ask = task('ask', async (ctx) => {
     const approval = await ctx.waitpoint('approval')
@@ -87,7 +87,7 @@ test('the second wait of a run closes the waitpoint that the first has left, in 
   expect(await run.result()).toEqual([1, 2])
 })
 
-test('where something came before, the facts are read: an early signal, one in a waitpoint, a waitpoint that was kept', async () => {
+test('a wait reads the facts after an early signal, an answered waitpoint or a kept waitpoint', async () => {
   const tokens: string[] = []
   const ask = task('ask', async (ctx) => {
     const door = await ctx.waitpoint('door')
@@ -98,7 +98,7 @@ test('where something came before, the facts are read: an early signal, one in a
   })
   const { run, engine, worker, sentBy } = await watched(ask)
   await run.signal('go', 'gone')
-  // The waitpoint of `late` is kept, and taken up by its key.
+  // The waitpoint of `late` is kept, and found by its key.
   const again = await sentBy(() => worker.tick())
   expect(again).toContain('suspension.look')
   const { waitpoints } = await engine.waitpoints.list(run.id)

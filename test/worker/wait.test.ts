@@ -6,7 +6,7 @@ import { task } from '../../src/worker/task.ts'
 import { atOnce } from './retries.ts'
 import { recordedBy, working } from './working.ts'
 
-test('SDK-06 a wait suspends; a signal by name wakes the same attempt, with what was sent', async () => {
+test('SDK-06 a wait suspends; a signal by name wakes the same attempt, and the wait returns its payload', async () => {
   const attempts: [number, number][] = []
   const ask = task('ask', async (ctx) => {
     attempts.push([ctx.attemptIndex, ctx.fence.leaseEpoch])
@@ -27,7 +27,7 @@ test('SDK-06 a wait suspends; a signal by name wakes the same attempt, with what
   expect(await recordedBy(engine, run.id)).toEqual(['wait approval: succeeded'])
 })
 
-test('SDK-17 an outside callback resumes by the token of the waitpoint, and a wrong one is refused', async () => {
+test('SDK-17 an outside callback resumes the run by the token of the waitpoint, and a wrong token is refused', async () => {
   const mailed: string[] = []
   const ask = task('ask', async (ctx) => {
     const approval = await ctx.waitpoint('approval')
@@ -71,7 +71,7 @@ test('an approval link of the waitpoint answers the wait, once', async () => {
   expect(await run.result()).toBe('yes')
 })
 
-test('a signal that came before the wait does not cost the lease', async () => {
+test('a signal that arrived before the wait does not cost the lease', async () => {
   const runs: number[] = []
   const ask = task('ask', async (ctx) => {
     runs.push(ctx.fence.leaseEpoch)
@@ -86,7 +86,7 @@ test('a signal that came before the wait does not cost the lease', async () => {
   expect(runs).toEqual([1])
 })
 
-test('nobody answers in time: the wait throws, or gives what onTimeout says; in every later run too', async () => {
+test('a wait without an answer before its timeout throws, or returns the value of onTimeout, in every later run too', async () => {
   const seen: unknown[] = []
   const ask = task('ask', async (ctx) => {
     const first = await ctx.waitFor('one', { timeout: '1h', onTimeout: () => 'nobody' })
@@ -118,7 +118,7 @@ test('nobody answers in time: the wait throws, or gives what onTimeout says; in 
   ])
 })
 
-test('ctx.all tells in its timeout error what was answered before, in every later run too', async () => {
+test('the timeout error of ctx.all lists the waits that were answered before, in every later run too', async () => {
   const seen: unknown[] = []
   const ask = task('ask', async (ctx) => {
     try {
@@ -160,7 +160,7 @@ test('ctx.all tells in its timeout error what was answered before, in every late
   expect(seen).toEqual([first, first, ['lone', [], ['lone']]])
 })
 
-test('waits of one name take one signal each, in the order in which these came', async () => {
+test('waits of one name take one signal each, in order of arrival', async () => {
   const collect = task('collect', async (ctx) => {
     const votes: unknown[] = []
     for (let vote = 0; vote < 3; vote += 1) votes.push(await ctx.waitFor('vote'))
@@ -176,7 +176,7 @@ test('waits of one name take one signal each, in the order in which these came',
   expect(await run.result()).toEqual(['a', 'b', 'c'])
 })
 
-test('a step that runs beside a wait is finished before the run leaves', async () => {
+test('a step that runs beside a wait finishes before the run suspends', async () => {
   const effects: string[] = []
   const beside = task('beside', async (ctx) => {
     const [done, answer] = await Promise.all([
@@ -198,7 +198,7 @@ test('a step that runs beside a wait is finished before the run leaves', async (
   expect(effects).toEqual(['work'])
 })
 
-test('a worker that crashed after a signal had come loses nothing and takes it once', async () => {
+test('after a worker crashed with a signal pending, the run receives the signal once', async () => {
   let isCrashing = true
   const ask = task('ask', async (ctx) => {
     const one = await ctx.waitFor('go')
@@ -222,7 +222,7 @@ test('a worker that crashed after a signal had come loses nothing and takes it o
   expect(await run.result()).toEqual([1, 2])
 })
 
-test('a signal may have a name that every object has', async () => {
+test('a signal may have the name of a built-in object property', async () => {
   const odd = task('odd', (ctx) => ctx.waitFor('constructor' as never))
   const { submit, worker, runAll } = await working([odd])
   const run = await submit(odd)
@@ -232,7 +232,7 @@ test('a signal may have a name that every object has', async () => {
   expect(await run.result()).toBe('answered')
 })
 
-test('what onTimeout gives may be a step, or another wait', async () => {
+test('the value of onTimeout may be a step, or another wait', async () => {
   const ask = task('ask', { strict: true }, async (ctx) => {
     const instead = await ctx.waitFor('one', { timeout: '1h', onTimeout: () => ctx.step('instead', () => 'nobody') })
     const later = await ctx.waitFor('two', { timeout: '1h', onTimeout: () => ctx.waitFor('three') })
@@ -250,7 +250,7 @@ test('what onTimeout gives may be a step, or another wait', async () => {
   expect(await run.result()).toEqual(['nobody', 'somebody'])
 })
 
-test('a step that begins while a run looks around before it leaves is finished first', async () => {
+test('a step that starts while a run checks whether to suspend is finished first', async () => {
   let begin = (): void => {}
   const slow = task('slow', (ctx) => ctx.waitFor('never'))
   const busy = task('busy', async (ctx) => {

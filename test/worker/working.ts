@@ -1,4 +1,4 @@
-// The start of a test about tasks: a worker that runs by ticks, and the duties that time needs.
+// Setup for tests about tasks: a worker that runs by ticks, and the duties that depend on time.
 import { onTestFinished } from 'vitest'
 import { handleFor, submit } from '../../src/connect/submit.ts'
 import type { Handle } from '../../src/connect/handle.ts'
@@ -20,7 +20,7 @@ import { setup, type Fixture } from '../support/setup.ts'
 type AnyTask = Task<any, any, any>
 
 export interface Working extends Fixture {
-  /** Of the tasks that were given. */
+  /** A handle on an execution by its id. */
   readonly worker: Worker
   /** Another one, with options of its own. */
   another(options: Partial<WorkerOptions>): Worker
@@ -30,9 +30,9 @@ export interface Working extends Fixture {
     options?: SubmitOptions,
   ): Promise<Handle<Out, S>>
   handle(id: ExecutionId): Handle
-  /** Ticks until nothing is left to claim. */
+  /** Ticks until no execution is left to claim. */
   runAll(): Promise<void>
-  /** Time passes, and what was due happens; then everything that became ready runs. */
+  /** Advances the clock, runs the due duties, and then runs everything that became ready. */
   after(duration: Duration): Promise<void>
 }
 
@@ -63,17 +63,17 @@ export async function working(
     runAll,
     async after(duration) {
       await clock.advance(duration)
-      await sweep(sql)
+      await runDuties(sql)
       await runAll()
     },
   }
 }
 
-async function sweep(sql: Sql): Promise<void> {
+async function runDuties(sql: Sql): Promise<void> {
   for (const duty of [leaseExpiry, delayedPromoter, suspensionWake]) await duty.runOnce(sql)
 }
 
-/** What the current generation has recorded: kind, name and state of each. */
+/** The steps that the current generation has recorded: kind, name and state of each. */
 export async function recordedBy(engine: Engine, id: ExecutionId): Promise<string[]> {
   const { steps } = await engine.steps.list(id, { limit: 1000 })
   return steps.map(({ kind, name, index, state }) => `${kind} ${name}${index === 0 ? '' : ` #${index}`}: ${state}`)
