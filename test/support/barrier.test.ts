@@ -16,7 +16,7 @@ async function emptyDatabase(): Promise<string> {
   return database.url
 }
 
-test('nobody passes a barrier before the last has come', async () => {
+test('no connection passes a barrier before the last one has arrived', async () => {
   const url = await emptyDatabase()
   const barrier = await createBarrier(url)
   const clients = await connections(url, 5)
@@ -33,7 +33,7 @@ test('nobody passes a barrier before the last has come', async () => {
   expect(passed).toBe(5)
 })
 
-test('waiters for one row are counted, also those behind another waiter', async () => {
+test('all waiters for one row are counted, also those behind another waiter', async () => {
   const url = await emptyDatabase()
   const [setter, ...clients] = await connections(url, 4)
   await setter!.query('create table counter (value int); insert into counter values (0)')

@@ -1,4 +1,4 @@
-// Races without sleeping: one connection holds a lock, others are seen to wait for it, then it lets go.
+// Races without sleeping: one connection holds a lock, the test sees that others wait for it, and then releases it.
 import { randomInt } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
@@ -6,9 +6,9 @@ import { onTestFinished } from 'vitest'
 import { patience } from './patience.ts'
 
 export interface Hold {
-  /** Resolves when so many connections wait for this lock, be it behind each other. */
+  /** Resolves when so many connections wait for this lock, also behind each other. */
   waiters(count: number, timeoutMs?: number): Promise<void>
-  /** Undoes the transaction and with it the lock; so does the end of the test. */
+  /** Rolls the transaction back and so releases the lock; the end of the test does the same. */
   release(): Promise<void>
 }
 
@@ -19,11 +19,12 @@ export async function hold(url: string, text: string, values: readonly unknown[]
   await client.query(text, [...values])
   return {
     waiters: (count, timeoutMs = patience(25_000)) => seeWaiters(client, count, timeoutMs),
-    release: once(() => letGo(url, client)),
+    release: once(() => putBack(url, client)),
   }
 }
 
-// A race meets fifty times, and each session of its own would plan the look for waiters anew. They end with their test.
+// A race runs fifty times, and each new session would plan the query for waiters again. The sessions end with their
+// test.
 const idle = new Map<string, pg.Client[]>()
 
 async function connect(url: string): Promise<pg.Client> {
@@ -36,18 +37,18 @@ async function connect(url: string): Promise<pg.Client> {
   return client
 }
 
-async function letGo(url: string, client: pg.Client): Promise<void> {
-  const isThere = await client.query('rollback').then(
+async function putBack(url: string, client: pg.Client): Promise<void> {
+  const isConnected = await client.query('rollback').then(
     () => true,
-    () => false, // whoever cut it off has undone it
+    () => false, // the process that cut it off has ended its transaction
   )
-  if (isThere) idle.set(url, [...(idle.get(url) ?? []), client])
+  if (isConnected) idle.set(url, [...(idle.get(url) ?? []), client])
 }
 
 export interface Barrier {
-  /** The statement that waits: run it first in each of the transactions that shall go on together. */
+  /** The statement that waits: run it first in each of the transactions that start together. */
   readonly gate: string
-  /** Waits until `count` transactions stand at the gate, then lets them all go at once. */
+  /** Waits until `count` transactions wait at the gate, then lets them all continue at once. */
   open(count: number, timeoutMs?: number): Promise<void>
 }
 
@@ -63,8 +64,9 @@ export async function createBarrier(url: string): Promise<Barrier> {
   }
 }
 
-// Who waits for a row may stand behind another waiter instead of the holder, hence the recursion. Locks are read
-// afresh each time, unlike pg_stat_activity, which shows its first look until the transaction ends.
+// A transaction that waits for a row may wait behind another waiter instead of the holder, hence the recursion. Each
+// query reads the locks afresh. It does not use pg_stat_activity, which repeats its first snapshot until the
+// transaction ends.
 const waiting = `
   with recursive behind (pid) as (
     select pg_backend_pid()
@@ -80,7 +82,7 @@ async function seeWaiters(client: pg.Client, count: number, timeoutMs: number): 
   const giveUpAt = performance.now() + timeoutMs
   let seen = 0
   while (performance.now() < giveUpAt) {
-    // To look without a pause would take a core from those who are on their way.
+    // Polling without a pause would take a core from the connections that are on their way.
     await setTimeout(1)
     const { rows } = await client.query<{ count: number }>(waiting)
     seen = rows[0]!.count

@@ -3,7 +3,7 @@ import { startChild } from './child.ts'
 
 const echo = new URL('./echo.child.ts', import.meta.url)
 
-test('a child runs TypeScript, hears messages and answers in order', async () => {
+test('a child runs TypeScript, receives messages and answers in order', async () => {
   const child = startChild(echo, { args: ['one'], env: { SECOND: 'two' } })
   expect(await child.next()).toEqual({ args: ['one'], second: 'two' })
   child.send({ say: 'a' })
@@ -11,14 +11,14 @@ test('a child runs TypeScript, hears messages and answers in order', async () =>
   expect([await child.next(), await child.next()]).toEqual([{ said: 'a' }, { said: 'b' }])
 })
 
-test('a killed child ends by the signal', async () => {
+test('a killed child reports the signal that ended it', async () => {
   const child = startChild(echo)
   await child.next()
   await child.kill()
   expect(await child.ended).toBe('SIGKILL')
 })
 
-test('a child that fails tells why', async () => {
+test('a child that fails reports the error', async () => {
   const child = startChild(echo)
   await child.next()
   child.send({ fail: 'out of paper' })

@@ -1,4 +1,4 @@
-// Real child processes, written in TypeScript: they speak over node's message channel and can be killed at any moment.
+// Real child processes, written in TypeScript. They use node's message channel and can be killed at any moment.
 import { spawn } from 'node:child_process'
 import { on, once } from 'node:events'
 import { createRequire } from 'node:module'
@@ -9,24 +9,26 @@ import { onTestFinished } from 'vitest'
 export interface ChildOptions {
   readonly args?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
-  /** A program, with its arguments, that starts it: `['unshare', '--pid', ...]`. */
+  /** A program, with its arguments, that starts the child: `['unshare', '--pid', ...]`. */
   readonly by?: readonly string[]
 }
 
 export interface Child {
   readonly pid: number
-  /** How it ended: an exit code or a signal. */
+  /** An exit code or a signal. */
   readonly ended: Promise<number | NodeJS.Signals>
-  /** The next message of the child, in its order; an error when it ends without one. */
+  /** The next message of the child, in order; an error when the child ends without one. */
   next(): Promise<unknown>
   send(message: object): void
-  /** Ends it, by default without a chance to clean up, and waits until it is gone. */
+  /** Ends the child, by default without a chance to clean up, and waits until it has exited. */
   kill(signal?: NodeJS.Signals): Promise<void>
 }
 
 const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
 
-/** Runs a TypeScript file: `startChild(new URL('./writer.child.ts', import.meta.url))`. It ends with the test. */
+/**
+ * Runs a TypeScript file: `startChild(new URL('./writer.child.ts', import.meta.url))`. The child ends with the test.
+ */
 export function startChild(file: URL, options: ChildOptions = {}): Child {
   const node = [process.execPath, '--import', loader, fileURLToPath(file), ...(options.args ?? [])]
   const [program = '', ...args] = [...(options.by ?? []), ...node]

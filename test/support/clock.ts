@@ -1,5 +1,5 @@
-// Moves the database's clock, the only one that decides anything. The function itself is replaced, so that every
-// connection and every child process reads the new time with its next statement.
+// Moves the database's clock, the only one that decides. The function itself is replaced, so every connection and
+// every child process reads the new time with its next statement.
 import { parseDuration } from '../../src/model/duration.ts'
 import type { Duration } from '../../src/model/duration.ts'
 import type { Sql } from '../../src/sql/sql.ts'
@@ -41,27 +41,27 @@ export class Clock {
     await this.#replace()
   }
 
-  /** As when somebody sets it, or after a failover to a server whose clock is behind. */
+  /** As if an operator had set the clock, or after a failover to a server whose clock is behind. */
   async setBack(duration: Duration): Promise<void> {
     this.#offsetMs -= parseDuration('clock.setBack', duration)
     await this.#replace()
   }
 
-  /** Stands still until it is advanced, for what happens at the very millisecond. */
+  /** Stops the clock until it is advanced, for events in the same millisecond. */
   async freeze(): Promise<void> {
     this.#base = `${await this.now()}::bigint`
     this.#offsetMs = 0
     await this.#replace()
   }
 
-  /** Stands still at a time of the calendar: `freezeAt('2026-03-08T06:59:00Z')`. */
+  /** Stops the clock at a calendar time: `freezeAt('2026-03-08T06:59:00Z')`. */
   async freezeAt(instant: string): Promise<void> {
     this.#base = `${Date.parse(instant)}::bigint`
     this.#offsetMs = 0
     await this.#replace()
   }
 
-  /** Back to the function that the migration made. */
+  /** Restores the function of the migration. */
   async reset(): Promise<void> {
     if (this.#original === undefined) return
     await this.#sql.script(this.#original)
@@ -70,7 +70,7 @@ export class Clock {
     this.#offsetMs = 0
   }
 
-  // Stable and simple enough to be inlined, like the original: a plan must not change because a test moved the time.
+  // Stable and simple enough for the planner to inline, like the original: moving the time must not change a plan.
   async #replace(): Promise<void> {
     const [found] = await this.#sql.query(readDefinition, {})
     this.#original ??= found!.definition

@@ -1,4 +1,4 @@
-// Runs a TypeScript compiler over files in a folder of their own, and returns what it reports.
+// Runs a TypeScript compiler over files in a folder of their own, and returns its diagnostics.
 import { execFile } from 'node:child_process'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -9,14 +9,14 @@ import { makeFolder } from './temporary-folder.ts'
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 
 export interface Project {
-  /** By path in the folder. */
+  /** The files by path in the folder. */
   readonly files: Readonly<Record<string, string>>
   readonly compilerOptions: Readonly<Record<string, unknown>>
   /** A package in node_modules; defaults to the newest TypeScript. */
   readonly compiler?: string
 }
 
-/** Of this repository's sources, strict, as they are checked here. */
+/** This repository's sources, strict, as they are checked here. */
 export const ownSources = {
   target: 'ES2023',
   module: 'NodeNext',
@@ -53,7 +53,7 @@ export async function compileIn(folder: string, project: Project): Promise<strin
 function run(script: string, cwd: string): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile(process.execPath, [script, '--pretty', 'false'], { cwd, maxBuffer: 2 ** 24 }, (error, stdout, stderr) => {
-      // 1 and 2: it has found something.
+      // Exit codes 1 and 2: the compiler reported errors.
       if (error === null || error.code === 1 || error.code === 2) resolve(stdout + stderr)
       else reject(error)
     })

@@ -8,7 +8,7 @@ export interface Database {
   drop(): Promise<void>
 }
 
-/** A database of its own, empty or a copy of `template`, to which nobody may be connected meanwhile. */
+/** Creates a database, empty or a copy of `template`. No session may be connected to the template meanwhile. */
 export async function createDatabase(serverUrl: string, name = randomName(), template?: string): Promise<Database> {
   await runOn(serverUrl, `create database ${name} template ${template ?? 'template0'}`)
   const url = new URL(serverUrl)
@@ -16,7 +16,7 @@ export async function createDatabase(serverUrl: string, name = randomName(), tem
   return { name, url: url.href, drop: () => dropDatabases(serverUrl, name) }
 }
 
-/** Drops every database whose name starts so, whoever is connected. */
+/** Drops every database whose name starts so, and ends its sessions. */
 export async function dropDatabases(serverUrl: string, start: string): Promise<void> {
   const found = await runOn(serverUrl, `select datname as name from pg_database where starts_with(datname, '${start}')`)
   for (const { name } of found) await runOn(serverUrl, `drop database if exists ${name} with (force)`)

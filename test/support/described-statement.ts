@@ -1,4 +1,4 @@
-// Asks a database what a statement takes and gives, without running it.
+// Reads a statement's parameter and column types from a database, without running it.
 import type { PGlite } from '@electric-sql/pglite'
 import type pg from 'pg'
 import type { Statement } from '../../src/sql/statement.ts'
@@ -12,7 +12,9 @@ export interface Describer {
   describe(text: string): Promise<Description>
 }
 
-/** Where the declaration and the database disagree, in words; marks for null are ours alone. */
+/**
+ * The differences between the declaration and the database, as sentences. Marks for null exist only in the declaration.
+ */
 export function compare(statement: Statement, found: Description | string): string[] {
   if (typeof found === 'string') return [found]
   const declared = Object.entries(statement.params)
@@ -20,17 +22,17 @@ export function compare(statement: Statement, found: Description | string): stri
   const surplus = found.params.slice(declared.length).map((type) => disagreement('a parameter', undefined, type))
   const names = new Set([...Object.keys(statement.row), ...Object.keys(found.row)])
   const columns = [...names].map((name) => {
-    // `oneOf` is the word 'text' too.
+    // At run time, `oneOf` is also the word 'text'.
     const type = statement.row[name] as string | undefined
     return disagreement(`column ${name}`, type, found.row[name])
   })
   return [...params, ...surplus, ...columns].filter((sentence) => sentence !== null)
 }
 
-function disagreement(what: string, declared: string | undefined, found: string | undefined): string | null {
+function disagreement(subject: string, declared: string | undefined, found: string | undefined): string | null {
   const type = declared?.replace('?', '')
   if (type === found) return null
-  return `${what} is declared ${type ?? 'nowhere'} and found ${found ?? 'nowhere'}`
+  return `${subject} is declared ${type ?? 'nowhere'} and found ${found ?? 'nowhere'}`
 }
 
 export async function embeddedDescriber(pglite: PGlite): Promise<Describer> {
@@ -80,7 +82,7 @@ interface TypeName {
   readonly name: string
 }
 
-// An enum is declared as the text that the drivers make of it.
+// An enum is declared as text, because the drivers return text.
 const typeNames = `
   select type.oid::int as oid,
     case coalesce(element.typtype, type.typtype) when 'e' then 'text' else coalesce(element.typname, type.typname) end
@@ -98,15 +100,15 @@ interface Described {
   readonly fields: readonly Field[]
 }
 
-// The part of pg's connection that a query object of one's own may use.
+// The part of pg's connection that a custom query object may use.
 interface Connection {
   parse(query: { text: string }): void
   describe(what: { type: 'S' }): void
   sync(): void
-  once(event: 'parameterDescription', hear: (message: { dataTypeIDs: number[] }) => void): void
+  once(event: 'parameterDescription', receive: (message: { dataTypeIDs: number[] }) => void): void
 }
 
-/** Parse, Describe, Sync: what a driver does before it runs a statement, without the Execute. */
+/** Parse, Describe, Sync: the messages a driver sends before it runs a statement, without the Execute. */
 class Describe implements pg.Submittable {
   readonly #text: string
   readonly #resolve: (described: Described) => void

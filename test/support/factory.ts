@@ -1,5 +1,6 @@
 // Executions in any legal state, written by SQL as the engine would have left them: `await given.active({ lane: 'a' })`.
-// Everything that the invariants ask for comes with them: queue and lane, ready row, lease, attempts, completion event.
+// The factory writes everything that the invariants require: queue and lane, ready row, lease, attempts, completion
+// event.
 import { randomUUID } from 'node:crypto'
 import type { Condition } from '../../src/model/condition.ts'
 import { mintExecutionId } from '../../src/model/id.ts'
@@ -28,7 +29,7 @@ interface Suspended extends Parked {
   readonly waitpoints?: readonly string[]
   readonly timeoutAt?: number
   readonly timeoutBehaviour?: TimeoutBehaviour
-  /** Of the deadline that follows an escalation. */
+  /** The deadline that follows an escalation. */
   readonly secondTimeoutMs?: number
   readonly secondBehaviour?: TimeoutBehaviour
   readonly wakeAt?: number
@@ -38,22 +39,22 @@ interface Suspended extends Parked {
 interface Ended {
   readonly endedAt?: number
   readonly reason?: string
-  /** Never claimed: only cancelled, expired and skipped ones can be that. */
+  /** Never claimed: possible only for cancelled, expired and skipped executions. */
   readonly neverRan?: boolean
 }
 
 export interface Factory {
   waiting(traits?: Traits): Promise<ExecutionId>
   delayed(traits?: Traits & { readonly until?: number }): Promise<ExecutionId>
-  /** Failed once and waits for its second attempt. */
+  /** Failed once, and waits for its second attempt. */
   retrying(traits?: Traits & { readonly until?: number }): Promise<ExecutionId>
-  /** Lapsed: its holder is gone and the next claim takes it over. */
+  /** Its lease has expired; the next claim takes it over. */
   interrupted(traits?: Traits): Promise<ExecutionId>
   resumable(traits?: Traits): Promise<ExecutionId>
   active(traits?: Traits & Held): Promise<ExecutionId>
-  /** Waits for a signal through its one waitpoint, `answer`, unless told otherwise. */
+  /** Waits for a signal through its one waitpoint, `answer`, unless the traits name others. */
   suspended(traits?: Traits & Suspended): Promise<ExecutionId>
-  /** A member of a flow with an edge that is open. */
+  /** A member of a flow with an open edge. */
   blocked(traits?: Traits & Parked): Promise<ExecutionId>
   rateLimited(traits?: Traits & Parked): Promise<ExecutionId>
   heldByOperator(traits?: Traits & Parked): Promise<ExecutionId>

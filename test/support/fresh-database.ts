@@ -1,13 +1,16 @@
 import type { Sql } from '../../src/sql/sql.ts'
 
-/** A migrated, empty database that one test has for itself. */
+/** A migrated, empty database for one test. */
 export interface FreshDatabase {
   readonly sql: Sql
-  /** As the owner of the schema, which tests need to move the clock; `sql` itself unless that one is another role's. */
+  /**
+   * A handle with the rights of the schema's owner, which tests need to move the clock. Equal to `sql` unless `sql` has
+   * another role.
+   */
   readonly owner: Sql
   readonly url: string
-  /** Makes it ready for the next test; answers what this one left behind, in words. */
+  /** Prepares the database for the next test; returns what this test left behind, as sentences. */
   end(): Promise<string[]>
-  /** Throws it away. */
+  /** Drops the database. */
   discard(): Promise<string[]>
 }

@@ -1,5 +1,5 @@
-// Embedded databases that are emptied and used again: a copy of a migrated one takes 400 ms, a fresh schema 40 ms and cold
-// plans, emptying a few (measured).
+// Embedded databases that are emptied and reused. A copy of a migrated one takes 400 ms, a fresh schema 40 ms and cold
+// plans, and emptying a few ms (measured).
 import type { EmbeddedSql } from '../../src/sql/pglite.ts'
 import { openMigrated } from '../../src/testing/database.ts'
 import { empty } from '../../src/testing/empty.ts'
@@ -24,7 +24,7 @@ export async function freshEmbedded(): Promise<FreshDatabase> {
   }
 }
 
-/** Starts one ahead of the tests, lest the first of them runs out of time. */
+/** Starts one before the tests, so that the first test does not run out of time. */
 export async function prepareEmbedded(): Promise<void> {
   if (idle.length === 0) idle.push(await open())
 }

@@ -1,6 +1,6 @@
-// Databases copied from the run's template, emptied and used again by this worker, with the pool that the tests have and the
-// connection that looks after them: a new session reads the catalogue and plans every statement anew (measured: 150 ms
-// of a test that creates one execution; 20 ms in sessions that have seen it all).
+// Databases copied from the run's template. This worker empties and reuses them, with the tests' pool and a keeper
+// connection. A new session reads the catalogue and plans every statement again (measured: 150 ms of a test that creates one
+// execution; 20 ms in a warm session).
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
@@ -19,11 +19,11 @@ interface Copy {
   readonly shape: string
   readonly keeper: pg.Client
   readonly pool: Sql
-  /** Of the schema's owner; the pool itself unless that one is another role's. */
+  /** A handle with the rights of the schema's owner; the pool itself unless the pool has another role. */
   readonly owner: Sql
 }
 
-// By which its connections are told from those that a test has left behind.
+// Distinguishes the pool's connections from those that a test has left open.
 const poolName = 'flowfabric test pool'
 
 // A worker runs files of several projects.
@@ -94,13 +94,13 @@ function openPool(of: string): Promise<Sql> {
   return openPostgres({ url: url.href, schema: 'flowfabric' })
 }
 
-/** A test may have cut off everybody. */
+/** Returns the keeper, or a new one: a test may have ended every session. */
 async function stillConnected({ keeper, database }: Copy): Promise<pg.Client> {
-  const isThere = await keeper.query('select').then(
+  const isConnected = await keeper.query('select').then(
     () => true,
     () => false,
   )
-  return isThere ? keeper : connect(database.url)
+  return isConnected ? keeper : connect(database.url)
 }
 
 async function connect(url: string): Promise<pg.Client> {

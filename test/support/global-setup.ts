@@ -1,5 +1,5 @@
-// One Postgres for the whole run, whichever projects take part, and none when no file of the run needs it: vitest calls
-// this once for each such project, one after the other.
+// One Postgres for all projects of a run, and none when no file of the run needs it. Vitest calls this once for each
+// project that needs it, one after the other.
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
@@ -17,7 +17,7 @@ export default async function globalSetup(project: TestProject): Promise<(() => 
   if ('postgres' in root.getProvidedContext()) return undefined
 
   const server = await startPostgres(chosenVersion())
-  // The server may be one that TEST_DATABASE_URL names and that others use too, hence the random name.
+  // TEST_DATABASE_URL may name a server that other runs use too, hence the random name.
   const template = await createDatabase(server.url, `flowfabric_test_${randomBytes(4).toString('hex')}`)
   const application = `${template.name}_application`
   await fillTemplate(template.url, application)

@@ -1,4 +1,4 @@
-// What a test leaves behind: timers that our code started, connections to its database.
+// Leaks of a test: timers that our code started, and connections to its database.
 import { createHook } from 'node:async_hooks'
 import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -10,13 +10,13 @@ const ourCode = new URL('../../src/', import.meta.url)
 const places = [ourCode.pathname, fileURLToPath(ourCode)]
 const running = new Map<number, string>()
 
-// Every timer of this process, whichever module it was asked from: ours come from node:timers/promises. Once for all:
-// files that share a worker share its timers as well.
+// Watches every timer of this process, whichever module started it: ours come from node:timers/promises. One hook for
+// the whole process, because files that share a worker share its timers.
 createHook({
   init(id, type) {
     if (type !== 'Timeout') return
     const lines = new Error('here').stack?.split('\n') ?? []
-    // A pool counts how long its connections are idle, and forgets it when it is closed: they are looked for themselves.
+    // A pool has timers for idle connections and drops them when it is closed. Connections have a check of their own.
     if (lines.some((line) => line.includes('/pg-pool/'))) return
     const place = lines.find((line) => places.some((one) => line.includes(one)))
     if (place !== undefined) running.set(id, place.trim())
@@ -26,9 +26,9 @@ createHook({
   },
 }).enable()
 
-/** Timers of ours that still run, as the places that started them. Each is told once. */
+/** The places that started our timers which still run. Each is returned once. */
 export async function takeRunningTimers(): Promise<string[]> {
-  // The end of a timer is told a turn later.
+  // Node reports the end of a timer one turn later.
   await setImmediate()
   const left = [...running.values()]
   running.clear()
@@ -42,8 +42,8 @@ interface Other {
 }
 
 /**
- * Connections to the same database, in words, after the server had time to see those end that were closed. Those of a
- * pool that is named may stay, if they do nothing.
+ * Connections to the same database, as sentences, after the server had time to remove closed ones. Idle connections of
+ * the named pool may stay.
  */
 export async function remainingConnections(client: pg.Client, poolName: string | null = null): Promise<string[]> {
   const giveUpAt = performance.now() + patience(2000)

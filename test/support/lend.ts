@@ -1,11 +1,11 @@
-// A test's own handle on a pool that outlives it. To the test it is a pool like any other, which closes at its end: what it
-// still has under way is waited for, and whoever uses it later is refused.
+// A test's own handle on a pool that outlives the test. It behaves like any other pool and closes at the end of the test:
+// it waits for the calls in progress, and refuses later ones.
 import { DatabaseError } from '../../src/sql/errors.ts'
 import type { Sql } from '../../src/sql/sql.ts'
 
 export interface Loan {
   readonly sql: Sql
-  /** Whether the next test can have the pool: it was not closed, and nobody listened on it. */
+  /** Whether the next test can reuse the pool: the test neither closed it nor listened on it. */
   end(): Promise<boolean>
 }
 

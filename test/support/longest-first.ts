@@ -1,12 +1,12 @@
-// A file that takes a minute and is begun last keeps one core busy and the others idle. So the projects with the longest files
-// come first, and of each project its longest; the many short ones fill up the end. Files of one project stay together: a
-// worker serves one project, and what it has loaded is lost with it.
+// Starts long files first. A file that takes a minute and starts last keeps one core busy while the others are idle. So the
+// projects with the longest files come first, and of each project its longest; the many short files fill up the end. Files of
+// one project stay together, because a worker serves one project and loses its loaded modules with it.
 import { relative } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const projects = ['sql', 'races', 'unit', 'embedded', 'http', 'postgres']
 
-/** Those that take more than some seconds; the order of the others does not matter. */
+/** Files that take more than some seconds; the order of the others does not matter. */
 const longest = [
   'test/examples/examples.test.ts',
   'test/connect/embedded-upkeep.test.ts',

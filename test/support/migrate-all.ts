@@ -5,7 +5,7 @@ import type { Sql } from '../../src/sql/sql.ts'
 
 const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
 
-/** The schema as `connect` would make it. */
+/** The schema that `connect` creates. */
 export async function migrateAll(sql: Sql): Promise<void> {
   await migrate(sql, migrations, { mode: true, codeVersion: version })
 }

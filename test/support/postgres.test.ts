@@ -12,7 +12,7 @@ import { patience } from './patience.ts'
 
 const isRoot = process.getuid?.() === 0
 
-async function ask(url: string, text: string): Promise<unknown> {
+async function readOne(url: string, text: string): Promise<unknown> {
   const client = new pg.Client(url)
   await client.connect()
   const { rows } = await client.query({ text, rowMode: 'array' })
@@ -23,75 +23,81 @@ async function ask(url: string, text: string): Promise<unknown> {
 test.each([
   { version: 15, durable: false, fsync: 'off' },
   { version: 18, durable: true, fsync: 'on' },
-] as const)('Postgres $version starts, answers, and leaves nothing behind', async ({ version, durable, fsync }) => {
-  const server = await startPostgres({ version, durable })
-  const home = path.dirname(String(await ask(server.url, 'show data_directory')))
-  expect(await ask(server.url, 'show server_version')).toMatch(new RegExp(`^${version}\\.`))
-  expect(await ask(server.url, 'show fsync')).toBe(fsync)
-  expect(existsSync(home)).toBe(true)
-  await server.stop()
-  await server.stop()
-  expect(existsSync(home)).toBe(false)
-  await expect(ask(server.url, 'select 1')).rejects.toThrow('ECONNREFUSED')
-})
+] as const)(
+  'Postgres $version starts, accepts queries, and leaves nothing behind',
+  async ({ version, durable, fsync }) => {
+    const server = await startPostgres({ version, durable })
+    const home = path.dirname(String(await readOne(server.url, 'show data_directory')))
+    expect(await readOne(server.url, 'show server_version')).toMatch(new RegExp(`^${version}\\.`))
+    expect(await readOne(server.url, 'show fsync')).toBe(fsync)
+    expect(existsSync(home)).toBe(true)
+    await server.stop()
+    await server.stop()
+    expect(existsSync(home)).toBe(false)
+    await expect(readOne(server.url, 'select 1')).rejects.toThrow('ECONNREFUSED')
+  },
+)
 
-test('a restart is a crash: sessions are cut off, what was committed is there, and the address is the same', async () => {
+test('a restart acts as a crash: sessions are cut off, committed rows remain, and the address is the same', async () => {
   const server = await startPostgres({ version: 18, settings: { synchronous_commit: 'on' } })
   onTestFinished(() => server.stop())
-  await ask(server.url, 'create table kept as select 7 as number')
+  await readOne(server.url, 'create table kept as select 7 as number')
   const client = new pg.Client(server.url)
   await client.connect()
   const cutOff = new Promise((resolve) => client.on('error', resolve))
   await server.restart()
   await cutOff
-  expect(await ask(server.url, 'select number from kept')).toBe(7)
+  expect(await readOne(server.url, 'select number from kept')).toBe(7)
   await server.restart()
-  expect(await ask(server.url, 'select number from kept')).toBe(7)
+  expect(await readOne(server.url, 'select number from kept')).toBe(7)
 })
 
-test('a server that cannot start tells its log', async () => {
+test('the error of a server that cannot start contains its log', async () => {
   const start = startPostgres({ version: 18, settings: { shared_buffers: 'plenty' } })
   await expect(start).rejects.toThrow(/did not start:[^]*invalid value for parameter "shared_buffers": "plenty"/)
 })
 
-test('TEST_DATABASE_URL stands in for the server, unless a version is asked for', async () => {
+test('TEST_DATABASE_URL replaces the server, unless a version is requested', async () => {
   vi.stubEnv('TEST_DATABASE_URL', 'postgres://elsewhere/db')
   onTestFinished(() => void vi.unstubAllEnvs())
   expect(await startPostgres()).toMatchObject({ url: 'postgres://elsewhere/db' })
 })
 
-test('a server ends with the process that started it, even one that was killed', async () => {
+test('a server ends with the process that started it, also when that process is killed', async () => {
   const parent = startChild(new URL('./postgres.child.ts', import.meta.url))
   const { url, home } = (await parent.next()) as { url: string; home: string }
   expect(existsSync(home)).toBe(true)
   await parent.kill('SIGKILL')
   await vi.waitUntil(() => !existsSync(home), { timeout: patience(10_000), interval: 20 })
-  await expect(ask(url, 'select 1')).rejects.toThrow('ECONNREFUSED')
+  await expect(readOne(url, 'select 1')).rejects.toThrow('ECONNREFUSED')
 })
 
-// Under root, the other tests show what an ordinary user cannot: that the server runs as somebody else.
-test.runIf(isRoot)('an ordinary user starts it in a folder of its own, without the links of the install', async () => {
-  const folder = await mkdtemp('/tmp/flowfabric ordinary user ')
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  await copyLauncher(folder)
-  const program = `
+// Under root, the other tests cover what an ordinary user cannot: that the server runs as another user.
+test.runIf(isRoot)(
+  'an ordinary user starts Postgres in a folder of its own, without the links of the install',
+  async () => {
+    const folder = await mkdtemp('/tmp/flowfabric ordinary user ')
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    await copyLauncher(folder)
+    const program = `
     import { startPostgres } from './postgres.js'
     const server = await startPostgres({ version: 18 })
     console.log(process.getuid(), server.url)
     await server.stop()`
-  await writeFile(path.join(folder, 'start.js'), program)
-  const nobody = { uid: idOf('-u'), gid: idOf('-g') }
-  execFileSync('chown', ['-R', `${nobody.uid}:${nobody.gid}`, folder])
-  const options = { cwd: folder, env: { PATH: process.env['PATH'] }, ...nobody }
-  const { stdout } = await promisify(execFile)(process.execPath, ['start.js'], options)
-  expect(stdout).toMatch(new RegExp(`^${nobody.uid} postgres://postgres@127.0.0.1:\\d+/postgres\n$`))
-})
+    await writeFile(path.join(folder, 'start.js'), program)
+    const nobody = { uid: idOf('-u'), gid: idOf('-g') }
+    execFileSync('chown', ['-R', `${nobody.uid}:${nobody.gid}`, folder])
+    const options = { cwd: folder, env: { PATH: process.env['PATH'] }, ...nobody }
+    const { stdout } = await promisify(execFile)(process.execPath, ['start.js'], options)
+    expect(stdout).toMatch(new RegExp(`^${nobody.uid} postgres://postgres@127.0.0.1:\\d+/postgres\n$`))
+  },
+)
 
 function idOf(flag: string): number {
   return Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }))
 }
 
-/** Compiled, because the loader that the other children use may lie where this user cannot go. */
+/** Compiled, because the loader that the other children use may be in a folder that this user cannot enter. */
 async function copyLauncher(folder: string): Promise<void> {
   const root = fileURLToPath(new URL('../../', import.meta.url))
   const compiler = path.join(root, 'node_modules/typescript/bin/tsc')

@@ -1,8 +1,8 @@
 // Starts a real Postgres from npm's binaries: as root or not, in any folder, on a free port, in a temporary directory.
 //
-// It is kept by a small shell that starts it, restarts it for each line of its own standard input, and at the end of that
-// stops it and removes the directory. That input is a pipe which only this process holds, so stop() and a killed parent
-// are the same event, and no server outlives the process that asked for it.
+// A small shell keeps the server: it starts it, restarts it for each line of its standard input, and at the end of that
+// input stops it and removes the directory. Only this process holds the other end of the pipe, so stop() and a killed
+// parent are the same event, and no server outlives the process that started it.
 import { execFileSync, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -18,18 +18,18 @@ import { makeFolder } from './temporary-folder.ts'
 export type { PostgresVersion } from './postgres-binaries.ts'
 
 export interface PostgresOptions {
-  /** Without one, TEST_DATABASE_URL stands in for the server that would be started. */
+  /** Without a version, the server that TEST_DATABASE_URL names replaces the one that would be started. */
   readonly version?: PostgresVersion
-  /** Commits reach the disk. Off, because tests do not survive a power cut either; benchmarks switch it on. */
+  /** Commits reach the disk. Off by default, because tests need not survive a power cut; benchmarks switch it on. */
   readonly durable?: boolean
-  /** More of its configuration, such as `shared_buffers`. */
+  /** Further configuration, such as `shared_buffers`. */
   readonly settings?: Readonly<Record<string, string>>
 }
 
 export interface RunningPostgres {
-  /** Of the maintenance database, as the superuser. */
+  /** The URL of the maintenance database, as the superuser. */
   readonly url: string
-  /** As after a crash of the server: every session is cut off, and it recovers from its log. */
+  /** Acts as a crash of the server: every session is cut off, and the server recovers from its log. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
@@ -67,7 +67,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Runn
   }
 }
 
-// A free port may be taken between our look and the start, hence a few of them.
+// Another process may take a free port between our check and the start, hence several tries.
 const keeperScript = `
 trap 'cd /; rm -rf "$HOME_DIRECTORY"' EXIT
 {
@@ -89,7 +89,7 @@ const notDurable = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 
 function settingsOf(options: PostgresOptions): string {
   const settings: Record<string, string> = {
     listen_addresses: '127.0.0.1',
-    // Their paths are limited to about a hundred bytes, which a temporary folder can exceed.
+    // Socket paths are limited to about a hundred bytes, which a temporary folder can exceed.
     unix_socket_directories: '',
     max_connections: '200',
     // The other way is the memory file system, which is too small in many containers.
@@ -106,11 +106,11 @@ interface Owner {
   readonly gid: number
 }
 
-/** Postgres refuses to run as root; `nobody` exists everywhere, so that no account has to be made. */
+/** Postgres refuses to run as root; the user `nobody` exists everywhere, so no account has to be created. */
 function chooseOwner(): Owner | null {
   if (process.getuid?.() !== 0) return null
-  const ask = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }))
-  return { uid: ask('-u'), gid: ask('-g') }
+  const readId = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }))
+  return { uid: readId('-u'), gid: readId('-g') }
 }
 
 async function findFreePorts(count: number): Promise<number[]> {
@@ -124,12 +124,12 @@ async function findFreePorts(count: number): Promise<number[]> {
 async function readPort(keeper: ChildProcess): Promise<number> {
   const problems = text(keeper.stderr!)
   const exited = once(keeper, 'exit').then(() => null)
-  const said = await Promise.race([once(keeper.stdout!, 'data'), exited])
-  if (said === null) throw new Error(`Postgres did not start:\n${await problems}`)
-  // A program that forgets to stop its server shall still end, and its end stops the server.
+  const output = await Promise.race([once(keeper.stdout!, 'data'), exited])
+  if (output === null) throw new Error(`Postgres did not start:\n${await problems}`)
+  // A program that forgets to stop its server must still end, and its end stops the server.
   keeper.unref()
   for (const stream of keeper.stdio) (stream as Socket | null)?.unref()
-  return Number(String(said[0]))
+  return Number(String(output[0]))
 }
 
 async function restart(keeper: ChildProcess): Promise<void> {

@@ -1,9 +1,9 @@
-// Stands between a client and its database; what passes, and how, is the test's to say. It ends with its test.
+// A proxy between a client and its database; the test decides what passes, and how. It ends with its test.
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** `join` is told of each connection, and passes on what comes. Gives the URL that leads through here. */
+/** Calls `join` for each connection, which passes the data on. Returns the URL that leads through the proxy. */
 export async function startProxy(
   databaseUrl: string,
   join: (client: Socket, database: Socket) => void,
@@ -32,7 +32,7 @@ export async function startProxy(
   return url.href
 }
 
-/** One goes with the other. */
+/** Closes each socket when the other one closes. */
 export function tie(client: Socket, database: Socket): void {
   const both = [client, database]
   const end = (): void => {

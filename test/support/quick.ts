@@ -1,4 +1,4 @@
-// What `npm run test:quick` leaves to `npm test`.
+// The files that `npm run test:quick` leaves to `npm test`.
 
 /** Each with the reason why it takes long. */
 export const leftOutOfQuick = [

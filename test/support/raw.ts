@@ -1,4 +1,4 @@
-// SQL of a test's own, where the engine has no operation for what the test wants to see or to break.
+// SQL of tests, for rows that no engine operation reads or breaks.
 import type { Queries } from '../../src/sql/sql.ts'
 
 export type Row = Readonly<Record<string, unknown>>
@@ -8,12 +8,12 @@ export async function rows(sql: Queries, text: string): Promise<Row[]> {
   return sql.query({ name: 'test.rows', params: {}, row: {}, text }, {})
 }
 
-/** One row, by column name; what is left out takes its default. */
+/** Inserts one row, by column name; omitted columns take their defaults. */
 export function insert(sql: Queries, table: string, row: Row): Promise<void> {
   return send(sql, table, row, '')
 }
 
-/** As `insert`, and nothing when it is there already. */
+/** Like `insert`, but does nothing when the row exists already. */
 export function insertNew(sql: Queries, table: string, row: Row): Promise<void> {
   return send(sql, table, row, 'on conflict do nothing')
 }

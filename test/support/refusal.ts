@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { EngineError } from '../../src/model/errors.ts'
 import type { ErrorCode } from '../../src/model/errors.ts'
 
-/** The error that the work ends in; it must be one of ours with this code. */
+/** The error that rejects the work; it must be an EngineError with this code. */
 export async function refusal(code: ErrorCode, work: Promise<unknown>): Promise<EngineError> {
   let answer: unknown
   try {

@@ -1,4 +1,4 @@
-// The engine of a test behind a server on a port, and the client's engine in front of it.
+// A test's engine behind a server on a port, and the client's engine in front of it.
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -11,7 +11,7 @@ export interface Listening {
   readonly url: string
   readonly port: number
   readonly server: Server
-  /** Cuts off whoever is connected. */
+  /** Cuts off every open connection. */
   close(): Promise<void>
 }
 

@@ -12,13 +12,13 @@ test('each test starts with an empty database: the first fills it', async () => 
   expect((await engine.executions.list()).executions).toHaveLength(1)
 })
 
-test('each test starts with an empty database: the second finds nothing of it', async () => {
+test('each test starts with an empty database: the second finds no rows of the first', async () => {
   const { engine, clock } = await setup()
   expect((await engine.executions.list()).executions).toEqual([])
   expect(Math.abs((await clock.now()) - Date.now())).toBeLessThan(patience(10_000))
 })
 
-test('two databases of one test are apart', async () => {
+test('two databases of one test are separate', async () => {
   const [a, b] = [await setup(), await setup()]
   await a.engine.executions.create({ kind: 'anything' })
   expect((await b.engine.executions.list()).executions).toEqual([])
@@ -62,7 +62,7 @@ test.runIf(inject('backend') === 'postgres').fails('a test that leaves a connect
   await client.connect()
 })
 
-test('the clock moves for every connection, by as much as it is told', async () => {
+test('the clock moves for every connection, by the same amount', async () => {
   const { engine, clock } = await setup()
   const before = await clock.now()
   await clock.advance('5m')
@@ -71,7 +71,7 @@ test('the clock moves for every connection, by as much as it is told', async () 
   expect(after - before).toBeLessThan(300_000 + patience(10_000))
 })
 
-test('a frozen clock stands still until it is advanced', async () => {
+test('a frozen clock stops until it is advanced', async () => {
   const { clock } = await setup()
   await clock.freeze()
   const before = await clock.now()
@@ -79,7 +79,7 @@ test('a frozen clock stands still until it is advanced', async () => {
   expect(await clock.now()).toBe(before + 1)
 })
 
-// The last one of the file, because its timer runs on until it is rung.
+// This is the last test of the file, because its timer runs until it rings.
 const clumsy = new Bell()
 afterAll(() => clumsy.ring())
 

@@ -1,5 +1,5 @@
-// The start of every engine test: `const { engine, clock } = await setup()`. On the backend of the running project, an
-// empty database that nobody else uses. When the test is over, no invariant is broken and nothing was left behind.
+// The start of every engine test: `const { engine, clock } = await setup()`. It returns an empty database of its own
+// on the backend of the running project. After the test, it checks the invariants and that nothing was left behind.
 import { inject, onTestFinished } from 'vitest'
 import type { RunnerTask } from 'vitest'
 import { openEngine } from '../../src/engine/engine.ts'
@@ -16,12 +16,15 @@ import { serveOverHttp } from './serve-http.ts'
 export interface Fixture {
   readonly engine: Engine
   readonly sql: Sql
-  /** As the owner of the schema, for what the engine's role may not do; `sql` itself unless the project has another role. */
+  /**
+   * A handle with the rights of the schema's owner, for what the engine's role may not do. Equal to `sql` unless the
+   * project has another role.
+   */
   readonly owner: Sql
   readonly clock: Clock
-  /** Of this test's database; `memory:` on the embedded one, which nobody else can reach. */
+  /** The URL of this test's database; `memory:` on the embedded one, which no other process can reach. */
   readonly url: string
-  /** Resolves when this engine has done what endings owed others. */
+  /** Resolves when this engine has done the work that endings owe other executions. */
   readonly dispatched: () => Promise<void>
 }
 
@@ -41,7 +44,7 @@ export async function setup(options: EngineOptions = {}): Promise<Fixture> {
     await clock.reset()
     const left = await (isStillRunning(task) ? database.discard() : database.end())
     inUse -= 1
-    // Timers do not tell which database they belong to: the last one answers for all.
+    // Timers do not show which database they belong to: the check after the last database covers all.
     if (inUse === 0) left.push(...(await takeRunningTimers()))
     if (broken.length > 0) throw new Error(`broken invariants: ${JSON.stringify(broken, null, 2)}`)
     if (left.length > 0) throw new Error(`the test left behind:\n${left.join('\n')}`)
@@ -49,7 +52,7 @@ export async function setup(options: EngineOptions = {}): Promise<Fixture> {
   return { engine, sql: database.sql, owner: database.owner, clock, url: database.url, dispatched }
 }
 
-// A test that ran out of time goes on behind the scenes, and would write into the next one's database.
+// A test that ran out of time continues in the background, and would write into the next one's database.
 function isStillRunning(task: RunnerTask): boolean {
   return task.result?.errors?.some((error) => error.message.includes('timed out in')) ?? false
 }

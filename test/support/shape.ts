@@ -1,12 +1,12 @@
-// A used database is emptied and used again: a new one takes hundreds of milliseconds (measured: three hundred files are made
-// for each, and ext4 slows down when as many were just deleted). A test that changed the schema is noticed by its shape.
+// A used database is emptied and reused: a new one takes hundreds of milliseconds (measured: three hundred files are created
+// for each, and ext4 slows down when as many were just deleted). The shape shows whether a test changed the schema.
 
 import { tables, type Connection } from '../../src/testing/empty.ts'
 
-// Below it are the three thousand functions that a database is born with.
+// Lower oids belong to the three thousand functions that every database has from the start.
 const firstOfOurs = 16384
 
-/** A fingerprint of everything that migrations make: relations, enums, functions with their text, the ledger. */
+/** A fingerprint of everything that migrations create: relations, enums, functions with their text, the ledger. */
 export async function readShape(connection: Connection): Promise<string> {
   return read(connection).catch((error: unknown) => `cannot be read: ${String(error)}`)
 }

@@ -1,5 +1,5 @@
 // The last line of a run, for programs that read it: `N passed, N failed`. A file that could not be loaded and an error
-// outside of any test count as one failure each, so that the line never says less than the exit code.
+// outside of any test count as one failure each, so the line never reports less than the exit code.
 import type { Reporter, TestModule } from 'vitest/node'
 
 export default class SummaryReporter implements Reporter {

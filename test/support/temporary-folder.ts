@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 
 /**
- * A new folder, in memory if that is wanted and there is room. A database server is some two thousand files, and a disk may
- * take a millisecond for each (measured: 1.0 s to start in memory, 3.1 s on an ext4 where as many had just been deleted).
+ * Creates a folder, in memory if requested and if there is room. A database server has some two thousand files, and a
+ * disk may take a millisecond for each (measured: 1.0 s to start in memory, 3.1 s on an ext4 where as many had just
+ * been deleted).
  */
 export async function makeFolder(start: string, options: { readonly inMemory: boolean }): Promise<string> {
   const parent = options.inMemory && (await isUsable(memory)) ? memory : diskFolder()
@@ -13,7 +14,7 @@ export async function makeFolder(start: string, options: { readonly inMemory: bo
 
 const memory = '/dev/shm'
 
-// Root's own temporary folder may be closed to the user that root lets work in it.
+// The user that Postgres runs as may be unable to enter root's own temporary folder.
 function diskFolder(): string {
   return process.getuid?.() === 0 ? '/tmp' : tmpdir()
 }

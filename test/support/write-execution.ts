@@ -1,4 +1,4 @@
-// Writes one execution with everything that belongs to it, row by row; what a state needs, the factory says.
+// Writes one execution with all its rows; the factory decides which rows a state needs.
 import { createHash, randomUUID } from 'node:crypto'
 import { serverTime } from '../../src/engine/kernel/server-time.ts'
 import { attached } from '../../src/model/attached.ts'
@@ -20,7 +20,7 @@ export interface Traits {
   readonly parentId?: ExecutionId
 }
 
-/** What the parts of a state are made from. */
+/** Values that the parts of a state share. */
 export interface Moment {
   readonly now: number
   readonly leaseId: string
@@ -33,7 +33,7 @@ export interface Parts {
   readonly lease?: Row
   readonly result?: Row
   readonly event?: Row
-  /** Its waitpoints come with it. */
+  /** Its waitpoints are written with it. */
   readonly suspension?: Row & { readonly suspension_id: string }
   readonly waitpointKeys?: readonly string[]
 }
