@@ -1,14 +1,14 @@
-// Evaluates a condition. The decision is a pure function of the known facts, so only facts are stored, and early
-// signals follow the same rule as new ones.
+// Evaluates a condition. The evaluation is a pure function of what has happened, so only the events are stored, and
+// early signals follow the same rule as new ones.
 //
 // Each node has a time at which it was satisfied: a signal's acceptance, a child's ending, a point in time, the latest
 // of all members, the earliest of any, the n-th that counts. Infinity means never. The condition is satisfied when the
-// root's time has come. If that time lies ahead, time alone will satisfy it, and it is the timer. More facts only make
+// root's time has come. If that time lies ahead, time alone will satisfy it, and it is the timer. More events only make
 // these times earlier, and their order of arrival does not matter.
 //
 // Satisfiers are kept by node, so that two counts never share them. One signal may serve several nodes.
-import { byAcceptance, doorOf, channelsOf, firstOfEach, fits } from './condition-match.ts'
-import type { SignalFact } from './condition-match.ts'
+import { byAcceptance, channelOf, channelsOf, firstOfEach, fits } from './condition-match.ts'
+import type { ConditionSignal } from './condition-match.ts'
 import { memberPath, rootPath } from './condition.ts'
 import type {
   AllOfCondition,
@@ -19,9 +19,9 @@ import type {
   SignalCondition,
 } from './condition.ts'
 
-export interface Facts {
+export interface ConditionInput {
   /** Signals through the suspension's waitpoints, and untaken signals by name. */
-  readonly signals: readonly SignalFact[]
+  readonly signals: readonly ConditionSignal[]
   /** Children that have ended, and when. */
   readonly childEndings?: ReadonlyMap<string, number>
   /** When the suspension's own deadline fired, if it has. */
@@ -30,7 +30,7 @@ export interface Facts {
 }
 
 /** Plain JSON, stored with the suspension that it resumes. */
-export interface Verdict {
+export interface Evaluation {
   readonly satisfied: boolean
   /** When time alone will satisfy it; null if it is satisfied, or waits for something else. */
   readonly dueAt: number | null
@@ -48,11 +48,11 @@ export interface Verdict {
   readonly signals: readonly string[]
 }
 
-export function evaluate(condition: Condition, facts: Facts): Verdict {
-  const evaluation = evaluationOf(facts)
-  const root = evaluateNode(condition, rootPath, evaluation)
-  const { winners, satisfiedLeaves, satisfiers } = evaluation
-  if (root.at > facts.now) {
+export function evaluate(condition: Condition, input: ConditionInput): Evaluation {
+  const state = newState(input)
+  const root = evaluateNode(condition, rootPath, state)
+  const { winners, satisfiedLeaves, satisfiers } = state
+  if (root.at > input.now) {
     const dueAt = root.at === never ? null : root.at
     return { satisfied: false, dueAt, winners, satisfiedLeaves, satisfiers, signals: [] }
   }
@@ -64,33 +64,33 @@ export function evaluate(condition: Condition, facts: Facts): Verdict {
  * counted towards the condition until then: the code receives them with the timeout, so they are taken like those that
  * satisfy one.
  */
-export function evaluateAtDeadline(condition: Condition, facts: Facts): Verdict {
-  const counted = signalsOf(evaluateNode(condition, rootPath, evaluationOf(facts)))
-  return { ...evaluate(condition, { ...facts, timedOutAt: facts.now }), signals: counted }
+export function evaluateAtDeadline(condition: Condition, input: ConditionInput): Evaluation {
+  const counted = signalsOf(evaluateNode(condition, rootPath, newState(input)))
+  return { ...evaluate(condition, { ...input, timedOutAt: input.now }), signals: counted }
 }
 
-function evaluationOf(facts: Facts): Evaluation {
-  return { facts, signalsAtDoor: groupByDoor(facts.signals), winners: {}, satisfiedLeaves: [], satisfiers: {} }
+function newState(input: ConditionInput): EvaluationState {
+  return { input, signalsByChannel: groupByChannel(input.signals), winners: {}, satisfiedLeaves: [], satisfiers: {} }
 }
 
 function signalsOf({ by }: NodeResult): string[] {
   return idsOf([...new Set(by)].toSorted(byAcceptance))
 }
 
-interface Evaluation {
-  readonly facts: Facts
-  readonly signalsAtDoor: ReadonlyMap<string, readonly SignalFact[]>
+interface EvaluationState {
+  readonly input: ConditionInput
+  readonly signalsByChannel: ReadonlyMap<string, readonly ConditionSignal[]>
   readonly winners: Record<NodePath, NodePath>
   readonly satisfiedLeaves: NodePath[]
   readonly satisfiers: Record<NodePath, readonly string[]>
 }
 
-function groupByDoor(signals: readonly SignalFact[]): ReadonlyMap<string, readonly SignalFact[]> {
-  const groups = new Map<string, SignalFact[]>()
+function groupByChannel(signals: readonly ConditionSignal[]): ReadonlyMap<string, readonly ConditionSignal[]> {
+  const groups = new Map<string, ConditionSignal[]>()
   for (const signal of signals) {
-    const door = doorOf(signal)
-    const group = groups.get(door)
-    if (group === undefined) groups.set(door, [signal])
+    const channel = channelOf(signal)
+    const group = groups.get(channel)
+    if (group === undefined) groups.set(channel, [signal])
     else group.push(signal)
   }
   return groups
@@ -101,33 +101,33 @@ type LeafCondition = Exclude<Condition, AllOfCondition | AnyOfCondition>
 interface NodeResult {
   readonly at: number
   /** The signals that satisfy the node; before it is satisfied, those that count towards it. */
-  readonly by: readonly SignalFact[]
+  readonly by: readonly ConditionSignal[]
   /** The node itself; for an `anyOf`, where its winner is. */
   readonly path: NodePath
 }
 
 const never = Infinity
 
-function evaluateNode(node: Condition, path: NodePath, evaluation: Evaluation): NodeResult {
-  if (node.kind === 'allOf') return evaluateAll(node, path, evaluation)
-  if (node.kind === 'anyOf') return evaluateAny(node, path, evaluation)
-  const result = evaluateLeaf(node, path, evaluation)
-  if (result.at <= evaluation.facts.now) evaluation.satisfiedLeaves.push(path)
+function evaluateNode(node: Condition, path: NodePath, state: EvaluationState): NodeResult {
+  if (node.kind === 'allOf') return evaluateAll(node, path, state)
+  if (node.kind === 'anyOf') return evaluateAny(node, path, state)
+  const result = evaluateLeaf(node, path, state)
+  if (result.at <= state.input.now) state.satisfiedLeaves.push(path)
   return result
 }
 
 /** Total: a stored node of a kind that this version does not know is never satisfied. */
-function evaluateLeaf(node: LeafCondition, path: NodePath, evaluation: Evaluation): NodeResult {
-  const { facts } = evaluation
+function evaluateLeaf(node: LeafCondition, path: NodePath, state: EvaluationState): NodeResult {
+  const { input } = state
   switch (node.kind) {
     case 'signal':
-      return evaluateSignals(node, path, evaluation, 1)
+      return evaluateSignals(node, path, state, 1)
     case 'count':
-      return evaluateSignals(node, path, evaluation, node.n)
+      return evaluateSignals(node, path, state, node.n)
     case 'child':
-      return { at: happened(facts.childEndings?.get(node.executionId), facts), by: [], path }
+      return { at: happened(input.childEndings?.get(node.executionId), input), by: [], path }
     case 'timeout':
-      return { at: happened(facts.timedOutAt, facts), by: [], path }
+      return { at: happened(input.timedOutAt, input), by: [], path }
     case 'time':
       return { at: node.at, by: [], path }
     case 'operator':
@@ -137,37 +137,37 @@ function evaluateLeaf(node: LeafCondition, path: NodePath, evaluation: Evaluatio
 }
 
 // A past event stays past, also when the clock was set back since.
-function happened(at: number | undefined, { now }: Facts): number {
+function happened(at: number | undefined, { now }: ConditionInput): number {
   return at === undefined ? never : Math.min(at, now)
 }
 
-function evaluateAll(node: AllOfCondition, path: NodePath, evaluation: Evaluation): NodeResult {
-  const members = node.members.map((member, i) => evaluateNode(member, memberPath(path, i), evaluation))
+function evaluateAll(node: AllOfCondition, path: NodePath, state: EvaluationState): NodeResult {
+  const members = node.members.map((member, i) => evaluateNode(member, memberPath(path, i), state))
   const at = members.reduce((latest, member) => Math.max(latest, member.at), -Infinity)
   return { at, by: members.flatMap(({ by }) => by), path }
 }
 
-function evaluateAny(node: AnyOfCondition, path: NodePath, evaluation: Evaluation): NodeResult {
-  const members = node.members.map((member, i) => evaluateNode(member, memberPath(path, i), evaluation))
+function evaluateAny(node: AnyOfCondition, path: NodePath, state: EvaluationState): NodeResult {
+  const members = node.members.map((member, i) => evaluateNode(member, memberPath(path, i), state))
   const unmet: NodeResult = { at: never, by: [], path }
   const winner = members.reduce((first, member) => (member.at < first.at ? member : first), unmet)
-  if (winner.at > evaluation.facts.now) return { ...winner, by: members.flatMap(({ by }) => by) }
-  evaluation.winners[path] = winner.path
+  if (winner.at > state.input.now) return { ...winner, by: members.flatMap(({ by }) => by) }
+  state.winners[path] = winner.path
   return winner
 }
 
 function evaluateSignals(
   node: SignalCondition | CountCondition,
   path: NodePath,
-  { facts, signalsAtDoor, satisfiers }: Evaluation,
+  { input, signalsByChannel, satisfiers }: EvaluationState,
   n: number,
 ): NodeResult {
-  const arrived = channelsOf(node).flatMap((door) => signalsAtDoor.get(door) ?? [])
+  const arrived = channelsOf(node).flatMap((channel) => signalsByChannel.get(channel) ?? [])
   const counted = firstOfEach(node, arrived.filter((signal) => fits(signal, node)).toSorted(byAcceptance))
   if (counted.length > 0) satisfiers[path] = idsOf(counted)
-  return { at: happened(counted[n - 1]?.acceptedAt, facts), by: counted.slice(0, n), path }
+  return { at: happened(counted[n - 1]?.acceptedAt, input), by: counted.slice(0, n), path }
 }
 
-function idsOf(signals: readonly SignalFact[]): string[] {
+function idsOf(signals: readonly ConditionSignal[]): string[] {
   return signals.map(({ id }) => id)
 }

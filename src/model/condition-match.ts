@@ -6,7 +6,7 @@ import { fulfils } from './predicate.ts'
 import { sourceKey, type SignalSource } from './signal.ts'
 
 /** A signal as the evaluation uses it. */
-export interface SignalFact {
+export interface ConditionSignal {
   readonly id: string
   readonly name: string
   /** The proved source. */
@@ -21,18 +21,18 @@ export interface SignalFact {
 /** The channels from which the node takes signals: waitpoints, or the name. A signal is sent through one of them. */
 export function channelsOf(node: SignalCondition | CountCondition): readonly string[] {
   const waitpoints = waitpointsOf(node)
-  if (waitpoints.length > 0) return waitpoints.map(waitpointDoor)
-  return node.name === undefined ? [] : [nameDoor(node.name)]
+  if (waitpoints.length > 0) return waitpoints.map(waitpointChannel)
+  return node.name === undefined ? [] : [nameChannel(node.name)]
 }
 
-export function doorOf({ waitpoint, name }: SignalFact): string {
-  return waitpoint === undefined ? nameDoor(name) : waitpointDoor(waitpoint)
+export function channelOf({ waitpoint, name }: ConditionSignal): string {
+  return waitpoint === undefined ? nameChannel(name) : waitpointChannel(waitpoint)
 }
 
-const waitpointDoor = (key: string) => `waitpoint ${key}`
-const nameDoor = (name: string) => `name ${name}`
+const waitpointChannel = (key: string) => `waitpoint ${key}`
+const nameChannel = (name: string) => `name ${name}`
 
-export function fits({ name, source, payload }: SignalFact, matcher: SignalMatcher): boolean {
+export function fits({ name, source, payload }: ConditionSignal, matcher: SignalMatcher): boolean {
   if (matcher.name !== undefined && matcher.name !== name) return false
   if (matcher.source?.type !== undefined && matcher.source.type !== source.type) return false
   if (matcher.source?.identity !== undefined && matcher.source.identity !== source.identity) return false
@@ -40,8 +40,11 @@ export function fits({ name, source, payload }: SignalFact, matcher: SignalMatch
 }
 
 /** Of signals with the same counted value only the first counts; a leaf counts one signal. */
-export function firstOfEach(node: SignalCondition | CountCondition, signals: readonly SignalFact[]): SignalFact[] {
-  const firsts = new Map<string, SignalFact>()
+export function firstOfEach(
+  node: SignalCondition | CountCondition,
+  signals: readonly ConditionSignal[],
+): ConditionSignal[] {
+  const firsts = new Map<string, ConditionSignal>()
   for (const signal of signals) {
     const thing = thingOf(node, signal)
     if (thing !== undefined && !firsts.has(thing)) firsts.set(thing, signal)
@@ -49,7 +52,7 @@ export function firstOfEach(node: SignalCondition | CountCondition, signals: rea
   return [...firsts.values()]
 }
 
-function thingOf(node: SignalCondition | CountCondition, signal: SignalFact): string | undefined {
+function thingOf(node: SignalCondition | CountCondition, signal: ConditionSignal): string | undefined {
   if (node.kind === 'signal') return 'leaf'
   switch (node.distinct) {
     case 'signals':
@@ -64,7 +67,7 @@ function thingOf(node: SignalCondition | CountCondition, signal: SignalFact): st
 }
 
 /** The order in which signals were accepted; within one millisecond by their ids, which ascend. */
-export function byAcceptance(a: SignalFact, b: SignalFact): number {
+export function byAcceptance(a: ConditionSignal, b: ConditionSignal): number {
   if (a.acceptedAt !== b.acceptedAt) return a.acceptedAt - b.acceptedAt
   return Number(a.id > b.id) - Number(a.id < b.id)
 }

@@ -1,4 +1,4 @@
-// The facts that a condition waits for, without evaluating it.
+// The events that a condition waits for, without evaluating it.
 import { nodesOf, signalNodesOf, waitpointsOf } from './condition.ts'
 import type { Condition } from './condition.ts'
 
@@ -47,11 +47,11 @@ export function requiredSignalNames(condition: Condition, waitpoint: string): st
  * Whether the first matching signal satisfies the whole condition, so that no earlier signal can have counted. Only a
  * point in time may come first.
  */
-export function isMetByOne(condition: Condition): boolean {
-  if (condition.kind === 'anyOf') return condition.members.every(isMetByOne)
+export function isSatisfiedByOne(condition: Condition): boolean {
+  if (condition.kind === 'anyOf') return condition.members.every(isSatisfiedByOne)
   return condition.kind === 'signal' || condition.kind === 'time'
 }
 
-export function looksIntoPayloads(condition: Condition): boolean {
+export function readsPayloads(condition: Condition): boolean {
   return signalNodesOf(condition).some(([, node]) => node.payload !== undefined)
 }

@@ -1,4 +1,4 @@
-// The condition of a suspended execution, as plain JSON: a tree whose leaves are satisfied by facts.
+// The condition of a suspended execution, as plain JSON: a tree whose leaves are satisfied by signals, endings and times.
 //
 //   { kind: 'anyOf', members: [
 //     { kind: 'signal', waitpoint: 'approval', payload: { path: ['approved'], equals: true } },
@@ -38,7 +38,7 @@ export interface CountCondition extends SignalMatcher {
 export const countedThings = ['sources', 'waitpoints', 'signals'] as const
 export type CountedThing = (typeof countedThings)[number]
 
-/** Satisfied by no fact: only an operator's resume ends the wait. */
+/** Nothing satisfies it: only an operator's resume ends the wait. */
 export interface OperatorCondition {
   readonly kind: 'operator'
 }

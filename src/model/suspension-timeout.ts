@@ -1,6 +1,6 @@
 // What becomes of a suspension when its deadline has passed, or time alone may have satisfied its condition. A satisfied condition
 // comes first: it resumes the execution, also after the deadline.
-import { evaluate, evaluateAtDeadline, type Facts, type Verdict } from './condition-evaluate.ts'
+import { evaluate, evaluateAtDeadline, type ConditionInput, type Evaluation } from './condition-evaluate.ts'
 import { nodesOf, type Condition } from './condition.ts'
 import type { PendingOutcome } from './state.ts'
 import { limitAsks, type Stoppable } from './stop.ts'
@@ -8,7 +8,7 @@ import { closeReasonOfTimeout, outcomeOfTimeout, type CloseReason, type TimeoutB
 
 export interface DueSuspension {
   readonly condition: Condition
-  readonly facts: Facts
+  readonly input: ConditionInput
   readonly wakeAt: number | null
   readonly timeoutAt: number | null
   /** For the deadline that is set: after an escalation, the second one. */
@@ -18,11 +18,11 @@ export interface DueSuspension {
 export type DueDecision =
   /** Neither its deadline nor its point in time has passed. */
   | { readonly kind: 'none' }
-  | { readonly kind: 'satisfied'; readonly verdict: Verdict }
-  /** It waits on, and `verdict` says until when. */
-  | { readonly kind: 'waits'; readonly verdict: Verdict }
+  | { readonly kind: 'satisfied'; readonly evaluation: Evaluation }
+  /** It waits on, and `evaluation` says until when. */
+  | { readonly kind: 'waits'; readonly evaluation: Evaluation }
   /** It resumes with a signal of the timeout. */
-  | { readonly kind: 'resumes'; readonly verdict: Verdict }
+  | { readonly kind: 'resumes'; readonly evaluation: Evaluation }
   /** It waits on, until the second deadline if there is one. `wakeAt`: when its condition is evaluated again. */
   | { readonly kind: 'escalates'; readonly wakeAt: number | null }
   | {
@@ -35,18 +35,18 @@ export type DueDecision =
   | { readonly kind: 'asked'; readonly outcome: PendingOutcome; readonly reason: string }
 
 export function decideDue(suspension: DueSuspension, execution: Stoppable): DueDecision {
-  const { condition, facts, wakeAt, timeoutAt, timeoutBehaviour } = suspension
-  const isOver = timeoutAt !== null && timeoutAt < facts.now
-  if (!isOver && (wakeAt === null || wakeAt > facts.now)) return { kind: 'none' }
-  const verdict = evaluate(condition, facts)
-  if (verdict.satisfied) return { kind: 'satisfied', verdict }
-  if (!isOver || timeoutBehaviour === null) return { kind: 'waits', verdict }
+  const { condition, input, wakeAt, timeoutAt, timeoutBehaviour } = suspension
+  const isOver = timeoutAt !== null && timeoutAt < input.now
+  if (!isOver && (wakeAt === null || wakeAt > input.now)) return { kind: 'none' }
+  const evaluation = evaluate(condition, input)
+  if (evaluation.satisfied) return { kind: 'satisfied', evaluation }
+  if (!isOver || timeoutBehaviour === null) return { kind: 'waits', evaluation }
   switch (timeoutBehaviour) {
     case 'auto_resume_with_timeout_signal':
-      return { kind: 'resumes', verdict: evaluateAtDeadline(condition, facts) }
+      return { kind: 'resumes', evaluation: evaluateAtDeadline(condition, input) }
     case 'escalate':
       // A leaf that waits for the deadline is satisfied by it.
-      return { kind: 'escalates', wakeAt: waitsForDeadline(condition) ? facts.now : verdict.dueAt }
+      return { kind: 'escalates', wakeAt: waitsForDeadline(condition) ? input.now : evaluation.dueAt }
     default: {
       const outcome = outcomeOfTimeout[timeoutBehaviour]
       const reason = `suspension_timeout_${timeoutBehaviour}`

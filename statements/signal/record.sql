@@ -51,7 +51,7 @@ recorded as (
     correlation_id, idempotency_key, payload, payload_encoding
   from received
 ),
-told as (
+logged as (
   insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key, namespace, actor,
     reason, attempt_index, details)
   select accepted_at_ms, execution_id, flow_id, generation, 'signalled'::flowfabric.ff_event_type, partition_key, namespace,
@@ -72,10 +72,10 @@ told as (
             claimed_identity) end
   from received
 ),
--- The execution is written with every signal, so that no statement that checks its row goes by a snapshot from before the signal:
--- neither an ending, a restart or a suspension, nor the next signal that is counted (signal.settle). What ends a wait is written with
--- the wake. Signals by name that wait for a condition set a bit: the ending says how many were never taken, and a restart takes
--- them along.
+-- Every signal writes its execution, so that a statement that checks this row never decides by a snapshot from before
+-- the signal: an ending, a restart, a suspension, or the next signal that is counted (signal.settle). For a signal that
+-- ends a wait, the wake writes it. Signals by name that wait for a condition set a bit: the ending reports how many were
+-- never taken, and a restart keeps them.
 marked as (
   update flowfabric.ff_exec_core e
   set attached = e.attached | case when i.has_kept then 256 else 0 end

@@ -110,7 +110,7 @@ waking as (
     outcome as wake_outcome, jsonb_build_array(waitpoint_key) as wake_answered, array[signal_no] as wake_signal_nos
   from received
 ),
--- First what came, then what it did.
+-- The events of the signals come before the events of their effects.
 -- from src/engine/transition/wake.ts: wakeSuspended
 woken as (
   update flowfabric.ff_exec_core e
@@ -187,6 +187,6 @@ woken_event as (
 )
 -- end of wakeSuspended
 select ordinal, queue_id, resume_delay_ms,
-  -- Those of one queue are told once: the database drops what a transaction says again.
+  -- One notification for each queue: the database drops a repeated one in the same transaction.
   $20::text is not null and coalesce(resume_delay_ms, 0) = 0 and pg_notify($20, queue_id::text) is not null as is_hinted
 from received

@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
 -- suspension.open.signals
--- src/engine/waiting/suspension/facts.ts: openSignals
+-- src/engine/waiting/suspension/open-suspensions.ts: openSignals
 -- 42 lines, 0 CTEs
 --
 -- parameters:

@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
 -- suspension.open
--- src/engine/waiting/suspension/facts.ts: openSuspensions
+-- src/engine/waiting/suspension/open-suspensions.ts: openSuspensions
 -- 22 lines, 0 CTEs
 --
 -- parameters:

@@ -106,7 +106,7 @@ made as materialized (
   select *, is_held and (is_there or is_opened and has_room) as is_made
   from found
 ),
--- The row is written each time, so that no ending and no restart goes by a snapshot from before the waitpoint.
+-- The row is written each time, so that no ending and no restart decides by a snapshot from before the waitpoint.
 attached as (
   update flowfabric.ff_exec_core e
   set attached = e.attached | 1 /* waitpoints */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { evaluate } from '../../src/model/condition-evaluate.ts'
-import type { Facts } from '../../src/model/condition-evaluate.ts'
-import type { SignalFact } from '../../src/model/condition-match.ts'
+import type { ConditionInput } from '../../src/model/condition-evaluate.ts'
+import type { ConditionSignal } from '../../src/model/condition-match.ts'
 import { receive } from '../../src/model/condition-receive.ts'
 import type { Condition } from '../../src/model/condition.ts'
 import type { SignalEffect } from '../../src/model/signal.ts'
@@ -11,17 +11,17 @@ const ann = { type: 'link', identity: 'ann' } as const
 const bob = { type: 'link', identity: 'bob' } as const
 
 /** Accepted in the order in which they are made. */
-function signal(fields: Partial<SignalFact> = {}): SignalFact {
+function signal(fields: Partial<ConditionSignal> = {}): ConditionSignal {
   serial += 1
   return { id: `s${serial}`, name: 'go', source: ann, acceptedAt: serial, ...fields }
 }
-const through = (waitpoint: string, fields: Partial<SignalFact> = {}) => signal({ waitpoint, ...fields })
+const through = (waitpoint: string, fields: Partial<ConditionSignal> = {}) => signal({ waitpoint, ...fields })
 
 /** What each signal did, one after the other. */
-function effects(condition: Condition, ...signals: SignalFact[]): SignalEffect[] {
+function effects(condition: Condition, ...signals: ConditionSignal[]): SignalEffect[] {
   return signals.map((each, i) => receive(condition, given(...signals.slice(0, i)), [each]).effects[0]!)
 }
-const given = (...signals: SignalFact[]): Facts => ({ signals, now: 1000 })
+const given = (...signals: ConditionSignal[]): ConditionInput => ({ signals, now: 1000 })
 
 const approval: Condition = { kind: 'signal', waitpoint: 'approval' }
 const review: Condition = { kind: 'signal', waitpoint: 'review' }
@@ -114,7 +114,7 @@ describe('a signal sent by name', () => {
   test('is taken once: the second of its name stays for the next wait', () => {
     const [first, second] = [signal(), signal()]
     expect(evaluate(isGo, given(second, first)).signals).toEqual([first.id])
-    const [a, b] = ['a', 'b'].map((id) => signal({ id, acceptedAt: 7 })) as [SignalFact, SignalFact]
+    const [a, b] = ['a', 'b'].map((id) => signal({ id, acceptedAt: 7 })) as [ConditionSignal, ConditionSignal]
     expect(evaluate(isGo, given(b, a)).signals).toEqual(['a'])
   })
 
@@ -201,8 +201,8 @@ describe('anyOf', () => {
 
   test('is won by a point in time that had passed before the signal came', () => {
     const either: Condition = { kind: 'anyOf', members: [approval, { kind: 'time', at: 900 }] }
-    const { verdict, effects } = receive(either, given(), [through('approval', { acceptedAt: 1000 })])
-    expect(verdict).toMatchObject({ satisfied: true, winners: { '<root>': 'members[1]' }, signals: [] })
+    const { evaluation, effects } = receive(either, given(), [through('approval', { acceptedAt: 1000 })])
+    expect(evaluation).toMatchObject({ satisfied: true, winners: { '<root>': 'members[1]' }, signals: [] })
     expect(effects).toEqual(['appended_to_waitpoint'])
   })
 
@@ -215,7 +215,7 @@ describe('anyOf', () => {
 describe('count', () => {
   test('COMP-02 of sources takes each proved source once', () => {
     const two = countOf(2, 'sources', 'review')
-    const from = (source: SignalFact['source']) => through('review', { source })
+    const from = (source: ConditionSignal['source']) => through('review', { source })
     expect(effects(two, from(ann), from(ann), from({ type: 'system', identity: 'ann' }))).toEqual([
       'appended_to_waitpoint',
       'appended_to_waitpoint_duplicate',

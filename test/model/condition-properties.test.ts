@@ -49,7 +49,7 @@ describe('any condition', () => {
     )
   })
 
-  test('gives one verdict, whatever the order in which signals are read', () => {
+  test('gives one evaluation, whatever the order in which signals are read', () => {
     check(
       fc.property(conditions, facts, fc.infiniteStream(fc.nat()), (condition, known, places) => {
         const shuffled = known.signals
@@ -64,14 +64,14 @@ describe('any condition', () => {
   test('is met by what it takes alone, and takes nothing before', () => {
     check(
       fc.property(conditions, facts, (condition, known) => {
-        const verdict = evaluate(condition, known)
-        if (!verdict.satisfied) expect(verdict.signals).toEqual([])
-        if (!verdict.satisfied) return
-        const taken = known.signals.filter(({ id }) => verdict.signals.includes(id))
-        expect(taken).toHaveLength(verdict.signals.length)
+        const evaluation = evaluate(condition, known)
+        if (!evaluation.satisfied) expect(evaluation.signals).toEqual([])
+        if (!evaluation.satisfied) return
+        const taken = known.signals.filter(({ id }) => evaluation.signals.includes(id))
+        expect(taken).toHaveLength(evaluation.signals.length)
         expect(evaluate(condition, { ...known, signals: taken })).toMatchObject({
           satisfied: true,
-          signals: verdict.signals,
+          signals: evaluation.signals,
         })
       }),
     )
@@ -129,11 +129,11 @@ describe('any condition', () => {
         const added = more.find(({ id }) => !ids.includes(id))
         fc.pre(added !== undefined)
         const signal = { ...added, acceptedAt: known.now }
-        const { verdict, effects } = receive(condition, known, [signal])
+        const { evaluation, effects } = receive(condition, known, [signal])
         const [effect] = effects
-        expect(verdict).toEqual(evaluate(condition, { ...known, signals: [...known.signals, signal] }))
-        expect(effect === 'resume_condition_satisfied').toBe(verdict.signals.includes(signal.id))
-        if (evaluate(condition, known).satisfied || !verdict.satisfied) return
+        expect(evaluation).toEqual(evaluate(condition, { ...known, signals: [...known.signals, signal] }))
+        expect(effect === 'resume_condition_satisfied').toBe(evaluation.signals.includes(signal.id))
+        if (evaluate(condition, known).satisfied || !evaluation.satisfied) return
         expect(effect).toBe('resume_condition_satisfied')
       }),
     )
@@ -151,10 +151,10 @@ describe('any condition', () => {
         const effects: unknown[] = []
         for (let count = 1; count <= added.length; count += 1) {
           const before = { ...known, signals: [...known.signals, ...added.slice(0, count - 1)] }
-          const { verdict, effects: own } = receive(condition, before, [added[count - 1]!])
+          const { evaluation, effects: own } = receive(condition, before, [added[count - 1]!])
           effects.push(...own)
-          if (!verdict.satisfied && count < added.length) continue
-          expect(receive(condition, known, added)).toEqual({ verdict, effects })
+          if (!evaluation.satisfied && count < added.length) continue
+          expect(receive(condition, known, added)).toEqual({ evaluation, effects })
           return
         }
       }),

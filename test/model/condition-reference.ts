@@ -1,11 +1,11 @@
 // The meaning of a condition, written as plainly as it can be: yes or no, nothing about when or by what.
-import type { Facts } from '../../src/model/condition-evaluate.ts'
-import type { SignalFact } from '../../src/model/condition-match.ts'
+import type { ConditionInput } from '../../src/model/condition-evaluate.ts'
+import type { ConditionSignal } from '../../src/model/condition-match.ts'
 import type { Condition, SignalMatcher } from '../../src/model/condition.ts'
 import type { Json } from '../../src/model/json.ts'
 import type { Predicate } from '../../src/model/predicate.ts'
 
-export function holds(condition: Condition, facts: Facts): boolean {
+export function holds(condition: Condition, facts: ConditionInput): boolean {
   const fitting = (doors: readonly string[] | undefined, matcher: SignalMatcher) =>
     facts.signals.filter((signal) => comesIn(signal, doors) && matches(signal, matcher))
   switch (condition.kind) {
@@ -34,11 +34,11 @@ export function holds(condition: Condition, facts: Facts): boolean {
   }
 }
 
-function comesIn({ waitpoint }: SignalFact, doors: readonly string[] | undefined): boolean {
+function comesIn({ waitpoint }: ConditionSignal, doors: readonly string[] | undefined): boolean {
   return doors === undefined ? waitpoint === undefined : waitpoint !== undefined && doors.includes(waitpoint)
 }
 
-function matches(signal: SignalFact, { name, source, payload }: SignalMatcher): boolean {
+function matches(signal: ConditionSignal, { name, source, payload }: SignalMatcher): boolean {
   return (
     (name ?? signal.name) === signal.name &&
     (source?.type ?? signal.source.type) === signal.source.type &&

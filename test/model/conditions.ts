@@ -1,7 +1,7 @@
 // Random conditions and facts from small alphabets, so that they often meet.
 import fc from 'fast-check'
-import type { Facts } from '../../src/model/condition-evaluate.ts'
-import type { SignalFact } from '../../src/model/condition-match.ts'
+import type { ConditionInput } from '../../src/model/condition-evaluate.ts'
+import type { ConditionSignal } from '../../src/model/condition-match.ts'
 import type { Condition } from '../../src/model/condition.ts'
 import type { ExecutionId } from '../../src/model/id.ts'
 import type { Json } from '../../src/model/json.ts'
@@ -94,7 +94,7 @@ function nested(depth: number): fc.Arbitrary<Condition> {
 }
 export const conditions = nested(4)
 
-export const signals: fc.Arbitrary<SignalFact[]> = fc.uniqueArray(
+export const signals: fc.Arbitrary<ConditionSignal[]> = fc.uniqueArray(
   fc
     .record({
       id: fc.integer({ min: 0, max: 99 }).map(String),
@@ -112,7 +112,7 @@ export const signals: fc.Arbitrary<SignalFact[]> = fc.uniqueArray(
   { maxLength: 8, selector: ({ id }) => id },
 )
 
-export const facts: fc.Arbitrary<Facts> = fc
+export const facts: fc.Arbitrary<ConditionInput> = fc
   .record({
     signals,
     now: moment,

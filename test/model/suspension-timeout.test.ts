@@ -10,7 +10,7 @@ const plain = { attached: attached.suspension, stop: null }
 function due(given: Partial<DueSuspension>, execution: Parameters<typeof decideDue>[1] = plain) {
   const suspension: DueSuspension = {
     condition: signal,
-    facts: { signals: [], now },
+    input: { signals: [], now },
     wakeAt: null,
     timeoutAt: now - 1,
     timeoutBehaviour: 'fail',
@@ -38,7 +38,7 @@ test('a deadline at this very millisecond, or none, changes nothing', () => {
 
 test('a deadline that resumes says what had come by then', () => {
   const decided = due({ timeoutBehaviour: 'auto_resume_with_timeout_signal' })
-  expect(decided).toMatchObject({ kind: 'resumes', verdict: { satisfied: false, signals: [] } })
+  expect(decided).toMatchObject({ kind: 'resumes', evaluation: { satisfied: false, signals: [] } })
 })
 
 test('an escalation evaluates the condition again only where a leaf waits for the deadline', () => {
@@ -57,12 +57,12 @@ test('a satisfied condition resumes it, also after the deadline', () => {
   }
   const child: Condition = { kind: 'child', executionId: '{fp:1}:0190a000-0000-7000-8000-000000000001' }
   const childEndings = new Map([[child.executionId, now - 5]])
-  expect(due({ condition: child, facts: { signals: [], now, childEndings } })).toMatchObject({ kind: 'satisfied' })
+  expect(due({ condition: child, input: { signals: [], now, childEndings } })).toMatchObject({ kind: 'satisfied' })
 })
 
 test('a point in time that is not enough is put off', () => {
   const condition: Condition = { kind: 'time', at: now + 9 }
   const waiting = { condition, wakeAt: now, timeoutAt: null, timeoutBehaviour: null }
-  expect(due(waiting)).toMatchObject({ kind: 'waits', verdict: { satisfied: false, dueAt: now + 9 } })
+  expect(due(waiting)).toMatchObject({ kind: 'waits', evaluation: { satisfied: false, dueAt: now + 9 } })
   expect(due({ ...waiting, wakeAt: now + 1 })).toEqual({ kind: 'none' })
 })

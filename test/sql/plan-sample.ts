@@ -211,14 +211,14 @@ function rowsFor(
 }
 
 const byHolder = [
-  'suspension.look',
-  'suspension.look.children',
+  'suspension.read-locked',
+  'suspension.read-locked.children',
   'suspension.park',
-  'suspension.park-unmet',
+  'suspension.suspend-directly',
   'suspension.record',
-  'suspension.open-doors',
-  'suspension.look.signals',
-  'suspension.look.waitpoints',
+  'suspension.-waitpoints',
+  'suspension.read-locked.signals',
+  'suspension.read-locked.waitpoints',
   'suspension.resumption',
   'waitpoint.create',
   'execution.stop',

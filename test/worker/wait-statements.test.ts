@@ -52,7 +52,7 @@ const resumes = ['step.record', 'execution.complete.whole']
 test('a wait by name takes one statement to suspend, one to signal, and completes in one', async () => {
   const ask = task('ask', (ctx) => ctx.waitFor('answer'))
   const { run, worker, takeSent, sentBy } = await watched(ask)
-  expect(takeSent().at(-1)).toBe('suspension.park-unmet')
+  expect(takeSent().at(-1)).toBe('suspension.suspend-directly')
   expect(await sentBy(() => run.signal('answer', 'yes'))).toEqual(['signal.settle'])
   expect(await sentBy(() => worker.tick())).toEqual(resumes)
   expect(await run.result()).toBe('yes')
@@ -66,7 +66,7 @@ test('a wait with a timeout, and a wait with a named waitpoint answered by its t
     return ctx.waitFor(approval, { timeout: '1d' })
   })
   const { run, engine, worker, takeSent, sentBy } = await watched(ask)
-  expect(takeSent().at(-1)).toBe('suspension.park-unmet')
+  expect(takeSent().at(-1)).toBe('suspension.suspend-directly')
   const [waitpoint] = (await engine.waitpoints.list(run.id)).waitpoints
   const { bytes } = jsonCodec.encode('yes')
   const answer = { waitpointId: waitpoint!.waitpointId, token: tokens[0]!, name: 'answer', payload: bytes }
@@ -80,7 +80,7 @@ test('the second wait of a run closes the waitpoint that the first has left, in 
   const { run, engine, worker, sentBy } = await watched(ask)
   await run.signal('first', 1)
   expect((await engine.waitpoints.list(run.id)).waitpoints).toMatchObject([{ key: 'first', state: 'pending' }])
-  expect((await sentBy(() => worker.tick())).at(-1)).toBe('suspension.park-unmet')
+  expect((await sentBy(() => worker.tick())).at(-1)).toBe('suspension.suspend-directly')
   expect((await engine.waitpoints.list(run.id)).waitpoints).toMatchObject([{ key: 'second', state: 'active' }])
   await run.signal('second', 2)
   await worker.tick()
@@ -100,7 +100,7 @@ test('a wait reads the facts after an early signal, an answered waitpoint or a k
   await run.signal('go', 'gone')
   // The waitpoint of `late` is kept, and found by its key.
   const again = await sentBy(() => worker.tick())
-  expect(again).toContain('suspension.look')
+  expect(again).toContain('suspension.read-locked')
   const { waitpoints } = await engine.waitpoints.list(run.id)
   const { waitpointId } = waitpoints.find(({ key }) => key === 'door')!
   const { bytes } = jsonCodec.encode('inside')
@@ -108,7 +108,7 @@ test('a wait reads the facts after an early signal, an answered waitpoint or a k
   await run.signal('early', 'bird')
   await run.signal('late', 'still')
   const last = await sentBy(() => worker.tick())
-  expect(last.filter((name) => name === 'suspension.look')).toHaveLength(2)
+  expect(last.filter((name) => name === 'suspension.read-locked')).toHaveLength(2)
   expect(last.at(-1)).toBe('execution.complete.whole')
   expect(await run.result()).toEqual(['gone', 'still', 'inside', 'bird'])
 })

@@ -9,9 +9,9 @@ import { inScope, dutyParams, takenUpCall } from '../kernel/candidate.ts'
 import type { DutyScope } from '../kernel/scope.ts'
 import type { DutySteps } from '../kernel/run-duty.ts'
 import { untilSent } from '../kernel/resend.ts'
-import { factReads, openSuspensionsOf } from '../waiting/suspension/facts.ts'
+import { openSuspensionCalls, openSuspensionsOf } from '../waiting/suspension/open-suspensions.ts'
 import { rearmCall } from '../waiting/suspension/rearm.ts'
-import { judgedAt, takenBy, wakingBy, type DecidedSuspension } from '../waiting/suspension/satisfied.ts'
+import { evaluatedAt, takenBy, wakingBy, type DecidedSuspension } from '../waiting/suspension/satisfied.ts'
 import { takeSignalsCall } from '../transition/take-signals.ts'
 import { wakeCall } from '../transition/wake.ts'
 import { dutyRowOf, type Dispatched } from './dispatched.ts'
@@ -133,7 +133,7 @@ async function tellSet(sql: Sql, found: readonly RowOf<typeof named.row>[], batc
   let judged: readonly DecidedSuspension[] = []
   let heldIds: readonly string[] = []
   const children = { execution_ids: found.map((row) => row.execution_id) }
-  const reads = [call(take, children), lockSetCall(parents), ...factReads(parents)] as const
+  const reads = [call(take, children), lockSetCall(parents), ...openSuspensionCalls(parents)] as const
   const [woken] = await sql.decide(reads, ([taken, locked, ...facts]) => {
     const free = new Set(locked.map((row) => row.execution_id))
     const isHeld = ({ has_parent, parent_id }: Owed) => has_parent && !free.has(parent_id!)
@@ -142,7 +142,7 @@ async function tellSet(sql: Sql, found: readonly RowOf<typeof named.row>[], batc
     told = taken.filter((row) => row.parent_id !== null && !isHeld(row))
     const concerned = new Set(told.map((row) => row.parent_id))
     const open = [...openSuspensionsOf(facts).values()].filter(({ uuid }) => free.has(uuid) && concerned.has(uuid))
-    judged = open.map((suspension) => ({ suspension, verdict: evaluate(suspension.condition, suspension.facts) }))
+    judged = open.map((suspension) => ({ suspension, evaluation: evaluate(suspension.condition, suspension.input) }))
     return writesFor(judged, told)
   })
   const ready = woken.filter((row) => row.delay_until_ms === null)
@@ -166,12 +166,12 @@ function stillOwed(told: readonly Owed[]): number {
 }
 
 function writesFor(judged: readonly DecidedSuspension[], told: readonly Owed[]) {
-  const waking = judged.filter(({ verdict }) => verdict.satisfied)
-  const waiting = judged.filter(({ verdict }) => !verdict.satisfied)
+  const waking = judged.filter(({ evaluation }) => evaluation.satisfied)
+  const waiting = judged.filter(({ evaluation }) => !evaluation.satisfied)
   return [
     wakeCall(waking.map((one) => wakingBy(actor, one))),
-    takeSignalsCall(waking.flatMap(takenBy), judgedAt(waking)),
-    rearmCall(waiting.map(({ suspension, verdict }) => ({ uuid: suspension.uuid, wakeAt: verdict.dueAt }))),
+    takeSignalsCall(waking.flatMap(takenBy), evaluatedAt(waking)),
+    rearmCall(waiting.map(({ suspension, evaluation }) => ({ uuid: suspension.uuid, wakeAt: evaluation.dueAt }))),
     call(settle, {
       execution_ids: told.map((row) => row.execution_id),
       generations: told.map((row) => row.generation),
@@ -184,9 +184,9 @@ function writesFor(judged: readonly DecidedSuspension[], told: readonly Owed[]) 
 }
 
 function shortestDelay(judged: readonly DecidedSuspension[]): number | null {
-  const delays = judged.flatMap(({ suspension, verdict }) => {
+  const delays = judged.flatMap(({ suspension, evaluation }) => {
     const { resumeDelayMs } = suspension
-    return verdict.satisfied && resumeDelayMs !== null && resumeDelayMs > 0 ? [resumeDelayMs] : []
+    return evaluation.satisfied && resumeDelayMs !== null && resumeDelayMs > 0 ? [resumeDelayMs] : []
   })
   return delays.length === 0 ? null : Math.min(...delays)
 }

@@ -5,9 +5,9 @@ import { mintUuid } from '../../model/uuid.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
 import { lockSetCall } from '../transition/lock-set.ts'
-import { factReads, openSuspensionsOf, type OpenSuspension } from '../waiting/suspension/facts.ts'
+import { openSuspensionCalls, openSuspensionsOf, type OpenSuspension } from '../waiting/suspension/open-suspensions.ts'
 import { rearmCall } from '../waiting/suspension/rearm.ts'
-import { judgedAt, takenBy, wakingBy, type DecidedSuspension } from '../waiting/suspension/satisfied.ts'
+import { evaluatedAt, takenBy, wakingBy, type DecidedSuspension } from '../waiting/suspension/satisfied.ts'
 import { takeSignalsCall } from '../transition/take-signals.ts'
 import { timeoutSignalCall } from '../waiting/signal/timeout-signal.ts'
 import { wakeCall, type Waking } from '../transition/wake.ts'
@@ -43,7 +43,7 @@ export function evaluatedDuty(duty: string, lookName: string, due: string): Duty
 async function wakeDue(sql: Sql, duty: string, uuids: readonly string[]): Promise<RowOf<typeof dutyRow>> {
   if (uuids.length === 0) return { seen: 0, processed: 0, ready_queue_ids: [], owes: 0, called_off_ids: [] }
   let judged: readonly DueSuspensions[] = []
-  const [, woken] = await sql.decide([lockSetCall(uuids), ...factReads(uuids)], ([locked, ...facts]) => {
+  const [, woken] = await sql.decide([lockSetCall(uuids), ...openSuspensionCalls(uuids)], ([locked, ...facts]) => {
     const suspensions = openSuspensionsOf(facts)
     judged = locked.flatMap(({ execution_id: uuid }) => judge(suspensions.get(uuid)))
     return writesFor(duty, judged, new Map(facts[0].map((row) => [row.execution_id, row.free_signal_no])))
@@ -65,19 +65,20 @@ interface DueSuspensions extends DecidedSuspension {
 /** Nothing for what has been resumed, or put off, since it was looked for. */
 function judge(suspension: OpenSuspension | undefined): DueSuspensions[] {
   if (suspension === undefined) return []
-  const { condition, facts, wakeAt, timeoutAt, timeoutBehaviour } = suspension
-  const isOver = timeoutAt !== null && timeoutAt < facts.now
-  const isDue = wakeAt !== null && wakeAt <= facts.now
+  const { condition, input, wakeAt, timeoutAt, timeoutBehaviour } = suspension
+  const isOver = timeoutAt !== null && timeoutAt < input.now
+  const isDue = wakeAt !== null && wakeAt <= input.now
   if (!isOver && !isDue) return []
-  const verdict = evaluate(condition, facts)
-  if (verdict.satisfied) return [{ suspension, verdict, as: 'satisfied' }]
-  if (!isOver || timeoutBehaviour !== 'auto_resume_with_timeout_signal') return [{ suspension, verdict, as: 'waiting' }]
-  return [{ suspension, verdict: evaluateAtDeadline(condition, facts), as: 'timed_out' }]
+  const evaluation = evaluate(condition, input)
+  if (evaluation.satisfied) return [{ suspension, evaluation, as: 'satisfied' }]
+  if (!isOver || timeoutBehaviour !== 'auto_resume_with_timeout_signal')
+    return [{ suspension, evaluation, as: 'waiting' }]
+  return [{ suspension, evaluation: evaluateAtDeadline(condition, input), as: 'timed_out' }]
 }
 
 /** `freeNumbers`, by the execution's uuid: of the signals that timeouts give. */
 function writesFor(duty: string, judged: readonly DueSuspensions[], freeNumbers: ReadonlyMap<string, number>) {
-  const now = judgedAt(judged)
+  const now = evaluatedAt(judged)
   const timedOut = judged.filter(({ as }) => as === 'timed_out')
   const waiting = judged.filter(({ as }) => as === 'waiting')
   const waking = judged.filter(({ as }) => as !== 'waiting')
@@ -91,7 +92,7 @@ function writesFor(duty: string, judged: readonly DueSuspensions[], freeNumbers:
     ),
     wakeCall(waking.map((item) => wakingOf(duty, item, freeNumbers))),
     takeSignalsCall(waking.flatMap(takenBy), now),
-    rearmCall(waiting.map(({ suspension, verdict }) => ({ uuid: suspension.uuid, wakeAt: verdict.dueAt }))),
+    rearmCall(waiting.map(({ suspension, evaluation }) => ({ uuid: suspension.uuid, wakeAt: evaluation.dueAt }))),
     takenUpCall(
       duty,
       judged.map(({ suspension }) => suspension.uuid),

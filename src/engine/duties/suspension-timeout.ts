@@ -1,7 +1,7 @@
 // A suspension that nobody answered in time, each in the way that it was given:
 //   fail, cancel, expire              the execution ends so
 //   escalate                          it goes on waiting, and says so; from now on the second deadline counts, if there is one
-//   auto_resume_with_timeout_signal   it goes on with a signal of that name, and with the verdict on what had come by then
+//   auto_resume_with_timeout_signal   it goes on with a signal of that name, and with the evaluation of the signals that had arrived by then
 // A suspension whose condition time has satisfied meanwhile cannot time out: it wakes. One of whose children has ended waits
 // for what that means: whoever resolves the ending tells it.
 import { attached } from '../../model/attached.ts'
@@ -9,7 +9,7 @@ import { statement } from '../../sql/statement.ts'
 import { clockAfter } from '../kernel/after-lock.ts'
 import { askedBy, askToStop, isAskedByLimitSql } from '../transition/ask-to-stop.ts'
 import { endExecutionsClosing } from '../transition/ending.ts'
-import { childLeaves, uuidOfLeaf } from '../waiting/suspension/facts.ts'
+import { childLeaves, uuidOfLeaf } from '../waiting/suspension/open-suspensions.ts'
 import { candidates, inScope, dutyParams, dutyRow, dutyAnswerOfEndings, takenUp } from '../kernel/candidate.ts'
 import { together, type Duty } from '../kernel/duty.ts'
 import { evaluatedDuty } from './evaluated-duty.ts'

@@ -143,12 +143,12 @@ function tell({ hints }: SuspendDeps, decisions: readonly (SuspendDecision | Sus
       if (wakeAt !== null) hints.due('wake', wakeAt - row.parked_at_ms)
     }
     if (!isKind(decision, 'suspend') || decision.isAtOnce) continue
-    const { item, row, verdict, timeoutAt } = decision
+    const { item, row, evaluation, timeoutAt } = decision
     const delayMs = item.resumeDelayMs ?? 0
-    if (!verdict.satisfied) tellTimeout(hints, timeoutAt, row.now_ms)
-    if (verdict.dueAt !== null) hints.due('wake', verdict.dueAt - row.now_ms)
-    if (verdict.satisfied && delayMs > 0) hints.due('delay', delayMs)
-    if (verdict.satisfied && delayMs === 0) queueIds.add(row.queue_id)
+    if (!evaluation.satisfied) tellTimeout(hints, timeoutAt, row.now_ms)
+    if (evaluation.dueAt !== null) hints.due('wake', evaluation.dueAt - row.now_ms)
+    if (evaluation.satisfied && delayMs > 0) hints.due('delay', delayMs)
+    if (evaluation.satisfied && delayMs === 0) queueIds.add(row.queue_id)
   }
   if (queueIds.size > 0) hints.ring(queueIds)
 }
@@ -164,7 +164,7 @@ async function suspended(
 ): Promise<Suspended> {
   const { item, row } = decision
   const suspensionId = decision.kind === 'repeat' ? decision.row.last_suspension_id! : item.suspensionId
-  const doors = decision.kind === 'repeat' ? await readWaitpoints(sql, item, suspensionId) : decision.doors
+  const doors = decision.kind === 'repeat' ? await readWaitpoints(sql, item, suspensionId) : decision.waitpoints
   if (decision.kind === 'repeat') {
     await keys.openAll(
       row.namespace,

@@ -19,8 +19,8 @@
 // not answered pending, with what they have received, for the next suspension that names them. A cancel that was asked for before
 // it was suspended is no matter here: what is asked to stop is ended by its suspend.
 import { attached } from '../../model/attached.ts'
-import type { Verdict } from '../../model/condition-evaluate.ts'
-import type { SignalFact } from '../../model/condition-match.ts'
+import type { Evaluation } from '../../model/condition-evaluate.ts'
+import type { ConditionSignal } from '../../model/condition-match.ts'
 import { childrenOf } from '../../model/condition-waits.ts'
 import type { Condition } from '../../model/condition.ts'
 import type { CloseReason } from '../../model/suspension.ts'
@@ -165,14 +165,14 @@ export function numbersSql(numbers: readonly number[]): string {
   return `{${numbers.join(',')}}`
 }
 
-/** The keys of the waitpoints through which the signals of a verdict came. */
-export function answeredBy({ signals }: Verdict, facts: readonly SignalFact[]): string[] {
+/** The keys of the waitpoints through which the satisfying signals came. */
+export function answeredBy({ signals }: Evaluation, facts: readonly ConditionSignal[]): string[] {
   const taken = new Set(signals)
   return facts.flatMap(({ id, waitpoint }) => (waitpoint !== undefined && taken.has(id) ? [waitpoint] : []))
 }
 
 /** How it comes back: by a signal that it took, else by a child's ending where it waits for one, else by time. */
-export function interruptionBy({ signals }: Verdict, condition: Condition): Waking['interruption'] {
+export function interruptionBy({ signals }: Evaluation, condition: Condition): Waking['interruption'] {
   if (signals.length > 0) return 'signalled'
   return childrenOf(condition).length > 0 ? 'children' : 'timed_out'
 }

@@ -22,7 +22,7 @@ export function admit(signingKeys: SigningKeys, item: Incoming, found: FoundTarg
   const refusal = refusalOf(signingKeys, item, found)
   if (refusal !== null) return refusal
   if (found === undefined) return notFound(item)
-  return otherLane(item.door, found) ?? { item, found }
+  return otherLane(item.credential, found) ?? { item, found }
 }
 
 /** The row that a token or a link is checked against. Only time can change the result, by the expiry of the key. */
@@ -36,7 +36,7 @@ export interface Claimable extends MaybeStoredKey {
 /** Why the sender is refused. A missing target is refused as a wrong token is, after a MAC as well. */
 export function refusalOf(signingKeys: SigningKeys, item: Incoming, found: Claimable | undefined): EngineError | null {
   try {
-    checkDoor(signingKeys, item, found)
+    checkCredential(signingKeys, item, found)
     return null
   } catch (error) {
     if (EngineError.is(error)) return error
@@ -44,13 +44,13 @@ export function refusalOf(signingKeys: SigningKeys, item: Incoming, found: Claim
   }
 }
 
-function checkDoor(signingKeys: SigningKeys, item: Incoming, found: Claimable | undefined): void {
-  const { door } = item
-  if (door.by === 'name' || door.by === 'right') return
+function checkCredential(signingKeys: SigningKeys, item: Incoming, found: Claimable | undefined): void {
+  const { credential } = item
+  if (credential.by === 'name' || credential.by === 'right') return
   const keys = found !== undefined && isStored(found) ? [signingKeys.open(found)] : []
   const now = found?.now_ms ?? 0
-  if (door.by === 'token') return checkToken(door.token, subjectOf(item, found), keys, now)
-  if (verifyLink(door.link, keys, now) === null) throw invalidLink()
+  if (credential.by === 'token') return checkToken(credential.token, subjectOf(item, found), keys, now)
+  if (verifyLink(credential.link, keys, now) === null) throw invalidLink()
 }
 
 function subjectOf({ target: { partition, uuid } }: Incoming, found: Claimable | undefined) {
@@ -63,9 +63,9 @@ function subjectOf({ target: { partition, uuid } }: Incoming, found: Claimable |
   }
 }
 
-function otherLane(door: Credential, { lane_id: lane }: FoundTarget): EngineError | null {
-  if (door.by !== 'right' || door.lane === null || door.lane === lane) return null
-  const sentence = `lane_mismatch: the execution is in lane '${lane}', not in '${door.lane}'; check the execution id`
+function otherLane(credential: Credential, { lane_id: lane }: FoundTarget): EngineError | null {
+  if (credential.by !== 'right' || credential.lane === null || credential.lane === lane) return null
+  const sentence = `lane_mismatch: the execution is in lane '${lane}', not in '${credential.lane}'; check the execution id`
   return new EngineError('invalid_input', sentence, { field: 'lane', lane })
 }
 
@@ -83,10 +83,10 @@ function notFound(item: Incoming): EngineError {
  * The readable token or link of a signal: two signals with the same one are both authorized, or neither is. Null
  * without one.
  */
-export function proofOf({ door, target: { partition, uuid }, namespace }: Incoming): string | null {
-  if (door.by === 'name' || door.by === 'right') return null
+export function proofOf({ credential, target: { partition, uuid }, namespace }: Incoming): string | null {
+  if (credential.by === 'name' || credential.by === 'right') return null
   // No readable token or link has a line break.
-  return `${partition} ${uuid} ${door.by === 'link' ? door.link : (door.token as string)}\n${namespace ?? ''}`
+  return `${partition} ${uuid} ${credential.by === 'link' ? credential.link : (credential.token as string)}\n${namespace ?? ''}`
 }
 
 const mostRemembered = 10_000
@@ -104,7 +104,7 @@ export class ProvedTokens {
 
   /** A link is used once, so it is not cached. */
   remember(item: Incoming): void {
-    if (item.door.by !== 'token') return
+    if (item.credential.by !== 'token') return
     this.#proofs.add(proofOf(item)!)
     if (this.#proofs.size <= mostRemembered) return
     const [oldest] = this.#proofs

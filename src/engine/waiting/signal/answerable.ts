@@ -5,8 +5,8 @@
 // is checked again by the statement that ends the wait (`settle.ts`), or under the lock. Nothing is read if this
 // process opened the waitpoint, or has seen the token before. Authorized signals that are not found here take the
 // general path.
-import { evaluate, type Verdict } from '../../../model/condition-evaluate.ts'
-import { isMetByOne, looksIntoPayloads } from '../../../model/condition-waits.ts'
+import { evaluate, type Evaluation } from '../../../model/condition-evaluate.ts'
+import { isSatisfiedByOne, readsPayloads } from '../../../model/condition-waits.ts'
 import type { Condition } from '../../../model/condition.ts'
 import { EngineError } from '../../../model/errors.ts'
 import { formatExecutionId, formatWaitpointId } from '../../../model/id.ts'
@@ -17,7 +17,7 @@ import type { SigningKeys } from '../../signing-key/keys.ts'
 import { keyByKid, storedKeyRow } from '../../signing-key/stored-key.ts'
 import type { OpenedSuspension, OpenedWaitpoint, OpenedWaitpoints } from '../waitpoint/opened.ts'
 import { proofOf, ProvedTokens, refusalOf } from './admit.ts'
-import { factOf } from './fact.ts'
+import { conditionSignalOf } from './condition-signal.ts'
 import { claimedKid, type Incoming } from './incoming.ts'
 import { targetParams, targetValues } from './read-locked.ts'
 
@@ -31,7 +31,7 @@ export interface WaitAnswer {
   readonly uuid: string
   readonly suspensionId: string
   readonly waitpointKey: string | null
-  readonly verdict: Verdict
+  readonly evaluation: Evaluation
   /** The key that signed the token; null for a signal by name. */
   readonly keyScope: string | null
   readonly kid: string | null
@@ -82,7 +82,7 @@ left join flowfabric.ff_suspension_current s
 type AnswerableRow = RowOf<typeof readStatement.row>
 
 /** The wait that a signal is evaluated against, and settled with. */
-interface Wait {
+interface OpenWait {
   /** The execution's. */
   readonly uuid: string
   readonly suspensionId: string
@@ -96,7 +96,7 @@ interface Wait {
 }
 
 /** For each signal: the refusal, the wait that it may end, or null without one. */
-type Lookups = Map<Incoming, EngineError | Wait | null>
+type Lookups = Map<Incoming, EngineError | OpenWait | null>
 
 // A read costs a round trip, which a stream of signals to one execution should not pay for each.
 const mostRemembered = 10_000
@@ -117,11 +117,11 @@ export class Answers {
 
   /** `again`: an earlier reply was lost. */
   async among(items: readonly Incoming[], again: boolean): Promise<FoundAnswers> {
-    const looked: Lookups = new Map()
-    const unread = this.#unread(items, again, looked)
-    await this.#read(unread, looked)
-    const refused = [...looked].filter((entry): entry is [Incoming, EngineError] => EngineError.is(entry[1]))
-    return { answers: this.#answers(items, again, looked), refused }
+    const lookups: Lookups = new Map()
+    const unread = this.#unread(items, again, lookups)
+    await this.#read(unread, lookups)
+    const refused = [...lookups].filter((entry): entry is [Incoming, EngineError] => EngineError.is(entry[1]))
+    return { answers: this.#answers(items, again, lookups), refused }
   }
 
   /** A signal took the general path and ended a wait all the same: the next one may end a wait by itself. */
@@ -135,21 +135,21 @@ export class Answers {
   }
 
   /** The signals to read, to authorize them or because they may end a wait; those with the same proof are together. */
-  #unread(items: readonly Incoming[], again: boolean, looked: Lookups): Incoming[][] {
+  #unread(items: readonly Incoming[], again: boolean, lookups: Lookups): Incoming[][] {
     const candidates = this.#candidates(items, again)
     const provedHere = new Set<string>()
     const unread = new Map<string, Incoming[]>()
     for (const item of items) {
       // Without a key id, nothing can be looked up.
-      if (item.door.by === 'token' && claimedKid(item.door) === null) {
-        looked.set(item, refusalOf(this.#keys, item, undefined))
+      if (item.credential.by === 'token' && claimedKid(item.credential) === null) {
+        lookups.set(item, refusalOf(this.#keys, item, undefined))
         continue
       }
       const proof = proofOf(item)
       // A signal with a wrong token is read all the same, so that it takes as long as one to a missing waitpoint.
       const wait = candidates.has(item) ? this.#openedHere(item) : null
       if (wait !== null) {
-        looked.set(item, wait)
+        lookups.set(item, wait)
         if (proof !== null) provedHere.add(proof)
         continue
       }
@@ -170,15 +170,15 @@ export class Answers {
   }
 
   /** By name, or by the valid token of the key that signed it: any other is read. */
-  #openedHere({ door, target: { partition, uuid }, namespace }: Incoming): Wait | null {
-    if (door.by === 'name') {
+  #openedHere({ credential, target: { partition, uuid }, namespace }: Incoming): OpenWait | null {
+    if (credential.by === 'name') {
       const opened = this.#opened.takeByExecution(uuid)
       if (opened === undefined || opened.partition !== partition) return null
       return namespace === null || namespace === opened.namespace ? waitByName(opened) : null
     }
-    if (door.by !== 'token') return null
+    if (credential.by !== 'token') return null
     const opened = this.#opened.take(uuid)
-    if (opened === undefined || opened.partition !== partition || opened.kid !== claimedKid(door)) return null
+    if (opened === undefined || opened.partition !== partition || opened.kid !== claimedKid(credential)) return null
     const key = this.#keys.openedOf(opened.keyScope, opened.kid)
     if (key === undefined || (namespace !== null && namespace !== opened.namespace)) return null
     const subject = {
@@ -187,29 +187,29 @@ export class Answers {
       waitpointKey: opened.key,
       createdAt: opened.createdAt,
     }
-    return isTokenOf(key, subject, door.token as string) ? waitOfOpened(opened) : null
+    return isTokenOf(key, subject, credential.token as string) ? waitOfOpened(opened) : null
   }
 
-  async #read(unread: readonly (readonly Incoming[])[], looked: Lookups): Promise<void> {
+  async #read(unread: readonly (readonly Incoming[])[], lookups: Lookups): Promise<void> {
     if (unread.length === 0) return
     const items = unread.map(([first]) => first!)
-    const kids = items.map(({ door }) => claimedKid(door))
+    const kids = items.map(({ credential }) => claimedKid(credential))
     const [rows] = await this.#sql.pipeline([call(readStatement, { ...targetValues(items), kids })])
     const rowAt = new Map(rows.map((row) => [row.ordinal - 1, row]))
     for (const [place, same] of unread.entries()) {
       const row = rowAt.get(place)
       const refusal = refusalOf(this.#keys, items[place]!, row)
-      for (const item of same) looked.set(item, refusal ?? waitOfRow(row))
+      for (const item of same) lookups.set(item, refusal ?? waitOfRow(row))
     }
   }
 
   /** At most one for each execution: later ones find the wait ended. */
-  #answers(items: readonly Incoming[], again: boolean, looked: Lookups): WaitAnswer[] {
+  #answers(items: readonly Incoming[], again: boolean, lookups: Lookups): WaitAnswer[] {
     const answers = new Map<string, WaitAnswer>()
     const targets = new Set<string>()
     if (this.#others.size > mostRemembered) this.#others.clear()
     for (const item of items) {
-      const wait = looked.get(item)
+      const wait = lookups.get(item)
       const { uuid } = item.target
       if (EngineError.is(wait)) continue
       const isCandidate = !targets.has(uuid) && wait !== undefined && mayAnswer(item, again)
@@ -228,20 +228,20 @@ export class Answers {
 }
 
 // A token belongs to one suspension. By name, the very signal whose reply was lost may have ended another wait before.
-function mayAnswer({ door }: Incoming, again: boolean): boolean {
-  return door.by === 'token' || (door.by === 'name' && !again)
+function mayAnswer({ credential }: Incoming, again: boolean): boolean {
+  return credential.by === 'token' || (credential.by === 'name' && !again)
 }
 
-function waitOfOpened(opened: OpenedWaitpoint): Wait {
+function waitOfOpened(opened: OpenedWaitpoint): OpenWait {
   const { key: waitpointKey, keyScope, kid } = opened
   return { ...waitByName(opened), waitpointKey, keyScope, kid }
 }
 
-function waitByName({ uuid, suspensionId, condition, openedAt }: OpenedSuspension): Wait {
+function waitByName({ uuid, suspensionId, condition, openedAt }: OpenedSuspension): OpenWait {
   return { uuid, suspensionId, condition, waitpointKey: null, keyScope: null, kid: null, now: openedAt }
 }
 
-function waitOfRow(row: AnswerableRow | undefined): Wait | null {
+function waitOfRow(row: AnswerableRow | undefined): OpenWait | null {
   if (row === undefined || row.suspension_id === null) return null
   return {
     uuid: row.execution_id,
@@ -255,11 +255,14 @@ function waitOfRow(row: AnswerableRow | undefined): Wait | null {
 }
 
 /** For an authorized signal. */
-function answerOf(item: Incoming, wait: Wait): WaitAnswer | null {
+function answerOf(item: Incoming, wait: OpenWait): WaitAnswer | null {
   const { uuid, suspensionId, condition, waitpointKey, keyScope, kid, now } = wait
-  if (!isMetByOne(condition)) return null
-  const signal = factOf({ item, found: { waitpoint_key: waitpointKey, now_ms: now } }, looksIntoPayloads(condition))
-  const verdict = evaluate(condition, { signals: [signal], now })
-  if (!verdict.signals.includes(signal.id)) return null
-  return { item, uuid, suspensionId, waitpointKey, verdict, keyScope, kid }
+  if (!isSatisfiedByOne(condition)) return null
+  const signal = conditionSignalOf(
+    { item, found: { waitpoint_key: waitpointKey, now_ms: now } },
+    readsPayloads(condition),
+  )
+  const evaluation = evaluate(condition, { signals: [signal], now })
+  if (!evaluation.signals.includes(signal.id)) return null
+  return { item, uuid, suspensionId, waitpointKey, evaluation, keyScope, kid }
 }

@@ -43,6 +43,6 @@ export function checkApproveRequest(caller: Caller, request: ApproveRequest): In
   }
   const waitpoint = parseWaitpointId(request.waitpointId)
   const lane = request.lane === undefined ? null : checkLane(request.lane)
-  const door = { by: 'right', lane } as const
-  return { ...content, ...caller, idempotencyKey, target: { noun: 'waitpoint', ...waitpoint }, door }
+  const credential = { by: 'right', lane } as const
+  return { ...content, ...caller, idempotencyKey, target: { noun: 'waitpoint', ...waitpoint }, credential }
 }

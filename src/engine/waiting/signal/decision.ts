@@ -1,8 +1,8 @@
-// A set of signals: each execution's are judged by themselves, and what was decided is written for all of them together.
+// Decides a set of signals: it evaluates those of each execution separately, and writes all decisions together.
 import { EngineError } from '../../../model/errors.ts'
 import type { CarriedHint, HintedTimer } from '../../kernel/hint.ts'
 import { rowLocked, type Outcome } from '../../kernel/merge.ts'
-import { byExecution, type SignalRow } from '../suspension/facts.ts'
+import { byExecution, type SignalRow } from '../suspension/open-suspensions.ts'
 import { rearmCall } from '../suspension/rearm.ts'
 import { takeSignalsCall, type TakenSignal } from '../../transition/take-signals.ts'
 import { interruptionBy, wakeCall, type Waking } from '../../transition/wake.ts'
@@ -18,9 +18,9 @@ export interface SignalDecision {
   readonly outcomes: readonly Outcome<SignalResult>[]
   readonly records: readonly SignalRecord[]
   readonly suspensions: readonly TakingSuspension[]
-  /** Of what can be claimed at once. */
+  /** The queues of the executions that can be claimed at once. */
   readonly readyQueueIds: readonly number[]
-  /** Of what resumes later, and of what time alone will satisfy. */
+  /** For executions that resume later, and for conditions that time alone will satisfy. */
   readonly timers: readonly { readonly timer: HintedTimer; readonly inMs: number }[]
 }
 
@@ -29,20 +29,20 @@ interface TakingSuspension extends EvaluatedSuspension {
   readonly takenNumbers: readonly number[]
 }
 
-/** What was read behind the locks. */
+/** The rows that were read after the locks. */
 interface SignalRows {
   readonly locked: readonly { readonly execution_id: string }[]
   readonly found: readonly FoundTarget[]
   readonly signals: readonly SignalRow[]
 }
 
-export function decide(keys: SigningKeys, items: readonly Incoming[], looked: SignalRows): SignalDecision {
-  const isLocked = new Set(looked.locked.map((row) => row.execution_id))
-  const foundAt = new Map(looked.found.map((row) => [row.ordinal - 1, row]))
-  const firstOf = new Map(looked.found.flatMap((row) => (row.is_first ? [[row.execution_id, row]] : [])))
-  const signalsOf = byExecution(looked.signals)
+export function decide(keys: SigningKeys, items: readonly Incoming[], rows: SignalRows): SignalDecision {
+  const isLocked = new Set(rows.locked.map((row) => row.execution_id))
+  const foundAt = new Map(rows.found.map((row) => [row.ordinal - 1, row]))
+  const firstOf = new Map(rows.found.flatMap((row) => (row.is_first ? [[row.execution_id, row]] : [])))
+  const signalsOf = byExecution(rows.signals)
   const waitpointCounts = new Map(
-    looked.found.flatMap(({ ordinal, waitpoint_count: count }) =>
+    rows.found.flatMap(({ ordinal, waitpoint_count: count }) =>
       count === null ? [] : [[items[ordinal - 1]!.target.uuid, count]],
     ),
   )
@@ -58,50 +58,53 @@ export function decide(keys: SigningKeys, items: readonly Incoming[], looked: Si
     else own.push([index, arrival])
   }
   const records: SignalRecord[] = []
-  const judged: TakingSuspension[] = []
+  const evaluated: TakingSuspension[] = []
   for (const [uuid, own] of arrivals) {
-    const judgement = evaluateSignals(
+    const result = evaluateSignals(
       own.map(([, arrival]) => arrival),
       beforeOf(firstOf.get(uuid)!, signalsOf.get(uuid) ?? [], waitpointCounts),
     )
-    for (const [place, [index]] of own.entries()) outcomes[index] = judgement.answers[place]!
-    records.push(...judgement.records)
-    if (judgement.judged !== null) judged.push(withNumbers(judgement.judged, judgement.records))
+    for (const [place, [index]] of own.entries()) outcomes[index] = result.answers[place]!
+    records.push(...result.records)
+    if (result.evaluated !== null) evaluated.push(withNumbers(result.evaluated, result.records))
   }
-  const ready = judged.filter((one) => one.verdict.satisfied && delayOf(one) === 0)
+  const ready = evaluated.filter((one) => one.evaluation.satisfied && delayOf(one) === 0)
   return {
     outcomes,
     records,
-    suspensions: judged,
+    suspensions: evaluated,
     readyQueueIds: ready.map(({ suspension }) => firstOf.get(suspension.uuid)!.queue_id),
-    timers: judged.flatMap(timerOf),
+    timers: evaluated.flatMap(timerOf),
   }
 }
 
-/** Some came before, others come now. */
-function withNumbers(judged: EvaluatedSuspension, records: readonly SignalRecord[]): TakingSuspension {
-  const { verdict, suspension } = judged
+/** Some signals are stored, others arrive with this set. */
+function withNumbers(evaluated: EvaluatedSuspension, records: readonly SignalRecord[]): TakingSuspension {
+  const { evaluation, suspension } = evaluated
   const now = new Map(records.map(({ arrival: { item, found } }) => [item.signalId, found.signal_no]))
-  return { ...judged, takenNumbers: verdict.signals.map((id) => suspension.signalNumbers.get(id) ?? now.get(id)!) }
+  return {
+    ...evaluated,
+    takenNumbers: evaluation.signals.map((id) => suspension.signalNumbers.get(id) ?? now.get(id)!),
+  }
 }
 
 function delayOf({ suspension }: EvaluatedSuspension): number {
   return suspension.resumeDelayMs ?? 0
 }
 
-function timerOf(judged: EvaluatedSuspension): SignalDecision['timers'] {
-  const { verdict, at } = judged
-  if (verdict.dueAt !== null) return [{ timer: 'wake', inMs: verdict.dueAt - at }]
-  return verdict.satisfied && delayOf(judged) > 0 ? [{ timer: 'delay', inMs: delayOf(judged) }] : []
+function timerOf(evaluated: EvaluatedSuspension): SignalDecision['timers'] {
+  const { evaluation, at } = evaluated
+  if (evaluation.dueAt !== null) return [{ timer: 'wake', inMs: evaluation.dueAt - at }]
+  return evaluation.satisfied && delayOf(evaluated) > 0 ? [{ timer: 'delay', inMs: delayOf(evaluated) }] : []
 }
 
-/** First what came, then what it did: that is also the order of the events. */
+/** Signals are written before their effects: that is also the order of the events. */
 export function writesOf({ records, suspensions }: SignalDecision, hint: CarriedHint | null) {
-  const satisfied = suspensions.filter(({ verdict }) => verdict.satisfied)
-  const waiting = suspensions.filter(({ verdict }) => !verdict.satisfied)
+  const satisfied = suspensions.filter(({ evaluation }) => evaluation.satisfied)
+  const waiting = suspensions.filter(({ evaluation }) => !evaluation.satisfied)
   const taken = satisfied.flatMap(takenBefore)
   const now = satisfied.reduce((latest, { at }) => Math.max(latest, at), 0)
-  const rearmed = waiting.map(({ suspension, verdict }) => ({ uuid: suspension.uuid, wakeAt: verdict.dueAt }))
+  const rearmed = waiting.map(({ suspension, evaluation }) => ({ uuid: suspension.uuid, wakeAt: evaluation.dueAt }))
   return [
     recordCall(records),
     wakeCall(satisfied.map(wakingOf), hint),
@@ -110,27 +113,27 @@ export function writesOf({ records, suspensions }: SignalDecision, hint: Carried
   ] as const
 }
 
-function wakingOf({ suspension, verdict, takenNumbers, answered, actor, at }: TakingSuspension): Waking {
+function wakingOf({ suspension, evaluation, takenNumbers, answered, actor, at }: TakingSuspension): Waking {
   const { uuid, resumeDelayMs, condition } = suspension
   return {
     uuid,
-    // What had happened before may satisfy it, and the signal be only the occasion to look.
-    interruption: interruptionBy(verdict, condition),
+    // Earlier events may satisfy the condition; the signal was only the reason to evaluate it.
+    interruption: interruptionBy(evaluation, condition),
     delayMs: resumeDelayMs,
     wokenAt: at,
     actor,
     reason: null,
     closeReason: 'resumed',
-    outcome: verdict,
+    outcome: evaluation,
     answered,
     signalNumbers: takenNumbers,
   }
 }
 
-/** Those that come now are recorded as taken. */
-function takenBefore({ suspension, verdict }: EvaluatedSuspension): TakenSignal[] {
+/** Signals of this set are recorded as taken; these are the earlier ones. */
+function takenBefore({ suspension, evaluation }: EvaluatedSuspension): TakenSignal[] {
   const { uuid, suspensionId, signalNumbers } = suspension
-  return verdict.signals.flatMap((id) => {
+  return evaluation.signals.flatMap((id) => {
     const signalNumber = signalNumbers.get(id)
     return signalNumber === undefined ? [] : [{ uuid, suspensionId, signalNumber }]
   })

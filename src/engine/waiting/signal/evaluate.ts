@@ -1,17 +1,17 @@
 // Evaluates the signals to one execution, in their order, under its lock. Pure: everything was read before, and the
 // result is written afterwards.
 import { receive, type Received } from '../../../model/condition-receive.ts'
-import type { Verdict } from '../../../model/condition-evaluate.ts'
-import { looksIntoPayloads, namesTakenBy } from '../../../model/condition-waits.ts'
+import type { Evaluation } from '../../../model/condition-evaluate.ts'
+import { readsPayloads, namesTakenBy } from '../../../model/condition-waits.ts'
 import { EngineError } from '../../../model/errors.ts'
 import { formatExecutionId, formatWaitpointId } from '../../../model/id.ts'
 import { limits } from '../../../model/limits.ts'
 import { signalHint } from '../../../model/signal-hint.ts'
 import type { SignalEffect } from '../../../model/signal.ts'
-import type { OpenSuspension } from '../suspension/facts.ts'
+import type { OpenSuspension } from '../suspension/open-suspensions.ts'
 import type { Arrival } from './admit.ts'
 import { answeredBy } from '../../transition/wake.ts'
-import { factOf } from './fact.ts'
+import { conditionSignalOf } from './condition-signal.ts'
 import type { Incoming, SignalResult } from './incoming.ts'
 import type { Before, FoundTarget } from './read-locked.ts'
 import type { SignalRecord } from './record.ts'
@@ -21,12 +21,12 @@ export interface SignalEvaluation {
   readonly answers: readonly (SignalResult | EngineError)[]
   readonly records: readonly SignalRecord[]
   /** The suspension as it was found, if there is one and signals were evaluated against its condition. */
-  readonly judged: EvaluatedSuspension | null
+  readonly evaluated: EvaluatedSuspension | null
 }
 
 export interface EvaluatedSuspension {
   readonly suspension: OpenSuspension
-  readonly verdict: Verdict
+  readonly evaluation: Evaluation
   /** The keys of the waitpoints of the signals in the decision. */
   readonly answered: readonly string[]
   /** The sender of the last evaluated signal, and its time. */
@@ -37,7 +37,7 @@ export interface EvaluatedSuspension {
 export function evaluateSignals(arrivals: readonly Arrival[], before: Before): SignalEvaluation {
   const mailbox = new Mailbox(before, receivedBy(arrivals, before))
   const answers = arrivals.map((arrival) => mailbox.take(arrival))
-  return { answers, records: mailbox.records(), judged: mailbox.judged }
+  return { answers, records: mailbox.records(), evaluated: mailbox.evaluated }
 }
 
 /**
@@ -48,18 +48,18 @@ function receivedBy(arrivals: readonly Arrival[], before: Before): Received | nu
   if (suspension === undefined) return null
   const mailbox = new Mailbox(before, null)
   for (const arrival of arrivals) mailbox.take(arrival)
-  if (mailbox.heldAgainst.length === 0) return null
-  const { condition, facts } = suspension
-  const withPayload = looksIntoPayloads(condition)
-  const signals = mailbox.heldAgainst.map((arrival) => factOf(arrival, withPayload))
-  return receive(condition, { ...facts, now: arrivals[0]!.found.now_ms }, signals)
+  if (mailbox.evaluatedArrivals.length === 0) return null
+  const { condition, input } = suspension
+  const withPayload = readsPayloads(condition)
+  const signals = mailbox.evaluatedArrivals.map((arrival) => conditionSignalOf(arrival, withPayload))
+  return receive(condition, { ...input, now: arrivals[0]!.found.now_ms }, signals)
 }
 
 /** Changes with each signal: its effect counts for the next. */
 class Mailbox {
   readonly #received: Received | null
   /** In their order. */
-  readonly heldAgainst: Arrival[] = []
+  readonly evaluatedArrivals: Arrival[] = []
   readonly #records: SignalRecord[] = []
   readonly #answers = new Map<string, SignalResult | EngineError>()
   readonly #waitpointCounts: Before['waitpointCounts']
@@ -69,7 +69,7 @@ class Mailbox {
   #count: number
   /** Undefined without a suspension, and after the signal that satisfies it. */
   #open: OpenSuspension | undefined
-  judged: EvaluatedSuspension | null = null
+  evaluated: EvaluatedSuspension | null = null
 
   /** Without received signals nothing satisfies the condition. */
   constructor({ suspension, receivedCount, waitpointCounts, mostSignals }: Before, received: Received | null) {
@@ -83,7 +83,7 @@ class Mailbox {
   take(arrival: Arrival): SignalResult | EngineError {
     const first = this.#first(arrival)
     if (first !== null) return first
-    const answer = this.#judge(arrival)
+    const answer = this.#evaluate(arrival)
     const { idempotencyKey } = arrival.item
     if (idempotencyKey !== null) this.#answers.set(nameOf(arrival, idempotencyKey), answer)
     return answer
@@ -91,10 +91,10 @@ class Mailbox {
 
   /** The effects of those that satisfied the condition are known only at the end. */
   records(): readonly SignalRecord[] {
-    const { judged } = this
-    if (judged === null) return this.#records
-    const taken = new Set(judged.verdict.signals)
-    const { suspensionId } = judged.suspension
+    const { evaluated } = this
+    if (evaluated === null) return this.#records
+    const taken = new Set(evaluated.evaluation.signals)
+    const { suspensionId } = evaluated.suspension
     return this.#records.map((record) =>
       taken.has(record.arrival.item.signalId) ? { ...record, suspensionId, isTaken: true } : record,
     )
@@ -112,7 +112,7 @@ class Mailbox {
     return { ...resultOf(arrival, effect), signalId: firstId, kind: firstId === signalId ? 'accepted' : 'duplicate' }
   }
 
-  #judge(arrival: Arrival): SignalResult | EngineError {
+  #evaluate(arrival: Arrival): SignalResult | EngineError {
     const late = this.#tooLate(arrival)
     const full = this.#tooMany(arrival)
     if (late !== null) {
@@ -144,8 +144,8 @@ class Mailbox {
 
   /** An earlier signal of this set has ended the suspension, which keeps the waitpoint for the next. */
   #isKept({ waitpoint_suspension_id: suspensionId, waitpoint_key: key }: FoundTarget): boolean {
-    if (this.#open !== undefined || this.judged === null) return false
-    const { suspension, answered } = this.judged
+    if (this.#open !== undefined || this.evaluated === null) return false
+    const { suspension, answered } = this.evaluated
     return suspension.keepsWaitpoints && suspension.suspensionId === suspensionId && !answered.includes(key!)
   }
 
@@ -172,20 +172,20 @@ class Mailbox {
     }
     const open = this.#open
     if (open === undefined) return this.#record(arrival, 'kept_for_condition', null)
-    this.heldAgainst.push(arrival)
+    this.evaluatedArrivals.push(arrival)
     const suspensionId = byName ? null : open.suspensionId
     if (this.#received === null) return this.#record(arrival, 'appended_to_waitpoint', suspensionId)
-    const { verdict, effects } = this.#received
-    const place = this.heldAgainst.length - 1
-    const facts = [...open.facts.signals, ...this.heldAgainst.map((held) => factOf(held, false))]
-    this.judged = {
+    const { evaluation, effects } = this.#received
+    const place = this.evaluatedArrivals.length - 1
+    const signals = [...open.input.signals, ...this.evaluatedArrivals.map((each) => conditionSignalOf(each, false))]
+    this.evaluated = {
       suspension: open,
-      verdict,
-      answered: verdict.satisfied ? answeredBy(verdict, facts) : [],
+      evaluation,
+      answered: evaluation.satisfied ? answeredBy(evaluation, signals) : [],
       actor: item.actor,
       at: found.now_ms,
     }
-    if (verdict.satisfied && place === effects.length - 1) this.#open = undefined
+    if (evaluation.satisfied && place === effects.length - 1) this.#open = undefined
     return this.#record(arrival, effects[place]!, suspensionId)
   }
 

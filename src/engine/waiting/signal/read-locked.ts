@@ -5,7 +5,7 @@ import type { TimeoutBehaviour, WaitpointState } from '../../../model/suspension
 import { call } from '../../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../../sql/statement.ts'
 import { keyByKid, storedKeyRow } from '../../signing-key/stored-key.ts'
-import { openSuspensionOf, suspensionOf, type OpenSuspension, type SignalRow } from '../suspension/facts.ts'
+import { openSuspensionOf, suspensionOf, type OpenSuspension, type SignalRow } from '../suspension/open-suspensions.ts'
 import { countAtWaitpoint, mostSignalsOf, receivedCount, signalOfSameKey } from '../earlier-signals.ts'
 import { claimedKid, type Incoming } from './incoming.ts'
 
@@ -108,8 +108,8 @@ const row = {
 export type FoundTarget = RowOf<typeof row>
 
 // One statement for everything: each costs more to begin than to read a few rows (measured).
-const lookStatement = statement({
-  name: 'signal.look',
+const readStatement = statement({
+  name: 'signal.read-locked',
   params: { ...targetParams, kids: 'text?[]', idempotency_keys: 'text?[]', signal_ids: 'uuid?[]' },
   row,
   text: `
@@ -149,9 +149,9 @@ order by f.ordinal`,
 
 /** After the lock. `again`: an earlier reply was lost, so each also searches for itself. */
 export function readCall(items: readonly Incoming[], again: boolean) {
-  return call(lookStatement, {
+  return call(readStatement, {
     ...targetValues(items),
-    kids: items.map(({ door }) => claimedKid(door)),
+    kids: items.map(({ credential }) => claimedKid(credential)),
     idempotency_keys: items.map(({ idempotencyKey }) => idempotencyKey),
     signal_ids: items.map(({ signalId }) => (again ? signalId : null)),
   })

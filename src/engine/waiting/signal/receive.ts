@@ -1,19 +1,19 @@
-// Every signal comes in here, whichever way. Who may not send it is refused before anything is locked. Those that end a wait by
-// themselves, as most do, are read and then settled, each in one statement. In general its execution is locked, its sender
-// admitted once more, the condition judged with the signal, and what that means is written, the resume included: one
-// transaction, two round trips.
+// Receives every signal: by token, by link, by name, or by the right of an operator. A sender without the right is
+// refused before anything is locked. Most signals end a wait by themselves: one statement reads them, and one settles
+// them. The general path locks the execution, authorizes the sender again, evaluates the condition with the signal, and
+// writes the effect, including the resume: one transaction, two round trips.
 import { EngineError } from '../../../model/errors.ts'
 import type { Sql } from '../../../sql/sql.ts'
 import type { CarriedHint, Hinting } from '../../kernel/hint.ts'
 import type { Outcome, SetOperation } from '../../kernel/merge.ts'
 import type { SigningKeys } from '../../signing-key/keys.ts'
-import { openSignalsCall } from '../suspension/facts.ts'
+import { openSignalsCall } from '../suspension/open-suspensions.ts'
 import type { OpenedWaitpoints } from '../waitpoint/opened.ts'
 import { Answers } from './answerable.ts'
 import { decide, writesOf, type SignalDecision } from './decision.ts'
 import type { Incoming, SignalResult } from './incoming.ts'
 import { lockCall, readCall, waitpointUuidOf } from './read-locked.ts'
-import { settle } from './settle.ts'
+import { settleSignals } from './settle.ts'
 
 export function receiveOperation(
   sql: Sql,
@@ -22,13 +22,13 @@ export function receiveOperation(
   hints: Hinting,
 ): SetOperation<Incoming, SignalResult> {
   const answers = new Answers(sql, keys, opened)
-  // Kept for a set that is sent again, because what went the general way was refused.
+  // Kept in case the set is sent again after the database refused a signal on the general path.
   const settled = new WeakMap<Incoming, SignalResult | EngineError>()
   const settleAmong = async (items: readonly Incoming[], again: boolean): Promise<void> => {
     const found = await answers.among(items, again)
     for (const [item, refusal] of found.refused) settled.set(item, refusal)
     if (found.answers.length === 0) return
-    for (const [item, result] of await settle(sql, hints, found.answers)) settled.set(item, result)
+    for (const [item, result] of await settleSignals(sql, hints, found.answers)) settled.set(item, result)
   }
   const receive = async (
     items: readonly Incoming[],
@@ -57,7 +57,7 @@ export function receiveOperation(
     return decision.outcomes
   }
   return {
-    // Signals to one execution may share a set: they are judged one after the other.
+    // Signals to one execution may share a set: they are evaluated one after the other.
     keyOf: (item) => item.signalId,
     rowOf: ({ target }) => target.uuid,
     bytesOf: (item) => item.payload?.byteLength ?? 0,
@@ -71,7 +71,7 @@ export function receiveOperation(
       const placeOf = new Map(others.map((item, place) => [item, place]))
       return items.map((item) => settled.get(item) ?? received[placeOf.get(item)!]!)
     },
-    // What was held has been admitted by a send before.
+    // `send` has authorized the sender before.
     sendAlone: async (item, again, lockTimeoutMs) => (await receive([item], again, lockTimeoutMs))[0]!,
   }
 }

@@ -19,8 +19,8 @@ export interface SignalRecord {
 }
 
 /**
- * Follows a CTE `received` with the columns that it names, in the order in which the signals were accepted; their executions
- * are locked. Leaves the signals; `signalledEvents` are their events.
+ * Follows a CTE `received` with the columns named here, in the order in which the signals were accepted. Their
+ * executions are locked. Inserts the signals; `signalledEvents` are their events.
  */
 export const recordReceived = `
 recorded as (
@@ -89,13 +89,13 @@ with received as materialized (
       claimed_identity, correlation_id, idempotency_key, payload, payload_encoding, partition_key, namespace, actor, flow_id, signal_no, received_count)
 ),
 ${recordReceived},
-told as (
+logged as (
   insert into flowfabric.ff_event (${waitEventColumns})${signalledEvents}
 ),
--- The execution is written with every signal, so that no statement that checks its row goes by a snapshot from before the signal:
--- neither an ending, a restart or a suspension, nor the next signal that is counted (signal.settle). What ends a wait is written with
--- the wake. Signals by name that wait for a condition set a bit: the ending says how many were never taken, and a restart takes
--- them along.
+-- Every signal writes its execution, so that a statement that checks this row never decides by a snapshot from before
+-- the signal: an ending, a restart, a suspension, or the next signal that is counted (signal.settle). For a signal that
+-- ends a wait, the wake writes it. Signals by name that wait for a condition set a bit: the ending reports how many were
+-- never taken, and a restart keeps them.
 marked as (
   update flowfabric.ff_exec_core e
   set attached = e.attached | case when i.has_kept then ${attached.signals} else 0 end

@@ -41,6 +41,6 @@ export function checkRedeemRequest(caller: Caller, request: RedeemRequest): Inco
     ...caller,
     idempotencyKey: `link:${fingerprint}`,
     target: { noun: 'waitpoint', ...claimed.waitpoint },
-    door: { by: 'link', link, kid: claimed.kid },
+    credential: { by: 'link', link, kid: claimed.kid },
   }
 }

@@ -1,9 +1,15 @@
-// Signals that end a wait by themselves: recorded, and their executions woken, in one statement. It waits for nobody, and
-// takes only what is still as `answerable.ts` found it: this very suspension open, no point in time come before, the key
-// still good, none with its key before it, room for one more. All else is passed over and goes the general way.
+// Signals that end a wait by themselves: one statement records them and wakes their executions. It waits for no lock,
+// and settles a signal only if nothing changed since `answerable.ts` read it:
+// - the same suspension is open
+// - no point in time of its condition has come
+// - the signing key is still valid
+// - no earlier signal has the same idempotency key
+// - there is room for one more
+// The statement skips all other signals, and they take the general path.
 //
-// An execution that was changed since the statement began is passed over, by its `xmin`: whatever opens or closes a suspension,
-// and every other signal, writes the execution too. So the count of signals, which the newest record has, is exact.
+// It also skips an execution that was changed since the statement began, which it detects by `xmin`. Every operation
+// that opens or closes a suspension, and every other signal, writes the execution too. So the count of signals in the
+// newest record is exact.
 import { formatExecutionId } from '../../../model/id.ts'
 import { call, type Sql } from '../../../sql/sql.ts'
 import { statement } from '../../../sql/statement.ts'
@@ -77,25 +83,25 @@ waking as (
     outcome as wake_outcome, jsonb_build_array(waitpoint_key) as wake_answered, array[signal_no] as wake_signal_nos
   from received
 ),
--- First what came, then what it did.
+-- The events of the signals come before the events of their effects.
 ${wakeSuspended(`${signalledEvents}
   union all`)}
 select ordinal, queue_id, resume_delay_ms,
-  -- Those of one queue are told once: the database drops what a transaction says again.
+  -- One notification for each queue: the database drops a repeated one in the same transaction.
   $20::text is not null and coalesce(resume_delay_ms, 0) = 0 and pg_notify($20, queue_id::text) is not null as is_hinted
 from received`,
 })
 
-/** Those that it has settled. */
-export async function settle(
+/** Returns the settled signals. */
+export async function settleSignals(
   sql: Sql,
   hints: Hinting,
   answers: readonly WaitAnswer[],
 ): Promise<ReadonlyMap<Incoming, SignalResult>> {
   const [rows] = await sql.pipeline([call(settleStatement, { ...valuesOf(answers), channel: hints.carrier() })])
   const ready = rows.flatMap((row) => ((row.resume_delay_ms ?? 0) === 0 ? [row.queue_id] : []))
-  const isTold = rows.some((row) => row.is_hinted)
-  if (ready.length > 0) hints.ring(new Set(ready), isTold)
+  const isHinted = rows.some((row) => row.is_hinted)
+  if (ready.length > 0) hints.ring(new Set(ready), isHinted)
   for (const { resume_delay_ms: delayMs } of rows) {
     if (delayMs !== null && delayMs > 0) hints.due('delay', delayMs)
   }
@@ -130,6 +136,6 @@ function valuesOf(answers: readonly WaitAnswer[]) {
     payloads: items.map((item) => item.payload),
     encodings: items.map((item) => item.payloadEncoding),
     actors: items.map((item) => item.actor),
-    outcomes: answers.map(({ verdict }) => verdict),
+    outcomes: answers.map(({ evaluation }) => evaluation),
   }
 }

@@ -1,6 +1,6 @@
 // The suspension that an execution is in, or the last one of its generation and how that ended.
 import { describeActor } from '../../../model/actor.ts'
-import type { Verdict } from '../../../model/condition-evaluate.ts'
+import type { Evaluation } from '../../../model/condition-evaluate.ts'
 import type { Condition } from '../../../model/condition.ts'
 import { formatExecutionId, type ExecutionId } from '../../../model/id.ts'
 import type { CloseReason } from '../../../model/suspension.ts'
@@ -17,13 +17,13 @@ export interface SuspensionDetail extends Suspension {
   readonly requestedBy: string
   readonly idempotencyKey: string | null
   readonly resumeDelayMs: number | null
-  /** When time alone will meet the condition, as far as is known. */
+  /** When time alone will satisfy the condition, as far as is known. */
   readonly wakeAt: number | null
   /** Null while it lasts. */
   readonly closedAt: number | null
   readonly closeReason: CloseReason | null
   /** The decision on the condition when the suspension ended; null while it is open, and when an operator resumed. */
-  readonly outcome: Pick<Verdict, 'satisfied' | 'winners' | 'satisfiedLeaves' | 'satisfiers' | 'signals'> | null
+  readonly outcome: Pick<Evaluation, 'satisfied' | 'winners' | 'satisfiedLeaves' | 'satisfiers' | 'signals'> | null
 }
 
 const describeStatement = statement({
@@ -70,12 +70,12 @@ export async function describeSuspension(
     wakeAt: row.wake_at_ms,
     closedAt: row.closed_at_ms,
     closeReason: row.close_reason as CloseReason | null,
-    outcome: decodeOutcome(row.outcome as Verdict | null),
+    outcome: decodeOutcome(row.outcome as Evaluation | null),
   }
 }
 
-function decodeOutcome(verdict: Verdict | null): SuspensionDetail['outcome'] {
-  if (verdict === null) return null
-  const { satisfied, winners, satisfiedLeaves, satisfiers, signals } = verdict
+function decodeOutcome(evaluation: Evaluation | null): SuspensionDetail['outcome'] {
+  if (evaluation === null) return null
+  const { satisfied, winners, satisfiedLeaves, satisfiers, signals } = evaluation
   return { satisfied, winners, satisfiedLeaves, satisfiers, signals }
 }

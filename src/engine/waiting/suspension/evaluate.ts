@@ -1,5 +1,5 @@
 // Decides a request to suspend from the locked rows, without awaiting anything.
-import { evaluate, type Verdict } from '../../../model/condition-evaluate.ts'
+import { evaluate, type Evaluation } from '../../../model/condition-evaluate.ts'
 import { childrenOf, requiredSignalNames } from '../../../model/condition-waits.ts'
 import { EngineError, refusal } from '../../../model/errors.ts'
 import { formatExecutionId, formatWaitpointId } from '../../../model/id.ts'
@@ -9,7 +9,7 @@ import { lostLease } from '../../transition/fenced-answer.ts'
 import { rowLocked } from '../../kernel/merge.ts'
 import type { SigningKeys } from '../../signing-key/keys.ts'
 import { isStored } from '../../signing-key/stored-key.ts'
-import { factOf } from './facts.ts'
+import { storedConditionSignal } from './open-suspensions.ts'
 import type { ChildRow, EarlySignalRow, LockedRows, LockedRow, PendingRow } from './read-locked.ts'
 import { answeredBy } from '../../transition/wake.ts'
 import { checkKeys, waitpointNotFound, type CheckedBinding, type NewSuspension } from './request.ts'
@@ -53,20 +53,20 @@ export interface NewlySuspended {
   readonly kind: 'suspend'
   readonly item: NewSuspension
   readonly row: LockedRow
-  readonly doors: readonly SuspensionWaitpoint[]
+  readonly waitpoints: readonly SuspensionWaitpoint[]
   /** Earlier waitpoints that close: kept by an earlier suspension and not reused, or closed with this one at once. */
   readonly closing: readonly ClosingWaitpoint[]
   readonly timeoutAt: number | null
   /** The signals that were evaluated. */
   readonly signals: readonly EarlySignalRow[]
-  readonly verdict: Verdict
+  readonly evaluation: Evaluation
   /** The condition is satisfied, and the holder continues under its lease. */
   readonly isAtOnce: boolean
 }
 
 /** The numbers of the signals that satisfy it; none if nothing does. */
-export function numbersTakenBy({ signals, verdict }: NewlySuspended): number[] {
-  const ids = new Set(verdict.signals)
+export function numbersTakenBy({ signals, evaluation }: NewlySuspended): number[] {
+  const ids = new Set(evaluation.signals)
   return signals.filter((signal) => ids.has(signal.signal_id)).map((signal) => signal.signal_no)
 }
 
@@ -81,25 +81,25 @@ export interface EvaluateOptions {
 
 export function evaluateSuspensions(
   items: readonly NewSuspension[],
-  looked: LockedRows,
+  rows: LockedRows,
   { keepsLease, keys, isAlone }: EvaluateOptions,
 ): SuspendDecision[] {
   return items.map((item, index) => {
-    const row = looked.found.get(index + 1)
+    const row = rows.found.get(index + 1)
     const { executionId, uuid } = item
     if (row === undefined) {
       return new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
     }
-    if (!looked.locked.has(uuid)) return rowLocked
+    if (!rows.locked.has(uuid)) return rowLocked
     const isAtOnce = row.last_was_at_once
     if (isRepeat(item, row)) return { kind: 'repeat', item, row, isAtOnce }
     // The lease seems to have expired; a renewal may be under way.
     if (!row.is_held && row.is_last_holder && row.public_state === 'active' && !isAlone) return rowLocked
     if (!row.is_held) return refused(item, row)
     try {
-      const judged = suspensionOf(item, row, looked, keepsLease, keys)
+      const evaluated = suspensionOf(item, row, rows, keepsLease, keys)
       // A holder that keeps its lease may clean up.
-      return row.is_asked_to_stop && !judged.isAtOnce ? { kind: 'stop', item, row } : judged
+      return row.is_asked_to_stop && !evaluated.isAtOnce ? { kind: 'stop', item, row } : evaluated
     } catch (error) {
       return asOwnAnswer(error)
     }
@@ -122,43 +122,43 @@ function refused(item: NewSuspension, row: LockedRow): EngineError {
 function suspensionOf(
   item: NewSuspension,
   row: LockedRow,
-  looked: LockedRows,
+  rows: LockedRows,
   keepsLease: boolean,
   keys: SigningKeys,
 ): NewlySuspended {
-  const kept = new Map(keptOf(item, looked.pending).map((found) => [found.waitpoint_key, found.waitpoint_id]))
-  const doors = item.bindings.map((binding) => {
+  const kept = new Map(keptOf(item, rows.pending).map((found) => [found.waitpoint_key, found.waitpoint_id]))
+  const waitpoints = item.bindings.map((binding) => {
     const uuid = binding.key === null ? undefined : kept.get(binding.key)
-    return doorOf(item, row, uuid === undefined ? binding : { uuid, key: null }, looked.pending, keys)
+    return waitpointOf(item, row, uuid === undefined ? binding : { uuid, key: null }, rows.pending, keys)
   })
   checkKeys(
     item,
-    doors.map(({ key }) => key),
+    waitpoints.map(({ key }) => key),
   )
   const timeoutAt = checkTimeout(item, row.now_ms)
-  const ids = new Set(doors.map(({ uuid }) => uuid))
-  const signals = (looked.signals.get(item.uuid) ?? []).filter(
+  const ids = new Set(waitpoints.map(({ uuid }) => uuid))
+  const signals = (rows.signals.get(item.uuid) ?? []).filter(
     (signal) => signal.waitpoint_id === null || ids.has(signal.waitpoint_id),
   )
-  const verdict = evaluate(item.condition, {
-    signals: signals.map(factOf),
-    childEndings: childEndings(item, looked.children.get(item.uuid) ?? []),
+  const evaluation = evaluate(item.condition, {
+    signals: signals.map(storedConditionSignal),
+    childEndings: childEndings(item, rows.children.get(item.uuid) ?? []),
     now: row.now_ms,
   })
-  const isAtOnce = keepsLease && verdict.satisfied
-  const isOver = isAtOnce ? overAtOnce(item, verdict, signals) : () => false
+  const isAtOnce = keepsLease && evaluation.satisfied
+  const isOver = isAtOnce ? overAtOnce(item, evaluation, signals) : () => false
   const closing: ClosingWaitpoint[] = [
-    ...keptOf(item, looked.pending).flatMap(({ waitpoint_id: uuid }) =>
+    ...keptOf(item, rows.pending).flatMap(({ waitpoint_id: uuid }) =>
       ids.has(uuid) ? [] : [{ uuid, reason: 'proactive_close' as const }],
     ),
-    ...doors.filter(isOver).map(({ uuid }) => ({ uuid, reason: 'resumed' as const })),
+    ...waitpoints.filter(isOver).map(({ uuid }) => ({ uuid, reason: 'resumed' as const })),
   ]
-  return { kind: 'suspend', item, row, doors, closing, timeoutAt, signals, verdict, isAtOnce }
+  return { kind: 'suspend', item, row, waitpoints, closing, timeoutAt, signals, evaluation, isAtOnce }
 }
 
 /** Fresh waitpoints were never issued, and are not created. */
-function overAtOnce({ keepsWaitpoints }: NewSuspension, verdict: Verdict, signals: readonly EarlySignalRow[]) {
-  const answered = new Set(answeredBy(verdict, signals.map(factOf)))
+function overAtOnce({ keepsWaitpoints }: NewSuspension, evaluation: Evaluation, signals: readonly EarlySignalRow[]) {
+  const answered = new Set(answeredBy(evaluation, signals.map(storedConditionSignal)))
   return ({ key, isFresh }: SuspensionWaitpoint): boolean => !isFresh && (!keepsWaitpoints || answered.has(key))
 }
 
@@ -170,7 +170,7 @@ function keptOf({ uuid, keepsWaitpoints }: NewSuspension, pending: ReadonlyMap<s
   )
 }
 
-function doorOf(
+function waitpointOf(
   { condition, partition, uuid: executionUuid }: NewSuspension,
   row: LockedRow,
   { uuid, key }: CheckedBinding,

@@ -6,7 +6,7 @@ import { waitingAt } from '../../transition/untaken-signals.ts'
 import type { NewlySuspended } from './evaluate.ts'
 
 const openStatement = statement({
-  name: 'suspension.open-doors',
+  name: 'suspension.open-waitpoints',
   params: {
     waitpoint_ids: 'uuid[]',
     execution_ids: 'uuid[]',
@@ -20,7 +20,7 @@ const openStatement = statement({
   },
   row: {},
   text: `
-with door as materialized (
+with waitpoint as materialized (
   select i.*, array(select jsonb_array_elements_text(i.required_names)) as names
   from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int8[], $5::int2[], $6::text[], $7::text[], $8::jsonb[], $9::bool[])
     as i (waitpoint_id, execution_id, suspension_id, opened_at_ms, partition_key, waitpoint_key, kid, required_names,
@@ -30,12 +30,12 @@ activated as (
   update flowfabric.ff_waitpoint_pending p
   set state = 'active', suspension_id = d.suspension_id, activated_at_ms = d.opened_at_ms, expires_at_ms = null,
     required_signal_names = d.names
-  from door d
+  from waitpoint d
   where not d.is_fresh and p.waitpoint_id = any (array[d.waitpoint_id])
 ),
 early as materialized (
   select g.execution_id, g.signal_no, d.suspension_id
-  from door d
+  from waitpoint d
   cross join lateral (${waitingAt('d')}
   ) g
   where not d.is_fresh
@@ -50,12 +50,12 @@ insert into flowfabric.ff_waitpoint_pending (waitpoint_id, execution_id, suspens
   partition_key, state, waitpoint_key, token_kid, required_signal_names)
 select waitpoint_id, execution_id, suspension_id, opened_at_ms, opened_at_ms, partition_key, 'active', waitpoint_key, kid,
   names
-from door
+from waitpoint
 where is_fresh`,
 })
 
 const closeStatement = statement({
-  name: 'suspension.close-doors',
+  name: 'suspension.close-waitpoints',
   params: { waitpoint_ids: 'uuid[]', suspension_ids: 'uuid?[]', closed_ats_ms: 'int8[]', reasons: 'text[]' },
   row: {},
   text: `
@@ -67,26 +67,32 @@ where p.waitpoint_id = any (array[i.waitpoint_id])`,
 })
 
 export function openWaitpointsCall(parked: readonly NewlySuspended[]) {
-  const doors = parked.flatMap(({ item, row, doors: own }) => own.map((door) => ({ item, row, door })))
+  const waitpoints = parked.flatMap(({ item, row, waitpoints: own }) =>
+    own.map((waitpoint) => ({ item, row, waitpoint })),
+  )
   return call(openStatement, {
-    waitpoint_ids: doors.map(({ door }) => door.uuid),
-    execution_ids: doors.map(({ item }) => item.uuid),
-    suspension_ids: doors.map(({ item }) => item.suspensionId),
-    opened_ats_ms: doors.map(({ row }) => row.now_ms),
-    partition_keys: doors.map(({ item }) => item.partition),
-    keys: doors.map(({ door }) => door.key),
-    kids: doors.map(({ door }) => door.kid),
-    required_names: doors.map(({ door }) => door.requiredNames),
-    are_fresh: doors.map(({ door }) => door.isFresh),
+    waitpoint_ids: waitpoints.map(({ waitpoint }) => waitpoint.uuid),
+    execution_ids: waitpoints.map(({ item }) => item.uuid),
+    suspension_ids: waitpoints.map(({ item }) => item.suspensionId),
+    opened_ats_ms: waitpoints.map(({ row }) => row.now_ms),
+    partition_keys: waitpoints.map(({ item }) => item.partition),
+    keys: waitpoints.map(({ waitpoint }) => waitpoint.key),
+    kids: waitpoints.map(({ waitpoint }) => waitpoint.kid),
+    required_names: waitpoints.map(({ waitpoint }) => waitpoint.requiredNames),
+    are_fresh: waitpoints.map(({ waitpoint }) => waitpoint.isFresh),
   })
 }
 
-export function closeWaitpointsCall(judged: readonly NewlySuspended[]) {
-  const doors = judged.flatMap(({ item, row, closing }) => closing.map((door) => ({ item, row, door })))
+export function closeWaitpointsCall(suspended: readonly NewlySuspended[]) {
+  const waitpoints = suspended.flatMap(({ item, row, closing }) =>
+    closing.map((waitpoint) => ({ item, row, waitpoint })),
+  )
   return call(closeStatement, {
-    waitpoint_ids: doors.map(({ door }) => door.uuid),
-    suspension_ids: doors.map(({ item, door }) => (door.reason === 'resumed' ? item.suspensionId : null)),
-    closed_ats_ms: doors.map(({ row }) => row.now_ms),
-    reasons: doors.map(({ door }) => door.reason),
+    waitpoint_ids: waitpoints.map(({ waitpoint }) => waitpoint.uuid),
+    suspension_ids: waitpoints.map(({ item, waitpoint }) =>
+      waitpoint.reason === 'resumed' ? item.suspensionId : null,
+    ),
+    closed_ats_ms: waitpoints.map(({ row }) => row.now_ms),
+    reasons: waitpoints.map(({ waitpoint }) => waitpoint.reason),
   })
 }

@@ -1,5 +1,5 @@
-// Before a suspension is decided: locks the executions, then reads. Signals are written under the same lock, so all
-// facts are read by later statements.
+// Before a suspension is decided: locks the executions, then reads. Signals are written under the same lock, so later
+// statements read everything that counts.
 import { attached } from '../../../model/attached.ts'
 import { childrenOf, namesTakenBy } from '../../../model/condition-waits.ts'
 import { parseExecutionId } from '../../../model/id.ts'
@@ -12,11 +12,11 @@ import { fenceInput, fenceParams, fenceValues, isHeldSql } from '../../transitio
 import { fenceRow } from '../../transition/fenced-answer.ts'
 import { waitingAt, waitingByName } from '../../transition/untaken-signals.ts'
 import { keyByKid, signingKeyOf, storedKeyRow } from '../../signing-key/stored-key.ts'
-import { byExecution } from './facts.ts'
+import { byExecution } from './open-suspensions.ts'
 import type { NewSuspension } from './request.ts'
 
-const lookStatement = statement({
-  name: 'suspension.look',
+const readStatement = statement({
+  name: 'suspension.read-locked',
   params: fenceParams,
   row: {
     ...fenceRow,
@@ -58,7 +58,7 @@ left join flowfabric.ff_suspension_current s on s.execution_id = any (array[e.ex
 
 // The named waitpoints, and those that earlier suspensions have kept.
 const pendingStatement = statement({
-  name: 'suspension.look.waitpoints',
+  name: 'suspension.read-locked.waitpoints',
   params: { waitpoint_ids: 'uuid[]', keeper_ids: 'uuid[]' },
   row: {
     waitpoint_id: 'uuid',
@@ -96,7 +96,7 @@ join flowfabric.ff_exec_core e on e.execution_id = any (array[p.execution_id])${
 // Signals at pending waitpoints, and untaken signals by name. A signal that did not count on arrival never will. The
 // payload is read only if a predicate needs it.
 const earlySignals = statement({
-  name: 'suspension.look.signals',
+  name: 'suspension.read-locked.signals',
   params: { execution_ids: 'uuid[]', with_payloads: 'bool[]', names: 'text[]' },
   row: {
     execution_id: 'uuid',
@@ -135,7 +135,7 @@ cross join lateral (
 // An unknown id, or that of another parent's child, yields nothing; nor does a detached child of an earlier generation,
 // because its ending notifies no parent.
 const childStatement = statement({
-  name: 'suspension.look.children',
+  name: 'suspension.read-locked.children',
   params: { parent_ids: 'uuid[]', child_ids: 'uuid[]', partition_keys: 'int2[]' },
   row: { execution_id: 'uuid', child_id: 'uuid', partition_key: 'int2', terminal_at_ms: 'int8?' },
   text: `
@@ -146,13 +146,13 @@ where e.parent_id = i.parent_id and e.partition_key = i.partition_key
   and (e.attached & ${attached.parent} <> 0 or e.terminal_at_ms is not null)`,
 })
 
-/** In this order, in one round trip. Most conditions wait only for future facts, and then no facts are read. */
+/** In this order, in one round trip. Most conditions wait only for future events; then only the lease is read. */
 export function readCalls(items: readonly NewSuspension[]): readonly Call[] {
-  const look = [lockSetCall(items.map((item) => item.uuid)), call(lookStatement, fenceValues(items))]
-  return items.some(asksForFacts) ? [...look, ...factCalls(items)] : look
+  const reads = [lockSetCall(items.map((item) => item.uuid)), call(readStatement, fenceValues(items))]
+  return items.some(mayBeSatisfied) ? [...reads, ...earlierEventCalls(items)] : reads
 }
 
-function factCalls(items: readonly NewSuspension[]) {
+function earlierEventCalls(items: readonly NewSuspension[]) {
   return [
     call(pendingStatement, { waitpoint_ids: pendingOf(items), keeper_ids: keepersOf(items) }),
     call(earlySignals, earlyOf(items)),
@@ -160,12 +160,12 @@ function factCalls(items: readonly NewSuspension[]) {
   ] as const
 }
 
-/** Whether an earlier fact may count. */
-function asksForFacts(item: NewSuspension): boolean {
-  return asksForSignals(item) || childrenOf(item.condition).length > 0
+/** Whether an earlier signal or ending may count. */
+function mayBeSatisfied(item: NewSuspension): boolean {
+  return usesEarlierSignals(item) || childrenOf(item.condition).length > 0
 }
 
-function asksForSignals({ condition, bindings, keepsWaitpoints }: NewSuspension): boolean {
+function usesEarlierSignals({ condition, bindings, keepsWaitpoints }: NewSuspension): boolean {
   return keepsWaitpoints || bindings.some(({ key }) => key === null) || namesTakenBy(condition).length > 0
 }
 
@@ -180,7 +180,7 @@ export interface LockedRows {
   readonly children: ReadonlyMap<string, readonly ChildRow[]>
 }
 
-type LookedRows = [
+type ReadRows = [
   readonly { readonly execution_id: string }[],
   readonly LockedRow[],
   (readonly PendingRow[])?,
@@ -189,7 +189,7 @@ type LookedRows = [
 ]
 
 export function lockedRowsOf(rows: RowsOf<readonly Call[]>): LockedRows {
-  const [locked, found, pending = [], signals = [], children = []] = rows as unknown as LookedRows
+  const [locked, found, pending = [], signals = [], children = []] = rows as unknown as ReadRows
   return {
     locked: new Set(locked.map((row) => row.execution_id)),
     found: new Map(found.map((row) => [row.ordinal, row])),
@@ -199,7 +199,7 @@ export function lockedRowsOf(rows: RowsOf<readonly Call[]>): LockedRows {
   }
 }
 
-export type LockedRow = RowOf<typeof lookStatement.row>
+export type LockedRow = RowOf<typeof readStatement.row>
 export type PendingRow = RowOf<typeof pendingStatement.row>
 export type EarlySignalRow = RowOf<typeof earlySignals.row>
 export type ChildRow = RowOf<typeof childStatement.row>
@@ -214,7 +214,7 @@ function keepersOf(items: readonly NewSuspension[]): string[] {
 
 function earlyOf(items: readonly NewSuspension[]) {
   const names = new Set(items.flatMap(({ condition }) => namesTakenBy(condition)))
-  const concerned = items.filter(asksForSignals)
+  const concerned = items.filter(usesEarlierSignals)
   return {
     execution_ids: concerned.map((item) => item.uuid),
     names: [...names],

@@ -59,24 +59,24 @@ ${inPlaceOfTheLast}`,
 })
 
 /** After the executions are parked: the execution still names its last holder. */
-export function recordCall(judged: readonly NewlySuspended[]) {
+export function recordCall(suspended: readonly NewlySuspended[]) {
   return call(recordStatement, {
-    execution_ids: judged.map(({ item }) => item.uuid),
-    suspension_ids: judged.map(({ item }) => item.suspensionId),
-    suspended_ats_ms: judged.map(({ row }) => row.now_ms),
-    closed_ats_ms: judged.map(({ row, isAtOnce }) => (isAtOnce ? row.now_ms : null)),
-    timeout_ats_ms: judged.map(({ timeoutAt, isAtOnce }) => (isAtOnce ? null : timeoutAt)),
-    wake_ats_ms: judged.map(({ verdict, isAtOnce }) => (isAtOnce ? null : verdict.dueAt)),
-    second_timeouts_ms: judged.map(({ item }) => item.secondTimeoutMs),
-    resume_delays_ms: judged.map(({ item }) => item.resumeDelayMs),
-    reasons: judged.map(({ item }) => item.reason),
-    timeout_behaviours: judged.map(({ item }) => item.timeoutBehaviour),
-    second_behaviours: judged.map(({ item }) => item.secondBehaviour),
-    keep_waitpoints: judged.map(({ item }) => item.keepsWaitpoints),
-    requesters: judged.map(({ item }) => item.actor),
-    idempotency_keys: judged.map(({ item }) => item.idempotencyKey),
-    conditions: judged.map(({ item }) => item.condition),
-    outcomes: judged.map(({ verdict, isAtOnce }) => (isAtOnce ? { ...verdict, atOnce: true } : null)),
-    taken_nos: judged.map((one) => (one.isAtOnce ? numbersSql(numbersTakenBy(one)) : null)),
+    execution_ids: suspended.map(({ item }) => item.uuid),
+    suspension_ids: suspended.map(({ item }) => item.suspensionId),
+    suspended_ats_ms: suspended.map(({ row }) => row.now_ms),
+    closed_ats_ms: suspended.map(({ row, isAtOnce }) => (isAtOnce ? row.now_ms : null)),
+    timeout_ats_ms: suspended.map(({ timeoutAt, isAtOnce }) => (isAtOnce ? null : timeoutAt)),
+    wake_ats_ms: suspended.map(({ evaluation, isAtOnce }) => (isAtOnce ? null : evaluation.dueAt)),
+    second_timeouts_ms: suspended.map(({ item }) => item.secondTimeoutMs),
+    resume_delays_ms: suspended.map(({ item }) => item.resumeDelayMs),
+    reasons: suspended.map(({ item }) => item.reason),
+    timeout_behaviours: suspended.map(({ item }) => item.timeoutBehaviour),
+    second_behaviours: suspended.map(({ item }) => item.secondBehaviour),
+    keep_waitpoints: suspended.map(({ item }) => item.keepsWaitpoints),
+    requesters: suspended.map(({ item }) => item.actor),
+    idempotency_keys: suspended.map(({ item }) => item.idempotencyKey),
+    conditions: suspended.map(({ item }) => item.condition),
+    outcomes: suspended.map(({ evaluation, isAtOnce }) => (isAtOnce ? { ...evaluation, atOnce: true } : null)),
+    taken_nos: suspended.map((one) => (one.isAtOnce ? numbersSql(numbersTakenBy(one)) : null)),
   })
 }

@@ -25,35 +25,35 @@ export interface SuspendRequest extends Fence {
   /** What it waits for. */
   readonly condition: Condition
   /**
-   * Where signals from outside come in; the first is the primary one. Left out: a fresh one for each key that the condition
-   * names.
+   * Where signals from outside arrive; the first is the primary one. Left out: a fresh one for each key that the
+   * condition names.
    */
   readonly waitpoints?: readonly WaitpointBinding[]
   /**
-   * Waitpoints that were not answered outlive the suspension, with what they have received: one that was created ahead is pending
-   * again; so is a fresh one, until the next suspension that keeps its waitpoints takes it up by its key, or closes it. Left out:
-   * all are closed when the suspension ends.
+   * Unanswered waitpoints outlive the suspension and keep their signals. One that was created in advance is pending
+   * again. So is a fresh one, until the next suspension that keeps its waitpoints reuses it by its key, or closes it.
+   * Left out: all close when the suspension ends.
    */
   readonly keepWaitpoints?: boolean
   /** Defaults to `waiting_for_signal`. */
   readonly reason?: SuspensionReason
-  /** How long it waits at most; or `timeoutAt`, a point in time. Left out: as long as it takes. */
+  /** How long it waits at most; or `timeoutAt`, a point in time. Left out: without limit. */
   readonly timeout?: Duration
   readonly timeoutAt?: number
   /** Defaults to `fail`. */
   readonly timeoutBehaviour?: TimeoutBehaviour
-  /** After the timeout has escalated: how long it waits from there on, and what happens then. */
+  /** After the timeout has escalated: how much longer it waits, and what happens then. */
   readonly escalation?: { readonly timeout: Duration; readonly behaviour: Exclude<TimeoutBehaviour, 'escalate'> }
-  /** How long it is not claimable after the condition is met. */
+  /** How long it is not claimable after the condition is satisfied. */
   readonly resumeDelay?: Duration
-  /** A repeat with the same key by the same holder answers as the first did, with the same tokens. */
+  /** A repeat with the same key by the same holder returns the result of the first, with the same tokens. */
   readonly idempotencyKey?: string
 }
 
-/** A fresh waitpoint by its key, or one that was created ahead by its id. */
+/** A fresh waitpoint by its key, or one that was created in advance by its id. */
 export type WaitpointBinding = { readonly key: string } | { readonly waitpointId: string }
 
-/** A checked binding; of one that was created ahead the key is not known yet. */
+/** A checked binding; the key of a waitpoint that was created in advance is not known yet. */
 export interface CheckedBinding {
   readonly uuid: string
   readonly key: string | null

@@ -1,6 +1,6 @@
-// An execution that was asked to stop, and whose holder would suspend it, does not wait any more: it ends, or when it has a
-// compensation goes back to the queue for its clean-up. For executions that an earlier statement of the transaction has locked and
-// found held.
+// Stops an execution that was asked to stop when its holder wants to suspend it. It ends, or if it has a compensation,
+// it returns to the queue for its clean-up. An earlier statement of the transaction has locked these executions and
+// checked their leases.
 import { call } from '../../../sql/sql.ts'
 import { statement } from '../../../sql/statement.ts'
 import { pendingDispatchOfEnded } from '../../kernel/pending-dispatch.ts'
@@ -37,7 +37,7 @@ export interface StoppedRow {
   readonly ready_queue_ids: readonly number[]
 }
 
-/** The answer to `stopCall`. */
+/** The result of `stopCall`. */
 export function stoppedIn(rows: readonly unknown[] | undefined): StoppedRow {
   return (rows as readonly StoppedRow[] | undefined)?.[0] ?? { owes: 0, ready_queue_ids: [] }
 }

@@ -1,17 +1,19 @@
-// Most conditions can be satisfied only by what is yet to come. Then there is nothing to evaluate, and the database suspends by
-// itself, in one statement and one round trip.
+// Most conditions can be satisfied only by future events. Then there is nothing to evaluate, and one statement suspends,
+// in one round trip.
 //
-// It writes only where everything is plain:
-// - the lease holds, no cancel was requested, no call with this key came before, no point in time of the condition has come
+// It suspends an execution only in the simple case:
+// - the lease is valid, and no cancel was requested
+// - no earlier call had this idempotency key
+// - no point in time of the condition has come
 // - fresh waitpoints are signed by a key that this process has opened
-// - waitpoints that were made ahead are pending, and nothing waits in them
-// - no signal by one of the condition's names waits
-// - no earlier suspension has kept a waitpoint of one of these keys; those of other keys close
-// All else is passed over and decided in two round trips (`evaluate.ts`).
+// - waitpoints that were created in advance are pending, and have no stored signal
+// - no signal by one of the condition's names is stored
+// - no earlier suspension has kept a waitpoint with one of these keys; kept waitpoints with other keys close
+// The statement skips all others, which are decided in two round trips (`evaluate.ts`).
 //
-// An execution that was changed since the statement began is passed over, by its `xmin`: a signal that waits, and a waitpoint that
-// is made, write the execution too. The lease is read as the statement's snapshot has it, as every fenced write does (`fence.ts`).
-// It waits for nobody, and so may lock in any order.
+// It also skips an execution that was changed since the statement began, which it detects by `xmin`: a stored signal and
+// a created waitpoint write the execution too. The lease is read in the statement's snapshot, as in every fenced write
+// (`fence.ts`). The statement waits for no lock, so it may lock in any order.
 import { attached } from '../../../model/attached.ts'
 import { evaluate } from '../../../model/condition-evaluate.ts'
 import { childrenOf, namesTakenBy, requiredSignalNames } from '../../../model/condition-waits.ts'
@@ -32,7 +34,7 @@ import { checkKeys, type NewSuspension } from './request.ts'
 /** For `target t`, at `clock k`: how many of its named earlier waitpoints can be used, without a stored signal. */
 const usableAhead = `(
       select count(*)
-      from jsonb_to_recordset(t.doors) as d (id uuid, key text, is_ahead bool)
+      from jsonb_to_recordset(t.waitpoints) as d (id uuid, key text, is_ahead bool)
       cross join lateral (
         select p.waitpoint_id, p.execution_id, p.waitpoint_key, p.expires_at_ms
         from flowfabric.ff_waitpoint_pending p
@@ -51,7 +53,7 @@ const keptOf = (execution: string): string => `
       offset 0`
 
 const suspendStatement = statement({
-  name: 'suspension.park-unmet',
+  name: 'suspension.suspend-directly',
   params: {
     ...fenceParams,
     suspension_ids: 'uuid[]',
@@ -64,7 +66,7 @@ const suspendStatement = statement({
     resume_delays_ms: 'int8?[]',
     idempotency_keys: 'text?[]',
     conditions: 'jsonb[]',
-    doors: 'jsonb[]',
+    waitpoints: 'jsonb[]',
     fresh_counts: 'int4[]',
     ahead_counts: 'int4[]',
     names: 'jsonb[]',
@@ -85,13 +87,13 @@ with target as materialized (
   select e.execution_id, e.partition_key, e.namespace, e.lifecycle_phase, e.lease_id, e.lease_epoch, e.generation,
     e.attempt_index, e.attached, e.cancel_requested_at_ms, i.ordinal, i.given_lease_id, i.given_epoch, i.actor, i.suspension_id,
     i.reason, i.timeout_ms, i.given_timeout_at_ms, i.timeout_behaviour, i.second_timeout_ms, i.second_behaviour,
-    i.resume_delay_ms, i.idempotency_key, i.condition, i.doors, i.fresh_count, i.ahead_count, i.names, i.wake_at_ms,
+    i.resume_delay_ms, i.idempotency_key, i.condition, i.waitpoints, i.fresh_count, i.ahead_count, i.names, i.wake_at_ms,
     i.keeps_waitpoints
   from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::uuid[], $8::text[], $9::int8[],
     $10::int8[], $11::text[], $12::int8[], $13::text[], $14::int8[], $15::text[], $16::jsonb[], $17::jsonb[], $18::int4[],
     $19::int4[], $20::jsonb[], $21::int8[], $22::bool[])
     with ordinality as i (${fenceInput}, suspension_id, reason, timeout_ms, given_timeout_at_ms, timeout_behaviour,
-      second_timeout_ms, second_behaviour, resume_delay_ms, idempotency_key, condition, doors, fresh_count, ahead_count, names,
+      second_timeout_ms, second_behaviour, resume_delay_ms, idempotency_key, condition, waitpoints, fresh_count, ahead_count, names,
       wake_at_ms, keeps_waitpoints, ordinal)
   join flowfabric.ff_exec_core seen on seen.execution_id = any (array[i.execution_id])
   join flowfabric.ff_exec_core e
@@ -124,12 +126,12 @@ parking as materialized (
       select
       from (${keptOf('t')}
       ) p
-      where t.doors @> jsonb_build_array(jsonb_build_object('key', p.waitpoint_key))) end
+      where t.waitpoints @> jsonb_build_array(jsonb_build_object('key', p.waitpoint_key))) end
 ),
-door as materialized (
+waitpoint as materialized (
   select p.execution_id, p.suspension_id, p.parked_at_ms, p.partition_key, p.kid, d.*
   from parking p
-  cross join lateral jsonb_to_recordset(p.doors) as d (id uuid, key text, names text[], is_ahead bool)
+  cross join lateral jsonb_to_recordset(p.waitpoints) as d (id uuid, key text, names text[], is_ahead bool)
 ),
 ${parkHeld},
 recorded as (
@@ -159,14 +161,14 @@ activated as (
   update flowfabric.ff_waitpoint_pending p
   set state = 'active', suspension_id = d.suspension_id, activated_at_ms = d.parked_at_ms, expires_at_ms = null,
     required_signal_names = d.names
-  from door d
+  from waitpoint d
   where d.is_ahead and p.waitpoint_id = any (array[d.id])
 ),
 opened as (
   insert into flowfabric.ff_waitpoint_pending (waitpoint_id, execution_id, suspension_id, created_at_ms, activated_at_ms,
     partition_key, state, waitpoint_key, token_kid, required_signal_names)
   select id, execution_id, suspension_id, parked_at_ms, parked_at_ms, partition_key, 'active', key, kid, names
-  from door
+  from waitpoint
   where not is_ahead
 )
 select ordinal, namespace, parked_at_ms, timeout_at_ms, key_scope, kid
@@ -176,33 +178,33 @@ from parking`,
 /** A suspension that no earlier fact can satisfy, as far as this is known without the database. */
 export interface DirectSuspension {
   readonly item: NewSuspension
-  readonly doors: readonly { readonly uuid: string; readonly key: string; readonly made: MadeWaitpoint | null }[]
+  readonly waitpoints: readonly { readonly uuid: string; readonly key: string; readonly made: MadeWaitpoint | null }[]
   /** When time alone satisfies it. */
   readonly wakeAt: number | null
 }
 
-/** Null if facts must be read: it waits for a child, or uses a waitpoint of another process. */
+/** Null if rows must be read: it waits for a child, or uses a waitpoint of another process. */
 export function directSuspensionOf(item: NewSuspension, opened: OpenedWaitpoints): DirectSuspension | null {
   const { condition, bindings } = item
   if (childrenOf(condition).length > 0) return null
-  const doors: DirectSuspension['doors'][number][] = []
+  const waitpoints: DirectSuspension['waitpoints'][number][] = []
   for (const { uuid, key } of bindings) {
     const made = key === null ? opened.made(uuid) : null
     if (made === undefined || (made !== null && made.executionUuid !== item.uuid)) return null
-    doors.push({ uuid, key: key ?? made!.key, made })
+    waitpoints.push({ uuid, key: key ?? made!.key, made })
   }
-  if (doors.some(({ made }) => made !== null) && !hasItsKeys(item, doors)) return null
+  if (waitpoints.some(({ made }) => made !== null) && !hasItsKeys(item, waitpoints)) return null
   // Before any fact is known, only points in time are satisfied.
   const { dueAt: wakeAt } = evaluate(condition, { signals: [], now: -Infinity })
-  return { item, doors, wakeAt }
+  return { item, waitpoints, wakeAt }
 }
 
 /** If not, it is refused with the others. */
-function hasItsKeys(item: NewSuspension, doors: DirectSuspension['doors']): boolean {
+function hasItsKeys(item: NewSuspension, waitpoints: DirectSuspension['waitpoints']): boolean {
   try {
     checkKeys(
       item,
-      doors.map(({ key }) => key),
+      waitpoints.map(({ key }) => key),
     )
     return true
   } catch (error) {
@@ -215,7 +217,7 @@ export interface SuspendedDirectly {
   readonly kind: 'parked'
   readonly item: NewSuspension
   readonly row: RowOf<typeof suspendStatement.row>
-  readonly doors: readonly (UnsignedWaitpoint & { readonly keyScope: string })[]
+  readonly waitpoints: readonly (UnsignedWaitpoint & { readonly keyScope: string })[]
   readonly wakeAt: number | null
 }
 
@@ -223,23 +225,25 @@ export interface SuspendedDirectly {
 export async function suspendDirectly(
   sql: Sql,
   keys: SigningKeys,
-  unmet: readonly DirectSuspension[],
+  suspensions: readonly DirectSuspension[],
 ): Promise<ReadonlyMap<NewSuspension, SuspendedDirectly>> {
-  if (unmet.length === 0) return new Map()
-  const [rows] = await sql.pipeline([call(suspendStatement, { ...valuesOf(unmet), opened_keys: keys.openedNames() })])
+  if (suspensions.length === 0) return new Map()
+  const [rows] = await sql.pipeline([
+    call(suspendStatement, { ...valuesOf(suspensions), opened_keys: keys.openedNames() }),
+  ])
   return new Map(
     rows.map((row) => {
-      const { item, doors, wakeAt } = unmet[row.ordinal - 1]!
-      const own = doors.map(({ uuid, key, made }) => {
+      const { item, waitpoints, wakeAt } = suspensions[row.ordinal - 1]!
+      const own = waitpoints.map(({ uuid, key, made }) => {
         return made ?? { uuid, key, kid: row.kid!, keyScope: row.key_scope!, createdAt: row.parked_at_ms }
       })
-      return [item, { kind: 'parked', item, row, doors: own, wakeAt }]
+      return [item, { kind: 'parked', item, row, waitpoints: own, wakeAt }]
     }),
   )
 }
 
-function valuesOf(unmet: readonly DirectSuspension[]) {
-  const items = unmet.map(({ item }) => item)
+function valuesOf(suspensions: readonly DirectSuspension[]) {
+  const items = suspensions.map(({ item }) => item)
   return {
     ...fenceValues(items),
     suspension_ids: items.map((item) => item.suspensionId),
@@ -252,18 +256,18 @@ function valuesOf(unmet: readonly DirectSuspension[]) {
     resume_delays_ms: items.map((item) => item.resumeDelayMs),
     idempotency_keys: items.map((item) => item.idempotencyKey),
     conditions: items.map((item) => item.condition),
-    doors: unmet.map(({ item: { condition }, doors }) =>
-      doors.map(({ uuid, key, made }) => ({
+    waitpoints: suspensions.map(({ item: { condition }, waitpoints }) =>
+      waitpoints.map(({ uuid, key, made }) => ({
         id: uuid,
         key,
         names: requiredSignalNames(condition, key),
         is_ahead: made !== null,
       })),
     ),
-    fresh_counts: unmet.map(({ doors }) => doors.filter(({ made }) => made === null).length),
-    ahead_counts: unmet.map(({ doors }) => doors.filter(({ made }) => made !== null).length),
+    fresh_counts: suspensions.map(({ waitpoints }) => waitpoints.filter(({ made }) => made === null).length),
+    ahead_counts: suspensions.map(({ waitpoints }) => waitpoints.filter(({ made }) => made !== null).length),
     names: items.map(({ condition }) => namesTakenBy(condition)),
-    wake_ats_ms: unmet.map(({ wakeAt }) => wakeAt),
+    wake_ats_ms: suspensions.map(({ wakeAt }) => wakeAt),
     keep_waitpoints: items.map((item) => item.keepsWaitpoints),
   }
 }

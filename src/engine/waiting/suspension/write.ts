@@ -4,7 +4,7 @@ import { EngineError } from '../../../model/errors.ts'
 import type { Call } from '../../../sql/sql.ts'
 import { stopCall } from './stop.ts'
 import { rowLocked } from '../../kernel/merge.ts'
-import { factOf } from './facts.ts'
+import { storedConditionSignal } from './open-suspensions.ts'
 import { numbersTakenBy, type Decided, type SuspendDecision, type NewlySuspended } from './evaluate.ts'
 import { closeWaitpointsCall, openWaitpointsCall } from './open-waitpoints.ts'
 import { parkCall } from '../../transition/park.ts'
@@ -15,17 +15,17 @@ import { answeredBy, interruptionBy, wakeCall, type Waking } from '../../transit
 
 export function writesOf(decisions: readonly SuspendDecision[]): readonly Call[] {
   const stopped = decisions.filter((decision) => isKind(decision, 'stop'))
-  const judged = decisions.filter((decision) => isKind(decision, 'suspend'))
-  const parked = judged.filter(({ isAtOnce }) => !isAtOnce)
-  const woken = parked.filter(({ verdict }) => verdict.satisfied)
-  const taken = judged.flatMap(takenBy)
+  const suspended = decisions.filter((decision) => isKind(decision, 'suspend'))
+  const parked = suspended.filter(({ isAtOnce }) => !isAtOnce)
+  const woken = parked.filter(({ evaluation }) => evaluation.satisfied)
+  const taken = suspended.flatMap(takenBy)
   return [
     ...(stopped.length > 0 ? [stopCall(stopped)] : []),
     ...(parked.length > 0 ? [parkCall(parked)] : []),
-    ...(judged.length > 0 ? [recordCall(judged)] : []),
-    ...(parked.some(({ doors }) => doors.length > 0) ? [openWaitpointsCall(parked)] : []),
-    ...(judged.some(({ closing }) => closing.length > 0) ? [closeWaitpointsCall(judged)] : []),
-    ...(taken.length > 0 ? [takeSignalsCall(taken, judged[0]!.row.now_ms)] : []),
+    ...(suspended.length > 0 ? [recordCall(suspended)] : []),
+    ...(parked.some(({ waitpoints }) => waitpoints.length > 0) ? [openWaitpointsCall(parked)] : []),
+    ...(suspended.some(({ closing }) => closing.length > 0) ? [closeWaitpointsCall(suspended)] : []),
+    ...(taken.length > 0 ? [takeSignalsCall(taken, suspended[0]!.row.now_ms)] : []),
     ...(woken.length > 0 ? [wakeCall(woken.map(wakingOf))] : []),
   ]
 }
@@ -37,23 +37,23 @@ export function isKind<Kind extends (Decided | SuspendedDirectly)['kind']>(
   return decision !== rowLocked && !EngineError.is(decision) && decision.kind === kind
 }
 
-function takenBy(judged: NewlySuspended) {
-  const { uuid, suspensionId } = judged.item
-  return numbersTakenBy(judged).map((signalNumber) => ({ uuid, suspensionId, signalNumber }))
+function takenBy(suspended: NewlySuspended) {
+  const { uuid, suspensionId } = suspended.item
+  return numbersTakenBy(suspended).map((signalNumber) => ({ uuid, suspensionId, signalNumber }))
 }
 
-function wakingOf(judged: NewlySuspended): Waking {
-  const { item, row, verdict, signals } = judged
+function wakingOf(suspended: NewlySuspended): Waking {
+  const { item, row, evaluation, signals } = suspended
   return {
     uuid: item.uuid,
-    interruption: interruptionBy(verdict, item.condition),
+    interruption: interruptionBy(evaluation, item.condition),
     delayMs: item.resumeDelayMs,
     wokenAt: row.now_ms,
     actor: item.actor,
     reason: null,
     closeReason: 'resumed',
-    outcome: verdict,
-    answered: answeredBy(verdict, signals.map(factOf)),
-    signalNumbers: numbersTakenBy(judged),
+    outcome: evaluation,
+    answered: answeredBy(evaluation, signals.map(storedConditionSignal)),
+    signalNumbers: numbersTakenBy(suspended),
   }
 }

@@ -1,5 +1,5 @@
-// A waitpoint that is created ahead of its suspension: its token can be handed out while the work goes on, and what is sent
-// to it meanwhile is kept for the suspension that takes it.
+// Creates a waitpoint before its suspension. Its token can be handed out while the code still runs. Signals that arrive
+// meanwhile are stored for the suspension that uses it.
 import { attached } from '../../../model/attached.ts'
 import { parseDuration, type Duration } from '../../../model/duration.ts'
 import { EngineError } from '../../../model/errors.ts'
@@ -31,9 +31,9 @@ import type { OpenedWaitpoints } from './opened.ts'
 import { withToken } from './tokens.ts'
 
 export interface CreateWaitpointRequest extends Fence {
-  /** What conditions name it by. A suspension takes it up by its `waitpointId`; by the key alone it would make a fresh one. */
+  /** Conditions name it by this key. A suspension uses it by its `waitpointId`; the key alone would create another. */
   readonly key: string
-  /** It closes when no suspension has taken it by then; left out: it stays as long as the execution lives. */
+  /** It closes if no suspension has used it by then. Left out: it stays as long as the execution lives. */
   readonly expiresIn?: Duration
 }
 
@@ -90,8 +90,8 @@ const createRow = {
 } as const
 type CreateRow = RowOf<typeof createRow>
 
-// An id that is there was written by this very call, whose reply was lost. One is made only by a key that this process has
-// opened: with any other it could not be given its token.
+// An id that exists was written by the same call, whose reply was lost. A waitpoint is created only with a signing key
+// that this process has opened: it could not compute the token with another key.
 const createStatement = statement({
   name: 'waitpoint.create',
   params: { ...fenceParams, waitpoint_ids: 'uuid[]', keys: 'text[]', expires_ins_ms: 'int8?[]', opened_keys: 'text[]' },
@@ -122,7 +122,7 @@ made as materialized (
   select *, is_held and (is_there or is_opened and has_room) as is_made
   from found
 ),
--- The row is written each time, so that no ending and no restart goes by a snapshot from before the waitpoint.
+-- The row is written each time, so that no ending and no restart decides by a snapshot from before the waitpoint.
 attached as (
   update flowfabric.ff_exec_core e
   set attached = e.attached | ${attached.waitpoints}
@@ -162,12 +162,12 @@ export function createWaitpointOperation(
       more.add(item.uuid)
       return { ...row, item }
     },
-    // One that was created stays, but who has lost the lease has no use for it.
+    // A created waitpoint stays, but a worker that lost the lease cannot use it.
     repeat: () => null,
   })
   return {
     keyOf: (item) => item.waitpointUuid,
-    // They are counted by the snapshot of their set.
+    // The count of waitpoints is read in the snapshot of the set.
     rowOf: (item) => item.uuid,
     async send(items, again, isHalf) {
       await keys.ready()
@@ -192,7 +192,7 @@ async function signed(
   if (outcome.has_room === false && outcome.is_made === false) return tooMany(item)
   if (outcome.is_made === false) {
     if (isStored(outcome)) keys.open(outcome)
-    // Now that the key is opened, it is sent again.
+    // The key is open now, so the item is sent again.
     return rowLocked
   }
   const unsigned = { uuid: item.waitpointUuid, key: item.key, kid: outcome.kid!, createdAt: outcome.made_at_ms! }
@@ -200,7 +200,7 @@ async function signed(
   const { waitpointId, key, token } = withToken(keys, outcome.owner_namespace!, item, unsigned)
   const { executionId, uuid: executionUuid } = item
   const { key_scope: keyScope, key_kid: activeKid } = outcome
-  // One whose reply was lost may be signed by another key than the one that signs now.
+  // After a lost reply, the waitpoint may have been signed by another key than the one that signs now.
   if (keyScope !== null && activeKid === unsigned.kid) opened.rememberMade({ ...unsigned, executionUuid, keyScope })
   return { kind: 'waitpoint_created', executionId, waitpointId, key, token: token!, expiresAt: outcome.expires_at_ms }
 }

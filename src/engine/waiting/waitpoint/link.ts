@@ -84,8 +84,8 @@ export async function link(sql: Sql, keys: SigningKeys, caller: Caller, request:
     }
     expiresAt = found.expires_at_ms
     url.searchParams.set('link', signLink(keys.open(found), { waitpointId, actions, person, expiresAt, nonce }))
-    const told = { ...(opposite !== null && { refusal: opposite }), ...(person !== '' && { for: person }) }
-    return [tokenEventCall(caller, found, { waitpointId, action, ...told, expiresAt })]
+    const options = { ...(opposite !== null && { refusal: opposite }), ...(person !== '' && { for: person }) }
+    return [tokenEventCall(caller, found, { waitpointId, action, ...options, expiresAt })]
   }
   await untilSent(sql, { again: false }, () => sql.decide([find], decide))
   return { url: url.href, expiresAt }

@@ -2,7 +2,7 @@
 // fields that a token is bound to, and the condition that a signal is evaluated against, never change. So a suspension
 // that uses a waitpoint of this process, and a signal to a suspension of it, save a round trip. The statements that
 // write check everything else: that the waitpoint is pending, that the suspension is open.
-import { isMetByOne, namesTakenBy } from '../../../model/condition-waits.ts'
+import { isSatisfiedByOne, namesTakenBy } from '../../../model/condition-waits.ts'
 import type { Condition } from '../../../model/condition.ts'
 import type { UnsignedWaitpoint } from './tokens.ts'
 
@@ -23,7 +23,7 @@ interface NewlyParked {
     readonly conditionLength: number
   }
   readonly row: { readonly namespace: string; readonly parked_at_ms: number }
-  readonly doors: readonly (UnsignedWaitpoint & { readonly keyScope: string })[]
+  readonly waitpoints: readonly (UnsignedWaitpoint & { readonly keyScope: string })[]
 }
 
 /** A suspension that the first matching signal ends. */
@@ -64,11 +64,11 @@ export class OpenedWaitpoints {
   }
 
   /** Only if the first matching signal ends the wait: all others are evaluated with earlier signals. */
-  remember({ item, row, doors }: NewlyParked): void {
+  remember({ item, row, waitpoints }: NewlyParked): void {
     const { uuid, partition, suspensionId, condition } = item
-    if (item.conditionLength > longestCondition || !isMetByOne(condition)) return
+    if (item.conditionLength > longestCondition || !isSatisfiedByOne(condition)) return
     const of = { uuid, partition, suspensionId, condition, namespace: row.namespace, openedAt: row.parked_at_ms }
-    for (const { uuid: waitpoint, key, kid, createdAt, keyScope } of doors) {
+    for (const { uuid: waitpoint, key, kid, createdAt, keyScope } of waitpoints) {
       this.#byWaitpoint.set(waitpoint, { ...of, key, kid, createdAt, keyScope })
     }
     forgetOldest(this.#byWaitpoint)

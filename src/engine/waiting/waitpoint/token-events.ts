@@ -3,8 +3,8 @@ import { call } from '../../../sql/sql.ts'
 import { statement } from '../../../sql/statement.ts'
 import type { Caller } from '../../kernel/caller.ts'
 
-const tellStatement = statement({
-  name: 'waitpoint.told',
+const eventStatement = statement({
+  name: 'waitpoint.token-event',
   params: { execution_id: 'uuid', at_ms: 'int8', actor: 'text', details: 'jsonb' },
   row: {},
   text: `
@@ -24,5 +24,5 @@ export function tokenEventCall(
   { execution_id, now_ms: at_ms }: { readonly execution_id: string; readonly now_ms: number },
   details: Readonly<Record<string, unknown>>,
 ) {
-  return call(tellStatement, { execution_id, at_ms, actor, details })
+  return call(eventStatement, { execution_id, at_ms, actor, details })
 }

@@ -107,7 +107,7 @@ test('SIG-08 after a restart a signal that ends a wait is settled as before', as
   sent.length = 0
   expect(await fresh('b')).toBe('accepted')
   expect(sent).toContain('signal.settle')
-  expect(sent).not.toContain('signal.look')
+  expect(sent).not.toContain('signal.read-locked')
   expect((await take(engine)).resumption?.signals).toMatchObject([{ name: 'go' }])
 })
 

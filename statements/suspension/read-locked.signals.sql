@@ -1,5 +1,5 @@
 -- Made by `npm run sql`; do not edit.
--- suspension.look.signals
+-- suspension.read-locked.signals
 -- src/engine/waiting/suspension/read-locked.ts: earlySignals
 -- 29 lines, 0 CTEs
 --

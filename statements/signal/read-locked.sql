@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
--- signal.look
--- src/engine/waiting/signal/read-locked.ts: lookStatement
+-- signal.read-locked
+-- src/engine/waiting/signal/read-locked.ts: readStatement
 -- 84 lines, 1 CTE
 --
 -- parameters:
@@ -122,7 +122,7 @@ left join lateral (
   limit 1
 ) again on true
 left join lateral (
-  -- from src/engine/waiting/suspension/facts.ts: openSuspensionOf
+  -- from src/engine/waiting/suspension/open-suspensions.ts: openSuspensionOf
   select s.suspension_id, s.condition, s.keeps_waitpoints, s.resume_delay_ms, s.wake_at_ms, s.timeout_at_ms, s.escalated_at_ms,
     case when s.escalated_at_ms is null then s.timeout_behavior else s.second_behavior end as timeout_behaviour,
     c.child_endings

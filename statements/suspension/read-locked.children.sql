@@ -1,5 +1,5 @@
 -- Made by `npm run sql`; do not edit.
--- suspension.look.children
+-- suspension.read-locked.children
 -- src/engine/waiting/suspension/read-locked.ts: childStatement
 -- 5 lines, 0 CTEs
 --

@@ -1,5 +1,5 @@
 -- Made by `npm run sql`; do not edit.
--- suspension.close-doors
+-- suspension.close-waitpoints
 -- src/engine/waiting/suspension/open-waitpoints.ts: closeStatement
 -- 5 lines, 0 CTEs
 --

@@ -1,5 +1,5 @@
 -- Made by `npm run sql`; do not edit.
--- suspension.open-doors
+-- suspension.open-waitpoints
 -- src/engine/waiting/suspension/open-waitpoints.ts: openStatement
 -- 37 lines, 4 CTEs
 --
@@ -15,7 +15,7 @@
 --   $9 are_fresh bool[]
 -- columns: none
 
-with door as materialized (
+with waitpoint as materialized (
   select i.*, array(select jsonb_array_elements_text(i.required_names)) as names
   from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int8[], $5::int2[], $6::text[], $7::text[], $8::jsonb[], $9::bool[])
     as i (waitpoint_id, execution_id, suspension_id, opened_at_ms, partition_key, waitpoint_key, kid, required_names,
@@ -25,12 +25,12 @@ activated as (
   update flowfabric.ff_waitpoint_pending p
   set state = 'active', suspension_id = d.suspension_id, activated_at_ms = d.opened_at_ms, expires_at_ms = null,
     required_signal_names = d.names
-  from door d
+  from waitpoint d
   where not d.is_fresh and p.waitpoint_id = any (array[d.waitpoint_id])
 ),
 early as materialized (
   select g.execution_id, g.signal_no, d.suspension_id
-  from door d
+  from waitpoint d
   cross join lateral (
     -- from src/engine/transition/untaken-signals.ts: waitingAt
     select g.*
@@ -52,5 +52,5 @@ insert into flowfabric.ff_waitpoint_pending (waitpoint_id, execution_id, suspens
   partition_key, state, waitpoint_key, token_kid, required_signal_names)
 select waitpoint_id, execution_id, suspension_id, opened_at_ms, opened_at_ms, partition_key, 'active', waitpoint_key, kid,
   names
-from door
+from waitpoint
 where is_fresh

@@ -1,6 +1,6 @@
 // An incoming signal, as conditions evaluate it.
-import type { SignalFact } from '../../../model/condition-match.ts'
-import { jsonOf } from '../suspension/facts.ts'
+import type { ConditionSignal } from '../../../model/condition-match.ts'
+import { jsonOf } from '../suspension/open-suspensions.ts'
 import type { Incoming } from './incoming.ts'
 
 interface Arriving {
@@ -9,7 +9,7 @@ interface Arriving {
 }
 
 /** Without its payload if no predicate reads it. */
-export function factOf({ item, found }: Arriving, withPayload: boolean): SignalFact {
+export function conditionSignalOf({ item, found }: Arriving, withPayload: boolean): ConditionSignal {
   const payload = withPayload ? jsonOf(item.payload, item.payloadEncoding) : undefined
   return {
     id: item.signalId,

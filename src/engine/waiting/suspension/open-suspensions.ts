@@ -1,8 +1,8 @@
-// The facts about suspended executions: the condition of each, and every fact that it is evaluated with. Read after the
-// executions are locked, by later statements of the same transaction: a signal is written under that lock, and leaves
-// no other trace on the execution's row.
-import type { Facts } from '../../../model/condition-evaluate.ts'
-import type { SignalFact } from '../../../model/condition-match.ts'
+// Reads suspended executions: the condition of each, and everything that it is evaluated with. Later statements of the
+// transaction that locked the executions read it: a signal is written under that lock, and leaves no other trace on the
+// execution's row.
+import type { ConditionInput } from '../../../model/condition-evaluate.ts'
+import type { ConditionSignal } from '../../../model/condition-match.ts'
 import type { Condition } from '../../../model/condition.ts'
 import type { Json } from '../../../model/json.ts'
 import type { SourceType } from '../../../model/signal.ts'
@@ -16,7 +16,7 @@ export interface OpenSuspension {
   readonly uuid: string
   readonly suspensionId: string
   readonly condition: Condition
-  readonly facts: Facts
+  readonly input: ConditionInput
   /** By the signal's id: its number among all signals of the execution. */
   readonly signalNumbers: ReadonlyMap<string, number>
   readonly keepsWaitpoints: boolean
@@ -152,14 +152,14 @@ export function openSignalsCall(uuids: readonly string[], waitpointUuids: readon
 }
 
 /** Sent in this order after the locks on the executions. */
-export function factReads(uuids: readonly string[]) {
+export function openSuspensionCalls(uuids: readonly string[]) {
   return [call(openSuspensions, { execution_ids: uuids }), openSignalsCall(uuids)] as const
 }
 
-export type FactRows = RowsOf<ReturnType<typeof factReads>>
+export type OpenSuspensionRows = RowsOf<ReturnType<typeof openSuspensionCalls>>
 
 /** By the execution's uuid; without those that are not suspended. */
-export function openSuspensionsOf([open, signals]: FactRows): ReadonlyMap<string, OpenSuspension> {
+export function openSuspensionsOf([open, signals]: OpenSuspensionRows): ReadonlyMap<string, OpenSuspension> {
   const signalsOf = byExecution(signals)
   return new Map(open.map((row) => [row.execution_id, suspensionOf(row, signalsOf.get(row.execution_id) ?? [])]))
 }
@@ -183,8 +183,8 @@ export function suspensionOf(row: Omit<OpenRow, 'free_signal_no'>, signals: read
     uuid: row.execution_id,
     suspensionId: row.suspension_id,
     condition: row.condition as Condition,
-    facts: {
-      signals: signals.map(factOf),
+    input: {
+      signals: signals.map(storedConditionSignal),
       childEndings: new Map(Object.entries((row.child_endings ?? {}) as Readonly<Record<string, number>>)),
       // An escalation is a deadline that has passed and closed nothing.
       ...(row.escalated_at_ms === null ? {} : { timedOutAt: row.escalated_at_ms }),
@@ -199,7 +199,7 @@ export function suspensionOf(row: Omit<OpenRow, 'free_signal_no'>, signals: read
   }
 }
 
-export function factOf(row: Omit<SignalRow, 'execution_id' | 'signal_no'>): SignalFact {
+export function storedConditionSignal(row: Omit<SignalRow, 'execution_id' | 'signal_no'>): ConditionSignal {
   const payload = jsonOf(row.payload, row.payload_encoding)
   return {
     id: row.signal_id,

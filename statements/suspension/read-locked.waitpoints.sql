@@ -1,5 +1,5 @@
 -- Made by `npm run sql`; do not edit.
--- suspension.look.waitpoints
+-- suspension.read-locked.waitpoints
 -- src/engine/waiting/suspension/read-locked.ts: pendingStatement
 -- 24 lines, 1 CTE
 --

@@ -1,5 +1,5 @@
 -- Made by `npm run sql`; do not edit.
--- suspension.park-unmet
+-- suspension.suspend-directly
 -- src/engine/waiting/suspension/suspend-directly.ts: suspendStatement
 -- 193 lines, 13 CTEs
 --
@@ -20,7 +20,7 @@
 --   $14 resume_delays_ms int8[] with nulls
 --   $15 idempotency_keys text[] with nulls
 --   $16 conditions jsonb[]
---   $17 doors jsonb[]
+--   $17 waitpoints jsonb[]
 --   $18 fresh_counts int4[]
 --   $19 ahead_counts int4[]
 --   $20 names jsonb[]
@@ -39,14 +39,14 @@ with target as materialized (
   select e.execution_id, e.partition_key, e.namespace, e.lifecycle_phase, e.lease_id, e.lease_epoch, e.generation,
     e.attempt_index, e.attached, e.cancel_requested_at_ms, i.ordinal, i.given_lease_id, i.given_epoch, i.actor, i.suspension_id,
     i.reason, i.timeout_ms, i.given_timeout_at_ms, i.timeout_behaviour, i.second_timeout_ms, i.second_behaviour,
-    i.resume_delay_ms, i.idempotency_key, i.condition, i.doors, i.fresh_count, i.ahead_count, i.names, i.wake_at_ms,
+    i.resume_delay_ms, i.idempotency_key, i.condition, i.waitpoints, i.fresh_count, i.ahead_count, i.names, i.wake_at_ms,
     i.keeps_waitpoints
   from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::uuid[], $8::text[], $9::int8[],
     $10::int8[], $11::text[], $12::int8[], $13::text[], $14::int8[], $15::text[], $16::jsonb[], $17::jsonb[], $18::int4[],
     $19::int4[], $20::jsonb[], $21::int8[], $22::bool[])
     with ordinality as i (execution_id, partition_key, namespace, given_lease_id, given_epoch, actor, suspension_id, reason, timeout_ms,
       given_timeout_at_ms, timeout_behaviour,
-      second_timeout_ms, second_behaviour, resume_delay_ms, idempotency_key, condition, doors, fresh_count, ahead_count, names,
+      second_timeout_ms, second_behaviour, resume_delay_ms, idempotency_key, condition, waitpoints, fresh_count, ahead_count, names,
       wake_at_ms, keeps_waitpoints, ordinal)
   join flowfabric.ff_exec_core seen on seen.execution_id = any (array[i.execution_id])
   join flowfabric.ff_exec_core e
@@ -88,7 +88,7 @@ parking as materialized (
     and (t.fresh_count = 0 or signing.key_scope || ':' || signing.key_kid = any ($23::text[]))
     and case when t.ahead_count = 0 then true else t.ahead_count = (
       select count(*)
-      from jsonb_to_recordset(t.doors) as d (id uuid, key text, is_ahead bool)
+      from jsonb_to_recordset(t.waitpoints) as d (id uuid, key text, is_ahead bool)
       cross join lateral (
         select p.waitpoint_id, p.execution_id, p.waitpoint_key, p.expires_at_ms
         from flowfabric.ff_waitpoint_pending p
@@ -126,12 +126,12 @@ parking as materialized (
           and not p.is_made_ahead
         offset 0
       ) p
-      where t.doors @> jsonb_build_array(jsonb_build_object('key', p.waitpoint_key))) end
+      where t.waitpoints @> jsonb_build_array(jsonb_build_object('key', p.waitpoint_key))) end
 ),
-door as materialized (
+waitpoint as materialized (
   select p.execution_id, p.suspension_id, p.parked_at_ms, p.partition_key, p.kid, d.*
   from parking p
-  cross join lateral jsonb_to_recordset(p.doors) as d (id uuid, key text, names text[], is_ahead bool)
+  cross join lateral jsonb_to_recordset(p.waitpoints) as d (id uuid, key text, names text[], is_ahead bool)
 ),
 -- from src/engine/transition/park.ts: parkHeld
 parked as (
@@ -229,14 +229,14 @@ activated as (
   update flowfabric.ff_waitpoint_pending p
   set state = 'active', suspension_id = d.suspension_id, activated_at_ms = d.parked_at_ms, expires_at_ms = null,
     required_signal_names = d.names
-  from door d
+  from waitpoint d
   where d.is_ahead and p.waitpoint_id = any (array[d.id])
 ),
 opened as (
   insert into flowfabric.ff_waitpoint_pending (waitpoint_id, execution_id, suspension_id, created_at_ms, activated_at_ms,
     partition_key, state, waitpoint_key, token_kid, required_signal_names)
   select id, execution_id, suspension_id, parked_at_ms, parked_at_ms, partition_key, 'active', key, kid, names
-  from door
+  from waitpoint
   where not is_ahead
 )
 select ordinal, namespace, parked_at_ms, timeout_at_ms, key_scope, kid

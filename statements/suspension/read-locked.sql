@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
--- suspension.look
--- src/engine/waiting/suspension/read-locked.ts: lookStatement
+-- suspension.read-locked
+-- src/engine/waiting/suspension/read-locked.ts: readStatement
 -- 30 lines, 1 CTE
 --
 -- parameters:

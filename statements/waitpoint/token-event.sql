@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
--- waitpoint.told
--- src/engine/waiting/waitpoint/token-events.ts: tellStatement
+-- waitpoint.token-event
+-- src/engine/waiting/waitpoint/token-events.ts: eventStatement
 -- 5 lines, 0 CTEs
 --
 -- parameters:
