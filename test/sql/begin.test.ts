@@ -1,4 +1,5 @@
-// A transaction that the server did not begin, because somebody cancelled just that statement: nothing of it may happen.
+// A transaction that the server did not begin, because another session cancelled exactly that statement: nothing of it
+// may happen.
 import { expect, test } from 'vitest'
 import { call, type Sql } from '../../src/sql/sql.ts'
 import { statement } from '../../src/sql/statement.ts'
@@ -22,7 +23,7 @@ const ALL = statement({ name: 'test.all_begun', params: {}, row: { id: 'int4' },
 const ways: readonly [string, (sql: Sql) => Promise<unknown>][] = [
   ['a pipeline', (sql) => sql.pipeline([call(INSERT, { id: 1 }), call(INSERT, { id: 2 })])],
   ['a pipeline with a limit', (sql) => sql.pipeline([call(INSERT, { id: 1 })], { lockTimeoutMs: 100 })],
-  ['what is decided here', (sql) => sql.decide([call(INSERT, { id: 1 })], () => [call(INSERT, { id: 2 })])],
+  ['a decision', (sql) => sql.decide([call(INSERT, { id: 1 })], () => [call(INSERT, { id: 2 })])],
   ['a transaction', (sql) => sql.transaction(async (tx) => tx.query(INSERT, { id: 1 }))],
   [
     'a transaction of statements sent together',
@@ -36,13 +37,13 @@ const settled = 'idle_in_transaction_session_timeout=61s'
 const dropped = 'idle_in_transaction_session_timeout=62s'
 
 for (const where of ['to the server', 'to a pooler'] as const) {
-  test.each(ways)(`${where}: of %s without its begin nothing is left, and the next one goes well`, async (_, go) => {
+  test.each(ways)(`${where}: %s without its begin leaves nothing behind, and the next one succeeds`, async (_, go) => {
     const database = await blankDatabase()
     const proxy = await startRefusingProxy(database.url)
     if (where === 'to a pooler') proxy.replace(settled, dropped)
     const sql = await database.open({ url: proxy.url, poolSize: 1 })
     await sql.script('create table begun (id int4)')
-    // It needs none where a sync ends it.
+    // A call that ends with a sync needs no begin.
     proxy.replace('begin isolation', 'bogus isolation')
     const outcome = await go(sql).then(
       () => 'done',
@@ -56,18 +57,18 @@ for (const where of ['to the server', 'to a pooler'] as const) {
   })
 }
 
-test('behind a pooler every transaction comes with our settings and isolation, whatever the session has', async () => {
+test('behind a pooler every transaction has our settings and isolation, whatever those of the session are', async () => {
   const database = await blankDatabase()
   const proxy = await startRefusingProxy(database.url)
   proxy.replace(settled, dropped)
   const sql = await database.open({ url: proxy.url, poolSize: 1 })
   await sql.script('set jit = on; set enable_seqscan = on; set default_transaction_isolation = serializable')
   const names = ['jit', 'enable_seqscan', 'transaction_isolation', 'lock_timeout']
-  const asked = names.map((name) => call(SETTING, { name }))
+  const calls = names.map((name) => call(SETTING, { name }))
   const ours = [['off'], ['off'], ['read committed'], ['250ms']]
   const values = (rows: readonly (readonly { value: string }[])[]) => rows.map((one) => one.map(({ value }) => value))
-  expect(values(await sql.pipeline(asked, { lockTimeoutMs: 250 }))).toEqual(ours)
-  expect(values(await sql.decide([], () => asked, { lockTimeoutMs: 250 }))).toEqual(ours)
+  expect(values(await sql.pipeline(calls, { lockTimeoutMs: 250 }))).toEqual(ours)
+  expect(values(await sql.decide([], () => calls, { lockTimeoutMs: 250 }))).toEqual(ours)
   const inside = await sql.transaction((tx) => Promise.all(names.map((name) => tx.query(SETTING, { name }))))
   expect(values(inside)).toEqual([...ours.slice(0, 3), ['0']])
 })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { connect } from '../../src/connect/connect.ts'
 import { blankDatabase } from './fixture.ts'
 
-test.each(['ü'.repeat(27), 's'.repeat(63)])('work is created, and hinted, in schema %s', async (schema) => {
+test.each(['ü'.repeat(27), 's'.repeat(63)])('creating work sends a hint in schema %s', async (schema) => {
   const { url } = await blankDatabase()
   const [maker, taker] = await Promise.all([connect(url, { schema }), connect(url, { schema })])
   try {

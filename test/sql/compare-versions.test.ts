@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { compareVersions } from '../../src/sql/compare-versions.ts'
 
-test('versions are ordered as their authors meant', () => {
+test('versions have the order of semantic versioning', () => {
   const ordered = [
     '0.9.10',
     '1.0.0-alpha',

@@ -1,4 +1,5 @@
-// A server that ends a connection in the very packet in which it says that it is ready, as one that shuts down may.
+// A server may end a connection in the very packet in which it reports that it is ready, for instance while it shuts
+// down.
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
@@ -16,7 +17,7 @@ function message(type: string, body: Buffer): Buffer {
 const authenticated = message('R', Buffer.alloc(4))
 const ready = message('Z', Buffer.from('I'))
 const ended = message('E', Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0'))
-// One text, which says that our settings hold.
+// A message with one text, which confirms our settings.
 const column = message(
   'T',
   Buffer.concat([Buffer.from('\0\x01value\0'), Buffer.alloc(9), Buffer.from([25]), Buffer.alloc(8)]),
@@ -36,7 +37,7 @@ async function endAtOnce(socket: Socket): Promise<void> {
   socket.end(Buffer.concat([authenticated, ready, ended]))
 }
 
-test('a connection that ends as it begins is an error of the call, not of the process', async () => {
+test('a connection that ends while it begins is an error of the call, not of the process', async () => {
   let connections = 0
   const server = createServer((socket) => {
     socket.on('error', () => {})

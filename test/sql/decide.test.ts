@@ -1,4 +1,4 @@
-// A transaction that is decided in this process, on both adapters.
+// A transaction with a decision in this process, on both adapters.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { call, type Sql } from '../../src/sql/sql.ts'
 import { statement } from '../../src/sql/statement.ts'
@@ -23,7 +23,7 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
 
   const count = async (): Promise<number> => (await sql.query(COUNT, {}))[0]!.count
 
-  test('what was read decides what is written, in one transaction', async () => {
+  test('a decision turns rows that were read into writes, in one transaction', async () => {
     const before = await count()
     const [inserted] = await sql.decide([call(COUNT, {}), call(ONE, {})], ([[counted], [one]]) => [
       call(INSERT, { ids: [100 + counted!.count, 200 + one!.one], colour: 'red' }),
@@ -32,12 +32,12 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
     expect(await count()).toBe(before + 2)
   })
 
-  test('nothing to write ends it', async () => {
+  test('a decision with nothing to write ends the transaction', async () => {
     expect(await sql.decide([call(ONE, {})], () => [])).toEqual([])
     expect(await sql.query(ONE, {})).toEqual([{ one: 1 }])
   })
 
-  test('a read that fails is thrown before anything is decided', async () => {
+  test('a read that fails is thrown before the decision runs', async () => {
     let isAsked = false
     const work = sql.decide([call(INSERT, { ids: [300], colour: 'red' }), call(DIVIDE, { by: 0 })], () => {
       isAsked = true
@@ -48,7 +48,7 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
     expect(await sql.query(LOCK, { id: 300 })).toEqual([])
   })
 
-  test('what the decision throws undoes the reads', async () => {
+  test('an error of the decision rolls the reads back', async () => {
     const wrong = new Error('changed my mind')
     const work = sql.decide([call(INSERT, { ids: [400], colour: 'red' })], () => {
       throw wrong
@@ -57,7 +57,7 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
     expect(await sql.query(LOCK, { id: 400 })).toEqual([])
   })
 
-  test('a write that fails undoes everything', async () => {
+  test('a write that fails rolls everything back', async () => {
     const work = sql.decide([call(INSERT, { ids: [500], colour: 'red' })], () => [
       call(INSERT, { ids: [501], colour: 'red' }),
       call(DIVIDE, { by: 0 }),
@@ -67,9 +67,9 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
     expect(await sql.query(LOCK, { id: 501 })).toEqual([])
   })
 
-  // Embedded there is one connection, and so nobody to wait for.
+  // The embedded database has one connection, so no other session can hold the lock.
   if (kind === 'embedded') return
-  test('it waits for a lock no longer than it was told', async () => {
+  test('a decision waits for a lock no longer than its limit', async () => {
     await sql.query(INSERT, { ids: [600], colour: 'red' })
     const other = await things.another()
     await sql.transaction(async (tx) => {

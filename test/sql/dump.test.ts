@@ -1,4 +1,4 @@
-// The dump of a schema: equal from every server, whole, and itself a script.
+// The dump of a schema is the same from every server, is complete, and can be run as a script.
 import { expect, inject, test } from 'vitest'
 import { dumpSchema } from '../../src/sql/dump.ts'
 import { migrations } from '../../src/sql/migrations/all.ts'
@@ -9,7 +9,7 @@ import type { Sql } from '../../src/sql/sql.ts'
 import { createDatabase } from '../support/database.ts'
 import { startPostgres } from '../support/postgres.ts'
 
-// One of everything that a migration might use.
+// One object of every kind that a migration might create.
 const EVERYTHING = `
 create schema flowfabric;
 create type flowfabric.mood as enum ('it''s fine', 'bad', 'awful');
@@ -55,7 +55,7 @@ test('the dump is the same from the embedded database, Postgres 18 and Postgres 
     await sql.script(EVERYTHING)
     everything.push(await dumpSchema(sql))
     if (sql.kind === 'postgres') return
-    // Run as a script without the schema, the dump makes what it came from.
+    // Run as a script without the schema, the dump creates the schema that it came from.
     await sql.script('drop schema flowfabric cascade')
     await sql.script(everything[0] ?? '')
     everything.push(await dumpSchema(sql))

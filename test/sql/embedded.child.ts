@@ -1,4 +1,4 @@
-// Opens an embedded directory, writes rows and says so, until it is killed.
+// Opens an embedded directory, writes rows and reports them, until it is killed.
 import { openEmbedded } from '../../src/sql/pglite.ts'
 import { statement } from '../../src/sql/statement.ts'
 

@@ -1,4 +1,4 @@
-// Empty databases for the tests of the seam itself; what they open is closed when the test, or the file, is over.
+// Empty databases for the tests of src/sql; handles that they open are closed when the test, or the file, is over.
 import pg from 'pg'
 import { inject, onTestFinished } from 'vitest'
 import type { Logger } from '../../src/sql/logger.ts'
@@ -10,7 +10,7 @@ import { patience } from '../support/patience.ts'
 
 export class Notes implements Logger {
   readonly warnings: string[] = []
-  /** Below warnings. */
+  /** Lines below the level of warnings. */
   readonly details: string[] = []
   debug(message: string): void {
     this.details.push(message)
@@ -32,7 +32,7 @@ export interface Blank {
   open(options?: Partial<PostgresOptions>): Promise<Sql>
 }
 
-/** An empty database; every handle that the test opens on it must be closed, or closes with it. */
+/** An empty database. Every handle that the test opens on it must be closed, or closes with it. */
 export async function blankDatabase(): Promise<Blank> {
   const server = inject('postgres')
   const database = await createDatabase(server.url)
@@ -57,7 +57,7 @@ export async function blankDatabase(): Promise<Blank> {
   }
 }
 
-/** Waits for a fact, looking again and again. */
+/** Polls until a fact is true. */
 export async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
   const giveUpAt = performance.now() + patience(15_000)
   while (!(await isTrue())) {
@@ -66,7 +66,7 @@ export async function until(isTrue: () => boolean | Promise<boolean>): Promise<v
   }
 }
 
-/** Lets a test say when others go on. */
+/** A gate: other code waits for `opened` until the test calls `open`. */
 export function newGate(): { opened: Promise<void>; open: () => void } {
   let open = (): void => {}
   const opened = new Promise<void>((resolve) => {

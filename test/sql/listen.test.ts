@@ -1,4 +1,4 @@
-// Listening on real connections: it comes back after a loss, and says when it cannot work.
+// Listening on real connections: it reconnects after a loss, and reports when it cannot work.
 import { expect, test } from 'vitest'
 import type { Sql } from '../../src/sql/sql.ts'
 import { statement } from '../../src/sql/statement.ts'
@@ -31,7 +31,7 @@ const NOTIFY = statement({
 const send = async (sql: Sql, channel: string, payload: string): Promise<void> =>
   void (await sql.query(NOTIFY, { channel, payload }))
 
-test('one connection serves all channels, opened by the first of them', async () => {
+test('one connection serves all channels, and the first of them opens it', async () => {
   const sql = await (await blankDatabase()).open()
   expect(await sql.query(LISTENERS, {})).toHaveLength(0)
   const heard: string[] = []
@@ -44,7 +44,7 @@ test('one connection serves all channels, opened by the first of them', async ()
   expect(heard).toEqual(['a null', 'b null', 'b 1', 'a 2'])
 })
 
-test('after its connection is cut it listens again to every channel, and first tells that hints may be missing', async () => {
+test('after a lost connection it listens again to every channel, and first reports that hints may be missing', async () => {
   const sql = await (await blankDatabase()).open()
   const [a, b]: [(string | null)[], (string | null)[]] = [[], []]
   await sql.listen('a', (payload) => a.push(payload))
@@ -59,14 +59,14 @@ test('after its connection is cut it listens again to every channel, and first t
   }
 })
 
-test('a channel that is asked for while the connection is being made is heard as well', async () => {
+test('a channel that is requested while the connection is being opened receives hints as well', async () => {
   const database = await blankDatabase()
   const proxy = await startRefusingProxy(database.url)
   const sql = await database.open({ listenUrl: proxy.url })
   const heard: (string | null)[] = []
   let late: Promise<unknown> | undefined
-  proxy.onTold((told) => {
-    if (told.includes('listen "a"')) late ??= sql.listen('b', (payload) => heard.push(payload))
+  proxy.onMessage((message) => {
+    if (message.includes('listen "a"')) late ??= sql.listen('b', (payload) => heard.push(payload))
   })
   await sql.listen('a', () => {})
   await late
@@ -74,7 +74,7 @@ test('a channel that is asked for while the connection is being made is heard as
   await until(() => heard.includes('x'))
 })
 
-test('a listen URL that cannot be reached is said once, does not hold up the caller, and ends with the close', async () => {
+test('a listen URL that cannot be reached logs one warning, does not delay the caller, and stops retrying at close', async () => {
   const notes = new Notes()
   const sql = await (await blankDatabase()).open({ listenUrl: 'postgres://127.0.0.1:1/x', logger: notes })
   const heard: unknown[] = []
@@ -86,7 +86,7 @@ test('a listen URL that cannot be reached is said once, does not hold up the cal
   await sql.close()
 })
 
-test('a connection on which nothing arrives, as through a pooler, is found out and said once', async () => {
+test('a connection on which no notification arrives, as through a pooler, is detected and logged once', async () => {
   const elsewhere = await blankDatabase()
   const notes = new Notes()
   const sql = await (await blankDatabase()).open({ listenUrl: elsewhere.url, logger: notes })

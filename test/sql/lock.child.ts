@@ -1,4 +1,4 @@
-// Takes the lock of a directory, says how that went, and holds it until it is told to let go.
+// Takes the lock of a directory, reports the result, and holds the lock until it receives a message.
 import { lockDirectory } from '../../src/sql/lock.ts'
 
 const [directory = ''] = process.argv.slice(2)

@@ -10,12 +10,12 @@ import { patience } from '../support/patience.ts'
 
 const CHILD = new URL('./lock.child.ts', import.meta.url)
 
-/** A process that no longer is, and gave no sign of life. */
+/** An id that no process has, and no socket. */
 const gone = { pid: 2 ** 22 + 1, socket: null }
 
 const startIn = (directory: string): Child => startChild(CHILD, { args: [directory] })
 
-test('a second process is refused, and told who holds the directory and what to do', async () => {
+test('a second process is refused, and the error names the holder of the directory and what to do', async () => {
   const directory = await newDirectory()
   const holder = startIn(directory)
   await holder.next()
@@ -35,7 +35,7 @@ test('once the holder serves, the refusal names its URL', async () => {
   expect(String(refusal)).toContain('Connect to http://127.0.0.1:4321 instead')
 })
 
-test('the same process is refused a second time, until it has let go', async () => {
+test('the same process is refused a second time, until it has released the lock', async () => {
   const directory = await newDirectory()
   const lock = await lockDirectory(directory)
   await expect(lockDirectory(directory)).rejects.toThrow('in use by this process')
@@ -89,7 +89,7 @@ test('the lock of another host is never taken for dead', async () => {
   expect(String(refusal)).toContain(`delete ${join(directory, 'lock.json')}`)
 })
 
-// As a container would have it: pid 1 here and pid 1 there.
+// As in containers: pid 1 here and pid 1 there.
 const unshare = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc']
 const canUnshare = spawnSync(unshare[0]!, [...unshare.slice(1), 'true']).status === 0
 
@@ -117,7 +117,7 @@ test.runIf(canUnshare)(
   },
 )
 
-test('a directory whose path is too long for a socket is locked all the same', async () => {
+test('a directory whose path is too long for a socket is still locked', async () => {
   const directory = join(await newDirectory(), 'long'.repeat(30), 'long'.repeat(30))
   const lock = await lockDirectory(directory)
   await expect(lockDirectory(directory)).rejects.toThrow('in use by this process')
@@ -151,7 +151,7 @@ test('a release removes only its own lock', async () => {
   expect(await readLock(directory)).toEqual(successor)
 })
 
-test('a claim that a dead process left behind is cleared away', async () => {
+test('a claim that a dead process left behind is removed', async () => {
   const directory = await newDirectory()
   await lockDirectory(directory)
   const dead = { ...(await readLock(directory)), ...gone }
@@ -161,7 +161,7 @@ test('a claim that a dead process left behind is cleared away', async () => {
   expect(await readdir(directory)).not.toContain('lock.json.left-behind')
 })
 
-test('of many processes that take over a dead lock at once exactly one gets it', async () => {
+test('when many processes take over a dead lock at once, exactly one gets it', async () => {
   const directory = await newDirectory()
   const dead = startIn(directory)
   await dead.next()
@@ -173,7 +173,7 @@ test('of many processes that take over a dead lock at once exactly one gets it',
   expect(await readLock(directory)).toMatchObject({ pid: (holders[0] as { locked: number }).locked })
 })
 
-test('of many tries inside one process exactly one gets it, again and again', async () => {
+test('when one process tries many times at once, exactly one try gets the lock, again and again', async () => {
   const directory = await newDirectory()
   for (let round = 0; round < 20; round += 1) {
     await writeFile(join(directory, 'lock.json'), round % 2 === 0 ? 'damaged' : '')

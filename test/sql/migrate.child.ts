@@ -1,4 +1,4 @@
-// Migrates the database that it is given, with the real migrations or with the test's own, and says so.
+// Migrates the given database, with the real migrations or with the test's own, and reports when it is done.
 import { migrate } from '../../src/sql/migrate.ts'
 import { migrations } from '../../src/sql/migrations/all.ts'
 import { openPostgres } from '../../src/sql/postgres.ts'

@@ -1,4 +1,4 @@
-// FAULT-07 is void: there are no 256 partitions a table; what is left of it (a second run does nothing) stands here.
+// FAULT-07 is void: no table has 256 partitions. What remains of it (a second run does nothing) is tested here.
 import { setTimeout } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { dumpSchema } from '../../src/sql/dump.ts'
@@ -76,7 +76,7 @@ test('an empty database gets schema, tables and ledger, also under another name;
   }
 })
 
-test('a migration that fails leaves nothing of itself, and the ones before it stay', async () => {
+test('a migration that fails leaves nothing of itself, and the earlier ones stay', async () => {
   const sql = await (await blankDatabase()).open()
   const broken = { ...second, text: 'create table flowfabric.half_done (); select 1 / 0;' }
   await expect(up(sql, [first, broken])).rejects.toMatchObject({ code: '22012' })
@@ -104,7 +104,7 @@ test(
   },
 )
 
-test('processes that come together to a migration outside a transaction all succeed, and none blocks the index', async () => {
+test('all processes that reach a migration outside a transaction at once succeed, and none blocks the index', async () => {
   const database = await blankDatabase()
   const sql = await database.open()
   const others = [await database.open(), await database.open()]
@@ -113,7 +113,7 @@ test('processes that come together to a migration outside a transaction all succ
   expect(await sql.query(LEDGER, {})).toHaveLength(2)
 })
 
-test('a migration outside a transaction that was killed in its middle is done from its beginning again', async () => {
+test('a migration outside a transaction that was killed in the middle starts again from its beginning', async () => {
   const database = await blankDatabase()
   const sql = await database.open()
   const watcher = await database.open()
@@ -151,7 +151,7 @@ test('the embedded database migrates too, inside and outside of transactions', a
   expect(await sql.query(LEDGER, {})).toHaveLength(2)
 })
 
-test('a waiter goes on when the process that migrates is done', async () => {
+test('a waiting process continues when the migrating process is done', async () => {
   const database = await blankDatabase()
   const [slow, waiting] = [await database.open(), await database.open()]
   const sleeping = { ...first, text: `${first.text} select pg_sleep(0.5);` }
@@ -175,13 +175,13 @@ test('check refuses an empty database and an outdated schema, and writes nothing
   await expect(check()).resolves.toBeUndefined()
 })
 
-test('false does not look at the database at all', async () => {
+test('with false, migrate does not query the database', async () => {
   const sql = await (await blankDatabase()).open()
   await migrate(sql, [first], { mode: false, codeVersion: '0.0.1' })
   await expect(sql.query(LEDGER, {})).rejects.toMatchObject({ code: '42P01' })
 })
 
-test('code older than a migration allows is refused with the version that it needs', async () => {
+test('code older than a migration allows is refused, and the error names the version that it needs', async () => {
   const sql = await (await blankDatabase()).open()
   await up(sql, [first, second])
   for (const mode of [true, 'check'] as const) {
@@ -199,7 +199,7 @@ test('code that does not know the newest migration works when that one allows it
   await migrate(sql, [first], { mode: true, codeVersion: '1.0.0' })
 })
 
-test('a migration that was rewritten after it was applied is an error that says to drop the schema', async () => {
+test('a migration that was rewritten after it was applied is an error that advises to drop the schema', async () => {
   const sql = await (await blankDatabase()).open({ schema: 'mine' })
   await up(sql, [first])
   const rewritten = { ...first, text: `${first.text} -- rewritten` }
@@ -208,7 +208,7 @@ test('a migration that was rewritten after it was applied is an error that says 
   expect(String(refusal)).toContain('drop schema "mine" cascade')
 })
 
-test('a role without the right to create is told which grant it needs; with nothing pending it needs none', async () => {
+test('the error of a role without the right to create names the missing grant; with nothing pending it needs none', async () => {
   const database = await blankDatabase()
   const owner = await database.open()
   const role = `${database.name}_role`
@@ -234,7 +234,7 @@ test('a role without the right to create is told which grant it needs; with noth
   await migrate(limited, [first], { mode: 'check', codeVersion: '1.0.0' })
 })
 
-test('a migration lets go of its place between tries, so that a long reader holds nobody else up, and is done after it', async () => {
+test('a migration leaves the lock queue between tries, so a long reader delays no other query, and succeeds after the reader', async () => {
   const database = await blankDatabase()
   const sql = await database.open()
   const other = await database.open()
@@ -242,7 +242,7 @@ test('a migration lets go of its place between tries, so that a long reader hold
   const reader = await hold(database.url, 'select from flowfabric.ff_item')
   const migrating = migrate(sql, [first, second], { mode: true, codeVersion: '1.2.0', lockTimeoutMs: 50 })
   await reader.waiters(1)
-  // It waits behind the migration until that gives up its try.
+  // It waits behind the migration until the migration gives up its try.
   expect(await other.query(ITEMS, {})).toEqual([{ count: 100 }])
   await reader.waiters(1)
   await reader.release()
@@ -250,7 +250,7 @@ test('a migration lets go of its place between tries, so that a long reader hold
   expect(await sql.query(LEDGER, {})).toHaveLength(2)
 })
 
-test('a migration whose lock never comes is refused, and names the process in its way', async () => {
+test('a migration that never gets its lock is refused, and the error names the process that holds it', async () => {
   const database = await blankDatabase()
   const sql = await database.open()
   await up(sql, [first])
@@ -264,7 +264,7 @@ test('a migration whose lock never comes is refused, and names the process in it
   expect(await sql.query(LEDGER, {})).toHaveLength(1)
 })
 
-test('a migration may take longer than a statement of the connection may', async () => {
+test("a migration may take longer than the connection's limit for a statement", async () => {
   const sql = await (await blankDatabase()).open({ answerWithinMs: 400 })
   const slow = { ...first, text: `${first.text} select pg_sleep(1);` }
   await up(sql, [slow])

@@ -1,4 +1,4 @@
-// The embedded database in a directory, and its manners in a shared process.
+// The embedded database in a directory, and its behaviour in a shared process.
 import { access, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,19 +18,19 @@ const COUNT = statement({
 const ONE = statement({ name: 'test.embedded_one', params: {}, row: { one: 'int4' }, text: 'select 1 as one' })
 
 test(
-  'what a killed process was told is kept, and the next one takes the directory over',
+  'rows whose commit a killed process reported are kept, and the next process takes the directory over',
   { timeout: patience(60_000) },
   async () => {
     const directory = await newDirectory()
     const writer = startChild(new URL('./embedded.child.ts', import.meta.url), { args: [directory] })
-    let told = 0
-    while (told < 100) told = ((await writer.next()) as { id: number }).id
+    let reported = 0
+    while (reported < 100) reported = ((await writer.next()) as { id: number }).id
     await expect(openEmbedded({ directory, schema: 'flowfabric' })).rejects.toThrow(`process ${writer.pid}`)
     await writer.kill('SIGKILL')
 
     const sql = await openEmbedded({ directory, schema: 'flowfabric' })
     const [kept] = await sql.query(COUNT, {})
-    expect(kept!.count).toBeGreaterThanOrEqual(told)
+    expect(kept!.count).toBeGreaterThanOrEqual(reported)
     expect(kept!.last).toBe(kept!.count)
     await expect(openEmbedded({ directory, schema: 'flowfabric' })).rejects.toThrow('this process')
     await sql.close()
@@ -39,7 +39,7 @@ test(
     const again = await openEmbedded({ directory, schema: 'flowfabric' })
     expect(await again.query(COUNT, {})).toEqual([kept])
 
-    // A caller that never stops asking leaves room for the timers of the process.
+    // A caller that queries without a pause leaves room for the timers of the process.
     let ticks = 0
     const timer = setInterval(() => (ticks += 1), 5)
     const giveUpAt = performance.now() + patience(10_000)
@@ -51,7 +51,7 @@ test(
   },
 )
 
-test('a process killed while it makes the first files leaves a directory that works', async () => {
+test('a process that is killed while it creates the first files leaves a directory that works', async () => {
   const directory = await newDirectory()
   const child = startChild(new URL('./embedded.child.ts', import.meta.url), { args: [directory] })
   while (!(await isBeingMade(directory))) await setTimeout(5)
@@ -63,7 +63,7 @@ test('a process killed while it makes the first files leaves a directory that wo
   expect(await readdir(directory)).toEqual(['pgdata'])
 })
 
-test('what cannot be initialised leaves nothing behind', async () => {
+test('a directory that cannot be initialised is left without new files', async () => {
   const directory = await newDirectory()
   const image = async () => Buffer.from('this is no archive')
   const opening = openEmbedded({ directory, schema: 'flowfabric', image })

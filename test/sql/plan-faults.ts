@@ -1,8 +1,8 @@
-// What the plan guard looks for in a plan.
+// The faults that the plan guard searches for in a plan.
 import type pg from 'pg'
 import { sampleSize } from './plan-sample.ts'
 
-// A handful of rows for each lane, task and worker, and read by whoever looks for one of them.
+// A few rows for each lane, task and worker; statements that look for one of them read the table.
 const smallTables = new Set([
   'ff_queue',
   'ff_lane_registry',
@@ -31,7 +31,7 @@ export interface PlanNode {
   readonly Plans?: readonly PlanNode[]
 }
 
-/** What no statement may do, whatever the tables hold. */
+/** Faults in any plan, whatever the tables contain. */
 export function shapeFaults(node: PlanNode, indexes: Indexes): string[] {
   const type = node['Node Type']
   const faults = (node.Plans ?? []).flatMap((plan) => shapeFaults(plan, indexes))
@@ -46,11 +46,11 @@ export function shapeFaults(node: PlanNode, indexes: Indexes): string[] {
   return faults
 }
 
-// Two of their indexes begin alike, so that the planner may take the wrong one; or one that begins with the execution is
-// searched by what follows it alone.
+// Two of their indexes begin alike, so the planner may take the wrong one; or a search of one that begins with the
+// execution uses only its later columns.
 const enteredByFirstColumn = new Set(['ff_step', 'ff_signal', 'ff_waitpoint_pending'])
 
-/** An index that is entered by a later column is read from end to end, though it looks as if there were a condition. */
+/** An index that is entered by a later column is read from end to end, though the plan shows a condition. */
 export function skipFaults(node: PlanNode, indexes: Indexes): string[] {
   const faults = (node.Plans ?? []).flatMap((plan) => skipFaults(plan, indexes))
   const { 'Index Name': index, 'Index Cond': condition } = node
@@ -62,11 +62,11 @@ export function skipFaults(node: PlanNode, indexes: Indexes): string[] {
   return faults
 }
 
-/** What a wait may still take is looked for in the index of that, not among all that its execution has received. */
+/** The signals that a wait may still take must be found by their own index, not among all signals of the execution. */
 export function openFaults(node: PlanNode): string[] {
   const faults = (node.Plans ?? []).flatMap(openFaults)
   const isFiltered = largeTableOf(node) === 'ff_signal' && node.Filter?.includes('taken_at_ms IS NULL') === true
-  return isFiltered ? [...faults, `${node['Index Name']} read for what is not taken`] : faults
+  return isFiltered ? [...faults, `${node['Index Name']} read for signals that are not taken`] : faults
 }
 
 export function sizeFaults(node: PlanNode): string[] {
@@ -82,7 +82,7 @@ export function sizeFaults(node: PlanNode): string[] {
 }
 
 function rowsOf(node: PlanNode): number {
-  // An average over the loops, to two digits.
+  // The count is an average over the loops, to two digits.
   return Math.round((node['Actual Rows'] ?? 0) * (node['Actual Loops'] ?? 0))
 }
 
@@ -99,7 +99,7 @@ interface Index {
   readonly hasExpressions: boolean
 }
 
-/** By name. */
+/** The indexes by name. */
 export type Indexes = ReadonlyMap<string, Index>
 
 export async function readIndexes(client: pg.Client): Promise<Indexes> {
@@ -118,7 +118,7 @@ export async function readIndexes(client: pg.Client): Promise<Indexes> {
   return new Map(rows.map(({ name, ...index }) => [name, index]))
 }
 
-/** Tables that are full in one hour and all but empty in the next. */
+/** Tables that are full in one hour and nearly empty in the next. */
 export const emptyingTables = [
   'ff_lease',
   'ff_ready',
@@ -135,12 +135,11 @@ export const emptyingTables = [
 ]
 
 /**
- * A row that is not looked up by the key that the statement names. Where a vacuum has found hardly a row, every index of a table
- * looks as cheap as its key, and one that is entered by a range, or by its second column, is read from end to end for each item
- * of a set: every lease that has not expired, for instance. Which index the planner takes then is a matter of luck, so a range
- * that could enter another index is a fault too, whichever was taken.
- *
- * `joined` holds the conditions of the joins above the node.
+ * A row that is not looked up by the key that the statement names. After a vacuum that found hardly a row, every index
+ * of a table looks as cheap as its key. An index that is entered by a range, or by its second column, is then read from
+ * end to end for each item of a set: every lease that has not expired, for instance. Which index the planner takes is
+ * then a matter of luck, so a range that could enter another index is a fault too, whichever it took. `joined` holds
+ * the conditions of the joins above the node.
  */
 export function keyFaults(node: PlanNode, indexes: Indexes, joined: readonly string[] = []): string[] {
   const conditions = [...joined, ...conditionsOf(node['Join Filter'])]
@@ -165,7 +164,7 @@ export function keyFaults(node: PlanNode, indexes: Indexes, joined: readonly str
   return faults
 }
 
-/** Other indexes that a range of the node's would enter. */
+/** Other indexes that a range of the node could enter. */
 function temptations(
   own: readonly string[],
   others: readonly (readonly [string, Index])[],
@@ -179,12 +178,12 @@ function temptations(
   })
 }
 
-/** Whether its predicate is one that every row satisfies, so that it serves only statements which state it. */
+/** Whether every row satisfies its predicate, so that it serves only statements that state it. */
 function isAskedFor(index: Index | undefined): boolean {
   return index?.predicate?.includes(' > 0)') === true
 }
 
-/** The conditions that all must hold: two in `(a AND (b OR c))`. */
+/** The conditions that must all hold: two in `(a AND (b OR c))`. */
 function conditionsOf(text = ''): string[] {
   const inner = /^\((.*)\)$/s.exec(text)?.[1] ?? ''
   const parts: string[] = []
@@ -205,7 +204,7 @@ function leadingOf(columns: readonly string[], is: (column: string) => boolean):
   return end === -1 ? columns : columns.slice(0, end)
 }
 
-/** Compared for equality with something outside its row. */
+/** Whether the column is compared for equality with a value outside of its row. */
 function isNamed(column: string, conditions: readonly string[], alias: string): boolean {
   const equality = new RegExp(`^\\(+(?:${alias}\\.)?${column}(?:\\)::\\w+)? = (?!${alias}\\.)`)
   return conditions.some((condition) => equality.test(condition) && !condition.includes(' OR '))

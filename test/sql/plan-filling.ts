@@ -1,5 +1,5 @@
-// The database that the plan guard runs every statement on: executions in every state, with half of all timers due, flows,
-// long lives, grants and keys. Written by SQL alone.
+// The database on which the plan guard runs every statement: executions in every state, with half of all timers due,
+// flows, long lives, grants and keys. Written by SQL alone.
 import pg from 'pg'
 import { fill } from '../../bench/src/pages/load.ts'
 import { supervisorRow } from '../../src/engine/duties/poll-duties.ts'
@@ -65,8 +65,8 @@ const timers = [
     where get_byte(uuid_send(execution_id), 15) < 8 and (parent_id is not null or lifecycle_phase = 'terminal')`,
 ]
 
-// A quarter of all executions are members of flows of ten, each after the one before it. Of those that have ended, one in
-// two is still to be resolved; of those that live, one in eight is to be cancelled.
+// A quarter of all executions are members of flows of ten, each after the one before it. Of the ended ones, one in two is
+// still to be resolved; of the live ones, one in eight is to be cancelled.
 const flows = [
   `create temporary table planned as
     select execution_id, namespace, partition_key, created_at_ms, terminal_outcome, started_at_ms,
@@ -106,8 +106,8 @@ const flows = [
   'drop table planned',
 ]
 
-// Those that statements are tried on have waited two thousand times before: each time for a signal by name, and for one through a
-// waitpoint.
+// The executions that statements are tried on have waited two thousand times before: each time for a signal by name, and for one
+// through a waitpoint.
 const lives = [
   `create temporary table lived as
     select execution_id, partition_key, generation, no, gen_random_uuid() as waitpoint_id, gen_random_uuid() as suspension_id
@@ -128,7 +128,7 @@ const lives = [
       generation, 'resume_condition_satisfied', 'x', 'x', 'token', 'x'
     from lived
     cross join (values ('token'), ('name')) as w (way)`,
-  // Who runs was given both signals of his last wait.
+  // A running execution has received both signals of its last wait.
   `insert into flowfabric.ff_suspension_current (execution_id, suspension_id, suspended_at_ms, closed_at_ms, close_reason,
       lease_epoch, lease_id, generation, attempt_index, partition_key, reason_code, timeout_behavior, requested_by, condition,
       signal_nos)

@@ -1,5 +1,5 @@
-// Values with which every statement of the engine finds something to do on a database that `fill` has filled: by the name
-// of the parameter, else by its type.
+// Values for which every statement of the engine finds rows on a database that `fill` has filled: by the name of the
+// parameter, otherwise by its type.
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { allDuties } from '../../src/engine/duties/all.ts'
@@ -9,12 +9,12 @@ import type { Statement } from '../../src/sql/statement.ts'
 /** The size of a set, and of a page. */
 export const sampleSize = 10
 
-/** A poll asks for all of them. */
+/** A poll queries all of them. */
 export const polledDuties = allDuties('embedded').map((duty) => duty.name)
 
 type Sample = Readonly<Record<string, unknown>>
 
-/** A row that exists, for each of the states that statements ask for. */
+/** An existing row for each of the states that statements search for. */
 export interface Facts {
   readonly waiting: readonly Sample[]
   readonly active: readonly Sample[]
@@ -49,7 +49,7 @@ where lifecycle_phase = $1::flowfabric.ff_lifecycle_phase
 order by execution_id
 limit $2`
 
-// In the middle of every order, so that pages find rows whichever way they turn.
+// In the middle of every order, so that pages find rows in both directions.
 const middles = `
 select e.execution_id, e.partition_key, e.parent_id, e.created_at_ms, e.created_at_ms as rank, e.flow_id,
   e.flow_id as root_flow_id, e.execution_id as member_id,
@@ -229,12 +229,12 @@ const ofSuspended = ['suspension.', 'signal.', 'waitpoint.', 'execution.resume']
 const ofNewSignals = ['signal.record', 'suspension.timeout-signal']
 const ofOneSuspended = ['waitpoint.list', 'waitpoint.of-suspension', 'waitpoint.describe-link', 'signal.list']
 
-/** What narrows a list beyond its namespace is left out: whoever asks for little of much has to look for it. */
+/** Filters that narrow a list beyond its namespace are omitted: finding a few rows among many requires a search. */
 function isFilter(param: string, type: string): boolean {
   return type === 'text?' && ['lane', 'kind', 'state'].includes(param)
 }
 
-// The driver gives a bigint as text.
+// The driver returns a bigint as text.
 function asNumber(type: string, value: unknown): unknown {
   return type.startsWith('int8') && typeof value === 'string' ? Number(value) : value
 }

@@ -1,9 +1,9 @@
-// What a vacuum leaves in the statistics of a table that was full a moment ago: pages with one row, or nothing at all. The rows
-// come back afterwards and the statistics stay, as they do until the next vacuum.
+// The statistics that a vacuum leaves for a table that was full a moment ago: pages with one row, or none. The rows return
+// afterwards and the statistics stay, as they do until the next vacuum.
 import type pg from 'pg'
 import { emptyingTables } from './plan-faults.ts'
 
-/** The row that stays is the last of its table, so that the vacuum cannot give the pages back. */
+/** The remaining row is the last of its table, so the vacuum cannot free the pages. */
 const leftOver = {
   'pages and one row': (table: string) => `ctid <> (select max(ctid) from flowfabric.${table})`,
   nothing: () => 'true',

@@ -1,10 +1,9 @@
-// The plans that our settings pin. Made while the tables were empty, never analysed or analysed, they keep to the indexes,
-// because a prepared statement may keep its plan until the tables are large. On tables that are large, with the generic
-// plan and with one for the very values, each statement is run: what it reads and sorts is bounded by what it was asked
-// for, not by what there is. On tables that were large, were found empty by a vacuum and are large again, with the statistics
-// of the moment between, every row is still looked up by its key.
-//
-// `PLAN_ROWS=1000000 npx vitest run --project sql test/sql/plans.test.ts` does it on a million executions.
+// The plans that our settings pin. Plans made while the tables were empty, never analysed or analysed, use the indexes,
+// because a prepared statement may keep its plan until the tables are large. On large tables, each statement is run with the
+// generic plan and with a plan for its values: the request bounds the rows that it reads and sorts, not the size of the
+// tables. A third case are tables that were large, were found empty by a vacuum and are large again, with the statistics of
+// the moment between: every row is still looked up by its key. `PLAN_ROWS=1000000 npx vitest run --project sql
+// test/sql/plans.test.ts` runs it on a million executions.
 import { readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
@@ -34,13 +33,13 @@ for (const file of await readdir(engine, { recursive: true })) {
 
 const rowCount = Number(process.env['PLAN_ROWS'] ?? 100_000)
 
-// Audits read everything, and say so to the planner; looks at the database's health do so within a time.
+// Audits read whole tables, and state that to the planner; queries of the database's health have a time limit.
 const pinned = engineStatements().filter(({ name }) => !name.startsWith('invariant.') && !name.startsWith('health.'))
 
 test.each([
   ['empty and never analysed', ''],
   ['analysed while empty', 'vacuum analyze'],
-])('on a database that is %s every statement keeps to its indexes', async (_, script) => {
+])('on a database that is %s every statement uses its indexes', async (_, script) => {
   const client = await connect(await freshDatabase(), planOptions)
   if (script !== '') await client.query(script)
   expect(await plannedFaults(client)).toEqual([])
@@ -72,7 +71,7 @@ beforeAll(async () => {
 }, patience(600_000))
 
 test.each(['never analysed', 'analysed'])(
-  `on a database of ${rowCount} executions, %s, no statement reads or sorts more than it was asked for`,
+  `on a database of ${rowCount} executions, %s, no statement reads or sorts more rows than its request bounds`,
   { timeout: patience(600_000) },
   async (how) => {
     const client = await connect(filled, planOptions)
@@ -95,7 +94,7 @@ async function runFaults(client: pg.Client, facts: Facts): Promise<string[]> {
 }
 
 test.each(['pages and one row', 'nothing'] as const)(
-  'after a vacuum that found %s in the tables that empty, every statement looks rows up by their key',
+  'after a vacuum that found %s in the emptying tables, every statement looks rows up by their key',
   { timeout: patience(600_000) },
   async (left) => {
     const client = await connect(filled, planOptions)
@@ -109,7 +108,7 @@ test.each(['pages and one row', 'nothing'] as const)(
   },
 )
 
-test('the guard sees that another index could serve a lookup by key', async () => {
+test('the guard reports that another index could serve a lookup by key', async () => {
   const client = await connect(filled, planOptions)
   const faults = async (): Promise<string[]> => {
     const plan = await planOf(
@@ -126,7 +125,7 @@ test('the guard sees that another index could serve a lookup by key', async () =
   await client.query('rollback')
 })
 
-test('the guard sees a scan, an index walked from end to end, and a sort of everything', async () => {
+test('the guard reports a scan, an index walked from end to end, and a sort of all rows', async () => {
   const client = await connect(
     filled,
     '-c enable_seqscan=off -c enable_bitmapscan=off -c max_parallel_workers_per_gather=0',
@@ -147,7 +146,7 @@ test('the guard sees a scan, an index walked from end to end, and a sort of ever
   expect(await faultsOf('select * from flowfabric.ff_exec_result')).toEqual(['Seq Scan on ff_exec_result'])
 })
 
-/** In a transaction that is rolled back, so that every statement meets the same rows. */
+/** Runs in a transaction that is rolled back, so that every statement finds the same rows. */
 async function run(client: pg.Client, statement: Statement, facts: Facts, mode: string): Promise<PlanNode> {
   const values = literalsOf(statement, sampleOf(statement, facts))
   await client.query('begin')

@@ -1,4 +1,4 @@
-// What only real connections can show: round trips, losses, wrong addresses, rights.
+// Behaviour that only real connections can show: round trips, losses, wrong addresses, rights.
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -46,7 +46,7 @@ const TERMINATE = statement({
 
 const setting = async (sql: Sql, name: string): Promise<string> => (await sql.query(SETTING, { name }))[0]!.value
 
-test('queries spread over the pool, so that a slow one holds up no other', async () => {
+test('queries spread over the pool, so a slow one delays no other', async () => {
   const database = await blankDatabase()
   const sql = await database.open({ poolSize: 3 })
   const slow = sql.query(SLEEP, { seconds: 0.4 })
@@ -56,7 +56,7 @@ test('queries spread over the pool, so that a slow one holds up no other', async
   expect((await slow)[0]!.pid).not.toBe(quick[0]!.pid)
 })
 
-test('more calls than connections wait for their turn', async () => {
+test('calls beyond the number of connections wait for their turn', async () => {
   const database = await blankDatabase()
   const sql = await database.open({ poolSize: 2 })
   const pids = await Promise.all(Array.from({ length: 20 }, () => sql.query(SLEEP, { seconds: 0.01 })))
@@ -78,7 +78,7 @@ test('a pipeline takes one round trip, a transaction one for each statement and 
   expect(await proxy.tripsOf(twoStatements)).toBe(3)
 })
 
-test('bytes are those of the moment of the call, whatever their owner does with them before a connection is free', async () => {
+test("bytes are copied at the call, so a later change of the caller's buffer has no effect", async () => {
   const database = await blankDatabase()
   const sql = await database.open({ poolSize: 1 })
   const [changed, given] = [new Uint8Array([1, 2, 3]), new Uint8Array([4, 5, 6])]
@@ -100,7 +100,7 @@ test('connections come with jit off, read committed, and a name', async () => {
   expect(await setting(sql, 'application_name')).toBe('flowfabric')
 })
 
-test('what the URL says is kept beside our settings', async () => {
+test('settings in the URL are kept beside ours', async () => {
   const database = await blankDatabase()
   const url = `${database.url}?application_name=mine&options=-c%20work_mem%3D7MB&sslmode=disable&prepare=false`
   const sql = await database.open({ url })
@@ -130,7 +130,7 @@ test('a connection that the server drops while idle is replaced, and the process
   expect(after!.pid).not.toBe(pid)
 })
 
-test('a connection that is lost in the middle of a call says so, and does not go back into the pool', async () => {
+test('a connection that is lost in the middle of a call throws, and does not return to the pool', async () => {
   const database = await blankDatabase()
   const sql = await database.open({ poolSize: 2 })
   const other = await database.open()
@@ -146,7 +146,7 @@ test('a connection that is lost in the middle of a call says so, and does not go
   expect(pids.map(([row]) => row!.pid)).not.toContain(pid)
 })
 
-test('a transaction whose connection is lost between two statements fails, and the pool goes on', async () => {
+test('a transaction whose connection is lost between two statements fails, and the pool continues to work', async () => {
   const database = await blankDatabase()
   const sql = await database.open({ poolSize: 2 })
   const other = await database.open()
@@ -200,7 +200,7 @@ test.each([
   expect(String(error)).not.toMatch(/top|secret/)
 })
 
-test('an unknown database is told apart', async () => {
+test('an unknown database has an error reason of its own', async () => {
   const url = new URL(inject('postgres').url)
   url.pathname = '/no_such_database'
   await expect(openPostgres({ url: url.href, schema: 'flowfabric' })).rejects.toMatchObject({
@@ -209,7 +209,7 @@ test('an unknown database is told apart', async () => {
   })
 })
 
-test('a wrong password, no password, an unknown role and a missing right to connect are told apart', async () => {
+test('a wrong password, no password, an unknown role and a missing right to connect have different errors', async () => {
   const server = await startPostgres({ version: 18, settings: { hba_file: await writeHba() } })
   onTestFinished(() => server.stop())
   const owner = await openPostgres({ url: server.url, schema: 'flowfabric' })
@@ -239,7 +239,7 @@ test.each([
   ['ü'.repeat(32), 'must have 1 to 63 bytes'],
   ['a\0b', 'no NUL'],
   ['pg_mine', 'reserved'],
-])('the schema name %j is refused before anything is opened', async (schema, message) => {
+])('the schema name %j is refused before a connection is opened', async (schema, message) => {
   await expect(openPostgres({ url: 'postgres://127.0.0.1:1/x', schema })).rejects.toThrow(message)
 })
 
@@ -258,7 +258,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   return (await Promise.race([promise, setTimeout(5, pending)])) !== pending
 }
 
-/** Passes on in one piece what arrives within a while, and counts the pieces on their way to the server. */
+/** Forwards the data of a short period in one piece, and counts the pieces on their way to the server. */
 async function countingProxy(
   target: string,
 ): Promise<{ url: string; tripsOf(work: () => Promise<unknown>): Promise<number> }> {

@@ -1,4 +1,4 @@
-// Preparation by name, and the ways back from it, on a server that really refuses.
+// Preparation by name, and the fallbacks from it, on a server that really refuses.
 import { expect, test } from 'vitest'
 import { call, type Sql } from '../../src/sql/sql.ts'
 import { statement } from '../../src/sql/statement.ts'
@@ -61,7 +61,7 @@ test.each([{ prepare: false }, { inUrl: '?prepare=false' }])('nothing is prepare
   expect(await namesOf(sql)).toEqual([])
 })
 
-test('a name that the server lost is met without names from then on, with one warning', async () => {
+test('when the server has lost a name, statements run without names from then on, with one warning', async () => {
   const notes = new Notes()
   const sql = await (await blankDatabase()).open({ logger: notes })
   await add(sql)
@@ -72,7 +72,7 @@ test('a name that the server lost is met without names from then on, with one wa
   expect(await namesOf(sql)).toEqual([])
 })
 
-test('a name that the server has from someone else is met the same way', async () => {
+test('when another client has prepared the name, statements run without names, with one warning', async () => {
   const database = await blankDatabase()
   const [name] = await namesAfter(await database.open())
   const notes = new Notes()
@@ -82,7 +82,7 @@ test('a name that the server has from someone else is met the same way', async (
   expect(notes.warnings).toHaveLength(1)
 })
 
-test('a pipeline that meets a lost name is repeated whole, and done once', async () => {
+test('a pipeline that uses a lost name is repeated as a whole, and takes effect once', async () => {
   const sql = await (await blankDatabase()).open()
   await sql.script('create table changing (id int)')
   await add(sql)
@@ -104,7 +104,7 @@ test('a plan that a migration made invalid is prepared again under a new name, w
   expect(notes.warnings).toEqual([])
 })
 
-test('every connection of the pool gets over the same invalid plan', async () => {
+test('every connection of the pool recovers from the same invalid plan', async () => {
   const sql = await (await blankDatabase()).open({ poolSize: 4 })
   await sql.script('create table changing (id int)')
   const all = (): Promise<unknown[]> => Promise.all(Array.from({ length: 8 }, () => sql.query(ROWS, {})))

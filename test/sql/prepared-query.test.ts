@@ -1,4 +1,4 @@
-// What is sent for a prepared statement and how its answer is read, on a connection of pg's.
+// The messages for a prepared statement and how its answer is read, on a connection of pg's.
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { EncodedValue } from '../../src/sql/encode.ts'
 import { queryPrepared as askSet } from '../../src/sql/postgres-pool.ts'
@@ -14,7 +14,7 @@ function prepared(text: string, name: string | undefined = text): Prepared {
   return { statement: declared, text, name }
 }
 
-/** One by itself. */
+/** Runs one statement. */
 async function queryPrepared(client: TimelyClient, one: Prepared, values: readonly EncodedValue[]): Promise<unknown> {
   const [rows] = await askSet(client, [{ prepared: one, values }]).catch((error: unknown) => {
     throw error instanceof Refused ? error.cause : error
@@ -31,7 +31,7 @@ async function connected({ pipeline = true } = {}) {
   return { client, askedCount: () => describe.mock.calls.length }
 }
 
-test.each([true, false])('columns are asked for once on a connection (pipeline: %s)', async (pipeline) => {
+test.each([true, false])('columns are described once on a connection (pipeline: %s)', async (pipeline) => {
   const { client, askedCount } = await connected({ pipeline })
   const sum = prepared('select $1::int4 + 1 as sum, $2::bytea as bytes, null as nothing')
   const bytes = new Uint8Array([0, 255])
@@ -41,7 +41,7 @@ test.each([true, false])('columns are asked for once on a connection (pipeline: 
   expect(askedCount()).toBe(1)
 })
 
-test('those of a statement without a name are asked for each time', async () => {
+test('the columns of a statement without a name are described each time', async () => {
   const { client, askedCount } = await connected()
   const unnamed = { ...prepared('select 1 as one'), name: undefined }
   expect(await queryPrepared(client, unnamed, [])).toEqual([{ one: 1 }])
@@ -49,7 +49,7 @@ test('those of a statement without a name are asked for each time', async () => 
   expect(askedCount()).toBe(2)
 })
 
-test('a statement that gives no rows, and one whose rows have no columns, are asked once as well', async () => {
+test('a statement that returns no rows, and one whose rows have no columns, are described once as well', async () => {
   const { client, askedCount } = await connected()
   await client.query('create table thing (id int)')
   for (const given of ['1', '2']) {
@@ -59,7 +59,7 @@ test('a statement that gives no rows, and one whose rows have no columns, are as
   expect(askedCount()).toBe(2)
 })
 
-test('the same statement sent twice before its first answer is read both times', async () => {
+test('the same statement sent twice before its first answer is read correctly both times', async () => {
   const { client } = await connected()
   const one = prepared('select $1::text as given')
   const sent = [queryPrepared(client, one, ['a']), queryPrepared(client, one, ['b'])]
@@ -77,7 +77,7 @@ test('a value that cannot be read fails its own statement and none that was sent
   expect(small).toEqual({ status: 'fulfilled', value: [{ number: 7 }] })
 })
 
-test('a refusal is told, and the next use of the statement goes well', async () => {
+test('a statement that the server refused succeeds when it is used again', async () => {
   const { client, askedCount } = await connected()
   const quotient = prepared('select 6 / $1::int4 as quotient')
   await expect(queryPrepared(client, quotient, ['0'])).rejects.toMatchObject({ code: '22012' })
@@ -86,7 +86,7 @@ test('a refusal is told, and the next use of the statement goes well', async () 
   expect(askedCount()).toBeLessThanOrEqual(2)
 })
 
-test('a statement that another connection changed the columns of is refused, not misread', async () => {
+test('a statement whose columns another connection has changed is refused, not misread', async () => {
   const { client } = await connected()
   await client.query('create table thing as select 1 as id')
   const all = prepared('select * from thing')
@@ -96,12 +96,12 @@ test('a statement that another connection changed the columns of is refused, not
   expect(await queryPrepared(client, prepared('select * from thing', 'again'), [])).toEqual([{ id: 'it is 1' }])
 })
 
-// As a pooler that prepares it on another connection of its server, which has seen the change.
+// As if a pooler prepared it on another connection of its server, which has seen the change.
 const preparedAnew = `alter table thing add column name text default 'x';
   deallocate "select * from thing";
   prepare "select * from thing" as select * from thing`
 
-test('behind a pooler columns are asked for each time, because the same name may stand for others', async () => {
+test('behind a pooler columns are described each time, because the same name may belong to another statement', async () => {
   const { client, askedCount } = await connected()
   leadsToPooler(client)
   await client.query('create table thing as select 1 as id')
@@ -112,7 +112,7 @@ test('behind a pooler columns are asked for each time, because the same name may
   expect(askedCount()).toBe(2)
 })
 
-test('an answer with other columns than are known is a lost one, and not misread', async () => {
+test('an answer with unexpected columns counts as a lost connection, and is not misread', async () => {
   const { client } = await connected()
   await client.query('create table thing as select 1 as id')
   const all = prepared('select * from thing')
@@ -121,7 +121,7 @@ test('an answer with other columns than are known is a lost one, and not misread
   await expect(queryPrepared(client, all, [])).rejects.toMatchObject({ reason: 'connection_lost' })
 })
 
-test('a statement whose preparation fails takes down no other that was sent before the answer', async () => {
+test('a statement whose preparation fails breaks no other that was sent before the answer', async () => {
   const { client } = await connected()
   const one = prepared('select $1::text as given')
   const first = [
@@ -138,7 +138,7 @@ test('a statement whose preparation fails takes down no other that was sent befo
   expect(await queryPrepared(client, one, ['c'])).toEqual([{ given: 'c' }])
 })
 
-test('of statements that are sent together all are done or none, each with its own rows', async () => {
+test('statements that are sent together take effect all or none, each with its own rows', async () => {
   const { client, askedCount } = await connected()
   await client.query('create table thing (id int4 check (id < 10))')
   const insert = prepared('insert into thing values ($1)')
@@ -151,11 +151,11 @@ test('of statements that are sent together all are done or none, each with its o
   const refused = askSet(client, set('3', '10', '4'))
   await expect(refused).rejects.toMatchObject({ prepared: insert, cause: { code: '23514' } })
   expect(await askSet(client, set('5'))).toEqual([[], [{ id: 1 }, { id: 2 }, { id: 5 }]])
-  // The name was new in the first set, where the second of it went without.
+  // The name was new in the first set, so its second use was described without it.
   expect(askedCount()).toBe(3)
 })
 
-test('those behind a refused one are prepared when they come again', async () => {
+test('statements behind a refused one are prepared when they are sent again', async () => {
   const { client } = await connected()
   const [bad, one] = [prepared('select 1 / $1::int4 as bad'), prepared('select $1::text as given')]
   const set = (by: string) => [
@@ -168,7 +168,7 @@ test('those behind a refused one are prepared when they come again', async () =>
   expect(rows.map(({ name }) => name).toSorted()).toEqual([bad.name, one.name].toSorted())
 })
 
-test('what is refused only by the commit is refused', async () => {
+test('a set that only the commit refuses is refused', async () => {
   const { client } = await connected()
   await client.query('create table thing (id int unique deferrable initially deferred)')
   const insert = prepared('insert into thing values ($1)')

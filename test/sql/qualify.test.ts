@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { checkSchema, qualifyText } from '../../src/sql/qualify.ts'
 
-test('the default schema leaves a text as it stands', () => {
+test('the default schema leaves a text unchanged', () => {
   const text = `select * from flowfabric.ff_item`
   expect(qualifyText(text, 'flowfabric')).toBe(text)
 })
@@ -28,11 +28,11 @@ test.each([
   'select "flowfabric.a" from other',
   'select * from my_flowfabric.a',
   'select notflowfabric.a',
-])('%s stays as it is', (text) => {
+])('%s stays unchanged', (text) => {
   expect(qualifyText(text, 'other')).toBe(text)
 })
 
-test('a comment with an apostrophe does not hide the names behind it', () => {
+test('a comment with an apostrophe does not hide the names after it', () => {
   expect(qualifyText(`-- it's\nselect flowfabric.f()`, 'other')).toBe(`-- it's\nselect "other".f()`)
 })
 

@@ -1,24 +1,24 @@
-// A way to the database on which what is told is changed, without changing its length: so the server refuses what it would have
-// done, as one does whose statement was cancelled at that very moment.
+// A proxy to the database that changes messages without changing their length. The server then refuses the statement, like a
+// server whose statement was cancelled at that very moment.
 import { startProxy, tie } from '../support/proxy.ts'
 
 export interface RefusingProxy {
   readonly url: string
-  /** From now on the one text stands for the other, which is as long. */
+  /** From now on `by` replaces `text` in every message; both have the same length. */
   replace(text: string, by: string): void
-  /** Is told everything before the server is. */
-  onTold(hear: (told: string) => void): void
+  /** Calls the function with every message before the server receives it. */
+  onMessage(receive: (message: string) => void): void
 }
 
 export async function startRefusingProxy(databaseUrl: string): Promise<RefusingProxy> {
-  let swap = (told: string): string => told
-  let onTold = (_told: string): void => {}
+  let swap = (message: string): string => message
+  let onMessage = (_message: string): void => {}
   const url = await startProxy(databaseUrl, (client, database) => {
     tie(client, database)
     client.on('data', (bytes) => {
-      const told = bytes.toString('latin1')
-      onTold(told)
-      database.write(swap(told), 'latin1')
+      const message = bytes.toString('latin1')
+      onMessage(message)
+      database.write(swap(message), 'latin1')
     })
     database.on('data', (bytes) => client.write(bytes))
   })
@@ -26,8 +26,8 @@ export async function startRefusingProxy(databaseUrl: string): Promise<RefusingP
     url,
     replace: (text, by) => {
       if (text.length !== by.length) throw new Error('the length of a message would change')
-      swap = (told) => told.replaceAll(text, by)
+      swap = (message) => message.replaceAll(text, by)
     },
-    onTold: (hear) => void (onTold = hear),
+    onMessage: (receive) => void (onMessage = receive),
   }
 }

@@ -1,4 +1,4 @@
-// One value of every type, and the statement that gives them back.
+// One value of every type, and the statement that returns them.
 import { statement } from '../../src/sql/statement.ts'
 
 export const ECHO = statement({

@@ -1,4 +1,4 @@
-// The other side of a connection has vanished without a word.
+// The other side of a connection has vanished without closing it.
 import { expect, test } from 'vitest'
 import { TimelyClient } from '../../src/sql/timely-client.ts'
 import type { Sql } from '../../src/sql/sql.ts'
@@ -21,7 +21,7 @@ const slow = statement({
   text: 'select pg_sleep(1.5) is not null as done',
 })
 
-/** And its connection serves besides. */
+/** Listens, and waits until the listening connection also runs reserved queries. */
 async function listening(sql: Sql): Promise<void> {
   await sql.listen('x', () => {})
   await until(async () => (await sql.reserved.query(who, {}))[0]!.name === 'flowfabric listen')
@@ -36,7 +36,7 @@ test('a handle whose listening connection has fallen silent closes', async () =>
   await sql.close()
 })
 
-test('so does one with a statement on that connection, which is refused', async () => {
+test('a handle with a statement on a silent listening connection closes, and the statement is refused', async () => {
   const database = await blankDatabase()
   const proxy = await startSilentProxy(database.url)
   const sql = await database.open({ listenUrl: proxy.url })
@@ -47,7 +47,7 @@ test('so does one with a statement on that connection, which is refused', async 
   await asked
 })
 
-test('what is under way on the listening connection is answered before it is closed', async () => {
+test('a statement in progress on the listening connection is answered before the handle closes', async () => {
   const sql = await (await blankDatabase()).open()
   await listening(sql)
   const asked = sql.reserved.query(slow, {})
@@ -55,7 +55,7 @@ test('what is under way on the listening connection is answered before it is clo
   expect(await asked).toEqual([{ done: true }])
 })
 
-test('a connection of the pool that has fallen silent is left, and does not keep the process', async () => {
+test('a silent connection of the pool is abandoned, and does not keep the process alive', async () => {
   const database = await blankDatabase()
   const proxy = await startSilentProxy(database.url)
   const client = new TimelyClient({ connectionString: proxy.url, pipeline: true })
@@ -65,7 +65,7 @@ test('a connection of the pool that has fallen silent is left, and does not keep
   expect(client.connection.stream.destroyed).toBe(true)
 })
 
-// Long enough that a busy machine answers within it, and eight times the moment that a suspect has left.
+// Long enough for a busy machine to answer within it, and eight times the period that a suspected connection gets.
 const answerWithinMs = 1600
 
 const sleep = statement({
@@ -89,7 +89,7 @@ async function openThroughProxy(options: { poolSize?: number } = {}) {
   return { sql, proxy, logger }
 }
 
-/** As many connections as the pool has, idle. */
+/** Opens all connections of the pool and leaves them idle. */
 async function fill(sql: Sql, size: number): Promise<void> {
   await Promise.all(Array.from({ length: size }, () => sql.query(sleep, { seconds: 0.2 })))
 }
@@ -103,7 +103,7 @@ test('a statement that is never answered is lost with its connection, the next o
   expect(silent).toHaveLength(1)
 })
 
-test('one silent connection takes the idle ones along, so that no later call tries them', async () => {
+test('one silent connection closes the idle ones too, so no later call tries them', async () => {
   const { sql, proxy, logger } = await openThroughProxy({ poolSize: 4 })
   await fill(sql, 4)
   expect(proxy.connectionCount()).toBe(4)
@@ -126,7 +126,7 @@ test('calls on several silent connections are all lost, and the server gets no m
 
 test.each([
   ['a pipeline', (sql: Sql) => sql.pipeline([call(who, {}), call(who, {})])],
-  ['what is decided here', (sql: Sql) => sql.decide([call(who, {})], () => [call(who, {})])],
+  ['a decision', (sql: Sql) => sql.decide([call(who, {})], () => [call(who, {})])],
   ['a transaction', (sql: Sql) => sql.transaction((tx) => tx.query(who, {}))],
   ['a script', (sql: Sql) => sql.script('select 1')],
 ])('%s that is never answered is lost', async (_, ask) => {
@@ -136,7 +136,7 @@ test.each([
   await ask(sql)
 })
 
-test('statements sent together on the listening connection are lost together, and then go over the pool', async () => {
+test('statements sent together on the listening connection are lost together, and later ones use the pool', async () => {
   const database = await blankDatabase()
   const proxy = await startSilentProxy(database.url)
   const sql = await database.open({ listenUrl: proxy.url, answerWithinMs })
@@ -155,7 +155,7 @@ test('answers to statements of one transaction that are sent together are timed 
   expect(all).toHaveLength(4)
 })
 
-test('the server cancels a statement before its connection is left, unless its work may take longer', async () => {
+test('the server cancels a statement before its connection is abandoned, unless its work may take longer', async () => {
   const { sql, proxy } = await openThroughProxy()
   const asked = sql.query(sleep, { seconds: 1.5 })
   await expect(asked).rejects.toSatisfy((error) => sqlState(error) === '57014')
@@ -167,7 +167,7 @@ test('the server cancels a statement before its connection is left, unless its w
   expect(proxy.connectionCount()).toBe(1)
 })
 
-test('a shorter limit of the database on its statements stays', async () => {
+test('a shorter limit of the database on its statements stays in effect', async () => {
   const database = await blankDatabase()
   const admin = await database.open()
   expect(await admin.query(setting, { name: 'statement_timeout' })).toEqual([{ value: '7s' }])

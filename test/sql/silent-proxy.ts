@@ -1,12 +1,12 @@
-// A way to the database that can fall silent: nothing arrives any more on either side, not even an end, as when a firewall has
-// forgotten the connection.
+// A proxy to the database that can fall silent: no data arrives on either side any more, not even an end, as when a firewall
+// has dropped the connection.
 import type { Socket } from 'node:net'
 import { startProxy } from '../support/proxy.ts'
 
 export interface SilentProxy {
   readonly url: string
   fallSilent(): void
-  /** Only the connections that are open now; new ones pass. */
+  /** Silences only the connections that are open now; new ones pass. */
   silenceOpen(): void
   readonly connectionCount: () => number
 }

@@ -18,6 +18,6 @@ test.each([
   expect(splitStatements(`select 0; ${text}; select 9`)).toEqual(['select 0', text, 'select 9'])
 })
 
-test('what is only space or comment is no statement', () => {
+test('a text of spaces and comments contains no statement', () => {
   expect(splitStatements(' ; -- nothing\n ; /* ; */ ;')).toEqual([])
 })

@@ -20,24 +20,24 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
 
   const count = async (): Promise<number> => (await sql.query(COUNT, {}))[0]!.count
 
-  test('values come back as they went, in plain JavaScript types', async () => {
+  test('values return unchanged, in plain JavaScript types', async () => {
     const [row] = await sql.query(ECHO, SAMPLE)
     expect(row).toStrictEqual(SAMPLE)
     expect(Object.getPrototypeOf(row!.bytea)).toBe(Uint8Array.prototype)
   })
 
-  test('empty arrays come back empty', async () => {
+  test('empty arrays return empty', async () => {
     const empty = { texts: [], uuids: [], int8s: [], bools: [], floats: [], byteas: [], jsonbs: [], instants: [] }
     const [row] = await sql.query(ECHO, { ...SAMPLE, ...empty })
     expect(row).toMatchObject(empty)
   })
 
-  test('an enum comes back as its word', async () => {
+  test('an enum returns as its word', async () => {
     const [row] = await sql.query(INSERT, { ids: [100], colour: 'red' })
     expect(row).toStrictEqual({ id: 100, colour: 'red' })
   })
 
-  test('a megabyte of bytes comes back whole', async () => {
+  test('a megabyte of bytes returns whole', async () => {
     const bytes = new Uint8Array(1 << 20).map((_, index) => index * 31)
     const [row] = await sql.query(ECHO, { ...SAMPLE, bytea: bytes, byteas: [bytes, null, bytes] })
     expect(Buffer.compare(row!.bytea, bytes)).toBe(0)
@@ -81,7 +81,7 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
     await expect(sql.query(DIVIDE, { by: 0 })).rejects.toMatchObject({ code: '22012' })
   })
 
-  test('a pipeline answers each call in order', async () => {
+  test('a pipeline returns the results of its calls in order', async () => {
     const [first, second, third] = await sql.pipeline([
       call(INSERT, { ids: [1, 2], colour: 'green' }),
       call(ONE, {}),
@@ -96,7 +96,7 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
     expect(await sql.pipeline([])).toEqual([])
   })
 
-  test('an error in the middle of a pipeline undoes all of it and is the one thrown', async () => {
+  test('an error in the middle of a pipeline rolls all of it back and is the one that is thrown', async () => {
     const before = await count()
     const calls = [
       call(INSERT, { ids: [10], colour: 'red' }),
@@ -119,7 +119,7 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
     await expect(sql.query(late, { id: -1 })).resolves.toEqual([])
   })
 
-  test('a pipeline takes a lock timeout for itself alone', async () => {
+  test('a lock timeout of a pipeline applies to that pipeline only', async () => {
     const shown = statement({
       name: `test.lock_timeout.${kind}`,
       params: {},
@@ -155,7 +155,7 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
     expect(heard).toEqual([null, 'done'])
   })
 
-  test('two listeners of one channel both hear, and one goes on when the other stops', async () => {
+  test('two listeners of one channel both receive hints, and one continues when the other stops', async () => {
     const channel = randomUUID()
     const [first, second]: [string[], string[]] = [[], []]
     const stopFirst = await sql.listen(channel, (payload) => payload !== null && first.push(payload))
@@ -186,7 +186,7 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
     await stopSecond()
   })
 
-  test('one function given twice is two listeners, and a stop ends one of them', async () => {
+  test('one function passed twice is two listeners, and a stop ends one of them', async () => {
     const channel = randomUUID()
     const heard: string[] = []
     const hear = (payload: string | null): void => void (payload !== null && heard.push(payload))
@@ -217,7 +217,7 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
     },
   )
 
-  test('a change of a result type by a migration is survived by the statements that were prepared before', async () => {
+  test('statements that were prepared before survive a migration that changes a result type', async () => {
     const all = statement({
       name: `test.all.${kind}`,
       params: {},
@@ -234,7 +234,7 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
     expect(second).toEqual([{ id: 1, more: 'x', most: 'y' }])
   })
 
-  test('a close waits for what is under way, and so does a second one', async () => {
+  test('a close waits for calls in progress, and so does a second one', async () => {
     const own = await things.another()
     const gate = newGate()
     const endings: string[] = []

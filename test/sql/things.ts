@@ -44,7 +44,7 @@ export interface Things {
   end(): Promise<void>
 }
 
-// A schema whose name needs every kind of care, so that each of these tests also is one of the swap.
+// A schema whose name needs every kind of quoting, so each of these tests also tests the replacement of the schema.
 const schema = `Odd "schema" isn't flowfabric.x`
 
 export async function openThings(kind: Sql['kind']): Promise<Things> {

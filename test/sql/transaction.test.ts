@@ -37,14 +37,14 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
     expect(await count()).toBe(before)
   })
 
-  test('queries sent together inside a transaction are answered in order', async () => {
+  test('queries sent together inside a transaction return their results in order', async () => {
     const answers = await sql.transaction((tx) =>
       Promise.all([tx.query(ONE, {}), tx.query(DIVIDE, { by: 1 }), tx.query(COUNT, {})]),
     )
     expect(answers.map((rows) => rows.length)).toEqual([1, 1, 1])
   })
 
-  test('of queries sent together inside a transaction nothing is left when one fails', async () => {
+  test('a failing query rolls back all queries that were sent together with it inside a transaction', async () => {
     const before = await count()
     const ids = Array.from({ length: 20 }, (_, index) => 1000 + index)
     let others: Promise<PromiseSettledResult<unknown>[]> | undefined
@@ -61,7 +61,7 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
     expect(await count()).toBe(before)
   })
 
-  test('a query of a transaction that is not awaited is never outside of it', async () => {
+  test('a query of a transaction that is not awaited never runs outside of it', async () => {
     const before = await count()
     const late: Promise<unknown>[] = []
     const work = sql.transaction(async (tx) => {
@@ -73,7 +73,7 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
     expect(await count()).toBe(before)
   })
 
-  test('a transaction that hides a failed statement is not taken for committed', async () => {
+  test('a transaction that hides a failed statement is not reported as committed', async () => {
     const work = sql.transaction(async (tx) => {
       await tx.query(INSERT, { ids: [40], colour: 'red' })
       await tx.query(DIVIDE, { by: 0 }).catch(() => {})
@@ -97,7 +97,7 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
     })
   })
 
-  test('the root handle is free again after a transaction, also for what the transaction started', async () => {
+  test('the root handle works again after a transaction, also for code that the transaction started', async () => {
     const gate = newGate()
     const late = await sql.transaction(async () => ({ answer: gate.opened.then(() => sql.query(ONE, {})) }))
     gate.open()

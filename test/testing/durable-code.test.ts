@@ -1,10 +1,10 @@
-// Durable code over crashes and time, by the kit.
+// Durable code over crashes and time, with the test kit.
 import { expect, test } from 'vitest'
 import { testEngine } from '../../src/testing.ts'
 import { StepError } from '../../src/worker/errors.ts'
 import { task } from '../../src/worker/task.ts'
 
-test('ctx.now is the time at which it was first asked for, in every later run', async () => {
+test('ctx.now returns the time of its first call in every later run', async () => {
   const clock = task('clock', async (ctx) => {
     const before = await ctx.now()
     await ctx.sleep('rest', '1h')
@@ -14,7 +14,7 @@ test('ctx.now is the time at which it was first asked for, in every later run', 
   expect(await t.run(clock)).toEqual([5000, 5000 + 3_600_000])
 })
 
-test('a crash does not give back the tries of a step', async () => {
+test("a crash does not reset the count of a step's tries", async () => {
   const tries: number[] = []
   const flaky = task('flaky', { retry: { attempts: 1 } }, async (ctx) => {
     try {
@@ -42,7 +42,7 @@ test('a crash does not give back the tries of a step', async () => {
   history.assertSteps([{ name: 'call', state: 'failed', tries: 3 }])
 })
 
-test('a wait that nobody answers in time throws where the code awaits it, and is the same after a crash', async () => {
+test('a wait without an answer before its timeout throws where the code awaits it, also after a crash', async () => {
   const ask = task('ask', async (ctx) => {
     const answer = await ctx.waitFor('answer', { timeout: '2d' }).catch((error: unknown) => (error as Error).name)
     await ctx.step('tell', () => {})
@@ -55,7 +55,7 @@ test('a wait that nobody answers in time throws where the code awaits it, and is
   expect(await run.result()).toBe('WaitTimeoutError')
 })
 
-test('a schedule fires once at each of its times over a change of clocks, and its runs follow at once', async () => {
+test('a schedule fires once at each of its times over a change of clocks, and its runs start at once', async () => {
   const seen: string[] = []
   const report = task('report', async (ctx) => void seen.push(new Date(await ctx.now()).toISOString()))
   // In Berlin clocks go from two to three in the night to 2026-03-29.

@@ -1,4 +1,4 @@
-// What the tests of the kit put to the test.
+// Tasks for the tests of the kit.
 import { PermanentError } from '../../src/worker/errors.ts'
 import { task } from '../../src/worker/task.ts'
 

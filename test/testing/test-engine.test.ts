@@ -1,4 +1,4 @@
-// What a test of durable code can do.
+// The operations of the test kit for durable code.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
 import { testEngine } from '../../src/testing.ts'
@@ -9,7 +9,7 @@ const tasks = [onboard, sendWelcome]
 
 beforeEach(() => void effects.splice(0))
 
-test('a run goes as far as it can, and further when time is moved or somebody answers', async () => {
+test('a run goes as far as it can, and continues when the test advances the time or sends a signal', async () => {
   await using t = await testEngine({ tasks, now: '2026-03-01T09:00:00Z' })
   const run = await t.submit(onboard, { email: 'ada' })
   expect(await run.state()).toBe('delayed')
@@ -25,7 +25,7 @@ test('a run goes as far as it can, and further when time is moved or somebody an
   expect(t.now).toBe(Date.parse('2026-03-01T09:10:00Z'))
 })
 
-test('t.run moves the time as far as it takes, and throws as result() does', async () => {
+test('t.run advances the time as far as necessary, and throws as result() does', async () => {
   await using t = await testEngine({ tasks, now: 0 })
   await expect(t.run(onboard, { email: 'ada' })).rejects.toMatchObject({
     code: 'execution_failed',
@@ -51,20 +51,20 @@ test('a close stops the workers and supervisors that the test started', async ()
   expect(claims).toEqual([])
 })
 
-test('a timeout of a step may be longer than a timer can be set for', async () => {
+test('the timeout of a step may be longer than a timer allows', async () => {
   const patient = task('patient', (ctx) => ctx.step('wait', () => sleep(20, 'done'), { timeout: '30d' }))
   await using t = await testEngine({ tasks: [patient] })
   const run = await t.submit(patient)
   await expect.poll(() => run.result().catch(() => null)).toBe('done')
 })
 
-test('what waits for somebody alone is told, not waited for', async () => {
+test('t.run throws for a run that waits only for a signal, instead of waiting for it', async () => {
   const ask = task('ask', async (ctx) => ctx.waitFor('answer'))
   await using t = await testEngine({ tasks: [ask] })
   await expect(t.run(ask)).rejects.toMatchObject({ code: 'wait_timed_out' })
 })
 
-test('timers go off in the order of time, whoever set them, and each at its moment', async () => {
+test('timers fire in the order of time, whatever set them, and each at its moment', async () => {
   const seen: string[] = []
   const at = async (ctx: { now(): Promise<number> }, what: string): Promise<void> =>
     void seen.push(`${what} ${(await ctx.now()) / 60_000}`)
@@ -86,7 +86,7 @@ test('timers go off in the order of time, whoever set them, and each at its mome
   expect(seen.slice(3).toSorted()).toEqual(['slept 30 30', 'tick 30'])
 })
 
-test('retries of steps and of the task happen when time is moved, and no sooner', async () => {
+test('retries of steps and of the task happen when the test advances the time, and no sooner', async () => {
   await using t = await testEngine({ tasks, now: 0 })
   t.mockOnce(onboard, 'create account', new Error('busy'))
   const run = await t.submit(onboard, { email: 'ada' })
@@ -99,7 +99,7 @@ test('retries of steps and of the task happen when time is moved, and no sooner'
   history.assertSteps([{ name: 'create account', tries: 2, state: 'succeeded' }, 'cool off'])
 })
 
-test('a mock is a value, an error or a function that may ask for the original; once or always', async () => {
+test('a mock is a value, an error or a function that may call the original; once or always', async () => {
   await using t = await testEngine({ tasks })
   t.mock(sendWelcome, 'send', undefined)
   expect(await t.run(sendWelcome, { to: 'a' })).toBe('sent to a')
@@ -115,7 +115,7 @@ test('a mock is a value, an error or a function that may ask for the original; o
   await expect(t.run(sendWelcome, { to: 'e' })).rejects.toThrow('no mail today')
 })
 
-test('a task is mocked as a whole', async () => {
+test('a task can be mocked as a whole', async () => {
   await using t = await testEngine({ tasks })
   t.mockTask(sendWelcome, (_, { to }) => `pretended to send to ${to}`)
   const run = await t.submit(onboard, { email: 'ada' })
@@ -124,11 +124,11 @@ test('a task is mocked as a whole', async () => {
   expect(await run.result()).toMatchObject({ mail: 'pretended to send to ada' })
 })
 
-test('a mock of a name that the code never meets is refused, with the name that was meant', async () => {
+test('a mock of a name that the code never reaches is refused, and the error names those that it reached', async () => {
   await using t = await testEngine({ tasks })
   const elsewhere = task('send-welcom', () => {})
   expect(() => t.mock(elsewhere, 'send', 1)).toThrow('does not run a task "send-welcom"; did you mean "send-welcome"?')
-  // It stands in the code, on a way that this run does not take.
+  // The name is in the code, on a path that this run does not take.
   t.mock(onboard, 'approval', 1)
   t.mock(sendWelcome, 'sends', 1)
   await expect(t.run(sendWelcome, { to: 'a' })).rejects.toThrow(
@@ -136,7 +136,7 @@ test('a mock of a name that the code never meets is refused, with the name that 
   )
 })
 
-test('a worker that crashes in a step drops it where it stands; the next one goes on from what is recorded', async () => {
+test('a worker that crashes in a step drops it there; the next one continues from the recorded steps', async () => {
   const caught: unknown[] = []
   const book = task('book', async (ctx) => {
     await ctx.step('reserve', () => void effects.push('reserve'))
@@ -175,7 +175,7 @@ test('a worker that crashes between runs loses nothing', async () => {
   expect(effects).toEqual(['account ada', 'welcome ada'])
 })
 
-test('a try that hangs is over when its time is, by the clock of the test', async () => {
+test('a try that hangs ends at its timeout, by the clock of the test', async () => {
   const call = task('call', (ctx) => ctx.step('call', () => new Promise<string>(() => {}), { timeout: '10h' }))
   await using t = await testEngine({ tasks: [call], now: 0 })
   const run = await t.submit(call)
@@ -189,7 +189,7 @@ test('a try that hangs is over when its time is, by the clock of the test', asyn
   history.assertTimeline(['acquired', 'retried', 'acquired', 'ended'])
 })
 
-test('a cancel reaches what runs, and what it gives is dropped', async () => {
+test('a cancel reaches running code, and its result is dropped', async () => {
   let reason: unknown
   const call = task('call', (ctx) =>
     ctx.step(
@@ -208,7 +208,7 @@ test('a cancel reaches what runs, and what it gives is dropped', async () => {
   await expect(run.result()).rejects.toMatchObject({ code: 'execution_cancelled' })
 })
 
-test('steps that do real work are waited for', async () => {
+test('t.run waits for steps that do real work', async () => {
   const real = task('real', async (ctx) => {
     const [one, two] = await Promise.all([
       ctx.step('one', () => sleep(60, 1)),
@@ -221,7 +221,7 @@ test('steps that do real work are waited for', async () => {
   expect(await t.run(real)).toBe(3)
 })
 
-test('the history says what differs, where, and what there was', async () => {
+test('the history reports the difference, its place, and the steps it found', async () => {
   await using t = await testEngine({ tasks })
   const run = await t.submit(onboard, { email: 'ada' })
   await t.signal(run, 'approval', { approved: true })
@@ -253,7 +253,7 @@ test('the history says what differs, where, and what there was', async () => {
   expect(String(history)).toContain('step "create account": succeeded')
 })
 
-test('two engines at a time know nothing of one another, and a closed one leaves nothing behind', async () => {
+test('two engines at a time share nothing, and a closed one leaves nothing behind', async () => {
   await using one = await testEngine({ tasks, now: 0 })
   await using other = await testEngine({ tasks, now: 0 })
   await one.submit(onboard, { email: 'ada' })
@@ -265,7 +265,7 @@ test('two engines at a time know nothing of one another, and a closed one leaves
   expect((await next.ff.engine.executions.list()).executions).toEqual([])
 })
 
-test('what is no option, no time or no task is refused before anything is opened', async () => {
+test('an unknown option, a bad time and a bad task are refused before anything is opened', async () => {
   await expect(testEngine({ tasks, nows: 1 } as never)).rejects.toThrow('did you mean now?')
   await expect(testEngine({ tasks, now: 'tomorrow' })).rejects.toThrow('now is "tomorrow"; it must be a Date')
   await expect(testEngine({ tasks: [] })).rejects.toThrow('tasks')
@@ -274,7 +274,7 @@ test('what is no option, no time or no task is refused before anything is opened
   await expect(testEngine({ tasks, codec: {} as never })).rejects.toThrow('codec is without encode')
 })
 
-test('what the engine does not run, what is no task, and whatever comes after its close are refused', async () => {
+test('a task that the engine does not run, a value that is no task, and every call after close are refused', async () => {
   const t = await testEngine({ tasks })
   const stranger = task('stranger', () => {})
   await expect(t.run(stranger)).rejects.toThrow('does not run a task "stranger"; it runs "onboard", "send-welcome"')

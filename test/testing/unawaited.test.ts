@@ -1,4 +1,4 @@
-// A forgotten `await` fails a test, by the kit.
+// A forgotten `await` fails a test, with the test kit.
 import { expect, test } from 'vitest'
 import { testEngine } from '../../src/testing.ts'
 import type { Context } from '../../src/worker/context.ts'
@@ -20,7 +20,7 @@ test.each([
     'ctx.race of "a", "b" was never awaited',
     (ctx: Context) => void ctx.race([ctx.waitFor('a'), ctx.sleep('b', '1h')]),
   ],
-])('a forgotten %s fails the run for good in the test kit, and its name is told', async (_, told, forget) => {
+])('a forgotten %s fails the run for good in the test kit, and the error names it', async (_, told, forget) => {
   let runCount = 0
   const forgetful = task('forgetful', async (ctx) => {
     runCount += 1
@@ -36,7 +36,7 @@ test.each([
   expect(runCount).toBe(1)
 })
 
-test('whatever was awaited, returned or handed to a combinator is not forgotten', async () => {
+test('a call that was awaited, returned or passed to a combinator is not forgotten', async () => {
   const settled = task('settled', async (ctx) => {
     const late = ctx.step('late', () => 'late')
     await ctx.step('before', () => 1)
@@ -66,7 +66,7 @@ test('whatever was awaited, returned or handed to a combinator is not forgotten'
   expect(await t.run(direct)).toBe('direct')
 })
 
-test('a step that fails while nothing awaits it yet throws where it is awaited later', async () => {
+test('a step that fails before any code awaits it throws where it is awaited later', async () => {
   const later = task('later', async (ctx) => {
     const late = ctx.step('late', () => Promise.reject(new Error('too bad')))
     await ctx.step('first', () => 1)
