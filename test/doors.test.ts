@@ -1,4 +1,5 @@
-// What a door loads: the files behind it, by their imports, and the packages these name. And what it has, held against the others.
+// The entry points of the package ("doors"): the files that one loads, by their imports, and the packages that these name; and its
+// exports, compared with those of the other doors.
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
@@ -27,7 +28,7 @@ async function reach(door: string, pattern: RegExp): Promise<{ files: Set<string
 }
 
 test.each(['worker.ts', 'index.ts'])(
-  '%s loads no database and no client before a URL names one, and nothing of a server ever',
+  '%s loads no database and no client before a URL names one, and never loads server code',
   async (door) => {
     const atOnce = await reach(door, staticImport)
     expect([...atOnce.packages].toSorted()).toEqual(['croner', 'ms', 'uuid'])
@@ -38,13 +39,13 @@ test.each(['worker.ts', 'index.ts'])(
   },
 )
 
-test('client.ts loads no engine, no database and no validator, ever', async () => {
+test('client.ts never loads an engine, a database or a validator', async () => {
   const { files, packages } = await reach('client.ts', anyImport)
   expect([...packages].toSorted()).toEqual(['ms', 'uuid'])
   expect([...files].filter((file) => /^(engine|sql|server|cli|api\/schema)\//.test(file))).toEqual([])
 })
 
-test('testing.ts is loaded by no other door', async () => {
+test('no other door loads testing.ts', async () => {
   for (const door of ['worker.ts', 'index.ts', 'client.ts']) {
     const { files } = await reach(door, anyImport)
     expect([...files].filter((file) => file.startsWith('testing'))).toEqual([])
@@ -55,7 +56,7 @@ test('testing.ts is loaded by no other door', async () => {
 
 const aDoor = /^export (type )?\{([^}]*)\} from '([^']+)'|^export \* from '([^']+)'/gm
 
-/** By name: the file that has it, and what it is called there. A door that has all of another has it as that one does. */
+/** For each exported name, its file and its name there. A door that re-exports another one has the same exports. */
 async function exportsOf(door: string): Promise<Map<string, string>> {
   const found = new Map<string, string>()
   const source = await readFile(new URL(door, root), 'utf8')
@@ -69,7 +70,7 @@ async function exportsOf(door: string): Promise<Map<string, string>> {
   return found
 }
 
-test('in all doors a name is one thing, and a thing has one name', async () => {
+test('over all doors, a name has one meaning, and an export has one name', async () => {
   const doors = ['index.ts', 'worker.ts', 'client.ts', 'server.ts', 'testing.ts', 'opentelemetry.ts']
   const things = new Map<string, Set<string>>()
   const names = new Map<string, Set<string>>()
@@ -84,18 +85,18 @@ test('in all doors a name is one thing, and a thing has one name', async () => {
     }
   }
   const several = (map: Map<string, Set<string>>) => [...map].filter(([, values]) => values.size > 1)
-  // The one name that is meant to be two: each door connects to what it may.
+  // The one name with two meanings: each door connects in its own ways.
   expect(several(things).map(([name]) => name)).toEqual(['connect'])
   expect(several(names)).toEqual([])
 })
 
-test('tasks are written and run through each door by the same names', async () => {
+test('tasks are written and run with the same names through each door', async () => {
   const [index, worker, client] = await Promise.all(['index.ts', 'worker.ts', 'client.ts'].map(exportsOf))
   const aboutADatabase = ['ConnectOptions', 'SigningOptions', 'TransactionClient', 'Within']
   const ofTasks = [...worker!.keys()].filter((name) => !aboutADatabase.includes(name))
   expect([...client!.keys()].toSorted()).toEqual(ofTasks.toSorted())
   expect([...worker!.keys()].filter((name) => !index!.has(name))).toEqual([])
-  // What a task and whoever runs it cannot do without.
+  // The names that a task and the code that runs it need.
   const needed =
     'connect task Context ContextWaitpoint SignalTypes Codec jsonCodec Telemetry WorkerOptions EngineError PermanentError ' +
     'StepError ChildError WaitTimeoutError StepTimeoutError'

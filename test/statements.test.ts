@@ -1,5 +1,5 @@
-// Every statement of the engine, described by each database that we promise to run on. What TypeScript believes about
-// parameters and columns is written once, in the statement; here it is held against the schema.
+// Every statement of the engine, described by each database that we support. Each statement declares its parameters
+// and columns once; here they are compared with the schema.
 import { readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'

@@ -1,4 +1,4 @@
-// Commands as files and documents have them: each is run as far as the point where it would open a database.
+// Commands from files and documents: each is run up to the point where it would open a database.
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { typed } from '../cli/typed.ts'
@@ -7,7 +7,7 @@ export function read(path: string): Promise<string> {
   return readFile(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
 }
 
-/** Null when the CLI knows every word of it, and would go on; else what it says. */
+/** Null when the CLI knows every word of the command and would continue; otherwise its error. */
 export async function refusalOf(argv: readonly string[]): Promise<string | null> {
   let hasGoneOn = false
   const connect = async (): Promise<never> => {

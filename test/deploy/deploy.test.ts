@@ -47,13 +47,13 @@ test('the CLI knows every command and every variable of the compose file', async
   }
 })
 
-test('every variable that the compose file asks for stands in .env.example', async () => {
+test('.env.example contains every variable that the compose file reads', async () => {
   const asked = [...(await read('deploy/compose.yaml')).matchAll(/\$\{(\w+)/g)].map(([, name]) => name!)
   const example = await read('deploy/.env.example')
   for (const name of asked) expect(example).toMatch(new RegExp(`^${name}=`, 'm'))
 })
 
-test('the image is made of files that are there and not ignored, and begins with a command that the CLI knows', async () => {
+test('every file that the image copies exists and is not ignored, and the CLI knows its command', async () => {
   const dockerfile = await read('deploy/Dockerfile')
   const taken = (await read('deploy/Dockerfile.dockerignore')).match(/(?<=^!).+/gm)!
   const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, sources]) => sources!.split(' '))
@@ -81,7 +81,7 @@ test.each([
   'deploy/flowfabric.service',
   'docs/deployment.md',
   'README.md',
-])('%s speaks of no variable that nothing reads', async (path) => {
+])('%s names no variable that no program reads', async (path) => {
   const named = new Set((await read(path)).match(/FLOWFABRIC_[A-Z_]+/g))
   const known = [...Object.keys(environmentVariables), ...outsideTheCli]
   expect([...named].filter((name) => !known.includes(name))).toEqual([])
@@ -94,7 +94,7 @@ test.each(['docs/deployment.md', 'README.md'])('the CLI knows every command in %
     .flatMap((line) => line.split(' | '))
     .map((line) => /^\s*(?:npx )?flowfabric (.+)$/.exec(line)?.[1])
     .filter((command) => command !== undefined)
-    // These would do something, or read files.
+    // These would have effects, or read files.
     .filter((command) => !/^(init|dev|verify) /.test(command))
   expect(commands.length).toBeGreaterThan(5)
   for (const command of commands) expect([command, await refusalOf(words(command))]).toEqual([command, null])

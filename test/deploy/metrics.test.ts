@@ -8,7 +8,7 @@ interface Metric {
   readonly labels: readonly string[]
 }
 
-/** What a server shows, by its name. */
+/** The metrics of a server, by name. */
 async function shown(): Promise<ReadonlySet<string>> {
   const ff = await connect('memory:')
   onTestFinished(() => ff.close())

@@ -1,4 +1,5 @@
-// Every example runs, and does what its first lines say. `pages.test.ts` ties the README and docs/ to them.
+// Runs every example and checks that it does what its first lines say. `pages.test.ts` ties the README and docs/ to
+// them.
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -27,12 +28,12 @@ test('the first look accepts, works, retries, takes over, and finds the work aga
   expect(shown).toContain('1 waiting, 1 delayed, 3 completed')
 })
 
-test('a worker that is killed in the middle of each step loses nothing, and each effect is seen once', async () => {
+test('a worker that is killed in the middle of each step loses nothing, and each effect occurs once', async () => {
   const shown = await runExample('crash.ts')
   const [title, ...lines] = shown.split('\n').slice(2)
   expect(title).toBe('               reserve seats    charge card      send tickets')
   const [first, second, third, last, ...counts] = lines.map((line) => line.replace(/^worker \d+ +/, ''))
-  // On a busy machine a worker may lose its lease to itself, and then does again what was not recorded yet.
+  // On a busy machine a worker may lose its lease to itself, and then repeats work that was not recorded yet.
   const known = '(✓ done|· recorded) +'
   expect(first).toBe('✗ killed')
   expect(second).toMatch(new RegExp(`^${known}✗ killed$`))
@@ -46,7 +47,7 @@ test('a worker that is killed in the middle of each step loses nothing, and each
   ])
 })
 
-test('a saga undoes its bookings, the last first', { timeout: patience(300_000) }, async () => {
+test('a saga undoes its bookings, the last one first', { timeout: patience(300_000) }, async () => {
   const lines = (await runOnPostgres('saga.ts')).trimEnd().split('\n')
   const [error, ...steps] = lines.splice(7)
   expect(lines).toEqual([
@@ -71,7 +72,7 @@ test('a saga undoes its bookings, the last first', { timeout: patience(300_000) 
   ])
 })
 
-test('an agent asks a human before the dangerous tool, and acts once', async () => {
+test('an agent waits for a human approval before the dangerous tool, and runs the tool once', async () => {
   const lines = (await runOnPostgres('agent.ts')).split('\n')
   const waiting = lines.splice(2, 1)[0]
   expect(waiting).toMatch(/^Has been suspended since .* waiting for .*permission to refund/)
@@ -85,7 +86,7 @@ test('an agent asks a human before the dangerous tool, and acts once', async () 
 })
 
 test(
-  'the first of three providers wins, and the losers are cancelled and told to stop',
+  'the first of three providers wins, and the losers are cancelled and aborted',
   { timeout: patience(300_000) },
   async () => {
     const shown = await runOnPostgres('fastest.ts')
@@ -100,7 +101,7 @@ test(
 )
 
 test(
-  'a codec seals what users give, and the database holds nothing that can be read',
+  'a codec seals user data, and the database contains none of it in plain text',
   { timeout: patience(300_000) },
   async () => {
     const lines = (await runOnPostgres('encrypted.ts')).split('\n')
@@ -113,11 +114,11 @@ test(
   },
 )
 
-test('the first program of the README needs nothing but Node', async () => {
+test('the first program of the README needs only Node', async () => {
   expect(await runExample('hello.ts', { FLOWFABRIC_URL: 'memory:' })).toBe('hello, world\n')
 })
 
-test('a customer is onboarded, with a second try where the first fails', async () => {
+test('a customer is onboarded, with a second try after the first fails', async () => {
   const shown = await runOnPostgres('onboarding.ts')
   expect(shown.split('\n').slice(0, 6)).toEqual([
     'welcome, ada@example.com (send welcome:0)',
@@ -139,12 +140,12 @@ const onPostgres = [
   ['server.ts', 'hello, ada\n'],
 ] as const
 
-test.each(onPostgres)('%s prints what it should', async (name, printed) => {
+test.each(onPostgres)('%s prints the expected lines', async (name, printed) => {
   expect(await runOnPostgres(name)).toBe(printed)
 })
 
 test(
-  'of many a bad one is refused in its place, and middleware is around every run',
+  'among many inputs, a bad one is refused at its position, and middleware wraps every run',
   { timeout: patience(300_000) },
   async () => {
     const lines = (await runOnPostgres('many.ts')).trimEnd().split('\n')
@@ -160,7 +161,7 @@ test('a test of durable code passes under node:test', async () => {
   expect(stdout).toContain('# fail 0')
 })
 
-test('the spans of a submit, its run and its step are of one trace', async () => {
+test('the spans of a submit, its run and its step belong to one trace', async () => {
   // On our sources in place of a build.
   const paths = { flowfabric: [join(root, 'src/index.ts')], 'flowfabric/*': [join(root, 'src/*.ts')] }
   const folder = await temporaryFolder()

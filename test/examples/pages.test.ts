@@ -1,5 +1,5 @@
-// What the README and docs/ show is what there is: their programs are the examples, their requests are taken, their links lead
-// somewhere, and the reference leaves nothing out. `test/deploy/` holds their commands against the CLI.
+// The README and docs/ match the code: their programs are the examples, a server accepts their requests, their links lead
+// somewhere, and the reference is complete. `test/deploy/` checks their commands against the CLI.
 import { access, readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -36,7 +36,7 @@ test('every program of a page is an example, or whole lines of one, and every ex
   expect(names.filter((name) => !isRun(name))).toEqual([])
 })
 
-test('the requests of the README are taken as they are sent', async () => {
+test('a server accepts the requests of the README as written', async () => {
   const server = inject('postgres')
   const database = await createDatabase(server.url, undefined, server.template)
   const ff = await connect(database.url)
@@ -57,7 +57,7 @@ test('the requests of the README are taken as they are sent', async () => {
   await answers[2]!.body!.cancel()
 })
 
-test.each(pages)('the links of %s lead somewhere', async (page) => {
+test.each(pages)('the links of %s lead to existing targets', async (page) => {
   const links = [...(await read(page)).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)]
   for (const [link, path, heading] of links) {
     const target = path === '' ? page : join(dirname(page), path!)
@@ -79,7 +79,7 @@ test('docs/engine.md has every operation of the engine', async () => {
   }
 })
 
-test('docs/engine.md has every option of connect, and all that ff has', async () => {
+test('docs/engine.md has every option of connect, and every member of ff', async () => {
   const reference = await read('docs/engine.md')
   const options = (await read('src/connect/connect.ts')).split('const optionNames')[1]!
   for (const [, name] of options.matchAll(/^ {2}'(\w+)'/gm)) expect(reference).toContain(`\n| \`${name}\` | `)
@@ -87,7 +87,7 @@ test('docs/engine.md has every option of connect, and all that ff has', async ()
   for (const [, name] of held.matchAll(/^ {2}(?:readonly )?(\w+)[<(:]/gm)) expect(reference).toContain(`\`ff.${name}`)
 })
 
-/** As a shell would part them. */
+/** Splits like a shell. */
 function wordsOf(line: string): string[] {
   const words = [...line.replace(/\s#.*$/, '').matchAll(/'([^']*)'|(\S+)/g)]
   return words.map(([, quoted, plain]) => quoted ?? plain!)
@@ -107,7 +107,7 @@ function requestOf([, ...args]: readonly string[]): Request {
   return new Request(`http://${positionals[0]!}`, { headers, ...body })
 }
 
-/** As GitHub makes them of headings. */
+/** As GitHub derives them from headings. */
 async function anchors(page: string): Promise<string[]> {
   const headings = [...(await read(page)).matchAll(/^#+ (.*)$/gm)]
   return headings.map(([, text]) =>

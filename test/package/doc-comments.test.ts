@@ -1,4 +1,4 @@
-// Requests are made from tables of fields; an editor must still show the comment of each field.
+// Requests are derived from tables of fields; an editor must still show the comment of each field.
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript-5.4'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// The package as it is published: packed, unpacked into a project that its own binary wrote, and used there.
+// The published package: packed, unpacked into a project that its own binary wrote, and used there.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
@@ -16,7 +16,7 @@ const pglite = '@electric-sql/pglite'
 
 let folder: string
 
-/** A folder whose packages are the packed one, its dependencies and those of a new project. */
+/** A folder that contains the packed package, its dependencies and those of a new project. */
 beforeAll(async () => {
   folder = await makeFolder('flowfabric-init-', { inMemory: false })
   const { stdout } = await execute('npm', ['pack', '--json', '--pack-destination', folder], { cwd: root })
@@ -35,7 +35,7 @@ async function link(name: string, to = join(root, 'node_modules', name)): Promis
   await symlink(to, from)
 }
 
-/** The first command that it suggests. What it prints afterwards is read and dropped. */
+/** The first command that the output suggests. The later output is read and dropped. */
 async function suggestionOf(output: Readable): Promise<string> {
   const lines = createInterface({ input: output })
   for await (const line of lines) {
@@ -46,7 +46,7 @@ async function suggestionOf(output: Readable): Promise<string> {
   throw new Error('dev has suggested nothing')
 }
 
-// A type that comes from a package without types of its own would be `any` here, and take everything.
+// A type from a package without types of its own would be `any` here, and accept every value.
 const types = `import type { Duration } from 'flowfabric'
 export const durations: Duration[] = [250, '250ms', '30s', '1.5 hours', '2D', '7 Days']
 // @ts-expect-error -- no unit
@@ -73,8 +73,8 @@ export const things = [connect, task, connectServer, serve]
 `
 const remoteOptions = ['--noEmit', '--strict', '--skipLibCheck', 'false', '--target', 'es2023', '--module', 'nodenext']
 
-// PGlite is linked only after this test: `npm install --omit=optional` leaves it out.
-test('without PGlite the types and the client work, and an embedded URL is refused with what to install', async () => {
+// This test comes first, because PGlite is linked only after it: `npm install --omit=optional` omits it.
+test('without PGlite the types and the client work, and the error for an embedded URL says what to install', async () => {
   const project = join(folder, 'remote')
   await mkdir(project)
   await writeFile(join(project, 'package.json'), '{ "type": "module" }')
@@ -92,7 +92,7 @@ test('without PGlite the types and the client work, and an embedded URL is refus
 
 test('the package has one image of a database, which fits its schema and the PGlite that it names', async () => {
   const { optionalDependencies } = JSON.parse(await readFile(join(folder, 'package/package.json'), 'utf8'))
-  // A range would let in a PGlite that the image does not fit.
+  // A range would allow a PGlite that the image does not fit.
   expect(optionalDependencies[pglite]).toMatch(/^\d+\.\d+\.\d+$/)
   await link(pglite)
   const installed = JSON.parse(await readFile(join(folder, 'node_modules', pglite, 'package.json'), 'utf8'))
@@ -117,7 +117,7 @@ test('init writes a project whose types fit, whose test passes and whose script 
 
   await writeFile(join(project, 'types.ts'), types)
   await node(join(root, 'node_modules/typescript/bin/tsc'), '--noEmit')
-  // As `npm test` has it.
+  // As `npm test` runs it.
   const [, ...testing] = scripts.test.split(' ')
   const tested = await node(...testing)
   expect(tested.stdout).toContain('# pass 3')
@@ -126,7 +126,7 @@ test('init writes a project whose types fit, whose test passes and whose script 
   const listed = await node(flowfabric, 'list')
   expect(listed.stdout).toMatch(/^[\da-f-]{36}\tcompleted\tfulfil\t/)
 
-  // The command that dev suggests, as it is printed.
+  // The command that dev suggests, as printed.
   const dev = spawn(process.execPath, [flowfabric, 'dev', 'tasks.ts', '--port', '0'], {
     cwd: project,
     env: { ...process.env, FLOWFABRIC_URL: '' },

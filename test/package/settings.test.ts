@@ -1,4 +1,5 @@
-// The TypeScript versions and module settings that the package is for: its types are checked whole, with those of its dependencies.
+// The TypeScript versions and module settings that the package supports: the compiler checks its types completely, with those of
+// its dependencies.
 import { execFile } from 'node:child_process'
 import { copyFile, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -38,7 +39,7 @@ export async function main(): Promise<void> {
 }
 export type Helper<T> = (ctx: Context) => Stored<T>
 `
-// The types of hono, which the server is made with, need a newer one than 5.4.
+// The types of hono, which the server uses, need a newer compiler than 5.4.
 const server = "export { createApp, serve } from 'flowfabric/server'\n"
 const common = { target: 'ES2022', strict: true, noEmit: true, skipLibCheck: false, types: ['node'] }
 

@@ -1,4 +1,4 @@
-// What the compiler says about the mistakes that are made most: the first line is about the mistake, and short.
+// The compiler errors for the most frequent mistakes: the first line names the mistake, and is short.
 import { expect, test } from 'vitest'
 import { compile, ownSources } from '../support/compile.ts'
 
@@ -8,7 +8,7 @@ declare const count: Schema<number>
 const plain = task('plain', async (_ctx, { email }: { email: string }) => email)
 `
 
-// Each on a line of its own, with what is said about it.
+// Mistakes, each on a line of its own, with the expected error.
 const mistakes: readonly (readonly [string, string])[] = [
   [
     `void ff.submit(plain, { mail: '' })`,
@@ -51,7 +51,7 @@ test('a wrong input, a misspelt signal or option and a wrong output are reported
   expect(said).toEqual(mistakes.map(([, message], index) => [String(first + index), message]))
 })
 
-test('a helper takes the context of any task, and a waitpoint needs no declared name', async () => {
+test('a helper accepts the context of any task, and a waitpoint needs no declared name', async () => {
   const code = `
 const helper = async (ctx: Context): Promise<unknown> => ctx.waitFor('any')
 task('a', { signals: { answer: count } }, async (ctx) => helper(ctx))
@@ -64,7 +64,7 @@ task('a', { signals: { answer: count } }, async (ctx) => {
   expect(await compile({ files: { 'fine.ts': head + code }, compilerOptions: ownSources })).toEqual([])
 })
 
-test('a codec that revives keeps the types that are declared for it', async () => {
+test('a codec that revives values keeps the types that are declared for it', async () => {
   const revives = (types: string): string =>
     `declare module 'flowfabric' { interface Register { revives: ${types} } }\n`
   const code = `

@@ -1,4 +1,4 @@
-// Which scenarios have a test: ids are read from the names of the tests, so nothing has to be kept beside them.
+// Which scenarios have a test. The ids are read from the names of the tests, so no list has to be maintained.
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { catalogue } from './catalogue.ts'
@@ -12,7 +12,7 @@ export interface AreaCoverage {
   readonly missing: readonly Scenario[]
 }
 
-/** Ids found in test names, with the files that name them. */
+/** Ids found in test names, with the files that contain them. */
 export type Mentions = ReadonlyMap<string, readonly string[]>
 
 export async function readMentions(testFolder: string): Promise<Mentions> {
@@ -25,7 +25,7 @@ export async function readMentions(testFolder: string): Promise<Mentions> {
   return mentions
 }
 
-// A name is the first argument of test, it or describe, or of what their `each` gave back. A skipped test shows nothing.
+// A name is the first argument of test, it or describe, or of the result of their `each`. A skipped test proves nothing.
 const testName = /(?:\b(?:test|it|describe)(?:\.(?!skip|todo)\w+)*|\))\(\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/g
 const idLike = /\b([A-Z]{3,5})-(\d+)\b/g
 const areas = new Set(catalogue.map(areaOf))

@@ -86,7 +86,7 @@ test('a bit without a name is refused', () => {
   expect(() => page('/*<0*/select attached & 1048577 from thing/*>0*/')).toThrow('some bits of 1048577 have no name')
 })
 
-test('a long line is broken where it is inside of the fewest brackets, and its rest joins the list behind it', () => {
+test('a long line is broken where it is inside the fewest brackets, and its remainder joins the list after it', () => {
   const names = (prefix: string, count: number): string =>
     Array.from({ length: count }, (_, at) => `${prefix}_${at + 10}`).join(', ')
   expect(

@@ -1,4 +1,4 @@
-// Operations as a user meets them over HTTP; `ask` holds each answer to the shape that is documented.
+// Operations as a user calls them over HTTP; `ask` checks each answer against the documented shape.
 import { expect, test } from 'vitest'
 import { formatWaitpointId } from '../../src/model/id.ts'
 import { mintUuid } from '../../src/model/uuid.ts'
@@ -21,7 +21,7 @@ async function holding() {
   return { ...fixture, claim, create }
 }
 
-test('HTTP-24 what a holder says of its execution, and what an operator does to it', async () => {
+test('HTTP-24 operations of a holder on its execution, and of an operator', async () => {
   const { ask, claim, create } = await holding()
   await create({ policy: { retry: { attempts: 3, backoff: { type: 'fixed', delayMs: 0 } } }, tags: { team: 'core' } })
   const { path, fence, executionId } = await claim()
@@ -103,7 +103,7 @@ test('waits, tokens, links and signals', async () => {
   })
 })
 
-test('WPT-11, WPT-14 a list has no token; the token, and that there is none, are kept by no cache', async () => {
+test('WPT-11, WPT-14 a list has no token; no cache keeps the token, nor the answer that none exists', async () => {
   const { ask, engine } = await appSetup()
   const { executionId, waitpointId, token } = await waitingFor(engine, 'door')
   const listed = await ask('GET', at(executionId, '/waitpoints'))
@@ -117,7 +117,7 @@ test('WPT-11, WPT-14 a list has no token; the token, and that there is none, are
   for (const { headers } of [found, unknown]) expect(headers.get('cache-control')).toBe('no-store')
 })
 
-test('HTTP-25, HTTP-26 a flow is submitted, grown, read, waited for and cancelled', async () => {
+test('HTTP-25, HTTP-26 a flow is submitted, extended, read, awaited and cancelled', async () => {
   const { ask } = await appSetup()
   const graph = {
     kind: 'etl',
@@ -188,7 +188,7 @@ test('HTTP-28 signing keys are rotated and listed, and a bad one is refused', as
   expect(bad).toMatchObject({ status: 400, body: { code: 'invalid_kid' } })
 })
 
-test('HTTP-21 a claim that says nothing of use is a 400', async () => {
+test('HTTP-21 a claim without any useful field is a 400', async () => {
   const { ask } = await appSetup()
   for (const wrong of [{ workerId: '' }, { lanes: ['x'.repeat(65)] }, { leaseTtl: 0 }, { wait: '2m' }, { max: 0 }]) {
     expect((await ask('POST', '/v1/executions/claim', { ...worker, ...wrong })).status).toBe(400)

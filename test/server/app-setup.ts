@@ -1,4 +1,5 @@
-// An app on the database of the test, and a way to ask it: every answer is held against the shape that its route documents.
+// An app on the test's database, and a function that sends requests to it: it checks every answer against the shape that
+// the route documents.
 import { expect, onTestFinished } from 'vitest'
 import { operations, type Operation } from '../../src/api/routes.ts'
 import { shapesOf } from '../../src/server/shapes.ts'

@@ -1,4 +1,4 @@
-// The approval page as people meet it: in a browser, without scripts, by keyboard, on a small screen, in the dark.
+// The approval page as people use it: in a browser, without scripts, by keyboard, on a small screen, in the dark.
 import axe from 'axe-core'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
@@ -8,7 +8,7 @@ import { setup, type Fixture } from '../support/setup.ts'
 import { linkTo, waitingFor, type Waiting } from './suspended.ts'
 
 let browser: Browser | null = null
-// Once is enough: nothing here depends on the database.
+// One project is enough: nothing here depends on the database.
 const isOurs = inject('backend') === 'embedded'
 
 beforeAll(async () => {
@@ -49,7 +49,7 @@ function needBrowser(skip: (note: string) => never): void {
 }
 
 inBrowser(
-  'the link shows what is asked, by whom and the data, without a script, and asks for an answer',
+  'the link shows the question, its author and the data, without a script, and asks for an answer',
   async ({ skip }) => {
     needBrowser(skip)
     const { page } = await opened()
@@ -115,7 +115,7 @@ inBrowser('the keyboard alone is enough', async ({ skip }) => {
 })
 
 inBrowser.for(['light', 'dark'] as const)(
-  'nobody is kept out: labels, landmarks, contrast (%s)',
+  'the page is accessible: labels, landmarks, contrast (%s)',
   async (colorScheme, { skip }) => {
     needBrowser(skip)
     const { page } = await opened({ colorScheme, javaScriptEnabled: true })
@@ -133,7 +133,7 @@ inBrowser.for(['light', 'dark'] as const)(
   },
 )
 
-inBrowser('on a small screen nothing stands out at the side', async ({ skip }) => {
+inBrowser('on a small screen nothing overflows at the side', async ({ skip }) => {
   needBrowser(skip)
   const { page } = await opened({ viewport: { width: 320, height: 640 }, javaScriptEnabled: true })
   const root = 'document.documentElement'

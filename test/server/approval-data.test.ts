@@ -26,15 +26,15 @@ test.each([
   expect(shown.startsWith(text.slice(0, 1000))).toBe(true)
 })
 
-test('data is never cut after it was formatted: what would be too long is shown as it came', () => {
+test('data is never cut after formatting: data that would be too long is shown as it arrived', () => {
   const text = nested(limits.pageDataDepth, 5000)
   expect(dataOf(json(text))).toBe(text)
 })
 
-test('what was cut off is counted', () => {
+test('the cut characters are counted', () => {
   expect(dataOf(json('x'.repeat(limits.pageDataBytes + 7)))).toContain('\n(7 more bytes)')
 })
 
-test('characters that are invisible or turn the text around are shown', () => {
+test('invisible characters and characters that turn text around are shown', () => {
   expect(dataOf(json('{"to":"a\u202eb\u200bc\u2066d"}'))).toBe('{\n  "to": "a\\u{202e}b\\u{200b}c\\u{2066}d"\n}')
 })

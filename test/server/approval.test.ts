@@ -27,7 +27,7 @@ async function visit(app: App, url: URL | string, form?: Record<string, string>,
 const page = 'http://localhost/approve'
 const payload = Buffer.from(JSON.stringify({ to: 'production', note: '<script>alert(1)</script>' }))
 
-test('the page says what is asked, by whom and about what, and opening it answers nothing', async () => {
+test('the page shows the question, its author and its subject, and opening it answers nothing', async () => {
   const { app, engine } = await appSetup()
   const waiting = await waitingFor(engine, 'go live', { creator: 'Ann <ann@example.com>', payload })
   const shown = await visit(app, await linkTo(engine, waiting))
@@ -41,7 +41,7 @@ test('the page says what is asked, by whom and about what, and opening it answer
   expect((await engine.executions.describe(waiting.executionId))?.publicState).toBe('suspended')
 })
 
-test('a page that fails after its answer was taken does not say that it was not', async () => {
+test('a page that fails after its answer was accepted does not say that it was refused', async () => {
   const { engine } = await appSetup()
   const waiting = await waitingFor(engine, 'go live')
   const url = await linkTo(engine, waiting)
@@ -105,7 +105,7 @@ test.each([
   [{ action: 'declined' }, undefined, false],
   [{ action: 'deny' }, undefined, false],
   [{ action: 'no' }, undefined, false],
-] as const)('by a link %j the code that waits is told %s as %s', async (answers, action, approved) => {
+] as const)('by a link %j the waiting code receives %s as %s', async (answers, action, approved) => {
   const mailed: string[] = []
   const release = task('release', async (ctx) => {
     const approval = await ctx.waitpoint('approval')
@@ -126,7 +126,7 @@ test.each([
   })
 })
 
-test('the page names the person whom the link was issued for, and calls the creator what it is: a claim', async () => {
+test('the page names the person whom the link was issued for, and marks the creator as not verified', async () => {
   const { app, engine } = await appSetup()
   const waiting = await waitingFor(engine, 'go live', { creator: 'the CEO' })
   const shown = await visit(app, await linkTo(engine, waiting, { for: 'Ada <Lovelace>' }))
@@ -161,7 +161,7 @@ test.each([
   expect(refused.text).not.toContain('production')
 })
 
-test('what another has answered is over for this link', async () => {
+test('a link is over when another answer has closed its waitpoint', async () => {
   const { app, engine } = await appSetup()
   const waiting = await waitingFor(engine, 'go live')
   const url = await linkTo(engine, waiting)
@@ -169,7 +169,7 @@ test('what another has answered is over for this link', async () => {
   expect((await visit(app, url)).text).toContain('Nothing to answer any more')
 })
 
-test('a link that is wrong or whose time is over tells nothing of what it was for', async () => {
+test('a wrong or expired link reveals nothing of its subject', async () => {
   const { app, engine, clock } = await appSetup()
   const waiting = await waitingFor(engine, 'go live', { payload })
   const url = await linkTo(engine, waiting)
@@ -182,7 +182,7 @@ test('a link that is wrong or whose time is over tells nothing of what it was fo
   expect((await visit(app, url)).text).toContain('This link is not valid')
 })
 
-test('the answer must come from the page itself, and be one that the link may give', async () => {
+test('the answer must come from the page itself, and be one that the link permits', async () => {
   const { app, engine } = await appSetup()
   const waiting = await waitingFor(engine, 'go live')
   const link = (await linkTo(engine, waiting)).searchParams.get('link')!

@@ -1,4 +1,4 @@
-// What a request body may cost: bytes, items and depth are counted before anything is parsed, and bodies that do not end have a
+// The cost of request bodies: bytes, items and depth are counted before anything is parsed, and bodies that do not end have a
 // budget.
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -36,7 +36,7 @@ test('a set of millions of empty items is refused without being parsed', async (
   expect(parsed(body)).toBe(0)
 })
 
-test('500 items are taken, and 501 are refused as a whole', async () => {
+test('500 items are accepted, and 501 are refused as a whole', async () => {
   const { ask, engine } = await appSetup()
   const items = Array.from({ length: 500 }, () => ({ kind: 'k' }))
   expect((await ask('POST', '/v1/executions/create', { items })).status).toBe(200)
@@ -45,7 +45,7 @@ test('500 items are taken, and 501 are refused as a whole', async () => {
   expect((await engine.executions.countByState()).waiting.count).toBe(500)
 })
 
-test('a route that needs no key takes no more than one signal and 64 KiB', () => {
+test('a route that needs no key accepts no more than one signal and 64 KiB', () => {
   const open = operations.filter(({ route }) => route.scopes.length === 0 && route.body !== 'none')
   expect(open.map(({ route }) => route.operationId).toSorted()).toEqual([
     'deliverSignal',
@@ -87,7 +87,7 @@ test.each([
   }
 })
 
-test('brackets inside texts are no depth, and commas inside texts no items', async () => {
+test('brackets inside texts do not count as depth, and commas inside texts not as items', async () => {
   const { ask } = await appSetup()
   const creator = '[{,"\\'.repeat(40)
   const items = Array.from({ length: 500 }, () => ({ kind: 'k', creator, payload: base64({ a: '['.repeat(200) }) }))
@@ -96,7 +96,7 @@ test('brackets inside texts are no depth, and commas inside texts no items', asy
   expect(body.items[499]).toMatchObject({ kind: 'created' })
 })
 
-test('bytes of bodies under way are bounded for each caller and for all, and come back', async () => {
+test('bytes of bodies in progress are bounded for each caller and for all, and are released afterwards', async () => {
   const budgets = new BodyBudgets()
   const { bodiesPerAddressBytes: each, bodiesOfAddressesBytes: all, bodiesPerKeyBytes } = limits
   const first = budgets.open(strangerIdentity, '203.0.113.1')
@@ -134,7 +134,7 @@ test('bodies that never end use up the budget of their address, and no more memo
   expect(refused.headers.get('retry-after')).toBe('1')
   expect(await refused.json()).toMatchObject({ code: 'concurrency_limited', retryable: true })
   for (const socket of sockets) socket.destroy()
-  // It is read again, and refused for its unknown field.
+  // The body is read again, and refused for its unknown field.
   await expect.poll(async () => (await send()).status).toBe(400)
 })
 

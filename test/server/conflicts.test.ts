@@ -1,4 +1,4 @@
-// What cannot be done as things stand: how it is told over HTTP, and whether asking again may help.
+// Requests that the current state does not permit: their answers over HTTP, and whether a retry may help.
 import pg from 'pg'
 import { expect, inject, test } from 'vitest'
 import { openEngine } from '../../src/engine/engine.ts'
@@ -13,7 +13,7 @@ const at = (id: string, rest = ''): string => `/v1/executions/${encodeURICompone
 const told = ({ status, body: { code, retryable } }: Asked) => ({ status, code, retryable })
 const final = (code: string) => ({ status: 409, code, retryable: false })
 
-test('HTTP-06 a conflict is a 409 by its own code, and asking again does not help', async () => {
+test('HTTP-06 a conflict is a 409 with its own code, and is not retryable', async () => {
   const { ask } = await appSetup()
   const { body: flow } = await ask('POST', '/v1/flows/submit-graph', {
     kind: 'f',
@@ -40,7 +40,7 @@ test('HTTP-06 a conflict is a 409 by its own code, and asking again does not hel
 })
 
 test.runIf(inject('backend') === 'postgres')(
-  'HTTP-07 contention is a 409 that says to try again, and then it goes',
+  'HTTP-07 contention is a retryable 409, and the retry succeeds',
   async () => {
     const { ask, engine, url } = await appSetup()
     const { executionId } = await engine.executions.create({ kind: 'a' })
@@ -55,7 +55,7 @@ test.runIf(inject('backend') === 'postgres')(
   },
 )
 
-test('HTTP-10 a state in which it cannot be done is a 409 that names it', async () => {
+test('HTTP-10 a state that does not permit the operation is a 409 that names the state', async () => {
   const { ask, engine } = await appSetup()
   const { executionId } = await engine.executions.create({ kind: 'a', policy: { maxReplayCount: 0 } })
   expect(told(await ask('POST', at(executionId, '/replay'), {}))).toEqual(final('execution_not_terminal'))
@@ -74,7 +74,7 @@ test('HTTP-10 a state in which it cannot be done is a 409 that names it', async 
   expect(told(grown)).toEqual(final('flow_terminal'))
 })
 
-test('HTTP-11 a server whose engine is closed is a 503 for every operation, and not ready', async () => {
+test('HTTP-11 a server whose engine is closed answers 503 to every operation, and is not ready', async () => {
   const { sql } = await appSetup()
   const opened = openEngine(sql)
   await opened.close()
@@ -91,7 +91,7 @@ test('HTTP-11 a server whose engine is closed is a 503 for every operation, and 
   expect((await app.fetch(new Request('http://localhost/livez'))).status).toBe(200)
 })
 
-test('HTTP-12 a fault of the server is a 500 that tells nothing of itself; the log has it, with the request id', async () => {
+test('HTTP-12 a fault of the server is a 500 without internal details; the log has them, with the request id', async () => {
   const { engine } = await appSetup()
   const fault = new TypeError('secret of the house')
   const broken = { ...engine, serverTime: () => Promise.reject(fault), as: () => broken } as Engine
@@ -105,7 +105,7 @@ test('HTTP-12 a fault of the server is a 500 that tells nothing of itself; the l
   expect(lines[0]).toMatch(/r-1[\s\S]*secret of the house/)
 })
 
-test('HTTP-22 what lapsed is claimed again as a reclaim, what is held is not, and too many lapses end it', async () => {
+test('HTTP-22 an execution with an expired lease is claimed again as a reclaim, one with a live lease is not, and too many expiries end it', async () => {
   const { ask, clock, sql } = await appSetup()
   const policy = { maxReclaimCount: 1 }
   const { body: created } = await ask('POST', '/v1/executions', { kind: 'a', policy })

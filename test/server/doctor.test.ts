@@ -20,7 +20,7 @@ async function doctored() {
   return { ...fixture, ask: asking(app), keyOf }
 }
 
-test('an admin key of all namespaces has the database checked and repaired', async () => {
+test('an admin key of all namespaces can check and repair the database', async () => {
   const { ask, keyOf, sql } = await doctored()
   const id = await factory(sql).waiting()
   await sql.script('delete from flowfabric.ff_ready')

@@ -3,7 +3,7 @@ import { openEngine } from '../../src/engine/engine.ts'
 import { createApp } from '../../src/server/app.ts'
 import { setup } from '../support/setup.ts'
 
-test('a server that drains says so, serves on, and keeps no connection for a next request', async () => {
+test('a server that drains reports it, continues to serve, and keeps no connection for a next request', async () => {
   const { sql } = await setup()
   const opened = openEngine(sql)
   onTestFinished(() => opened.close())

@@ -1,4 +1,4 @@
-// A reader of server-sent events, in the test's process: blocks as they come.
+// A reader of server-sent events, in the test's process: blocks as they arrive.
 import { onTestFinished } from 'vitest'
 import type { App } from '../../src/server/app.ts'
 
@@ -12,7 +12,7 @@ export interface Blocks {
   readonly status: number
   /** The next block that has data. */
   next(): Promise<Block>
-  /** The next one, with data or not; null when the stream is over. */
+  /** The next block, with data or not; null when the stream is over. */
   any(): Promise<Block | null>
   end(): Promise<void>
 }

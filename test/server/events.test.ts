@@ -7,7 +7,7 @@ import { listen } from './event-stream.ts'
 const fenceOf = ({ executionId, leaseId, leaseEpoch }: Fence): Fence => ({ executionId, leaseId, leaseEpoch })
 const worker = { workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'] }
 
-test('a subscriber hears what happens from then on, each event whole and with its cursor', async () => {
+test('a subscriber receives later events, each whole and with its cursor', async () => {
   const { app, engine } = await appSetup()
   const stream = await listen(app, '/v1/events?kinds=ended&kinds=acquired')
   const { executionId } = await engine.executions.create({ kind: 'a' })
@@ -19,7 +19,7 @@ test('a subscriber hears what happens from then on, each event whole and with it
   expect(event.safeParse(second.data).error?.issues ?? []).toEqual([])
 })
 
-test('who connects again with Last-Event-ID hears what came in between, once', async () => {
+test('a client that reconnects with Last-Event-ID receives the missed events, once', async () => {
   const { app, engine } = await appSetup()
   const first = await listen(app, '/v1/events?kinds=ended')
   const ids = []
@@ -35,7 +35,7 @@ test('who connects again with Last-Event-ID hears what came in between, once', a
   expect([await again.next(), await again.next()].map(({ data }) => data.executionId)).toEqual(ids.slice(1))
 })
 
-test('a silent stream says how far the log was read, so that nothing is lost by a break before the first event', async () => {
+test('a silent stream reports how far the log was read, so a break before the first event loses nothing', async () => {
   const { app, engine } = await appSetup({ heartbeatMs: 20 })
   const stream = await listen(app, '/v1/events?kinds=ended')
   expect(await stream.any()).toMatchObject({ retry: '1000' })
@@ -48,7 +48,7 @@ test('a silent stream says how far the log was read, so that nothing is lost by 
   expect((await again.next()).data).toMatchObject({ executionId })
 })
 
-test('a reader that goes away in the middle of a wait is no fault of the server', async () => {
+test('a reader that hangs up in the middle of a wait is no fault of the server', async () => {
   const faults: string[] = []
   const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: (message: string) => faults.push(message) }
   const { app, engine } = await appSetup({ logger })
@@ -64,7 +64,7 @@ test('a reader that goes away in the middle of a wait is no fault of the server'
   expect(faults).toEqual([])
 })
 
-test('a timeline shows what was, then what comes, each once', async () => {
+test('a timeline shows past events, then new ones, each once', async () => {
   const { app, engine } = await appSetup()
   const { executionId } = await engine.executions.create({ kind: 'a' })
   const other = await engine.executions.create({ kind: 'a' })

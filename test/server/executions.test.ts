@@ -36,7 +36,7 @@ test('HTTP-17, HTTP-19, HTTP-20 an execution is created, claimed, completed and 
   })
 })
 
-test('a set answers in place, and one bad item holds up none of the others', async () => {
+test('a set answers at each position, and one bad item delays no other', async () => {
   const { ask } = await appSetup()
   const items = [{ kind: 'a' }, { kind: 5 }, { kind: 'b', payload: 'no base64!' }, { kind: 'c' }]
   const { status, body } = await ask('POST', '/v1/executions/create', { items })
@@ -59,7 +59,7 @@ test('HTTP-18 executions are listed in pages, and a bad cursor is a 400', async 
   expect(await ask('GET', '/v1/executions?limit=many')).toMatchObject({ status: 400, body: { code: 'invalid_input' } })
 })
 
-test('tags are set and read, and what they say of nobody is null', async () => {
+test('tags are set and read, and a tag that does not exist is null', async () => {
   const { ask } = await appSetup()
   const { executionId } = (await ask('POST', '/v1/executions', { kind: 'a' })).body
   const path = `/v1/executions/${encodeURIComponent(executionId)}/tags/team`
@@ -69,7 +69,7 @@ test('tags are set and read, and what they say of nobody is null', async () => {
   expect((await ask('GET', '/v1/executions/count')).body).toMatchObject({ waiting: { count: 1, orMore: false } })
 })
 
-test('an Idempotency-Key header is the key of a create, and refused where it would mean nothing', async () => {
+test('an Idempotency-Key header is the key of a create, and is refused on requests where it has no meaning', async () => {
   const { ask } = await appSetup()
   const key = { 'idempotency-key': 'order-7' }
   const first = await ask('POST', '/v1/executions', { kind: 'a' }, key)
@@ -83,7 +83,7 @@ test('an Idempotency-Key header is the key of a create, and refused where it wou
   expect((await ask('POST', '/v1/executions/claim', {}, key)).body.detail).toContain('takes no Idempotency-Key')
 })
 
-test('a create that is sent again with its request id answers as the first did; another repeat is a duplicate', async () => {
+test('a create that is repeated with its request id gets the first answer again; another repeat is a duplicate', async () => {
   const { ask } = await appSetup()
   const request = { kind: 'a', idempotencyKey: 'k' }
   const first = await ask('POST', '/v1/executions', request, { 'x-request-id': 'r-1' })

@@ -1,5 +1,5 @@
-// Every operation of the OpenAPI document, asked in every wrong way that its schema suggests. Whatever comes back is an answer of
-// the documented shape or a refusal, and no request is ever a fault of the server's own.
+// Sends every operation of the OpenAPI document every wrong request that its schema suggests. Each answer has the documented
+// shape or is a refusal, and no request is ever a fault of the server.
 import { expect, inject, test } from 'vitest'
 import { operations, type Operation } from '../../src/api/routes.ts'
 import { limits } from '../../src/model/limits.ts'
@@ -23,9 +23,9 @@ const document = openApiDocument('1.0.0') as {
 const { schemas } = document.components
 const nouns = [...new Set(operations.map(({ noun }) => noun ?? 'server'))]
 
-// Once is enough: nothing here depends on the database.
+// One project is enough: nothing here depends on the database.
 test.skipIf(inject('backend') === 'postgres').each(nouns)(
-  '%s: no request makes a fault',
+  '%s: no request causes a fault',
   { timeout: patience(240_000) },
   async (noun) => {
     const { ask, logged } = await faultless()
@@ -77,7 +77,7 @@ function* requestsTo({ route }: Operation): Generator<Request> {
   }
 }
 
-// Deeper down a few kinds of nonsense are enough: what is at a place is read by the same code wherever that stands.
+// Deeper down a few kinds of nonsense are enough: the same code reads a place wherever it occurs.
 const innerJunk = [null, '\u0000', { unheard: 1 }] as const
 
 function* brokenInside(value: unknown): Generator {

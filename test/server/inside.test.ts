@@ -1,4 +1,5 @@
-// Errors that tell of what is behind the server: callers receive the sentence of the table, the log has the rest.
+// Errors with details of the inside of the server: callers receive the sentence of the error table, and the log has
+// the rest.
 import { expect, test } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
 import { EngineError, errorTable, type ErrorCode } from '../../src/model/errors.ts'
@@ -45,18 +46,24 @@ const inside: readonly ErrorCode[] = [
   'internal_error',
 ]
 
-test.each(inside)('%s is told by the sentence of the table, and logged under the request id', async (code) => {
-  const { ask, log, details } = await failing(new EngineError(code, secret, { host: '10.1.2.3' }))
-  const asked = await ask('GET', '/v1/executions', undefined, { 'x-request-id': 'request-7' })
-  expect(asked).toMatchObject({ status: errorTable[code].status, body: { code, details: {}, requestId: 'request-7' } })
-  expect(JSON.stringify(asked.body)).not.toMatch(/ff_app|10\.1\.2\.3/)
-  expect(asked.body.detail).toContain(errorTable[code].meaning.slice(0, -1))
-  // The connection reports an outage, and not each request.
-  const lines = code === 'database_unreachable' ? details : log
-  expect(lines).toEqual([expect.stringMatching(/GET \/v1\/executions \(request-7\): [^]*ff_app/)])
-})
+test.each(inside)(
+  'the answer for %s has the sentence of the error table, and the log has the error under the request id',
+  async (code) => {
+    const { ask, log, details } = await failing(new EngineError(code, secret, { host: '10.1.2.3' }))
+    const asked = await ask('GET', '/v1/executions', undefined, { 'x-request-id': 'request-7' })
+    expect(asked).toMatchObject({
+      status: errorTable[code].status,
+      body: { code, details: {}, requestId: 'request-7' },
+    })
+    expect(JSON.stringify(asked.body)).not.toMatch(/ff_app|10\.1\.2\.3/)
+    expect(asked.body.detail).toContain(errorTable[code].meaning.slice(0, -1))
+    // The connection reports an outage, not each request.
+    const lines = code === 'database_unreachable' ? details : log
+    expect(lines).toEqual([expect.stringMatching(/GET \/v1\/executions \(request-7\): [^]*ff_app/)])
+  },
+)
 
-test('in the items of a set too, and it is logged once for all of them', async () => {
+test('items of a set have the sentence of the error table too, and the error is logged once for all of them', async () => {
   const { ask, log } = await failing(new EngineError('database_error', secret))
   const items = Array.from({ length: 20 }, () => ({ waitpointId: 'w', token: 't', name: 'n' }))
   const { status, body } = await ask('POST', '/v1/signals/deliver', { items })
@@ -66,7 +73,7 @@ test('in the items of a set too, and it is logged once for all of them', async (
   expect(log).toHaveLength(1)
 })
 
-test('on the approval page too', async () => {
+test('the approval page has the sentence of the error table too', async () => {
   const { app, log } = await failing(new EngineError('database_unavailable', secret))
   const page = await app.fetch(new Request('http://localhost/approve?link=x'))
   expect(page.status).toBe(503)

@@ -41,7 +41,7 @@ async function keyed(options: (engine: Engine) => AppOptions = () => ({})) {
   return { engine, app, ask: asking(app), keyOf, subscriptions: () => subscribed, waits: () => waiting }
 }
 
-/** Asks the database each time, as a server does whose memory of the key is over. */
+/** Queries the database each time, like a server whose cached key has expired. */
 const uncached = (engine: Engine): AppOptions => ({
   heartbeatMs: 20,
   authenticate: async (key): Promise<Identity | null> => {

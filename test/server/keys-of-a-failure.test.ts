@@ -1,4 +1,4 @@
-// Keys that may submit or work, and not read: what they hear of an execution that failed.
+// Keys that may submit or work, but not read: the details that they receive of a failed execution.
 import { expect, onTestFinished, test } from 'vitest'
 import { connect } from '../../src/connect/connect.ts'
 import type { FlowFabric } from '../../src/connect/flowfabric.ts'
@@ -35,7 +35,7 @@ async function served(engine: Engine) {
   }
 }
 
-test('a key that submits hears why its run failed, and a worker with a codec of its own why a child did', async () => {
+test('a key that submits receives the reason why its run failed, and a worker with its own codec the reason why a child did', async () => {
   const { engine } = await setup()
   const as = await served(engine)
   const codec: Codec = { encode: jsonCodec.encode, decode: jsonCodec.decode }
@@ -50,7 +50,7 @@ test('a key that submits hears why its run failed, and a worker with a codec of 
   })
 })
 
-test('who may not look at the attempts hears that it failed, and no more', async () => {
+test('a caller that may not list the attempts receives the reason only', async () => {
   const { engine } = await setup()
   const { executionId } = await engine.executions.create({ kind: 'k' })
   const { claims } = await engine.executions.claim({ workerId: 'w', workerInstanceId: 'w', lanes: ['default'] })
@@ -61,7 +61,7 @@ test('who may not look at the attempts hears that it failed, and no more', async
   expect(await refusal('execution_failed', handle.result())).toMatchObject({ details: { reason: 'no' } })
 })
 
-test('a worker may look at suspensions and signals', async () => {
+test("a worker's key may read suspensions and signals", async () => {
   const { engine } = await setup()
   const as = await served(engine)
   const { engine: worker } = await as('worker')

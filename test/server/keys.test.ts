@@ -19,7 +19,7 @@ async function bearerOf(engine: Engine, traits: { scopes: Scope[]; namespace?: s
   return { keyId, headers: { authorization: `Bearer ${key}` } }
 }
 
-test('HTTP-02 without a key, or with a wrong one, a request is a 401 that tells nothing', async () => {
+test('HTTP-02 without a key, or with a wrong one, a request is a 401 that reveals nothing', async () => {
   const { ask, bearer } = await keyed()
   const { headers } = await bearer('read')
   expect((await ask('GET', '/v1/executions', undefined, headers)).status).toBe(200)
@@ -39,7 +39,7 @@ test('HTTP-01 health needs no key', async () => {
   }
 })
 
-test('a key does what its scopes say, and admin does everything', async () => {
+test('a key may do what its scopes permit, and admin may do everything', async () => {
   const { ask, bearer } = await keyed()
   const [reader, submitter, admin] = [await bearer('read'), await bearer('submit'), await bearer('admin')]
   const create = (headers: Record<string, string>) => ask('POST', '/v1/executions', { kind: 'a' }, headers)
@@ -57,7 +57,7 @@ test('a key does what its scopes say, and admin does everything', async () => {
   expect((await ask('POST', '/v1/signing-keys/rotate', {}, reader.headers)).status).toBe(403)
 })
 
-test('WPT-14 a token and a link are for operators and workers alone, and each leaves an event with the name of the key', async () => {
+test('WPT-14 only operators and workers can read a token or create a link, and each use writes an event with the name of the key', async () => {
   const { ask, bearer, engine } = await keyed()
   const { executionId, waitpointId, token } = await waitingFor(engine, 'door')
   const path = `/v1/waitpoints/${encodeURIComponent(waitpointId)}`
@@ -85,7 +85,7 @@ test('a revoked key is refused at once by the server that revoked it', async () 
   expect((await ask('GET', '/v1/lanes', undefined, one.headers)).status).toBe(401)
 })
 
-test('who acts is the key, and only an admin may act in the name of another', async () => {
+test('the actor is the key, and only an admin may act in the name of another', async () => {
   const { ask, bearer, engine } = await keyed()
   const [one, admin] = [await bearer('submit', 'operate'), await bearer('admin')]
   const { executionId } = (await ask('POST', '/v1/executions', { kind: 'a' }, one.headers)).body
@@ -101,7 +101,7 @@ test('who acts is the key, and only an admin may act in the name of another', as
   expect((await ask('GET', '/v1/time', undefined, { ...admin.headers, 'flowfabric-actor': '%' })).status).toBe(400)
 })
 
-test('events tell keys of one name apart', async () => {
+test('events distinguish keys of the same name', async () => {
   const { ask, engine } = await keyed()
   const keys = [await bearerOf(engine, { scopes: ['operate'] }), await bearerOf(engine, { scopes: ['operate'] })]
   for (const { headers, keyId } of keys) {
@@ -155,7 +155,7 @@ test('a key is one source of approvals, whatever actor it names, and two keys of
   )
 })
 
-test('a key of one namespace cannot be widened, one of all can be narrowed', async () => {
+test('a key of one namespace cannot be widened, and a key of all can be narrowed', async () => {
   const { ask, engine } = await keyed()
   const bound = await bearerOf(engine, { scopes: ['admin'], namespace: 'shop' })
   const all = await bearerOf(engine, { scopes: ['admin'] })
@@ -166,7 +166,7 @@ test('a key of one namespace cannot be widened, one of all can be narrowed', asy
   expect((await engine.executions.describe(executionId))?.namespace).toBe('shop')
 })
 
-test('HTTP-08 a key that asks too often hears when to come again', async () => {
+test('HTTP-08 a key that exceeds its rate receives the time of its next try', async () => {
   const { ask, engine } = await keyed()
   const { headers, keyId } = await bearerOf(engine, { scopes: ['read'], requestsPerSecond: 3 })
   const asked = await Promise.all(Array.from({ length: 10 }, () => ask('GET', '/v1/lanes', undefined, headers)))
@@ -177,7 +177,7 @@ test('HTTP-08 a key that asks too often hears when to come again', async () => {
   expect(refused[0]!.headers.get('retry-after')).toBe('1')
 })
 
-test('HTTP-23, WPT-02 a waitpoint is answered by its token alone, and a wrong token tells nothing', async () => {
+test("HTTP-23, WPT-02 only a waitpoint's token can answer it, and a wrong token reveals nothing", async () => {
   const { ask, engine } = await keyed()
   await engine.executions.create({ kind: 'a' })
   const { claims } = await engine.executions.claim({ workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'] })
@@ -203,7 +203,7 @@ test('HTTP-23, WPT-02 a waitpoint is answered by its token alone, and a wrong to
   expect((await ask('GET', `/v1/executions/${encodeURIComponent(executionId)}`)).status).toBe(401)
 })
 
-test('HTTP-30 pages of other origins read nothing, unless they are named; what is no origin is refused', async () => {
+test('HTTP-30 pages of other origins can read nothing unless they are listed, and a value that is no origin is refused', async () => {
   const { ask, bearer, engine } = await keyed({ cors: ['https://console.example.com'] })
   const { headers } = await bearer('read')
   const from = (origin: string) => ask('GET', '/v1/lanes', undefined, { ...headers, origin })
@@ -218,7 +218,7 @@ test('HTTP-30 pages of other origins read nothing, unless they are named; what i
   expect(closed.headers.get('access-control-allow-origin')).toBeNull()
 })
 
-test('unknown keys are counted by their address before they are looked up, and hold up no valid one', async () => {
+test('the rate of unknown keys is counted by address before a lookup, and they delay no valid key', async () => {
   const { engine } = await setup()
   let lookups = 0
   const authenticate: Engine['apiKeys']['authenticate'] = (request) => {
@@ -239,12 +239,12 @@ test('unknown keys are counted by their address before they are looked up, and h
   const refused = statuses.filter((status) => status === 401).length
   expect(refused).toBeLessThan(150)
   expect(lookups).toBe(1 + refused)
-  // The address has used up its share, and the valid key is still taken.
+  // The address has used up its share, and the valid key is still accepted.
   expect((await ask('GET', '/v1/lanes', undefined, headers)).status).toBe(200)
   expect(lookups).toBe(1 + refused)
 })
 
-test('thousands of unknown keys drive no valid one out of memory', async () => {
+test('thousands of unknown keys push no valid one out of memory', async () => {
   const lookups: string[] = []
   const identity = {
     keyId: 'k',
@@ -265,7 +265,7 @@ test('thousands of unknown keys drive no valid one out of memory', async () => {
   expect(lookups.filter((key) => key === 'valid')).toHaveLength(1)
 })
 
-test('a key that is looked up many times at once is looked up once', async () => {
+test('a key used many times at once is looked up once', async () => {
   let lookups = 0
   const authenticate = async () => {
     lookups += 1
@@ -276,7 +276,7 @@ test('a key that is looked up many times at once is looked up once', async () =>
   expect(lookups).toBe(1)
 })
 
-test('a key that expires is looked up again when its time is over, not ten seconds later', async () => {
+test('a key that expires is looked up again at its expiry, not ten seconds later', async () => {
   const { engine } = await setup()
   const { key } = await engine.apiKeys.create({
     name: 'short',
@@ -298,7 +298,7 @@ test('a key that expires is looked up again when its time is over, not ten secon
   expect(lookups).toBe(2)
 })
 
-test('a lookup that began before a key was revoked is not kept, also when another began meanwhile', async () => {
+test('a lookup that began before a key was revoked is not cached, also when another began meanwhile', async () => {
   const answers: ((found: unknown) => void)[] = []
   const authenticate = () => new Promise((resolve) => answers.push(resolve))
   const keys = new KnownKeys({ apiKeys: { authenticate } } as unknown as Engine)

@@ -12,9 +12,9 @@ async function scrape(app: App, headers = {}) {
   return { status: response.status, type: response.headers.get('content-type'), text: await response.text() }
 }
 
-test('HTTP-03, FAULT-06 metrics tell of requests, lanes, waits, leases and signals', async () => {
+test('HTTP-03, FAULT-06 metrics report requests, lanes, waits, leases and signals', async () => {
   const { app, ask, engine } = await appSetup()
-  // What ends before the first scrape is history.
+  // Executions that end before the first scrape are not counted.
   await scrape(app)
   const { executionId, waitpointId, token } = await waitingFor(engine, 'door')
   await ask('POST', `/v1/waitpoints/${encodeURIComponent(waitpointId)}/signals`, { name: 'go', token })
@@ -44,7 +44,7 @@ test('HTTP-03, FAULT-06 metrics tell of requests, lanes, waits, leases and signa
   }
 })
 
-test('lanes are measured: what is ready, delayed, active, and how long what ended took', async () => {
+test('metrics measure lanes: ready, delayed and active executions, and how long the ended ones took', async () => {
   const { engine, clock, ask } = await appSetup()
   const { endedUntil } = await engine.lanes.measure()
   await engine.executions.create({ kind: 'a', lane: 'other', delay: '1h' })
@@ -86,7 +86,7 @@ test('a fault is counted by its route and code', async () => {
   expect(text).toContain('ff_backend_errors_total{op="/v1/time",kind="internal_error"} 1')
 })
 
-test('where keys are asked for, metrics need one of all namespaces; they can be opened, or left out', async () => {
+test('on a server with keys, metrics need one of all namespaces; they can be opened, or switched off', async () => {
   const { engine } = await appSetup()
   const bearer = async (traits: object) => {
     const { key } = await engine.apiKeys.create({ name: 'p', scopes: ['read'], ...traits })
@@ -101,7 +101,7 @@ test('where keys are asked for, metrics need one of all namespaces; they can be 
   expect((await asking(createApp(engine, { metrics: false }))('GET', '/metrics')).status).toBe(404)
 })
 
-test('what ended anywhere is counted by lane and outcome, with its retries, its wait and its run', async () => {
+test('endings anywhere are counted by lane and outcome, with their retries, wait time and run time', async () => {
   const { engine, clock, app, sql } = await appSetup()
   await scrape(app)
   const retry = { attempts: 2, backoff: { type: 'fixed', delayMs: 0 } } as const
@@ -128,7 +128,7 @@ test('what ended anywhere is counted by lane and outcome, with its retries, its 
   }
 })
 
-test('FAULT-06 metrics tell of grants, of rules over edges, and of siblings that were cancelled', async () => {
+test('FAULT-06 metrics report grants, rules over edges, and cancelled siblings', async () => {
   const { engine, clock, app, ask, dispatched } = await appSetup()
   await scrape(app)
   const { body } = await ask('POST', '/v1/flows/submit-graph', {
@@ -166,7 +166,7 @@ test('FAULT-06 metrics tell of grants, of rules over edges, and of siblings that
   }
 })
 
-test('a lane that no longer fits is told as one of the others', async () => {
+test('a lane beyond the limit is reported as "other"', async () => {
   const { engine } = await appSetup()
   const lanes = new LaneMetrics(engine, new Registry())
   for (let i = 0; i < 200; i++) expect(lanes.known({ lane: `l-${i}` })).toBe(`l-${i}`)
@@ -174,7 +174,7 @@ test('a lane that no longer fits is told as one of the others', async () => {
   expect(lanes.known({ lane: 'l-7' })).toBe('l-7')
 })
 
-/** As if the time were over for which the last measures are kept. */
+/** Scrapes as if the last measures had expired. */
 async function scrapeLater(app: App): Promise<string> {
   const now = performance.now.bind(performance)
   const later = vi.spyOn(performance, 'now').mockImplementation(() => now() + 11_000)

@@ -1,4 +1,4 @@
-// The app in servers of others: at the root, below a path that they cut off, and below one that they leave.
+// The app inside other servers: at the root, below a path that they strip, and below one that they keep.
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -30,7 +30,7 @@ async function mounted(options: AppOptions = {}) {
   return { ...fixture, app }
 }
 
-test('below a path that is cut off, as Express does, a client works by the URL with that path', async () => {
+test('below a path that the server strips, like Express, a client works by the URL with that path', async () => {
   const { app } = await mounted()
   const handle = getRequestListener(app.fetch)
   const url = await listen((request, answer) => {
@@ -44,7 +44,7 @@ test('below a path that is cut off, as Express does, a client works by the URL w
   expect(await client.engine.executions.describe(executionId)).toMatchObject({ kind: 'a' })
 })
 
-test('below a path that is left in place, as in Next, it is told that path', async () => {
+test('below a path that the server keeps, like Next, the app needs the path as an option', async () => {
   const { app, engine } = await mounted({ basePath: '/api/flowfabric' })
   const url = await listen(getRequestListener(app.fetch))
   const client = await openClient(`${url}/api/flowfabric`)
@@ -62,7 +62,7 @@ test('below a path that is left in place, as in Next, it is told that path', asy
   expect(new URL(action, href).href).toBe(`${url}/api/flowfabric/approve`)
 })
 
-test('a base path that is none is refused', async () => {
+test('an invalid base path is refused', async () => {
   const { engine } = await setup()
   for (const basePath of ['api', '/api/', '/a b', 7 as unknown as string]) {
     await refusal('invalid_input', (async () => createApp(engine, { basePath }))())

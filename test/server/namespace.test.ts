@@ -1,4 +1,5 @@
-// A key of one namespace never sees, signals or infers what belongs to another: every route, asked for another's things.
+// A key of one namespace never reads, signals or infers objects of another: every route is called with the ids of
+// another namespace.
 import { expect, test } from 'vitest'
 import { operations, type Operation } from '../../src/api/routes.ts'
 import type { Engine } from '../../src/engine/contract.ts'
@@ -20,7 +21,7 @@ interface Described {
   readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Schema } } }
 }
 
-/** Everything that tells of them says so; what names them does not. */
+/** Every value that reveals their objects contains "hidden"; their ids do not. */
 const hidden = { kind: 'hidden-kind', lane: 'hidden-lane', tags: { note: 'hidden-tag' }, creator: 'hidden-creator' }
 const payload = Buffer.from('"hidden"')
 
@@ -80,7 +81,7 @@ async function asked(app: App, key: string, operation: Operation, things: Things
   return text
 }
 
-/** Theirs wherever a field has the name of one. */
+/** Replaces every field that has the name of one of their ids. */
 function withThings(sample: unknown, things: Things): unknown {
   if (Array.isArray(sample)) return sample.map((item) => withThings(item, things))
   if (typeof sample !== 'object' || sample === null) return sample
@@ -109,7 +110,7 @@ async function look(engine: Engine, things: Things): Promise<string> {
 }
 
 test(
-  'whatever a key of another namespace asks, it hears nothing of theirs and changes nothing',
+  'no request with a key of another namespace reads or changes their objects',
   { timeout: patience(120_000) },
   async () => {
     const { engine } = await setup()
@@ -125,7 +126,7 @@ test(
   },
 )
 
-test('a key of their own namespace hears of theirs by the same requests', async () => {
+test('the same requests with a key of their own namespace read the objects', async () => {
   const { engine } = await setup()
   const theirs = engine.as({ namespace: 'theirs' })
   const things = await thingsOf(theirs)
@@ -138,7 +139,7 @@ test('a key of their own namespace hears of theirs by the same requests', async 
   expect(heard.length).toBeGreaterThan(12)
 })
 
-test('a stream of one namespace carries nothing of another', async () => {
+test('a stream of one namespace contains no events of another', async () => {
   const { engine } = await setup()
   const app = createApp(engine)
   const { key } = await engine.apiKeys.create({ name: 'ours', scopes: ['read'], namespace: 'ours' })

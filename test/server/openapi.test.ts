@@ -12,7 +12,7 @@ interface Document {
 
 const document = openApiDocument('1.2.3') as unknown as Document
 
-test('OPS-14 the document tells the version and every operation, at its path and method', async () => {
+test('OPS-14 the document has the version and every operation, at its path and method', async () => {
   const { ask } = await appSetup()
   const { body } = await ask('GET', '/openapi.json')
   expect(body.openapi).toMatch(/^3\.1\./)
@@ -24,13 +24,13 @@ test('OPS-14 the document tells the version and every operation, at its path and
   expect(found.toSorted()).toEqual(routed.toSorted())
 })
 
-test('everything that is referred to is there, and everything that is there is referred to', () => {
+test('every reference has a schema, and every schema has a reference', () => {
   const text = JSON.stringify(document)
   const referred = new Set([...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name!))
   expect([...referred].toSorted()).toEqual(Object.keys(document.components.schemas).toSorted())
 })
 
-test('requests refuse unknown fields, answers may grow, and nothing of a validator leaks', () => {
+test('requests refuse unknown fields, answers may grow, and no detail of a validator leaks', () => {
   const { schemas } = document.components
   expect(schemas['CreateExecutionRequest']).toMatchObject({ additionalProperties: false, required: ['kind'] })
   expect(schemas['Execution']).not.toHaveProperty('additionalProperties')
@@ -38,7 +38,7 @@ test('requests refuse unknown fields, answers may grow, and nothing of a validat
   expect(schemas['Bytes']).toMatchObject({ type: 'string', contentEncoding: 'base64' })
 })
 
-test('only what carries its own right needs no key', () => {
+test('only routes with a right of their own need no key', () => {
   const open = Object.values(document.paths)
     .flatMap((methods) => Object.values(methods))
     .filter(({ security }) => security?.length === 0)

@@ -1,4 +1,4 @@
-// When a server on loopback is open to requests without a key, and when no longer.
+// When a server on loopback accepts requests without a key, and when it stops.
 import { connect as connectSocket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { KeyRequirement } from '../../src/server/key-requirement.ts'
@@ -22,7 +22,7 @@ async function status(server: RunningServer, headers: Record<string, string> = {
 
 const admin = { name: 'ops', scopes: ['admin'] } as const
 
-test('a key that this process creates is needed at once, and an open server has then no way in', async () => {
+test('a key that this process creates is required at once, and an open server has then no other access', async () => {
   const { server, engine } = await serving()
   expect([server.asksForKeys, await status(server)]).toEqual([false, 200])
   const { key } = await engine.apiKeys.create(admin)
@@ -49,7 +49,7 @@ test('the first key may be made over HTTP without one, and the next may not', as
   expect((await create()).status).toBe(401)
 })
 
-test('a key that another process creates is needed within ten seconds, and for good', async () => {
+test('a key that another process creates is required within ten seconds, and for good', async () => {
   const { engine, sql } = await setup()
   await engine.apiKeys.create(admin)
   const [stored] = await rows(sql, 'delete from flowfabric.ff_api_key k returning to_jsonb(k)::text as key')
@@ -70,7 +70,7 @@ test('a key that another process creates is needed within ten seconds, and for g
   expect(await requirement.check()).toBe(true)
 })
 
-test('a check that began before a key was made does not admit a request that came after it', async () => {
+test('a check that began before a key was created does not admit a request that arrived after it', async () => {
   const { engine } = await setup()
   const looks: (() => void)[] = []
   const list: typeof engine.apiKeys.list = async (request) => {
@@ -127,7 +127,7 @@ test('streams without a key stay open on a server that needs none', async () => 
   await reader.cancel()
 })
 
-test('keys: true needs a key although none exists, and keys: false needs none although one exists', async () => {
+test('with keys: true a server needs a key although none exists, and with keys: false none although one exists', async () => {
   const { server: closed, engine } = await serving({ keys: true })
   expect([closed.asksForKeys, await status(closed)]).toEqual([true, 401])
   const ff = { engine, supervise: () => expect.unreachable(), close: async () => {} }
@@ -165,7 +165,7 @@ test.each([{}, { keys: false }])('a request through a proxy needs a key on an op
   expect(await status(server, { ...forwarded, authorization: `Bearer ${key}` })).toBe(200)
 })
 
-test('it answers to the names that were given and to that of its public URL, in any letters', async () => {
+test('it accepts the listed host names and that of its public URL, in upper and lower case', async () => {
   const { server } = await serving({ hosts: ['a.example'], publicUrl: 'https://ff.example.com/' })
   for (const host of ['a.example', 'A.Example:80', 'ff.example.com', 'LOCALHOST', `127.0.0.1:${server.port}`]) {
     expect([host, await spokenAs(server.port, 'HTTP/1.1', { host })]).toEqual([host, expect.stringContaining('200')])
@@ -173,7 +173,7 @@ test('it answers to the names that were given and to that of its public URL, in 
   expect(await spokenAs(server.port, 'HTTP/1.1', { host: 'evil.example' })).toContain('403')
 })
 
-test('an answer from the page at the public URL is taken, whatever Host the proxy sends; from elsewhere it is not', async () => {
+test('it accepts an answer from the page at the public URL, whatever Host the proxy sends, and refuses one from elsewhere', async () => {
   const { server, engine } = await serving({ keys: true, publicUrl: 'https://ff.example.com' })
   const waiting = await waitingFor(engine, 'door')
   const { searchParams } = await linkTo(engine, waiting, { base: 'https://ff.example.com/approve' })
@@ -190,7 +190,7 @@ test('an answer from the page at the public URL is taken, whatever Host the prox
   expect([taken.status, await taken.text()]).toEqual([200, expect.stringContaining('Thank you')])
 })
 
-test('a link that names no base leads to the public URL', async () => {
+test('a link without a base leads to the public URL', async () => {
   const { server, engine } = await serving({ publicUrl: 'https://ff.example.com/flows/' })
   const { waitpointId } = await waitingFor(engine, 'door')
   const asked = await fetch(`${server.url}/v1/waitpoints/${encodeURIComponent(waitpointId)}/link`, {

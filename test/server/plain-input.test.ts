@@ -1,4 +1,4 @@
-// A namespace whose callers encrypt refuses plain JSON, by whatever door it comes.
+// A namespace whose callers encrypt refuses plain JSON on every route.
 import { expect, test } from 'vitest'
 import { createApp } from '../../src/server/app.ts'
 import { factory } from '../support/factory.ts'
@@ -41,7 +41,7 @@ test.each(plainRequests)('%s with plain JSON is refused, and nothing is stored',
   expect((await ask(method, path, body, open)).status).toBeLessThan(300)
 })
 
-test('bytes of a codec are taken, and so is a create without an input', async () => {
+test('bytes of a codec are accepted, and so is a create without an input', async () => {
   const { ask } = await appSetup({ refusePlainInput: ['vault'] })
   expect((await ask('POST', '/v1/executions', { kind: 'k', ...sealed }, vault)).status).toBe(201)
   expect((await ask('POST', '/v1/executions', { kind: 'k' }, vault)).status).toBe(201)

@@ -1,4 +1,4 @@
-// JSON as people send and read it: no base64, and the tasks read it as they read an input from ff.submit.
+// JSON as people send and read it: without base64, and tasks read it like an input from ff.submit.
 import { expect, test } from 'vitest'
 import { jsonCodec } from '../../src/index.ts'
 import { appSetup, base64 } from './app-setup.ts'
@@ -7,7 +7,7 @@ const at = (id: string, rest = ''): string => `/v1/executions/${encodeURICompone
 const worker = { workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'] }
 const order = { id: 7, lines: [{ sku: 'ä', count: 2 }], note: null }
 
-test('an input of JSON is stored as the default codec stores it, and input and result are given as JSON', async () => {
+test('an input of JSON is stored as the default codec stores it, and input and result are returned as JSON', async () => {
   const { ask, engine } = await appSetup()
   const { status, body } = await ask('POST', '/v1/executions', { kind: 'ship', input: order })
   expect(status).toBe(201)
@@ -36,13 +36,13 @@ test.each([
   ['a text that is not JSON', Buffer.from('{').toString('base64'), 'json'],
   ['a text that is not UTF-8', Buffer.from([0x22, 0xff, 0x22]).toString('base64'), 'json'],
   ['JSON that is too deep', Buffer.from('['.repeat(5000) + ']'.repeat(5000)).toString('base64'), 'json'],
-])('bytes of %s are given as bytes alone', async (_, payload, payloadEncoding) => {
+])('bytes of %s are returned as bytes only', async (_, payload, payloadEncoding) => {
   const { ask } = await appSetup()
   const { body } = await ask('POST', '/v1/executions', { kind: 'ship', payload, payloadEncoding })
   expect((await ask('GET', at(body.executionId, '/input'))).body).toEqual({ payload, encoding: payloadEncoding })
 })
 
-test('members, schedules and signals take JSON, too', async () => {
+test('members, schedules and signals accept JSON, too', async () => {
   const { ask, engine } = await appSetup()
   const schedule = { kind: 'ship', input: order, cron: '@daily' }
   expect((await ask('PUT', '/v1/schedules/nightly', schedule)).status).toBe(201)
@@ -69,7 +69,7 @@ test('members, schedules and signals take JSON, too', async () => {
   expect(signals).toMatchObject([{ payload: base64({ by: 'ada' }), payloadEncoding: 'json', value: { by: 'ada' } }])
 })
 
-test('a payload that is no base64 is refused with the field for JSON, in the words of HTTP', async () => {
+test('a payload that is no base64 is refused, and the error names the field for JSON in the words of HTTP', async () => {
   const { ask } = await appSetup()
   const { executionId } = (await ask('POST', '/v1/executions', { kind: 'a' })).body
   const detailOf = async (path: string, body: object) => {
@@ -93,7 +93,7 @@ test('a payload that is no base64 is refused with the field for JSON, in the wor
   expect(encoded).toBe('payloadEncoding is given with input, which is always JSON; leave it out')
 })
 
-test('the root says what the server is, as a page for browsers and as JSON, without a key', async () => {
+test('the root describes the server, as a page for browsers and as JSON, without a key', async () => {
   const { app, ask } = await appSetup({ authenticate: async () => null })
   expect((await ask('GET', '/v1/executions')).status).toBe(401)
   const { status, body, headers } = await ask('GET', '/')

@@ -21,7 +21,7 @@ test('behind trusted proxies the client is the last address that is not one of t
   expect(proxies.clientOf('127.0.0.1', from('10.0.0.7, 10.0.0.8'))).toBe('10.0.0.7')
 })
 
-test('an address that is not trusted may claim nothing, and what is no address is not passed', () => {
+test('claims of an address that is not trusted are ignored, and a value that is no address is not passed on', () => {
   const proxies = new TrustedProxies(['127.0.0.1'])
   expect(proxies.clientOf('192.0.2.1', from('203.0.113.9'))).toBe('192.0.2.1')
   expect(proxies.clientOf('unknown', from('203.0.113.9'))).toBe('unknown')
@@ -42,11 +42,11 @@ test.each([
   ['x-forwarded-proto', 'https'],
   ['x-forwarded-host', 'a.example'],
   ['x-real-ip', '203.0.113.9'],
-])('the header %s shows a proxy', (name, value) => {
+])('the header %s reveals a proxy', (name, value) => {
   expect(proxyShownBy(new Headers({ accept: '*/*', [name]: value }), '1.1')).toBe(name)
 })
 
-test('HTTP/1.0 shows a proxy, and a plain request of a client does not', () => {
+test('HTTP/1.0 reveals a proxy, and a plain request of a client does not', () => {
   expect(proxyShownBy(new Headers({ host: 'localhost' }), '1.0')).toBe('HTTP/1.0')
   expect(proxyShownBy(new Headers({ host: 'localhost' }), '1.1')).toBeNull()
 })

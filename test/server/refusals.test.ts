@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { operations } from '../../src/api/routes.ts'
 import { appSetup } from './app-setup.ts'
 
-test('HTTP-13 a body that is no JSON is a 400 that says where', async () => {
+test('HTTP-13 a body that is no JSON is a 400 that names the position', async () => {
   const { ask } = await appSetup()
   const broken = await ask('POST', '/v1/executions', '{"kind": ')
   expect(broken).toMatchObject({ status: 400, body: { code: 'invalid_input', details: { field: 'body' } } })
@@ -12,7 +12,7 @@ test('HTTP-13 a body that is no JSON is a 400 that says where', async () => {
   }
 })
 
-test('HTTP-05 a field that nobody knows is refused, with the one that was probably meant', async () => {
+test('HTTP-05 an unknown field is refused, and the error names the one that was probably meant', async () => {
   const { ask } = await appSetup()
   const { status, body } = await ask('POST', '/v1/executions', { kind: 'a', priorty: 3 })
   expect(status).toBe(400)
@@ -43,7 +43,7 @@ test('another content type is a 415', async () => {
   expect(asked).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } })
 })
 
-test('HTTP-04 an unknown path is a 404, an unknown method a 405 that says which are known', async () => {
+test('HTTP-04 an unknown path is a 404, an unknown method a 405 that lists the known ones', async () => {
   const { ask } = await appSetup()
   expect(await ask('GET', '/v1/nothing')).toMatchObject({ status: 404, body: { code: 'route_not_found' } })
   const wrong = await ask('DELETE', '/v1/executions')
@@ -69,7 +69,7 @@ test('HTTP-15 ids in path and body must agree', async () => {
   expect((await ask('POST', path, { executionId: id(1) })).body.code).toBe('execution_not_found')
 })
 
-test('every answer has a request id, the one that was given where it is fit to be printed', async () => {
+test('every answer has a request id: that of the request, if it can be printed safely', async () => {
   const { ask } = await appSetup()
   const given = await ask('GET', '/v1/time', undefined, { 'x-request-id': 'abc-1' })
   expect(given.headers.get('x-request-id')).toBe('abc-1')
@@ -78,7 +78,7 @@ test('every answer has a request id, the one that was given where it is fit to b
   expect(odd.body.requestId).toBe(odd.headers.get('x-request-id'))
 })
 
-test('what is not found is named by its path alone, and never by what came in the query', async () => {
+test('an answer for a missing object names its path only, and never a value of the query', async () => {
   const { ask } = await appSetup()
   const executionId = '{fp:7}:0190a000-0000-7000-8000-000000000000'
   const { status, body } = await ask('GET', `/v1/executions/${encodeURIComponent(executionId)}/result?wait=20000`)
@@ -95,7 +95,7 @@ test('what is not found is named by its path alone, and never by what came in th
   expect(edge.body.details).toEqual({ flowId, edgeId })
 })
 
-test('a key that is not known is said again nowhere in the answer', async () => {
+test('no part of an answer repeats an unknown key', async () => {
   const { app, engine } = await appSetup()
   const { key, keyId } = await engine.apiKeys.create({ name: 'gone', scopes: ['read'] })
   await engine.apiKeys.revoke({ keyId })
@@ -114,7 +114,7 @@ test('a key that is not known is said again nowhere in the answer', async () => 
 })
 
 test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty', '__proto__[a]', 'constructor[name]'])(
-  'a query field that is named like a member of every object, %s, is an unknown field',
+  'a query field named like a built-in object property, %s, is an unknown field',
   async (name) => {
     const { ask } = await appSetup()
     for (const [method, path] of [
@@ -128,7 +128,7 @@ test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty', '__proto__[
   },
 )
 
-test('a word of the API is never read as an id: other methods on it are a 405 that names those that it takes', async () => {
+test('a word of the API is never read as an id: other methods on it are a 405 that lists the permitted ones', async () => {
   const { ask } = await appSetup()
   const words = operations.map(({ route }) => route.path).filter((path) => !path.includes('{'))
   for (const path of new Set(words)) {

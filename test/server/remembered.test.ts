@@ -27,7 +27,7 @@ test('one request id in two namespaces, or of two actors, is two requests', asyn
   expect(await engine.as({ namespace: 'beta' }).executions.describe(ids[1] as never)).toMatchObject({ kind: 'k' })
 })
 
-test('answers that are kept are bounded in bytes, and the oldest go first', async () => {
+test('remembered answers are bounded in bytes, and the oldest are dropped first', async () => {
   const remembered = new Remembered()
   const text = 'x'.repeat(60_000)
   let acts = 0
@@ -45,7 +45,7 @@ test('answers that are kept are bounded in bytes, and the oldest go first', asyn
   expect(acts).toBe(1001)
 })
 
-test('a large answer and a refusal are not kept', async () => {
+test('a large answer and a refusal are not remembered', async () => {
   const remembered = new Remembered()
   await remembered.once(['large'], async () => ({ status: 200, text: 'x'.repeat(70_000) }))
   await expect(remembered.once(['refused'], () => Promise.reject(new Error('no')))).rejects.toThrow('no')

@@ -1,4 +1,4 @@
-// A request that fits its schema, and values that fit nothing.
+// A request that fits its schema, and values that fit no schema.
 export type Schema = Readonly<Record<string, any>>
 
 const ids: Readonly<Record<string, string>> = {
@@ -7,7 +7,7 @@ const ids: Readonly<Record<string, string>> = {
   WaitpointId: '{fp:7}:0190a000-0000-7000-8000-000000000003',
 }
 
-/** With every field that the schema knows, also those that need not be there. */
+/** With every field that the schema knows, also the optional ones. */
 export function sampleOf(schema: Schema, named: Readonly<Record<string, Schema>>, depth = 0): any {
   if (schema['$ref'] !== undefined) {
     const name = (schema['$ref'] as string).split('/').at(-1)!

@@ -14,7 +14,7 @@ import { patience } from '../support/patience.ts'
 interface Serving extends Fixture {
   readonly server: RunningServer
   readonly ff: Served
-  /** Resolves when a claim waits; its answer is that of the claim. */
+  /** Resolves when a claim waits, with the answer of that claim. */
   readonly claimed: Promise<{ readonly answer: Promise<ClaimResult> }>
 }
 
@@ -66,7 +66,7 @@ function claimThatWaits(server: RunningServer, signal?: AbortSignal): Promise<Re
   })
 }
 
-test('a server listens on loopback, works without a key until there is one, and stops', async () => {
+test('a server listens on loopback, works without a key until one exists, and stops', async () => {
   const { server } = await serving()
   expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
   expect(server.asksForKeys).toBe(false)
@@ -80,7 +80,7 @@ test('a server listens on loopback, works without a key until there is one, and 
   await expect(fetch(`${server.url}/livez`)).rejects.toThrow()
 })
 
-test('HTTP-02 beyond loopback it listens only when there is a key to ask for', async () => {
+test('HTTP-02 beyond loopback a server listens only when it can require a key', async () => {
   const { engine, ff } = await serving()
   const open = { ff, host: '0.0.0.0', port: 0, duties: false } as const
   await refusal('forbidden', serve(open))
@@ -92,7 +92,7 @@ test('HTTP-02 beyond loopback it listens only when there is a key to ask for', a
   expect((await fetch(`http://127.0.0.1:${server.port}/v1/lanes`)).status).toBe(401)
 })
 
-test('what cannot be supervised is not served: nothing listens when serve has thrown', async () => {
+test('a server that cannot start its duties does not serve: nothing listens when serve has thrown', async () => {
   const { ff } = await serving({ duties: false })
   const free = await serve({ ff, port: 0, duties: false })
   await free.stop()
@@ -100,7 +100,7 @@ test('what cannot be supervised is not served: nothing listens when serve has th
   await expect(fetch(`${free.url}/livez`)).rejects.toThrow('fetch failed')
 })
 
-test('on loopback it answers to its own names only, and takes nothing from other pages', async () => {
+test('on loopback a server answers to its own names only, and accepts no request from other pages', async () => {
   const { server } = await serving()
   const ask = (headers: Record<string, string>) => rawRequest(server.port, headers)
   expect(await ask({ host: `127.0.0.1:${server.port}` })).toContain('HTTP/1.1 200')
@@ -114,7 +114,7 @@ test('on loopback it answers to its own names only, and takes nothing from other
   expect(await ask(foreign)).toContain('name that in the option cors')
 })
 
-test('on loopback it takes from the pages that were named, and from no others', async () => {
+test('on loopback a server accepts requests from the listed pages, and from no others', async () => {
   const { server } = await serving({ cors: ['https://console.example.com'] })
   const from = (origin: string) => rawRequest(server.port, { host: `localhost:${server.port}`, origin })
   expect(await from('https://console.example.com')).toContain('HTTP/1.1 200')
@@ -144,7 +144,7 @@ test('a worker that hangs up while its claim waits claims nothing more', async (
   expect(await engine.executions.describe(executionId)).toMatchObject({ publicState: 'waiting' })
 })
 
-test('what was claimed for a worker that has hung up is given back at once', async () => {
+test('executions that were claimed for a worker that has hung up are given back at once', async () => {
   const { engine } = await setup()
   const { executionId } = await engine.executions.create({ kind: 'a' })
   const request = { workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'] }
@@ -153,7 +153,7 @@ test('what was claimed for a worker that has hung up is given back at once', asy
   expect((await claimOrGiveBack(engine, request, new AbortController().signal)).claims).toHaveLength(1)
 })
 
-test('what is no request at all is answered with problem+json too', async () => {
+test('bytes that are no HTTP request are answered with problem+json too', async () => {
   const { server } = await serving()
   const nonsense = await raw(server.port, 'NONSENSE\r\n\r\n')
   expect(nonsense).toContain('HTTP/1.1 400')
@@ -164,7 +164,7 @@ test('what is no request at all is answered with problem+json too', async () => 
   expect(nonsense).toContain('what came is no HTTP request; send HTTP/1.1')
 })
 
-test('without something to serve, or with an option that nobody knows, it is refused', async () => {
+test('serve without an engine or URL, with both, or with an unknown option is refused', async () => {
   await expect(serve({})).rejects.toThrow('serve needs ff or url')
   const { ff } = await serving()
   await expect(serve({ ff, url: 'memory:' })).rejects.toThrow('serve was given both ff and url; give one of them')
@@ -186,7 +186,7 @@ function raw(port: number, text: string): Promise<string> {
   })
 }
 
-test('metrics tell how often its duties came by, and how long they took', async () => {
+test("metrics report how often the server's duties ran, and how long they took", async () => {
   const { server } = await serving()
   const text = async (): Promise<string> => (await fetch(`${server.url}/metrics`)).text()
   await expect.poll(text).toMatch(/ff_scanner_cycle_total\{scanner="lease-expiry"\} [1-9]/)
@@ -194,7 +194,7 @@ test('metrics tell how often its duties came by, and how long they took', async 
 })
 
 test.runIf(inject('backend') === 'postgres')(
-  'HTTP-32 a server does not start on a database that newer code has changed, and says what it needs',
+  'HTTP-32 a server does not start on a database that newer code has changed, and the error names what it needs',
   async () => {
     const { sql, url } = await setup()
     const needs = (version: string) => rows(sql, `update flowfabric.ff_migration set oldest_code = '${version}'`)
@@ -208,7 +208,7 @@ test.runIf(inject('backend') === 'postgres')(
   },
 )
 
-test('FAULT-05 what a server had still to cancel when it stopped is cancelled by the next', async () => {
+test('FAULT-05 the next server cancels what a stopped server had left to cancel', async () => {
   const { server, ff, engine } = await serving({ duties: false })
   const members = Array.from({ length: 250 }, (_, i) => ({ name: `m${i}`, kind: 'a' }))
   const { flowId } = await engine.flows.submitGraph({ kind: 'f', members })

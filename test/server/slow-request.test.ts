@@ -3,7 +3,7 @@ import { Duplex } from 'node:stream'
 import { expect, test } from 'vitest'
 import { answerBrokenRequests, slowRequests } from '../../src/server/broken-request.ts'
 
-test('a request that arrives too slowly is answered with the times that the server really applies', async () => {
+test('the answer to a request that arrives too slowly states the times that the server really applies', async () => {
   const server = createServer(slowRequests)
   answerBrokenRequests(server)
   let written = ''

@@ -1,4 +1,4 @@
-// What requests of one key and one namespace may have under way, and what requests without a key may cost.
+// Limits on the concurrent requests of one key and one namespace, and the cost of requests without a key.
 import { expect, onTestFinished, test } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
 import { createApp, type AppOptions } from '../../src/server/app.ts'
@@ -8,7 +8,7 @@ import { refusal } from '../support/refusal.ts'
 import { setup } from '../support/setup.ts'
 import { appSetup, asking } from './app-setup.ts'
 
-/** An app whose lists of executions wait until they are let go. */
+/** An app whose lists of executions wait until the test releases them. */
 async function heldLists(options: Partial<AppOptions> = {}) {
   const { engine } = await setup()
   const running: string[] = []
@@ -49,7 +49,7 @@ test('lists of one key run a few at a time; its other requests, and lists of oth
   const [alpha, beta] = [await keyOf('alpha'), await keyOf('beta')]
   const reads = Array.from({ length: 16 }, () => ask('GET', '/v1/executions', undefined, alpha))
   await expect.poll(() => running).toEqual(['alpha', 'alpha'])
-  // Writes and short reads of the same key, and lists of another, are not held up.
+  // Writes and short reads of the same key, and lists of another, are not delayed.
   const created = await ask('POST', '/v1/executions', { kind: 'k' }, alpha)
   expect(created.status).toBe(201)
   const { executionId } = created.body as { executionId: string }
@@ -64,7 +64,7 @@ test('lists of one key run a few at a time; its other requests, and lists of oth
   )
 })
 
-test('reads of all keys in one namespace have a limit together', async () => {
+test('reads of all keys in one namespace have a common limit', async () => {
   const { ask, keyOf, running, letGo } = await heldLists({ readsAtOnce: { perKey: 2, perNamespace: 3 } })
   const keys = [await keyOf('alpha'), await keyOf('alpha'), await keyOf('alpha')]
   const reads = keys.flatMap((key) => [0, 1].map(() => ask('GET', '/v1/executions', undefined, key)))
@@ -75,7 +75,7 @@ test('reads of all keys in one namespace have a limit together', async () => {
   await Promise.all([...reads, other])
 })
 
-test('a read whose client hangs up while it waits does not run, and leaves its turn to others', async () => {
+test('a read whose client hangs up while it waits does not run, and its turn goes to others', async () => {
   const { app, keyOf, running, ran, letGo } = await heldLists()
   const headers = await keyOf('alpha')
   const read = (signal?: AbortSignal) =>
@@ -92,7 +92,7 @@ test('a read whose client hangs up while it waits does not run, and leaves its t
   expect(ran()).toBe(3)
 })
 
-test('turns are given in order, and those that nobody may wait for are refused', async () => {
+test('turns are taken in order, and requests beyond the limit of waiting ones are refused', async () => {
   const turns = new Turns(1, 2)
   const order: string[] = []
   const take = (name: string): Promise<void> => turns.take('key a', 'reads').then(() => void order.push(name))
@@ -118,7 +118,7 @@ test.each([{ perKey: 0 }, { perKey: 1.5 }, { perNamespace: 'a' }, { perkey: 2 }]
   },
 )
 
-test('however many ask whether it is ready, the database is asked once a second', async () => {
+test('any number of readiness requests cost one query a second', async () => {
   const { engine } = await setup()
   let [now, asked] = [0, 0]
   const serverTime = (): Promise<number> => {
