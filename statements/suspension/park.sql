@@ -1,40 +1,32 @@
 -- Made by `npm run sql`; do not edit.
 -- suspension.park
 -- src/engine/transition/park.ts: parkStatement
--- 57 lines, 6 CTEs
+-- 54 lines, 5 CTEs
 --
 -- parameters:
 --   $1 execution_ids uuid[]
 --   $2 suspension_ids uuid[]
---   $3 parked_ats_ms int8[]
---   $4 actors text[]
---   $5 reasons text[]
---   $6 timeout_ats_ms int8[] with nulls
---   $7 keep_waitpoints bool[]
 -- columns: none
 
-with parking as materialized (
-  select *
-  from unnest($1::uuid[], $2::uuid[], $3::int8[], $4::text[], $5::text[], $6::int8[], $7::bool[])
-    as i (execution_id, suspension_id, parked_at_ms, actor, reason, timeout_at_ms, keeps_waitpoints)
-),
-parked as (
+with parked as (
   update flowfabric.ff_exec_core e
   set lifecycle_phase = 'suspended',
     ownership_state = 'unowned',
     eligibility_state = 'not_applicable',
     attempt_state = 'attempt_interrupted',
-    parked_at_ms = greatest(i.parked_at_ms, e.last_mutation_at_ms),
+    parked_at_ms = greatest(s.suspended_at_ms, e.last_mutation_at_ms),
     parked_state = 'suspended',
     attempt_deadline_at_ms = null,
     consecutive_expiry_count = 0,
-    attached = e.attached | case when i.keeps_waitpoints then 3
+    attached = e.attached | case when s.keeps_waitpoints then 3
       else 2 end,
-    last_mutation_at_ms = greatest(i.parked_at_ms, e.last_mutation_at_ms)
-  from parking i
-  where e.execution_id = any (array[i.execution_id])
+    last_mutation_at_ms = greatest(s.suspended_at_ms, e.last_mutation_at_ms)
+  from unnest($1::uuid[], $2::uuid[]) as i (execution_id, suspension_id)
+  join flowfabric.ff_suspension_current s
+    on s.execution_id = any (array[i.execution_id]) and s.suspension_id = i.suspension_id and s.closed_at_ms is null
+  where e.execution_id = any (array[s.execution_id]) and e.lifecycle_phase = 'active'
   returning e.execution_id, e.partition_key, e.namespace, e.flow_id, e.generation, e.attempt_index, e.last_mutation_at_ms,
-    i.suspension_id, i.actor, i.reason, i.timeout_at_ms
+    s.suspension_id, s.requested_by as actor, s.reason_code, s.timeout_at_ms
 ),
 parked_lease as (
   delete from flowfabric.ff_lease l
@@ -42,7 +34,7 @@ parked_lease as (
   where l.execution_id = any (array[d.execution_id])
   returning l.is_continued, l.lease_id, l.lease_epoch, l.attempt_type, l.attempt_started_at_ms, l.worker_id,
     l.worker_instance_id, d.execution_id, d.partition_key, d.namespace, d.flow_id, d.generation, d.attempt_index,
-    d.last_mutation_at_ms, d.suspension_id, d.actor, d.reason, d.timeout_at_ms
+    d.last_mutation_at_ms, d.suspension_id, d.actor, d.reason_code, d.timeout_at_ms
 ),
 parked_attempt as (
   insert into flowfabric.ff_attempt (execution_id, attempt_index, generation, attempt_type, lease_id, lease_epoch,
@@ -64,7 +56,7 @@ parked_continued as (
 parked_event as (
   insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key, namespace,
     actor, reason, lease_effect, lease_id, lease_epoch, attempt_index, worker_instance_id, details)
-  select last_mutation_at_ms, execution_id, flow_id, generation, 'suspended', partition_key, namespace, actor, reason,
+  select last_mutation_at_ms, execution_id, flow_id, generation, 'suspended', partition_key, namespace, actor, reason_code,
     'revoked', lease_id, lease_epoch, attempt_index, worker_instance_id,
     case when timeout_at_ms is null then jsonb_build_object('suspensionId', suspension_id)
       else jsonb_build_object('suspensionId', suspension_id, 'timeoutAt', timeout_at_ms) end

@@ -214,7 +214,7 @@ const byHolder = [
   'suspension.read-locked',
   'suspension.read-locked.children',
   'suspension.park',
-  'suspension.suspend-directly',
+  'suspension.record-directly',
   'suspension.record',
   'suspension.-waitpoints',
   'suspension.read-locked.signals',

@@ -1,4 +1,5 @@
-// The statements of a wait of durable code, in order; a claim, which is no part of a set, is not recorded.
+// The statements of a wait of durable code, in order. Those that share a round trip are one entry. A claim, which is not part of a set,
+// is not recorded.
 import { expect, onTestFinished, test } from 'vitest'
 import { submit } from '../../src/connect/submit.ts'
 import { createEngine } from '../../src/engine/engine.ts'
@@ -13,20 +14,20 @@ import { setup } from '../support/setup.ts'
 async function watched<In, Out>(code: Task<In, Out>) {
   const { sql, ...rest } = await setup()
   const sent: string[] = []
-  const note = (calls: readonly Call[]): void => void sent.push(...calls.map(({ statement }) => statement.name))
+  const namesOf = (calls: readonly Call[]): string[] => calls.map(({ statement }) => statement.name)
   const engine = createEngine({
     ...around(sql, (ask) => ask()),
     pipeline: (calls, options) => {
-      note(calls)
+      sent.push(namesOf(calls).join(' and '))
       return sql.pipeline(calls, options)
     },
     decide: (reads, decide, options) => {
-      note(reads)
+      sent.push(...namesOf(reads))
       return sql.decide(
         reads,
         (rows) => {
           const writes = decide(rows)
-          note(writes)
+          sent.push(...namesOf(writes))
           return writes
         },
         options,
@@ -47,12 +48,13 @@ async function watched<In, Out>(code: Task<In, Out>) {
   return { ...rest, sql, engine, worker, run, takeSent, sentBy }
 }
 
+const suspends = 'suspension.record-directly and suspension.park'
 const resumes = ['step.record', 'execution.complete.whole']
 
-test('a wait by name takes one statement to suspend, one to signal, and completes in one', async () => {
+test('a wait by name takes one round trip to suspend, one to signal, and completes in one', async () => {
   const ask = task('ask', (ctx) => ctx.waitFor('answer'))
   const { run, worker, takeSent, sentBy } = await watched(ask)
-  expect(takeSent().at(-1)).toBe('suspension.suspend-directly')
+  expect(takeSent().at(-1)).toBe(suspends)
   expect(await sentBy(() => run.signal('answer', 'yes'))).toEqual(['signal.settle'])
   expect(await sentBy(() => worker.tick())).toEqual(resumes)
   expect(await run.result()).toBe('yes')
@@ -66,7 +68,7 @@ test('a wait with a timeout, and a wait with a named waitpoint answered by its t
     return ctx.waitFor(approval, { timeout: '1d' })
   })
   const { run, engine, worker, takeSent, sentBy } = await watched(ask)
-  expect(takeSent().at(-1)).toBe('suspension.suspend-directly')
+  expect(takeSent().at(-1)).toBe(suspends)
   const [waitpoint] = (await engine.waitpoints.list(run.id)).waitpoints
   const { bytes } = jsonCodec.encode('yes')
   const answer = { waitpointId: waitpoint!.waitpointId, token: tokens[0]!, name: 'answer', payload: bytes }
@@ -75,12 +77,12 @@ test('a wait with a timeout, and a wait with a named waitpoint answered by its t
   expect(await run.result()).toBe('yes')
 })
 
-test('the second wait of a run closes the waitpoint that the first has left, in its one statement', async () => {
+test('the second wait of a run closes the waitpoint that the first has left, in its one round trip', async () => {
   const ask = task('ask', async (ctx) => [await ctx.waitFor('first'), await ctx.waitFor('second')])
   const { run, engine, worker, sentBy } = await watched(ask)
   await run.signal('first', 1)
   expect((await engine.waitpoints.list(run.id)).waitpoints).toMatchObject([{ key: 'first', state: 'pending' }])
-  expect((await sentBy(() => worker.tick())).at(-1)).toBe('suspension.suspend-directly')
+  expect((await sentBy(() => worker.tick())).at(-1)).toBe(suspends)
   expect((await engine.waitpoints.list(run.id)).waitpoints).toMatchObject([{ key: 'second', state: 'active' }])
   await run.signal('second', 2)
   await worker.tick()

@@ -1,29 +1,36 @@
-// The way into a suspension: the holder leaves and nobody follows. The execution is locked and found held, by an earlier
-// statement of the transaction or earlier in this one. It leaves: no lease, the attempt interrupted, one event, which is also
-// the end of the lease.
+// The way into a suspension: the holder leaves, and no holder follows. It leaves: no lease, the attempt interrupted, one event, which
+// is also the end of the lease.
+//
+// An earlier statement of the transaction has locked the execution and recorded the suspension. Outside of such a transaction an
+// execution is never active beside an open suspension. So the statement suspends exactly those that the transaction has recorded.
 import { attached } from '../../model/attached.ts'
 import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 
-/** Follows a CTE `parking` with execution_id, suspension_id, parked_at_ms, actor, reason, timeout_at_ms and keeps_waitpoints. */
-export const parkHeld = `
-parked as (
+const parkStatement = statement({
+  name: 'suspension.park',
+  params: { execution_ids: 'uuid[]', suspension_ids: 'uuid[]' },
+  row: {},
+  text: `
+with parked as (
   update flowfabric.ff_exec_core e
   set lifecycle_phase = 'suspended',
     ownership_state = 'unowned',
     eligibility_state = 'not_applicable',
     attempt_state = 'attempt_interrupted',
-    parked_at_ms = greatest(i.parked_at_ms, e.last_mutation_at_ms),
+    parked_at_ms = greatest(s.suspended_at_ms, e.last_mutation_at_ms),
     parked_state = 'suspended',
     attempt_deadline_at_ms = null,
     consecutive_expiry_count = 0,
-    attached = e.attached | case when i.keeps_waitpoints then ${attached.suspension | attached.waitpoints}
+    attached = e.attached | case when s.keeps_waitpoints then ${attached.suspension | attached.waitpoints}
       else ${attached.suspension} end,
-    last_mutation_at_ms = greatest(i.parked_at_ms, e.last_mutation_at_ms)
-  from parking i
-  where e.execution_id = any (array[i.execution_id])
+    last_mutation_at_ms = greatest(s.suspended_at_ms, e.last_mutation_at_ms)
+  from unnest($1::uuid[], $2::uuid[]) as i (execution_id, suspension_id)
+  join flowfabric.ff_suspension_current s
+    on s.execution_id = any (array[i.execution_id]) and s.suspension_id = i.suspension_id and s.closed_at_ms is null
+  where e.execution_id = any (array[s.execution_id]) and e.lifecycle_phase = 'active'
   returning e.execution_id, e.partition_key, e.namespace, e.flow_id, e.generation, e.attempt_index, e.last_mutation_at_ms,
-    i.suspension_id, i.actor, i.reason, i.timeout_at_ms
+    s.suspension_id, s.requested_by as actor, s.reason_code, s.timeout_at_ms
 ),
 parked_lease as (
   delete from flowfabric.ff_lease l
@@ -31,7 +38,7 @@ parked_lease as (
   where l.execution_id = any (array[d.execution_id])
   returning l.is_continued, l.lease_id, l.lease_epoch, l.attempt_type, l.attempt_started_at_ms, l.worker_id,
     l.worker_instance_id, d.execution_id, d.partition_key, d.namespace, d.flow_id, d.generation, d.attempt_index,
-    d.last_mutation_at_ms, d.suspension_id, d.actor, d.reason, d.timeout_at_ms
+    d.last_mutation_at_ms, d.suspension_id, d.actor, d.reason_code, d.timeout_at_ms
 ),
 parked_attempt as (
   insert into flowfabric.ff_attempt (execution_id, attempt_index, generation, attempt_type, lease_id, lease_epoch,
@@ -53,56 +60,19 @@ parked_continued as (
 parked_event as (
   insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key, namespace,
     actor, reason, lease_effect, lease_id, lease_epoch, attempt_index, worker_instance_id, details)
-  select last_mutation_at_ms, execution_id, flow_id, generation, 'suspended', partition_key, namespace, actor, reason,
+  select last_mutation_at_ms, execution_id, flow_id, generation, 'suspended', partition_key, namespace, actor, reason_code,
     'revoked', lease_id, lease_epoch, attempt_index, worker_instance_id,
     case when timeout_at_ms is null then jsonb_build_object('suspensionId', suspension_id)
       else jsonb_build_object('suspensionId', suspension_id, 'timeoutAt', timeout_at_ms) end
   from parked_lease
-)`
-
-const parkStatement = statement({
-  name: 'suspension.park',
-  params: {
-    execution_ids: 'uuid[]',
-    suspension_ids: 'uuid[]',
-    parked_ats_ms: 'int8[]',
-    actors: 'text[]',
-    reasons: 'text[]',
-    timeout_ats_ms: 'int8?[]',
-    keep_waitpoints: 'bool[]',
-  },
-  row: {},
-  text: `
-with parking as materialized (
-  select *
-  from unnest($1::uuid[], $2::uuid[], $3::int8[], $4::text[], $5::text[], $6::int8[], $7::bool[])
-    as i (execution_id, suspension_id, parked_at_ms, actor, reason, timeout_at_ms, keeps_waitpoints)
-),
-${parkHeld}
+)
 select`,
 })
 
-/** One to suspend, as it was decided. */
-interface Parking {
-  readonly item: {
-    readonly uuid: string
-    readonly suspensionId: string
-    readonly actor: string
-    readonly reason: string
-    readonly keepsWaitpoints: boolean
-  }
-  readonly row: { readonly now_ms: number }
-  readonly timeoutAt: number | null
-}
-
-export function parkCall(parking: readonly Parking[]) {
+/** Suspends executions that an earlier statement of the transaction has locked, with the suspension that it has recorded for each. */
+export function parkCall(items: readonly { readonly uuid: string; readonly suspensionId: string }[]) {
   return call(parkStatement, {
-    execution_ids: parking.map(({ item }) => item.uuid),
-    suspension_ids: parking.map(({ item }) => item.suspensionId),
-    parked_ats_ms: parking.map(({ row }) => row.now_ms),
-    actors: parking.map(({ item }) => item.actor),
-    reasons: parking.map(({ item }) => item.reason),
-    timeout_ats_ms: parking.map(({ timeoutAt }) => timeoutAt),
-    keep_waitpoints: parking.map(({ item }) => item.keepsWaitpoints),
+    execution_ids: items.map(({ uuid }) => uuid),
+    suspension_ids: items.map(({ suspensionId }) => suspensionId),
   })
 }

@@ -58,7 +58,7 @@ join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
 ${inPlaceOfTheLast}`,
 })
 
-/** After the executions are parked: the execution still names its last holder. */
+/** For executions that an earlier statement of the transaction has locked: they still have the lease of their holder. */
 export function recordCall(suspended: readonly NewlySuspended[]) {
   return call(recordStatement, {
     execution_ids: suspended.map(({ item }) => item.uuid),

@@ -1,7 +1,7 @@
-// Most conditions can be satisfied only by future events. Then there is nothing to evaluate, and one statement suspends,
-// in one round trip.
+// Most conditions can be satisfied only by future events. Then there is nothing to evaluate, and the database suspends alone,
+// in one round trip: one statement records the suspension, and the next (`park.ts`) takes the execution from its holder.
 //
-// It suspends an execution only in the simple case:
+// The first records a suspension only in the simple case:
 // - the lease is valid, and no cancel was requested
 // - no earlier call had this idempotency key
 // - no point in time of the condition has come
@@ -9,11 +9,11 @@
 // - waitpoints that were created in advance are pending, and have no stored signal
 // - no signal by one of the condition's names is stored
 // - no earlier suspension has kept a waitpoint with one of these keys; kept waitpoints with other keys close
-// The statement skips all others, which are decided in two round trips (`evaluate.ts`).
+// It skips all others, which are decided in two round trips (`evaluate.ts`).
 //
 // It also skips an execution that was changed since the statement began, which it detects by `xmin`: a stored signal and
 // a created waitpoint write the execution too. The lease is read in the statement's snapshot, as in every fenced write
-// (`fence.ts`). The statement waits for no lock, so it may lock in any order.
+// (`fence.ts`). It waits for no lock, so it may lock in any order.
 import { attached } from '../../../model/attached.ts'
 import { evaluate } from '../../../model/condition-evaluate.ts'
 import { childrenOf, namesTakenBy, requiredSignalNames } from '../../../model/condition-waits.ts'
@@ -27,7 +27,7 @@ import type { SigningKeys } from '../../signing-key/keys.ts'
 import { keyNameSql, signingKeyOf } from '../../signing-key/stored-key.ts'
 import type { MadeWaitpoint, OpenedWaitpoints } from '../waitpoint/opened.ts'
 import type { UnsignedWaitpoint } from '../waitpoint/tokens.ts'
-import { parkHeld } from '../../transition/park.ts'
+import { parkCall } from '../../transition/park.ts'
 import { inPlaceOfTheLast } from './record.ts'
 import { checkKeys, type NewSuspension } from './request.ts'
 
@@ -52,8 +52,8 @@ const keptOf = (execution: string): string => `
         and not p.is_made_ahead
       offset 0`
 
-const suspendStatement = statement({
-  name: 'suspension.suspend-directly',
+const recordStatement = statement({
+  name: 'suspension.record-directly',
   params: {
     ...fenceParams,
     suspension_ids: 'uuid[]',
@@ -133,7 +133,6 @@ waitpoint as materialized (
   from parking p
   cross join lateral jsonb_to_recordset(p.waitpoints) as d (id uuid, key text, names text[], is_ahead bool)
 ),
-${parkHeld},
 recorded as (
   insert into flowfabric.ff_suspension_current (execution_id, suspension_id, suspended_at_ms, timeout_at_ms, wake_at_ms,
     second_timeout_ms, resume_delay_ms, lease_epoch, lease_id, generation, attempt_index, partition_key, reason_code,
@@ -216,7 +215,7 @@ function hasItsKeys(item: NewSuspension, waitpoints: DirectSuspension['waitpoint
 export interface SuspendedDirectly {
   readonly kind: 'parked'
   readonly item: NewSuspension
-  readonly row: RowOf<typeof suspendStatement.row>
+  readonly row: RowOf<typeof recordStatement.row>
   readonly waitpoints: readonly (UnsignedWaitpoint & { readonly keyScope: string })[]
   readonly wakeAt: number | null
 }
@@ -229,7 +228,8 @@ export async function suspendDirectly(
 ): Promise<ReadonlyMap<NewSuspension, SuspendedDirectly>> {
   if (suspensions.length === 0) return new Map()
   const [rows] = await sql.pipeline([
-    call(suspendStatement, { ...valuesOf(suspensions), opened_keys: keys.openedNames() }),
+    call(recordStatement, { ...valuesOf(suspensions), opened_keys: keys.openedNames() }),
+    parkCall(suspensions.map(({ item }) => item)),
   ])
   return new Map(
     rows.map((row) => {

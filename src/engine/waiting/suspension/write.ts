@@ -1,5 +1,5 @@
-// The calls that write the decisions. In the order of locks: execution, lease, attempt; suspension; waitpoints; and
-// last the executions that return to their queue at once.
+// The calls that write the decisions, while the executions are locked. A suspension is recorded before its execution leaves the
+// holder. Executions that return to their queue at once come last.
 import { EngineError } from '../../../model/errors.ts'
 import type { Call } from '../../../sql/sql.ts'
 import { stopCall } from './stop.ts'
@@ -21,8 +21,8 @@ export function writesOf(decisions: readonly SuspendDecision[]): readonly Call[]
   const taken = suspended.flatMap(takenBy)
   return [
     ...(stopped.length > 0 ? [stopCall(stopped)] : []),
-    ...(parked.length > 0 ? [parkCall(parked)] : []),
     ...(suspended.length > 0 ? [recordCall(suspended)] : []),
+    ...(parked.length > 0 ? [parkCall(parked.map(({ item }) => item))] : []),
     ...(parked.some(({ waitpoints }) => waitpoints.length > 0) ? [openWaitpointsCall(parked)] : []),
     ...(suspended.some(({ closing }) => closing.length > 0) ? [closeWaitpointsCall(suspended)] : []),
     ...(taken.length > 0 ? [takeSignalsCall(taken, suspended[0]!.row.now_ms)] : []),

@@ -1,7 +1,7 @@
 -- Made by `npm run sql`; do not edit.
--- suspension.suspend-directly
--- src/engine/waiting/suspension/suspend-directly.ts: suspendStatement
--- 193 lines, 13 CTEs
+-- suspension.record-directly
+-- src/engine/waiting/suspension/suspend-directly.ts: recordStatement
+-- 142 lines, 8 CTEs
 --
 -- parameters:
 --   $1 execution_ids uuid[]
@@ -133,60 +133,6 @@ waitpoint as materialized (
   from parking p
   cross join lateral jsonb_to_recordset(p.waitpoints) as d (id uuid, key text, names text[], is_ahead bool)
 ),
--- from src/engine/transition/park.ts: parkHeld
-parked as (
-  update flowfabric.ff_exec_core e
-  set lifecycle_phase = 'suspended',
-    ownership_state = 'unowned',
-    eligibility_state = 'not_applicable',
-    attempt_state = 'attempt_interrupted',
-    parked_at_ms = greatest(i.parked_at_ms, e.last_mutation_at_ms),
-    parked_state = 'suspended',
-    attempt_deadline_at_ms = null,
-    consecutive_expiry_count = 0,
-    attached = e.attached | case when i.keeps_waitpoints then 3
-      else 2 end,
-    last_mutation_at_ms = greatest(i.parked_at_ms, e.last_mutation_at_ms)
-  from parking i
-  where e.execution_id = any (array[i.execution_id])
-  returning e.execution_id, e.partition_key, e.namespace, e.flow_id, e.generation, e.attempt_index, e.last_mutation_at_ms,
-    i.suspension_id, i.actor, i.reason, i.timeout_at_ms
-),
-parked_lease as (
-  delete from flowfabric.ff_lease l
-  using parked d
-  where l.execution_id = any (array[d.execution_id])
-  returning l.is_continued, l.lease_id, l.lease_epoch, l.attempt_type, l.attempt_started_at_ms, l.worker_id,
-    l.worker_instance_id, d.execution_id, d.partition_key, d.namespace, d.flow_id, d.generation, d.attempt_index,
-    d.last_mutation_at_ms, d.suspension_id, d.actor, d.reason, d.timeout_at_ms
-),
-parked_attempt as (
-  insert into flowfabric.ff_attempt (execution_id, attempt_index, generation, attempt_type, lease_id, lease_epoch,
-    started_at_ms, outcome, worker_id, worker_instance_id)
-  select execution_id, attempt_index, generation, attempt_type, lease_id, lease_epoch, attempt_started_at_ms, 'suspended',
-    worker_id, worker_instance_id
-  from parked_lease
-  where not is_continued
-),
--- An attempt that was interrupted before has its record already.
-parked_continued as (
-  update flowfabric.ff_attempt a
-  set outcome = 'suspended', lease_id = d.lease_id, lease_epoch = d.lease_epoch, worker_id = d.worker_id,
-    worker_instance_id = d.worker_instance_id, failure_reason = null, failure_category = null, error = null,
-    error_encoding = null, next_at_ms = null
-  from parked_lease d
-  where d.is_continued and a.execution_id = any (array[d.execution_id]) and a.attempt_index = d.attempt_index
-),
-parked_event as (
-  insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key, namespace,
-    actor, reason, lease_effect, lease_id, lease_epoch, attempt_index, worker_instance_id, details)
-  select last_mutation_at_ms, execution_id, flow_id, generation, 'suspended', partition_key, namespace, actor, reason,
-    'revoked', lease_id, lease_epoch, attempt_index, worker_instance_id,
-    case when timeout_at_ms is null then jsonb_build_object('suspensionId', suspension_id)
-      else jsonb_build_object('suspensionId', suspension_id, 'timeoutAt', timeout_at_ms) end
-  from parked_lease
-),
--- end of parkHeld
 recorded as (
   insert into flowfabric.ff_suspension_current (execution_id, suspension_id, suspended_at_ms, timeout_at_ms, wake_at_ms,
     second_timeout_ms, resume_delay_ms, lease_epoch, lease_id, generation, attempt_index, partition_key, reason_code,
