@@ -1,11 +1,12 @@
-// Stands before several servers, as balancers do: a connection goes to one that is there, and ends with it.
+// Distributes connections over several servers, like a balancer: a connection goes to a running server, and ends with
+// it.
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
 export interface Balancer {
   readonly url: string
-  /** In the order in which connections are given to them. */
+  /** The servers, in the order in which they get connections. */
   readonly ports: number[]
 }
 

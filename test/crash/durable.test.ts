@@ -28,11 +28,11 @@ test('worker processes are killed at random under load: every execution ends, an
   const takenOver = async (): Promise<number> =>
     (await rows(sql, `select from flowfabric.ff_lease_event where event_type = 'reclaimed'`)).length
   const until = performance.now() + seconds * 1000
-  // A victim may have nothing in its hands: it goes on until one of them had.
+  // A victim may hold no execution: the loop continues until one held some.
   for (let killed = 0; killed < fewestKills || performance.now() < until || (await takenOver()) === 0; killed += 1) {
     await submit(100)
     await sleep(50 + Math.random() * 300)
-    // Whoever works: the one that has worked for longest, while its successor begins.
+    // The process to kill: the one that has worked for longest, while its successor starts.
     const [victim] = workers.splice(0, 1)
     const next = start()
     await victim!.kill()
@@ -57,13 +57,13 @@ test('worker processes are killed at random under load: every execution ends, an
   for (const { public_state: state, result, steps } of ended) {
     expect(state).toBe('completed')
     const [one, two, three, four] = JSON.parse(result as string) as string[]
-    // What the last run was given is what was recorded first, whoever recorded it.
+    // The last run received the results that were recorded first, whichever worker recorded them.
     expect(steps).toBe(`four="${four}" one="${one}" three="${three}" two="${two}"`)
   }
   expect(await takenOver()).toBeGreaterThan(0)
 })
 
-test('SIGTERM: a worker finishes what runs, gives back the rest, and ends by the signal', async () => {
+test('SIGTERM: a worker finishes its running work, gives back the rest, and ends by the signal', async () => {
   const { engine, sql, url } = await setup()
   const worker = startChild(new URL('./durable.child.ts', import.meta.url), { args: [url] })
   await worker.next()
@@ -76,7 +76,7 @@ test('SIGTERM: a worker finishes what runs, gives back the rest, and ends by the
   await expect.poll(async () => (await engine.executions.countByState()).completed.count).toBeGreaterThan(20)
   await worker.kill('SIGTERM')
   expect(await worker.ended).toBe('SIGTERM')
-  // Nothing waits for a lease to run out.
+  // No execution waits for a lease to expire.
   expect(await rows(sql, 'select from flowfabric.ff_lease')).toEqual([])
   expect(await rows(sql, `select from flowfabric.ff_event where event_type = 'lapsed'`)).toEqual([])
 })

@@ -1,5 +1,5 @@
-// Opens an embedded directory, brings executions into every state that a worker can leave them in, says so, and goes on
-// creating until it is killed.
+// Opens an embedded directory and brings executions into every state that a worker can leave them in. Then it reports
+// that and creates executions until it is killed.
 import { connect } from '../../src/connect/connect.ts'
 import type { Said } from './said.ts'
 

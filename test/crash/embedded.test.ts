@@ -12,7 +12,7 @@ import { fenceOf, worker } from '../engine/execution/holder.ts'
 import { startChild } from '../support/child.ts'
 import { refusal } from '../support/refusal.ts'
 
-test('an embedded process that is killed leaves everything as it was answered, and its leases lapse', async () => {
+test('an embedded process that is killed leaves every acknowledged write, and its leases expire', async () => {
   const directory = await mkdtemp(path.join(tmpdir(), 'flowfabric-crash-'))
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
   const child = startChild(new URL('./embedded.child.ts', import.meta.url), { args: [`file:${directory}`] })
@@ -32,7 +32,7 @@ test('an embedded process that is killed leaves everything as it was answered, a
   expect(await states(held.slice(5))).toEqual(['active', 'active', 'active'])
   expect(await checkInvariants(sql)).toEqual([])
 
-  // The dead process's leases are of real time, and run out by themselves.
+  // The dead process's leases are of real time, and expire by themselves.
   const lapse = async () => {
     await leaseExpiry.runOnce(sql)
     return states(held.slice(5))

@@ -1,4 +1,4 @@
-// A worker that completes what it claims, and is killed before it gets to what that owes.
+// A worker that completes its claims, and is killed before it does the work that the endings owe.
 import { createEngine } from '../../src/engine/engine.ts'
 import { openPostgres } from '../../src/sql/postgres.ts'
 

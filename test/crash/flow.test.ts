@@ -14,7 +14,7 @@ test('a process that is killed between an ending and its dispatch loses nothing:
   const fixture = await setup()
   const { engine, sql, url } = fixture
   const flow = await walk(fixture, { edges: ['a > c', 'b > c'] })
-  // So that it cannot get to what it owes.
+  // So that the process cannot do the owed work.
   const root = await hold(url, `select from flowfabric.ff_flow_core where flow_id = '${flow.uuid}' for no key update`)
   const child = startChild(victim, { args: [url] })
   expect(await child.next()).toEqual({ completed: 2 })
@@ -35,12 +35,12 @@ test('a process that is killed between an ending and its dispatch loses nothing:
   expect(await flow.row()).toMatchObject({ success_count: 2 })
 })
 
-test('a canceller that is killed loses nothing either', async () => {
+test('when a canceller is killed, the duty finishes its work', async () => {
   const fixture = await setup({ dispatch: false })
   const { engine, sql } = fixture
   const flow = await walk(fixture, { edges: ['a > b'] })
   await take(engine, { kinds: ['a'] })
-  // Nothing was kicked, as if the process had ended with its answer.
+  // No hint was sent, as if the process had ended with its answer.
   await engine.flows.cancel({ flowId: flow.flowId })
   const supervisor = new Supervisor(sql, { intervals: { dispatch: 20, 'cancel-backlog': 20 } })
   supervisor.start()

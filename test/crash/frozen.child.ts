@@ -1,4 +1,4 @@
-// A worker over HTTP that a test freezes. It reports the handlers and steps that it begins.
+// A worker over HTTP that a test freezes. It reports the handlers and steps that it starts.
 import { connect } from '../../src/connect/connect.ts'
 import { task } from '../../src/worker/task.ts'
 

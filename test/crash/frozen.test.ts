@@ -22,7 +22,7 @@ async function nextBegun(child: Child): Promise<string> {
   return ((await child.next()) as { began: string }).began
 }
 
-test('a worker that was frozen while its claim was answered does not begin what another worker has done', async () => {
+test('a worker that was frozen while its claim was answered does not start work that another worker has done', async () => {
   const { engine, url } = await setup()
   const server = await listen(engine)
   onTestFinished(() => server.close())
@@ -30,7 +30,7 @@ test('a worker that was frozen while its claim was answered does not begin what 
   expect(await nextBegun(child)).toBe('the worker')
   const ff = await connect(url)
   onTestFinished(() => ff.close())
-  // It has been served, and so waits in its next claim.
+  // Its claim was answered, so it waits in the next one.
   const warm = await ff.submit(visible, 'warm')
   expect(await warm.result()).toBe('by the frozen worker')
   expect([await nextBegun(child), await nextBegun(child)]).toEqual(['handler warm', 'step warm'])

@@ -15,7 +15,7 @@ async function startServer(url: string): Promise<Running> {
   return { child, port }
 }
 
-test('servers that are killed under load lose nothing: their workers go on with another, and every answer was true', async () => {
+test('servers that are killed under load lose nothing: their workers continue with another server, and every answer was true', async () => {
   const { sql, url } = await setup()
   const balancer = await startBalancer()
   let [first, second] = await Promise.all([startServer(url), startServer(url)])
@@ -24,7 +24,7 @@ test('servers that are killed under load lose nothing: their workers go on with 
   for (let kill = 1; kill <= 2; kill += 1) {
     await Promise.all(loads.map((load) => load.completedMore(10)))
     await first.child.kill()
-    // Nobody has told the balancer: until somebody does, connections are refused in turn.
+    // The balancer does not know yet: connections are refused in turn until the test removes the server.
     await Promise.all(loads.map((load) => load.completedMore(5)))
     first = second
     second = await startServer(url)

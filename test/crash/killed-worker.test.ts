@@ -3,7 +3,7 @@ import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { expectAllEnded, startLoad } from './load.ts'
 
-test('workers that are killed while they work lose nothing: their leases lapse, and others finish the work', async () => {
+test('workers that are killed while they work lose nothing: their leases expire, and others finish the work', async () => {
   const { sql, url } = await setup()
   const survivor = startLoad(url, 'survivor')
   const killed = []
@@ -14,7 +14,7 @@ test('workers that are killed while they work lose nothing: their leases lapse, 
         `select from flowfabric.ff_lease_event where event_type = 'reclaimed' and worker_instance_id = 'survivor'`,
       )
     ).length
-  // A victim may have nothing in its hands: it goes on until one of them had.
+  // A victim may hold no execution: the loop continues until one held some.
   for (let count = 1; count <= 3 || (await takenOver()) === 0; count += 1) {
     const victim = startLoad(url, `victim-${count}`)
     await Promise.all([victim.completedMore(30), survivor.completedMore(10)])

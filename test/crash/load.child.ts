@@ -1,5 +1,5 @@
-// A process as people run it: it submits, works, renews and sweeps, whatever happens to the database or to its peers. It
-// tells what was answered, and ends, once it is told to, when nothing is left to do.
+// A process as people run it: it submits, works, renews leases and runs duties, whatever happens to the database or to
+// its peers. It reports the answers it received. After a message it ends as soon as no work is left.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openClient } from '../../src/client/open.ts'
 import { createEngine } from '../../src/engine/engine.ts'
@@ -64,7 +64,7 @@ async function work(): Promise<void> {
 
 async function finish(claim: Claim, number: number): Promise<void> {
   const fence = fenceOf(claim)
-  // Dropped: the lease runs out, and somebody takes it over.
+  // Dropped: the lease expires, and another process takes the execution over.
   if (number % 13 === 0 && claim.reason !== 'reclaim') return
   if (number % 7 === 0) return void (await insist(() => executions.fail({ ...fence, reason: 'broke' })))
   if (number % 5 === 0) return void (await insist(() => executions.delay({ ...fence, for: 20 })))
@@ -78,7 +78,7 @@ async function isAnythingLeft(): Promise<boolean> {
   return counts === null || states.some((state) => counts[state].count > 0)
 }
 
-/** What may succeed when it is sent again is sent again; null when the lease is lost. */
+/** Repeats requests that may succeed when they are sent again; null when the lease is lost. */
 async function insist<Answer>(call: () => Promise<Answer>): Promise<Answer | null> {
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-// Processes under load, and what the engine answered them.
+// Processes under load, and the answers that they received from the engine.
 import { expect } from 'vitest'
 import { checkInvariants } from '../../src/engine/invariants.ts'
 import { formatExecutionId, type ExecutionId } from '../../src/model/id.ts'
@@ -10,9 +10,9 @@ import type { Said } from './said.ts'
 export interface Load {
   readonly created: ReadonlySet<ExecutionId>
   readonly completed: ReadonlySet<ExecutionId>
-  /** Resolves when so many more were completed by it. */
+  /** Resolves when the process has completed so many more executions. */
   completedMore(count: number): Promise<void>
-  /** It submits no more, finishes what there is, and ends. */
+  /** Stops submitting, finishes the remaining work, and ends. */
   finish(): Promise<void>
   kill(): Promise<void>
 }
@@ -28,7 +28,7 @@ export function startLoad(url: string, name: string): Load {
     else completed.add(said.completed)
   }
 
-  /** What it said before its end; the error is the end itself, with what it printed. */
+  /** The messages before the end; the error is the end itself, with the printed output. */
   async function hearTheRest(): Promise<unknown> {
     for (;;) {
       try {
@@ -58,7 +58,9 @@ export function startLoad(url: string, name: string): Load {
   }
 }
 
-/** Everything that was created is there and ended once, and what was answered is true. Gives what there is. */
+/**
+ * Checks that every created execution exists and ended once, and that every answer was true. Returns the executions.
+ */
 export async function expectAllEnded(sql: Sql, loads: readonly Load[]): Promise<Set<ExecutionId>> {
   const found = await rows(sql, 'select partition_key, execution_id, public_state from flowfabric.ff_exec_core')
   const states = new Map(

@@ -5,7 +5,7 @@ import { connect, task } from '../../src/index.ts'
 const [url = '', mode = 'work'] = process.argv.slice(2)
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
-// Longer than the fuse of the poison: whatever starts beside it dies with it.
+// Longer than the fuse of the poison: every run that starts beside it dies with it.
 const innocent = task('innocent', async () => {
   await sleep(100)
 })

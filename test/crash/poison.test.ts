@@ -1,5 +1,5 @@
-// One task kills its process whenever it runs. The others that start beside it die with it, again and again at first; only
-// the one that is to blame fails.
+// One task kills its process whenever it runs. The others that start beside it die with it, again and again at first. Only
+// the task at fault fails.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -15,7 +15,7 @@ async function answerOf(child: Child): Promise<unknown> {
   return child.next().catch(() => null)
 }
 
-/** Nothing runs and nothing is ready: only time is missing. */
+/** No execution runs and none is ready: only time is missing. */
 async function moveClock({ sql, clock }: Fixture): Promise<void> {
   const [found] = await rows(
     sql,
@@ -59,7 +59,7 @@ test('on Postgres, one poison task beside 200 others is the only one that fails'
     sql,
     `select count(distinct execution_id)::int4 as count from flowfabric.ff_event where event_type = 'lapsed'`,
   )
-  // It took others with it.
+  // The poison took other runs with it.
   expect(dead!['count']).toBeGreaterThan(1)
 })
 

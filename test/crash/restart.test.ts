@@ -6,8 +6,8 @@ import { migrateAll } from '../support/migrate-all.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { expectAllEnded, startLoad } from './load.ts'
 
-test('a database that crashes under load again and again loses nothing, and everything goes on by itself', async () => {
-  // A commit that was answered is in the log before a crash of the server, though not of the machine.
+test('a database that crashes under load again and again loses nothing, and all processes continue by themselves', async () => {
+  // An acknowledged commit is in the log before a crash of the server, though not of the machine.
   const server = await startPostgres({ version: 18, settings: { synchronous_commit: 'on' } })
   onTestFinished(() => server.stop())
   const sql = await openPostgres({ url: server.url, schema: 'flowfabric' })
@@ -26,7 +26,7 @@ test('a database that crashes under load again and again loses nothing, and ever
   expect(new Set(endings)).toEqual(ended)
 })
 
-/** What a subscriber hears that was there before the first crash. */
+/** The endings that a subscriber receives that was connected before the first crash. */
 async function hearEndings(sql: Sql): Promise<readonly unknown[]> {
   const over = new AbortController()
   const subscription = await createEngine(sql).events.subscribe({ kinds: ['ended'], signal: over.signal })

@@ -1,4 +1,4 @@
-// A worker process that reports each compensation. It stops in the middle of the one that it is told to, and is killed there.
+// A worker process that reports each compensation. It stops in the middle of the given one, and is killed there.
 import { connect, task } from '../../src/index.ts'
 
 const [url = '', victim] = process.argv.slice(2)

@@ -9,13 +9,13 @@ import { setup } from '../support/setup.ts'
 import { patience } from '../support/patience.ts'
 
 test(
-  'a suspended run is cancelled, and its worker is killed in every compensation: each undoes once, the last first',
+  'a suspended run is cancelled, and its worker is killed in every compensation: each one undoes once, the last first',
   { timeout: patience(120_000) },
   async () => {
     const { engine, url } = await setup()
     const { executionId } = await engine.executions.create({ kind: 'saga' })
     const said: unknown[] = []
-    // Listens until the last word, and kills the process unless nothing is to stop it.
+    // Reads messages until the last one, and kills the process unless it is meant to run to its end.
     const work = async (victim: string, last: string): Promise<void> => {
       const child = startChild(new URL('./saga.child.ts', import.meta.url), { args: [url, victim] })
       for (;;) {
@@ -50,7 +50,7 @@ test(
 )
 
 test(
-  'the saga of the examples is killed in the middle of its second compensation, and a second start undoes the rest',
+  'when the saga of the examples is killed in the middle of its second compensation, a second start undoes the rest',
   { timeout: patience(120_000) },
   async () => {
     const { url } = await setup()
@@ -66,7 +66,7 @@ test(
   },
 )
 
-/** What the example prints until it ends, or until it is killed in the middle of cancelling the victim. */
+/** The output of the example until it ends, or until it is killed in the middle of cancelling the victim. */
 async function saga(url: string, victim?: string): Promise<string[]> {
   const file = fileURLToPath(new URL('../../examples/saga.ts', import.meta.url))
   const child = spawn(process.execPath, ['--import', 'tsx', file, ...(victim === undefined ? [] : [victim])], {

@@ -1,4 +1,4 @@
 import type { ExecutionId } from '../../src/model/id.ts'
 
-/** What a child tells of what the engine answered it. */
+/** The messages in which a child reports the engine's answers. */
 export type Said = { readonly created: ExecutionId } | { readonly completed: ExecutionId }

@@ -1,4 +1,4 @@
-// A server as people run it: the engine over HTTP, and a supervisor beside it. It tells its port.
+// A server as people run it: the engine over HTTP, and a supervisor beside it. It reports its port.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { getRequestListener } from '@hono/node-server'

@@ -8,7 +8,7 @@ import { refusal } from '../support/refusal.ts'
 import { setup } from '../support/setup.ts'
 import { secondEngine } from './second-engine.ts'
 
-// Of this database alone: other tests have waiters of their own.
+// Counts this database only: other tests have waiters of their own.
 const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
 const change = 'update flowfabric.ff_exec_core set retry_count = 1 where execution_id = $1'
 const uuidOf = (id: ExecutionId) => [parseExecutionId(id).uuid]
@@ -47,7 +47,7 @@ test('two engines that cancel the same two hundred in opposite order end each of
   expect(await rows(sql, 'select count(*) from flowfabric.ff_completion_event')).toEqual([{ count: 200 }])
 })
 
-test('a row that is held does not hold up the rest of its set, and is cancelled when it is let go', async () => {
+test('a locked row does not delay the rest of its set, and is cancelled when the lock is released', async () => {
   const { engine, sql, url } = await setup()
   const given = factory(sql)
   const ids = [await given.waiting(), await given.active(), await given.suspended()]
@@ -55,7 +55,7 @@ test('a row that is held does not hold up the rest of its set, and is cancelled 
   const cancels = ids.map((executionId) => engine.executions.cancel({ executionId }))
   expect(await cancels[0]).toMatchObject({ kind: 'cancelled', from: 'waiting' })
   expect(await cancels[2]).toMatchObject({ kind: 'cancelled', from: 'suspended' })
-  // The next set is not held up either.
+  // The lock does not delay the next set either.
   expect(await engine.executions.cancel({ executionId: await given.waiting() })).toMatchObject({ kind: 'cancelled' })
   await held.waiters(1)
   await held.release()
@@ -73,7 +73,7 @@ test('a row that stays held is contended after the lock timeout, and unchanged',
   expect(await engine.executions.cancel({ executionId })).toMatchObject({ kind: 'cancelled' })
 })
 
-test('a cancel that waited decides by what it finds, not by what it saw', async () => {
+test('a cancel that waited decides by the state it finds after the wait, not by the one before', async () => {
   const { engine, sql, url } = await setup()
   const executionId = await factory(sql).waiting()
   const ending = new pg.Client(url)
@@ -127,7 +127,7 @@ test('of two that set the 64th tag at once, one is refused', async () => {
   expect(await rows(sql, 'select count(*) from flowfabric.ff_exec_tag')).toEqual([{ count: 64 }])
 })
 
-// As the engine's own claim will do it: ready rows and executions with skip locked, a lease for each.
+// Like the engine's own claim: ready rows and executions with skip locked, a lease for each.
 const claim = `
 with taken as (
   select r.queue_id, r.neg_priority, r.rank, r.execution_id
@@ -153,7 +153,7 @@ insert into flowfabric.ff_lease (execution_id, lease_id, lease_epoch, acquired_a
   attempt_started_at_ms, attempt_index, attempt_type, worker_id, worker_instance_id)
 select execution_id, lease_id, lease_epoch, 1, 2, 1, 0, 'initial', 'w', 'w' from claimed`
 
-test('cancels beside claims leave no lease and no ready row behind, whichever comes first', async () => {
+test('cancels beside claims leave no lease and no ready row behind, whichever is first', async () => {
   const { engine, url } = await setup()
   const claimer = new pg.Client(url)
   await claimer.connect()
@@ -170,7 +170,7 @@ test('cancels beside claims leave no lease and no ready row behind, whichever co
   }
 })
 
-test('rows that somebody holds for long do not hold up the rest of the process', async () => {
+test('rows that are locked for long do not delay the rest of the process', async () => {
   const { engine, url } = await setup()
   const created = await engine.executions.createMany(Array.from({ length: 20 }, () => ({ kind: 'k' })))
   const ids = created.flatMap((answer) => (answer.kind === 'refused' ? [] : [answer.executionId]))

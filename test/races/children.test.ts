@@ -1,4 +1,5 @@
-// A parent and its children, whoever comes first: no child's ending is missed, and no child outlives its parent unasked.
+// A parent and its children, in every order: no child's ending is missed, and no child outlives its parent unless it
+// may.
 import { expect, test } from 'vitest'
 import type { Sql } from '../../src/sql/sql.ts'
 import { tellParents } from '../../src/engine/dispatch/parent.ts'
@@ -16,7 +17,7 @@ import { patience } from '../support/patience.ts'
 
 const times = 50
 
-test('a child ends while its parent suspends on it: the parent goes on', async () => {
+test('a child ends while its parent suspends on it: the parent resumes', async () => {
   const { url, sql } = await setup()
   const [left, right] = [await watchedEngine(url), await watchedEngine(url)]
   for (let round = 0; round < times; round++) {
@@ -44,7 +45,7 @@ test('a child ends while its parent suspends on it: the parent goes on', async (
 })
 
 test(
-  'a child is created while its parent ends: it is refused, or goes with the parent',
+  'a child is created while its parent ends: it is refused, or ends with the parent',
   { timeout: patience(90_000) },
   async () => {
     const { url, sql } = await setup()
@@ -78,7 +79,7 @@ test(
 )
 
 test(
-  'children of one parent are created and end from two sides at once: each is told of',
+  'children of one parent are created and end from two sides at once: each ending reaches the parent',
   { timeout: patience(90_000) },
   async () => {
     const { url, sql } = await setup()
@@ -114,7 +115,7 @@ test(
 test.each([
   ['the dispatcher', async (sql: Sql) => (await tellParents(sql, 2)).done],
   ['the duty', async (sql: Sql) => (await dispatch.runOnce(sql, { batch: 2 })).processed],
-] as const)('%s: a parent that is held keeps no other from waking, however many children it has', async (_, tell) => {
+] as const)('%s: a locked parent keeps no other parent from waking, however many children it has', async (_, tell) => {
   const { engine, sql, url } = await setup({ dispatch: false })
   const waitsFor = async (count: number) => {
     const parent = await held(engine)
@@ -139,7 +140,7 @@ test.each([
   expect(await checkInvariants(sql)).toEqual([])
 })
 
-/** What is owed is done, by whoever comes by. */
+/** Runs the owed work, on any engine. */
 async function settle(sql: Sql): Promise<void> {
   while (
     (await rows(sql, 'select from flowfabric.ff_dispatch union all select from flowfabric.ff_cancel_backlog')).length >

@@ -1,4 +1,4 @@
-// Claims that reach rows which another transaction has locked: free rows behind those are never left unclaimed.
+// Claims that find rows which another transaction has locked: free rows behind those are never left unclaimed.
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
@@ -21,7 +21,7 @@ interface Counted {
   readonly sent: Map<string, number>
 }
 
-/** An engine on connections of its own. `before` runs before the named statement is sent, each time. */
+/** An engine on its own connections. It calls `before` each time before it sends the named statement. */
 async function countedEngine(url: string, before: (name: string) => Promise<void> = async () => {}): Promise<Counted> {
   const inner = await openPostgres({ url, schema: 'flowfabric' })
   onTestFinished(() => inner.close())
@@ -61,7 +61,7 @@ test('a claim of one takes the free row behind a locked one, although the locked
   })
   const { claims } = await late.engine.executions.claim(worker)
   expect(claims.map((claim) => claim.executionId)).toEqual([second])
-  // The row that no claim took is put back for the invariants.
+  // The row that no claim took is restored for the invariants.
   await sql.script(`
     insert into flowfabric.ff_ready (queue_id, neg_priority, rank, execution_id)
     select queue_id, -priority, rank, execution_id from flowfabric.ff_exec_core where lifecycle_phase = 'runnable'`)
@@ -97,7 +97,7 @@ test('a claim gives up on a row that stays locked after a few queries, and takes
   expect((await other.engine.executions.claim(worker)).claims).toMatchObject([{ executionId }])
 })
 
-test('a claim sends nothing more when every row that it found is reserved by a grant', async () => {
+test('a claim sends no further statement when a grant reserves every row that it found', async () => {
   const { engine, url } = await setup()
   const [executionId] = await createMany(engine, 1)
   await engine.executions.grant({ executionId: executionId!, workerId: 'other', workerInstanceId: 'other-1' })

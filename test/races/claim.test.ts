@@ -1,4 +1,4 @@
-// Claims that meet each other, and whoever else wants the same rows.
+// Claims that compete with each other and with other operations for the same rows.
 import { randomInt } from 'node:crypto'
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
@@ -11,12 +11,12 @@ import { fenceOf, take, worker } from '../engine/execution/holder.ts'
 import { engines, secondEngine } from './second-engine.ts'
 
 const times = 50
-// Of this database alone: other tests have waiters of their own.
+// Counts this database only: other tests have waiters of their own.
 const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
 const change = 'update flowfabric.ff_exec_core set retry_count = 1 where execution_id = $1'
 const uuidOf = (id: ExecutionId) => parseExecutionId(id).uuid
 
-test('of twenty claimers of one execution one wins, and the others go away empty', async () => {
+test('of twenty claimers of one execution one wins, and the others get none', async () => {
   const { engine, sql, url } = await setup()
   const claimers = await engines(url, 20)
   for (let round = 1; round <= times; round += 1) {
@@ -53,7 +53,7 @@ test('twenty claimers share a queue: each execution goes to one of them, and non
   expect(await rows(sql, 'select from flowfabric.ff_ready')).toEqual([])
 })
 
-test('RACE-01 a row that another transaction holds does not hold up a claim, and is claimed when it is let go', async () => {
+test('RACE-01 a row that another transaction locks does not delay a claim, and is claimed when the lock is released', async () => {
   const { engine, sql, url } = await setup()
   for (let round = 1; round <= times; round += 1) {
     const first = await factory(sql).waiting({ priority: 9 })
@@ -66,7 +66,7 @@ test('RACE-01 a row that another transaction holds does not hold up a claim, and
   }
 })
 
-test('RACE-02 a claim that cannot serve an execution never stands in the way of one that can', async () => {
+test('RACE-02 a claim that cannot serve an execution never blocks one that can', async () => {
   const { engine, url } = await setup()
   const [able, ...unable] = await engines(url, 4)
   for (let round = 1; round <= times; round += 1) {
@@ -79,10 +79,10 @@ test('RACE-02 a claim that cannot serve an execution never stands in the way of 
   }
 })
 
-test('a create of another engine wakes a claim that waits', async () => {
+test('a create of another engine wakes a waiting claim', async () => {
   const { engine, url } = await setup()
   const waiting = await engines(url, 3)
-  // Until they listen, a hint is only a poll late; the claim before sees to it.
+  // Until they listen, a hint arrives only with the next poll; the earlier claim makes them listen.
   await Promise.all(waiting.map((one) => one.executions.claim({ ...worker, lanes: ['nothing'], wait: 50 })))
   for (let round = 1; round <= 20; round += 1) {
     const claims = waiting.map((one) => one.executions.claim({ ...worker, wait: '1m' }))
@@ -93,7 +93,7 @@ test('a create of another engine wakes a claim that waits', async () => {
   }
 })
 
-test('claims and cancels of the same executions never wait for each other in a circle', async () => {
+test('claims and cancels of the same executions never deadlock', async () => {
   const { engine, sql, url } = await setup()
   const other = await secondEngine(url)
   for (let round = 1; round <= times; round += 1) {
@@ -113,8 +113,9 @@ test('claims and cancels of the same executions never wait for each other in a c
   expect(await rows(sql, 'select from flowfabric.ff_ready')).toEqual([])
 })
 
-// The claim is stopped after its snapshot and before its locks: the row in front has a grant, and looking at it reads the
-// clock, which waits. Volatile, because the planner would read a stable one as well, before the snapshot is taken.
+// The claim is stopped after its snapshot and before its locks: the first row has a grant, and checking it reads the
+// clock, which waits. The function is volatile, because the planner would also read a stable one, before the snapshot is
+// taken.
 async function stopBeforeLocks(url: string, sql: Parameters<typeof rows>[0]) {
   const key = randomInt(2 ** 30)
   const [clock] = await rows(sql, `select pg_get_functiondef('flowfabric.ff_now_ms()'::regprocedure) as text`)
@@ -137,7 +138,7 @@ async function stopBeforeLocks(url: string, sql: Parameters<typeof rows>[0]) {
   }
 }
 
-test('a claim takes nothing that was claimed and given back between its look and its lock', async () => {
+test('a claim takes nothing that was claimed and given back between its read and its lock', async () => {
   const { engine, sql, url } = await setup()
   const granted = await factory(sql).waiting({ priority: 9 })
   const executionId = await factory(sql).waiting({ priority: 1 })
@@ -152,7 +153,7 @@ test('a claim takes nothing that was claimed and given back between its look and
   await stop.release()
   const { claims } = await lateClaim
   await stop.restoreClock()
-  // Whether it got it with a second look or not: what runs is not in the queue.
+  // Whether or not a second query got it: a running execution is not in the queue.
   expect(await rows(sql, 'select execution_id from flowfabric.ff_ready order by rank')).toEqual([
     { execution_id: uuidOf(granted) },
     ...(claims.length === 0 ? [{ execution_id: uuidOf(executionId) }] : []),

@@ -22,7 +22,7 @@ async function suspended(engine: Engine): Promise<Claim['executionId']> {
   return claim.executionId
 }
 
-/** It is claimable to clean up, and ends as it was asked to. */
+/** Checks that the execution can be claimed for its cleanup, and ends as the request demanded. */
 async function cleansUp(engine: Engine, executionId: Claim['executionId']): Promise<void> {
   const claim = await take(engine)
   expect(claim).toMatchObject({ executionId, reason: 'cancel' })
@@ -34,7 +34,7 @@ async function cleansUp(engine: Engine, executionId: Claim['executionId']): Prom
   })
 }
 
-test.each(turns)('cancel against complete: it completes, asked or not (%i first)', async (first) => {
+test.each(turns)('cancel against complete: it completes, with or without the request (%i first)', async (first) => {
   const { engine, url } = await setup()
   const other = await secondEngine(url)
   const claim = await compensating(engine)
@@ -159,7 +159,7 @@ test.each(turns)('cancel against the expiry of the lease: it cleans up (%i first
   await cleansUp(engine, executionId)
 })
 
-test.each(turns)('two cancels ask once, and both give the earlier deadline (%i first)', async (first) => {
+test.each(turns)('two cancels make one request, and both return the earlier deadline (%i first)', async (first) => {
   const { engine, url } = await setup()
   const other = await secondEngine(url)
   const executionId = await suspended(engine)

@@ -6,7 +6,7 @@ import { refusal } from '../support/refusal.ts'
 import { setup } from '../support/setup.ts'
 import { engines, secondEngine } from './second-engine.ts'
 
-// No statement that writes into the table gets past its start; when the lock goes, all of them run at once.
+// Every statement that writes into the table waits at its start; when the lock is released, all of them run at once.
 const gate = (table: string) => `lock table flowfabric.${table} in share mode`
 
 test('of two creates with one id at once, one creates and the other is its duplicate', async () => {
@@ -54,7 +54,7 @@ test('of two requests that differ under one key at once, one creates and the oth
   expect(await rows(sql, 'select from flowfabric.ff_exec_core')).toHaveLength(1)
 })
 
-test('a key that has run out is taken anew by one of two at once', async () => {
+test('of two creates at once under an expired key, one takes it', async () => {
   const { engine, sql, clock, url } = await setup()
   const other = await secondEngine(url)
   const first = await engine.executions.create({ kind: 'k', idempotencyKey: 'x', idempotencyTtl: '1m' })
@@ -84,7 +84,7 @@ test('RACE-03 two first uses of a lane at once register one lane, and both succe
   expect(await rows(sql, 'select from flowfabric.ff_queue')).toHaveLength(1)
 })
 
-test('a key that another transaction has taken and not committed is contended, and free when that is undone', async () => {
+test('a key that another transaction has taken and not committed is contended, and free after its rollback', async () => {
   const { engine, url } = await setup()
   const first = await engine.executions.create({ kind: 'k', idempotencyKey: 'seed' })
   expect(first.kind).toBe('created')
@@ -100,7 +100,7 @@ test('a key that another transaction has taken and not committed is contended, a
   expect(await engine.executions.create({ kind: 'k', idempotencyKey: 'x' })).toMatchObject({ kind: 'created' })
 })
 
-test('a key that is held does not hold up the rest of its set, nor the sets after it', async () => {
+test('a locked key does not delay the rest of its set, nor the sets after it', async () => {
   const { engine, url } = await setup()
   await engine.executions.create({ kind: 'k', idempotencyKey: 'seed' })
   const held = await hold(
@@ -114,7 +114,7 @@ test('a key that is held does not hold up the rest of its set, nor the sets afte
   const [waits] = creates.splice(3, 1)
   expect((await Promise.all(creates)).every((answer) => answer.kind === 'created')).toBe(true)
   expect(await engine.executions.create({ kind: 'k', idempotencyKey: 'later' })).toMatchObject({ kind: 'created' })
-  // All this while the one that is held still waits.
+  // All this while, the create of the locked key still waits.
   await held.waiters(1)
   await held.release()
   expect(await waits).toMatchObject({ kind: 'created' })

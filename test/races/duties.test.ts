@@ -25,7 +25,7 @@ async function another(url: string): Promise<Sql> {
   return sql
 }
 
-test('DELAY-09 a locked row does not hold up others, and is promoted when it is let go', async () => {
+test('DELAY-09 a locked row does not delay others, and is promoted when the lock is released', async () => {
   const { engine, sql, url } = await setup()
   const given = factory(sql)
   const [locked, other] = [await given.delayed({ until: 1 }), await given.delayed({ until: 2 })]
@@ -33,13 +33,13 @@ test('DELAY-09 a locked row does not hold up others, and is promoted when it is 
   const held = await hold(url, change, [parseExecutionId(locked).uuid])
   expect(await delayedPromoter.runOnce(sql, { batch: 2 })).toMatchObject({ processed: 1, errors: 0 })
   expect((await engine.executions.describe(other))?.publicState).toBe('waiting')
-  // Nothing but what others hold: the next run would find the same.
+  // The run skipped only locked rows: the next run would find the same.
   expect(await delayedPromoter.runOnce(sql, { batch: 1 })).toMatchObject({ processed: 0, errors: 0, isFull: false })
   await held.release()
   await expect.poll(() => delayedPromoter.runOnce(sql)).toMatchObject({ processed: 1 })
 })
 
-test('a lease that is being renewed does not lapse, nor does one that was', async () => {
+test('a lease that is being renewed does not expire, and neither does one that just was', async () => {
   const { sql, url, clock } = await setup()
   await factory(sql).active({ expiresAt: 1 })
   const renewing = new pg.Client(url)
@@ -54,7 +54,7 @@ test('a lease that is being renewed does not lapse, nor does one that was', asyn
   expect(await leaseExpiry.runOnce(sql)).toMatchObject({ processed: 1, errors: 0 })
 })
 
-test('a waitpoint does not expire under whoever holds its execution and may be about to use it', async () => {
+test('a waitpoint does not expire while another transaction locks its execution and may be about to use it', async () => {
   const { engine, sql, url } = await setup()
   const fence = fenceOf(await held(engine))
   const { waitpointId } = await engine.waitpoints.create({ ...fence, key: 'answer', expiresIn: 0 })
@@ -66,7 +66,7 @@ test('a waitpoint does not expire under whoever holds its execution and may be a
   await refusal('pending_waitpoint_expired', engine.executions.suspend(late))
 })
 
-test('two sweeps at once act on each row once', async () => {
+test('two runs of the duties at once act on each row once', async () => {
   const { engine, sql, url } = await setup()
   const other = await another(url)
   await engine.executions.createMany(Array.from({ length: 200 }, () => ({ kind: 'k' })))
@@ -82,8 +82,8 @@ test('two sweeps at once act on each row once', async () => {
   }
 })
 
-// The invariants at the end of the test tell: no lease, ready row or attempt is left behind by either side.
-test('sweeps, cancels, claims and completions of the same executions leave nothing behind', async () => {
+// The invariants at the end of the test check that neither side leaves a lease, ready row or attempt behind.
+test('duties, cancels, claims and completions of the same executions leave nothing behind', async () => {
   const { engine, sql, url } = await setup()
   const other = await another(url)
   const workers = await secondEngine(url)

@@ -9,7 +9,7 @@ import { engines, secondEngine } from './second-engine.ts'
 const atTheEnd = `select setval('flowfabric.ff_event_id', 10000000)`
 const blocks = `select count(*) from pg_inherits where inhparent = 'flowfabric.ff_event'::regclass`
 
-test('engines that meet the end of a block at once make one block and all succeed', async () => {
+test('engines that reach the end of a block at once create one block and all succeed', async () => {
   const { sql, url } = await setup()
   const all = await engines(url, 4)
   const given = factory(sql)
@@ -25,7 +25,7 @@ test('engines that meet the end of a block at once make one block and all succee
   expect(await rows(sql, 'select count(*) from flowfabric.ff_event where event_id > 10000000')).toEqual([{ count: 4 }])
 })
 
-test('a cancel that waited for a held row and then finds no block makes it and succeeds', async () => {
+test('a cancel that waited for a locked row and then finds no block creates it and succeeds', async () => {
   const { engine, sql, url } = await setup()
   const executionId = await factory(sql).waiting()
   const { uuid } = parseExecutionId(executionId)

@@ -1,5 +1,5 @@
 // The log's readers against writers that commit out of the order of ids: they wait for each other's rows, have drawn their
-// transaction id long before, dawdle between the event and the commit, or roll back.
+// transaction id long before, pause between the event and the commit, or roll back.
 import { EventEmitter, once } from 'node:events'
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
@@ -24,15 +24,15 @@ async function connect(url: string): Promise<pg.Client> {
   return client
 }
 
-/** A pool and a memory of its own, as another process has. */
+/** A pool and a cache of its own, like another process. */
 async function anotherProcess(url: string): Promise<Sql> {
   const sql = await openPostgres({ url, schema: 'flowfabric' })
   onTestFinished(() => sql.close())
   return sql
 }
 
-// As the engine writes: the row is locked and changed first, then the event draws its id. The count of an execution's
-// committed transitions stands in its row and in each event, so that a reader can tell what it missed.
+// Like the engine: the row is locked and changed first, then the event draws its id. The row and each event contain
+// the count of the execution's committed transitions, so a reader can detect what it missed.
 const transition = `
 with changed as (
   update flowfabric.ff_exec_core
@@ -50,7 +50,7 @@ const transactionsEach = 60
 async function write(client: pg.Client, uuids: readonly string[]): Promise<void> {
   for (let count = 0; count < transactionsEach; count += 1) {
     const first = Math.floor(Math.random() * uuids.length)
-    // In the order of ids, as everywhere, so that two never wait for each other.
+    // In the order of ids, as everywhere, so that two never deadlock.
     const touched = uuids.slice(first, first + 1 + Math.floor(Math.random() * 2))
     await client.query('begin')
     if (Math.random() < 0.3) await client.query('select pg_current_xact_id()')
@@ -72,7 +72,7 @@ async function manyExecutions(sql: Sql): Promise<string[]> {
   return ids.map((id) => parseExecutionId(id).uuid).toSorted()
 }
 
-/** Takes until an ending says that the writers are done. */
+/** Reads until an ending says that the writers are done. */
 async function takeAll(subscription: Subscription): Promise<LogEvent[]> {
   const events: LogEvent[] = []
   for await (const event of subscription) {
@@ -83,7 +83,7 @@ async function takeAll(subscription: Subscription): Promise<LogEvent[]> {
   return events
 }
 
-/** Ids rise, and each execution's count goes up by one, to what its row says. */
+/** Checks that ids rise, and that each execution's count goes up by one, to the value of its row. */
 async function expectWhole(sql: Sql, events: readonly LogEvent[], from: 'beginning' | 'somewhere'): Promise<void> {
   const cursors = events.map((event) => event.cursor)
   expect(cursors).toEqual([...new Set(cursors)].toSorted())
@@ -105,7 +105,7 @@ async function expectWhole(sql: Sql, events: readonly LogEvent[], from: 'beginni
   }
 }
 
-test('12 writers that commit out of order: nothing is lost, doubled or inverted, for any kind of subscriber', async () => {
+test('12 writers that commit out of order: no event is lost, doubled or out of order, for any kind of subscriber', async () => {
   const { sql, url } = await setup()
   const uuids = await manyExecutions(sql)
   const open = subscriber(sql)
@@ -124,7 +124,7 @@ test('12 writers that commit out of order: nothing is lost, doubled or inverted,
   await expectWhole(sql, await late, 'somewhere')
 })
 
-/** Leaves after every few events and comes back with the cursor: each time its reader starts anew. */
+/** Ends after every few events and starts again with the cursor: each time its reader starts anew. */
 async function takeInPieces(sql: Sql): Promise<LogEvent[]> {
   const open = subscriber(sql)
   const events: LogEvent[] = []
@@ -147,7 +147,7 @@ async function takePiece(subscription: Subscription, events: LogEvent[]): Promis
   return false
 }
 
-test('connections of the reader that are killed again and again cost nothing but time', async () => {
+test("killing the reader's connections again and again costs only time", async () => {
   const { sql, url } = await setup()
   const uuids = await manyExecutions(sql)
   const reading = await anotherProcess(url)
@@ -191,7 +191,7 @@ test('an event that is in flight when a subscriber begins is delivered, before t
   }
 })
 
-test('a subscriber that joins a reader which stands before an open id hears that event too', async () => {
+test('a subscriber that joins a reader which waits at an open id receives that event too', async () => {
   const { sql, url } = await setup()
   const [first, second] = await manyExecutions(sql)
   const subscriptions = new Subscriptions(sql)
@@ -233,7 +233,7 @@ test('a reader that starts far behind an open id waits for it; one that starts a
   expect(eventsOf(await take(old, 10_501)).at(-1)?.cursor).toBe(heard!.cursor)
 })
 
-test('a transaction that holds subscribers up is measured, and named once', async () => {
+test('a transaction that delays subscribers is measured, and named once', async () => {
   const { sql, url } = await setup()
   const [first, second] = await manyExecutions(sql)
   const warnings: string[] = []

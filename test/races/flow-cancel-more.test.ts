@@ -1,5 +1,5 @@
-// A flow inside another was cancelled except for what had begun, and is cancelled as a whole with the outer one, while its
-// backlog is worked off by whoever still knows the first policy.
+// A flow inside another was cancelled except for the started members. Then it is cancelled as a whole with the outer flow,
+// while a process that still knows the first policy works off its backlog.
 import { expect, onTestFinished, test } from 'vitest'
 import { cancelBacklogged } from '../../src/engine/dispatch/cancel-backlog.ts'
 import { cancelBacklog } from '../../src/engine/duties/cancel-backlog.ts'
@@ -26,7 +26,7 @@ test.each([
     gate: ` where pg_advisory_xact_lock_shared(${key}) is not null`,
     waiters: 2,
   },
-])('a member that was to be spared goes with the outer flow, which is cancelled $when', async (where) => {
+])('a spared member is cancelled with the outer flow, which is cancelled $when', async (where) => {
   const fixture = await setup({ dispatch: false })
   const { engine, sql, url } = fixture
   const other = await openPostgres({ url, schema: 'flowfabric' })
@@ -52,7 +52,7 @@ test.each([
   const worked = other.query({ ...cancelBacklogged, name: `waiting.${where.waiters}`, text }, everything)
   await gate.waiters(1)
   const cancelled = engine.flows.cancel({ flowId: flow.flowId })
-  // It waits for whoever is about to delete the row, and is done before whoever is not.
+  // The cancel waits for a process that is about to delete the row, and otherwise finishes first.
   if (where.waiters === 1) await cancelled
   else await gate.waiters(where.waiters)
   await gate.release()

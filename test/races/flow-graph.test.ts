@@ -1,4 +1,4 @@
-// Edits of a graph beside what happens to its members, from two engines that meet at the same rows.
+// Edits of a graph beside operations on its members, from two engines on the same rows.
 import { expect, onTestFinished, test } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
 import { openEngine } from '../../src/engine/engine.ts'
@@ -24,10 +24,10 @@ async function otherSide(url: string): Promise<Side> {
 
 const turns = [0, 1, 0, 1, 0, 1]
 
-test('an edge that is added while its upstream completes frees its downstream, whoever comes first', async () => {
+test('an edge that is added while its upstream completes frees its downstream, in either order', async () => {
   const { engine, sql, url, dispatched } = await setup()
   const other = await otherSide(url)
-  // The upstream ends now and then just between the look and the write of the edit.
+  // The upstream sometimes ends just between the read and the write of the edit.
   for (const first of Array.from({ length: 10 }, () => turns).flat()) {
     const { flowId, ids, connect } = await grown(engine, ['a', 'b'])
     const fence = fenceOf(await take(engine, { kinds: ['a'] }))
@@ -44,7 +44,7 @@ test('an edge that is added while its upstream completes frees its downstream, w
   }
 })
 
-test('of two edges that make a cycle together one is refused', async () => {
+test('of two edges that form a cycle together one is refused', async () => {
   const { engine, url } = await setup()
   const { engine: second } = await otherSide(url)
   for (const first of turns) {
@@ -101,7 +101,7 @@ test('an execution that is added while it completes is counted once', async () =
   }
 })
 
-test('the same graph, submitted twice at once, is there once', async () => {
+test('the same graph, submitted twice at once, exists once', async () => {
   const { engine, sql, url } = await setup()
   const { engine: second } = await otherSide(url)
   const { flowId } = await engine.flows.create({ kind: 'warm' })
@@ -122,7 +122,7 @@ test('the same graph, submitted twice at once, is there once', async () => {
   expect(await rows(sql, `select from flowfabric.ff_flow_member where member_name in ('a', 'b')`)).toHaveLength(2)
 })
 
-test('fifty members that are added at once are all there, each at a revision of its own', async () => {
+test('fifty members that are added at once all exist, each at a revision of its own', async () => {
   const { engine, sql, url } = await setup()
   const { engine: second } = await otherSide(url)
   const { flowId } = await engine.flows.create({ kind: 'f' })
@@ -134,7 +134,7 @@ test('fifty members that are added at once are all there, each at a revision of 
   expect(await flowRow(sql, flowId)).toMatchObject({ member_count: 50, graph_revision: 50 })
 })
 
-test('an edit of a flow that another holds for long is contended, and takes one connection however many there are', async () => {
+test('an edit of a flow that is locked for long is contended, and takes one connection however many edits wait', async () => {
   const { engine, url } = await setup()
   const { flowId, connect } = await grown(engine, ['a', 'b'])
   const held = await hold(url, 'select from flowfabric.ff_flow_core for no key update')

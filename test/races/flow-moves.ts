@@ -1,4 +1,4 @@
-// Everything that can happen to a flow and its members, as something that two engines can do to the same one.
+// Every operation on a flow and its members, as a move that two engines can make on the same flow.
 import type { Engine } from '../../src/engine/contract.ts'
 import type { Fence } from '../../src/engine/transition/fence.ts'
 import { cancelBacklog } from '../../src/engine/duties/cancel-backlog.ts'
@@ -15,7 +15,7 @@ export interface Members {
   readonly flowId: FlowId
   readonly innerFlowId: FlowId
   readonly ids: readonly ExecutionId[]
-  /** Of those that somebody holds. */
+  /** Moves on leased members. */
   readonly fences: readonly Fence[]
 }
 

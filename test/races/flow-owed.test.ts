@@ -1,4 +1,5 @@
-// What an ending owes its flow and others besides is one row: the resolver meets it while another clears a part of it.
+// One row holds all that an ending owes, to its flow and to others: the resolver finds it while another process clears
+// a part of it.
 import { expect, onTestFinished, test } from 'vitest'
 import { leaveChildren } from '../../src/engine/dispatch/children.ts'
 import { resolvePlainDispatches } from '../../src/engine/dispatch/resolve-plain.ts'
@@ -26,7 +27,7 @@ const [plain, whole] = [waiting(resolvePlainDispatches), waiting(resolveDispatch
 test.each([
   { form: 'plain', resolve: (sql: Sql) => sql.query(plain, { batch: 100, passed_over: [], from_ms: 0 }) },
   { form: 'whole', resolve: (sql: Sql) => sql.query(whole, everything) },
-])('an ending is counted once by the $form form, though its children are left meanwhile', async ({ resolve }) => {
+])('the $form form counts an ending once, though its children are cleared meanwhile', async ({ resolve }) => {
   const fixture = await setup({ dispatch: false })
   const { engine, sql, url } = fixture
   const other = await openPostgres({ url, schema: 'flowfabric' })

@@ -1,5 +1,5 @@
-// Every two moves that a flow can make, beside each other, on the same flow and in opposite order: nobody waits in a circle,
-// the invariants hold, and what is left comes to its end.
+// Every two moves on a flow, beside each other, on the same flow and in opposite order: there is no deadlock, the invariants
+// hold, and all remaining work ends.
 import { expect, test } from 'vitest'
 import { checkInvariants } from '../../src/engine/invariants.ts'
 import { cancelBacklog } from '../../src/engine/duties/cancel-backlog.ts'
@@ -15,7 +15,7 @@ import { patience } from '../support/patience.ts'
 
 const faults = ['database_error', 'internal_error', 'contended']
 
-/** Some have ended, some are held, some wait, some are blocked; and there is a flow inside. */
+/** Some members have ended, some are leased, some wait, some are blocked; and one is an inner flow. */
 async function given({ engine }: WatchedEngine): Promise<Members> {
   const names = Array.from({ length: 6 }, (_, index) => index)
   const inner = { kind: 'inner', ...graphOf({ edges: ['x > y'] }) }
@@ -61,14 +61,14 @@ async function race(
   first: number,
 ): Promise<void> {
   const reversed = { ...members, fences: members.fences.toReversed() }
-  // Not at a gate: some of them begin with the flow, some with an execution, and some write nothing.
+  // Without a gate: some of them begin with the flow, some with an execution, and some write nothing.
   const acts = [() => one.act(left, members), () => other.act(right, reversed)]
   const said = await Promise.all((first === 0 ? acts : acts.toReversed()).map((act) => act()))
   for (const word of said.flat()) expect(faults, `${one.name} beside ${other.name}`).not.toContain(word)
   expect(await checkInvariants(left.sql), `${one.name} beside ${other.name}`).toEqual([])
 }
 
-/** Whoever holds something lets it go; then all that is there is done, until nothing is left. */
+/** Gives all leases back, then runs all work until none is left. */
 async function bringToEnd({ engine, sql }: WatchedEngine): Promise<void> {
   await sql.script('update flowfabric.ff_lease set expires_at_ms = 1')
   const live = `select from flowfabric.ff_exec_core where lifecycle_phase <> 'terminal' or exists (

@@ -1,4 +1,4 @@
-// Replay of a member against the cascade of its ending: whoever comes first, no edge is counted twice and nothing is stranded.
+// Replay of a member against the cascade of its ending, in either order: no edge is counted twice and nothing is stranded.
 import { expect, test } from 'vitest'
 import { endBacklogged, resolveFlows, resolveMoreOfFlows } from '../../src/engine/dispatch/sets.ts'
 import { checkInvariants } from '../../src/engine/invariants.ts'
@@ -24,7 +24,7 @@ test('replay of a member while its ending is resolved', async () => {
   for (let round = 0; round < times; round++) {
     const flow = await walk(fixture, shape)
     await flow.end('a', 'failed')
-    // As far into the cascade as the round says.
+    // The round decides how far the cascade gets.
     for (let hop = 0; hop < round % 4; hop++) await resolveMoreOfFlows(sql, 1)
     const [replayed] = await meet(
       url,
@@ -48,7 +48,7 @@ test('replay of a member while its ending is resolved', async () => {
 })
 
 test(
-  'two that failed are replayed at once, by two: what both had skipped waits again',
+  'two engines replay two failed members at once: the members that both had skipped wait again',
   { timeout: patience(120_000) },
   async () => {
     const fixture = await setup({ dispatch: false })

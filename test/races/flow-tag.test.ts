@@ -1,4 +1,4 @@
-// A tag is written to a flow within another while the resolver counts that flow's members: from two engines.
+// Two engines: one writes a tag to an inner flow while the resolver of the other counts that flow's members.
 import { expect, onTestFinished, test } from 'vitest'
 import { resolveFlows, resolveMoreOfFlows } from '../../src/engine/dispatch/sets.ts'
 import { dispatch } from '../../src/engine/duties/dispatch.ts'

@@ -1,4 +1,5 @@
-// Members of a flow that end at once, resolvers that meet, and a flow that is cancelled meanwhile: from two engines.
+// Members of a flow that end at once, resolvers that compete, and a flow that is cancelled meanwhile: from two
+// engines.
 import { expect, onTestFinished, test } from 'vitest'
 import { endBacklogged, resolveFlows, resolveMoreOfFlows } from '../../src/engine/dispatch/sets.ts'
 import { openEngine, type OpenEngine } from '../../src/engine/engine.ts'
@@ -26,7 +27,7 @@ async function otherSide(url: string, dispatches = true): Promise<Side> {
 
 const fiftyTurns = Array.from({ length: 50 }, (_, turn) => turn % 2)
 
-/** Whatever is owed, by whoever comes first. */
+/** Runs all owed work, on either engine. */
 async function settle(sql: Sql): Promise<void> {
   const owed = `select from flowfabric.ff_dispatch where flow_id is not null union all select from flowfabric.ff_cancel_backlog`
   while ((await rows(sql, owed)).length > 0) {
@@ -35,7 +36,7 @@ async function settle(sql: Sql): Promise<void> {
   }
 }
 
-test('the last two that a quorum waits for end at once, and it fires once', async () => {
+test('the last two members that a quorum needs end at once, and it fires once', async () => {
   const fixture = await setup()
   const { engine, sql, url } = fixture
   const other = await otherSide(url)
@@ -58,7 +59,7 @@ test('the last two that a quorum waits for end at once, and it fires once', asyn
   expect(await checkInvariants(sql)).toEqual([])
 })
 
-test('a completion beside the cancel of its flow: it is completed or cancelled, and nothing is left', async () => {
+test('a completion beside the cancel of its flow: the member is completed or cancelled, and nothing is left', async () => {
   const fixture = await setup()
   const { engine, sql, url } = fixture
   const other = await otherSide(url)
@@ -97,7 +98,7 @@ test.each([
     await flow.endTaken(await flow.take('a'))
     await flow.endTaken(await flow.take('b'), 'failed')
     const sets = await meet(url, [() => one(sql, 100), () => another(other.sql, 100)], { first })
-    // Each may take one of the rows, and one of them the flow; or whoever comes second finds the next hop.
+    // Each may take one of the rows, and one of them the flow; or the second finds the next hop.
     expect(sets.reduce((done, set) => done + set.done, 0)).toBeGreaterThanOrEqual(least)
     await settle(sql)
     expect(await flow.states()).toMatchObject({ c: 'skipped', d: 'waiting', e: 'skipped', f: 'skipped' })
@@ -107,7 +108,7 @@ test.each([
   }
 })
 
-test('two who end the backlog at once end each member once', async () => {
+test('two engines that work off the backlog at once end each member once', async () => {
   const fixture = await setup({ dispatch: false })
   const { engine, sql, url } = fixture
   const other = await otherSide(url, false)
@@ -121,7 +122,7 @@ test('two who end the backlog at once end each member once', async () => {
   }
 })
 
-test('EDGE-10 what is held elsewhere is left whole, and resolved when it is let go', async () => {
+test('EDGE-10 an edge whose rows are locked is left whole, and resolved when the lock is released', async () => {
   const fixture = await setup({ dispatch: false })
   const { sql, url } = fixture
   const flow = await walk(fixture, { edges: ['a > b', 'a > c'] })
@@ -155,7 +156,7 @@ test.each([
   { by: 'whole', held: 'a member' },
   { by: 'duty', held: 'a member' },
 ] as const)(
-  '$by: a flow of which $held is held keeps no other from being resolved, however much it is owed',
+  '$by: a flow of which $held is locked keeps no other from being resolved, however much it is owed',
   async (of) => {
     const fixture = await setup({ dispatch: false })
     const { sql, url } = fixture
@@ -182,7 +183,7 @@ test.each([
   },
 )
 
-test('EDGE-10 the dispatcher comes back to what was held', async () => {
+test('EDGE-10 the dispatcher returns to the edges that were locked', async () => {
   const fixture = await setup()
   const flow = await walk(fixture, { edges: ['a > b'] })
   const lock = `select from flowfabric.ff_flow_core where flow_id = '${flow.uuid}' for no key update`
@@ -193,7 +194,7 @@ test('EDGE-10 the dispatcher comes back to what was held', async () => {
   expect(await flow.states()).toEqual({ a: 'completed', b: 'waiting' })
 })
 
-test('EDGE-11 no lock outlives its hop: between two, others may lock everything', async () => {
+test('EDGE-11 no lock outlives its hop: between two hops, others may lock everything', async () => {
   const fixture = await setup({ dispatch: false })
   const { sql, url } = fixture
   const other = await otherSide(url, false)

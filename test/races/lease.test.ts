@@ -1,4 +1,4 @@
-// Writes of a holder that meet each other, an operator, or whoever took the execution over.
+// Writes of a holder that compete with each other, an operator, or a new holder.
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
@@ -14,7 +14,7 @@ import { codeOf } from './meeting.ts'
 import { secondEngine } from './second-engine.ts'
 
 const times = 50
-// Of this database alone: other tests have waiters of their own.
+// Counts this database only: other tests have waiters of their own.
 const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
 const change = 'update flowfabric.ff_exec_core set retry_count = retry_count where execution_id = $1'
 const everything = 'lock table flowfabric.ff_exec_core in share mode'
@@ -45,7 +45,7 @@ test('a zombie that completes at the same time as its successor is refused, and 
   }
 })
 
-test('a zombie that completes while it is taken over changes nothing', async () => {
+test('a zombie that completes during its takeover changes nothing', async () => {
   const { engine, sql, url } = await setup()
   const other = await secondEngine(url)
   for (let round = 1; round <= times; round += 1) {
@@ -58,7 +58,7 @@ test('a zombie that completes while it is taken over changes nothing', async () 
     await barrier.release()
     expect(['lease_expired', 'stale_lease']).toContain(await late)
     const { claims } = await claim
-    // The zombie may have had the row for a moment, and then the claim passes over it.
+    // The zombie may have locked the row for a moment, and then the claim passes over it.
     const successor = claims[0] ?? (await take(other))
     expect(successor).toMatchObject({ executionId: zombie.executionId, leaseEpoch: 2 })
     await other.executions.complete(fenceOf(successor))
@@ -66,14 +66,14 @@ test('a zombie that completes while it is taken over changes nothing', async () 
   expect(await completionEvents(sql)).toBe(times)
 })
 
-test('of a cancel and a complete one wins, the other hears it, and one event is written', async () => {
+test('of a cancel and a complete one wins, the other is refused, and one event is written', async () => {
   const { engine, sql, url } = await setup()
   const other = await secondEngine(url)
   for (let round = 1; round <= times; round += 1) {
     const claim = await held(engine)
     const { executionId } = claim
     const barrier = await hold(url, everything)
-    // Who stands first at the barrier mostly wins, so they take turns.
+    // The first at the barrier mostly wins, so they take turns.
     const cancelFirst = round % 2 === 0 ? codeOf(other.executions.cancel({ executionId })) : undefined
     if (cancelFirst !== undefined) await barrier.waiters(1)
     const complete = codeOf(engine.executions.complete(fenceOf(claim)))
@@ -120,7 +120,7 @@ const verbs: Readonly<Record<string, (engine: Engine, fence: Fence) => Promise<u
 }
 
 test.each(Object.entries(verbs))(
-  'a row that another transaction holds does not hold up the rest of a set (%s)',
+  'a row that another transaction locks does not delay the rest of a set (%s)',
   async (_, write) => {
     const { engine, url } = await setup()
     for (let round = 1; round <= times; round += 1) {
@@ -139,7 +139,7 @@ test.each(Object.entries(verbs))(
 )
 
 // All at once, because each waits for two seconds.
-test('what is written to a row that stays held is contended, and works when it is let go', async () => {
+test('a write to a row that stays locked is contended, and works when the lock is released', async () => {
   const { engine, sql, url } = await setup()
   const writes = Object.values(verbs)
   await engine.executions.createMany(writes.map(() => ({ kind: 'k' })))
@@ -200,7 +200,7 @@ test('two renewals of one lease at once both keep it', async () => {
   expect(await rows(sql, 'select from flowfabric.ff_lease')).toHaveLength(1)
 })
 
-test('a lease whose row is held is not lost, and holds up none of the others', async () => {
+test('a lease whose row is locked is not lost, and delays none of the others', async () => {
   const { engine, url } = await setup()
   const [one, other] = [await held(engine), await held(engine)]
   await hold(url, 'select from flowfabric.ff_lease where execution_id = $1 for update', uuidOf(one.executionId))
@@ -213,7 +213,7 @@ test('a lease whose row is held is not lost, and holds up none of the others', a
   expect(leases[1]?.kind === 'renewed' && leases[1].expiresAt).toBeGreaterThan(other.leaseExpiresAt)
 })
 
-test('a write whose lease is renewed while it waits goes through, though it had run out when the write began', async () => {
+test('a write succeeds when its lease is renewed while it waits, though the lease had expired when the write began', async () => {
   const { engine, sql, clock, url } = await setup()
   const claim = await held(engine)
   const renewal = new pg.Client(url)
@@ -228,13 +228,13 @@ test('a write whose lease is renewed while it waits goes through, though it had 
   expect(await complete).toMatchObject({ kind: 'completed' })
 })
 
-// One statement, or judged here; and judged without leaving.
+// In one statement, after a read, and without suspending.
 test.each([
   ['suspend', { kind: 'signal', waitpoint: 'answer' }, 'suspended'],
   ['suspend', { kind: 'signal', name: 'go' }, 'suspended'],
   ['trySuspend', { kind: 'signal', name: 'go' }, 'already_satisfied'],
 ] as const)(
-  'a %s for %o whose lease is renewed meanwhile goes through, though it had run out when it began',
+  'a %s for %o succeeds when its lease is renewed meanwhile, though the lease had expired when it began',
   async (verb, condition, kind) => {
     const { engine, sql, clock, url } = await setup()
     const claim = await held(engine)
@@ -252,7 +252,7 @@ test.each([
   },
 )
 
-test('a repeat that is sent while the first is under way answers the same, and nothing is done twice', async () => {
+test('a repeat that is sent while the first is in progress returns the same answer, and takes effect once', async () => {
   const { engine, sql, url } = await setup()
   const other = await secondEngine(url)
   for (let round = 1; round <= times; round += 1) {

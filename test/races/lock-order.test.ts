@@ -1,4 +1,4 @@
-// Everything at once, on sets that overlap, in an order that chance decides: nobody ever waits in a circle.
+// All operations at once, on overlapping sets, in random order: there is never a deadlock.
 import { randomInt } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { checkInvariants } from '../../src/engine/invariants.ts'
@@ -13,7 +13,7 @@ import { watchedEngine, type WatchedEngine } from './watched-engine.ts'
 const moves = [...movesOfHeld, ...movesOfReady, ...movesOfDelayed, ...movesOfSuspended, ...movesOfEnded]
 const policy = { retry: { attempts: 100, backoff: { type: 'fixed', delayMs: 0 } }, maxReplayCount: 1000 } as const
 
-test('claims, writes, signals, cancels, replays and sweeps of overlapping sets never wait in a circle', async () => {
+test('claims, writes, signals, cancels, replays and duties of overlapping sets never deadlock', async () => {
   const { engine, sql, url } = await setup()
   const sides = await Promise.all(Array.from({ length: 4 }, () => watchedEngine(url)))
   await engine.executions.createMany(Array.from({ length: 40 }, () => ({ kind: 'k', policy })))
@@ -25,7 +25,7 @@ test('claims, writes, signals, cancels, replays and sweeps of overlapping sets n
     expect(await checkInvariants(sql)).toEqual([])
   }
   expect(sides.map((side) => side.deadlockCount())).toEqual(sides.map(() => 0))
-  // They did meet: there are writes of all kinds.
+  // They did compete: writes of all kinds exist.
   const kinds = await rows(sql, 'select distinct event_type from flowfabric.ff_event')
   expect(kinds.length).toBeGreaterThanOrEqual(8)
 })
@@ -58,7 +58,7 @@ function someOf(fences: readonly Fence[]): Fence[] {
     .map(({ fence }) => fence)
 }
 
-/** Of those who hold an execution, or held it last; a lease that nobody ever had, where nobody did. */
+/** Fences of the current or last holders; for executions that were never claimed, a lease that never existed. */
 async function lastFences(sql: Sql): Promise<Fence[]> {
   const found = await rows(
     sql,

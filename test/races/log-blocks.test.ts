@@ -36,7 +36,7 @@ async function withOldBlock() {
   return fixture
 }
 
-test('while somebody reads the log for long, its oldest block stays, and writers go on', async () => {
+test('while a reader reads the log for long, its oldest block stays, and writers continue', async () => {
   const { engine, sql, url } = await withOldBlock()
   const held = await hold(url, 'select count(*) from flowfabric.ff_event')
   const error = await refusal('contended', duty.runOnce(sql))
@@ -48,7 +48,7 @@ test('while somebody reads the log for long, its oldest block stays, and writers
   expect(await rows(sql, blocks)).toEqual([{ count: 1 }])
 })
 
-test('an event under way keeps its block', async () => {
+test('an event in progress keeps its block', async () => {
   const { sql, url } = await withOldBlock()
   const event = `insert into flowfabric.ff_event (event_id, occurred_at_ms, event_type, partition_key, namespace, actor)
     values (7, 1, 'renewed', 0, 'default', 'late')`
@@ -58,7 +58,7 @@ test('an event under way keeps its block', async () => {
   await held.release()
 })
 
-test('two that make or drop the same block at once leave one block made and one dropped', async () => {
+test('two engines that create or drop the same block at once create one and drop one', async () => {
   const { sql, url } = await withOldBlock()
   const other = await another(url)
   const dropping = await Promise.allSettled([duty.runOnce(sql), duty.runOnce(other)])
@@ -71,7 +71,7 @@ test('two that make or drop the same block at once leave one block made and one 
   expect(await rows(sql, blocks)).toEqual([{ count: 2 }])
 })
 
-test('writers that cross blocks while they are made and dropped all succeed', async () => {
+test('writers that cross blocks while these are created and dropped all succeed', async () => {
   const { engine, sql, url } = await setup()
   const other = await secondEngine(url)
   await sql.script(`select setval('flowfabric.ff_event_id', ${firstEnd - 5}, false)`)
@@ -95,7 +95,7 @@ test('writers that cross blocks while they are made and dropped all succeed', as
   ])
 })
 
-test('a role that may not make or drop blocks gets an error that says what to do, and doctor says so before', async () => {
+test('a role that may not create or drop blocks gets an error that says what to do, and doctor reports it before', async () => {
   const { sql, url } = await withOldBlock()
   const role = `visitor_${randomBytes(6).toString('hex')}`
   await sql.script(`

@@ -1,11 +1,11 @@
-// A way to the database on which a reply is lost: the server has done the work, and nobody hears of it.
+// A proxy to the database that can lose a reply: the server has done the work, and the client receives no answer.
 import { startProxy, tie } from '../support/proxy.ts'
 
 export interface LossyProxy {
   readonly url: string
-  /** The next bytes that come back from the server, or those after some others, are lost together with their connection. */
+  /** Loses the next bytes from the server, or those after some others, together with their connection. */
   loseNextReply(after?: number): void
-  /** The next reply that contains one of these texts is lost, with its connection. */
+  /** Loses the next reply that contains one of these texts, with its connection. */
   loseReplyWith(...texts: readonly string[]): void
   /** From now on nothing is lost. */
   loseNothing(): void
@@ -13,7 +13,7 @@ export interface LossyProxy {
 }
 
 export async function startLossyProxy(databaseUrl: string): Promise<LossyProxy> {
-  /** How many replies still go through; null while none is to be lost. */
+  /** How many replies still pass; null while none is to be lost. */
   let passing: number | null = null
   let marks: readonly string[] = []
   let lost = 0

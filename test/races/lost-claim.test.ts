@@ -1,5 +1,5 @@
-// A claim whose reply was lost: the worker gives its leases back by itself. The database's clock stands still in these tests,
-// so that no lease expires: a run that completes was given back.
+// A claim whose reply was lost: the worker gives its leases back by itself. The database's clock is frozen in these tests, so
+// no lease expires: a run that completes was given back.
 import { expect, onTestFinished, test } from 'vitest'
 import { connect } from '../../src/connect/connect.ts'
 import { handleFor } from '../../src/connect/submit.ts'
@@ -17,7 +17,7 @@ import { startLossyProxy, type LossyProxy } from './lossy-proxy.ts'
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 const patient = { interval: 10 }
 const payload = 'a reply that is lost'
-// As Postgres sends it, in binary or as text, and as the server does.
+// In the forms that Postgres sends, binary and text, and in the server's.
 const marks = [payload, Buffer.from(payload).toString('hex'), Buffer.from(`"${payload}"`).toString('base64')]
 
 async function overPostgres({ url }: Fixture): Promise<LossyProxy> {
@@ -32,7 +32,7 @@ async function overHttp({ engine }: Fixture): Promise<LossyProxy> {
 
 async function kindsOfEvents(engine: Engine, id: ExecutionId): Promise<string[]> {
   const { events } = await engine.events.timeline(id)
-  // A search for lost claims renews what runs meanwhile.
+  // A search for lost claims also renews the leases of running work.
   return events.map((event) => event.kind).filter((kind) => kind !== 'renewed')
 }
 
@@ -40,7 +40,7 @@ test.each([
   ['Postgres', overPostgres],
   ['HTTP', overHttp],
 ])(
-  'over %s an idle worker gives back what a claim took whose reply was lost, and no reclaim is counted',
+  'over %s an idle worker gives back the runs of a claim whose reply was lost, and no reclaim is counted',
   async (_, over) => {
     const fixture = await setup()
     const { engine, clock } = fixture
@@ -66,12 +66,12 @@ test.each([
 interface Withheld {
   readonly engine: Engine
   readonly taken: Map<string, Claim>
-  /** The answers of claims of this kind are kept back until the answer is called. */
+  /** Delays the answers of claims of this kind until the returned function is called. */
   release(): void
   readonly claimCount: () => number
 }
 
-/** The claim of `lost` is done and its answer lost, once; the answer to the claim of `late` is kept back. */
+/** The claim of `lost` takes effect and its answer is lost, once; the answer to the claim of `late` is delayed. */
 function withholding(inner: Engine, lost: string, late: string): Withheld {
   const taken = new Map<string, Claim>()
   let claimCount = 0
@@ -91,7 +91,7 @@ function withholding(inner: Engine, lost: string, late: string): Withheld {
   return { engine, taken, release: () => release(), claimCount: () => claimCount }
 }
 
-test('what a claim took whose answer is still on its way is never given back, while another claim fails beside it', async () => {
+test('the runs of a claim whose answer is still on its way are never given back, while another claim fails beside it', async () => {
   const { engine, clock } = await setup()
   await clock.freeze()
   const withheld = withholding(engine, 'lost', 'late')
@@ -110,7 +110,7 @@ test('what a claim took whose answer is still on its way is never given back, wh
   await expect.poll(() => withheld.taken.has('late'), patient).toBe(true)
   const lost = await engine.executions.create({ kind: 'lost' })
   await expect.poll(() => withheld.taken.has('lost'), patient).toBe(true)
-  // The worker has claimed again since, although it could not tell the lost lease from the other.
+  // The worker has claimed again since, although it could not distinguish the lost lease from the other.
   const claimCount = withheld.claimCount()
   await expect.poll(withheld.claimCount, patient).toBeGreaterThan(claimCount)
   expect(await kindsOfEvents(engine, late.executionId)).toEqual(['acquired'])

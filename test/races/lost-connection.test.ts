@@ -36,7 +36,7 @@ test.each([
   ['delayed', { delay: '5m' }],
   ['with a key', { idempotencyKey: 'order 7' }],
 ] as const)(
-  'a create, %s, that was done and whose reply was lost is sent again and answers created, once',
+  'a create, %s, that was committed and whose reply was lost is sent again and returns created, once',
   async (_, fields) => {
     const { sql, url } = await setup()
     const proxy = await startLossyProxy(url)
@@ -51,7 +51,7 @@ test.each([
   },
 )
 
-test('a whole set whose reply was lost is there once', async () => {
+test('a whole set whose reply was lost is created once', async () => {
   const { sql, url } = await setup()
   const proxy = await startLossyProxy(url)
   const engine = await secondEngine(proxy.url)

@@ -1,18 +1,19 @@
-// Contenders that meet: each is seen to stand at the gate, in turn, before the gate is opened for all of them.
+// Contenders for the same rows: the test sees each of them wait at the gate, in turn, before it opens the gate for
+// all.
 import { EngineError } from '../../src/model/errors.ts'
 import { hold, type Hold } from '../support/barrier.ts'
 
-/** Whoever writes to an execution or a lease waits; those who wait go on together. */
+/** Every write to an execution or a lease waits at this lock; all waiting writes continue together. */
 export const everyWrite = 'lock table flowfabric.ff_exec_core, flowfabric.ff_lease in exclusive mode'
 
 interface MeetingOptions {
-  /** Who comes to the gate first, and so mostly wins: let them take turns. */
+  /** The contender that reaches the gate first, and so mostly wins. Tests alternate it. */
   readonly first?: number
-  /** Runs when all of them stand there. */
+  /** Runs when all of them wait there. */
   readonly beforeOpening?: (gate: Hold) => Promise<void>
 }
 
-/** Answers in the order of the contenders. */
+/** Returns the answers in the order of the contenders. */
 export async function meet<Answer>(
   url: string,
   contenders: readonly (() => Promise<Answer>)[],

@@ -1,4 +1,4 @@
-// Everything that can happen to an execution, as something that two engines can do to the same set of them.
+// Every operation on an execution, as a move that two engines can make on the same set of executions.
 import { expect } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
 import type { Fence } from '../../src/engine/transition/fence.ts'
@@ -12,16 +12,16 @@ import { suspensionTimeout } from '../../src/engine/duties/suspension-timeout.ts
 import { suspensionWake } from '../../src/engine/duties/suspension-wake.ts'
 import { worker } from '../engine/execution/holder.ts'
 import { codeOf } from './meeting.ts'
-import { answered, itsTimeHasCome, metByAnything, signal } from './suspended.ts'
+import { answered, itsTimeHasCome, satisfiedByAnything, signal } from './suspended.ts'
 import type { WatchedEngine } from './watched-engine.ts'
 
 export interface Move {
   readonly name: string
-  /** The operation of the table in model/transition.ts that it is; none for a move that changes no state vector. */
+  /** The operation's name in the table in model/transition.ts; none for a move that changes no state vector. */
   readonly transition?: string
-  /** What it needs to find: a timer that is due. */
+  /** SQL that prepares the move: a timer that is due. */
   readonly given?: string
-  /** What its holder has done before. */
+  /** Operations of the holder before the move. */
   readonly before?: (engine: Engine, fences: readonly Fence[]) => Promise<unknown>
   /** Kinds and codes, in the order of the fences; none of a move that names no execution. */
   act(side: WatchedEngine, fences: readonly Fence[]): Promise<readonly string[]>
@@ -51,15 +51,15 @@ const createChild = each('create a child', ({ executions }, { executionId }) =>
   executions.create({ kind: 'child', parentId: executionId }),
 )
 
-/** To what somebody holds. */
+/** Moves on leased executions. */
 export const movesOfHeld: readonly Move[] = [
   changing('complete', 'complete', ({ executions }, fence) => executions.complete(fence)),
   changing('fail', 'fail', ({ executions }, fence) => executions.fail({ ...fence, reason: 'broke' })),
   changing('delay', 'delay', ({ executions }, fence) => executions.delay({ ...fence, for: '1h' })),
   changing('release', 'release', ({ executions }, fence) => executions.release(fence)),
   changing('suspend', 'suspend', ({ executions }, fence) => executions.suspend({ ...fence, condition: answered })),
-  changing('suspend, judged', 'suspend', ({ executions }, fence) =>
-    executions.suspend({ ...fence, condition: metByAnything }),
+  changing('suspend after a read', 'suspend', ({ executions }, fence) =>
+    executions.suspend({ ...fence, condition: satisfiedByAnything }),
   ),
   each('create a waitpoint', ({ waitpoints }, fence) => waitpoints.create({ ...fence, key: 'early' })),
   {
@@ -98,7 +98,7 @@ export const movesOfHeld: readonly Move[] = [
   deadline,
 ]
 
-/** To what waits in its queue. */
+/** Moves on executions that wait in their queue. */
 export const movesOfReady: readonly Move[] = [
   claim,
   each('grant', ({ executions }, { executionId }) => executions.grant({ ...instance, executionId })),
@@ -112,7 +112,7 @@ export const movesOfReady: readonly Move[] = [
   deadline,
 ]
 
-/** To what waits for a time. */
+/** Moves on delayed executions. */
 export const movesOfDelayed: readonly Move[] = [
   sweep(
     delayedPromoter,
@@ -124,7 +124,7 @@ export const movesOfDelayed: readonly Move[] = [
   deadline,
 ]
 
-/** To what waits for an answer. */
+/** Moves on suspended executions. */
 export const movesOfSuspended: readonly Move[] = [
   changing('signal', 'signal', (engine, { executionId }) => signal(engine, executionId)),
   send,
@@ -143,7 +143,7 @@ export const movesOfSuspended: readonly Move[] = [
   deadline,
 ]
 
-/** To what has ended. */
+/** Moves on ended executions. */
 export const movesOfEnded: readonly Move[] = [
   changing('replay', 'replay', ({ executions }, { executionId }) => executions.replay({ executionId })),
   each('complete again', ({ executions }, fence) => executions.complete(fence)),
@@ -156,7 +156,7 @@ const instance = { workerId: worker.workerId, workerInstanceId: worker.workerIns
 
 type Act = (engine: Engine, fence: Fence) => Promise<unknown>
 
-// In one go, so that they form one set.
+// In one call, so that they form one set.
 function each(name: string, act: Act): Move {
   return { name, act: ({ engine }, fences) => Promise.all(fences.map((fence) => codeOf(act(engine, fence)))) }
 }

@@ -1,6 +1,6 @@
-// Every two moves that can want the same execution, fifty times each: two engines act on the same twenty-five in opposite
-// order, and each is the first at the gate once. Whoever wins: nobody waits in a circle, the invariants hold, what was
-// answered is true, and what has not ended comes to its end.
+// Every two moves that can compete for the same execution, fifty times each: two engines act on the same twenty-five in
+// opposite order, and each is the first at the gate once. In every order: there is no deadlock, the invariants hold,
+// every answer was true, and every open execution reaches its end.
 import { expect, test } from 'vitest'
 import { cancelBacklog } from '../../src/engine/duties/cancel-backlog.ts'
 import { dispatch } from '../../src/engine/duties/dispatch.ts'
@@ -18,7 +18,7 @@ import { watchVectors } from '../support/watch-vectors.ts'
 import { setup } from '../support/setup.ts'
 import { meet } from './meeting.ts'
 import { movesOfDelayed, movesOfEnded, movesOfHeld, movesOfReady, movesOfSuspended, type Move } from './moves.ts'
-import { metByAnything, suspended } from './suspended.ts'
+import { satisfiedByAnything, suspended } from './suspended.ts'
 import { watchedEngine, type WatchedEngine } from './watched-engine.ts'
 import { patience } from '../support/patience.ts'
 
@@ -35,7 +35,7 @@ const given = {
     return claims.map(fenceOf)
   },
   async suspended({ engine }: WatchedEngine): Promise<Fence[]> {
-    return (await suspended(engine, size, { condition: metByAnything })).map(({ fence }) => fence)
+    return (await suspended(engine, size, { condition: satisfiedByAnything })).map(({ fence }) => fence)
   },
   async ended(side: WatchedEngine): Promise<Fence[]> {
     const fences = await given.held(side)
@@ -44,7 +44,7 @@ const given = {
   },
 }
 
-/** With a lease that nobody ever had: whoever names it is refused. */
+/** Fences with a lease that never existed: the engine refuses them. */
 async function created({ engine }: WatchedEngine, request: CreateRequest): Promise<Fence[]> {
   const made = await engine.executions.createMany(Array.from({ length: size }, () => request))
   return made.map((answer) => ({
@@ -67,7 +67,7 @@ const table = Object.entries(beginnings).flatMap(([beginning, moves]) =>
 )
 
 test.each(table)(
-  '%s of what is %s, beside every other move',
+  '%s of executions that are %s, beside every other move',
   async (_, beginning, one, others) => {
     const { url, owner } = await setup()
     const changes = await watchVectors(owner)
@@ -116,7 +116,7 @@ async function race(
   })
 }
 
-// The gate is open: nobody holds a row for long, and nothing is missing.
+// The gate is open: no row stays locked for long, and nothing is missing.
 const faults: readonly unknown[] = ['contended', 'database_error', 'internal_error', 'execution_not_found']
 
 async function statesOf({ sql }: WatchedEngine, fences: readonly Fence[]): Promise<(string | undefined)[]> {
@@ -125,7 +125,10 @@ async function statesOf({ sql }: WatchedEngine, fences: readonly Fence[]): Promi
   return fences.map(({ executionId }) => states.get(parseExecutionId(executionId).uuid))
 }
 
-/** Time goes by until every holder is gone and every delay over; then a worker takes what is there. */
+/**
+ * Advances the clock until every lease has expired and every delay is over; then a worker runs the remaining
+ * executions.
+ */
 async function bringToEnd({ engine, sql }: WatchedEngine): Promise<void> {
   await sql.script('update flowfabric.ff_lease set expires_at_ms = 1; update flowfabric.ff_grant set expires_at_ms = 1')
   await sql.script(`update flowfabric.ff_suspension_current
@@ -133,7 +136,7 @@ async function bringToEnd({ engine, sql }: WatchedEngine): Promise<void> {
   for (const duty of [executionDeadline, leaseExpiry, suspensionTimeout]) await duty.runOnce(sql)
   await promoteAll(sql)
   const live = () => rows(sql, `select * from flowfabric.ff_exec_core where lifecycle_phase <> 'terminal'`)
-  // Behind the endings the engine still cancels children, and passes over what the claim holds, as the claim does.
+  // After the endings the engine still cancels children. It passes over locked rows, and so does the claim.
   for (let round = 0; round < 20 && (await live()).length > 0; round++) {
     const { claims } = await engine.executions.claim({ ...worker, max: 100 })
     await engine.executions.completeMany(claims.map(fenceOf))

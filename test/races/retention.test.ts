@@ -35,7 +35,7 @@ test('of a replay and the retention of the same execution, one wins', async () =
   expect(wins.replayed + wins.gone).toBe(50)
 })
 
-test('an execution that somebody holds stays until it is let go, and the others go', async () => {
+test('a locked execution stays until the lock is released, and the others are deleted', async () => {
   const { sql, url } = await setup()
   const given = factory(sql)
   const locked = await given.completed({ endedAt: 1 })
@@ -47,7 +47,7 @@ test('an execution that somebody holds stays until it is let go, and the others 
   await expect.poll(() => atOnce.runOnce(sql)).toMatchObject({ processed: 1, errors: 0 })
 })
 
-test('a tag that is set while its execution goes is written or refused, never left behind', async () => {
+test('a tag that is set while its execution is deleted is written or refused, never left behind', async () => {
   const { engine, sql, url } = await setup()
   const other = await secondEngine(url)
   const given = factory(sql)
@@ -57,14 +57,14 @@ test('a tag that is set while its execution goes is written or refused, never le
       expect(error).toMatchObject({ code: 'execution_not_found' })
     })
     await Promise.all([tagging, atOnce.runOnce(sql)])
-    // Unless it went already, it goes now, with its tag.
+    // If it is not deleted yet, it is deleted now, with its tag.
     await atOnce.runOnce(sql)
     expect(await engine.executions.describe(executionId)).toBeNull()
   }
   expect(await rows(sql, 'select from flowfabric.ff_exec_tag')).toEqual([])
 })
 
-test('a key that runs out is taken by one create, whatever forgets it meanwhile', async () => {
+test('one create takes an expired key, while the duty deletes it', async () => {
   const { sql, url, clock } = await setup()
   const [one, two] = [await secondEngine(url), await secondEngine(url)]
   for (let round = 0; round < 50; round++) {
@@ -87,7 +87,7 @@ test('a key that runs out is taken by one create, whatever forgets it meanwhile'
   }
 })
 
-test('a grant that is given anew while the old one is forgotten holds', async () => {
+test('a grant that is given anew while the old one is deleted stays valid', async () => {
   const { engine, sql, url, clock } = await setup()
   const other = await secondEngine(url)
   const { executionId } = await engine.executions.create({ kind: 'k' })

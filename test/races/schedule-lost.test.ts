@@ -1,4 +1,4 @@
-// Firings, puts, triggers and heartbeats whose reply was lost: of what was looked for or read, or of the commit.
+// Firings, puts, triggers and heartbeats whose reply was lost: the reply to a search, to a read, or to the commit.
 import { expect, onTestFinished, test } from 'vitest'
 import { scheduleFire } from '../../src/engine/duties/schedule-fire.ts'
 import { EngineError } from '../../src/model/errors.ts'
@@ -12,8 +12,8 @@ const times = 20
 const hourly = { scheduleId: 'report', kind: 'report', every: '1h', overlap: 'allow' } as const
 
 test.each([
-  ['what was looked for', 0],
-  ['what was read', 1],
+  ['the search', 0],
+  ['the read', 1],
   ['the commit', 2],
 ])('a firing: when the answer to %s is lost, each time fires once', async (_, after) => {
   const { engine, sql, url, clock } = await setup()
@@ -27,7 +27,8 @@ test.each([
     const { errors } = await scheduleFire.runOnce(lossy)
     proxy.loseNothing()
     expect(errors).toBe(0)
-    // A connection that was cut holds its rows until the server has noticed it, and a sweep passes over them: the next has them.
+    // A connection that was cut holds its rows until the server has noticed it, and a run of the duty passes over them: the next
+    // run gets them.
     const firedCount = async (): Promise<unknown> => {
       await scheduleFire.runOnce(sql)
       return (await rows(sql, 'select count(*) from flowfabric.ff_exec_core'))[0]!['count']
@@ -38,7 +39,7 @@ test.each([
   expect(await engine.schedules.describe({ scheduleId: 'report' })).toMatchObject({ firedCount: times })
 })
 
-test('a trigger whose reply is lost says so, and has fired once or not at all', async () => {
+test('a trigger whose reply is lost reports it, and has fired once or not at all', async () => {
   const { engine, sql, url } = await setup()
   const proxy = await startLossyProxy(url)
   const lossy = await secondEngine(proxy.url)
@@ -46,7 +47,7 @@ test('a trigger whose reply is lost says so, and has fired once or not at all', 
   await lossy.schedules.trigger({ scheduleId: 'report' })
   let [unknown, fired] = [0, 1]
   for (let round = 1; round <= times; round += 1) {
-    // The reply to the look before, to what was read, or to the commit.
+    // The reply to the search, to the read, or to the commit.
     proxy.loseNextReply(round % 3)
     const answer = await lossy.schedules.trigger({ scheduleId: 'report' }).catch((error: unknown) => error)
     proxy.loseNothing()

@@ -28,7 +28,7 @@ test('ten replicas fire each time of each schedule once', async () => {
     await clock.advance('1h')
     const runs = await Promise.all([sql, ...fleet].map((replica) => scheduleFire.runOnce(replica)))
     expect(runs.every((run) => run.errors === 0)).toBe(true)
-    // What one of them looked at while another held it is fired by that one.
+    // A time that one replica found locked is fired by the replica that had the lock.
     expect(runs.reduce((sum, run) => sum + run.processed, 0)).toBe(30)
     expect(await rows(sql, 'select count(*) from flowfabric.ff_exec_core')).toEqual([{ count: 30 * round }])
   }
@@ -64,7 +64,7 @@ test('firing, triggers, pauses, puts and cancels of the same schedules leave not
   expect(await rows(sql, counted)).toEqual([{ lost: '0' }])
 })
 
-test('a last execution that somebody holds keeps its schedule due, and the others fire', async () => {
+test('while the last execution of a schedule is locked, the schedule stays due, and the others fire', async () => {
   const { engine, sql, url, clock } = await setup()
   const request = { kind: 'report', every: '1h', overlap: 'cancelPrevious' } as const
   for (const scheduleId of ['a', 'b']) await engine.schedules.put({ ...request, scheduleId })
@@ -79,7 +79,7 @@ test('a last execution that somebody holds keeps its schedule due, and the other
   expect(await engine.executions.describe(fired.executionId)).toMatchObject({ publicState: 'cancelled' })
 })
 
-test('a worker that beats at the end of its time is kept or swept, never both', async () => {
+test('a worker whose heartbeat arrives at its expiry is kept or removed, never both', async () => {
   const { engine, sql, url, clock } = await setup()
   const [replica] = await replicas(url, 1)
   const worker = { workerId: 'w', lanes: ['default'], ttl: '10s' } as const
@@ -87,13 +87,13 @@ test('a worker that beats at the end of its time is kept or swept, never both', 
     const workerInstanceId = `w-${round}`
     await engine.workers.register({ ...worker, workerInstanceId })
     await sql.script(`update flowfabric.ff_worker set expires_at_ms = flowfabric.ff_now_ms() + ${round % 4}`)
-    const [beat, sweep] = await Promise.all([
+    const [beat, expiry] = await Promise.all([
       engine.workers.heartbeat({ workerInstanceId }),
       workerExpiry.runOnce(replica!),
     ])
     const left = (await engine.workers.list()).workers.length
     expect(left).toBe(beat.kind === 'refreshed' ? 1 : 0)
-    if (beat.kind === 'refreshed') expect(sweep.processed).toBe(0)
+    if (beat.kind === 'refreshed') expect(expiry.processed).toBe(0)
     await clock.advance('1m')
     await workerExpiry.runOnce(sql)
   }

@@ -3,7 +3,7 @@ import { createEngine } from '../../src/engine/engine.ts'
 import type { Engine } from '../../src/engine/contract.ts'
 import { openPostgres } from '../../src/sql/postgres.ts'
 
-/** Another process, as far as the database can tell: connections and memory of its own. */
+/** Like another process, as far as the database can see: its own connections and caches. */
 export async function secondEngine(url: string): Promise<Engine> {
   const sql = await openPostgres({ url, schema: 'flowfabric' })
   onTestFinished(() => sql.close())

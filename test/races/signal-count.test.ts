@@ -1,5 +1,5 @@
-// Signals that end a wait, beside others to the same waitpoints that do not. The former are large sets, which go on locking after
-// their snapshot was taken; the latter commit one by one beside them. Every one of them counts.
+// Signals that end a wait, beside others to the same waitpoints that do not. The former are large sets, which continue to lock
+// after their snapshot was taken; the latter commit one by one beside them. Every one of them counts.
 import { expect, test } from 'vitest'
 import { fenceOf, worker } from '../engine/execution/holder.ts'
 import { rows } from '../support/raw.ts'
@@ -11,7 +11,7 @@ import { suspended } from './suspended.ts'
 const times = 8
 const size = 400
 
-test('the newest record of an execution has the number of all signals that it received, whichever came beside it', async () => {
+test('the newest record of an execution has the number of all signals that it received, whichever arrived beside it', async () => {
   const { engine, sql, url } = await setup()
   const senders = await engines(url, 3)
   const met = new Set<string>()
@@ -41,6 +41,6 @@ test('the newest record of an execution has the number of all signals that it re
     const { claims } = await engine.executions.claim({ ...worker, max: size })
     await engine.executions.completeMany(claims.map(fenceOf))
   }
-  // Some came before, some after.
+  // Some arrived before, some after.
   expect([...met].toSorted()).toEqual(['accepted', 'waitpoint_closed'])
 })

@@ -1,4 +1,4 @@
-// Whoever has no right token waits for nothing and holds up nobody, whatever others hold.
+// A sender without a right token waits for nothing and delays no other, whatever is locked.
 import { expect, test } from 'vitest'
 import { forgedLink, linkTo } from '../engine/waiting/signal/forge.ts'
 import { hold } from '../support/barrier.ts'
@@ -7,10 +7,10 @@ import { setup } from '../support/setup.ts'
 import { secondEngine } from './second-engine.ts'
 import { suspended } from './suspended.ts'
 
-// Whoever locks a row or writes waits for it; whoever only reads does not.
+// Every statement that locks a row or writes waits for it; one that only reads does not.
 const lockAll = 'lock table flowfabric.ff_exec_core, flowfabric.ff_signal, flowfabric.ff_event in exclusive mode'
 
-test('a wrong token and a wrong link are refused at once, while nothing can be locked or written', async () => {
+test('a wrong token and a wrong link are refused at once, while no row can be locked or written', async () => {
   const { engine, url } = await setup()
   const [one, other] = await suspended(engine, 2)
   const { waitpointId, token } = one!
@@ -28,7 +28,7 @@ test('a wrong token and a wrong link are refused at once, while nothing can be l
   expect(await waiting).toMatchObject({ effect: 'resume_condition_satisfied' })
 })
 
-test('forged signals without end do not keep the right one from its execution', async () => {
+test('an endless stream of forged signals does not keep the right one from its execution', async () => {
   const { engine, url } = await setup()
   const forger = await secondEngine(url)
   const all = await suspended(engine, 50)

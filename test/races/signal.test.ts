@@ -14,7 +14,7 @@ import { suspended } from './suspended.ts'
 const change = 'update flowfabric.ff_exec_core set retry_count = retry_count where execution_id = $1'
 const uuidOf = (id: ExecutionId) => [parseExecutionId(id).uuid]
 
-test('SIG-12 a signal to what is held waits for it and holds up no other; wrong tokens wait for nothing', async () => {
+test('SIG-12 a signal to a locked execution waits for it and delays no other; wrong tokens wait for nothing', async () => {
   const { engine, url } = await setup()
   const [one, other] = await suspended(engine, 2)
   const barrier = await hold(url, change, uuidOf(one!.executionId))
@@ -28,7 +28,7 @@ test('SIG-12 a signal to what is held waits for it and holds up no other; wrong 
   expect(await waiting).toMatchObject({ effect: 'resume_condition_satisfied' })
 })
 
-test('a lone signal wakes a claim that waits in another process, by the hint of its own transaction', async () => {
+test('a single signal wakes a claim that waits in another process, by the hint of its own transaction', async () => {
   const { engine, sql, url } = await setup()
   const [one] = await suspended(engine, 1)
   const { executionId, waitpointId, token } = one!
@@ -50,7 +50,7 @@ test('a lone signal wakes a claim that waits in another process, by the hint of 
   await stop()
 })
 
-test('SIG-12 what stays held is contended, nothing of the signal is written, and it works when it is let go', async () => {
+test('SIG-12 a signal to an execution that stays locked is contended and writes nothing, and works when the lock is released', async () => {
   const { engine, sql, url } = await setup()
   const [one] = await suspended(engine, 1)
   const { executionId, waitpointId, token } = one!
@@ -78,7 +78,7 @@ test('the same key from two processes at once is one signal and one duplicate, f
   }
 })
 
-test('two processes that start at once on a database without keys sign with the same one', async () => {
+test('two processes that start at once on a database without keys sign with the same key', async () => {
   const { url, engine } = await setup()
   const other = await secondEngine(url)
   const sides = [engine.as({ namespace: 'a' }), other.as({ namespace: 'b' })]

@@ -1,4 +1,4 @@
-// A change of keys whose reply was lost answers what it has done, also when others have changed them since.
+// A change of keys whose reply was lost returns what it has done, also when others have changed them since.
 import { expect, test } from 'vitest'
 import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
@@ -14,7 +14,7 @@ async function lossyEngine() {
   return { ...fixture, proxy, lossy: await secondEngine(proxy.url) }
 }
 
-test('a rotation that lost any of its replies is one rotation, and says what it replaced', async () => {
+test('a rotation that lost any of its replies is one rotation, and reports the key it replaced', async () => {
   const { sql, proxy, lossy } = await lossyEngine()
   let previousKid = (await lossy.signingKeys.rotate()).kid
   for (const { round, after } of replies) {
@@ -25,7 +25,7 @@ test('a rotation that lost any of its replies is one rotation, and says what it 
     expect(answer).toMatchObject({ kind: 'rotated', kid, previousKid, removedCount: 0 })
     previousKid = kid
   }
-  // How many packets a reply is cut into is not ours to say; later ones than the last of it are not lost.
+  // The number of packets of a reply varies; packets after the last one cannot be lost.
   expect(proxy.lostCount()).toBeGreaterThan(8)
   const events = await rows(sql, `select from flowfabric.ff_event where event_type = 'key_rotated'`)
   expect(events).toHaveLength(replies.length + 1)

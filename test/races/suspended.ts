@@ -9,7 +9,7 @@ import { fenceOf, worker } from '../engine/execution/holder.ts'
 
 export interface Suspended {
   readonly executionId: ExecutionId
-  /** Of whoever suspended it. */
+  /** Fences of the holders that suspended them. */
   readonly fence: Fence
   readonly waitpointId: WaitpointId
   readonly token: string
@@ -17,19 +17,19 @@ export interface Suspended {
 
 export const answered = { kind: 'signal', waitpoint: 'answer' } as const
 
-/** By whatever can meet a condition. */
-export const metByAnything = {
+/** A condition that any event can satisfy. */
+export const satisfiedByAnything = {
   kind: 'anyOf',
   members: [answered, { kind: 'signal', name: 'go' }, { kind: 'time', at: 9_000_000_000_000 }],
 } as const
 
-/** The point in time that it names has come. */
+/** Makes the point in time of the condition come. */
 export const itsTimeHasCome = `
 update flowfabric.ff_suspension_current
 set wake_at_ms = 1, condition = jsonb_set(condition, '{members,2,at}', '1')
 where closed_at_ms is null and condition ->> 'kind' = 'anyOf'`
 
-/** So many, each with one waitpoint. */
+/** Suspends so many executions, each with one waitpoint. */
 export async function suspended(
   { executions }: Engine,
   count: number,
@@ -50,14 +50,14 @@ export async function suspended(
 
 const tokens = new Map<ExecutionId, { readonly waitpointId: WaitpointId; readonly token: string }>()
 
-/** By the token of the waitpoint that it was suspended with, or by name. */
+/** Delivers by the token of the waitpoint that it was suspended with, or by name. */
 export function signal({ signals }: Engine, executionId: string): Promise<SignalResult> {
   const answer = tokens.get(executionId as ExecutionId)
   if (answer === undefined) return signals.send({ executionId, name: 'go' })
   return signals.deliver({ ...answer, name: 'yes' })
 }
 
-/** What a signal did, or why it was refused. */
+/** The effect of a signal, or the reason why it was refused. */
 export async function deliver(
   { signals }: Engine,
   { waitpointId, token }: Pick<Suspended, 'waitpointId' | 'token'>,

@@ -1,5 +1,5 @@
-// Signals that come while their executions are being suspended. The suspensions are large sets, which go on locking after their
-// snapshot was taken; the signals commit one by one beside them. None may wait beside a suspension that it satisfies.
+// Signals that arrive while their executions are being suspended. The suspensions are large sets, which continue to lock after
+// their snapshot was taken; the signals commit one by one beside them. None may wait beside a suspension that it satisfies.
 import { expect, test } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
 import { checkInvariants } from '../../src/engine/invariants.ts'
@@ -36,7 +36,7 @@ const ways: Record<string, (engine: Engine, holding: Holding) => Promise<{ reado
 }
 
 test.each(Object.entries(ways))(
-  'a signal %s that comes while its execution is being suspended resumes it',
+  'a signal %s that arrives while its execution is being suspended resumes it',
   async (_, signal) => {
     const { engine, sql, url } = await setup()
     const senders = await engines(url, 3)
@@ -62,7 +62,7 @@ test.each(Object.entries(ways))(
       expect(await rows(sql, `select from flowfabric.ff_exec_core where lifecycle_phase = 'suspended'`)).toEqual([])
       await endAll(engine)
     }
-    // Some came before, some after.
+    // Some arrived before, some after.
     expect(met.size).toBe(2)
   },
   patience(90_000),

@@ -1,5 +1,5 @@
-// Suspends and signals whose reply was lost: before anything was written, when the answer of what was read is lost, and after
-// all was, when that of the commit is. Nobody hears of it; nothing is there twice.
+// Suspends and signals whose reply was lost: before anything was written, when the reply to a read is lost, and after the
+// commit, when its reply is lost. The client receives no answer, and nothing exists twice.
 import { expect, test } from 'vitest'
 import { held, fenceOf, take } from '../engine/execution/holder.ts'
 import { rows } from '../support/raw.ts'
@@ -10,22 +10,22 @@ import { answered, deliver, suspended } from './suspended.ts'
 import { patience } from '../support/patience.ts'
 
 const times = 25
-// Now and then it is the reply to a hint that is lost, which travels the same way.
+// Sometimes the lost reply is that to a hint, which travels the same way.
 const mostly = times / 2
 
-/** Part of it came before, so that the facts are read. */
+/** A part of the condition is already satisfied, so the suspend reads the facts. */
 const afterEarly = {
   kind: 'allOf',
   members: [{ kind: 'signal', name: 'early' }, answered],
 } as const
 
 test.each([
-  ['a suspend', 'was committed at once', answered, 0],
-  ['a suspend that is judged', 'was passed over', afterEarly, 0],
-  ['a suspend that is judged', 'was read', afterEarly, 1],
-  ['a suspend that is judged', 'was committed', afterEarly, 2],
+  ['a suspend', 'commits at once', answered, 0],
+  ['a suspend that decides', 'tried first', afterEarly, 0],
+  ['a suspend that decides', 'reads', afterEarly, 1],
+  ['a suspend that decides', 'commits', afterEarly, 2],
 ] as const)(
-  '%s: when the answer to what %s is lost, it is there once, and its token counts',
+  '%s: when the answer to the statement that %s is lost, the suspension exists once, and its token counts',
   async (_, __, condition, after) => {
     const { engine, sql, url } = await setup()
     const proxy = await startLossyProxy(url)
@@ -52,7 +52,7 @@ test.each([
   patience(60_000),
 )
 
-test('a suspend that is repeated with its key by who heard nothing answers with the same tokens', async () => {
+test('a suspend that is repeated with its key after a lost answer returns the same tokens', async () => {
   const { engine, url } = await setup()
   const other = await secondEngine(url)
   for (let round = 1; round <= times; round += 1) {
@@ -66,10 +66,10 @@ test('a suspend that is repeated with its key by who heard nothing answers with 
 })
 
 test.each([
-  ['was read', 0],
-  ['was committed', 1],
+  ['reads', 0],
+  ['commits', 1],
 ] as const)(
-  'a signal that lost the answer to what %s is recorded once',
+  'a signal that lost the answer to the statement that %s is recorded once',
   async (_, after) => {
     const { engine, sql, url } = await setup()
     const proxy = await startLossyProxy(url)

@@ -1,5 +1,5 @@
-// What ends a suspension, against whatever else would end it at the same moment: on one execution, fifty times each. One
-// wins, the others hear it, and there is one way on.
+// The ends of a suspension against each other at the same moment: on one execution, fifty times each. One wins, the
+// others are refused, and the execution continues once.
 import { expect, onTestFinished, test } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
 import { executionDeadline } from '../../src/engine/duties/execution-deadline.ts'
@@ -13,7 +13,7 @@ import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { codeOf, meet } from './meeting.ts'
 import { engines } from './second-engine.ts'
-import { deliver, itsTimeHasCome, metByAnything, suspended } from './suspended.ts'
+import { deliver, itsTimeHasCome, satisfiedByAnything, suspended } from './suspended.ts'
 import { patience } from '../support/patience.ts'
 
 const times = 50
@@ -24,7 +24,7 @@ async function another(url: string): Promise<Sql> {
   return sql
 }
 
-test('of twenty signals that want to close one suspension, one does, and as many as it needs are taken', async () => {
+test('of twenty signals that can close one suspension, one does, and as many as it needs are taken', async () => {
   const { engine, sql, url } = await setup()
   const senders = await engines(url, 4)
   const condition = { kind: 'count', n: 5, distinct: 'signals', waitpoints: ['answer'] } as const
@@ -59,7 +59,7 @@ test.each([
       await sql.script('update flowfabric.ff_suspension_current set timeout_at_ms = 1 where timeout_at_ms is not null')
       const signal = () => deliver(engine, waiting!)
       const timeout = async () => `${(await suspensionTimeout.runOnce(other)).processed} timed out`
-      // Without a gate: the sweep takes several statements, and would never be the first behind one.
+      // Without a gate: the duty takes several statements, and would never be the first behind one.
       const lateBy = 2 * ((round % 16) - 8)
       const outcome = (await Promise.all([after(sql, lateBy).then(signal), after(other, -lateBy).then(timeout)])).join(
         ' / ',
@@ -146,7 +146,7 @@ test('a point in time, a timeout and a signal at once wake it once', async () =>
   const [one, two] = [await another(url), await another(url)]
   for (let round = 1; round <= times; round += 1) {
     const timeoutBehaviour = 'auto_resume_with_timeout_signal'
-    const [waiting] = await suspended(engine, 1, { condition: metByAnything, timeout: '1h', timeoutBehaviour })
+    const [waiting] = await suspended(engine, 1, { condition: satisfiedByAnything, timeout: '1h', timeoutBehaviour })
     await sql.script(itsTimeHasCome)
     await sql.script('update flowfabric.ff_suspension_current set timeout_at_ms = 1 where timeout_at_ms is not null')
     const signal = () => deliver(engine, waiting!)
@@ -160,7 +160,7 @@ test('a point in time, a timeout and a signal at once wake it once', async () =>
   }
 })
 
-test('a key that is rotated while tokens are made and used: within the grace each of them counts', async () => {
+test('a key is rotated while tokens are created and used: within the grace each of them counts', async () => {
   const { engine, url } = await setup()
   const [rotator] = await engines(url, 1)
   for (let round = 1; round <= times; round += 1) {

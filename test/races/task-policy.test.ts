@@ -27,7 +27,7 @@ test('registrations of the same tasks at once, in any order, wait for each other
   expect(policies).toHaveLength(6)
 })
 
-test('a create has one registration or the other whole, and every process the newest after a second', async () => {
+test('a create uses one registration or the other as a whole, and every process uses the newest after a second', async () => {
   const { url } = await setup()
   const [writer, ...readers] = await engines(url, 3)
   const worker = { workerId: 'w', workerInstanceId: 'w', lanes: ['a'] }

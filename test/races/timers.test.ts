@@ -1,4 +1,4 @@
-// What time ends, against whoever acts at the same moment: on one execution, fifty times each.
+// Timers against other operations at the same moment: on one execution, fifty times each.
 import { expect, onTestFinished, test } from 'vitest'
 import { attemptTimeout } from '../../src/engine/duties/attempt-timeout.ts'
 import { executionDeadline } from '../../src/engine/duties/execution-deadline.ts'
@@ -19,7 +19,7 @@ async function another(url: string): Promise<Sql> {
   return sql
 }
 
-test('a renewal in the moment of the expiry keeps the lease, or the lease lapses; never both', async () => {
+test('a renewal at the moment of the expiry keeps the lease, or the lease expires; never both', async () => {
   const { engine, sql, clock, url } = await setup()
   const other = await another(url)
   for (let round = 1; round <= times; round += 1) {
@@ -32,14 +32,14 @@ test('a renewal in the moment of the expiry keeps the lease, or the lease lapses
       const [answer] = (await engine.executions.renew({ workerInstanceId: 'w-1', leases: [fence] })).leases
       return answer!.kind === 'lost' ? answer!.error.code : answer!.kind
     }
-    const lapse = async () => `${(await leaseExpiry.runOnce(other)).processed} lapsed`
+    const expire = async () => `${(await leaseExpiry.runOnce(other)).processed} expired`
     // Opened a little before, at and after the last moment.
     const untilExpiry = async () => {
       while ((await clock.now()) < expiresAt - 1 + (round % 3)) await sql.script('select')
     }
-    const outcome = await meet(url, [renewal, lapse], { first: round % 2, beforeOpening: untilExpiry })
-    // In the very millisecond it cannot be renewed and does not lapse yet.
-    expect(['renewed / 0 lapsed', 'lease_expired / 1 lapsed', 'lease_expired / 0 lapsed']).toContain(
+    const outcome = await meet(url, [renewal, expire], { first: round % 2, beforeOpening: untilExpiry })
+    // In exactly that millisecond it cannot be renewed and does not expire yet.
+    expect(['renewed / 0 expired', 'lease_expired / 1 expired', 'lease_expired / 0 expired']).toContain(
       outcome.join(' / '),
     )
     expect(await checkInvariants(sql)).toEqual([])
@@ -47,7 +47,7 @@ test('a renewal in the moment of the expiry keeps the lease, or the lease lapses
       expect(await engine.executions.complete(fence)).toMatchObject({ kind: 'completed' })
       continue
     }
-    if (outcome[1] === '0 lapsed') await expect.poll(() => leaseExpiry.runOnce(sql)).toMatchObject({ processed: 1 })
+    if (outcome[1] === '0 expired') await expect.poll(() => leaseExpiry.runOnce(sql)).toMatchObject({ processed: 1 })
     const successor = await take(engine)
     expect(successor).toMatchObject({ executionId: claim.executionId, leaseEpoch: 2, reason: 'reclaim' })
     await engine.executions.complete(fenceOf(successor))
@@ -55,7 +55,7 @@ test('a renewal in the moment of the expiry keeps the lease, or the lease lapses
   expect(await endings(sql)).toHaveLength(times)
 })
 
-test('of a deadline and a complete one wins, the other hears it, and one event is written', async () => {
+test('of a deadline and a complete one wins, the other is refused, and one event is written', async () => {
   const { engine, sql, url } = await setup()
   const other = await another(url)
   for (let round = 1; round <= times; round += 1) {
@@ -101,7 +101,7 @@ test.each(meetingDuties)('%s at once, on one execution: one of them ends the lea
     expect(await rows(sql, 'select from flowfabric.ff_lease')).toEqual([])
     const leaseEnds = `select from flowfabric.ff_lease_event where event_type = 'expired'`
     expect(await rows(sql, leaseEnds)).toHaveLength(round)
-    // Whatever the others did, its deadline has passed.
+    // Whichever ended the lease, the deadline has passed.
     await executionDeadline.runOnce(sql)
     expect((await engine.executions.describe(executionId))?.publicState).toBe('expired')
     expect(await endings(sql)).toHaveLength(round)

@@ -1,5 +1,5 @@
-// A waitpoint that is created while its execution ends or begins anew: whichever comes first, none stays open behind it. The
-// endings are large sets, which go on locking after their snapshot was taken; the creates commit one by one beside them.
+// A waitpoint that is created while its execution ends or starts anew: in either order, none stays open behind it. The
+// endings are large sets, which continue to lock after their snapshot was taken; the creates commit one by one beside them.
 import { expect, test } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
 import { executionDeadline } from '../../src/engine/duties/execution-deadline.ts'
@@ -13,7 +13,7 @@ import { codeOf } from './meeting.ts'
 import { engines } from './second-engine.ts'
 import { patience } from '../support/patience.ts'
 
-// Five hundred meet. Where a second create did not write to the execution, some were left open every time.
+// Five hundred pairs compete. When a second create did not write to the execution, some were left open every time.
 const times = 10
 const size = 50
 
@@ -30,7 +30,7 @@ const endings: Record<string, (engine: Engine, fences: readonly Fence[], sql: Sq
 }
 
 test.each(Object.entries(endings))(
-  'a second waitpoint that comes while %s is under way is closed by it, or refused',
+  'a second waitpoint that is created while %s is in progress is closed by it, or refused',
   async (_, end) => {
     const { engine, sql, url } = await setup()
     const creators = await engines(url, 3)
@@ -44,7 +44,7 @@ test.each(Object.entries(endings))(
         }
       })
       await Promise.all([...creating, afterSome(sql, round % 16).then(() => end(engine, fences, sql))])
-      // What the sweep passed over.
+      // Executions that the duty passed over.
       await executionDeadline.runOnce(sql)
       expect(await checkInvariants(sql)).toEqual([])
       expect(await rows(sql, `select from flowfabric.ff_waitpoint_pending where state <> 'closed'`)).toEqual([])
@@ -68,7 +68,7 @@ async function afterSome(sql: Sql, count: number): Promise<void> {
   for (let done = 0; done < count; done += 1) await sql.script('select')
 }
 
-/** What began anew. */
+/** Executions that started anew. */
 async function endAll({ executions }: Engine): Promise<void> {
   const { claims } = await executions.claim({ ...worker, max: size })
   await executions.completeMany(claims.map(fenceOf))

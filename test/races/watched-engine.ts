@@ -8,11 +8,13 @@ import type { Sql } from '../../src/sql/sql.ts'
 export interface WatchedEngine {
   readonly engine: Engine
   readonly sql: Sql
-  /** What the database refused because it waited in a circle. The engine sends it again, and nobody else hears of it. */
+  /**
+   * Counts the deadlocks that the database reported. The engine repeats such a statement, and callers do not notice.
+   */
   readonly deadlockCount: () => number
 }
 
-/** Another process, as far as the database can tell, whose statements are watched. */
+/** Like another process, as far as the database can see, with watched statements. */
 export async function watchedEngine(url: string): Promise<WatchedEngine> {
   const inner = await openPostgres({ url, schema: 'flowfabric' })
   onTestFinished(() => inner.close())

@@ -1,10 +1,11 @@
-// Statements that work on a whole flow may take longer than others, or a large flow could never be submitted, or never end.
+// Statements that work on a whole flow may take longer than others. Otherwise a large flow could never be submitted, or
+// never end.
 import { expect, onTestFinished, test } from 'vitest'
 import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import type { Sql } from '../../src/sql/sql.ts'
 
-/** Each write of a flow leaves the limit that its statement had. */
+/** Each write of a flow uses the limit of its statement. */
 async function watchLimits(sql: Sql): Promise<void> {
   await sql.script(`
 create table public.seen (change text, statement_timeout text);

@@ -4,7 +4,7 @@ import { connect, task } from '../../src/index.ts'
 import { parseExecutionId } from '../../src/model/id.ts'
 import { setup } from '../support/setup.ts'
 
-test('a row that somebody holds locked makes no other lease lapse, with one connection for all work and one to listen', async () => {
+test('a locked row lets no other lease expire, with one connection for all work and one to listen', async () => {
   const { url } = await setup()
   const gates: (() => void)[] = []
   const gate = task('gate', { retry: { attempts: 1 } }, async (ctx) => {
