@@ -1,7 +1,7 @@
 // An open database, its engine, and everything that `ff` does with them.
 import type { OpenEngine } from '../engine/engine.ts'
 import { within } from '../engine/kernel/closing.ts'
-import { asEngineError, throwInOurWords } from '../engine/kernel/failure.ts'
+import { asEngineError, orEngineError } from '../engine/kernel/failure.ts'
 import { checkHealth } from '../engine/health/check.ts'
 import { repairHealth } from '../engine/health/repair.ts'
 import { superviseOptionNames, type SuperviseOptions, type Supervisor } from '../engine/duties/supervisor.ts'
@@ -71,9 +71,9 @@ export function hold({ sql, opened, codec = jsonCodec, logger, telemetry, ...hel
     }
   }
   const worker = (options: WorkOptions): Worker => {
-    const onCalledOff: OpenEngine['onCalledOff'] = (hear) => opened.onCalledOff(hear)
+    const onStoppedRun: OpenEngine['onStoppedRun'] = (receive) => opened.onStoppedRun(receive)
     const onStopped = (): void => void workers.delete(made)
-    const made = makeWorker({ sql, engine, codec, telemetry, supervise, logger, onCalledOff, onStopped }, options)
+    const made = makeWorker({ sql, engine, codec, telemetry, supervise, logger, onStoppedRun, onStopped }, options)
     refuseWhenClosed()
     workers.add(made)
     return made
@@ -94,8 +94,8 @@ export function hold({ sql, opened, codec = jsonCodec, logger, telemetry, ...hel
 
 export function healthOf(sql: Sql): Health {
   return {
-    check: (request) => checkHealth(sql, codeVersion, request).catch(throwInOurWords),
-    repair: () => repairHealth(sql, codeVersion).catch(throwInOurWords),
+    check: (request) => orEngineError(checkHealth(sql, codeVersion, request)),
+    repair: () => orEngineError(repairHealth(sql, codeVersion)),
   }
 }
 

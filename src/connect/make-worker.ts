@@ -1,6 +1,6 @@
 // A worker on a database, with a supervisor in the same process.
 import type { Engine } from '../engine/contract.ts'
-import { throwInOurWords } from '../engine/kernel/failure.ts'
+import { orEngineError } from '../engine/kernel/failure.ts'
 import type { SuperviseOptions, Supervisor } from '../engine/duties/supervisor.ts'
 import type { Codec } from '../model/codec.ts'
 import { refusal } from '../model/errors.ts'
@@ -24,13 +24,13 @@ interface MakeWorkerDeps {
   readonly codec: Codec
   readonly telemetry: Telemetry | undefined
   readonly logger: Logger
-  readonly onCalledOff: WorkerDeps['onCalledOff']
+  readonly onStoppedRun: WorkerDeps['onStoppedRun']
   readonly supervise: (options: SuperviseOptions) => Supervisor
   readonly onStopped: () => void
 }
 
 export function makeWorker(deps: MakeWorkerDeps, options: WorkOptions): Worker {
-  const { sql, engine, codec, telemetry, supervise, onCalledOff, onStopped } = deps
+  const { sql, engine, codec, telemetry, supervise, onStoppedRun, onStopped } = deps
   refuseUnknownFields('worker', options, [...workerOptionNames, 'duties'])
   const { duties = true, ...rest } = options
   if (typeof duties !== 'boolean' && (typeof duties !== 'object' || duties === null)) {
@@ -45,8 +45,8 @@ export function makeWorker(deps: MakeWorkerDeps, options: WorkOptions): Worker {
       engine,
       codec,
       telemetry,
-      onCalledOff,
-      checkSchema: () => migrate(sql, migrations, { mode: 'check', codeVersion }).catch(throwInOurWords),
+      onStoppedRun,
+      checkSchema: () => orEngineError(migrate(sql, migrations, { mode: 'check', codeVersion })),
       onStart: () => {
         if (duties === false) return
         supervisor = supervise({ logger, ...(duties === true ? {} : duties) })

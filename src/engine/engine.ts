@@ -37,7 +37,9 @@ import { checkRestartRequest } from './execution/restart.ts'
 import { checkResumeRequest } from './execution/resume.ts'
 import { setTag } from './execution/set-tag.ts'
 import { warnRequest } from './execution/warn.ts'
-import { throwInOurWords } from './kernel/failure.ts'
+import { onlyEvents } from './kernel/effects.ts'
+import { orEngineError } from './kernel/failure.ts'
+import { sessionOf } from './kernel/session.ts'
 import { idPlaces } from './id-places.ts'
 import { flowOperations } from './flows.ts'
 import { checkLeases } from './lease/check.ts'
@@ -80,8 +82,11 @@ export interface OpenEngine {
   within(borrowed: Sql): Within
   /** Not started yet. */
   supervisor(options: SuperviseOptions): Supervisor
-  /** Hears of runs that were cancelled or taken away, by uuid, null when it may be any, until the answer is called. */
-  onCalledOff(hear: (executionId: string | null) => void): () => void
+  /**
+   * Receives running executions that were ended or asked to stop without their holder, by uuid, and null when it may be any,
+   * until the returned function is called.
+   */
+  onStoppedRun(receive: (executionId: string | null) => void): () => void
   /** From here on tokens can be signed; refuses a wrapping secret that is not the one of the stored keys. */
   readySigningKeys(): Promise<void>
   /** Resolves when this process does nothing more for what endings owed others. */
@@ -92,19 +97,16 @@ export interface OpenEngine {
 
 export function openEngine(sql: Sql, options: EngineOptions = {}): OpenEngine {
   const engine = shared(sql, options)
-  const { hints, telling, dispatcher } = engine
+  const { hints, dispatcher } = engine
   return {
     engine: engineFor(engine, localCaller),
-    within: (borrowed) =>
-      withinTransaction({ ...engine, sql: engine.raw }, engine.closing.refusing(borrowed), localCaller),
+    within: (borrowed) => withinTransaction(engine, sessionOf(borrowed, engine.closing), localCaller),
     supervisor: (options) =>
-      new Supervisor(telling, options, {
-        onReady: (queueIds) => hints.ring(queueIds),
-        onOwed: engine.onOwed,
-        onCalledOff: engine.onCalledOff,
+      new Supervisor(sql, options, {
+        publish: engine.publish,
         onDue: (hear) => hints.onDue(hear),
       }),
-    onCalledOff: (hear) => hints.onCalledOff(hear),
+    onStoppedRun: (receive) => hints.onStoppedRun(receive),
     readySigningKeys: () => engine.signingKeys.ready(),
     dispatched: () => dispatcher.idle(),
     close: (longestMs) => engine.closing.close(longestMs),
@@ -129,14 +131,14 @@ function engineFor(engine: Shared, caller: Caller): Engine {
 }
 
 function engineOf(
-  { sql, schemaGuard }: Shared,
+  { session, schemaGuard }: Shared,
   operations: Operations,
   as: Engine['as'],
   bind: <Noun extends object>(verbs: ForCaller<Noun>) => Noun,
 ): Engine {
   return {
     as,
-    serverTime: () => guardedServerTime(sql, schemaGuard),
+    serverTime: () => guardedServerTime(session, schemaGuard),
     executions: bind<Engine['executions']>(operations.executions),
     flows: bind<Engine['flows']>(operations.flows),
     leases: bind<Engine['leases']>(operations.leases),
@@ -160,13 +162,13 @@ type Operations = { readonly [Noun in keyof Nouns]: ForCaller<Nouns[Noun]> }
 function operationsOf(engine: Shared): Operations {
   const operations = byFullIds(engine)
   const nouns = Object.entries<object>(operations).map(([noun, verbs]) => {
-    return [noun, acceptBareIds(engine.sql, verbs, idPlaces[noun as keyof Nouns])]
+    return [noun, acceptBareIds(engine.session, verbs, idPlaces[noun as keyof Nouns])]
   })
   return Object.fromEntries(nouns) as Operations
 }
 
 function byFullIds(engine: Shared): Operations {
-  const { sql, signingKeys } = engine
+  const { session: sql, signingKeys, logged } = engine
   const complete = inSets(checkCompleteRequest, () => engine.complete)
   const fail = inSets(checkFailRequest, () => engine.fail)
   const delay = inSets(checkDelayRequest, () => engine.delay)
@@ -183,9 +185,11 @@ function byFullIds(engine: Shared): Operations {
       ...createOperations(engine),
       claim: async (caller, request) => {
         engine.schemaGuard.check()
-        return engine.claimer.claim(caller, request).catch(throwInOurWords)
+        const result = await orEngineError(engine.claimer.claim(caller, request))
+        if (result.claims.length > 0) engine.publish(onlyEvents)
+        return result
       },
-      renew: (caller, request) => renew(engine.raw, caller, request).catch(throwInOurWords),
+      renew: logged((caller, request) => renew(sql, caller, request)),
       complete: complete.one,
       completeMany: complete.many,
       fail: fail.one,
@@ -204,7 +208,7 @@ function byFullIds(engine: Shared): Operations {
       replay: replay.one,
       replayMany: replay.many,
       grant: inSets(grantRequest.check, () => engine.grant).one,
-      claimById: (caller, request) => claimById(engine.raw, caller, request).catch(throwInOurWords),
+      claimById: logged((caller, request) => claimById(sql, caller, request)),
       progress: inSets(progressRequest.check, () => engine.progress).one,
       restart: inSets(checkRestartRequest, () => engine.restart).one,
       warn: inSets(warnRequest.check, () => engine.warn).one,
@@ -240,16 +244,15 @@ function byFullIds(engine: Shared): Operations {
       list: (caller, executionId, request = {}) => listSignals(sql, caller, executionId, request),
     },
     signingKeys: {
-      rotate: (caller, request = {}) => rotate(engine.raw, signingKeys, caller, request).catch(throwInOurWords),
-      seed: (caller, request) => seed(engine.raw, signingKeys, caller, request).catch(throwInOurWords),
+      rotate: logged((caller, request = {}) => rotate(sql, signingKeys, caller, request)),
+      seed: logged((caller, request) => seed(sql, signingKeys, caller, request)),
       list: (caller, request = {}) => listSigningKeys(sql, caller, request),
     },
     waitpoints: {
       create: inSets(checkCreateWaitpointRequest, () => engine.createWaitpoint).one,
       list: (caller, executionId, request = {}) => listWaitpoints(sql, signingKeys, caller, executionId, request),
-      readToken: (caller, waitpointId) =>
-        readToken(engine.raw, signingKeys, caller, waitpointId).catch(throwInOurWords),
-      link: (caller, request) => link(engine.raw, signingKeys, caller, request).catch(throwInOurWords),
+      readToken: logged((caller, waitpointId) => readToken(sql, signingKeys, caller, waitpointId)),
+      link: logged((caller, request) => link(sql, signingKeys, caller, request)),
       describeLink: (caller, request) => describeLink(sql, signingKeys, caller, request),
     },
     events: {
@@ -269,16 +272,16 @@ function byFullIds(engine: Shared): Operations {
       measure: (caller, request = {}) => measureLanes(sql, caller, request),
     },
     workers: {
-      register: (caller, request) => register(engine.raw, engine.tasks, caller, request).catch(throwInOurWords),
+      register: logged((caller, request) => register(sql, engine.tasks, caller, request)),
       heartbeat: inSets(checkHeartbeatRequest, () => engine.heartbeat).one,
-      markDead: (caller, request) => markDead(engine.raw, caller, request).catch(throwInOurWords),
+      markDead: logged((caller, request) => markDead(sql, caller, request)),
       list: (caller, request = {}) => listWorkers(sql, caller, request),
     },
     schedules: scheduleOperations(engine),
     apiKeys: {
-      create: (caller, request) => createApiKey(engine.raw, caller, request).catch(throwInOurWords),
+      create: logged((caller, request) => createApiKey(sql, caller, request)),
       list: (caller, request = {}) => listApiKeys(sql, caller, request),
-      revoke: (caller, request) => revokeApiKey(engine.raw, caller, request).catch(throwInOurWords),
+      revoke: logged((caller, request) => revokeApiKey(sql, caller, request)),
       authenticate: (caller, request) => authenticate(sql, caller, request),
     },
   }

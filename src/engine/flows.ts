@@ -3,8 +3,9 @@ import type { Sql } from '../sql/sql.ts'
 import type { ForCaller } from './kernel/bound.ts'
 import type { Flows } from './contract.ts'
 import type { Dispatcher } from './duties/dispatcher.ts'
-import { pendingDispatch } from './kernel/pending-dispatch.ts'
-import { throwInOurWords } from './kernel/failure.ts'
+import type { DirectOperations } from './direct.ts'
+import type { Publish } from './kernel/effects.ts'
+import { orEngineError } from './kernel/failure.ts'
 import type { Hints } from './kernel/hint.ts'
 import type { QueueRegistry } from './queue/intern.ts'
 import type { TaskRegistry } from './task/registry.ts'
@@ -28,36 +29,34 @@ import { flowTimeline } from './flow/timeline.ts'
 import { upstreamResults } from './flow/upstream-results.ts'
 import { waitForFlow } from './flow/wait.ts'
 
-interface FlowOperationDeps {
-  /** For reads, its errors in our words; `raw` for what is sent again when it must. */
-  readonly sql: Sql
-  readonly raw: Sql
+interface FlowOperationDeps extends Pick<DirectOperations, 'written'> {
+  readonly session: Sql
   readonly queues: QueueRegistry
   readonly tasks: TaskRegistry
   readonly hints: Hints
   readonly turns: FlowTurns
   readonly dispatcher: Dispatcher
-  readonly onOwed: (owes: number) => void
+  readonly publish: Publish
 }
 
 export function flowOperations({
-  sql,
-  raw,
+  session: sql,
   queues,
   tasks,
   hints,
   turns,
   dispatcher,
-  onOwed,
+  publish,
+  written,
 }: FlowOperationDeps): ForCaller<Flows> {
-  const deps = { sql: raw, queues, tasks, hints, turns, onOwed: () => onOwed(pendingDispatch.flow) }
+  const deps = { sql, queues, tasks, turns }
   return {
-    create: (caller, request) => createFlow(deps, caller, request).catch(throwInOurWords),
-    addMember: (caller, request) => addMember(deps, caller, request).catch(throwInOurWords),
-    connect: (caller, request) => connect(deps, caller, request).catch(throwInOurWords),
-    seal: (caller, request) => seal(deps, caller, request).catch(throwInOurWords),
-    close: (caller, request) => closeFlow(deps, caller, request).catch(throwInOurWords),
-    submitGraph: (caller, request) => submitGraph(deps, caller, request).catch(throwInOurWords),
+    create: written((caller, request) => createFlow(deps, caller, request)),
+    addMember: written((caller, request) => addMember(deps, caller, request)),
+    connect: written((caller, request) => connect(deps, caller, request)),
+    seal: written((caller, request) => seal(deps, caller, request)),
+    close: written((caller, request) => closeFlow(deps, caller, request)),
+    submitGraph: written((caller, request) => submitGraph(deps, caller, request)),
     describe: (caller, flowId) => describeFlow(sql, caller, flowId),
     list: (caller, request = {}) => listFlows(sql, caller, request),
     graph: (caller, flowId, request = {}) => flowGraph(sql, caller, flowId, request),
@@ -69,7 +68,6 @@ export function flowOperations({
     timeline: (caller, flowId, request = {}) => flowTimeline(sql, caller, flowId, request),
     setTag: (caller, flowId, key, value) => setFlowTag(sql, caller, flowId, key, value),
     getTag: (caller, flowId, key) => getFlowTag(sql, caller, flowId, key),
-    cancel: (caller, request) =>
-      cancelFlow({ sql: raw, dispatcher, hints, onOwed }, caller, request).catch(throwInOurWords),
+    cancel: (caller, request) => orEngineError(cancelFlow({ sql, dispatcher, publish }, caller, request)),
   }
 }

@@ -2,7 +2,7 @@
 import type { Sql } from '../sql/sql.ts'
 import type { ForCaller } from './kernel/bound.ts'
 import type { Schedules } from './contract.ts'
-import { throwInOurWords } from './kernel/failure.ts'
+import type { DirectOperations } from './direct.ts'
 import type { QueueRegistry } from './queue/intern.ts'
 import type { TaskRegistry } from './task/registry.ts'
 import { deleteSchedule } from './schedule/delete.ts'
@@ -11,24 +11,28 @@ import { listSchedules } from './schedule/list.ts'
 import { pauseSchedule } from './schedule/pause.ts'
 import { putSchedule } from './schedule/put.ts'
 import { resumeSchedule } from './schedule/resume.ts'
-import { triggerSchedule, type Telling } from './schedule/trigger.ts'
+import { triggerSchedule } from './schedule/trigger.ts'
 
-interface ScheduleDeps extends Telling {
-  /** For reads, in our words; and for what is sent again by the database's own. */
-  readonly sql: Sql
-  readonly raw: Sql
+interface ScheduleDeps extends DirectOperations {
+  readonly session: Sql
   readonly queues: QueueRegistry
   readonly tasks: TaskRegistry
 }
 
-export function scheduleOperations({ sql, raw, queues, tasks, ...telling }: ScheduleDeps): ForCaller<Schedules> {
+export function scheduleOperations({
+  session: sql,
+  queues,
+  tasks,
+  written,
+  logged,
+}: ScheduleDeps): ForCaller<Schedules> {
   return {
-    put: (caller, request) => putSchedule(raw, queues, tasks, caller, request).catch(throwInOurWords),
-    pause: (caller, request) => pauseSchedule(raw, caller, request).catch(throwInOurWords),
-    resume: (caller, request) => resumeSchedule(raw, caller, request).catch(throwInOurWords),
-    trigger: (caller, request) => triggerSchedule(raw, caller, request, telling).catch(throwInOurWords),
+    put: logged((caller, request) => putSchedule(sql, queues, tasks, caller, request)),
+    pause: logged((caller, request) => pauseSchedule(sql, caller, request)),
+    resume: logged((caller, request) => resumeSchedule(sql, caller, request)),
+    trigger: written((caller, request) => triggerSchedule(sql, caller, request)),
     describe: (caller, request) => describeSchedule(sql, caller, request),
     list: (caller, request = {}) => listSchedules(sql, caller, request),
-    delete: (caller, request) => deleteSchedule(raw, caller, request).catch(throwInOurWords),
+    delete: logged((caller, request) => deleteSchedule(sql, caller, request)),
   }
 }

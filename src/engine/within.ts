@@ -1,5 +1,5 @@
-// Operations inside a transaction of the caller's: they are written when it commits, and never were when it rolls back. Not
-// merged with others, because a set has a transaction of its own. The hint goes with them, so it comes with the commit.
+// Operations inside a transaction of the caller: its commit writes them, and its rollback undoes them. They are not merged
+// with others, because a set has a transaction of its own. The transaction also sends their hint, at its commit.
 import { EngineError } from '../model/errors.ts'
 import { sqlState } from '../sql/errors.ts'
 import type { Sql } from '../sql/sql.ts'
@@ -19,8 +19,8 @@ import { checkCreateRequest, type CreateRequest } from './execution/create-reque
 import type { CreateResult } from './execution/create-answer.ts'
 import { createChildren } from './execution/create-child.ts'
 import { createKeyed } from './execution/create.ts'
-import { asEngineError, contended, throwInOurWords } from './kernel/failure.ts'
-import type { CarriedHint, HintedTimer, Hinting, Hints } from './kernel/hint.ts'
+import { asEngineError, contended, databaseErrorOf, orEngineError } from './kernel/failure.ts'
+import type { HintCarrier, Hints } from './kernel/hint.ts'
 import { idPlaces } from './id-places.ts'
 import { rowLocked, type SetOperation } from './kernel/merge.ts'
 import type { QueueRegistry } from './queue/intern.ts'
@@ -35,21 +35,21 @@ import { OpenedWaitpoints } from './waiting/waitpoint/opened.ts'
 export interface Within {
   /** Accepts one unit of work; it can be claimed from the commit on. */
   submit(request: CreateRequest): Promise<CreateResult>
-  /** To an execution by name; what it wakes goes on from the commit on. */
+  /** To an execution by name; an execution that it wakes can be claimed from the commit on. */
   signal(request: SendRequest): Promise<SignalResult>
   cancel(request: CancelRequest): Promise<CancelResult>
 }
 
 interface WithinDeps {
-  /** For what is not part of the transaction: queues are interned, and blocks of the log made, as always. */
-  readonly sql: Sql
+  /** For work outside the transaction: lanes and queues, and blocks of the log, are created as always. */
+  readonly session: Sql
   readonly queues: QueueRegistry
   readonly tasks: TaskRegistry
   readonly hints: Hints
   readonly signingKeys: SigningKeys
 }
 
-// As it is: the one that the engine sends by itself would let the caller's commit not wait for the disk.
+// Unlike the engine's own hint, it must not turn off the caller's wait for the disk.
 const notify = statement({
   name: 'within.notify',
   params: { channel: 'text', payload: 'text' },
@@ -61,46 +61,37 @@ select pg_notify($1, $2) is not null as sent`,
 // The lock timeout is the caller's own.
 const patienceMs = 0
 
-export function withinTransaction(parts: WithinDeps, borrowed: Sql, caller: Caller): Within {
-  const { sql, queues, tasks, hints, signingKeys } = parts
-  /** One operation, and after it the hint of what it made ready. */
-  const perform = async <Item, Answer>(
-    operationOf: (hints: Hinting) => SetOperation<Item, Answer>,
-    item: Item,
-  ): Promise<Answer> => {
-    const { hinting, ready, calledOff, dueMs } = collected()
-    const operation = operationOf(hinting)
+export function withinTransaction(deps: WithinDeps, borrowed: Sql, caller: Caller): Within {
+  const { session, queues, tasks, hints, signingKeys } = deps
+  /** One operation, and then the hint of its effects. The duties dispatch, because this process does not see the commit. */
+  const perform = async <Item, Answer>(operation: SetOperation<Item, Answer>, item: Item): Promise<Answer> => {
     try {
       const sending = { again: false, onlyOnce: true }
-      const answer = await untilSent(sql, sending, () => operation.sendAlone(item, false, patienceMs))
-      if (answer === rowLocked) throw contended()
-      if (EngineError.is(answer)) throw answer
-      await tell(hints.hintOf(ready, calledOff, dueMs))
-      return answer
+      const sent = await untilSent(session, sending, () => operation.sendAlone(item, false, patienceMs))
+      const outcome = sent.outcomes[0]!
+      if (outcome === rowLocked) throw contended()
+      if (EngineError.is(outcome)) throw outcome
+      const hint = hints.hintOf(sent.effects)
+      if (hint !== null) await borrowed.query(notify, { ...hint })
+      return outcome
     } catch (error) {
-      // Of a row that came after the transaction's own snapshot, which shows only what was there before.
-      throw sqlState(error) === '23505' ? contended(error) : asEngineError(error)
+      // The transaction's own snapshot does not show a row that was inserted after it.
+      throw sqlState(databaseErrorOf(error)) === '23505' ? contended(error) : asEngineError(error)
     }
-  }
-  const tell = async (hint: CarriedHint | null): Promise<void> => {
-    if (hint !== null) await borrowed.query(notify, { ...hint })
   }
   const own: ForCaller<Within> = {
     submit: async (caller, request) => {
-      const item = await tasks.resolve(checkCreateRequest(caller, request)).catch(throwInOurWords)
+      const item = await orEngineError(tasks.resolve(checkCreateRequest(caller, request)))
       const create = item.parent === null ? createKeyed : createChildren
-      return perform((hints) => create(borrowed, queues, hints.ring, (inMs) => hints.due('delay', inMs)), item)
+      return perform(create(borrowed, queues), item)
     },
-    signal: async (caller, request) =>
-      perform(
-        (hints) => receiveOperation(borrowed, signingKeys, new OpenedWaitpoints(), hints),
-        checkSendRequest(caller, request),
-      ),
+    signal: async (caller, request) => {
+      const item = checkSendRequest(caller, request)
+      return perform(receiveOperation(borrowed, signingKeys, new OpenedWaitpoints(), carriesNone), item)
+    },
     cancel: async (caller, request) => {
       const item = checkCancelRequest(caller, request)
-      return isByHolder(item)
-        ? perform(() => cancelHeldOperation(borrowed, () => {}), item)
-        : perform((hints) => cancelOperation(borrowed, leftToTheSweep, hints.calledOff, hints.ring), item)
+      return isByHolder(item) ? perform(cancelHeldOperation(borrowed), item) : perform(cancelOperation(borrowed), item)
     },
   }
   const { create, cancel } = idPlaces.executions!
@@ -108,19 +99,5 @@ export function withinTransaction(parts: WithinDeps, borrowed: Sql, caller: Call
   return bindAll<Within>(caller, acceptBareIds(borrowed, own, places))
 }
 
-// What an ending owes others cannot be resolved before the commit, of which nobody here hears.
-const leftToTheSweep = (): void => {}
-
-function collected() {
-  const ready = new Set<number>()
-  const calledOff = new Set<string>()
-  const dueMs = new Map<HintedTimer, number>()
-  const hinting: Hinting = {
-    carriedBy: () => null,
-    carrier: () => null,
-    ring: (queueIds) => [...queueIds].forEach((id) => ready.add(id)),
-    calledOff: (executionIds) => [...executionIds].forEach((id) => calledOff.add(id)),
-    due: (timer, inMs) => void dueMs.set(timer, Math.min(dueMs.get(timer) ?? inMs, inMs)),
-  }
-  return { hinting, ready, calledOff, dueMs }
-}
+// The hint is a statement of its own in the transaction of the caller.
+const carriesNone: HintCarrier = { carriedBy: () => null, carrier: () => null }

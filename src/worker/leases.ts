@@ -32,7 +32,7 @@ export interface LeasesOptions {
   readonly isClaiming: () => boolean
   /** A renewal found leases that this worker does not know, while the reply to a claim may have been under way. */
   readonly onUnknown: () => void
-  readonly onCalledOff?: ((listener: (executionId: string | null) => void) => () => void) | undefined
+  readonly onStoppedRun?: ((listener: (executionId: string | null) => void) => () => void) | undefined
   /** Called with every pulse of the timer, at least once a second while leases are held. */
   readonly onPulse: () => void
 }
@@ -96,7 +96,7 @@ export class Leases {
     const lease = new Lease(claim, isDoubtful ? now + leaseTtlMs : expiresAt, this.#watcher)
     lease.isDoubtful = isDoubtful
     lease.place = this.#held.push(lease) - 1
-    this.#unsubscribe ??= this.#options.onCalledOff?.((executionId) => this.#calledOff(executionId))
+    this.#unsubscribe ??= this.#options.onStoppedRun?.((executionId) => this.#stopped(executionId))
     if (this.#timer === undefined) {
       this.#nextRenewalAt = now + leaseTtlMs / 3
       this.#schedule()
@@ -193,7 +193,7 @@ export class Leases {
   }
 
   // One check at a time. Hints that arrive in one turn of the event loop, or during a check, share the next check.
-  #calledOff(executionId: string | null): void {
+  #stopped(executionId: string | null): void {
     const isOurs = ({ fence }: Lease): boolean => executionId === null || fence.executionId.endsWith(executionId)
     if (this.#isCheckDue || !this.#held.some(isOurs)) return
     this.#isCheckDue = true

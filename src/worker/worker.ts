@@ -28,7 +28,7 @@ export interface WorkerDeps {
    * Hints of runs that were asked to stop, by the uuid of their execution; without them the worker checks once a
    * second.
    */
-  readonly onCalledOff?: ((listener: (executionId: string | null) => void) => () => void) | undefined
+  readonly onStoppedRun?: ((listener: (executionId: string | null) => void) => () => void) | undefined
   /** The engine is behind a server. */
   readonly overHttp?: boolean
   /** Rejects when the database does not fit the code. */
@@ -67,7 +67,7 @@ export class Worker implements AsyncDisposable {
       logger,
       isClaiming: () => this.#poll.isClaiming,
       onUnknown: () => this.#poll.foundUnknown(),
-      onCalledOff: deps.onCalledOff,
+      onStoppedRun: deps.onStoppedRun,
       onPulse: () => this.#runs.giveBackStuck(),
     })
     this.#runs = new Runs({ engine, codec, settings, leases: this.#leases, telemetry: deps.telemetry })

@@ -68,7 +68,7 @@ test(
   async () => {
     const sql = await openEmbedded({ directory: null, schema: 'flowfabric' })
     await migrateAll(sql)
-    expect(await embeddedUpkeep.runOnce(sql)).toEqual({ processed: 0, errors: 0, isFull: false, readyQueueIds: [] })
+    expect(await embeddedUpkeep.runOnce(sql)).toEqual({ processed: 0, errors: 0, isFull: false, effects: {} })
     await sql.script(`
     create table public."Mine" (id int);
     insert into public."Mine" select generate_series(1, 3000);

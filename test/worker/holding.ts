@@ -42,7 +42,7 @@ export async function holding(
     isClaiming: () => false,
     onUnknown: () => {},
     onPulse: () => {},
-    onCalledOff: open.onCalledOff,
+    onStoppedRun: open.onStoppedRun,
   })
   onTestFinished(() => leases.stop())
   await create(open.engine)
@@ -62,7 +62,7 @@ async function createMany(engine: Engine, count: number): Promise<void> {
 async function listening(open: OpenEngine): Promise<void> {
   if (inject('backend') === 'embedded') return
   await new Promise<void>((resolve) => {
-    const end = open.onCalledOff((executionId) => {
+    const end = open.onStoppedRun((executionId) => {
       if (executionId !== null) return
       end()
       resolve()

@@ -3,7 +3,7 @@ import { attached } from '../../model/attached.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import { inScope, dutyParams, dutyRow, takenUp } from '../kernel/candidate.ts'
-import type { DutySteps } from '../kernel/run-duty.ts'
+import { dutySetOfRow, type DutySteps } from '../kernel/run-duty.ts'
 import { untilSent } from '../kernel/resend.ts'
 import type { Dispatched } from './dispatched.ts'
 import { pendingDispatch } from '../kernel/pending-dispatch.ts'
@@ -137,8 +137,8 @@ from (select (select count(*) from live) > $1 as is_full) n`,
 export async function leaveChildren(sql: Sql, batch: number, fromMs = 0): Promise<Dispatched> {
   const everything = { batch, namespace: null, tag_key: null, tag_value: null, only: [], from_ms: fromMs }
   const [row] = await untilSent(sql, { again: false }, () => sql.query(leaveStatement, everything))
-  const { seen, processed: done, oldest_ms: oldestMs, backlogged, owes } = row!
-  return { seen, done, oldestMs, backlogged, owes, readyQueueIds: [], delayMs: null }
+  const { seen, processed: done, oldest_ms: oldestMs, owes } = row!
+  return { seen, done, oldestMs, effects: { pendingDispatch: owes } }
 }
 
 const due = statement({
@@ -152,6 +152,9 @@ const due = statement({
 export function childrenSteps(sql: Sql): DutySteps {
   return {
     look: (scope) => sql.query(due, { ...scope, only: [], from_ms: 0 }),
-    act: (scope, only) => sql.query(leaveStatement, { ...scope, only, from_ms: 0 }),
+    act: async (scope, only) => {
+      const [row] = await sql.query(leaveStatement, { ...scope, only, from_ms: 0 })
+      return dutySetOfRow(row!)
+    },
   }
 }

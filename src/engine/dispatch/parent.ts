@@ -14,7 +14,8 @@ import { rearmCall } from '../waiting/suspension/rearm.ts'
 import { evaluatedAt, takenBy, wakingBy, type DecidedSuspension } from '../waiting/suspension/satisfied.ts'
 import { takeSignalsCall } from '../transition/take-signals.ts'
 import { wakeCall } from '../transition/wake.ts'
-import { dutyRowOf, type Dispatched } from './dispatched.ts'
+import { dutySetOf, type Dispatched } from './dispatched.ts'
+import { noEffects, type Effects } from '../kernel/effects.ts'
 import { pendingDispatch } from '../kernel/pending-dispatch.ts'
 import { passingOver, type TakenSet } from './pass-over.ts'
 
@@ -111,7 +112,7 @@ export async function tellParents(sql: Sql, batch: number, fromMs = 0): Promise<
 export function parentSteps(sql: Sql): DutySteps {
   return {
     look: (scope) => sql.query(due, { ...scope, only: [], passed_over: [], from_ms: 0 }),
-    act: async (scope, only) => [dutyRowOf(await tell(sql, scope, only))],
+    act: async (scope, only) => dutySetOf(await tell(sql, scope, only)),
   }
 }
 
@@ -126,8 +127,7 @@ async function tell(sql: Sql, scope: DutyScope, only: readonly string[], fromMs 
 // Two round trips: lock and look, judge, write.
 async function tellSet(sql: Sql, found: readonly RowOf<typeof named.row>[], batch: number): Promise<TakenSet> {
   const isFull = found.length >= batch
-  if (found.length === 0)
-    return { seen: 0, done: 0, oldestMs: null, readyQueueIds: [], delayMs: null, backlogged: 0, isFull, heldIds: [] }
+  if (found.length === 0) return { seen: 0, done: 0, oldestMs: null, effects: noEffects, isFull, heldIds: [] }
   const parents = [...new Set(found.flatMap((row) => row.parent_id ?? []))]
   let told: readonly Owed[] = []
   let judged: readonly DecidedSuspension[] = []
@@ -150,10 +150,11 @@ async function tellSet(sql: Sql, found: readonly RowOf<typeof named.row>[], batc
     seen: found.length,
     done: told.length,
     oldestMs: Math.min(...found.map((row) => row.created_at_ms)),
-    readyQueueIds: [...new Set(ready.map((row) => row.queue_id))],
-    delayMs: shortestDelay(judged),
-    backlogged: 0,
-    owes: stillOwed(told),
+    effects: {
+      readyQueueIds: [...new Set(ready.map((row) => row.queue_id))],
+      dueInMs: shortestDelay(judged),
+      pendingDispatch: stillOwed(told),
+    },
     isFull,
     heldIds,
   }
@@ -183,10 +184,10 @@ function writesFor(judged: readonly DecidedSuspension[], told: readonly Owed[]) 
   ] as const
 }
 
-function shortestDelay(judged: readonly DecidedSuspension[]): number | null {
+function shortestDelay(judged: readonly DecidedSuspension[]): NonNullable<Effects['dueInMs']> {
   const delays = judged.flatMap(({ suspension, evaluation }) => {
     const { resumeDelayMs } = suspension
     return evaluation.satisfied && resumeDelayMs !== null && resumeDelayMs > 0 ? [resumeDelayMs] : []
   })
-  return delays.length === 0 ? null : Math.min(...delays)
+  return delays.length === 0 ? {} : { delay: Math.min(...delays) }
 }

@@ -1,5 +1,6 @@
 // Somebody may hold a flow, or a parent, to which more is owed than one set takes. It is passed over for what stands behind it,
 // and met again.
+import { mergeEffects } from '../kernel/effects.ts'
 import type { Dispatched } from './dispatched.ts'
 
 export interface TakenSet extends Dispatched {
@@ -30,12 +31,8 @@ function together(one: Dispatched, other: Dispatched): Dispatched {
   return {
     seen: one.seen + other.seen,
     done: one.done + other.done,
-    readyQueueIds: [...one.readyQueueIds, ...other.readyQueueIds],
     oldestMs: smaller(one.oldestMs, other.oldestMs),
-    delayMs: smaller(one.delayMs, other.delayMs),
-    backlogged: one.backlogged + other.backlogged,
-    owes: (one.owes ?? 0) | (other.owes ?? 0),
-    endedFlowIds: [...(one.endedFlowIds ?? []), ...(other.endedFlowIds ?? [])],
+    effects: mergeEffects(one.effects, other.effects),
   }
 }
 

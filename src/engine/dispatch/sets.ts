@@ -3,10 +3,10 @@ import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import { wholeFlow } from '../transition/whole-flow.ts'
 import type { DutyScope } from '../kernel/scope.ts'
-import type { DutySteps } from '../kernel/run-duty.ts'
+import { dutySetOfRow, type DutySteps } from '../kernel/run-duty.ts'
 import { untilSent } from '../kernel/resend.ts'
 import { cancelBacklogged } from './cancel-backlog.ts'
-import { dutyRowOf, type Dispatched } from './dispatched.ts'
+import { dutySetOf, type Dispatched } from './dispatched.ts'
 import { pendingDispatch } from '../kernel/pending-dispatch.ts'
 import { passingOver, type TakenSet } from './pass-over.ts'
 import { resolvePlainDispatches } from './resolve-plain.ts'
@@ -24,18 +24,8 @@ export function resolveFlows(sql: Sql, batch: number, fromMs = 0): Promise<Dispa
     // Whatever is left is the other form's then, be it held or one of many.
     const seen = needsMore ? done : row!.seen
     const { ended_flow_ids: endedFlowIds, held_flow_ids: heldIds, oldest_ms: oldestMs } = row!
-    return {
-      seen,
-      done,
-      oldestMs,
-      readyQueueIds,
-      delayMs,
-      backlogged: 0,
-      owes,
-      endedFlowIds,
-      isFull: row!.seen >= batch,
-      heldIds,
-    }
+    const effects = { readyQueueIds, dueInMs: delayOf(delayMs), pendingDispatch: owes, endedFlowIds }
+    return { seen, done, oldestMs, effects, isFull: row!.seen >= batch, heldIds }
   })
 }
 
@@ -44,11 +34,14 @@ export async function resolveMoreOfFlows(sql: Sql, batch: number, fromMs = 0): P
   const taken = await passingOver((passedOver) =>
     untilSent(sql, { again: false }, () => resolve(sql, everything(batch), [], passedOver, fromMs)),
   )
-  const { owes = 0 } = taken
+  const { pendingDispatch: owes = 0 } = taken.effects
   // A skip is likely to skip others.
   return (owes & pendingDispatch.flow) === 0
     ? taken
-    : { ...taken, owes: (owes & ~pendingDispatch.flow) | pendingDispatch.moreOfFlow }
+    : {
+        ...taken,
+        effects: { ...taken.effects, pendingDispatch: (owes & ~pendingDispatch.flow) | pendingDispatch.moreOfFlow },
+      }
 }
 
 const due = statement({
@@ -66,7 +59,7 @@ export function flowSteps(sql: Sql): DutySteps {
       const taken = await (only.length > 0
         ? resolve(sql, scope, only, [])
         : passingOver((passedOver) => resolve(sql, scope, [], passedOver)))
-      return [dutyRowOf(taken)]
+      return dutySetOf(taken)
     },
   }
 }
@@ -80,18 +73,23 @@ async function resolve(
 ): Promise<TakenSet> {
   const values = { ...scope, only, passed_over: passedOver, from_ms: fromMs }
   const [[row]] = await sql.pipeline([call(resolveDispatches, values)], wholeFlow)
-  const { seen, processed: done, ready_queue_ids: readyQueueIds, shortest_delay_ms: delayMs, backlogged, owes } = row!
+  const { seen, processed: done, ready_queue_ids: readyQueueIds, shortest_delay_ms: delayMs, owes } = row!
   const { ended_flow_ids: endedFlowIds, held_flow_ids: heldIds, oldest_ms: oldestMs } = row!
   const isFull = seen >= scope.batch
-  return { seen, done, oldestMs, readyQueueIds, delayMs, backlogged, owes, endedFlowIds, isFull, heldIds }
+  const effects = { readyQueueIds, dueInMs: delayOf(delayMs), pendingDispatch: owes, endedFlowIds }
+  return { seen, done, oldestMs, effects, isFull, heldIds }
 }
 
 export async function endBacklogged(sql: Sql, batch: number): Promise<Dispatched> {
   const [row] = await untilSent(sql, { again: false }, () =>
     sql.query(cancelBacklogged, { ...everything(batch), only: [] }),
   )
-  const { seen, processed: done, owes, called_off_ids: calledOffIds } = row!
-  return { seen, done, oldestMs: null, readyQueueIds: [], delayMs: null, backlogged: 0, owes, calledOffIds }
+  const { processed, seen, effects } = dutySetOfRow(row!)
+  return { seen, done: processed, oldestMs: null, effects }
+}
+
+function delayOf(delayMs: number | null): { readonly delay?: number } {
+  return delayMs === null ? {} : { delay: delayMs }
 }
 
 function everything(batch: number) {

@@ -4,12 +4,13 @@
 import type { Sql } from '../../sql/sql.ts'
 import { Bell } from '../kernel/bell.ts'
 import type { Duty, Run } from '../kernel/duty.ts'
+import { noEffects } from '../kernel/effects.ts'
 import type { Dispatched } from '../dispatch/dispatched.ts'
 import { OwedHead } from '../dispatch/head.ts'
 
 /** One kind of what is owed. */
 export interface DispatchPart {
-  /** Of `owed`. */
+  /** Of `pendingDispatch`. */
   readonly bit: number
   /** `fromMs`: nothing that is owed since before. */
   readonly takeSet: (sql: Sql, batch: number, fromMs: number) => Promise<Dispatched>
@@ -29,18 +30,18 @@ export class DispatchLoop {
   readonly #sql: Sql
   readonly #parts: readonly (DispatchPart & { readonly head: OwedHead })[]
   readonly #bits: number
-  /** Hears of each set, and kicks whoever is to go on with it. */
-  readonly #tell: (taken: Dispatched) => void
+  /** Called after each set. */
+  readonly #onSet: (taken: Dispatched) => void
   readonly #bell = new Bell()
   readonly #stopping = new AbortController()
-  #owed = 0
+  #pending = 0
   #running: Promise<void> | null = null
 
-  constructor(sql: Sql, parts: readonly DispatchPart[], tell: (taken: Dispatched) => void) {
+  constructor(sql: Sql, parts: readonly DispatchPart[], onSet: (taken: Dispatched) => void) {
     this.#sql = sql
     this.#parts = parts.map((part) => ({ ...part, head: new OwedHead() }))
     this.#bits = parts.reduce((bits, { bit }) => bits | bit, 0)
-    this.#tell = tell
+    this.#onSet = onSet
   }
 
   /** What it is while it runs; null when nothing is under way. */
@@ -48,11 +49,11 @@ export class DispatchLoop {
     return this.#running
   }
 
-  /** Bits of `owed`, of its own kinds or of others. */
-  kick(owes: number): void {
-    const own = owes & this.#bits
+  /** Bits of `pendingDispatch`; the loop ignores those of other loops. */
+  start(pending: number): void {
+    const own = pending & this.#bits
     if (own === 0 || this.#stopping.signal.aborted) return
-    this.#owed |= own
+    this.#pending |= own
     this.#bell.ring()
     this.#running ??= this.#run()
   }
@@ -64,48 +65,47 @@ export class DispatchLoop {
 
   async #run(): Promise<void> {
     let pauses = 0
-    while (this.#owed !== 0 && !this.#stopping.signal.aborted) {
-      const heldBits = await this.#turn(this.#takeOwed())
+    while (this.#pending !== 0 && !this.#stopping.signal.aborted) {
+      const heldBits = await this.#turn(this.#takePending())
       if (heldBits === 0) pauses = 0
       if (heldBits === 0 || pauses === mostPauses) continue
-      if (this.#owed === 0) await this.#bell.wait(this.#stopping.signal, shortestPauseMs * 2 ** pauses)
+      if (this.#pending === 0) await this.#bell.wait(this.#stopping.signal, shortestPauseMs * 2 ** pauses)
       // Cut short by something else that is owed, it was none.
-      if (this.#owed === 0) pauses += 1
-      this.#owed |= heldBits
+      if (this.#pending === 0) pauses += 1
+      this.#pending |= heldBits
     }
-    this.#owed = 0
+    this.#pending = 0
     this.#running = null
   }
 
-  #takeOwed(): number {
-    const owes = this.#owed
-    this.#owed = 0
-    return owes
+  #takePending(): number {
+    const pending = this.#pending
+    this.#pending = 0
+    return pending
   }
 
   /** Answers the kinds of which something was held. */
-  async #turn(owes: number): Promise<number> {
+  async #turn(pending: number): Promise<number> {
     let heldBits = 0
     for (const { bit, takeSet, largestSet, duty, head } of this.#parts) {
-      if ((owes & bit) === 0) continue
+      if ((pending & bit) === 0) continue
       const batch = this.#sql.kind === 'embedded' ? largestEmbeddedSet : largestSet
       const fromMs = head.begin(performance.now())
       const taken = await takeSet(this.#sql, batch, fromMs).catch(() => this.#sweep(duty, batch))
       head.met(taken.oldestMs, performance.now())
-      this.#tell(taken)
-      if (taken.seen >= batch && taken.done > 0) this.#owed |= bit
+      this.#onSet(taken)
+      if (taken.seen >= batch && taken.done > 0) this.#pending |= bit
       // One that has done a part of something large says itself that there is more.
-      else if (taken.seen > taken.done && (this.#owed & bit) === 0) heldBits |= bit
+      else if (taken.seen > taken.done && (this.#pending & bit) === 0) heldBits |= bit
     }
     return heldBits
   }
 
   /** One set, halved as often as it takes. Where that fails too, be it that the connection is gone, nothing was done. */
   async #sweep(duty: Duty, batch: number): Promise<Dispatched> {
-    const nothing: Run = { processed: 0, errors: 0, isFull: false, readyQueueIds: [] }
-    const run = await duty.runOnce(this.#sql, { batch }).catch(() => nothing)
-    const { processed: done, isFull, readyQueueIds, owes = 0, calledOffIds = [] } = run
+    const nothing: Run = { processed: 0, errors: 0, isFull: false, effects: noEffects }
+    const { processed: done, isFull, effects } = await duty.runOnce(this.#sql, { batch }).catch(() => nothing)
     const seen = isFull ? batch : done
-    return { seen, done, oldestMs: null, readyQueueIds, delayMs: null, backlogged: 0, owes, calledOffIds }
+    return { seen, done, oldestMs: null, effects }
   }
 }

@@ -1,25 +1,19 @@
-// The dispatcher: what an ending owes others is done behind its commit, by the process that wrote it, while nobody waits for
-// it. A write says in its answer what is owed, so that one which owes nothing costs nothing. Whatever this process does not
-// get to, be it that it dies, is left to the duties.
+// The dispatcher does the work that an ending leaves for others, after its commit and in the process that wrote it, while
+// no caller waits. A write returns what is pending as an effect, so that an ending without such work costs nothing. A duty
+// does what remains, for example when this process dies.
 //
-// Two runs are under way beside each other: what endings owe, one set after the other, because they meet at the same rows; and
-// the backlog of cancels, which waits for nobody's graph.
+// Two loops run at the same time. One processes the dispatch rows of endings, one set after the other, because the sets
+// need the same rows. The other cancels the executions of the cancel backlog, which waits for no graph.
 import type { Sql } from '../../sql/sql.ts'
 import { cancelBacklog } from './cancel-backlog.ts'
 import { dispatch } from './dispatch.ts'
 import { leaveChildren } from '../dispatch/children.ts'
 import { DispatchLoop, type DispatchPart } from './dispatch-loop.ts'
 import type { Dispatched } from '../dispatch/dispatched.ts'
+import type { Publish } from '../kernel/effects.ts'
 import { pendingDispatch } from '../kernel/pending-dispatch.ts'
 import { mostJudged, tellParents } from '../dispatch/parent.ts'
 import { endBacklogged, resolveFlows, resolveMoreOfFlows } from '../dispatch/sets.ts'
-
-export interface DispatcherOptions {
-  readonly onReady: (queueIds: readonly number[]) => void
-  readonly onDelay: (inMs: number) => void
-  readonly onFlowsEnded: (flowIds: readonly string[]) => void
-  readonly onCalledOff: (executionIds: readonly string[]) => void
-}
 
 const ofEndings: readonly DispatchPart[] = [
   { bit: pendingDispatch.flow, takeSet: resolveFlows, largestSet: 500, duty: dispatch },
@@ -32,17 +26,17 @@ const ofCancels: readonly DispatchPart[] = [
 ]
 
 export class Dispatcher {
-  readonly #options: DispatcherOptions
+  readonly #publish: Publish
   readonly #loops: readonly DispatchLoop[]
 
-  constructor(sql: Sql, options: DispatcherOptions) {
-    this.#options = options
-    this.#loops = [ofEndings, ofCancels].map((parts) => new DispatchLoop(sql, parts, (taken) => this.#tell(taken)))
+  constructor(sql: Sql, publish: Publish) {
+    this.#publish = publish
+    this.#loops = [ofEndings, ofCancels].map((parts) => new DispatchLoop(sql, parts, (taken) => this.#finish(taken)))
   }
 
-  /** Bits of `owed`, for rows that are committed. */
-  kick(owes: number): void {
-    for (const loop of this.#loops) loop.kick(owes)
+  /** Bits of `pendingDispatch`, for rows that are committed. */
+  start(pending: number): void {
+    for (const loop of this.#loops) loop.start(pending)
   }
 
   /** Resolves when nothing is under way. */
@@ -60,11 +54,9 @@ export class Dispatcher {
     await this.idle()
   }
 
-  #tell({ readyQueueIds, delayMs, owes = 0, backlogged, endedFlowIds = [], calledOffIds = [] }: Dispatched): void {
-    if (endedFlowIds.length > 0) this.#options.onFlowsEnded(endedFlowIds)
-    if (calledOffIds.length > 0) this.#options.onCalledOff(calledOffIds)
-    if (readyQueueIds.length > 0) this.#options.onReady(readyQueueIds)
-    if (delayMs !== null) this.#options.onDelay(delayMs)
-    this.kick(owes | (backlogged > 0 ? pendingDispatch.cancels : 0))
+  // The next hop is this dispatcher's too, whether or not the process starts it for other writes.
+  #finish({ done, effects }: Dispatched): void {
+    this.start(effects.pendingDispatch ?? 0)
+    this.#publish({ ...effects, wroteEvents: done > 0 })
   }
 }

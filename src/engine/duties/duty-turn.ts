@@ -6,6 +6,7 @@ import type { Logger } from '../../sql/logger.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { asEngineError } from '../kernel/failure.ts'
 import type { Duty, Report } from '../kernel/duty.ts'
+import type { Publish } from '../kernel/effects.ts'
 import { termMs } from './poll-duties.ts'
 import { extendDuty, giveDutyBack, type DutyTaker } from './taken-duty.ts'
 
@@ -26,9 +27,7 @@ export interface TurnOptions {
   readonly sql: Sql
   readonly filter: Filter
   readonly logger: Logger
-  readonly onReady: (queueIds: readonly number[]) => void
-  readonly onOwed: (owes: number) => void
-  readonly onCalledOff: (executionIds: readonly string[]) => void
+  readonly publish: Publish
   readonly onTurn: (turn: DutyTurn) => void
   /** Duties that lack a right: the log reports each once, until it has succeeded. */
   readonly lackingRight: Set<string>
@@ -60,7 +59,7 @@ async function runSets(
   taker: DutyTaker,
   signal: AbortSignal,
 ): Promise<Report & { isFull: boolean; failure?: string }> {
-  const { sql, filter, logger, onReady, onOwed, onCalledOff, lackingRight } = options
+  const { sql, filter, logger, publish, lackingRight } = options
   let [processed, errors, isFull] = [0, 0, true]
   let extendedAt = performance.now()
   try {
@@ -73,9 +72,7 @@ async function runSets(
       processed += run.processed
       errors += run.errors
       isFull = run.isFull
-      if (run.readyQueueIds.length > 0) onReady(run.readyQueueIds)
-      onOwed(run.owes ?? 0)
-      if (run.calledOffIds !== undefined) onCalledOff(run.calledOffIds)
+      publish(run.effects)
     }
     lackingRight.delete(duty.name)
     return { processed, errors, isFull }

@@ -8,6 +8,7 @@ import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import { asEngineError } from '../kernel/failure.ts'
 import type { Duty } from '../kernel/duty.ts'
+import { noEffects } from '../kernel/effects.ts'
 import { scopeOf } from '../kernel/scope.ts'
 
 // The counts of this session are written when it is idle for a second; they are wanted now.
@@ -63,12 +64,12 @@ export const embeddedUpkeep: Duty = {
     try {
       const written = await readPosition(sql)
       const isIdle = Math.abs(written.position - (positions.get(sql) ?? 0)) < idleBytes
-      if (isIdle) return { processed: 0, errors: 0, isFull: false, readyQueueIds: [] }
+      if (isIdle) return { processed: 0, errors: 0, isFull: false, effects: noEffects }
       const { vacuumed, isFull } = await vacuumOne(sql)
       const isCut = written.since_checkpoint >= checkpointBytes
       if (isCut) await sql.script('checkpoint')
       if (!isFull) positions.set(sql, written.position)
-      return { processed: Number(vacuumed) + Number(isCut), errors: 0, isFull, readyQueueIds: [] }
+      return { processed: Number(vacuumed) + Number(isCut), errors: 0, isFull, effects: noEffects }
     } catch (error) {
       throw asEngineError(error)
     }

@@ -3,7 +3,7 @@
 import { evaluate, evaluateAtDeadline } from '../../model/condition-evaluate.ts'
 import { mintUuid } from '../../model/uuid.ts'
 import type { Sql } from '../../sql/sql.ts'
-import { statement, type RowOf } from '../../sql/statement.ts'
+import { statement } from '../../sql/statement.ts'
 import { lockSetCall } from '../transition/lock-set.ts'
 import { openSuspensionCalls, openSuspensionsOf, type OpenSuspension } from '../waiting/suspension/open-suspensions.ts'
 import { rearmCall } from '../waiting/suspension/rearm.ts'
@@ -11,10 +11,10 @@ import { evaluatedAt, takenBy, wakingBy, type DecidedSuspension } from '../waiti
 import { takeSignalsCall } from '../transition/take-signals.ts'
 import { timeoutSignalCall } from '../waiting/signal/timeout-signal.ts'
 import { wakeCall, type Waking } from '../transition/wake.ts'
-import { dutyParams, takenUpCall, type dutyRow } from '../kernel/candidate.ts'
+import { dutyParams, takenUpCall } from '../kernel/candidate.ts'
 import type { Duty } from '../kernel/duty.ts'
 import { scopeOf } from '../kernel/scope.ts'
-import { runDuty, type DutySteps } from '../kernel/run-duty.ts'
+import { emptyDutySet, runDuty, type DutySet, type DutySteps } from '../kernel/run-duty.ts'
 
 // A condition and its signals may be large, and all of a set are here at once.
 const mostJudged = 200
@@ -32,7 +32,7 @@ export function evaluatedDuty(duty: string, lookName: string, due: string): Duty
       look: (scope) => sql.query(look, { ...scope, only: [] }),
       act: async (scope, only) => {
         const uuids = only.length > 0 ? only : (await steps.look(scope)).map((row) => row.execution_id)
-        return [await wakeDue(sql, duty, uuids)]
+        return wakeDue(sql, duty, uuids)
       },
     }
     const batch = Math.min(scopeOf(options).batch, mostJudged)
@@ -40,8 +40,8 @@ export function evaluatedDuty(duty: string, lookName: string, due: string): Duty
   }
 }
 
-async function wakeDue(sql: Sql, duty: string, uuids: readonly string[]): Promise<RowOf<typeof dutyRow>> {
-  if (uuids.length === 0) return { seen: 0, processed: 0, ready_queue_ids: [], owes: 0, called_off_ids: [] }
+async function wakeDue(sql: Sql, duty: string, uuids: readonly string[]): Promise<DutySet> {
+  if (uuids.length === 0) return emptyDutySet
   let judged: readonly DueSuspensions[] = []
   const [, woken] = await sql.decide([lockSetCall(uuids), ...openSuspensionCalls(uuids)], ([locked, ...facts]) => {
     const suspensions = openSuspensionsOf(facts)
@@ -52,9 +52,7 @@ async function wakeDue(sql: Sql, duty: string, uuids: readonly string[]): Promis
   return {
     seen: uuids.length,
     processed: judged.length,
-    ready_queue_ids: [...new Set(ready.map((row) => row.queue_id))],
-    owes: 0,
-    called_off_ids: [],
+    effects: { readyQueueIds: [...new Set(ready.map((row) => row.queue_id))], wroteEvents: judged.length > 0 },
   }
 }
 

@@ -3,6 +3,7 @@
 import type { Statement } from '../../sql/statement.ts'
 import { asEngineError } from '../kernel/failure.ts'
 import type { Duty } from '../kernel/duty.ts'
+import { noEffects } from '../kernel/effects.ts'
 import { scopeOf, type scopeParams } from '../kernel/scope.ts'
 
 export const expiredRow = { cleared_count: 'int8' } as const
@@ -21,7 +22,7 @@ export function clearingDuty(
         throw asEngineError(error)
       })
       const processed = rows[0]!.cleared_count
-      return { processed, errors: 0, isFull: processed >= scope.batch, readyQueueIds: [] }
+      return { processed, errors: 0, isFull: processed >= scope.batch, effects: noEffects }
     },
   }
 }

@@ -12,6 +12,7 @@ import { statement } from '../../sql/statement.ts'
 import { asBlockError, defaultBlockSize, makeBlock, readLog, type LogBlock, type Log } from '../kernel/log-block.ts'
 import { asEngineError } from '../kernel/failure.ts'
 import type { Duty } from '../kernel/duty.ts'
+import { noEffects } from '../kernel/effects.ts'
 import { scopeOf } from '../kernel/scope.ts'
 
 export interface LogBlocksOptions {
@@ -35,7 +36,7 @@ export function logBlocks({ keptForMs, blockSize = defaultBlockSize }: LogBlocks
       })
       const made = await makeAhead(sql, log, blockSize)
       const dropped = await dropOldest(sql, log, keptForMs)
-      return { processed: Number(made) + Number(dropped), errors: 0, isFull: dropped, readyQueueIds: [] }
+      return { processed: Number(made) + Number(dropped), errors: 0, isFull: dropped, effects: noEffects }
     },
   }
 }

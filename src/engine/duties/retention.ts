@@ -5,13 +5,14 @@
 // key lives, because a repeat of the create must find it. A member of a flow stays as long as the flow, which goes first
 // (`flow-retention.ts`).
 import { call, type Sql } from '../../sql/sql.ts'
-import { statement, type RowOf, type ValuesOf } from '../../sql/statement.ts'
-import { candidates, inScope, lockedExecutions, dutyParams, takenUpCall, type dutyRow } from '../kernel/candidate.ts'
+import { statement, type ValuesOf } from '../../sql/statement.ts'
+import { candidates, inScope, lockedExecutions, dutyParams, takenUpCall } from '../kernel/candidate.ts'
 import type { Duty } from '../kernel/duty.ts'
+import { noEffects } from '../kernel/effects.ts'
 import { deletesFor, keyScopes, type PastExecution } from './delete-executions.ts'
 import { retireFlows } from './flow-retention.ts'
 import { scopeOf } from '../kernel/scope.ts'
-import { runDuty, type DutySteps } from '../kernel/run-duty.ts'
+import { runDuty, type DutySet, type DutySteps } from '../kernel/run-duty.ts'
 
 const name = 'retention'
 const intervalMs = 60_000
@@ -89,7 +90,7 @@ from (select count(*) as seen from candidate) c
 left join past p on true`,
 })
 
-async function retire(sql: Sql, values: ValuesOf<typeof params>): Promise<RowOf<typeof dutyRow>> {
+async function retire(sql: Sql, values: ValuesOf<typeof params>): Promise<DutySet> {
   let [seen, processed] = [0, 0]
   await sql.decide([call(lock, values)], ([rows]) => {
     const past = rows.filter((row): row is typeof row & PastExecution => row.execution_id !== null)
@@ -101,7 +102,7 @@ async function retire(sql: Sql, values: ValuesOf<typeof params>): Promise<RowOf<
     )
     return past.length === 0 ? [cleared] : [...deletesFor(past), cleared]
   })
-  return { seen, processed, ready_queue_ids: [], owes: 0, called_off_ids: [] }
+  return { seen, processed, effects: noEffects }
 }
 
 export function retention(keptForMs: number): Duty {
@@ -111,7 +112,7 @@ export function retention(keptForMs: number): Duty {
     async runOnce(sql, options = {}) {
       const flows = await retireFlows(sql, scopeOf(options), keptForMs)
       const steps: DutySteps = {
-        act: async (scope, only) => [await retire(sql, { ...scope, only, kept_for_ms: keptForMs })],
+        act: (scope, only) => retire(sql, { ...scope, only, kept_for_ms: keptForMs }),
         look: (scope) => sql.query(look, { ...scope, only: [], kept_for_ms: keptForMs }),
       }
       const executions = await runDuty(sql, name, steps, options)

@@ -1,14 +1,14 @@
 // Schedules whose time has come. What is due is looked for first; then it is locked, decided here and written.
 import { firingsOf } from '../../model/schedule.ts'
 import type { Sql } from '../../sql/sql.ts'
-import { statement, type RowOf } from '../../sql/statement.ts'
-import { calledOffAmong, firingAt, firingWrites, owedBy, readyQueuesOf, type FiringDecision } from '../schedule/fire.ts'
+import { statement } from '../../sql/statement.ts'
+import { effectsOfFiring, firingAt, firingWrites, type FiringDecision } from '../schedule/fire.ts'
 import { firingReads, lockedSchedules, type LockedSchedule } from '../schedule/locked.ts'
 import { resolveSchedules } from '../schedule/resolve.ts'
-import { takenUpCall, type dutyRow } from '../kernel/candidate.ts'
+import { takenUpCall } from '../kernel/candidate.ts'
 import type { Duty } from '../kernel/duty.ts'
 import { scopeOf, scopeParams } from '../kernel/scope.ts'
-import { RowFault, runDuty, type DutySteps } from '../kernel/run-duty.ts'
+import { emptyDutySet, RowFault, runDuty, type DutySet, type DutySteps } from '../kernel/run-duty.ts'
 
 const name = 'schedule-fire'
 const timer = 'ff_schedule.next_fire_at_ms'
@@ -75,7 +75,7 @@ export const scheduleFire: Duty = {
       },
       act: async (scope, only) => {
         const uuids = only.length > 0 ? only : (await steps.look(scope)).map((row) => row.execution_id)
-        return [await fireDue(sql, uuids)]
+        return fireDue(sql, uuids)
       },
       quarantine: async (uuid, error) => {
         const [row] = await sql.query(quarantine, { schedule_id: uuid, error })
@@ -89,8 +89,8 @@ export const scheduleFire: Duty = {
   },
 }
 
-async function fireDue(sql: Sql, uuids: readonly string[]): Promise<RowOf<typeof dutyRow>> {
-  if (uuids.length === 0) return { seen: 0, processed: 0, ready_queue_ids: [], owes: 0, called_off_ids: [] }
+async function fireDue(sql: Sql, uuids: readonly string[]): Promise<DutySet> {
+  if (uuids.length === 0) return emptyDutySet
   await resolveSchedules(sql, uuids)
   let decisions: readonly FiringDecision[] = []
   const [cancelled, created] = await sql.decide(firingReads(uuids), (looked) => {
@@ -101,9 +101,7 @@ async function fireDue(sql: Sql, uuids: readonly string[]): Promise<RowOf<typeof
   return {
     seen: uuids.length,
     processed: decisions.length,
-    ready_queue_ids: readyQueuesOf(created),
-    owes: owedBy(cancelled),
-    called_off_ids: calledOffAmong(cancelled),
+    effects: effectsOfFiring(cancelled, created),
   }
 }
 

@@ -3,6 +3,7 @@
 import { statement } from '../../sql/statement.ts'
 import { asEngineError } from '../kernel/failure.ts'
 import type { Duty } from '../kernel/duty.ts'
+import { noEffects } from '../kernel/effects.ts'
 import { scopeOf } from '../kernel/scope.ts'
 
 const wipe = statement({
@@ -40,6 +41,6 @@ export const signingKeyExpiry: Duty = {
       throw asEngineError(error)
     })
     const processed = rows[0]!.wiped_count
-    return { processed, errors: 0, isFull: processed >= batch, readyQueueIds: [] }
+    return { processed, errors: 0, isFull: processed >= batch, effects: noEffects }
   },
 }

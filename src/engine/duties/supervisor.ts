@@ -18,6 +18,7 @@ import { asEngineError } from '../kernel/failure.ts'
 import { allDuties, defaultKeptFor, type KeptFor } from './all.ts'
 import { afterSetBack, smallestStepMs } from './clock-set-back.ts'
 import type { Duty } from '../kernel/duty.ts'
+import type { Publish } from '../kernel/effects.ts'
 import { messageOf, takeTurn, type DutyReport, type DutyTurn, type TurnOptions } from './duty-turn.ts'
 import { pollDuties, registerDuties, supervisorRow, type DutyCandidate, type Poller } from './poll-duties.ts'
 import { checkFilter } from '../kernel/scope.ts'
@@ -46,12 +47,8 @@ export const superviseOptionNames = [
 
 /** What the engine provides. */
 export interface SupervisorDeps {
-  /** Called with the queues into which something was put. */
-  readonly onReady?: (queueIds: readonly number[]) => void
-  /** Called with what endings owe others, as bits of `owed`. */
-  readonly onOwed?: (owes: number) => void
-  /** Called with the runs that were ended or taken away, by uuid. */
-  readonly onCalledOff?: (executionIds: readonly string[]) => void
+  /** Left out: the effects of duties are not published, and other processes poll. */
+  readonly publish?: Publish
   /** Reports timers that go off soon, by their columns, until the function that it returns is called. */
   readonly onDue?: (hear: (column: string, inMs: number) => void) => () => void
   readonly duties?: readonly Duty[]
@@ -103,15 +100,14 @@ export class Supervisor {
     const { intervals = {}, filter = {}, retention = {}, onTurn = () => {} } = options
     const logger = loggerOf(options.logger)
     checkFilter(filter)
-    const { duties = allDuties(sql.kind, keptFor(retention)) } = deps
-    const { onReady = () => {}, onOwed = () => {}, onCalledOff = () => {} } = deps
+    const { duties = allDuties(sql.kind, keptFor(retention)), publish = () => {} } = deps
     const names = duties.map((duty) => duty.name)
     refuseUnknownFields('intervals', intervals, names)
     const scope = filterText(filter)
     this.#sql = sql
     this.#logger = logger
     this.#deps = deps
-    this.#turnOptions = { sql, filter, logger, onReady, onOwed, onCalledOff, onTurn, lackingRight: new Set() }
+    this.#turnOptions = { sql, filter, logger, publish, onTurn, lackingRight: new Set() }
     this.#poller = { filter: scope, takenBy: `${processName}:${randomUUID()}` }
     this.#duties = duties.map((duty) => ({
       duty: { ...duty, intervalMs: intervalOf(duty, intervals[duty.name]) },

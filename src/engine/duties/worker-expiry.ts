@@ -4,6 +4,7 @@ import { statement } from '../../sql/statement.ts'
 import { asEngineError } from '../kernel/failure.ts'
 import { untilSent } from '../kernel/resend.ts'
 import type { Duty } from '../kernel/duty.ts'
+import { noEffects, onlyEvents } from '../kernel/effects.ts'
 import { scopeOf } from '../kernel/scope.ts'
 
 const name = 'worker-expiry'
@@ -52,6 +53,6 @@ export const workerExpiry: Duty = {
       },
     )
     const processed = rows[0]!.swept_count
-    return { processed, errors: 0, isFull: processed >= batch, readyQueueIds: [] }
+    return { processed, errors: 0, isFull: processed >= batch, effects: processed > 0 ? onlyEvents : noEffects }
   },
 }

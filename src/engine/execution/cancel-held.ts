@@ -3,7 +3,6 @@
 import { endingOfHolderCancel } from '../../model/departure.ts'
 import type { LockedExecution } from '../../model/locked-execution.ts'
 import type { Sql } from '../../sql/sql.ts'
-import type { Publish } from '../kernel/effects.ts'
 import type { SetOperation } from '../kernel/merge.ts'
 import { departingSet, type Departure } from '../transition/departing-set.ts'
 import type { CheckedFence } from '../transition/fence.ts'
@@ -15,8 +14,8 @@ export interface HeldCancellation extends CheckedFence {
   readonly reason: string | null
 }
 
-export function cancelHeldOperation(sql: Sql, publish: Publish): SetOperation<HeldCancellation, CancelResult> {
-  return departingSet<HeldCancellation, CancelResult>(sql, { facts: null, decide, repeat }, publish)
+export function cancelHeldOperation(sql: Sql): SetOperation<HeldCancellation, CancelResult> {
+  return departingSet<HeldCancellation, CancelResult>(sql, { facts: null, decide, repeat })
 }
 
 function decide(item: HeldCancellation, execution: LockedExecution): Departure<CancelResult> {

@@ -13,6 +13,7 @@ import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { clockAfter } from '../kernel/after-lock.ts'
 import { checkFence, type Fence } from '../transition/fence.ts'
+import type { Effects } from '../kernel/effects.ts'
 import { pendingDispatchSql } from '../kernel/pending-dispatch.ts'
 import { rowLocked, type Outcome, type SetOperation } from '../kernel/merge.ts'
 import type { HeldCancellation } from './cancel-held.ts'
@@ -185,32 +186,19 @@ export function cancelCall(items: readonly Cancellation[]) {
   return call(cancelSet, columnsOf(items))
 }
 
-export function cancelOperation(
-  sql: Sql,
-  onOwed: (owes: number) => void,
-  onCalledOff: (executionIds: readonly string[]) => void,
-  onReady: (queueIds: Iterable<number>) => void,
-): SetOperation<Cancellation, CancelResult> {
-  const tell = (rows: readonly FoundRow[]): void => {
-    onOwed(rows.reduce((owes, row) => owes | row.owes, 0))
-    onCalledOff(rows.flatMap((row) => row.called_off_id ?? []))
-    const ready = rows.flatMap((row) => row.ready_queue_id ?? [])
-    if (ready.length > 0) onReady(new Set(ready))
-  }
+export function cancelOperation(sql: Sql): SetOperation<Cancellation, CancelResult> {
   return {
     keyOf: (item) => item.uuid,
     async send(items) {
       const rows = await sql.query(cancelSet, columnsOf(items))
-      tell(rows)
-      return decode(items, rows)
+      return { outcomes: decode(items, rows), effects: effectsOfCancel(rows) }
     },
     async sendAlone(item, _again, lockTimeoutMs) {
       const [, rows] = await sql.pipeline(
         [call(lockAlone, { execution_id: item.uuid }), call(cancelSet, columnsOf([item]))],
         { lockTimeoutMs },
       )
-      tell(rows)
-      return decode([item], rows)[0]!
+      return { outcomes: decode([item], rows), effects: effectsOfCancel(rows) }
     },
   }
 }
@@ -229,6 +217,15 @@ function columnsOf(items: readonly Cancellation[]) {
 }
 
 type FoundRow = RowOf<typeof row>
+
+export function effectsOfCancel(rows: readonly FoundRow[]): Effects {
+  return {
+    readyQueueIds: [...new Set(rows.flatMap((row) => row.ready_queue_id ?? []))],
+    pendingDispatch: rows.reduce((pending, row) => pending | row.owes, 0),
+    stoppedRunIds: rows.flatMap((row) => row.called_off_id ?? []),
+    wroteEvents: true,
+  }
+}
 
 function decode(items: readonly Cancellation[], rows: readonly FoundRow[]): Outcome<CancelResult>[] {
   const found = new Map(rows.map((found) => [found.ordinal, found]))

@@ -10,7 +10,7 @@ import { clockAfter } from '../kernel/after-lock.ts'
 import type { SetOperation } from '../kernel/merge.ts'
 import type { ItemOf } from '../kernel/set-request.ts'
 import { operatorRequest } from '../transition/operator-request.ts'
-import { lockedTarget, operatorSet, targetAnswer } from '../transition/operator-set.ts'
+import { lockedTarget, operatorSet, readyAgain, targetAnswer } from '../transition/operator-set.ts'
 
 export const changePriorityRequest = operatorRequest('changePriority', {
   /** 0 to 9000. A value outside is clamped, and the result states the value that is used. */
@@ -74,10 +74,7 @@ told as (
 ${targetAnswer('target', { public_state: 'flowfabric.ff_public_state', priority: 'int2' })}`,
 })
 
-export function changePriorityOperation(
-  sql: Sql,
-  onReady: (queueIds: Iterable<number>) => void,
-): SetOperation<ItemOf<typeof changePriorityRequest>, PriorityChanged> {
+export function changePriorityOperation(sql: Sql): SetOperation<ItemOf<typeof changePriorityRequest>, PriorityChanged> {
   return operatorSet(
     sql,
     (items) => call(changeStatement, changePriorityRequest.values(items)),
@@ -89,6 +86,6 @@ export function changePriorityOperation(
       }
       return { kind: 'priority_changed', executionId, from: found.priority!, to: priority }
     },
-    { onReady },
+    (_items, rows) => readyAgain(rows),
   )
 }

@@ -124,19 +124,15 @@ ${answer}`,
   })
 }
 
-export function completeOperation(
-  sql: Sql,
-  more: MoreToClose,
-  onOwed: (owes: number) => void,
-): SetOperation<Completion, Completed> {
+export function completeOperation(sql: Sql, more: MoreToClose): SetOperation<Completion, Completed> {
   const completed = ({ executionId }: CheckedFence): Completed => ({ kind: 'completed', executionId })
   return {
     ...fencedSet<Completion, FencedRow, Completed>(sql, {
       callOf: (items) => call(completePlain, valuesOf(items)),
       wholeCallOf: (items) => call(completeWhole, valuesOf(items)),
       more,
+      writesEvents: true,
       hasEnded: () => true,
-      onOwed,
       answer: completed,
       repeat: (item, { outcome }) => (outcome === 'success' ? completed(item) : null),
     }),

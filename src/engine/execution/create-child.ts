@@ -11,7 +11,7 @@ import type { QueueRegistry } from '../queue/intern.ts'
 import { answerOf, metRow, type CreateResult } from './create-answer.ts'
 import { bytesOf, columnsOf, keyColumns, keyColumnsOf } from './create-columns.ts'
 import type { NewExecution } from '../transition/new-execution.ts'
-import { lockTimeoutOf, readyQueueIds, tellDelay } from './create.ts'
+import { createdEffects, lockTimeoutOf } from './create.ts'
 import { forgetExpiredKeys } from './forget-keys.ts'
 import { columnArrays, columnNames, columns, writeFreshWith } from '../transition/new-rows.ts'
 import { lockAlone } from '../transition/operator-set.ts'
@@ -108,12 +108,7 @@ left join flowfabric.ff_exec_input n
 })
 
 /** Children of any parents; in sets of their own, because they may wait for others' rows. */
-export function createChildren(
-  sql: Sql,
-  queues: QueueRegistry,
-  onReady: (queueIds: Iterable<number>) => void,
-  onDelay: (inMs: number) => void,
-): SetOperation<NewExecution, CreateResult> {
+export function createChildren(sql: Sql, queues: QueueRegistry): SetOperation<NewExecution, CreateResult> {
   const sendBehind = async (
     first: readonly Call[],
     items: readonly NewExecution[],
@@ -125,9 +120,7 @@ export function createChildren(
     const rows = (await sql.pipeline(calls, { lockTimeoutMs })).at(-1) as unknown as readonly AnswerRow[]
     const outcomes: Outcome<CreateResult>[] = []
     for (const row of rows) outcomes[row.ordinal - 1] = answer(items[row.ordinal - 1]!, row, again)
-    onReady(readyQueueIds(values.queue_ids, outcomes))
-    tellDelay(items, onDelay)
-    return outcomes
+    return { outcomes, effects: createdEffects(items, values.queue_ids, outcomes) }
   }
   return {
     keyOf: ({ uuid, parent, idempotencyKey }) =>
@@ -136,9 +129,9 @@ export function createChildren(
     // Children of one parent come in numbers, and two sets of them would want the same row.
     rowOf: ({ parent }) => parent!.uuid,
     send: (items, again, isHalf) => sendBehind([], items, again, lockTimeoutOf(isHalf)),
-    async sendAlone(item, again, lockTimeoutMs) {
+    sendAlone(item, again, lockTimeoutMs) {
       const lock = call(lockAlone, { execution_id: item.parent!.uuid })
-      return (await sendBehind([lock], [item], again, lockTimeoutMs))[0]!
+      return sendBehind([lock], [item], again, lockTimeoutMs)
     },
   }
 }

@@ -2,8 +2,9 @@
 import { attached } from '../../model/attached.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
-import type { Hints } from '../kernel/hint.ts'
-import type { Outcome, SetOperation } from '../kernel/merge.ts'
+import type { Effects } from '../kernel/effects.ts'
+import type { HintCarrier } from '../kernel/hint.ts'
+import type { Outcome, Sent, SetOperation } from '../kernel/merge.ts'
 import type { QueueRegistry } from '../queue/intern.ts'
 import { answerOf, created, metRow, type CreateResult, type MetRow } from './create-answer.ts'
 import { bytesOf, columnsOf, keyColumnsOf, keyColumns } from './create-columns.ts'
@@ -78,73 +79,70 @@ export function lockTimeoutOf(isHalf: boolean): number {
 }
 
 /** Creates whose ids are ours and that carry no key: nothing in the database can stand in their way. */
-export function createUnkeyed(sql: Sql, queues: QueueRegistry, hints: Hints): SetOperation<NewExecution, CreateResult> {
+export function createUnkeyed(
+  sql: Sql,
+  queues: QueueRegistry,
+  carrier: HintCarrier,
+): SetOperation<NewExecution, CreateResult> {
   const sendNew = async (items: readonly NewExecution[]) => {
     const values = await columnsOf(items, queues)
     const isPlain = items.every((item) => item.delayMs === null && item.delayUntil === null)
-    const hint = isPlain ? hints.carriedBy(values.queue_ids) : null
+    const hint = isPlain ? carrier.carriedBy(values.queue_ids) : null
     const rows = await sql.query(insertNew, { ...values, channel: hint?.channel ?? null, hint: hint?.payload ?? null })
     const outcomes = decodeNew(items, rows)
-    hints.ring(readyQueueIds(values.queue_ids, outcomes), hint !== null)
-    return outcomes
+    return { outcomes, effects: createdEffects(items, values.queue_ids, outcomes, hint !== null) }
   }
   const sendOther = async (items: readonly NewExecution[], again: boolean) => {
     const values = await columnsOf(items, queues)
     const outcomes = decode(items, await sql.query(insertExecutions, { ...values, ...keyColumnsOf(items) }), again)
-    hints.ring(readyQueueIds(values.queue_ids, outcomes))
-    return outcomes
+    return { outcomes, effects: createdEffects(items, values.queue_ids, outcomes) }
   }
-  const send = async (items: readonly NewExecution[], again: boolean) => {
+  const send = (items: readonly NewExecution[], again: boolean): Promise<Sent<CreateResult>> => {
     const isNew = !again && items.every((item) => item.tags === null)
-    const outcomes = await (isNew ? sendNew(items) : sendOther(items, again))
-    tellDelay(items, (inMs) => hints.due('delay', inMs))
-    return outcomes
+    return isNew ? sendNew(items) : sendOther(items, again)
   }
   return {
     keyOf: (item) => item.uuid,
     bytesOf,
     send,
-    sendAlone: async (item, again) => (await send([item], again))[0]!,
+    sendAlone: (item, again) => send([item], again),
   }
 }
 
 /** Creates that may wait for another's uncommitted row with the same id or key; in sets of their own. */
-export function createKeyed(
-  sql: Sql,
-  queues: QueueRegistry,
-  onReady: (queueIds: Iterable<number>) => void,
-  onDelay: (inMs: number) => void,
-): SetOperation<NewExecution, CreateResult> {
+export function createKeyed(sql: Sql, queues: QueueRegistry): SetOperation<NewExecution, CreateResult> {
   const sendWithin = async (items: readonly NewExecution[], again: boolean, lockTimeoutMs: number) => {
     const values = await columnsOf(items, queues)
     const calls = [forgetExpiredKeys(items), call(insertExecutions, { ...values, ...keyColumnsOf(items) })] as const
     const [, rows] = await sql.pipeline(calls, { lockTimeoutMs })
     const outcomes = decode(items, rows, again)
-    onReady(readyQueueIds(values.queue_ids, outcomes))
-    tellDelay(items, onDelay)
-    return outcomes
+    return { outcomes, effects: createdEffects(items, values.queue_ids, outcomes) }
   }
   return {
     keyOf: ({ uuid, queue, idempotencyKey }) =>
       idempotencyKey === null ? uuid : `${queue.namespace}\0${idempotencyKey}`,
     bytesOf,
     send: (items, again, isHalf) => sendWithin(items, again, lockTimeoutOf(isHalf)),
-    sendAlone: async (item, again, lockTimeoutMs) => (await sendWithin([item], again, lockTimeoutMs))[0]!,
+    sendAlone: (item, again, lockTimeoutMs) => sendWithin([item], again, lockTimeoutMs),
   }
 }
 
-/** The queues into which something was put that can be claimed now. */
-export function readyQueueIds(
+/** A create writes no event. `isNotified`: the write carried the hint for its queues. */
+export function createdEffects(
+  items: readonly NewExecution[],
   queueIds: readonly number[],
   outcomes: readonly Outcome<CreateResult>[],
-): ReadonlySet<number> {
-  const isReady = (outcome: Outcome<CreateResult>) => (outcome as Partial<CreateResult>).publicState === 'waiting'
-  return new Set(queueIds.filter((_, index) => isReady(outcomes[index]!)))
-}
-
-export function tellDelay(items: readonly NewExecution[], onDelay: (inMs: number) => void): void {
-  const delays = items.flatMap((item) => (item.delayMs === null ? [] : [item.delayMs]))
-  if (delays.length > 0) onDelay(Math.min(...delays))
+  isNotified = false,
+): Effects {
+  const ready = new Set<number>()
+  let delay = Infinity
+  for (let index = 0; index < items.length; index++) {
+    const { delayMs } = items[index]!
+    if ((outcomes[index] as Partial<CreateResult>).publicState === 'waiting') ready.add(queueIds[index]!)
+    if (delayMs !== null && delayMs < delay) delay = delayMs
+  }
+  const dueInMs = delay === Infinity ? {} : { delay }
+  return isNotified ? { notifiedQueueIds: [...ready], dueInMs } : { readyQueueIds: [...ready], dueInMs }
 }
 
 function decode(items: readonly NewExecution[], rows: readonly MetRow[], again: boolean): Outcome<CreateResult>[] {

@@ -10,7 +10,6 @@ import { checkText, show } from '../../model/text.ts'
 import { decideFail } from '../../model/departure.ts'
 import type { Sql } from '../../sql/sql.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { Publish } from '../kernel/effects.ts'
 import type { SetOperation } from '../kernel/merge.ts'
 import { departingSet, type Departure } from '../transition/departing-set.ts'
 import { checkFence, type CheckedFence, type Fence } from '../transition/fence.ts'
@@ -92,9 +91,9 @@ function checkError(error: unknown): Uint8Array {
   })
 }
 
-export function failOperation(sql: Sql, publish: Publish): SetOperation<Failure, FailResult> {
+export function failOperation(sql: Sql): SetOperation<Failure, FailResult> {
   const facts = { call: readPoliciesCall, of: policiesOf }
-  const set = departingSet<Failure, FailResult, ReturnType<typeof policiesOf>>(sql, { facts, decide, repeat }, publish)
+  const set = departingSet<Failure, FailResult, ReturnType<typeof policiesOf>>(sql, { facts, decide, repeat })
   return { ...set, bytesOf: (item) => 512 + (item.error?.byteLength ?? 0) }
 }
 

@@ -10,7 +10,6 @@ import { refuseUnknownFields } from '../../model/shape.ts'
 import { checkText } from '../../model/text.ts'
 import type { Sql } from '../../sql/sql.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { Publish } from '../kernel/effects.ts'
 import type { SetOperation } from '../kernel/merge.ts'
 import { checkTime } from '../kernel/time.ts'
 import { departingSet, type Departure } from '../transition/departing-set.ts'
@@ -68,8 +67,8 @@ function checkReason(reason: string | undefined): string | null {
   return reason === undefined ? null : checkText('reason', reason, { maxBytes: limits.reasonBytes })
 }
 
-export function delayOperation(sql: Sql, publish: Publish): SetOperation<GivenBack, DelayResult> {
-  return departingSet<GivenBack, DelayResult>(sql, { facts: null, decide: delay, repeat: repeatDelay }, publish)
+export function delayOperation(sql: Sql): SetOperation<GivenBack, DelayResult> {
+  return departingSet<GivenBack, DelayResult>(sql, { facts: null, decide: delay, repeat: repeatDelay })
 }
 
 function delay(item: GivenBack, execution: LockedExecution): Departure<DelayResult> {
@@ -97,10 +96,10 @@ function repeatDelay(item: GivenBack, record: LeaseRecord): DelayResult | null {
   return { kind: 'delayed', executionId: item.executionId, delayUntil: dueAt(item, record.left_at_ms!) }
 }
 
-export function releaseOperation(sql: Sql, publish: Publish): SetOperation<GivenBack, ReleaseResult> {
+export function releaseOperation(sql: Sql): SetOperation<GivenBack, ReleaseResult> {
   const facts = { call: readProgressedCall, of: progressedOf }
   const operation = { facts, decide: release, repeat: repeatRelease }
-  return departingSet<GivenBack, ReleaseResult, ReadonlySet<string>>(sql, operation, publish)
+  return departingSet<GivenBack, ReleaseResult, ReadonlySet<string>>(sql, operation)
 }
 
 function release(

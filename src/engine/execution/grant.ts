@@ -13,6 +13,7 @@ import type { PublicState } from '../../model/state.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
 import { clockAfter } from '../kernel/after-lock.ts'
+import { noEffects } from '../kernel/effects.ts'
 import type { SetOperation } from '../kernel/merge.ts'
 import type { ItemOf } from '../kernel/set-request.ts'
 import { isServedSql, neededColumns, servedFields, unservedError } from '../queue/served.ts'
@@ -142,5 +143,6 @@ export function grantOperation(sql: Sql): SetOperation<ItemOf<typeof grantReques
       }
       return { kind: 'granted', executionId, grantId, expiresAt: found.granted_until_ms! }
     },
+    () => noEffects,
   )
 }

@@ -48,6 +48,7 @@ ${writtenAnswer}`,
 export function progressOperation(sql: Sql): SetOperation<ItemOf<typeof progressRequest>, ProgressRecorded> {
   return fencedSet(sql, {
     callOf: (items) => call(progressStatement, progressRequest.values(items)),
+    writesEvents: false,
     answer: ({ executionId }) => ({ kind: 'progress_recorded', executionId }),
     // Progress that arrives after the lease has ended is refused, whoever sends it.
     repeat: () => null,

@@ -10,11 +10,13 @@ import { show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
 import { clockAfter } from '../kernel/after-lock.ts'
-import type { Outcome, SetOperation } from '../kernel/merge.ts'
+import { Unpublished, type Written } from '../kernel/effects.ts'
+import type { Outcome, Sent, SetOperation } from '../kernel/merge.ts'
 import { beforeFirst } from '../step/step.ts'
 import {
   lockedTarget,
   operatorSet,
+  readyAgain,
   targetAnswer,
   targetInput,
   targetParams,
@@ -123,13 +125,10 @@ kept_steps as (
 ${targetAnswer('judged', own)}`,
 })
 
-type OnReady = (queueIds: Iterable<number>) => void
-
 /** `replayMember` replays a member of a flow, under the lock of the flow. */
 export function replayOperation(
   sql: Sql,
-  onReady: OnReady,
-  replayMember: (sql: Sql, item: Replay, onReady: OnReady) => Promise<Replayed | EngineError>,
+  replayMember: (sql: Sql, item: Replay) => Promise<Written<Replayed | EngineError>>,
 ): SetOperation<Replay, Replayed> {
   const alone = operatorSet<Replay, typeof row, Replayed | typeof isMember>(
     sql,
@@ -159,22 +158,27 @@ export function replayOperation(
       const sentence = `execution ${executionId} has no recorded step ${show(fromName)}; steps.list returns its steps`
       return new EngineError('step_not_found', sentence, { executionId, step: fromName })
     },
-    { onReady },
+    (_items, rows) => readyAgain(rows),
   )
-  const asMember = (item: Replay, outcome: Outcome<Replayed | typeof isMember>) =>
-    outcome === isMember ? replayMember(sql, item, onReady) : outcome
+  const unpublished = new Unpublished()
+  const finish = async (items: readonly Replay[], sent: Sent<Replayed | typeof isMember>): Promise<Sent<Replayed>> => {
+    unpublished.add(sent.effects)
+    const outcomes: Outcome<Replayed>[] = []
+    for (const [index, outcome] of sent.outcomes.entries()) {
+      if (outcome !== isMember) {
+        outcomes.push(outcome)
+        continue
+      }
+      const { answer, effects } = await replayMember(sql, items[index]!)
+      unpublished.add(effects)
+      outcomes.push(answer)
+    }
+    return { outcomes, effects: unpublished.take() }
+  }
   return {
     ...alone,
-    async send(items, again, isHalf) {
-      const outcomes: Outcome<Replayed>[] = []
-      for (const [index, outcome] of (await alone.send(items, again, isHalf)).entries()) {
-        outcomes.push(await asMember(items[index]!, outcome))
-      }
-      return outcomes
-    },
-    async sendAlone(item, again, lockTimeoutMs) {
-      return asMember(item, await alone.sendAlone(item, again, lockTimeoutMs))
-    },
+    send: async (items, again, isHalf) => finish(items, await alone.send(items, again, isHalf)),
+    sendAlone: async (item, again, lockTimeoutMs) => finish([item], await alone.sendAlone(item, again, lockTimeoutMs)),
   }
 }
 

@@ -9,7 +9,6 @@ import { refuseUnknownFields } from '../../model/shape.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { Publish } from '../kernel/effects.ts'
 import type { SetOperation } from '../kernel/merge.ts'
 import { departingSet, type Departed, type Departure } from '../transition/departing-set.ts'
 import { checkFence, type CheckedFence, type Fence } from '../transition/fence.ts'
@@ -110,8 +109,8 @@ from restarting r
 where r.has_waitpoints and p.execution_id = any (array[r.execution_id]) and p.state = 'pending'`,
 })
 
-export function restartOperation(sql: Sql, publish: Publish): SetOperation<Restart, RestartResult> {
-  const set = departingSet<Restart, RestartResult>(sql, { facts: null, decide, repeat, alsoWrite }, publish)
+export function restartOperation(sql: Sql): SetOperation<Restart, RestartResult> {
+  const set = departingSet<Restart, RestartResult>(sql, { facts: null, decide, repeat, alsoWrite })
   return { ...set, bytesOf: (item) => 256 + (item.payload?.byteLength ?? 0) }
 }
 

@@ -17,6 +17,7 @@ import {
   checkTarget,
   lockedTarget,
   operatorSet,
+  readyAgain,
   targetAnswer,
   targetInput,
   targetParams,
@@ -113,11 +114,7 @@ answered as materialized (
 ${targetAnswer('answered', { public_state: 'flowfabric.ff_public_state', delay_until_ms: 'int8', repeated: 'jsonb' })}`,
 })
 
-export function resumeOperation(
-  sql: Sql,
-  onReady: (queueIds: Iterable<number>) => void,
-  onDelay: (inMs: number) => void,
-): SetOperation<OperatorResume, Resumed> {
+export function resumeOperation(sql: Sql): SetOperation<OperatorResume, Resumed> {
   return operatorSet(
     sql,
     (items: readonly OperatorResume[], again) =>
@@ -127,15 +124,18 @@ export function resumeOperation(
         reasons: items.map((item) => item.reason),
         ...requestValues(items, again),
       }),
-    ({ executionId, delayMs }, { public_state: found, delay_until_ms: delayUntil, repeated }) => {
+    ({ executionId }, { public_state: found, delay_until_ms: delayUntil, repeated }) => {
       if (repeated !== null) return { kind: 'resumed', executionId, ...(repeated as Pick<Resumed, 'delayUntil'>) }
       if (found !== 'suspended') {
         const sentence = `execution ${executionId} is ${found}; only a suspended execution can be resumed`
         return new EngineError('execution_not_suspended', sentence, { executionId, publicState: found })
       }
-      if (delayMs > 0) onDelay(delayMs)
       return { kind: 'resumed', executionId, delayUntil }
     },
-    { onReady },
+    (items, rows) => {
+      const acted = rows.filter((row) => row.public_state === 'suspended' && row.repeated === null)
+      const delays = acted.map((row) => items[row.ordinal - 1]!.delayMs).filter((delayMs) => delayMs > 0)
+      return { ...readyAgain(rows), dueInMs: delays.length === 0 ? {} : { delay: Math.min(...delays) } }
+    },
   )
 }

@@ -10,7 +10,7 @@ import type { ExecutionId } from '../../model/id.ts'
 import { call, type Call, type PipelineOptions, type RowsOf, type Sql } from '../../sql/sql.ts'
 import { asOwnAnswer } from '../kernel/failure.ts'
 import { lockHeld } from '../transition/fence.ts'
-import type { Hints } from '../kernel/hint.ts'
+import { noEffects, onlyEvents, Unpublished, type Effects, type HintedTimer } from '../kernel/effects.ts'
 import { rowLocked, type Outcome, type SetOperation } from '../kernel/merge.ts'
 import type { SigningKeys } from '../signing-key/keys.ts'
 import {
@@ -51,8 +51,6 @@ interface SuspendDeps {
   readonly sql: Sql
   readonly keys: SigningKeys
   readonly opened: OpenedWaitpoints
-  readonly hints: Hints
-  readonly onOwed: (owes: number) => void
 }
 
 export function suspendOperation(around: SuspendDeps): SetOperation<NewSuspension, SuspendResult> {
@@ -65,6 +63,7 @@ export function trySuspendOperation(around: SuspendDeps): SetOperation<NewSuspen
 
 function suspending(around: SuspendDeps, keepsLease: boolean): SetOperation<NewSuspension, TrySuspendResult> {
   const { sql, keys, opened } = around
+  const unpublished = new Unpublished()
   const judgeAll = async (items: readonly NewSuspension[], first: readonly Call[], options: PipelineOptions) => {
     let decisions: readonly SuspendDecision[] = []
     const judging = { keepsLease, keys, isAlone: first.length > 0 }
@@ -74,12 +73,12 @@ function suspending(around: SuspendDeps, keepsLease: boolean): SetOperation<NewS
     }
     if (items.length === 0) return decisions
     const [stopped] = await sql.decide([...first, ...readCalls(items)], decide, options)
-    // What was asked to stop is written first.
+    // The write for stopped executions comes first.
     if (decisions.some((decision) => isKind(decision, 'stop'))) {
-      const { owes, ready_queue_ids: queueIds } = stoppedIn(stopped)
-      around.onOwed(owes)
-      if (queueIds.length > 0) around.hints.ring(new Set(queueIds))
+      const { owes: pendingDispatch, ready_queue_ids: readyQueueIds } = stoppedIn(stopped)
+      unpublished.add({ pendingDispatch, readyQueueIds, wroteEvents: true })
     }
+    unpublished.add(effectsOf(decisions))
     return decisions
   }
   return {
@@ -91,18 +90,21 @@ function suspending(around: SuspendDeps, keepsLease: boolean): SetOperation<NewS
       const unmet = able.flatMap((item) => directSuspensionOf(item, opened) ?? [])
       const parked = await suspendDirectly(sql, keys, unmet)
       for (const one of parked.values()) opened.remember(one)
+      unpublished.add(effectsOf([...parked.values()]))
       const others = able.filter((item) => !parked.has(item))
       const judged = await judgeAll(others, [], {})
       const judgedOf = new Map<NewSuspension, SuspendDecision>(others.map((item, place) => [item, judged[place]!]))
-      return answersTo(
+      const outcomes = await answersTo(
         around,
         items.map((item) => parked.get(item) ?? judgedOf.get(item) ?? keyless!),
       )
+      return { outcomes, effects: unpublished.take() }
     },
     async sendAlone(item, _again, lockTimeoutMs) {
       if (opensDoors(item)) await keys.ready()
       const judged = await judgeAll([item], [call(lockHeld, { execution_id: item.uuid })], { lockTimeoutMs })
-      return (await answersTo(around, judged))[0]!
+      const outcomes = await answersTo(around, judged)
+      return { outcomes, effects: unpublished.take() }
     },
   }
 }
@@ -115,7 +117,6 @@ async function answersTo(
   around: SuspendDeps,
   decisions: readonly (SuspendDecision | SuspendedDirectly)[],
 ): Promise<Outcome<TrySuspendResult>[]> {
-  tell(around, decisions)
   const passed = decisions.flatMap((decision) => (isPassed(decision) ? [decision.item.uuid] : []))
   const resumptions = passed.length === 0 ? new Map<string, null>() : await readResumptions(around.sql, passed)
   return Promise.all(
@@ -133,29 +134,39 @@ function isPassed(decision: SuspendDecision | SuspendedDirectly): decision is Ne
   return (isKind(decision, 'suspend') || isKind(decision, 'repeat')) && decision.isAtOnce
 }
 
-/** Those whose condition holds, though they were parked, are in their queues again; others may be due soon. */
-function tell({ hints }: SuspendDeps, decisions: readonly (SuspendDecision | SuspendedDirectly)[]): void {
-  const queueIds = new Set<number>()
+/** Executions whose condition holds although they were parked are in their queues again; others may be due soon. */
+function effectsOf(decisions: readonly (SuspendDecision | SuspendedDirectly)[]): Effects {
+  const ready = new Set<number>()
+  const dueInMs: Partial<Record<HintedTimer, number>> = {}
+  const due = (timer: HintedTimer, inMs: number): void => {
+    dueInMs[timer] = Math.min(dueInMs[timer] ?? inMs, inMs)
+  }
+  let isWritten = false
   for (const decision of decisions) {
     if (isKind(decision, 'parked')) {
       const { row, wakeAt } = decision
-      tellTimeout(hints, row.timeout_at_ms, row.parked_at_ms)
-      if (wakeAt !== null) hints.due('wake', wakeAt - row.parked_at_ms)
+      isWritten = true
+      if (row.timeout_at_ms !== null) due('timeout', untilOver(row.timeout_at_ms, row.parked_at_ms))
+      if (wakeAt !== null) due('wake', wakeAt - row.parked_at_ms)
     }
-    if (!isKind(decision, 'suspend') || decision.isAtOnce) continue
+    if (!isKind(decision, 'suspend')) continue
+    isWritten = true
+    if (decision.isAtOnce) continue
     const { item, row, evaluation, timeoutAt } = decision
     const delayMs = item.resumeDelayMs ?? 0
-    if (!evaluation.satisfied) tellTimeout(hints, timeoutAt, row.now_ms)
-    if (evaluation.dueAt !== null) hints.due('wake', evaluation.dueAt - row.now_ms)
-    if (evaluation.satisfied && delayMs > 0) hints.due('delay', delayMs)
-    if (evaluation.satisfied && delayMs === 0) queueIds.add(row.queue_id)
+    if (!evaluation.satisfied && timeoutAt !== null) due('timeout', untilOver(timeoutAt, row.now_ms))
+    if (evaluation.dueAt !== null) due('wake', evaluation.dueAt - row.now_ms)
+    if (evaluation.satisfied && delayMs > 0) due('delay', delayMs)
+    if (evaluation.satisfied && delayMs === 0) ready.add(row.queue_id)
   }
-  if (queueIds.size > 0) hints.ring(queueIds)
+  if (!isWritten) return noEffects
+  if (ready.size === 0 && Object.keys(dueInMs).length === 0) return onlyEvents
+  return { readyQueueIds: [...ready], dueInMs, wroteEvents: true }
 }
 
-// In its last millisecond it has not run out yet.
-function tellTimeout(hints: Hints, timeoutAt: number | null, now: number): void {
-  if (timeoutAt !== null) hints.due('timeout', timeoutAt + 1 - now)
+// In its last millisecond the timeout has not passed yet.
+function untilOver(timeoutAt: number, now: number): number {
+  return timeoutAt + 1 - now
 }
 
 async function suspended(

@@ -51,6 +51,7 @@ export function warnOperation(sql: Sql): SetOperation<Warning, Warned> {
   return {
     ...fencedSet<Warning, FencedRow, Warned>(sql, {
       callOf: (items) => call(warnStatement, warnRequest.values(items)),
+      writesEvents: true,
       answer: ({ executionId }) => ({ kind: 'warned', executionId }),
       repeat: () => null,
     }),

@@ -5,11 +5,12 @@ import { refuseUnknownFields } from '../../model/shape.ts'
 import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
+import { mergeEffects, type Written } from '../kernel/effects.ts'
 import { additionLooks, foundMember, refuseUnaddable, refuseUnknownUpstreams } from './add-member-look.ts'
 import { addMemberFields, checkAddition, type Addition, type AddMemberRequest } from './add-member-request.ts'
 import { checkFlowTarget, editFlow, namespaceOf, refuseNoLongerOpen, refuseStale } from './edit.ts'
 import type { FlowDeps } from './flow-deps.ts'
-import { edgeColumnsOf, edgeParams, memberColumnsOf, memberParams, tellReady, writeMembers } from './member-rows.ts'
+import { edgeColumnsOf, edgeParams, memberColumnsOf, memberParams, readyMembers, writeMembers } from './member-rows.ts'
 import { oweDispatch, oweFirstDispatch, owedAnswer, owedRow } from './owe-dispatch.ts'
 
 export interface MemberAdded {
@@ -87,8 +88,12 @@ ${tellAdded('$3')}
 ${owedAnswer}`,
 })
 
-export async function addMember(deps: FlowDeps, caller: Caller, request: AddMemberRequest): Promise<MemberAdded> {
-  const { sql, hints } = deps
+export async function addMember(
+  deps: FlowDeps,
+  caller: Caller,
+  request: AddMemberRequest,
+): Promise<Written<MemberAdded>> {
+  const { sql } = deps
   refuseUnknownFields('addMember', request, addMemberFields)
   const target = checkFlowTarget(caller, request.flowId)
   const namespace = await namespaceOf(sql, target)
@@ -96,7 +101,7 @@ export async function addMember(deps: FlowDeps, caller: Caller, request: AddMemb
   const write = await writeOf(asked, deps)
   const { flowId, executionId, name } = asked
   let isWritten = false
-  const answer = await editFlow<ReturnType<typeof additionLooks>, MemberAdded>(
+  const written = await editFlow<ReturnType<typeof additionLooks>, MemberAdded>(
     deps,
     asked,
     additionLooks(asked, namespace),
@@ -120,8 +125,8 @@ export async function addMember(deps: FlowDeps, caller: Caller, request: AddMemb
       return { answer: { kind: 'added', flowId, executionId, name, ...counts }, writes: [write.call] }
     },
   )
-  if (isWritten && write.member !== null) tellReady([write.member], write.queueIds, hints)
-  return answer
+  if (!isWritten || write.member === null) return written
+  return { ...written, effects: mergeEffects(written.effects, readyMembers([write.member], write.queueIds)) }
 }
 
 async function writeOf(asked: Addition, deps: FlowDeps) {

@@ -15,11 +15,11 @@ import { checkText, oneOf as oneOfWords, show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
+import type { Publish } from '../kernel/effects.ts'
 import { clockAfter } from '../kernel/after-lock.ts'
 import { within } from '../kernel/closing.ts'
 import { orOweAgain } from '../dispatch/cancel-backlog.ts'
 import { pendingDispatch } from '../kernel/pending-dispatch.ts'
-import type { Hints } from '../kernel/hint.ts'
 import { untilSent } from '../kernel/resend.ts'
 import { goesWithFlowSql } from '../transition/cancelled-flow.ts'
 import { checkFlowTarget, flowNotFound, lockTree } from './edit.ts'
@@ -212,20 +212,20 @@ select exists (
 const lockTimeoutMs = 2000
 
 interface Dispatching {
-  kick(owes: number): void
+  start(pending: number): void
   idle(): Promise<void>
 }
 
 interface CancelDeps {
   readonly sql: Sql
   readonly dispatcher: Dispatching
-  readonly onOwed: (owes: number) => void
-  readonly hints: Hints
+  /** The effects are published before the call waits for the endings of the members. */
+  readonly publish: Publish
 }
 
-/** `onOwed` hears of the backlog; `dispatcher` is asked for it by whoever waits. */
+/** A caller that waits uses `dispatcher` even where this process leaves other dispatching to the duties. */
 export async function cancelFlow(
-  { sql, dispatcher, hints, onOwed }: CancelDeps,
+  { sql, dispatcher, publish }: CancelDeps,
   caller: Caller,
   request: CancelFlowRequest,
 ): Promise<CancelFlowResult> {
@@ -244,7 +244,7 @@ export async function cancelFlow(
     ),
   )
   if (found === undefined) throw flowNotFound(flowId)
-  hints.flowsEnded(found.ended_flow_ids)
+  publish({ endedFlowIds: found.ended_flow_ids, wroteEvents: true })
   const isRepeat = found.old_policy !== null
   // The reply was lost, and this is what it was about.
   const isOurs = sending.again && found.old_policy === policy && found.old_reason === reason
@@ -257,7 +257,7 @@ export async function cancelFlow(
     memberCount: members!.member_count,
     memberIds: members!.member_ids.map((id) => formatExecutionId(partition, id)),
   }
-  if (waitMs === null) onOwed(pendingDispatch.cancels | pendingDispatch.flow)
+  if (waitMs === null) publish({ pendingDispatch: pendingDispatch.cancels | pendingDispatch.flow })
   const isDone = waitMs !== null && (await awaitEndings(sql, dispatcher, uuid, waitMs))
   if (isRepeat && !isOurs) return { kind: 'already_cancelled', ...answer }
   return { kind: isDone || answer.memberCount === 0 ? 'cancelled' : 'cancellation_scheduled', ...answer }
@@ -292,7 +292,7 @@ const longestPauseMs = 100
 async function awaitEndings(sql: Sql, dispatcher: Dispatching, uuid: string, waitMs: number): Promise<boolean> {
   const until = performance.now() + waitMs
   for (let pauseMs = shortestPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
-    dispatcher.kick(pendingDispatch.cancels | pendingDispatch.flow)
+    dispatcher.start(pendingDispatch.cancels | pendingDispatch.flow)
     await within(Math.min(longestPauseMs, Math.max(0, until - performance.now())), dispatcher.idle())
     const [backlog] = await sql.query(readBacklog, { flow_id: uuid })
     if (!backlog!.is_waiting) return true

@@ -5,6 +5,7 @@ import { refuseUnknownFields } from '../../model/shape.ts'
 import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
+import type { Written } from '../kernel/effects.ts'
 import { checkFlowTarget, editFlow } from './edit.ts'
 import { changeFlows, judgeFlows } from '../transition/flow-ending.ts'
 import { restateSkips } from '../transition/evaluate-flow-ending.ts'
@@ -72,12 +73,12 @@ told as (
 ${owedAnswer}`,
 })
 
-export async function closeFlow(deps: FlowDeps, caller: Caller, request: CloseRequest): Promise<FlowClosed> {
+export async function closeFlow(deps: FlowDeps, caller: Caller, request: CloseRequest): Promise<Written<FlowClosed>> {
   refuseUnknownFields('close', request, ['flowId'])
   const target = checkFlowTarget(caller, request.flowId)
   const { flowId, uuid: flow_id, actor } = target
   const looks = [call(lookUnsealable, { flow_id })] as const
-  const answer = await editFlow<typeof looks, FlowClosed>(deps, target, looks, (flow, [[unsealable]], again) => {
+  const written = await editFlow<typeof looks, FlowClosed>(deps, target, looks, (flow, [[unsealable]], again) => {
     const { graph_revision: graphRevision } = flow
     if (flow.closed_at_ms !== null) {
       return { answer: { kind: again ? 'closed' : 'already_closed', flowId, graphRevision }, writes: [] }
@@ -85,7 +86,7 @@ export async function closeFlow(deps: FlowDeps, caller: Caller, request: CloseRe
     if (unsealable !== undefined) throw tooFewEdges(unsealable.member_name, unsealable.quorum, unsealable.total)
     return { answer: { kind: 'closed', flowId, graphRevision }, writes: [call(closeOpen, { flow_id, actor })] }
   })
-  // It may have ended by it.
-  if (answer.kind === 'closed') deps.hints.flowsEnded([flow_id])
-  return answer
+  if (written.answer.kind !== 'closed') return written
+  // The flow may have ended with it.
+  return { ...written, effects: { ...written.effects, endedFlowIds: [flow_id] } }
 }

@@ -6,6 +6,7 @@ import type { FlowId } from '../../model/id.ts'
 import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
+import type { Written } from '../kernel/effects.ts'
 import { connectLooks, refuseUnconnectable, sameEdge } from './connect-look.ts'
 import { checkConnectRequest, type ConnectRequest } from './connect-request.ts'
 import { pathOf } from './cycle.ts'
@@ -90,7 +91,7 @@ told as (
 ${owedAnswer}`,
 })
 
-export async function connect(deps: FlowDeps, caller: Caller, request: ConnectRequest): Promise<Connected> {
+export async function connect(deps: FlowDeps, caller: Caller, request: ConnectRequest): Promise<Written<Connected>> {
   const asked = checkConnectRequest(caller, request)
   const { flowId, uuid: flow_id, edgeUuid, upstreamUuid, downstreamUuid } = asked
   const pair = { flow_id, upstream_id: upstreamUuid, downstream_id: downstreamUuid }

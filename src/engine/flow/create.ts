@@ -3,6 +3,7 @@ import type { FlowId } from '../../model/id.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
+import { noEffects, onlyEvents, type Written } from '../kernel/effects.ts'
 import { untilSent } from '../kernel/resend.ts'
 import { checkFlowRequest, type FlowRequest } from './flow-request.ts'
 import { flowIdTaken } from './graph-refusal.ts'
@@ -59,7 +60,11 @@ from (select) one
 left join met m on true`,
 })
 
-export async function createFlow({ sql }: FlowDeps, caller: Caller, request: FlowRequest): Promise<FlowCreated> {
+export async function createFlow(
+  { sql }: FlowDeps,
+  caller: Caller,
+  request: FlowRequest,
+): Promise<Written<FlowCreated>> {
   refuseUnknownFields('create', request, ['flowId', 'kind', 'namespace', 'tags', 'creator'])
   const { flowId, uuid, partition, namespace, kind, creator, actor, tags, minted } = checkFlowRequest(caller, request)
   const identity = { flow_id: uuid, partition_key: partition, namespace }
@@ -68,8 +73,9 @@ export async function createFlow({ sql }: FlowDeps, caller: Caller, request: Flo
     sql.query(insertFlow, { ...identity, flow_kind: kind, creator, actor, tags }),
   )
   const { graph_revision: graphRevision, met_partition: metPartition, met_namespace: metNamespace } = row!
-  if (graphRevision === null) return { kind: 'created', flowId, graphRevision: 0 }
+  if (graphRevision === null) return { answer: { kind: 'created', flowId, graphRevision: 0 }, effects: onlyEvents }
   if (metPartition !== partition || metNamespace !== namespace) throw flowIdTaken(flowId)
   // An id that we minted and sent before exists only because that send was committed and its reply lost.
-  return { kind: sending.again && minted ? 'created' : 'duplicate', flowId, graphRevision }
+  const isOurs = sending.again && minted
+  return { answer: { kind: isOurs ? 'created' : 'duplicate', flowId, graphRevision }, effects: noEffects }
 }

@@ -7,6 +7,8 @@ import { call, type Call, type RowsOf, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import type { TerminalOutcome } from '../../model/state.ts'
 import type { Caller } from '../kernel/caller.ts'
+import { noEffects, onlyEvents, type Written } from '../kernel/effects.ts'
+import { pendingDispatch } from '../kernel/pending-dispatch.ts'
 import { untilSent } from '../kernel/resend.ts'
 import type { FlowDeps } from './flow-deps.ts'
 import type { owedRow } from './owe-dispatch.ts'
@@ -97,14 +99,14 @@ const lockTimeoutMs = 2000
  * lost. What it throws is the answer, and nothing is written.
  */
 export async function editFlow<const Looks extends readonly Call[], Answer>(
-  { sql, turns, onOwed }: FlowDeps,
+  { sql, turns }: FlowDeps,
   target: FlowTarget,
   looks: Looks,
   decide: (flow: LockedFlow, looked: RowsOf<Looks>, again: boolean) => EditDecision<Answer>,
-): Promise<Answer> {
+): Promise<Written<Answer>> {
   const { flowId, uuid: flow_id, partition: partition_key, namespace } = target
   const reads = [call(lockTree, { flow_id }), call(readFlow, { flow_id, partition_key, namespace }), ...looks] as const
-  const send = async (again: boolean): Promise<Answer> => {
+  const send = async (again: boolean): Promise<Written<Answer>> => {
     let answer: Answer
     const written = await sql.decide(
       reads,
@@ -116,8 +118,13 @@ export async function editFlow<const Looks extends readonly Call[], Answer>(
       },
       { lockTimeoutMs, ...wholeFlow },
     )
-    if (written.flat().some(({ owes }) => owes)) onOwed()
-    return answer!
+    if (written.length === 0) return { answer: answer!, effects: noEffects }
+    // A member had ended before the edit, so that no ending will dispatch it.
+    const isPending = written.flat().some(({ owes }) => owes)
+    return {
+      answer: answer!,
+      effects: isPending ? { pendingDispatch: pendingDispatch.flow, ...onlyEvents } : onlyEvents,
+    }
   }
   return turns.take(target.uuid, () => untilSent(sql, { again: false }, send))
 }

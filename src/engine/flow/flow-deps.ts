@@ -1,6 +1,5 @@
 // What the edits of flows work with.
 import type { Sql } from '../../sql/sql.ts'
-import type { Hints } from '../kernel/hint.ts'
 import type { QueueRegistry } from '../queue/intern.ts'
 import type { TaskRegistry } from '../task/registry.ts'
 
@@ -8,10 +7,7 @@ export interface FlowDeps {
   readonly sql: Sql
   readonly queues: QueueRegistry
   readonly tasks: TaskRegistry
-  readonly hints: Hints
   readonly turns: FlowTurns
-  /** An execution that has ended owes a flow a dispatch, and no ending will tell of it. */
-  readonly onOwed: () => void
 }
 
 /**

@@ -2,7 +2,7 @@
 import { attached } from '../../model/attached.ts'
 import { quorumOf } from '../../model/edge-group.ts'
 import { attachedByPolicy } from '../transition/new-rows.ts'
-import type { Hints } from '../kernel/hint.ts'
+import type { Effects } from '../kernel/effects.ts'
 import { resolveWith } from '../task/resolve.ts'
 import type { FlowDeps } from './flow-deps.ts'
 import type { NewEdge, NewGroup, NewMember } from './new-graph.ts'
@@ -193,8 +193,8 @@ function sparse<T>(column: readonly (T | null)[]): readonly (T | null)[] {
   return column.some((value) => value !== null) ? column : []
 }
 
-/** After the commit: which of them can be claimed, now or soon. */
-export function tellReady(members: readonly NewMember[], queueIds: readonly number[], hints: Hints): void {
+/** The effects of new members: the ones that can be claimed now or soon. */
+export function readyMembers(members: readonly NewMember[], queueIds: readonly number[]): Effects {
   const ready = new Set<number>()
   let soonest = Infinity
   members.forEach(({ execution, isHeld, subFlow }, index) => {
@@ -202,6 +202,5 @@ export function tellReady(members: readonly NewMember[], queueIds: readonly numb
     if (execution.delayMs !== null) soonest = Math.min(soonest, execution.delayMs)
     else if (execution.delayUntil === null) ready.add(queueIds[index]!)
   })
-  hints.ring(ready)
-  if (soonest < Infinity) hints.due('delay', soonest)
+  return { readyQueueIds: [...ready], dueInMs: soonest < Infinity ? { delay: soonest } : {}, wroteEvents: true }
 }

@@ -21,6 +21,7 @@ import {
   type Replayed,
 } from '../execution/replay-request.ts'
 import { readRequest, rememberRequest } from '../execution/request-memory.ts'
+import { noEffects, type Written } from '../kernel/effects.ts'
 import { asEngineError } from '../kernel/failure.ts'
 import { untilSent } from '../kernel/resend.ts'
 import { lookCalls, type FoundMember, type LineMember, type ReplayRows, type ReachedEdge } from './replay-look.ts'
@@ -139,23 +140,16 @@ from reopened`,
 // How long it waits for whoever holds the flow.
 const patienceMs = 2000
 
-/** The answer, or the error that is the answer. */
-export async function replayMember(
-  sql: Sql,
-  item: Replay,
-  onReady: (queueIds: Iterable<number>) => void,
-): Promise<Replayed | EngineError> {
+/** A refusal is an answer too. */
+export async function replayMember(sql: Sql, item: Replay): Promise<Written<Replayed | EngineError>> {
   try {
-    const sending = { again: false }
-    const { answer, queueIds } = await untilSent(sql, sending, () => replayOnce(sql, item))
-    onReady(queueIds)
-    return answer
+    return await untilSent(sql, { again: false }, () => replayOnce(sql, item))
   } catch (error) {
-    return error instanceof RepeatedReplay ? error.answer : asEngineError(error)
+    return { answer: error instanceof RepeatedReplay ? error.answer : asEngineError(error), effects: noEffects }
   }
 }
 
-async function replayOnce(sql: Sql, item: Replay) {
+async function replayOnce(sql: Sql, item: Replay): Promise<Written<Replayed>> {
   const request = { execution_id: item.uuid, request_id: item.requestId }
   const reads = [...lookCalls(item.uuid), call(readRequest, request)] as const
   let answer!: Replayed
@@ -170,7 +164,8 @@ async function replayOnce(sql: Sql, item: Replay) {
     ] as const
   }
   const [written] = await sql.decide(reads, decide, { lockTimeoutMs: patienceMs, ...wholeFlow })
-  return { answer, queueIds: written.filter((row) => row.is_ready).map((row) => row.queue_id) }
+  const readyQueueIds = [...new Set(written.flatMap((row) => (row.is_ready ? [row.queue_id] : [])))]
+  return { answer, effects: { readyQueueIds, wroteEvents: true } }
 }
 
 /** Ends the transaction with what was answered before. */

@@ -7,6 +7,7 @@ import { refuseUnknownFields } from '../../model/shape.ts'
 import { call } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
+import type { Written } from '../kernel/effects.ts'
 import { checkMember, notInFlow } from './connect-request.ts'
 import { checkFlowTarget, editFlow, refuseNoLongerOpen } from './edit.ts'
 import { tooFewEdges } from './graph-refusal.ts'
@@ -67,7 +68,7 @@ told as (
 ${owedAnswer}`,
 })
 
-export async function seal(deps: FlowDeps, caller: Caller, request: SealRequest): Promise<Sealed> {
+export async function seal(deps: FlowDeps, caller: Caller, request: SealRequest): Promise<Written<Sealed>> {
   refuseUnknownFields('seal', request, ['flowId', 'downstream'])
   const target = checkFlowTarget(caller, request.flowId)
   const downstream_id = checkMember(target, request.downstream)

@@ -4,13 +4,14 @@ import { formatExecutionId, formatFlowId, type ExecutionId, type FlowId } from '
 import { call } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
+import { noEffects, type Written } from '../kernel/effects.ts'
 import { untilSent } from '../kernel/resend.ts'
 import type { NewFlow } from './flow-request.ts'
 import { checkGraphRequest } from './graph-reader.ts'
 import { flowIdTaken } from './graph-refusal.ts'
 import type { GraphRequest } from './graph-request.ts'
 import type { FlowDeps } from './flow-deps.ts'
-import { edgeColumnsOf, edgeParams, memberColumnsOf, memberParams, tellReady, writeMembers } from './member-rows.ts'
+import { edgeColumnsOf, edgeParams, memberColumnsOf, memberParams, readyMembers, writeMembers } from './member-rows.ts'
 import type { NewGraph } from './new-graph.ts'
 import { forRows } from '../transition/whole-flow.ts'
 
@@ -122,8 +123,12 @@ join flowfabric.ff_flow_member m on m.flow_id = any (array[f.flow_id])
 where f.root_flow_id = $1`,
 })
 
-export async function submitGraph(deps: FlowDeps, caller: Caller, request: GraphRequest): Promise<SubmittedGraph> {
-  const { sql, hints } = deps
+export async function submitGraph(
+  deps: FlowDeps,
+  caller: Caller,
+  request: GraphRequest,
+): Promise<Written<SubmittedGraph>> {
+  const { sql } = deps
   const graph = checkGraphRequest(caller, request)
   const [root] = graph.flows
   const values = { ...columnsOf(graph), ...(await memberColumnsOf(graph.members, deps)) }
@@ -135,14 +140,15 @@ export async function submitGraph(deps: FlowDeps, caller: Caller, request: Graph
   })
   if (row!.taken_id !== null) throw idTaken(formatExecutionId(root!.partition, row!.taken_id))
   if (row!.graph_revision === null) {
-    tellReady(graph.members, values.queue_ids, hints)
-    return { kind: 'submitted', graphRevision: 1, ...submittedFlow(root!, membersOf(graph)) }
+    const answer = { kind: 'submitted', graphRevision: 1, ...submittedFlow(root!, membersOf(graph)) } as const
+    return { answer, effects: readyMembers(graph.members, values.queue_ids) }
   }
   if (!isSame(graph, row!)) throw flowIdTaken(root!.flowId)
   const members = await sql.query(readMembers, { root_flow_id: root!.uuid })
   // An id that we minted and sent before can only be there because that send was committed and its reply lost.
   const kind = isRepeat && root!.minted ? 'submitted' : 'duplicate'
-  return { kind, graphRevision: row!.graph_revision, ...submittedFlow(root!, members) }
+  const answer = { kind, graphRevision: row!.graph_revision, ...submittedFlow(root!, members) } as const
+  return { answer, effects: noEffects }
 }
 
 function columnsOf(graph: NewGraph) {

@@ -8,7 +8,6 @@ import { limits } from '../../model/limits.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from './caller.ts'
-import { throwInOurWords } from './failure.ts'
 
 /** Where a request has ids: an id itself, the fields of an object, the items of an array, or the tree of a condition. */
 export type IdPlaces = Noun | { readonly [field: string]: IdPlaces } | ListPlaces | typeof conditionTree
@@ -87,7 +86,7 @@ async function withFullIds(
   const bare: BareIds = { execution: new Set(), flow: new Set(), waitpoint: new Set() }
   const noted = (noun: Noun, uuid: string): string => (bare[noun].add(uuid), uuid)
   for (const [index, place] of places.entries()) replaceIds(place, given[index], noted, 0)
-  const full = await readFullIds(sql, caller, bare, partitionOfFlow(given[0])).catch(throwInOurWords)
+  const full = await readFullIds(sql, caller, bare, partitionOfFlow(given[0]))
   const asked = given.map((value, index) => {
     const place = places[index]
     return place === undefined ? value : replaceIds(place, value, (noun, uuid) => full[noun].get(uuid)!, 0)

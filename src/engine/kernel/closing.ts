@@ -1,34 +1,27 @@
-// The end of an engine. A close takes no more calls, and waits for the answers to those that were taken: a create that was
-// accepted and stands in a set that has not gone yet is written, not refused. It waits for a bounded time, because the
-// database may be out of reach; what is not answered then is refused when the database's handle closes.
+// The end of an engine. `close` accepts no more calls and waits for the results of the accepted ones: a create that waits in
+// a set is still written. It waits for a bounded time, because the database may be unreachable; the calls that remain are
+// refused when the database's handle closes.
 import { EngineError } from '../../model/errors.ts'
-import { around } from '../../sql/around.ts'
-import type { Sql } from '../../sql/sql.ts'
 
 const longestCloseMs = 10_000
 
-/** Whoever takes calls and answers them later. */
 interface CallTaker {
   close(): Promise<void>
 }
 
 export class Closing {
-  readonly #takers: readonly CallTaker[]
+  readonly #takers: () => readonly CallTaker[]
   readonly #hints: CallTaker
   #answered: Promise<void> | null = null
 
-  /** `hints`: of what the takers have written others hear. */
-  constructor(takers: readonly CallTaker[], hints: CallTaker) {
+  /** `hints` is closed last: the writes of the takers are announced too. */
+  constructor(takers: () => readonly CallTaker[], hints: CallTaker) {
     this.#takers = takers
     this.#hints = hints
   }
 
-  /** The database for what goes straight to it: after the close it is refused, though sets may still be on their way. */
-  refusing(sql: Sql): Sql {
-    return around(sql, async (ask) => {
-      if (this.#answered !== null) throw engineClosed()
-      return ask()
-    })
+  get hasBegun(): boolean {
+    return this.#answered !== null
   }
 
   close(longestMs: number = longestCloseMs): Promise<void> {
@@ -37,7 +30,7 @@ export class Closing {
   }
 
   async #finish(longestMs: number): Promise<void> {
-    const answered = Promise.all(this.#takers.map((taker) => taker.close()))
+    const answered = Promise.all(this.#takers().map((taker) => taker.close()))
     await within(
       longestMs,
       answered.then(() => this.#hints.close()),

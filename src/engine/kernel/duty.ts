@@ -1,7 +1,8 @@
-// A duty: what somebody has to do from time to time, because time itself changes no row.
+// A duty: a set operation that runs from time to time, because time itself changes no row.
 import type { Filter } from '../../model/tag.ts'
 import type { Logger } from '../../sql/logger.ts'
 import type { Sql } from '../../sql/sql.ts'
+import { mergeEffects, type Effects } from './effects.ts'
 
 export interface RunOptions {
   /** Only executions of this namespace, with this tag. */
@@ -19,27 +20,18 @@ export interface Report {
 }
 
 export interface Run extends Report {
-  /** As much as one run takes was there, so that the next may find more. */
+  /** The run took a full batch, so that the next one may find more rows. */
   readonly isFull: boolean
-  /** Queues into which something was put. */
-  readonly readyQueueIds: readonly number[]
-  /** What it left for others to do, as bits of `owed`; left out when there is nothing. */
-  readonly owes?: number
-  /** Runs that it ended or took away, by uuid; left out when there is none. */
-  readonly calledOffIds?: readonly string[]
+  readonly effects: Effects
 }
 
 /** Two runs of one duty as one. */
 export function together(one: Run, other: Run): Run {
-  const owes = (one.owes ?? 0) | (other.owes ?? 0)
-  const calledOffIds = [...(one.calledOffIds ?? []), ...(other.calledOffIds ?? [])]
   return {
     processed: one.processed + other.processed,
     errors: one.errors + other.errors,
     isFull: one.isFull || other.isFull,
-    readyQueueIds: [...new Set([...one.readyQueueIds, ...other.readyQueueIds])],
-    ...(owes !== 0 && { owes }),
-    ...(calledOffIds.length > 0 && { calledOffIds }),
+    effects: mergeEffects(one.effects, other.effects),
   }
 }
 

@@ -25,6 +25,12 @@ export interface Effects {
 /** Sends the effects of a committed write to this process and to others. */
 export type Publish = (effects: Effects) => void
 
+/** The answer of an operation that is not merged with others. */
+export interface Written<Answer> {
+  readonly answer: Answer
+  readonly effects: Effects
+}
+
 export const noEffects: Effects = {}
 
 /** A write that has events in the log and no other effect. */
@@ -34,27 +40,50 @@ export function mergeEffects(one: Effects, other: Effects): Effects {
   if (one === other || other === noEffects) return one
   if (one === noEffects) return other
   return {
-    readyQueueIds: union(one.readyQueueIds, other.readyQueueIds),
-    notifiedQueueIds: union(one.notifiedQueueIds, other.notifiedQueueIds),
-    dueInMs: soonest(one.dueInMs, other.dueInMs),
-    pendingDispatch: (one.pendingDispatch ?? 0) | (other.pendingDispatch ?? 0),
-    stoppedRunIds: union(one.stoppedRunIds, other.stoppedRunIds),
-    endedFlowIds: union(one.endedFlowIds, other.endedFlowIds),
-    wroteEvents: one.wroteEvents === true || other.wroteEvents === true,
+    ...one,
+    ...other,
+    ...union('readyQueueIds', one, other),
+    ...union('notifiedQueueIds', one, other),
+    ...union('stoppedRunIds', one, other),
+    ...union('endedFlowIds', one, other),
+    ...(one.dueInMs && other.dueInMs && { dueInMs: soonest(one.dueInMs, other.dueInMs) }),
+    ...(one.pendingDispatch && { pendingDispatch: one.pendingDispatch | (other.pendingDispatch ?? 0) }),
+    ...(one.wroteEvents && { wroteEvents: true }),
   }
 }
 
-function union<Id>(one: readonly Id[] = [], other: readonly Id[] = []): readonly Id[] {
-  if (other.length === 0) return one
-  return one.length === 0 ? other : [...new Set([...one, ...other])]
+/**
+ * The effects of commits whose set has not returned yet. A set may need another statement after its commit; if that one fails
+ * and the set is sent again, the repeat finds nothing to write, and the effects of the first try would be lost.
+ */
+export class Unpublished {
+  #effects = noEffects
+
+  add(effects: Effects): void {
+    this.#effects = mergeEffects(this.#effects, effects)
+  }
+
+  take(): Effects {
+    const effects = this.#effects
+    this.#effects = noEffects
+    return effects
+  }
+}
+
+type IdsField = 'readyQueueIds' | 'notifiedQueueIds' | 'stoppedRunIds' | 'endedFlowIds'
+
+/** The field, if both have it. */
+function union(field: IdsField, one: Effects, other: Effects): Effects {
+  const [ids, others] = [one[field], other[field]]
+  return ids === undefined || others === undefined ? {} : { [field]: [...new Set<unknown>([...ids, ...others])] }
 }
 
 type DueTimes = NonNullable<Effects['dueInMs']>
 
-function soonest(one: DueTimes = {}, other: DueTimes = {}): DueTimes {
+function soonest(one: DueTimes, other: DueTimes): DueTimes {
   const merged: Partial<Record<HintedTimer, number>> = { ...one }
-  for (const [timer, inMs] of Object.entries(other)) {
-    merged[timer as HintedTimer] = Math.min(merged[timer as HintedTimer] ?? inMs, inMs)
+  for (const [timer, inMs] of Object.entries(other) as [HintedTimer, number][]) {
+    merged[timer] = Math.min(merged[timer] ?? inMs, inMs)
   }
   return merged
 }

@@ -1,8 +1,6 @@
 // What the database said no to, in the words of the one error table: whatever leaves the engine is an EngineError.
 import { EngineError, type ErrorCode } from '../../model/errors.ts'
-import { around } from '../../sql/around.ts'
 import { DatabaseError, isConnectionLost, sqlState, type DatabaseReason } from '../../sql/errors.ts'
-import type { Sql } from '../../sql/sql.ts'
 
 const codeOf: Readonly<Record<DatabaseReason, ErrorCode>> = {
   bad_url: 'invalid_url',
@@ -90,16 +88,16 @@ export function contended(cause?: unknown): EngineError {
   )
 }
 
-/** For `catch`: whatever leaves an operation is an EngineError. */
-export function throwInOurWords(error: unknown): never {
-  throw asEngineError(error)
+/** The same result; a rejection becomes an EngineError. */
+export async function orEngineError<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw asEngineError(error)
+  }
 }
 
-/** For operations that are sent once and as they are. Sets keep the database's own errors, by which they decide. */
-export function inOurWords(sql: Sql): Sql {
-  return around(sql, (ask) =>
-    ask().catch((error: unknown) => {
-      throw asEngineError(error)
-    }),
-  )
+/** The database's own error behind the EngineError of a session, for code that decides by it. */
+export function databaseErrorOf(error: unknown): unknown {
+  return EngineError.is(error) ? (error.cause ?? error) : error
 }

@@ -1,19 +1,19 @@
-// Hints: somewhere, something became ready. A hint saves the wait for the next poll and carries no promise; whoever waits
-// polls as well, and whoever is woken may find nothing. A second kind of hint says that a timer was set that goes off soon:
-// whoever looks after those that are due need not wait for its next look. A third names flows that have ended, a fourth runs that
-// were called off: their holder need not wait for its next look at its leases.
+// Hints: a notification that an execution became ready, that a timer is due soon, that a flow has ended, or that a run was
+// stopped. A hint saves the wait for the next poll and guarantees nothing: every waiter polls too, and a waiter that a hint
+// wakes may find nothing.
 //
-// Hints of one process reach its own waiters directly. For the others they are sent by NOTIFY, in a transaction of its own
-// after the commit that they tell of (inside it, NOTIFY takes a lock that halves the throughput, measured), one at a time:
-// what rings meanwhile is told by the next. It goes a turn of the event loop later, behind what the caller asks for next, who
-// would else wait for it (measured: a tenth of suspend, signal and claim).
+// Hints reach the waiters of this process directly. The others receive them by NOTIFY, in a transaction of its own after the
+// commit: inside it, NOTIFY takes a lock that halves the throughput (measured). Hints are sent one at a time, and the next
+// one carries all that arrived meanwhile. It is sent a turn of the event loop later, behind the next statement of the
+// caller, which would otherwise wait for it (measured: a tenth of suspend, signal and claim).
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
+import type { Effects, HintedTimer } from './effects.ts'
 import { Watch } from './watch.ts'
 
-// A hint that a crash loses was only a hint: its commit waits for no disk.
+// A crash may lose a hint, so its commit does not wait for the disk.
 const notify = statement({
   name: 'hint.notify',
   params: { channel: 'text', payload: 'text' },
@@ -22,29 +22,27 @@ const notify = statement({
 select set_config('synchronous_commit', 'off', true) is not null and pg_notify($1, $2) is not null as sent`,
 })
 
-// More queues than this at once, and the hint names none: everyone looks everywhere.
+// A hint with more queues than this names none, and every waiter looks in every queue.
 const mostNamed = 500
 
-// The timers that hints tell of, and how far ahead: what is due later is met in time without, because whoever looks after
-// them looks more often than that.
-const timers = {
+// The hinted timers and how far ahead they are announced. The supervisor polls at least that often anyway.
+const timers: Readonly<Record<HintedTimer, { readonly column: string; readonly longestMs: number }>> = {
   delay: { column: 'ff_exec_core.delay_until_ms', longestMs: 1000 },
   timeout: { column: 'ff_suspension_current.timeout_at_ms', longestMs: 2000 },
   wake: { column: 'ff_suspension_current.wake_at_ms', longestMs: 1000 },
-} as const
-
-export type HintedTimer = keyof typeof timers
+}
 
 const flowWord = 'flow'
-const calledOffWord = 'off'
+const stoppedWord = 'off'
 // Ids are longer than queues, and a payload has at most 8,000 bytes.
 const mostFlowsNamed = 50
-const mostCalledOffNamed = 50
-// Of hints that do not come back, be it that a pooler swallows them.
+const mostStoppedNamed = 50
+// Own hints that never return, for example because a pooler drops them.
 const mostEchoes = 1000
 
-// Between two writes that carry their own hint; the other hints are sent one at a time. Sets that follow one another under load
-// are closer together; somebody who answers as fast as he is asked is not (measured: a twentieth of suspend, signal and claim).
+// Between two writes that carry their own hint; the other hints are sent one at a time. Sets that follow one another under
+// load are closer together; a caller that sends one call after the other is not (measured: a twentieth of suspend, signal
+// and claim).
 const quietMs = 2
 
 export interface CarriedHint {
@@ -52,8 +50,16 @@ export interface CarriedHint {
   readonly payload: string
 }
 
-/** What an operation tells of what it has put where. */
-export type Hinting = Pick<Hints, 'carriedBy' | 'carrier' | 'ring' | 'due' | 'calledOff'>
+/** Decides whether a write carries the hint for its ready queues in its own transaction. */
+export type HintCarrier = Pick<Hints, 'carriedBy' | 'carrier'>
+
+/** Hints that are not sent yet. */
+interface Unsent {
+  readonly queueIds: Set<number>
+  readonly dueMs: Map<HintedTimer, number>
+  readonly flowIds: Set<string>
+  readonly stoppedIds: Set<string>
+}
 
 export class Hints {
   readonly #sql: Sql
@@ -62,21 +68,18 @@ export class Hints {
   readonly #flowWatches = new Set<Watch<string>>()
   readonly #onQueue: (queueId: number | null) => void
   readonly #onDue = new Set<(column: string, inMs: number) => void>()
-  #ringing = new Set<number>()
-  readonly #onCalledOff = new Set<(executionId: string | null) => void>()
-  #endedFlows = new Set<string>()
-  #calledOff = new Set<string>()
-  /** Those of this process, which it hears of again: they were told here already. */
+  readonly #onStoppedRun = new Set<(executionId: string | null) => void>()
+  /** Stopped runs that this process has announced: their hints return to it. */
   readonly #echoes = new Set<string>()
-  #dueMs = new Map<HintedTimer, number>()
-  /** Until then nothing later needs a hint: whoever comes then finds it. */
-  readonly #toldUntil = new Map<HintedTimer, number>()
-  #sending = false
-  #told: Promise<void> = Promise.resolve()
+  /** A timer that is due later than this needs no hint: the poll for the announced one finds it. */
+  readonly #announcedUntil = new Map<HintedTimer, number>()
+  #unsent = nothingUnsent()
+  #isSending = false
+  #sent: Promise<void> = Promise.resolve()
   #quietUntil = 0
   #isListening = false
 
-  /** `onQueue` hears the queues that a hint names, and null when anything may have changed. */
+  /** `onQueue` receives the queues that a hint names, and null when any queue may have changed. */
   constructor(sql: Sql, onQueue: (queueId: number | null) => void) {
     this.#sql = sql
     this.#channel = channelOf(sql.schema)
@@ -84,8 +87,8 @@ export class Hints {
   }
 
   /**
-   * The hint that a write about to be sent may carry in its own transaction: one round trip less. Only where nothing was
-   * told for a while, because under load it would hold up the commits of others.
+   * The hint that the next write may carry in its own transaction, which saves a round trip. Null under load, where it would
+   * block the commits of others.
    */
   carriedBy(queueIds: readonly number[]): CarriedHint | null {
     const channel = this.carrier()
@@ -93,73 +96,74 @@ export class Hints {
     return channel === null || named.size > mostNamed ? null : { channel, payload: [...named].join() }
   }
 
-  /** The same for a write that names the queues itself, joined by commas: the channel, or null where it may carry none. */
+  /** The same for a write that names the queues itself, joined by commas: the channel, or null. */
   carrier(): string | null {
-    if (this.#sql.kind === 'embedded' || this.#sending || performance.now() < this.#quietUntil) return null
+    if (this.#sql.kind === 'embedded' || this.#isSending || performance.now() < this.#quietUntil) return null
     return this.#channel
   }
 
-  /** The hint that goes with a transaction of the caller's, and comes with its commit; null where there is none to give. */
-  hintOf(
-    queueIds: ReadonlySet<number>,
-    calledOff: ReadonlySet<string>,
-    dueMs: ReadonlyMap<HintedTimer, number>,
-  ): CarriedHint | null {
-    const soon = new Map([...dueMs].filter(([timer, inMs]) => inMs <= timers[timer].longestMs))
-    if (queueIds.size === 0 && calledOff.size === 0 && soon.size === 0) return null
-    return { channel: this.#channel, payload: payloadOf(queueIds, new Set(), calledOff, soon) }
+  /** The hint for a transaction of the caller, which sends it with its commit; null if the effects need none. */
+  hintOf({ readyQueueIds, stoppedRunIds, dueInMs }: Effects): CarriedHint | null {
+    const unsent = nothingUnsent()
+    for (const id of readyQueueIds ?? []) unsent.queueIds.add(id)
+    for (const id of stoppedRunIds ?? []) unsent.stoppedIds.add(id)
+    for (const [timer, inMs] of timersOf(dueInMs)) if (inMs <= timers[timer].longestMs) unsent.dueMs.set(timer, inMs)
+    return isEmpty(unsent) ? null : { channel: this.#channel, payload: payloadOf(unsent) }
   }
 
-  /** Something was put into these queues, and is committed. `isTold`: it carried its hint. */
-  ring(queueIds: Iterable<number>, isTold = false): void {
+  /** Notifies this process of what a committed write has changed, and sends a hint to the others. */
+  publish({ readyQueueIds, notifiedQueueIds, dueInMs, endedFlowIds, stoppedRunIds }: Effects): void {
+    if (notifiedQueueIds !== undefined) this.#publishQueues(notifiedQueueIds, true)
+    if (readyQueueIds !== undefined) this.#publishQueues(readyQueueIds, false)
+    if (dueInMs !== undefined) for (const [timer, inMs] of timersOf(dueInMs)) this.#publishTimer(timer, inMs)
+    if (endedFlowIds !== undefined) this.#publishFlows(endedFlowIds)
+    if (stoppedRunIds !== undefined) this.#publishStopped(stoppedRunIds)
+    if (!this.#isSending && !isEmpty(this.#unsent)) this.#startSending()
+  }
+
+  get #hasOthers(): boolean {
+    return this.#sql.kind !== 'embedded'
+  }
+
+  #publishQueues(queueIds: readonly number[], isNotified: boolean): void {
+    if (queueIds.length === 0) return
     this.#quietUntil = performance.now() + quietMs
     for (const id of queueIds) {
-      if (!isTold) this.#ringing.add(id)
-      this.#tellQueue(id)
+      if (!isNotified && this.#hasOthers) this.#unsent.queueIds.add(id)
+      this.#notifyQueue(id)
     }
-    if (this.#ringing.size === 0) return
-    if (this.#sql.kind === 'embedded') this.#ringing.clear()
-    else if (!this.#sending) this.#startSending()
   }
 
-  /** A timer was set that goes off in so long, and is committed. */
-  due(timer: HintedTimer, inMs: number): void {
+  #publishTimer(timer: HintedTimer, inMs: number): void {
     const now = performance.now()
-    const toldUntil = this.#toldUntil.get(timer) ?? 0
-    if (inMs > timers[timer].longestMs || (toldUntil > now && toldUntil <= now + inMs)) return
-    this.#toldUntil.set(timer, now + inMs)
-    this.#tellDue(timer, inMs)
-    if (this.#sql.kind === 'embedded') return
-    this.#dueMs.set(timer, inMs)
-    if (!this.#sending) this.#startSending()
+    const announcedUntil = this.#announcedUntil.get(timer) ?? 0
+    if (inMs > timers[timer].longestMs || (announcedUntil > now && announcedUntil <= now + inMs)) return
+    this.#announcedUntil.set(timer, now + inMs)
+    this.#notifyDue(timer, inMs)
+    if (this.#hasOthers) this.#unsent.dueMs.set(timer, inMs)
   }
 
-  /** These flows have ended, and it is committed. */
-  flowsEnded(flowIds: Iterable<string>): void {
+  #publishFlows(flowIds: readonly string[]): void {
     for (const id of flowIds) {
-      this.#tellFlow(id)
-      if (this.#sql.kind !== 'embedded') this.#endedFlows.add(id)
+      this.#notifyFlow(id)
+      if (this.#hasOthers) this.#unsent.flowIds.add(id)
     }
-    if (this.#endedFlows.size > 0 && !this.#sending) this.#startSending()
   }
 
-  /** The runs of these, by uuid, were ended or asked to stop by somebody else than their holder, and it is committed. */
-  calledOff(executionIds: Iterable<string>): void {
-    const ids = [...executionIds]
-    if (ids.length > mostCalledOffNamed) this.#tellCalledOff(null)
-    else for (const id of ids) this.#tellCalledOff(id)
-    if (this.#sql.kind !== 'embedded') for (const id of ids) this.#calledOff.add(id)
-    if (this.#calledOff.size > 0 && !this.#sending) this.#startSending()
+  #publishStopped(ids: readonly string[]): void {
+    if (ids.length > mostStoppedNamed) this.#notifyStopped(null)
+    else for (const id of ids) this.#notifyStopped(id)
+    if (this.#hasOthers) for (const id of ids) this.#unsent.stoppedIds.add(id)
   }
 
-  /** Hears of runs that were called off, null when it may be any, until the answer is called. */
-  onCalledOff(hear: (executionId: string | null) => void): () => void {
+  /** Receives runs that were stopped, null when it may be any run, until the returned function is called. */
+  onStoppedRun(receive: (executionId: string | null) => void): () => void {
     this.#listen()
-    this.#onCalledOff.add(hear)
-    return () => void this.#onCalledOff.delete(hear)
+    this.#onStoppedRun.add(receive)
+    return () => void this.#onStoppedRun.delete(receive)
   }
 
-  /** Hears, from now on, when this flow has ended; until it is ended itself. */
+  /** Is notified, from now on, when this flow has ended; until the watch is ended. */
   watchFlow(flowId: string): Watch<string> {
     this.#listen()
     const watch = new Watch<string>(
@@ -170,14 +174,14 @@ export class Hints {
     return watch
   }
 
-  /** Hears of timers by their columns, from this process and others, until the answer is called. */
-  onDue(hear: (column: string, inMs: number) => void): () => void {
+  /** Receives timers by their columns, from this process and others, until the returned function is called. */
+  onDue(receive: (column: string, inMs: number) => void): () => void {
     this.#listen()
-    this.#onDue.add(hear)
-    return () => void this.#onDue.delete(hear)
+    this.#onDue.add(receive)
+    return () => void this.#onDue.delete(receive)
   }
 
-  /** Hears, from now on, of the queues that concern it; until it is ended. */
+  /** Is notified, from now on, of the queues that `concerns` accepts; until the watch is ended. */
   watch(concerns: (queueId: number) => boolean): Watch<number> {
     this.#listen()
     const watch = new Watch(concerns, () => this.#watches.delete(watch))
@@ -185,78 +189,84 @@ export class Hints {
     return watch
   }
 
-  /** Resolves when all is told that was rung before. */
+  /** Resolves when all published hints are sent. */
   close(): Promise<void> {
-    return this.#told
+    return this.#sent
   }
 
   #startSending(): void {
-    this.#sending = true
-    this.#told = this.#send()
+    this.#isSending = true
+    this.#sent = this.#send()
   }
 
   async #send(): Promise<void> {
     await setImmediate()
-    while (this.#ringing.size + this.#dueMs.size + this.#endedFlows.size + this.#calledOff.size > 0) {
-      const payload = payloadOf(this.#ringing, this.#endedFlows, this.#calledOff, this.#dueMs)
-      this.#ringing = new Set()
-      this.#endedFlows = new Set()
-      if (this.#isListening && this.#calledOff.size <= mostCalledOffNamed) {
+    while (!isEmpty(this.#unsent)) {
+      const payload = payloadOf(this.#unsent)
+      const { stoppedIds } = this.#unsent
+      if (this.#isListening && stoppedIds.size <= mostStoppedNamed) {
         if (this.#echoes.size > mostEchoes) this.#echoes.clear()
-        for (const id of this.#calledOff) this.#echoes.add(id)
+        for (const id of stoppedIds) this.#echoes.add(id)
       }
-      this.#calledOff = new Set()
-      this.#dueMs = new Map()
+      this.#unsent = nothingUnsent()
       // A hint that is not sent costs a poll's delay.
       await this.#sql.query(notify, { channel: this.#channel, payload }).catch(() => [])
     }
-    this.#sending = false
+    this.#isSending = false
   }
 
-  // Until the database's handle is closed; it also calls once after each reconnect, because hints were lost meanwhile.
+  // Until the database's handle is closed. The adapter also calls once after each reconnect, because hints were lost meanwhile.
   #listen(): void {
-    if (this.#sql.kind === 'embedded' || this.#isListening) return
+    if (!this.#hasOthers || this.#isListening) return
     this.#isListening = true
-    const hear = (payload: string | null): void => {
+    const receive = (payload: string | null): void => {
       if (payload === null) {
-        this.#tellFlow(null)
+        this.#notifyFlow(null)
         this.#echoes.clear()
-        this.#tellCalledOff(null)
+        this.#notifyStopped(null)
       }
-      for (const part of (payload ?? '').split(',')) this.#hear(part)
+      for (const part of (payload ?? '').split(',')) this.#receive(part)
     }
-    this.#sql.listen(this.#channel, hear).catch(() => {
+    this.#sql.listen(this.#channel, receive).catch(() => {
       this.#isListening = false
     })
   }
 
-  #hear(part: string): void {
+  #receive(part: string): void {
     const [word = '', rest] = part.split(':')
-    if (rest === undefined) this.#tellQueue(word === '' ? null : Number(word))
-    else if (word === flowWord) this.#tellFlow(rest === '' ? null : rest)
-    else if (word === calledOffWord && !this.#echoes.delete(rest)) this.#tellCalledOff(rest === '' ? null : rest)
-    else if (isTimer(word)) this.#tellDue(word, Number(rest))
+    if (rest === undefined) this.#notifyQueue(word === '' ? null : Number(word))
+    else if (word === flowWord) this.#notifyFlow(rest === '' ? null : rest)
+    else if (word === stoppedWord && !this.#echoes.delete(rest)) this.#notifyStopped(rest === '' ? null : rest)
+    else if (isTimer(word)) this.#notifyDue(word, Number(rest))
   }
 
-  #tellFlow(flowId: string | null): void {
-    for (const watch of this.#flowWatches) watch.hear(flowId)
+  #notifyFlow(flowId: string | null): void {
+    for (const watch of this.#flowWatches) watch.notify(flowId)
   }
 
-  #tellCalledOff(executionId: string | null): void {
-    for (const hear of this.#onCalledOff) hear(executionId)
+  #notifyStopped(executionId: string | null): void {
+    for (const receive of this.#onStoppedRun) receive(executionId)
   }
 
-  #tellQueue(queueId: number | null): void {
+  #notifyQueue(queueId: number | null): void {
     this.#onQueue(queueId)
-    for (const watch of this.#watches) watch.hear(queueId)
+    for (const watch of this.#watches) watch.notify(queueId)
   }
 
-  #tellDue(timer: HintedTimer, inMs: number): void {
-    for (const hear of this.#onDue) hear(timers[timer].column, inMs)
+  #notifyDue(timer: HintedTimer, inMs: number): void {
+    for (const receive of this.#onDue) receive(timers[timer].column, inMs)
   }
 }
 
-// The name of a channel has at most 63 bytes, and so has a schema's.
+function nothingUnsent(): Unsent {
+  return { queueIds: new Set(), dueMs: new Map(), flowIds: new Set(), stoppedIds: new Set() }
+}
+
+function isEmpty({ queueIds, dueMs, flowIds, stoppedIds }: Unsent): boolean {
+  return queueIds.size + dueMs.size + flowIds.size + stoppedIds.size === 0
+}
+
+// The name of a channel has at most 63 bytes, and so has the name of a schema.
 const longestSchemaBytes = 50
 
 function channelOf(schema: string): string {
@@ -264,25 +274,24 @@ function channelOf(schema: string): string {
   return `flowfabric ${isShort ? schema : createHash('sha256').update(schema).digest('hex').slice(0, 32)}`
 }
 
-// Queues, flows, executions and timers, joined by commas; what has no name stands for all of its kind.
-function payloadOf(
-  queueIds: ReadonlySet<number>,
-  endedFlows: ReadonlySet<string>,
-  calledOff: ReadonlySet<string>,
-  dueMs: ReadonlyMap<HintedTimer, number>,
-): string {
+// Queues, flows, executions and timers, joined by commas; an empty id stands for all of its kind.
+function payloadOf({ queueIds, dueMs, flowIds, stoppedIds }: Unsent): string {
   const queues = queueIds.size > mostNamed ? [''] : [...queueIds]
-  const flows = endedFlows.size > mostFlowsNamed ? [''] : [...endedFlows]
-  const executions = calledOff.size > mostCalledOffNamed ? [''] : [...calledOff]
+  const flows = flowIds.size > mostFlowsNamed ? [''] : [...flowIds]
+  const executions = stoppedIds.size > mostStoppedNamed ? [''] : [...stoppedIds]
   return [
     ...queues,
     ...flows.map((id) => `${flowWord}:${id}`),
-    ...executions.map((id) => `${calledOffWord}:${id}`),
+    ...executions.map((id) => `${stoppedWord}:${id}`),
     ...[...dueMs].map(([timer, inMs]) => `${timer}:${inMs}`),
   ].join()
 }
 
-// Another version of the engine may tell of others.
+function timersOf(dueInMs: Effects['dueInMs'] = {}): [HintedTimer, number][] {
+  return Object.entries(dueInMs) as [HintedTimer, number][]
+}
+
+// Another version of the engine may send other words.
 function isTimer(word: string): word is HintedTimer {
   return Object.hasOwn(timers, word)
 }

@@ -2,6 +2,7 @@
 // fails with 23514, and its sender makes the block and sends the write again, so that the engine works where no duty runs.
 // Functions of the schema make and drop them with the rights of the log's owner.
 import { EngineError } from '../../model/errors.ts'
+import { databaseErrorOf } from './failure.ts'
 import { sqlState } from '../../sql/errors.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Queries, Sql } from '../../sql/sql.ts'
@@ -103,11 +104,12 @@ function rangeAround(blocks: readonly LogBlock[], eventId: number, size: number)
 
 // Two processes meet the end of a block at once; the second finds the table, its type, or the range taken.
 function isMadeByAnother(error: unknown): boolean {
-  return ['42P07', '42P17', '42710', '23505'].includes(sqlState(error) ?? '')
+  return ['42P07', '42P17', '42710', '23505'].includes(sqlState(databaseErrorOf(error)) ?? '')
 }
 
 /** No item is at fault, so these are errors of ours, for which no set is halved. */
-export function asBlockError(sentence: string, cause: unknown, afterwards: string): EngineError {
+export function asBlockError(sentence: string, error: unknown, afterwards: string): EngineError {
+  const cause = databaseErrorOf(error)
   if (sqlState(cause) === '42501') {
     const next = `as the owner of the tables, run flowfabric migrate --grant-to with the name of this role. Then ${afterwards}`
     return new EngineError('database_right_missing', `${sentence}: ${next}`, {}, { cause })

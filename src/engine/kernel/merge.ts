@@ -12,6 +12,7 @@ import { EngineError } from '../../model/errors.ts'
 import { limits } from '../../model/limits.ts'
 import { sqlState } from '../../sql/errors.ts'
 import { engineClosed } from './closing.ts'
+import type { Effects, Publish } from './effects.ts'
 import { asEngineError, contended } from './failure.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { untilSent, type Sending } from './resend.ts'
@@ -21,20 +22,27 @@ export const rowLocked: unique symbol = Symbol('row locked')
 
 export type Outcome<Answer> = Answer | EngineError | typeof rowLocked
 
+/** The result of a committed set. */
+export interface Sent<Answer> {
+  /** In the order of the items. */
+  readonly outcomes: readonly Outcome<Answer>[]
+  readonly effects: Effects
+}
+
 export interface SetOperation<Item, Answer> {
   /**
-   * Answers in the order of the items. `again` says that an earlier reply to these very items was lost, `isHalf` that the
-   * set they came in was refused: whoever waits for a lock has waited already.
+   * `again` means that an earlier reply to the same items was lost. `isHalf` means that the database refused the set that
+   * these items came in, so that they have waited for a lock already.
    */
-  send(items: readonly Item[], again: boolean, isHalf: boolean): Promise<readonly Outcome<Answer>[]>
-  /** One item whose row was locked, under a lock timeout that a set could not afford. */
-  sendAlone(item: Item, again: boolean, lockTimeoutMs: number): Promise<Outcome<Answer>>
+  send(items: readonly Item[], again: boolean, isHalf: boolean): Promise<Sent<Answer>>
+  /** One item whose row was locked, under a lock timeout that would be too long for a set. */
+  sendAlone(item: Item, again: boolean, lockTimeoutMs: number): Promise<Sent<Answer>>
   /** Two items with the same key never share a set. */
   keyOf(item: Item): string
-  /** Done twice it would do more than was asked for, so that a lost reply is told to the callers. */
+  /** A repeat would do more than the caller requested, so that the callers receive the error of a lost reply. */
   readonly onlyOnce?: boolean
   bytesOf?(item: Item): number
-  /** Where items with different keys may need one row: two of the same row are never in two sets that are under way. */
+  /** For items with different keys that may need the same row: two of them are never in two sets at the same time. */
   rowOf?(item: Item): string
 }
 
@@ -68,6 +76,7 @@ const patienceMs = 2000
 export class Merger<Item, Answer> {
   readonly #sql: Sql
   readonly #operation: SetOperation<Item, Answer>
+  readonly #publish: Publish
   readonly #bounds: Bounds
   /** For the next sets, in the order in which they came, and of each key one. */
   readonly #waiting: Waiting<Item, Answer>[] = []
@@ -83,9 +92,11 @@ export class Merger<Item, Answer> {
   #isClosed = false
   #onIdle: (() => void) | null = null
 
-  constructor(sql: Sql, operation: SetOperation<Item, Answer>) {
+  /** `publish` is called after each commit, before the callers of its items continue. */
+  constructor(sql: Sql, operation: SetOperation<Item, Answer>, publish: Publish) {
     this.#sql = sql
     this.#operation = operation
+    this.#publish = publish
     this.#bounds = bounds[sql.kind]
   }
 
@@ -202,10 +213,10 @@ export class Merger<Item, Answer> {
   }
 
   async #sendSet(set: readonly Waiting<Item, Answer>[], sending: Sending, isHalf: boolean): Promise<void> {
-    let outcomes: readonly Outcome<Answer>[]
+    let sent: Sent<Answer>
     const items = set.map((entry) => entry.item)
     try {
-      outcomes = await untilSent(this.#sql, sending, (again) => this.#operation.send(items, again, isHalf))
+      sent = await untilSent(this.#sql, sending, (again) => this.#operation.send(items, again, isHalf))
     } catch (error) {
       if (set.length === 1 && sqlState(error) === '55P03') return this.#answer(set[0]!, rowLocked, sending)
       if (!isOneItemsFault(error) || set.length === 1) return refuse(set, error)
@@ -214,7 +225,8 @@ export class Merger<Item, Answer> {
       await this.#sendSet(set.slice(middle), sending, true)
       return
     }
-    set.forEach((entry, index) => this.#answer(entry, outcomes[index]!, sending))
+    this.#publish(sent.effects)
+    set.forEach((entry, index) => this.#answer(entry, sent.outcomes[index]!, sending))
   }
 
   #answer(entry: Waiting<Item, Answer>, outcome: Outcome<Answer>, sending: Sending): void {
@@ -231,10 +243,12 @@ export class Merger<Item, Answer> {
       const { entry, sending, patientUntil } = next
       const patience = Math.max(1, Math.ceil(patientUntil - performance.now()))
       try {
-        const answer = await untilSent(this.#sql, sending, (again) =>
+        const { outcomes, effects } = await untilSent(this.#sql, sending, (again) =>
           this.#operation.sendAlone(entry.item, again, patience),
         )
-        entry.settle(answer === rowLocked ? contended() : answer)
+        this.#publish(effects)
+        const [outcome] = outcomes
+        entry.settle(outcome === rowLocked ? contended() : outcome!)
       } catch (error) {
         refuse([entry], error)
       }

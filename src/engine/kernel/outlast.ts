@@ -1,7 +1,6 @@
 // The rule is `model/outlast.ts`, on this process's monotonic clock.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { outlastBy, type Outlast, type Time } from '../../model/outlast.ts'
-import { throwInOurWords } from './failure.ts'
 
 const time: Time = {
   now: () => performance.now(),
@@ -9,5 +8,5 @@ const time: Time = {
 }
 
 export function outlast<T>(limit: Outlast, read: () => Promise<T>): Promise<T> {
-  return outlastBy(time, limit, () => read().catch(throwInOurWords))
+  return outlastBy(time, limit, read)
 }

@@ -3,6 +3,7 @@
 // own effect says so. What could not find it, because others may have moved on from there, is sent only once.
 import { isConnectionLost, sqlState } from '../../sql/errors.ts'
 import type { Sql } from '../../sql/sql.ts'
+import { databaseErrorOf } from './failure.ts'
 import { ensureEventBlock, lacksEventBlock } from './log-block.ts'
 
 // Bounded, because each way to be sent again could in theory repeat.
@@ -22,9 +23,10 @@ export async function untilSent<T>(sql: Sql, sending: Sending, send: (again: boo
       return await send(sending.again)
     } catch (error) {
       if (tries === maxTries) throw error
-      if (lacksEventBlock(error)) await ensureEventBlock(sql)
-      else if (isConnectionLost(error) && sending.onlyOnce !== true) sending.again = true
-      else if (!isRaceLost(error)) throw error
+      const cause = databaseErrorOf(error)
+      if (lacksEventBlock(cause)) await ensureEventBlock(sql)
+      else if (isConnectionLost(cause) && sending.onlyOnce !== true) sending.again = true
+      else if (!isRaceLost(cause)) throw error
     }
   }
 }

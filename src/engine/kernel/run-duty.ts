@@ -10,6 +10,7 @@ import { asEngineError } from './failure.ts'
 import { untilSent } from './resend.ts'
 import { dutyParams, type dutyRow } from './candidate.ts'
 import type { Duty, Run, RunOptions } from './duty.ts'
+import { mergeEffects, noEffects, type Effects } from './effects.ts'
 import { scopeOf, type DutyScope } from './scope.ts'
 
 /** A duty on executions whose timer is due: `due` is the query that finds them, `act` the statement that it begins. */
@@ -42,14 +43,34 @@ export function dutySteps(
     text: `select execution_id from (${due}) due`,
   })
   return (sql) => ({
-    act: (scope, only) => sql.query(act, { ...scope, only }),
+    act: async (scope, only) => {
+      const [row] = await sql.query(act, { ...scope, only })
+      return dutySetOfRow(row!)
+    },
     look: (scope) => sql.query(look, { ...scope, only: [] }),
   })
 }
 
+/** The result of one set of a duty. */
+export interface DutySet {
+  /** How many rows were due; fewer are processed when another process has locked some. */
+  readonly seen: number
+  readonly processed: number
+  readonly effects: Effects
+}
+
+export const emptyDutySet: DutySet = { seen: 0, processed: 0, effects: noEffects }
+
+/** The same from the row with which the statement of a duty ends. */
+export function dutySetOfRow(row: RowOf<typeof dutyRow>): DutySet {
+  const { seen, processed, ready_queue_ids: readyQueueIds, owes: pendingDispatch, called_off_ids: stoppedRunIds } = row
+  if (seen === 0) return emptyDutySet
+  return { seen, processed, effects: { readyQueueIds, pendingDispatch, stoppedRunIds, wroteEvents: processed > 0 } }
+}
+
 export interface DutySteps {
-  /** Acts on these and no others; on what is due when there are none. */
-  act(scope: DutyScope, only: readonly string[]): Promise<RowOf<typeof dutyRow>[]>
+  /** Acts on these rows only; on all due rows if the list is empty. */
+  act(scope: DutyScope, only: readonly string[]): Promise<DutySet>
   look(scope: DutyScope): Promise<readonly { readonly execution_id: string }[]>
   /** For a duty on other rows than executions. Null when the row no longer exists. */
   quarantine?(id: string, error: string): Promise<Quarantined | null>
@@ -82,12 +103,10 @@ class DutyRun {
   readonly #steps: DutySteps
   readonly #scope: DutyScope
   readonly #logger: Logger
-  readonly #readyQueueIds = new Set<number>()
   #seen = 0
   #processed = 0
   #errors = 0
-  #owes = 0
-  readonly #calledOffIds: string[] = []
+  #effects = noEffects
 
   constructor(sql: Sql, duty: string, steps: DutySteps, scope: DutyScope, logger: Logger) {
     this.#sql = sql
@@ -113,27 +132,18 @@ class DutyRun {
     await this.#halve(ids.slice(middle))
   }
 
-  // When others hold all that is due, the next run would find the same.
+  // When other processes have locked all due rows, the next run would find the same ones.
   report(): Run {
     const isFull = this.#seen >= this.#scope.batch && this.#processed + this.#errors > 0
-    return {
-      processed: this.#processed,
-      errors: this.#errors,
-      isFull,
-      readyQueueIds: [...this.#readyQueueIds],
-      ...(this.#owes !== 0 && { owes: this.#owes }),
-      ...(this.#calledOffIds.length > 0 && { calledOffIds: this.#calledOffIds }),
-    }
+    return { processed: this.#processed, errors: this.#errors, isFull, effects: this.#effects }
   }
 
   async #fault(only: readonly string[]): Promise<Error | null> {
     try {
-      const [row] = await untilSent(this.#sql, { again: false }, () => this.#steps.act(this.#scope, only))
-      this.#seen += row!.seen
-      this.#processed += row!.processed
-      for (const id of row!.ready_queue_ids) this.#readyQueueIds.add(id)
-      this.#owes |= row!.owes
-      this.#calledOffIds.push(...row!.called_off_ids)
+      const set = await untilSent(this.#sql, { again: false }, () => this.#steps.act(this.#scope, only))
+      this.#seen += set.seen
+      this.#processed += set.processed
+      this.#effects = mergeEffects(this.#effects, set.effects)
       return null
     } catch (error) {
       if (error instanceof Error && isDataFault(error)) return error

@@ -1,36 +1,36 @@
 import { Bell } from './bell.ts'
 
 /**
- * One who looks, waits, and looks again. It hears while it looks too, and then does not wait: what came after the look had
- * begun may not be in what it saw.
+ * A waiter that queries, waits for a hint, and queries again. A hint that arrives during the query ends the next wait at once,
+ * because the query may not have seen the change.
  */
 export class Watch<Id> {
   readonly #bell = new Bell()
   readonly #concerns: (id: Id) => boolean
   readonly end: () => void
-  #hasHeard = false
+  #isNotified = false
 
   constructor(concerns: (id: Id) => boolean, end: () => void) {
     this.#concerns = concerns
     this.end = end
   }
 
-  /** Null when it may be any. */
-  hear(id: Id | null): void {
+  /** Null when it may be any id. */
+  notify(id: Id | null): void {
     if (id !== null && !this.#concerns(id)) return
-    this.#hasHeard = true
+    this.#isNotified = true
     this.#bell.ring()
   }
 
   /**
-   * Resolves at the next hint since the last one that it told, at the latest after `timeoutMs` or when `signal` aborts. With
-   * a spread, a random share of it after the hint: what is heard meanwhile is told with it. True when it was a hint.
+   * Resolves at the next hint since the last one that it reported, after `timeoutMs`, or when `signal` aborts. With a spread,
+   * it waits a random share of it after the hint, and coalesces the hints that arrive meanwhile. Returns true for a hint.
    */
   async next(timeoutMs: number, signal?: AbortSignal, spreadMs = 0): Promise<boolean> {
-    if (!this.#hasHeard) await this.#bell.wait(signal, timeoutMs)
-    const isHint = this.#hasHeard
+    if (!this.#isNotified) await this.#bell.wait(signal, timeoutMs)
+    const isHint = this.#isNotified
     if (isHint && spreadMs > 0) await new Bell().wait(signal, Math.random() * spreadMs)
-    this.#hasHeard = false
+    this.#isNotified = false
     return isHint
   }
 }

@@ -13,6 +13,7 @@ import {
   checkTarget,
   lockedTarget,
   operatorSet,
+  readyAgain,
   targetAnswer,
   targetInput,
   targetParams,
@@ -34,6 +35,7 @@ import { pendingDispatchSql } from '../kernel/pending-dispatch.ts'
 import { hasRecordedSql } from '../transition/expiry-count.ts'
 import { endsWhenLeftSql } from '../transition/ask-to-stop.ts'
 import { leaveHolderWhole } from '../transition/requeue.ts'
+import type { Effects } from '../kernel/effects.ts'
 import type { SetOperation } from '../kernel/merge.ts'
 
 export interface RevokeRequest {
@@ -183,12 +185,27 @@ function whyNotActive({ leaseId }: Revocation, found: RowOf<typeof row>): NotHel
   return found.interruption === 'revoked' ? 'already_revoked' : 'no_active_lease'
 }
 
-export function revokeOperation(
-  sql: Sql,
-  onReady: (queueIds: Iterable<number>) => void,
-  onOwed: (owes: number) => void,
-  onCalledOff: (executionIds: readonly string[]) => void,
-): SetOperation<Revocation, RevokeResult> {
+/** Null when the revocation has ended the lease. */
+function whyNotHeld(item: Revocation, found: RowOf<typeof row>): NotHeld | null {
+  const { workerInstanceId, leaseId } = item
+  if (found.is_active !== true) return whyNotActive(item, found)
+  if (workerInstanceId !== null && workerInstanceId !== '' && workerInstanceId !== found.holder) {
+    return 'different_worker_instance_id'
+  }
+  return leaseId !== null && leaseId !== found.lease_id ? 'lease_id_mismatch' : null
+}
+
+function effectsOf(items: readonly Revocation[], rows: readonly RowOf<typeof row>[]): Effects {
+  const itemOf = (found: RowOf<typeof row>): Revocation => items[found.ordinal - 1]!
+  const revoked = rows.filter((found) => found.repeated === null && whyNotHeld(itemOf(found), found) === null)
+  return {
+    ...readyAgain(rows),
+    pendingDispatch: revoked.reduce((bits, found) => (found.is_cancelled === true ? bits | found.owes! : bits), 0),
+    stoppedRunIds: revoked.map((found) => itemOf(found).uuid),
+  }
+}
+
+export function revokeOperation(sql: Sql): SetOperation<Revocation, RevokeResult> {
   return operatorSet(
     sql,
     (items, again) =>
@@ -200,21 +217,13 @@ export function revokeOperation(
         ...requestValues(items, again),
       }),
     (item, found) => {
-      const { executionId, workerInstanceId, leaseId } = item
+      const { executionId } = item
       if (found.repeated !== null) return { ...(found.repeated as Kept), executionId }
-      if (found.is_active !== true) return { kind: 'not_held', executionId, why: whyNotActive(item, found) }
-      if (workerInstanceId !== null && workerInstanceId !== '' && workerInstanceId !== found.holder) {
-        return { kind: 'not_held', executionId, why: 'different_worker_instance_id' }
-      }
-      if (leaseId !== null && leaseId !== found.lease_id)
-        return { kind: 'not_held', executionId, why: 'lease_id_mismatch' }
-      onCalledOff([item.uuid])
-      if (found.is_cancelled === true) {
-        onOwed(found.owes!)
-        return { kind: 'cancelled', executionId }
-      }
+      const why = whyNotHeld(item, found)
+      if (why !== null) return { kind: 'not_held', executionId, why }
+      if (found.is_cancelled === true) return { kind: 'cancelled', executionId }
       return { kind: 'revoked', executionId, leaseId: found.lease_id!, leaseEpoch: found.lease_epoch! }
     },
-    { onReady },
+    effectsOf,
   )
 }

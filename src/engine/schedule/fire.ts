@@ -7,7 +7,8 @@ import { jitterOf } from '../../model/schedule.ts'
 import { mintUuid } from '../../model/uuid.ts'
 import { call } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
-import { cancelCall, type Cancellation } from '../execution/cancel.ts'
+import { cancelCall, effectsOfCancel, type Cancellation } from '../execution/cancel.ts'
+import { mergeEffects, type Effects } from '../kernel/effects.ts'
 import { writeFreshWith } from '../transition/new-rows.ts'
 import type { LockedSchedule } from './locked.ts'
 import { creatorOf } from './put-request.ts'
@@ -183,19 +184,11 @@ function cancellationsOf(decisions: readonly FiringDecision[], actor: string): C
   })
 }
 
-type CancelledRows = readonly { readonly owes: number; readonly called_off_id: string | null }[]
-
-/** What the endings of cancelled ones owe others. */
-export function owedBy(cancelled: CancelledRows): number {
-  return cancelled.reduce((owes, row) => owes | row.owes, 0)
-}
-
-/** Those that were running. */
-export function calledOffAmong(cancelled: CancelledRows): string[] {
-  return cancelled.flatMap((row) => row.called_off_id ?? [])
-}
-
-/** The queues into which something was put that can be claimed now. */
-export function readyQueuesOf(created: readonly RowOf<typeof insertFirings.row>[]): number[] {
-  return [...new Set(created.flatMap((row) => (row.is_delayed ? [] : [row.queue_id])))]
+/** The effects of a firing: it cancels earlier executions and creates new ones. */
+export function effectsOfFiring(
+  cancelled: Parameters<typeof effectsOfCancel>[0],
+  created: readonly RowOf<typeof insertFirings.row>[],
+): Effects {
+  const readyQueueIds = [...new Set(created.flatMap((row) => (row.is_delayed ? [] : [row.queue_id])))]
+  return mergeEffects(effectsOfCancel(cancelled), { readyQueueIds, wroteEvents: true })
 }

@@ -6,9 +6,10 @@ import { mintUuid } from '../../model/uuid.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
+import type { Written } from '../kernel/effects.ts'
 import { contended } from '../kernel/failure.ts'
 import { untilSent } from '../kernel/resend.ts'
-import { calledOffAmong, firingAt, firingWrites, owedBy, readyQueuesOf, type FiringDecision } from './fire.ts'
+import { effectsOfFiring, firingAt, firingWrites, type FiringDecision } from './fire.ts'
 import { firingReads, lockedSchedules } from './locked.ts'
 import { resolveSchedules } from './resolve.ts'
 import { checkNamed, nameParams, scheduleNotFound, type NamedSchedule } from './named.ts'
@@ -43,19 +44,11 @@ for no key update`,
 
 const patienceMs = 2000
 
-/** Who hears what a firing has done. */
-export interface Telling {
-  readonly onReady: (queueIds: readonly number[]) => void
-  readonly onOwed: (owes: number) => void
-  readonly onCalledOff: (executionIds: readonly string[]) => void
-}
-
 export async function triggerSchedule(
   sql: Sql,
   caller: Caller,
   request: NamedSchedule,
-  { onReady, onOwed, onCalledOff }: Telling,
-): Promise<TriggerResult> {
+): Promise<Written<TriggerResult>> {
   const name = checkNamed('schedules.trigger', caller, request)
   const [found] = await sql.query(find, name)
   if (found === undefined) throw scheduleNotFound(name.schedule_name)
@@ -92,10 +85,7 @@ export async function triggerSchedule(
       { lockTimeoutMs: patienceMs },
     ),
   )
-  onReady(readyQueuesOf(created))
-  onOwed(owedBy(cancelled))
-  onCalledOff(calledOffAmong(cancelled))
-  return answer!
+  return { answer: answer!, effects: effectsOfFiring(cancelled, created) }
 }
 
 function answerOf({ schedule, firings, skipped }: FiringDecision, time: number, executionUuid: string): TriggerResult {

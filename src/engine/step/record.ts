@@ -10,7 +10,7 @@ import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import { fencedSet } from '../transition/fenced-operation.ts'
 import { fenced, fenceInput, fenceParams, fenceValues } from '../transition/fence.ts'
 import { fencedAnswer, fencedRow } from '../transition/fenced-answer.ts'
-import { rowLocked, type Outcome, type SetOperation } from '../kernel/merge.ts'
+import { rowLocked, type Outcome, type Sent, type SetOperation } from '../kernel/merge.ts'
 import type { NewStep, StepRecorded } from './record-request.ts'
 import { beforeFirst } from './step.ts'
 
@@ -147,6 +147,7 @@ interface AnsweredStep {
 export function recordStepOperation(sql: Sql): SetOperation<NewStep, StepRecorded> {
   const set = fencedSet<NewStep, RecordRow, AnsweredStep>(sql, {
     callOf: (items) => call(items.some(isRegistration) ? registerStatement : recordStatement, valuesOf(items)),
+    writesEvents: false,
     answer: (item, row) => ({ item, row }),
     // A late record changes nothing: whoever has lost the lease goes no further.
     repeat: () => null,
@@ -154,9 +155,13 @@ export function recordStepOperation(sql: Sql): SetOperation<NewStep, StepRecorde
   return {
     keyOf: ({ uuid, name, index }) => `${uuid} ${index} ${name}`,
     bytesOf: (item) => 256 + (item.result?.byteLength ?? 0),
-    send: async (items, again, isHalf) => (await set.send(items, again, isHalf)).map(outcomeOf),
-    sendAlone: async (item, again, lockTimeoutMs) => outcomeOf(await set.sendAlone(item, again, lockTimeoutMs)),
+    send: async (items, again, isHalf) => sentOf(await set.send(items, again, isHalf)),
+    sendAlone: async (item, again, lockTimeoutMs) => sentOf(await set.sendAlone(item, again, lockTimeoutMs)),
   }
+}
+
+function sentOf({ outcomes, effects }: Sent<AnsweredStep>): Sent<StepRecorded> {
+  return { outcomes: outcomes.map(outcomeOf), effects }
 }
 
 function outcomeOf(outcome: Outcome<AnsweredStep>): Outcome<StepRecorded> {

@@ -4,8 +4,8 @@ import type { EngineError } from '../../model/errors.ts'
 import { isHeldBy, isLastLease } from '../../model/lease.ts'
 import type { LockedExecution } from '../../model/locked-execution.ts'
 import { call, type Call, type PipelineOptions, type RowsOf, type Sql } from '../../sql/sql.ts'
-import type { Effects, Publish } from '../kernel/effects.ts'
-import { rowLocked, type SetOperation } from '../kernel/merge.ts'
+import { noEffects, Unpublished, type Effects } from '../kernel/effects.ts'
+import { rowLocked, type Sent, type SetOperation } from '../kernel/merge.ts'
 import { endCall, type Ending } from './end.ts'
 import { lockHeld, type CheckedFence } from './fence.ts'
 import { lostLease, notFound } from './fenced-answer.ts'
@@ -43,9 +43,13 @@ type Decision<Item, Answer> = Departed<Item, Answer> | EngineError | typeof rowL
 export function departingSet<Item extends CheckedFence, Answer, Facts = null>(
   sql: Sql,
   operation: DepartureOperation<Item, Answer, Facts>,
-  publish: Publish,
 ): SetOperation<Item, Answer> {
-  const perform = async (items: readonly Item[], first: readonly Call[], options: PipelineOptions) => {
+  const unpublished = new Unpublished()
+  const perform = async (
+    items: readonly Item[],
+    first: readonly Call[],
+    options: PipelineOptions,
+  ): Promise<Sent<Answer>> => {
     let decisions: readonly Decision<Item, Answer>[] = []
     const uuids = items.map((item) => item.uuid)
     const facts = operation.facts === null ? [] : [operation.facts.call(uuids)]
@@ -55,17 +59,15 @@ export function departingSet<Item extends CheckedFence, Answer, Facts = null>(
       return writesOf(operation, departedOf(decisions))
     }
     const written = await sql.decide(reads, decide, options)
-    publish(effectsOf(departedOf(decisions), written))
+    unpublished.add(effectsOf(departedOf(decisions), written))
     const outcomes = decisions.map((one) => (isDeparted(one) ? one.departure.answer : one))
-    return withRepeats(sql, items, outcomes, operation)
+    return { outcomes: await withRepeats(sql, items, outcomes, operation), effects: unpublished.take() }
   }
   return {
     keyOf: (item) => item.uuid,
     send: (items) => perform(items, [], {}),
-    async sendAlone(item, _again, lockTimeoutMs) {
-      const [outcome] = await perform([item], [call(lockHeld, { execution_id: item.uuid })], { lockTimeoutMs })
-      return outcome!
-    },
+    sendAlone: (item, _again, lockTimeoutMs) =>
+      perform([item], [call(lockHeld, { execution_id: item.uuid })], { lockTimeoutMs }),
   }
 }
 
@@ -140,6 +142,7 @@ function requeueOf({ item, execution, departure }: Departed<CheckedFence, unknow
 }
 
 function effectsOf(departed: readonly Departed<CheckedFence, unknown>[], written: RowsOf<readonly Call[]>): Effects {
+  if (departed.length === 0) return noEffects
   const returned = departed.flatMap(({ execution: { queueId, now }, departure }) => {
     return 'requeue' in departure ? [{ queueId, now, nextAt: departure.requeue.nextAt }] : []
   })
@@ -150,6 +153,6 @@ function effectsOf(departed: readonly Departed<CheckedFence, unknown>[], written
     readyQueueIds: [...new Set(returned.flatMap(({ queueId, nextAt }) => (nextAt === null ? [queueId] : [])))],
     ...(delays.length > 0 && { dueInMs: { delay: Math.min(...delays) } }),
     pendingDispatch: ended?.pending_dispatch ?? 0,
-    wroteEvents: departed.length > 0,
+    wroteEvents: true,
   }
 }

@@ -1,35 +1,38 @@
-// What complete, fail, delay, release and a holder's cancel have in common: a set of fenced writes, each of which goes through,
-// repeats what its holder did before, or has lost its lease.
+// The frame of writes that hold a lease: complete, progress, warnings, steps and waitpoints. Each item of the set is written,
+// repeats an earlier write of the same holder, or has lost its lease.
 import { call, type Call, type Sql } from '../../sql/sql.ts'
 import { lockHeld, type CheckedFence } from './fence.ts'
 import { findPassedOver, lostLease, notFound, wholeSet, type FencedRow } from './fenced-answer.ts'
 import { withRepeats, type LeaseRecord } from './lease-record.ts'
-import { rowLocked, type Outcome, type SetOperation } from '../kernel/merge.ts'
+import { noEffects, onlyEvents, Unpublished, type Effects } from '../kernel/effects.ts'
+import { rowLocked, type Outcome, type Sent, type SetOperation } from '../kernel/merge.ts'
 import type { MoreToClose } from './more-to-close.ts'
 
 export interface FencedOperation<Item extends CheckedFence, Row extends FencedRow, Answer> {
   callOf(items: readonly Item[]): Call
-  /** The form that also closes what an execution may have besides itself, where the first leaves that out. */
+  /** The form that also closes the other rows of an execution, where the first form leaves them out. */
   wholeCallOf?(items: readonly Item[]): Call
-  /** Those known to need it, which are not sent through the first form. */
+  /** Executions that are known to need it; they are not sent through the first form. */
   readonly more?: MoreToClose
-  /** The write went through. */
+  /** The answer to an item that was written. */
   answer(item: Item, row: Row): Answer
-  /** What the same holder's earlier write answered, from the record that it left; null when it left something else. */
+  /** The answer to the same holder's earlier write, from its record; null if the record is of another write. */
   repeat(item: Item, record: LeaseRecord): Answer | null
-  /** The queue into which the write has put the execution back, to be claimed at once. */
-  readyQueueOf?(row: Row): number | null
-  onReady?(queueIds: Iterable<number>): void
-  /** Whether the write has ended it. */
+  readonly writesEvents: boolean
+  /** Whether the write ended the execution, so that its dispatch is pending. */
   hasEnded?(row: Row): boolean
-  /** Hears what those that it ended owe others. */
-  onOwed?(owes: number): void
 }
 
 export function fencedSet<Item extends CheckedFence, Row extends FencedRow, Answer>(
   sql: Sql,
   operation: FencedOperation<Item, Row, Answer>,
 ): SetOperation<Item, Answer> {
+  const unpublished = new Unpublished()
+  const finish = async (items: readonly Item[], rows: readonly Row[], isAlone: boolean): Promise<Sent<Answer>> => {
+    unpublished.add(effectsOf(operation, rows))
+    const outcomes = await outcomesOf(sql, operation, items, rows, isAlone)
+    return { outcomes, effects: unpublished.take() }
+  }
   return {
     keyOf: (item) => item.uuid,
     async send(items) {
@@ -37,13 +40,13 @@ export function fencedSet<Item extends CheckedFence, Row extends FencedRow, Answ
       const rows = await (whole.length === 0
         ? sendPlain(sql, operation, items)
         : sendBoth(sql, operation, items, whole))
-      return judge(sql, operation, items, await closeMore(sql, operation, items, rows), false)
+      return finish(items, await closeMore(sql, operation, items, rows), false)
     },
     async sendAlone(item, _again, lockTimeoutMs) {
       const write = operation.wholeCallOf?.([item]) ?? operation.callOf([item])
       const calls = [call(lockHeld, { execution_id: item.uuid }), write]
       const [, rows] = await sql.pipeline(calls, { lockTimeoutMs })
-      return (await judge(sql, operation, [item], rows as unknown as Row[], true))[0]!
+      return finish([item], rows as unknown as Row[], true)
     },
   }
 }
@@ -96,14 +99,13 @@ function inPlace<Row extends FencedRow>(rows: readonly Row[], ordinals: readonly
   return rows.map((row) => ({ ...row, ordinal: ordinals[row.ordinal - 1]! }))
 }
 
-async function judge<Item extends CheckedFence, Row extends FencedRow, Answer>(
+async function outcomesOf<Item extends CheckedFence, Row extends FencedRow, Answer>(
   sql: Sql,
   operation: FencedOperation<Item, Row, Answer>,
   items: readonly Item[],
   rows: readonly Row[],
   isAlone: boolean,
 ): Promise<readonly Outcome<Answer>[]> {
-  ring(operation, rows)
   const found = new Map(rows.map((row) => [row.ordinal, row]))
   const rowOf = (index: number): Row | undefined => found.get(index + 1) ?? found.get(wholeSet)
   const missing = items.flatMap((item, index) => (rowOf(index) === undefined ? [item] : []))
@@ -126,21 +128,19 @@ async function passedOverOf<Item extends CheckedFence>(sql: Sql, missing: readon
   return new Set(rows.map((row) => missing[row.ordinal - 1]!))
 }
 
-// Not only for those who wait: this process remembers where its queues begin, and the row may stand before that.
-function ring<Item extends CheckedFence, Row extends FencedRow, Answer>(
+function effectsOf<Item extends CheckedFence, Row extends FencedRow, Answer>(
   operation: FencedOperation<Item, Row, Answer>,
   rows: readonly Row[],
-): void {
-  const queueIds = new Set<number>()
-  let owes = 0
+): Effects {
+  if (!operation.writesEvents) return noEffects
+  let [isWritten, pendingDispatch] = [false, 0]
   for (const row of rows) {
     if (!row.is_held) continue
-    const queueId = operation.readyQueueOf?.(row) ?? null
-    if (queueId !== null) queueIds.add(queueId)
-    if (row.owes !== 0 && operation.hasEnded?.(row) === true) owes |= row.owes
+    isWritten = true
+    if (row.owes !== 0 && operation.hasEnded?.(row) === true) pendingDispatch |= row.owes
   }
-  if (queueIds.size > 0) operation.onReady?.(queueIds)
-  if (owes !== 0) operation.onOwed?.(owes)
+  if (!isWritten) return noEffects
+  return pendingDispatch === 0 ? onlyEvents : { pendingDispatch, wroteEvents: true }
 }
 
 function outcomeOf<Item extends CheckedFence, Row extends FencedRow, Answer>(

@@ -5,7 +5,8 @@ import { formatExecutionId, parseExecutionId, type ExecutionId } from '../../mod
 import { call, type Call, type Sql } from '../../sql/sql.ts'
 import { statement, type Columns, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
-import { rowLocked, type Outcome, type SetOperation } from '../kernel/merge.ts'
+import { noEffects, type Effects } from '../kernel/effects.ts'
+import { rowLocked, type Outcome, type Sent, type SetOperation } from '../kernel/merge.ts'
 
 /** A checked target, as the statements take it. */
 export interface Target {
@@ -98,9 +99,10 @@ export function operatorSet<Item extends Target, R extends AnswerColumns, Answer
   /** `again`: an earlier reply to these very items was lost. */
   callOf: (items: readonly Item[], again: boolean) => Call<R>,
   answer: (item: Item, row: RowOf<R>) => Answer | EngineError,
-  options: { readonly onReady?: (queueIds: Iterable<number>) => void; readonly onlyOnce?: boolean } = {},
+  /** `rows` has the items that were locked. */
+  effectsOf: (items: readonly Item[], rows: readonly RowOf<R>[]) => Effects,
+  { onlyOnce = false }: { readonly onlyOnce?: boolean } = {},
 ): SetOperation<Item, Answer> {
-  const { onReady = () => {}, onlyOnce = false } = options
   const outcomeOf = (item: Item, row: RowOf<R> | undefined): Outcome<Answer> => {
     const { executionId } = item
     if (row === undefined) {
@@ -108,20 +110,30 @@ export function operatorSet<Item extends Target, R extends AnswerColumns, Answer
     }
     return row.is_locked ? answer(item, row) : rowLocked
   }
+  const sent = (items: readonly Item[], rows: readonly RowOf<R>[]): Sent<Answer> => {
+    const found = new Map<number, RowOf<R>>(rows.map((row) => [row.ordinal, row]))
+    const locked = rows.filter((row) => row.is_locked)
+    return {
+      outcomes: items.map((item, index) => outcomeOf(item, found.get(index + 1))),
+      effects: locked.length === 0 ? noEffects : effectsOf(items, locked),
+    }
+  }
   return {
     keyOf: (item) => item.uuid,
     onlyOnce,
     async send(items, again) {
       const [rows] = await sql.pipeline([callOf(items, again)])
-      onReady(new Set(rows.map((row) => row.queue_id)))
-      const found = new Map<number, RowOf<R>>(rows.map((row) => [row.ordinal, row]))
-      return items.map((item, index) => outcomeOf(item, found.get(index + 1)))
+      return sent(items, rows)
     },
     async sendAlone(item, again, lockTimeoutMs) {
       const lock = call(lockAlone, { execution_id: item.uuid })
       const [, rows] = await sql.pipeline([lock, callOf([item], again)], { lockTimeoutMs })
-      onReady(rows.map((row) => row.queue_id))
-      return outcomeOf(item, rows[0])
+      return sent([item], rows)
     },
   }
+}
+
+/** The effects of an operator's write that may make its executions claimable. */
+export function readyAgain(rows: readonly { readonly queue_id: number }[]): Effects {
+  return { readyQueueIds: [...new Set(rows.map((row) => row.queue_id))], wroteEvents: true }
 }

@@ -7,6 +7,7 @@ import { statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { clockAfter } from '../kernel/after-lock.ts'
 import { checkWorker } from '../execution/renew.ts'
+import { noEffects } from '../kernel/effects.ts'
 import { rowLocked, type Outcome, type SetOperation } from '../kernel/merge.ts'
 import { scopeFor } from '../signing-key/scope.ts'
 
@@ -103,12 +104,12 @@ export function heartbeatOperation(
       const calls = [call(heartbeat, columnsOf(items)), call(readLedgerStatement, {})] as const
       const [rows, ledger] = await sql.reserved.pipeline(calls)
       onLedger(ledger)
-      return decode(items, rows)
+      return { outcomes: decode(items, rows), effects: noEffects }
     },
     async sendAlone(item, _again, lockTimeoutMs) {
       const lock = call(lockOne, { namespace: item.scope, worker_instance_id: item.workerInstanceId })
       const [, rows] = await sql.pipeline([lock, call(heartbeat, columnsOf([item]))], { lockTimeoutMs })
-      return decode([item], rows)[0]!
+      return { outcomes: decode([item], rows), effects: noEffects }
     },
   }
 }

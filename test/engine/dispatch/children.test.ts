@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import type { Engine } from '../../../src/engine/contract.ts'
 import { dispatch } from '../../../src/engine/duties/dispatch.ts'
 import { leaveChildren } from '../../../src/engine/dispatch/children.ts'
+import { pendingDispatch } from '../../../src/engine/kernel/pending-dispatch.ts'
 import { tellParents } from '../../../src/engine/dispatch/parent.ts'
 import type { OnParentEnd } from '../../../src/engine/transition/new-execution.ts'
 import { attached } from '../../../src/model/attached.ts'
@@ -18,7 +19,11 @@ test('children that live are to be cancelled with their parent, in its name', as
   const parent = await held(engine)
   const children = await childrenOf(engine, parent.executionId, ['cancel', 'cancel'])
   await engine.executions.complete(fenceOf(parent))
-  expect(await leaveChildren(sql, 100)).toMatchObject({ seen: 1, done: 1, backlogged: 2 })
+  expect(await leaveChildren(sql, 100)).toMatchObject({
+    seen: 1,
+    done: 1,
+    effects: { pendingDispatch: pendingDispatch.cancels },
+  })
   const backlog = await rows(sql, 'select execution_id, generation, reason, actor from flowfabric.ff_cancel_backlog')
   expect(backlog).toHaveLength(2)
   expect(backlog.map((row) => row['execution_id']).toSorted()).toEqual(uuidsOf(children))
@@ -31,7 +36,7 @@ test('a child that is detached goes on, names its parent still, and owes it noth
   const parent = await held(engine)
   const [childId] = await childrenOf(engine, parent.executionId, ['detach'])
   await engine.executions.complete(fenceOf(parent))
-  expect(await leaveChildren(sql, 100)).toMatchObject({ seen: 1, done: 1, backlogged: 0 })
+  expect(await leaveChildren(sql, 100)).toMatchObject({ seen: 1, done: 1, effects: { pendingDispatch: 0 } })
   const claim = await take(engine)
   expect(claim).toMatchObject({ executionId: childId, parentId: parent.executionId })
   await engine.executions.complete(fenceOf(claim))
@@ -44,7 +49,7 @@ test('children that have ended are left as they are', async () => {
   const [one, two] = await childrenOf(engine, parent.executionId, ['cancel', 'detach'])
   for (const executionId of [one!, two!]) await engine.executions.cancel({ executionId, reason: 'own' })
   await engine.executions.complete(fenceOf(parent))
-  expect(await leaveChildren(sql, 100)).toMatchObject({ seen: 1, done: 1, backlogged: 0 })
+  expect(await leaveChildren(sql, 100)).toMatchObject({ seen: 1, done: 1, effects: { pendingDispatch: 0 } })
   expect(await tellParents(sql, 100)).toMatchObject({ seen: 2, done: 2 })
   expect(await bitsOf(sql, two!)).toBe(attached.parent)
   expect(await rows(sql, 'select from flowfabric.ff_dispatch')).toEqual([])
@@ -62,7 +67,7 @@ test('more children than a set takes are left set by set, each once', async () =
     [10, 10],
     [1, 1],
   ])
-  expect(await leaveChildren(sql, 10)).toMatchObject({ seen: 0, done: 0, backlogged: 0 })
+  expect(await leaveChildren(sql, 10)).toMatchObject({ seen: 0, done: 0, effects: { pendingDispatch: 0 } })
   expect(await rows(sql, 'select from flowfabric.ff_cancel_backlog')).toHaveLength(20)
   expect(
     await rows(sql, `select from flowfabric.ff_exec_core where parent_id is not null and attached = 0`),
@@ -75,7 +80,12 @@ test('what the ending of a parent owes its own parent stays', async () => {
   const [parentId] = await childrenOf(engine, root.executionId, ['cancel'])
   await childrenOf(engine, parentId!, ['cancel'])
   await engine.executions.cancel({ executionId: parentId! })
-  expect(await leaveChildren(sql, 100)).toMatchObject({ seen: 1, done: 1, backlogged: 1 })
+  expect(await leaveChildren(sql, 100)).toMatchObject({
+    seen: 1,
+    done: 1,
+    effects: { pendingDispatch: pendingDispatch.cancels | pendingDispatch.parent },
+  })
+  expect(await rows(sql, 'select from flowfabric.ff_cancel_backlog')).toHaveLength(1)
   expect(await rows(sql, 'select parent_id, has_children from flowfabric.ff_dispatch')).toEqual([
     { parent_id: parseExecutionId(root.executionId).uuid, has_children: false },
   ])
@@ -87,9 +97,14 @@ test('a parent that was replayed meanwhile keeps its children, until it ends aga
   await childrenOf(engine, parent.executionId, ['cancel'])
   await engine.executions.complete(fenceOf(parent))
   await engine.executions.replay({ executionId: parent.executionId })
-  expect(await leaveChildren(sql, 100)).toMatchObject({ seen: 1, done: 1, backlogged: 0 })
+  expect(await leaveChildren(sql, 100)).toMatchObject({ seen: 1, done: 1, effects: { pendingDispatch: 0 } })
   await engine.executions.cancel({ executionId: parent.executionId })
-  expect(await leaveChildren(sql, 100)).toMatchObject({ seen: 1, done: 1, backlogged: 1 })
+  expect(await leaveChildren(sql, 100)).toMatchObject({
+    seen: 1,
+    done: 1,
+    effects: { pendingDispatch: pendingDispatch.cancels },
+  })
+  expect(await rows(sql, 'select from flowfabric.ff_cancel_backlog')).toHaveLength(1)
 })
 
 test('a later generation of the parent cannot wait for a child that was detached, until that has ended', async () => {

@@ -56,17 +56,14 @@ test('a dispatcher reads nothing again that went through; the duty finds what ca
   const query: Sql['query'] = async (statement, values) => {
     begins.push((values as Readonly<Record<string, unknown>>)['from_ms'])
     const answer = await sql.query(statement, { ...values, batch: 1 })
-    if (begins.length < 4) dispatcher.kick(pendingDispatch.flow)
+    if (begins.length < 4) dispatcher.start(pendingDispatch.flow)
     if (begins.length === 1) {
       await sql.script('insert into flowfabric.ff_dispatch select * from public.late; drop table public.late')
     }
     return answer
   }
-  const dispatcher = new Dispatcher(
-    { ...around(sql, (ask) => ask()), query },
-    { onReady: () => {}, onDelay: () => {}, onFlowsEnded: () => {}, onCalledOff: () => {} },
-  )
-  dispatcher.kick(pendingDispatch.flow)
+  const dispatcher = new Dispatcher({ ...around(sql, (ask) => ask()), query }, () => {})
+  dispatcher.start(pendingDispatch.flow)
   await dispatcher.idle()
   expect(begins).toEqual([0, b! - 1000, c! - 1000, d! - 1000])
   expect(await rows(sql, 'select execution_id from flowfabric.ff_dispatch')).toEqual([

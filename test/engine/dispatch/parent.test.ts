@@ -18,7 +18,11 @@ test.each(['completed', 'failed', 'cancelled'] as const)('a child that is %s wak
   const childId = await childOf(engine, parent)
   await suspend(engine, parent, { condition: endOf(childId) })
   await end(engine, childId, how)
-  expect(await tellParents(sql, 100)).toMatchObject({ seen: 1, done: 1, readyQueueIds: [expect.any(Number)] })
+  expect(await tellParents(sql, 100)).toMatchObject({
+    seen: 1,
+    done: 1,
+    effects: { readyQueueIds: [expect.any(Number)] },
+  })
   expect(await rows(sql, 'select from flowfabric.ff_dispatch')).toEqual([])
   const resumed = await take(engine)
   expect(resumed).toMatchObject({
@@ -51,11 +55,11 @@ test('a parent that waits for all of three wakes with the last, once', async () 
   await suspend(engine, parent, { condition: { kind: 'allOf', members: children.map(endOf) } })
   for (const childId of children.slice(1)) {
     await end(engine, childId, 'completed')
-    expect(await tellParents(sql, 100)).toMatchObject({ seen: 1, done: 1, readyQueueIds: [] })
+    expect(await tellParents(sql, 100)).toMatchObject({ seen: 1, done: 1, effects: { readyQueueIds: [] } })
     expect((await engine.executions.describe(parent.executionId))?.publicState).toBe('suspended')
   }
   await end(engine, children[0]!, 'failed')
-  expect(await tellParents(sql, 100)).toMatchObject({ done: 1, readyQueueIds: [expect.any(Number)] })
+  expect(await tellParents(sql, 100)).toMatchObject({ done: 1, effects: { readyQueueIds: [expect.any(Number)] } })
   expect(await tellParents(sql, 100)).toMatchObject({ seen: 0, done: 0 })
   expect(await rows(sql, `select from flowfabric.ff_event where event_type = 'resumed'`)).toHaveLength(1)
 })
@@ -75,7 +79,7 @@ test('a parent that does not wait is left alone, and meets the ending when it su
   const parent = await held(engine)
   const childId = await childOf(engine, parent)
   await end(engine, childId, 'completed')
-  expect(await tellParents(sql, 100)).toMatchObject({ seen: 1, done: 1, readyQueueIds: [] })
+  expect(await tellParents(sql, 100)).toMatchObject({ seen: 1, done: 1, effects: { readyQueueIds: [] } })
   expect(await rows(sql, 'select from flowfabric.ff_dispatch')).toEqual([])
   await suspend(engine, parent, { condition: endOf(childId) })
   expect(await take(engine)).toMatchObject({ executionId: parent.executionId, reason: 'resume' })
@@ -120,7 +124,10 @@ test('the resume delay of the parent holds', async () => {
   const childId = await childOf(engine, parent)
   await suspend(engine, parent, { condition: endOf(childId), resumeDelay: '5s' })
   await end(engine, childId, 'completed')
-  expect(await tellParents(sql, 100)).toMatchObject({ done: 1, readyQueueIds: [], delayMs: 5000 })
+  expect(await tellParents(sql, 100)).toMatchObject({
+    done: 1,
+    effects: { readyQueueIds: [], dueInMs: { delay: 5000 } },
+  })
   expect((await engine.executions.describe(parent.executionId))?.publicState).toBe('delayed')
 })
 

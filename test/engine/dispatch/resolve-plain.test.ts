@@ -14,12 +14,20 @@ test('members that wait, are let go and end with their flow need nothing else', 
   const { sql } = fixture
   const flow = await walk(fixture, { edges: ['a > c', 'b > c optional', 'c > d', 'c > e'] })
   await flow.endTaken(await flow.take('a'))
-  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 1, owes: 0, readyQueueIds: [] })
+  expect(await resolveFlows(sql, 10)).toMatchObject({
+    seen: 1,
+    done: 1,
+    effects: { pendingDispatch: 0, readyQueueIds: [] },
+  })
   await flow.endTaken(await flow.take('b'))
-  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 1, owes: 0, readyQueueIds: [expect.any(Number)] })
+  expect(await resolveFlows(sql, 10)).toMatchObject({
+    seen: 1,
+    done: 1,
+    effects: { pendingDispatch: 0, readyQueueIds: [expect.any(Number)] },
+  })
   for (const name of ['c', 'd', 'e']) {
     await flow.endTaken(await flow.take(name))
-    expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 1, owes: 0 })
+    expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 1, effects: { pendingDispatch: 0 } })
   }
   expect(await flow.row()).toMatchObject({ outcome: 'success', success_count: 5 })
 })
@@ -29,13 +37,16 @@ test('a flow in which a member failed is left to the whole form when it ends, it
   const { sql } = fixture
   const flow = await walk(fixture, { edges: ['a > b on_failure', 'b > c optional'] })
   await flow.endTaken(await flow.take('a'), 'failed')
-  expect(await resolveFlows(sql, 10)).toMatchObject({ done: 1, owes: 0 })
+  expect(await resolveFlows(sql, 10)).toMatchObject({ done: 1, effects: { pendingDispatch: 0 } })
   await flow.endTaken(await flow.take('b'))
   await fixture.engine.executions.cancel({ executionId: flow.id('c') })
-  expect(await resolveFlows(sql, 10)).toMatchObject({ done: 0, owes: pendingDispatch.moreOfFlow, endedFlowIds: [] })
+  expect(await resolveFlows(sql, 10)).toMatchObject({
+    done: 0,
+    effects: { pendingDispatch: pendingDispatch.moreOfFlow, endedFlowIds: [] },
+  })
   expect(await flow.group('c')).toMatchObject({ state: 'satisfied' })
   expect(await flow.row()).toMatchObject({ outcome: 'none', success_count: 0, failed_count: 1 })
-  expect(await resolveMoreOfFlows(sql, 10)).toMatchObject({ done: 2, endedFlowIds: [flow.uuid] })
+  expect(await resolveMoreOfFlows(sql, 10)).toMatchObject({ done: 2, effects: { endedFlowIds: [flow.uuid] } })
   expect(await flow.row()).toMatchObject({ outcome: 'failed', success_count: 1, failed_count: 1, cancelled_count: 1 })
 })
 
@@ -44,9 +55,9 @@ test('the first of any lets its member go alone where nobody is left to cancel',
   const { sql } = fixture
   const flow = await walk(fixture, { edges: ['a > c', 'b > c'], groups: { c: { kind: 'any_of' } } })
   await flow.endTaken(await flow.take('a'), 'failed')
-  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 1, owes: 0 })
+  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 1, effects: { pendingDispatch: 0 } })
   await flow.endTaken(await flow.take('b'))
-  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 1, owes: 0 })
+  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 1, effects: { pendingDispatch: 0 } })
   expect(await flow.states()).toEqual({ a: 'failed', b: 'completed', c: 'waiting' })
 })
 
@@ -64,7 +75,11 @@ test.each<{ what: string; shape: Shape; as?: 'failed'; after: Record<string, str
   const flow = await walk(fixture, shape)
   await flow.endTaken(await flow.take('a'), as)
   const before = await flow.states()
-  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 0, done: 0, owes: pendingDispatch.moreOfFlow })
+  expect(await resolveFlows(sql, 10)).toMatchObject({
+    seen: 0,
+    done: 0,
+    effects: { pendingDispatch: pendingDispatch.moreOfFlow },
+  })
   expect(await flow.states()).toEqual(before)
   expect(await flow.row()).toMatchObject({ success_count: 0, failed_count: 0 })
   expect(await resolveMoreOfFlows(sql, 10)).toMatchObject({ seen: 1, done: 1 })
@@ -80,11 +95,15 @@ test('an inner flow is counted by it, and its ending left to the whole form', as
   await resolveMoreOfFlows(sql, 10)
   const within = flow.inner['in']!
   await within.endTaken(await within.take('x'))
-  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 1, owes: 0 })
+  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 1, effects: { pendingDispatch: 0 } })
   await within.endTaken(await within.take('y'))
-  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 0, done: 0, owes: pendingDispatch.moreOfFlow })
+  expect(await resolveFlows(sql, 10)).toMatchObject({
+    seen: 0,
+    done: 0,
+    effects: { pendingDispatch: pendingDispatch.moreOfFlow },
+  })
   expect(await within.row()).toMatchObject({ outcome: 'none', success_count: 1 })
-  expect(await resolveMoreOfFlows(sql, 10)).toMatchObject({ done: 1, endedFlowIds: [within.uuid] })
+  expect(await resolveMoreOfFlows(sql, 10)).toMatchObject({ done: 1, effects: { endedFlowIds: [within.uuid] } })
   expect(await flow.states()).toEqual({ in: 'completed' })
 })
 
@@ -93,11 +112,17 @@ test('of one ending, what needs no more is done at once; the ending is counted w
   const { sql } = fixture
   const flow = await walk(fixture, { edges: ['a > b', 'a > c optional', 'x > y'] })
   await flow.endTaken(await flow.take('a'), 'failed')
-  expect(await resolveFlows(sql, 10)).toMatchObject({ done: 0, owes: pendingDispatch.moreOfFlow })
+  expect(await resolveFlows(sql, 10)).toMatchObject({
+    done: 0,
+    effects: { pendingDispatch: pendingDispatch.moreOfFlow },
+  })
   expect(await flow.states()).toMatchObject({ b: 'waiting_children', c: 'waiting' })
   expect(await flow.row()).toMatchObject({ failed_count: 0 })
   expect(await checkInvariants(sql)).toEqual([])
-  expect(await resolveMoreOfFlows(sql, 10)).toMatchObject({ done: 1, owes: pendingDispatch.moreOfFlow })
+  expect(await resolveMoreOfFlows(sql, 10)).toMatchObject({
+    done: 1,
+    effects: { pendingDispatch: pendingDispatch.moreOfFlow },
+  })
   expect(await flow.states()).toMatchObject({ b: 'skipped', c: 'waiting' })
   expect(await flow.row()).toMatchObject({ failed_count: 1 })
 })
@@ -109,7 +134,7 @@ test('what was set aside is left to the sweeps', async () => {
   for (const name of ['a', 'c']) await flow.endTaken(await flow.take(name))
   await sql.script(`insert into flowfabric.ff_set_aside (duty, subject_id, failure_count, retry_at_ms, error)
     values ('dispatch', '${flow.uuidOf('a')}', 1, 0, 'refused')`)
-  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 1, owes: 0 })
+  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 1, effects: { pendingDispatch: 0 } })
   expect(await flow.states()).toMatchObject({ b: 'waiting_children', d: 'waiting' })
   expect(await rows(sql, 'select execution_id from flowfabric.ff_dispatch')).toEqual([
     { execution_id: flow.uuidOf('a') },

@@ -170,7 +170,10 @@ test.each([
     else await flow.end('before')
     if (outcome === 'expired') {
       await clock.advance('2h')
-      expect(await executionDeadline.runOnce(sql)).toMatchObject({ processed: 1, owes: pendingDispatch.flow })
+      expect(await executionDeadline.runOnce(sql)).toMatchObject({
+        processed: 1,
+        effects: { pendingDispatch: pendingDispatch.flow },
+      })
       await resolveMoreOfFlows(sql, 10)
     } else if (outcome !== 'skipped')
       await flow.end('a', outcome === 'success' ? 'completed' : (outcome as 'failed' | 'cancelled'))
@@ -191,7 +194,7 @@ test('EDGE-08 a member without outgoing edges is counted, and what is in no flow
   await engine.executions.cancelMany(
     (await engine.executions.list()).executions.map(({ executionId }) => ({ executionId })),
   )
-  expect(await resolveMoreOfFlows(sql, 10)).toMatchObject({ seen: 2, done: 2, readyQueueIds: [] })
+  expect(await resolveMoreOfFlows(sql, 10)).toMatchObject({ seen: 2, done: 2, effects: { readyQueueIds: [] } })
   expect(await resolveMoreOfFlows(sql, 10)).toMatchObject({ seen: 0, done: 0 })
   expect(await flow.row()).toMatchObject({ cancelled_count: 2, outcome: 'failed' })
 })
@@ -230,7 +233,7 @@ test('one member with more edges than a set takes lets all go, set by set, and i
   const sets = []
   for (let set = 0; set < 5; set += 1) sets.push(await resolveFlows(fixture.sql, 1))
   expect(sets.map(({ done }) => done)).toEqual([0, 0, 0, 0, 1])
-  expect(sets.map(({ owes }) => owes)).toEqual([
+  expect(sets.map(({ effects }) => effects.pendingDispatch)).toEqual([
     pendingDispatch.flow,
     pendingDispatch.flow,
     pendingDispatch.flow,
@@ -247,7 +250,7 @@ test('an ending of a generation that is over is dropped', async () => {
   const flow = await walk(fixture, { edges: ['a > b'] })
   await flow.endTaken(await flow.take('a'), 'failed')
   await engine.executions.replay({ executionId: flow.id('a') })
-  expect(await resolveMoreOfFlows(sql, 10)).toMatchObject({ seen: 1, done: 1, owes: 0 })
+  expect(await resolveMoreOfFlows(sql, 10)).toMatchObject({ seen: 1, done: 1, effects: { pendingDispatch: 0 } })
   expect(await flow.states()).toEqual({ a: 'waiting', b: 'waiting_children' })
   await flow.endTaken(await flow.take('a'))
   expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 1 })
@@ -263,9 +266,16 @@ test('the duty does what nobody was kicked for, and says what that owes', async 
   await flow.endTaken(await flow.take('c'))
   expect(await dispatch.runOnce(sql, { filter: { namespace: 'other' } })).toMatchObject({ processed: 0 })
   const run = await dispatch.runOnce(sql)
-  expect(run).toMatchObject({ processed: 2, errors: 0, owes: pendingDispatch.flow | pendingDispatch.cancels })
-  expect(run.readyQueueIds).toHaveLength(1)
-  expect(await cancelBacklog.runOnce(sql)).toMatchObject({ processed: 1, owes: pendingDispatch.flow })
+  expect(run).toMatchObject({
+    processed: 2,
+    errors: 0,
+    effects: { pendingDispatch: pendingDispatch.flow | pendingDispatch.cancels },
+  })
+  expect(run.effects.readyQueueIds).toHaveLength(1)
+  expect(await cancelBacklog.runOnce(sql)).toMatchObject({
+    processed: 1,
+    effects: { pendingDispatch: pendingDispatch.flow },
+  })
   expect(await dispatch.runOnce(sql)).toMatchObject({ processed: 2 })
   expect(await flow.states()).toEqual({ a: 'failed', b: 'skipped', c: 'completed', d: 'waiting', e: 'cancelled' })
 })

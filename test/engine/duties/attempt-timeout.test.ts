@@ -21,10 +21,11 @@ test('DEAD-01 an attempt that took too long is retried by its policy, though it 
   await clock.advance('10s')
   await engine.executions.renew({ workerInstanceId: 'worker-1', leases: [fenceOf(claim)], leaseTtl: '1h' })
   await clock.advance('1s')
-  const { readyQueueIds, ...report } = await attemptTimeout.runOnce(sql)
+  const { effects, ...report } = await attemptTimeout.runOnce(sql)
   const { uuid } = parseExecutionId(claim.executionId)
-  expect(report).toEqual({ processed: 1, errors: 0, isFull: false, calledOffIds: [uuid] })
-  expect(readyQueueIds).toHaveLength(1)
+  expect(report).toEqual({ processed: 1, errors: 0, isFull: false })
+  expect(effects.stoppedRunIds).toEqual([uuid])
+  expect(effects.readyQueueIds).toHaveLength(1)
   expect(await engine.executions.describe(claim.executionId)).toMatchObject({
     publicState: 'waiting',
     retryCount: 1,
@@ -46,7 +47,7 @@ test('a retry after a timeout waits for its back-off', async () => {
   const { engine, sql, clock } = await setup()
   const { executionId } = await claimed(engine, { policy: retried(2, 5000) })
   await clock.advance('11s')
-  expect(await attemptTimeout.runOnce(sql)).toMatchObject({ processed: 1, readyQueueIds: [] })
+  expect(await attemptTimeout.runOnce(sql)).toMatchObject({ processed: 1, effects: { readyQueueIds: [] } })
   const execution = await engine.executions.describe(executionId)
   expect(execution?.publicState).toBe('delayed')
   expect(execution!.delayUntil! - execution!.lastMutationAt).toBe(5000)

@@ -18,7 +18,7 @@ test('one member with edges for many sets is dispatched to the last of them', as
   const flow = await walk(fixture, { edges: Array.from({ length: 155 }, (_, index) => `a > b${index}`) })
   await flow.end('a')
   const dispatcher = dispatcherOf(inSetsOfOne(fixture.sql))
-  dispatcher.kick(pendingDispatch.flow)
+  dispatcher.start(pendingDispatch.flow)
   await dispatcher.idle()
   expect(await rows(fixture.sql, 'select from flowfabric.ff_dispatch')).toEqual([])
   expect(await rows(fixture.sql, 'select from flowfabric.ff_ready')).toHaveLength(155)
@@ -36,11 +36,11 @@ test('what is owed while something is held for long is not given up with it', as
       const answer = await ask()
       if (turns > 20) return answer
       // Others end meanwhile, so that it does not pause; at last one that owes its flow.
-      dispatcher.kick(turns < 20 ? pendingDispatch.cancels : pendingDispatch.flow)
+      dispatcher.start(turns < 20 ? pendingDispatch.cancels : pendingDispatch.flow)
       return [{ seen: 1, processed: 0, ready_queue_ids: [], owes: 0 }] as never
     }),
   )
-  dispatcher.kick(pendingDispatch.cancels)
+  dispatcher.start(pendingDispatch.cancels)
   await dispatcher.idle()
   expect(await rows(sql, 'select from flowfabric.ff_dispatch')).toEqual([])
 })
@@ -58,7 +58,7 @@ test('a flow that cannot be resolved is set aside at once, and holds up no other
     create trigger refuse before update on flowfabric.ff_edge_group for each row
       when (old.downstream_id = '${bad.uuidOf('b')}') execute function flowfabric.refuse()`)
   const dispatcher = dispatcherOf(sql)
-  dispatcher.kick(pendingDispatch.flow)
+  dispatcher.start(pendingDispatch.flow)
   await dispatcher.idle()
   await sql.script('drop function flowfabric.refuse cascade')
   expect([await bad.states(), await good.states()]).toMatchObject([{ b: 'waiting_children' }, { d: 'waiting' }])
@@ -78,13 +78,13 @@ test('whoever holds a row says what it owes besides, because others may have pas
   await engine.executions.complete(fenceOf(claim))
   expect(await leaveChildren(sql, 100)).toMatchObject({
     done: 1,
-    owes: pendingDispatch.cancels | pendingDispatch.flow | pendingDispatch.parent,
+    effects: { pendingDispatch: pendingDispatch.cancels | pendingDispatch.flow | pendingDispatch.parent },
   })
-  expect(await tellParents(sql, 100)).toMatchObject({ done: 1, owes: pendingDispatch.flow })
+  expect(await tellParents(sql, 100)).toMatchObject({ done: 1, effects: { pendingDispatch: pendingDispatch.flow } })
 })
 
 function dispatcherOf(sql: Sql): Dispatcher {
-  return new Dispatcher(sql, { onReady: () => {}, onDelay: () => {}, onFlowsEnded: () => {}, onCalledOff: () => {} })
+  return new Dispatcher(sql, () => {})
 }
 
 function inSetsOfOne(sql: Sql): Sql {

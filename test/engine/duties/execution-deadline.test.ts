@@ -32,7 +32,11 @@ test('DEAD-06 a deadline ends a waiting execution, which is then no longer claim
   const { engine, sql, clock } = await setup()
   const { executionId } = await engine.executions.create({ kind: 'k', deadline: '1m' })
   await clock.advance('61s')
-  expect(await executionDeadline.runOnce(sql)).toMatchObject({ processed: 1, errors: 0, readyQueueIds: [] })
+  expect(await executionDeadline.runOnce(sql)).toMatchObject({
+    processed: 1,
+    errors: 0,
+    effects: { readyQueueIds: [] },
+  })
   expect(await engine.executions.describe(executionId)).toMatchObject({
     publicState: 'expired',
     failureReason: 'execution_deadline',

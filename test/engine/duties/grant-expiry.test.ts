@@ -15,7 +15,7 @@ test('a grant that nobody used is forgotten when it has run out, and the executi
   await clock.advance(9999)
   expect(await withoutWriting(sql, () => grantExpiry.runOnce(sql))).toMatchObject({ processed: 0 })
   await clock.advance(1)
-  expect(await grantExpiry.runOnce(sql)).toEqual({ processed: 1, errors: 0, isFull: false, readyQueueIds: [] })
+  expect(await grantExpiry.runOnce(sql)).toEqual({ processed: 1, errors: 0, isFull: false, effects: {} })
   expect(await rows(sql, 'select from flowfabric.ff_grant')).toEqual([])
   expect(await engine.executions.grant({ executionId, ...worker, ttl: 1 })).toMatchObject({ kind: 'granted' })
   await clock.advance('1m')

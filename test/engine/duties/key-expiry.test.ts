@@ -12,7 +12,7 @@ test('a key is forgotten when it has run out, its execution is not, and the key 
   await clock.advance(59_999)
   expect(await withoutWriting(sql, () => keyExpiry.runOnce(sql))).toMatchObject({ processed: 0 })
   await clock.advance(1)
-  expect(await keyExpiry.runOnce(sql)).toEqual({ processed: 1, errors: 0, isFull: false, readyQueueIds: [] })
+  expect(await keyExpiry.runOnce(sql)).toEqual({ processed: 1, errors: 0, isFull: false, effects: {} })
   expect(await rows(sql, 'select from flowfabric.ff_idempotency_key')).toEqual([])
   expect(await engine.executions.describe(executionId)).not.toBeNull()
   expect(await engine.executions.create(request)).toMatchObject({ kind: 'created' })

@@ -155,7 +155,7 @@ test.each([
   await delayedPromoter.runOnce(sql)
   const claim = await claimNext(engine, { leaseTtl: '1s' })
   await clock.advance('2s')
-  expect(await leaseExpiry.runOnce(sql)).toMatchObject({ processed: 1, errors: 0, readyQueueIds: [] })
+  expect(await leaseExpiry.runOnce(sql)).toMatchObject({ processed: 1, errors: 0, effects: { readyQueueIds: [] } })
   expect(await engine.executions.describe(executionId)).toMatchObject({
     publicState: 'failed',
     failureReason: 'reclaim_limit',
@@ -172,6 +172,6 @@ test('a lapse after a cancel was asked for ends cancelled', async () => {
   const { executionId } = await claimed(engine, {}, { leaseTtl: '1s' })
   await engine.executions.cancel({ executionId, grace: '1h' })
   await clock.advance('2s')
-  expect(await leaseExpiry.runOnce(sql)).toMatchObject({ processed: 1, readyQueueIds: [] })
+  expect(await leaseExpiry.runOnce(sql)).toMatchObject({ processed: 1, effects: { readyQueueIds: [] } })
   expect((await engine.executions.describe(executionId))?.publicState).toBe('cancelled')
 })

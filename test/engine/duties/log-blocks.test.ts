@@ -32,7 +32,7 @@ const firstBlock = `ff_event_1 (MINVALUE) TO (${firstEnd})`
 test('the next block is made when the last is half full, once', async () => {
   const { sql } = await setup()
   await moveTo(sql, 5_000_000)
-  expect(await forAWeek.runOnce(sql)).toEqual({ processed: 0, errors: 0, isFull: false, readyQueueIds: [] })
+  expect(await forAWeek.runOnce(sql)).toEqual({ processed: 0, errors: 0, isFull: false, effects: {} })
   await moveTo(sql, 5_000_001)
   expect(await forAWeek.runOnce(sql)).toMatchObject({ processed: 1, errors: 0 })
   expect(await forAWeek.runOnce(sql)).toMatchObject({ processed: 0, errors: 0 })

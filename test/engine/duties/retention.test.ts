@@ -35,7 +35,7 @@ test('EXEC-36 endings of every kind that are old enough go, and newer ones stay'
   await given.expired(old)
   await given.skipped({ ...old, neverRan: true })
   const kept = [await given.completed({ endedAt: now - 7 * day, lane: 'a' }), await given.failed({ endedAt: now })]
-  expect(await forAWeek.runOnce(sql)).toEqual({ processed: 5, errors: 0, isFull: false, readyQueueIds: [] })
+  expect(await forAWeek.runOnce(sql)).toEqual({ processed: 5, errors: 0, isFull: false, effects: {} })
   expect(await left(sql)).toEqual(uuids(...kept))
   await clock.advance(1)
   expect(await forAWeek.runOnce(sql)).toMatchObject({ processed: 1 })

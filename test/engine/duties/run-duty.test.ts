@@ -18,7 +18,7 @@ test.each(sweeps.map((duty) => [duty.name, duty] as const))(
   async (_, duty) => {
     const { sql } = await setup()
     const run = await withoutWriting(sql, () => duty.runOnce(sql))
-    expect(run).toEqual({ processed: 0, errors: 0, isFull: false, readyQueueIds: [] })
+    expect(run).toEqual({ processed: 0, errors: 0, isFull: false, effects: {} })
   },
 )
 

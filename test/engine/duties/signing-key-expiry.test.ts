@@ -17,7 +17,7 @@ test('the secret of a key is wiped when its grace is over, not in its last milli
   expect(await kept(sql)).toEqual(['current', 'old'])
   expect(await withoutWriting(sql, () => signingKeyExpiry.runOnce(sql))).toMatchObject({ processed: 0 })
   await clock.advance(1)
-  expect(await signingKeyExpiry.runOnce(sql)).toEqual({ processed: 1, errors: 0, isFull: false, readyQueueIds: [] })
+  expect(await signingKeyExpiry.runOnce(sql)).toEqual({ processed: 1, errors: 0, isFull: false, effects: {} })
   expect(await kept(sql)).toEqual(['current'])
   expect(await rows(sql, 'select from flowfabric.ff_waitpoint_hmac')).toHaveLength(3)
 })

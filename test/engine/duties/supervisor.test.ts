@@ -2,6 +2,7 @@
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { allDuties } from '../../../src/engine/duties/all.ts'
 import type { Duty, Run } from '../../../src/engine/kernel/duty.ts'
+import type { Publish } from '../../../src/engine/kernel/effects.ts'
 import { EngineError } from '../../../src/model/errors.ts'
 import { Supervisor, type SuperviseOptions, type SupervisorDeps } from '../../../src/engine/duties/supervisor.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
@@ -12,7 +13,7 @@ import { setup } from '../../support/setup.ts'
 
 const everyDuty = allDuties(inject('backend')).map((duty) => duty.name)
 const short = Object.fromEntries(everyDuty.map((name) => [name, 20]))
-const nothing: Run = { processed: 0, errors: 0, isFull: false, readyQueueIds: [] }
+const nothing: Run = { processed: 0, errors: 0, isFull: false, effects: {} }
 const until = { interval: 5 }
 
 function supervise(
@@ -68,16 +69,17 @@ test('each duty is done, and its last report is kept here and in its row', async
   })
 })
 
-test('one turn goes on until nothing is left, and tells the queues', async () => {
+test('one turn runs sets until no row is left, and publishes their queues', async () => {
   const { engine, sql, clock } = await setup()
   await engine.executions.createMany(Array.from({ length: 250 }, () => ({ kind: 'k', delay: '1h' as const })))
   await clock.advance('2h')
-  const heard: number[] = []
-  const supervisor = supervise(sql, {}, { onReady: (queueIds) => heard.push(...queueIds) })
+  const received: number[] = []
+  const publish: Publish = ({ readyQueueIds = [] }) => received.push(...readyQueueIds)
+  const supervisor = supervise(sql, {}, { publish })
   await expect.poll(() => supervisor.reports.get('delayed-promoter')?.processed, until).toBe(250)
   await supervisor.stop()
   const [queue] = await rows(sql, 'select queue_id from flowfabric.ff_queue')
-  expect(new Set(heard)).toEqual(new Set([queue!['queue_id']]))
+  expect(new Set(received)).toEqual(new Set([queue!['queue_id']]))
 })
 
 test('a duty that lacks a right is logged once, until it has succeeded', async () => {

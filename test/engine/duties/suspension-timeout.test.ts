@@ -23,7 +23,12 @@ test.each(endings)(
   async (_, behaviour, state, outcome) => {
     const { engine, sql } = await setup()
     const executionId = await factory(sql).suspended({ timeoutAt: 1, timeoutBehaviour: behaviour })
-    expect(await suspensionTimeout.runOnce(sql)).toEqual({ processed: 1, errors: 0, isFull: false, readyQueueIds: [] })
+    expect(await suspensionTimeout.runOnce(sql)).toEqual({
+      processed: 1,
+      errors: 0,
+      isFull: false,
+      effects: { readyQueueIds: [], pendingDispatch: 0, stoppedRunIds: [], wroteEvents: true },
+    })
     const reason = `suspension_timeout_${behaviour}`
     expect(await engine.executions.describe(executionId)).toMatchObject({
       publicState: state,
@@ -95,7 +100,7 @@ test('TMO-04 a timeout that resumes sends a real signal, and goes on with the sa
   expect(await suspensionTimeout.runOnce(sql)).toMatchObject({
     processed: 1,
     errors: 0,
-    readyQueueIds: [expect.any(Number)],
+    effects: { readyQueueIds: [expect.any(Number)] },
   })
   expect(await engine.executions.describe(executionId)).toMatchObject({
     publicState: 'resumable',

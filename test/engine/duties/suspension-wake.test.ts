@@ -24,7 +24,7 @@ test('a point in time wakes the execution from this very millisecond on, not bef
     processed: 1,
     errors: 0,
     isFull: false,
-    readyQueueIds: [expect.any(Number)],
+    effects: { readyQueueIds: [expect.any(Number)], wroteEvents: true },
   })
   expect(await engine.executions.describe(executionId)).toMatchObject({
     publicState: 'resumable',
@@ -113,7 +113,7 @@ test('the resume delay holds: it is delayed first, and resumable after', async (
   await clock.freeze()
   const condition = { kind: 'time', at: 5 } as const
   const executionId = await factory(sql).suspended({ condition, wakeAt: 5, waitpoints: [], resumeDelayMs: 1000 })
-  expect(await suspensionWake.runOnce(sql)).toMatchObject({ processed: 1, readyQueueIds: [] })
+  expect(await suspensionWake.runOnce(sql)).toMatchObject({ processed: 1, effects: { readyQueueIds: [] } })
   expect(await engine.executions.describe(executionId)).toMatchObject({ publicState: 'delayed' })
   expect(await claimNext(engine)).toBeUndefined()
 })

@@ -20,7 +20,7 @@ test('WPT-15 a waitpoint that no suspension used in time is closed; one with tim
   await clock.advance(9)
   expect(await withoutWriting(sql, () => waitpointExpiry.runOnce(sql))).toMatchObject({ processed: 0 })
   await clock.advance(1)
-  expect(await waitpointExpiry.runOnce(sql)).toEqual({ processed: 1, errors: 0, isFull: false, readyQueueIds: [] })
+  expect(await waitpointExpiry.runOnce(sql)).toEqual({ processed: 1, errors: 0, isFull: false, effects: {} })
   const found = `select waitpoint_key, state, close_reason, closed_at_ms, expires_at_ms
     from flowfabric.ff_waitpoint_pending order by waitpoint_key`
   const stays = { state: 'pending', close_reason: null, closed_at_ms: null }

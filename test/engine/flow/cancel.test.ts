@@ -3,7 +3,6 @@ import { localCaller } from '../../../src/engine/kernel/caller.ts'
 import { Dispatcher } from '../../../src/engine/duties/dispatcher.ts'
 import { resolveFlows } from '../../../src/engine/dispatch/sets.ts'
 import { cancelFlow } from '../../../src/engine/flow/cancel.ts'
-import { Hints } from '../../../src/engine/kernel/hint.ts'
 import { cancelBacklog } from '../../../src/engine/duties/cancel-backlog.ts'
 import { dispatch } from '../../../src/engine/duties/dispatch.ts'
 import { mintFlowId } from '../../../src/model/id.ts'
@@ -190,7 +189,7 @@ test('a group that fires after the mark neither lets its member go nor skips it'
   await flow.endTaken(await flow.take('a'))
   await flow.endTaken(await flow.take('c'), 'failed')
   await engine.flows.cancel({ flowId: flow.flowId })
-  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 2, done: 2, readyQueueIds: [] })
+  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 2, done: 2, effects: { readyQueueIds: [] } })
   expect(await flow.states()).toMatchObject({ b: 'waiting_children', d: 'waiting_children' })
   await cancelBacklog.runOnce(sql)
   expect(await flow.states()).toEqual({ a: 'completed', b: 'cancelled', c: 'failed', d: 'cancelled' })
@@ -252,9 +251,9 @@ test('a wait for the endings of its members does not wait for what others owe', 
   const fixture = await setup()
   const { sql, dispatched } = fixture
   const { flowId } = await walk(fixture, { edges: ['a > b'] })
-  const busy = new Dispatcher(sql, { onReady: nobody, onDelay: nobody, onFlowsEnded: nobody, onCalledOff: nobody })
-  const dispatcher = { kick: (owes: number) => busy.kick(owes), idle: () => new Promise<void>(() => {}) }
-  const around = { sql, dispatcher, hints: new Hints(sql, nobody), onOwed: nobody }
+  const busy = new Dispatcher(sql, nobody)
+  const dispatcher = { start: (pending: number) => busy.start(pending), idle: () => new Promise<void>(() => {}) }
+  const around = { sql, dispatcher, publish: nobody }
   expect(await cancelFlow(around, localCaller, { flowId, wait: '1h' })).toMatchObject({ kind: 'cancelled' })
   await Promise.all([busy.idle(), dispatched()])
 })

@@ -5,7 +5,7 @@ import type { Outcome } from '../../../src/engine/kernel/merge.ts'
 import { EngineError } from '../../../src/model/errors.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
-import { record, echo, numbered, sqlError, merged } from './recorded-sets.ts'
+import { record, echo, numbered, sqlError, merged, sent } from './recorded-sets.ts'
 
 test.each(['22001', '23502', '55P03'])(
   'a set that fails with %s is halved until the bad item stands alone',
@@ -77,7 +77,7 @@ test('FAULT-03 lost races are tried again, then contended; other refusals are to
     const recorded = record(() => {
       throw sqlError(code)
     })
-    const merger = new Merger(sql, recorded.operation)
+    const merger = new Merger(sql, recorded.operation, () => {})
     const error = await refusal(expected, merger.one('a'))
     expect(error.retryable, code).toBe(expected === 'contended')
     expect(recorded.sets, code).toHaveLength(sends)
@@ -109,7 +109,7 @@ test('what was held is sent again alone, and holds up nobody', async () => {
   let letGo: (answer: Outcome<string>) => void = () => {}
   const alone = new Promise<Outcome<string>>((resolve) => (letGo = resolve))
   const { sql } = await setup()
-  const merger = new Merger(sql, { ...recorded.operation, sendAlone: () => alone })
+  const merger = new Merger(sql, { ...recorded.operation, sendAlone: async () => sent([await alone]) }, () => {})
   const waits = merger.one('held')
   expect(await merger.one('a')).toBe('a')
   expect(await merger.one('b')).toBe('b')
@@ -123,16 +123,24 @@ test('an item that timed out on a lock in its set is sent again alone', async ()
     return echo(items)
   })
   const { sql } = await setup()
-  const merger = new Merger(sql, { ...recorded.operation, sendAlone: async (item) => `alone ${item}` })
+  const merger = new Merger(
+    sql,
+    { ...recorded.operation, sendAlone: async (item) => sent([`alone ${item}`]) },
+    () => {},
+  )
   expect(await Promise.all(['a', 'b', 'c'].map((item) => merger.one(item)))).toEqual(['did a', 'alone b', 'did c'])
 })
 
 test('what stays held is contended', async () => {
   const recorded = record((items) => items.map(() => rowLocked))
   const { sql } = await setup()
-  const timesOut = new Merger(sql, { ...recorded.operation, sendAlone: () => Promise.reject(sqlError('55P03')) })
+  const timesOut = new Merger(
+    sql,
+    { ...recorded.operation, sendAlone: () => Promise.reject(sqlError('55P03')) },
+    () => {},
+  )
   expect((await refusal('contended', timesOut.one('a'))).retryable).toBe(true)
-  const stillHeld = new Merger(sql, { ...recorded.operation, sendAlone: async () => rowLocked })
+  const stillHeld = new Merger(sql, { ...recorded.operation, sendAlone: async () => sent([rowLocked]) }, () => {})
   await refusal('contended', stillHeld.one('a'))
 })
 
@@ -148,9 +156,9 @@ test('held items go one after the other, each with what is left of its patience'
     most = Math.max(most, atOnce)
     await new Promise((resolve) => setImmediate(resolve))
     atOnce -= 1
-    return `alone ${item}`
+    return sent([`alone ${item}`])
   }
-  const merger = new Merger(sql, { ...recorded.operation, sendAlone })
+  const merger = new Merger(sql, { ...recorded.operation, sendAlone }, () => {})
   const items = numbered(20)
   expect(await Promise.all(items.map((item) => merger.one(item)))).toEqual(items.map((item) => `alone ${item}`))
   expect(most).toBe(1)
@@ -167,9 +175,9 @@ test('that a reply was lost is remembered by the halves of a set and by an item 
   const alone: boolean[] = []
   const sendAlone = async (item: string, again: boolean) => {
     alone.push(again)
-    return `alone ${item}`
+    return sent([`alone ${item}`])
   }
-  const merger = new Merger(sql, { ...recorded.operation, sendAlone })
+  const merger = new Merger(sql, { ...recorded.operation, sendAlone }, () => {})
   expect(await Promise.all(['a', 'b'].map((item) => merger.one(item)))).toEqual(['did a', 'alone b'])
   expect(recorded.again).toEqual([false, true, true, true])
   expect(alone).toEqual([true])

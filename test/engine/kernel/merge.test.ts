@@ -4,7 +4,7 @@ import { Merger, rowLocked } from '../../../src/engine/kernel/merge.ts'
 import type { SetOperation } from '../../../src/engine/kernel/merge.ts'
 import { around } from '../../../src/sql/around.ts'
 import { setup } from '../../support/setup.ts'
-import { record, echo, numbered, merged } from './recorded-sets.ts'
+import { record, echo, numbered, merged, sent } from './recorded-sets.ts'
 
 test('calls made in one go share a set, and calls made meanwhile form the next', async () => {
   const recorded = record(echo)
@@ -51,7 +51,7 @@ test('a thousand calls for one key hold up nobody, and each is looked at once', 
     looks += 1
     return recorded.operation.keyOf(item)
   }
-  const merger = new Merger(sql, { ...recorded.operation, keyOf })
+  const merger = new Merger(sql, { ...recorded.operation, keyOf }, () => {})
   const items = [...Array.from({ length: 1000 }, (_, index) => `hot:${index}`), 'other']
   expect(await Promise.all(items.map((item) => merger.one(item)))).toEqual(echo(items))
   expect(recorded.sets[0]).toEqual(['hot:0', 'other'])
@@ -62,7 +62,7 @@ test('a thousand calls for one key hold up nobody, and each is looked at once', 
 test('a full set goes beside another, up to the first item that needs a row of that one', async () => {
   const { sql } = await setup()
   const { operation, sets, finish } = gated()
-  const merger = new Merger({ ...around(sql, (ask) => ask()), kind: 'postgres' }, operation)
+  const merger = new Merger({ ...around(sql, (ask) => ask()), kind: 'postgres' }, operation, () => {})
   const answers = (items: readonly string[]) => Promise.all(items.map((item) => merger.one(item)))
   const [first, second] = [['hot:1', ...cold(0, 499)], cold(499, 500)]
   const answered = answers([...first, ...second, 'hot:2', ...cold(999, 600)])
@@ -80,7 +80,7 @@ test('a full set goes beside another, up to the first item that needs a row of t
 test('a set that is not full waits, though its rows are free', async () => {
   const { sql } = await setup()
   const { operation, sets, finish } = gated()
-  const merger = new Merger({ ...around(sql, (ask) => ask()), kind: 'postgres' }, operation)
+  const merger = new Merger({ ...around(sql, (ask) => ask()), kind: 'postgres' }, operation, () => {})
   const first = ['hot:1', ...cold(0, 499)]
   const answered = Promise.all([...first, ...cold(499, 499), 'hot:2'].map((item) => merger.one(item)))
   await expect.poll(() => sets).toEqual([first])
@@ -102,9 +102,9 @@ function gated() {
     async send(items) {
       sets.push([...items])
       await new Promise<void>((resolve) => gates.push(resolve))
-      return echo(items)
+      return sent(echo(items))
     },
-    sendAlone: async () => rowLocked,
+    sendAlone: async () => sent([rowLocked]),
   }
   return { operation, sets, finish: (index: number) => gates[index]!() }
 }

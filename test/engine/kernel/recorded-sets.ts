@@ -1,6 +1,7 @@
 // An operation that records the sets that a merger sends.
+import { noEffects } from '../../../src/engine/kernel/effects.ts'
 import { Merger, rowLocked } from '../../../src/engine/kernel/merge.ts'
-import type { Outcome, SetOperation } from '../../../src/engine/kernel/merge.ts'
+import type { Outcome, Sent, SetOperation } from '../../../src/engine/kernel/merge.ts'
 import { setup } from '../../support/setup.ts'
 
 export interface Recorded {
@@ -24,13 +25,14 @@ export function record(answer: (items: readonly string[], sent: number) => reado
         sets.push([...items])
         again.push(isAgain)
         await Promise.resolve()
-        return answer(items, sets.length)
+        return sent(answer(items, sets.length))
       },
-      sendAlone: async () => rowLocked,
+      sendAlone: async () => sent([rowLocked]),
     },
   }
 }
 
+export const sent = (outcomes: readonly Outcome<string>[]): Sent<string> => ({ outcomes, effects: noEffects })
 export const echo = (items: readonly string[]) => items.map((item) => `did ${item}`)
 export const numbered = (count: number) => Array.from({ length: count }, (_, index) => `i${index}`)
 
@@ -40,5 +42,5 @@ export function sqlError(code: string, fields: object = {}): Error {
 
 export async function merged(recorded: Recorded): Promise<Merger<string, string>> {
   const { sql } = await setup()
-  return new Merger(sql, recorded.operation)
+  return new Merger(sql, recorded.operation, () => {})
 }

@@ -33,7 +33,7 @@ test('at its very millisecond it fires: an execution as was asked for, under the
   await clock.advance(1)
   const run = await scheduleFire.runOnce(sql)
   expect(run).toMatchObject({ processed: 1, errors: 0 })
-  expect(run.readyQueueIds).toHaveLength(1)
+  expect(run.effects.readyQueueIds).toHaveLength(1)
   const [executionId] = await executionsOf(engine)
   expect(await engine.executions.describe(executionId!)).toMatchObject({
     namespace: 'n',

@@ -58,7 +58,7 @@ test('WREG-07 the sweep removes what is silent with one event each, and keeps th
   await engine.workers.register({ ...one, workerInstanceId: 'stale', ttl: '10s' })
   await engine.workers.register({ ...one, workerInstanceId: 'fresh', ttl: '11s' })
   await clock.advance('10s')
-  expect(await workerExpiry.runOnce(sql)).toEqual({ processed: 1, errors: 0, isFull: false, readyQueueIds: [] })
+  expect(await workerExpiry.runOnce(sql)).toEqual({ processed: 1, errors: 0, isFull: false, effects: {} })
   expect(await withoutWriting(sql, () => workerExpiry.runOnce(sql))).toMatchObject({ processed: 0 })
   expect((await engine.workers.list()).workers.map((worker) => worker.workerInstanceId)).toEqual(['fresh'])
   expect((await workerEvents(sql)).slice(2)).toEqual([

@@ -1,6 +1,7 @@
 // Decides a set of signals: it evaluates those of each execution separately, and writes all decisions together.
 import { EngineError } from '../../../model/errors.ts'
-import type { CarriedHint, HintedTimer } from '../../kernel/hint.ts'
+import type { HintedTimer } from '../../kernel/effects.ts'
+import type { CarriedHint } from '../../kernel/hint.ts'
 import { rowLocked, type Outcome } from '../../kernel/merge.ts'
 import { byExecution, type SignalRow } from '../suspension/open-suspensions.ts'
 import { rearmCall } from '../suspension/rearm.ts'

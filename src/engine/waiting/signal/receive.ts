@@ -4,7 +4,8 @@
 // writes the effect, including the resume: one transaction, two round trips.
 import { EngineError } from '../../../model/errors.ts'
 import type { Sql } from '../../../sql/sql.ts'
-import type { CarriedHint, Hinting } from '../../kernel/hint.ts'
+import { Unpublished, type Effects, type HintedTimer } from '../../kernel/effects.ts'
+import type { CarriedHint, HintCarrier } from '../../kernel/hint.ts'
 import type { Outcome, SetOperation } from '../../kernel/merge.ts'
 import type { SigningKeys } from '../../signing-key/keys.ts'
 import { openSignalsCall } from '../suspension/open-suspensions.ts'
@@ -19,16 +20,19 @@ export function receiveOperation(
   sql: Sql,
   keys: SigningKeys,
   opened: OpenedWaitpoints,
-  hints: Hinting,
+  carrier: HintCarrier,
 ): SetOperation<Incoming, SignalResult> {
   const answers = new Answers(sql, keys, opened)
   // Kept in case the set is sent again after the database refused a signal on the general path.
   const settled = new WeakMap<Incoming, SignalResult | EngineError>()
+  const unpublished = new Unpublished()
   const settleAmong = async (items: readonly Incoming[], again: boolean): Promise<void> => {
     const found = await answers.among(items, again)
     for (const [item, refusal] of found.refused) settled.set(item, refusal)
     if (found.answers.length === 0) return
-    for (const [item, result] of await settleSignals(sql, hints, found.answers)) settled.set(item, result)
+    const { answer, effects } = await settleSignals(sql, carrier, found.answers)
+    unpublished.add(effects)
+    for (const [item, result] of answer) settled.set(item, result)
   }
   const receive = async (
     items: readonly Incoming[],
@@ -45,13 +49,12 @@ export function receiveOperation(
       reads,
       ([locked, found, signals]) => {
         decision = decide(keys, items, { locked, found, signals })
-        hint = decision.readyQueueIds.length === 0 ? null : hints.carriedBy(decision.readyQueueIds)
+        hint = decision.readyQueueIds.length === 0 ? null : carrier.carriedBy(decision.readyQueueIds)
         return writesOf(decision, hint)
       },
       isAlone ? { lockTimeoutMs } : {},
     )
-    if (decision.readyQueueIds.length > 0) hints.ring(new Set(decision.readyQueueIds), hint !== null)
-    for (const { timer, inMs } of decision.timers) hints.due(timer, inMs)
+    unpublished.add(effectsOf(decision, hint !== null))
     for (const { arrival, isTaken } of decision.records) if (isTaken) answers.missed(arrival.item)
     for (const [index, item] of items.entries()) if (isInvalid(decision.outcomes[index]!)) answers.refused(item)
     return decision.outcomes
@@ -69,11 +72,23 @@ export function receiveOperation(
       const others = items.filter((item) => !settled.has(item))
       const received = others.length === 0 ? [] : await receive(others, again)
       const placeOf = new Map(others.map((item, place) => [item, place]))
-      return items.map((item) => settled.get(item) ?? received[placeOf.get(item)!]!)
+      const outcomes = items.map((item) => settled.get(item) ?? received[placeOf.get(item)!]!)
+      return { outcomes, effects: unpublished.take() }
     },
     // `send` has authorized the sender before.
-    sendAlone: async (item, again, lockTimeoutMs) => (await receive([item], again, lockTimeoutMs))[0]!,
+    async sendAlone(item, again, lockTimeoutMs) {
+      const outcomes = await receive([item], again, lockTimeoutMs)
+      return { outcomes, effects: unpublished.take() }
+    },
   }
+}
+
+function effectsOf({ readyQueueIds: queueIds, timers }: SignalDecision, isNotified: boolean): Effects {
+  const ready = [...new Set(queueIds)]
+  const dueInMs: Partial<Record<HintedTimer, number>> = {}
+  for (const { timer, inMs } of timers) dueInMs[timer] = Math.min(dueInMs[timer] ?? inMs, inMs)
+  const others = { dueInMs, wroteEvents: true }
+  return isNotified ? { notifiedQueueIds: ready, ...others } : { readyQueueIds: ready, ...others }
 }
 
 function isInvalid(outcome: Outcome<SignalResult>): boolean {

@@ -12,9 +12,10 @@
 // newest record is exact.
 import { formatExecutionId } from '../../../model/id.ts'
 import { call, type Sql } from '../../../sql/sql.ts'
-import { statement } from '../../../sql/statement.ts'
+import { statement, type RowOf } from '../../../sql/statement.ts'
 import { clockAfter } from '../../kernel/after-lock.ts'
-import type { Hinting } from '../../kernel/hint.ts'
+import { noEffects, type Effects, type Written } from '../../kernel/effects.ts'
+import type { HintCarrier } from '../../kernel/hint.ts'
 import { isLiveSql } from '../../signing-key/stored-key.ts'
 import { wakeSuspended } from '../../transition/wake.ts'
 import type { WaitAnswer } from './answerable.ts'
@@ -95,17 +96,11 @@ from received`,
 /** Returns the settled signals. */
 export async function settleSignals(
   sql: Sql,
-  hints: Hinting,
+  carrier: HintCarrier,
   answers: readonly WaitAnswer[],
-): Promise<ReadonlyMap<Incoming, SignalResult>> {
-  const [rows] = await sql.pipeline([call(settleStatement, { ...valuesOf(answers), channel: hints.carrier() })])
-  const ready = rows.flatMap((row) => ((row.resume_delay_ms ?? 0) === 0 ? [row.queue_id] : []))
-  const isHinted = rows.some((row) => row.is_hinted)
-  if (ready.length > 0) hints.ring(new Set(ready), isHinted)
-  for (const { resume_delay_ms: delayMs } of rows) {
-    if (delayMs !== null && delayMs > 0) hints.due('delay', delayMs)
-  }
-  return new Map(
+): Promise<Written<ReadonlyMap<Incoming, SignalResult>>> {
+  const [rows] = await sql.pipeline([call(settleStatement, { ...valuesOf(answers), channel: carrier.carrier() })])
+  const answer = new Map(
     rows.map((row): [Incoming, SignalResult] => {
       const { item, uuid } = answers[row.ordinal - 1]!
       const executionId = formatExecutionId(item.target.partition, uuid)
@@ -113,6 +108,20 @@ export async function settleSignals(
       return [item, { kind: 'accepted', executionId, signalId, effect: 'resume_condition_satisfied' }]
     }),
   )
+  return { answer, effects: effectsOf(rows) }
+}
+
+function effectsOf(rows: readonly RowOf<typeof settleStatement.row>[]): Effects {
+  if (rows.length === 0) return noEffects
+  const ready = new Set<number>()
+  let [delay, isNotified] = [Infinity, false]
+  for (const { queue_id: queueId, resume_delay_ms: delayMs, is_hinted: isHinted } of rows) {
+    if (delayMs === null || delayMs === 0) ready.add(queueId)
+    else delay = Math.min(delay, delayMs)
+    if (isHinted) isNotified = true
+  }
+  const others = { dueInMs: delay === Infinity ? {} : { delay }, wroteEvents: true }
+  return isNotified ? { notifiedQueueIds: [...ready], ...others } : { readyQueueIds: [...ready], ...others }
 }
 
 function valuesOf(answers: readonly WaitAnswer[]) {

@@ -24,7 +24,7 @@ import {
 } from '../../transition/fence.ts'
 import { fencedAnswer, fencedRow } from '../../transition/fenced-answer.ts'
 import { asOwnAnswer } from '../../kernel/failure.ts'
-import { rowLocked, type Outcome, type SetOperation } from '../../kernel/merge.ts'
+import { rowLocked, type Outcome, type Sent, type SetOperation } from '../../kernel/merge.ts'
 import type { SigningKeys } from '../../signing-key/keys.ts'
 import { isStored, keyNameSql, signingKeyOf, storedKeyRow } from '../../signing-key/stored-key.ts'
 import type { OpenedWaitpoints } from './opened.ts'
@@ -158,6 +158,7 @@ export function createWaitpointOperation(
         expires_ins_ms: items.map((item) => item.expiresInMs),
         opened_keys: keys.openedNames(),
       }),
+    writesEvents: false,
     answer(item, row) {
       more.add(item.uuid)
       return { ...row, item }
@@ -165,19 +166,21 @@ export function createWaitpointOperation(
     // A created waitpoint stays, but a worker that lost the lease cannot use it.
     repeat: () => null,
   })
+  const signedAll = async ({ outcomes, effects }: Sent<Made>): Promise<Sent<WaitpointCreated>> => ({
+    outcomes: await Promise.all(outcomes.map((outcome) => signed(keys, opened, outcome).catch(asOwnAnswer))),
+    effects,
+  })
   return {
     keyOf: (item) => item.waitpointUuid,
     // The count of waitpoints is read in the snapshot of the set.
     rowOf: (item) => item.uuid,
     async send(items, again, isHalf) {
       await keys.ready()
-      return Promise.all(
-        (await set.send(items, again, isHalf)).map((outcome) => signed(keys, opened, outcome).catch(asOwnAnswer)),
-      )
+      return signedAll(await set.send(items, again, isHalf))
     },
     async sendAlone(item, again, lockTimeoutMs) {
       await keys.ready()
-      return signed(keys, opened, await set.sendAlone(item, again, lockTimeoutMs)).catch(asOwnAnswer)
+      return signedAll(await set.sendAlone(item, again, lockTimeoutMs))
     },
   }
 }
