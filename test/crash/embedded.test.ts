@@ -33,11 +33,11 @@ test('an embedded process that is killed leaves every acknowledged write, and it
   expect(await checkInvariants(sql)).toEqual([])
 
   // The dead process's leases are of real time, and expire by themselves.
-  const lapse = async () => {
+  const expire = async () => {
     await leaseExpiry.runOnce(sql)
     return states(held.slice(5))
   }
-  await expect.poll(lapse).toEqual(['waiting', 'waiting', 'waiting'])
+  await expect.poll(expire).toEqual(['waiting', 'waiting', 'waiting'])
   await refusal('lease_expired', executions.complete(fences[5]!))
   const { claims } = await executions.claim({ ...worker, max: 1000 })
   const reclaimed = claims.filter((claim) => claim.reason === 'reclaim')

@@ -148,7 +148,7 @@ function retried(delayMs: number) {
   return { retry: { attempts: 3, backoff: { type: 'fixed', delayMs } } } as const
 }
 
-/** What the cases have in common. Executions are claimed by id, so that one case does not take those of another. */
+/** The steps that the cases share. Executions are claimed by id, so one case does not take those of another. */
 class Stage {
   readonly fixture: Fixture
   readonly engine: Fixture['engine']

@@ -1,4 +1,5 @@
-// The model and the table know the same rules. The table's own expression is asked, over every combination of words.
+// The model and the table have the same rules. The test evaluates the table's own expression over every combination
+// of words.
 import { expect, test } from 'vitest'
 import { isLegal, publicState } from '../../src/model/state.ts'
 import type { StateVector } from '../../src/model/state.ts'
@@ -15,7 +16,7 @@ const dimensions = {
   interruption: 'interruption',
 } as const satisfies Record<string, keyof StateVector>
 
-/** Timers and bounds that fit the words, so that these alone are judged. */
+/** Timers and bounds that fit the words, so that the expression checks only the words. */
 const fitting = `
   case when lifecycle_phase = 'terminal' then 1 end::bigint as terminal_at_ms,
   case when eligibility_state = 'not_eligible_until_time' then 1 end::bigint as delay_until_ms,
@@ -33,7 +34,7 @@ const fitting = `
 
 const columns = Object.keys(dimensions) as (keyof typeof dimensions)[]
 
-test('EXEC-39 the database judges every vector as the model does', async () => {
+test('EXEC-39 the database derives the public state of every vector as the model does, and none of an illegal one', async () => {
   const { sql } = await setup()
   const [column] = await rows(
     sql,
@@ -89,9 +90,9 @@ const unheld = `eligibility_state = 'not_applicable'`
 const running = `${unheld}, lifecycle_phase = 'active', ownership_state = 'leased', attempt_state = 'running_attempt'`
 
 test.each([
-  ['a delay on what is not delayed', 'delay_until_ms = 1', 'ff_exec_core_timers'],
-  ['parked since, on what is not parked', 'parked_at_ms = 1', 'ff_exec_core_timers'],
-  ['parked as, on what is not parked', `parked_state = 'waiting'`, 'ff_exec_core_timers'],
+  ['a delay on an execution that is not delayed', 'delay_until_ms = 1', 'ff_exec_core_timers'],
+  ['parked since, on an execution that is not parked', 'parked_at_ms = 1', 'ff_exec_core_timers'],
+  ['parked as, on an execution that is not parked', `parked_state = 'waiting'`, 'ff_exec_core_timers'],
   ['an ending time on what has not ended', 'terminal_at_ms = 1', 'ff_exec_core_timers'],
   ['an attempt deadline on what does not run', 'attempt_deadline_at_ms = 1', 'ff_exec_core_timers'],
   [

@@ -23,7 +23,7 @@ import { migrations } from '../../src/sql/migrations/all.ts'
 import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 
-/** The lists of the model that are stored. `start` is the edge from the flow that a member stands for; no request names it. */
+/** The stored lists of the model. `start` is the edge from the flow that a member stands for; no request names it. */
 const lists = {
   ff_attempt_state: attemptStates,
   ff_cancel_policy: cancelPolicies,
@@ -48,7 +48,7 @@ const lists = {
   ff_waitpoint_state: waitpointStates,
 } as const
 
-/** Types whose words the model knows as a type alone, which the compiler compares with the code that reads them. */
+/** Types whose words the model has as a type only, which the compiler compares with the code that reads them. */
 const withoutList = ['ff_attempt_type', 'ff_edge_resolution', 'ff_group_state', 'ff_join_policy', 'ff_lane_state']
 
 test('the enums of the schema have the words of the model, in its order', async () => {

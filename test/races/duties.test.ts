@@ -105,7 +105,7 @@ test('duties, cancels, claims and completions of the same executions leave nothi
         )
       }
     })()
-    const sweeping = (async () => {
+    const runningDuties = (async () => {
       for (let turn = 0; turn < 4; turn++) {
         for (const duty of [attemptTimeout, delayedPromoter, leaseExpiry, executionDeadline]) {
           expect(await duty.runOnce(turn % 2 === 0 ? sql : other)).toMatchObject({ errors: 0 })
@@ -113,7 +113,7 @@ test('duties, cancels, claims and completions of the same executions leave nothi
       }
     })()
     const cancelling = engine.executions.cancelMany(ids.filter((_, index) => index % 2 === 0))
-    await Promise.all([working, sweeping, cancelling])
+    await Promise.all([working, runningDuties, cancelling])
   }
   for (const duty of allDuties(sql.kind)) expect(await duty.runOnce(sql)).toMatchObject({ errors: 0 })
 })

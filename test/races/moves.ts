@@ -31,7 +31,7 @@ const cancel = changing('cancel', 'cancel', ({ executions }, { executionId }) =>
 const changePriority = each('changePriority', ({ executions }, { executionId }) =>
   executions.changePriority({ executionId, priority: 7 }),
 )
-const deadline = sweep(
+const deadline = byDuty(
   executionDeadline,
   'deadline',
   `update flowfabric.ff_exec_core set deadline_at_ms = 1 where lifecycle_phase <> 'terminal'`,
@@ -83,13 +83,13 @@ export const movesOfHeld: readonly Move[] = [
   cancel,
   each('cancel with grace', ({ executions }, { executionId }) => executions.cancel({ executionId, grace: '1m' })),
   changePriority,
-  sweep(leaseExpiry, 'lease-expiry', 'update flowfabric.ff_lease set expires_at_ms = 1'),
-  sweep(
+  byDuty(leaseExpiry, 'lease-expiry', 'update flowfabric.ff_lease set expires_at_ms = 1'),
+  byDuty(
     attemptTimeout,
     'attempt-timeout',
     `update flowfabric.ff_exec_core set attempt_deadline_at_ms = 1 where lifecycle_phase = 'active'`,
   ),
-  sweep(
+  byDuty(
     cancelDeadline,
     'cancel',
     `update flowfabric.ff_exec_core set cancel_requested_at_ms = 1, cancel_deadline_at_ms = 1
@@ -114,7 +114,7 @@ export const movesOfReady: readonly Move[] = [
 
 /** Moves on delayed executions. */
 export const movesOfDelayed: readonly Move[] = [
-  sweep(
+  byDuty(
     delayedPromoter,
     'promote',
     'update flowfabric.ff_exec_core set delay_until_ms = 1 where delay_until_ms is not null',
@@ -130,14 +130,14 @@ export const movesOfSuspended: readonly Move[] = [
   send,
   changing('resume', 'signal', ({ executions }, { executionId }) => executions.resume({ executionId })),
   createChild,
-  sweep(
+  byDuty(
     suspensionTimeout,
     'suspension-timeout',
     `update flowfabric.ff_suspension_current set timeout_at_ms = 1, timeout_behavior =
        (enum_range(null::flowfabric.ff_timeout_behavior))[1 + get_byte(uuid_send(execution_id), 15) % 5]
      where closed_at_ms is null`,
   ),
-  sweep(suspensionWake, 'suspension-wake', itsTimeHasCome),
+  byDuty(suspensionWake, 'suspension-wake', itsTimeHasCome),
   cancel,
   changePriority,
   deadline,
@@ -165,7 +165,7 @@ function changing(name: string, transition: string, act: Act): Move {
   return { ...each(name, act), transition }
 }
 
-function sweep(duty: Duty, transition: string, given: string): Move {
+function byDuty(duty: Duty, transition: string, given: string): Move {
   return {
     name: duty.name,
     transition,

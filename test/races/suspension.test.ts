@@ -150,10 +150,10 @@ test('a point in time, a timeout and a signal at once wake it once', async () =>
     await sql.script(itsTimeHasCome)
     await sql.script('update flowfabric.ff_suspension_current set timeout_at_ms = 1 where timeout_at_ms is not null')
     const signal = () => deliver(engine, waiting!)
-    const sweeps = [suspensionTimeout, suspensionWake].map(
+    const dutyRuns = [suspensionTimeout, suspensionWake].map(
       (duty, index) => async () => `${(await duty.runOnce([one, two][index]!)).processed}`,
     )
-    await meet(url, [signal, ...sweeps], { first: round % 3 })
+    await meet(url, [signal, ...dutyRuns], { first: round % 3 })
     expect(await resumedCount(sql)).toBe(round)
     expect(await checkInvariants(sql)).toEqual([])
     await engine.executions.complete(fenceOf(await take(engine)))

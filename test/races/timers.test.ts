@@ -94,8 +94,8 @@ test.each(meetingDuties)('%s at once, on one execution: one of them ends the lea
   for (let round = 1; round <= times; round += 1) {
     const { executionId } = await held(engine)
     await sql.script(allDue)
-    const sweeps = duties.map((duty, index) => () => duty.runOnce(connections[index]!))
-    const runs = await meet(url, sweeps, { first: round % duties.length })
+    const dutyRuns = duties.map((duty, index) => () => duty.runOnce(connections[index]!))
+    const runs = await meet(url, dutyRuns, { first: round % duties.length })
     expect(runs.map((run) => run.errors)).toEqual(duties.map(() => 0))
     expect(await checkInvariants(sql)).toEqual([])
     expect(await rows(sql, 'select from flowfabric.ff_lease')).toEqual([])

@@ -24,7 +24,7 @@ async function matching() {
 
 const unknownQueue = 1000
 
-test('a queue is looked up again when it is first heard of, and not with every hint', async () => {
+test('a queue is looked up again at its first hint, and not with every later one', async () => {
   const { matcher, askedCount } = await matching()
   for (let round = 1; round <= 3; round += 1) {
     matcher.heardOf(unknownQueue)
@@ -36,13 +36,13 @@ test('a queue is looked up again when it is first heard of, and not with every h
   expect(askedCount()).toBe(2)
 })
 
-test('filters that nobody uses for a minute are forgotten', async () => {
+test('filters that no claim uses for a minute are forgotten', async () => {
   const { matcher } = await matching()
   await matcher.match(filterOf('a'))
   expect(matcher.mayMatch(filterOf('a'), unknownQueue)).toBe(false)
   vi.advanceTimersByTime(60_000)
   await matcher.match(filterOf('b'))
   expect(matcher.mayMatch(filterOf('b'), unknownQueue)).toBe(false)
-  // Of what is not remembered, nothing can be ruled out.
+  // A queue without a remembered match may fit any filter.
   expect(matcher.mayMatch(filterOf('a'), unknownQueue)).toBe(true)
 })

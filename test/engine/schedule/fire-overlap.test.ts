@@ -1,4 +1,4 @@
-// What a schedule does at its time while its last execution has not ended.
+// The overlap policies: a schedule's time comes while its last execution has not ended.
 import { expect, test } from 'vitest'
 import { setup } from '../../support/setup.ts'
 import { take } from '../execution/holder.ts'
@@ -6,7 +6,7 @@ import { executionsOf, finishAll, fire, hourly, report, scheduleEvents } from '.
 
 const hour = 3_600_000
 
-test('skip: while the last execution has not ended its times are left out, and told', async () => {
+test('skip: while the last execution has not ended, times are skipped and reported', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   const start = await clock.now()
@@ -77,7 +77,7 @@ test.each(['waiting', 'active'])(
   },
 )
 
-test('a last execution that retention has removed is no obstacle', async () => {
+test('a last execution that retention has removed does not block the schedule', async () => {
   const { engine, sql, clock } = await setup()
   await engine.schedules.put(hourly)
   await sql.script(`update flowfabric.ff_schedule set last_execution_id = gen_random_uuid()`)

@@ -11,7 +11,7 @@ import { executionsOf, finishAll, fire, hourly, report, scheduleEvents } from '.
 
 const hour = 3_600_000
 
-test('at its very millisecond it fires: an execution as was asked for, under the key of its time', async () => {
+test('exactly at its time a schedule fires: it creates the requested execution, under the key of that time', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   const start = await clock.now()
@@ -72,7 +72,7 @@ test('at its very millisecond it fires: an execution as was asked for, under the
   })
 })
 
-test('a sweep that comes again fires nothing again', async () => {
+test('a repeated run of the duty fires nothing again', async () => {
   const { engine, sql, clock } = await setup()
   await engine.schedules.put(hourly)
   await clock.advance('1h')
@@ -95,7 +95,7 @@ test.each([
     timeZone: 'America/New_York',
     overlap: 'allow',
   })
-  // Past both times, a quarter of an hour at a time.
+  // Past both times, in steps of a quarter of an hour.
   for (let quarter = 0; quarter < 110; quarter++) {
     await clock.advance('15m')
     await fire(sql)
@@ -110,7 +110,7 @@ test.each([
   ['none', 0],
   ['last', 1],
   ['all', 5],
-] as const)('a fleet that stood still for five hours catches up: %s', async (catchUp, count) => {
+] as const)('a fleet that was down for five hours catches up: %s', async (catchUp, count) => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   const start = await clock.now()
@@ -121,7 +121,7 @@ test.each([
   expect(await engine.schedules.describe(report)).toMatchObject({ nextFireAt: start + 6 * hour, firedCount: count })
 })
 
-test('all is bounded, and takes the newest', async () => {
+test('the policy all is bounded, and takes the newest times', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   const start = await clock.now()
@@ -134,7 +134,7 @@ test('all is bounded, and takes the newest', async () => {
   )
 })
 
-test('what it made is kept as long as its key holds, and then goes with it', async () => {
+test('a fired execution is kept as long as its key holds, and then deleted with it', async () => {
   const { engine, sql, clock } = await setup()
   await engine.schedules.put({ ...hourly, tags: { team: 'blue' } })
   await clock.advance('1h')
@@ -166,7 +166,7 @@ test('jitter: an execution waits for its share, and is then promoted', async () 
   expect(new Set(states)).toEqual(new Set(['waiting']))
 })
 
-test('after its end it fires no more', async () => {
+test('after its end a schedule fires no more', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   await engine.schedules.put({ ...hourly, until: (await clock.now()) + 2 * hour, catchUp: 'all', overlap: 'allow' })
@@ -177,7 +177,7 @@ test('after its end it fires no more', async () => {
   expect(await rows(sql, 'select from flowfabric.ff_schedule where next_fire_at_ms is not null')).toEqual([])
 })
 
-test('a sweep is for a namespace and a tag, and takes as many as it may', async () => {
+test('a run of the duty is limited to a namespace and a tag, and to a number of schedules', async () => {
   const { engine, sql, clock } = await setup()
   for (const [namespace, team] of [
     ['a', 'x'],
@@ -193,7 +193,7 @@ test('a sweep is for a namespace and a tag, and takes as many as it may', async 
   expect(await scheduleFire.runOnce(sql, { batch: 1 })).toMatchObject({ processed: 1, isFull: true })
 })
 
-test('one bad schedule is set aside with a sentence and does not stop the others', async () => {
+test('one bad schedule is quarantined with a sentence and does not stop the others', async () => {
   const { engine, sql, clock } = await setup()
   for (const scheduleId of ['good', 'bad', 'fine']) {
     await engine.schedules.put({ scheduleId, kind: 'report', cron: '@hourly' })
@@ -216,7 +216,7 @@ test('one bad schedule is set aside with a sentence and does not stop the others
   expect(await rows(sql, 'select * from flowfabric.ff_set_aside')).toEqual([])
 })
 
-test('a thousand times a schedule go in sets that stay small', async () => {
+test('a thousand times of a schedule fire in sets that stay small', async () => {
   const { engine, sql, clock } = await setup()
   const request = { ...hourly, catchUp: 'all', catchUpLimit: 900, overlap: 'allow' } as const
   for (const scheduleId of ['a', 'b', 'c', 'd']) await engine.schedules.put({ ...request, scheduleId })

@@ -7,7 +7,7 @@ import { executionsOf, finishAll, fire, hourly, report, scheduleEvents } from '.
 
 const hour = 3_600_000
 
-test('a paused schedule fires at none of its times, and does not catch up when it goes on', async () => {
+test('a paused schedule fires at none of its times, and does not catch up when it resumes', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   const start = await clock.now()
@@ -34,7 +34,7 @@ test('a paused schedule fires at none of its times, and does not catch up when i
   ])
 })
 
-test('what waits in the queue of a paused schedule fires when it goes on', async () => {
+test("a paused schedule's queue fires when the schedule resumes", async () => {
   const { engine, sql, clock } = await setup()
   await engine.schedules.put({ ...hourly, overlap: 'queue' })
   for (let turn = 0; turn < 2; turn++) {
@@ -50,7 +50,7 @@ test('what waits in the queue of a paused schedule fires when it goes on', async
   expect(await executionsOf(engine)).toHaveLength(2)
 })
 
-test('by hand it fires now, paused or not, and its next time stays', async () => {
+test('a trigger fires at once, paused or not, and the next time stays', async () => {
   const { engine, sql, clock } = await setup()
   const { nextFireAt } = await engine.schedules.put({ ...hourly, jitter: '10m' })
   await engine.schedules.pause(report)
@@ -72,7 +72,7 @@ test.each([
   ['queue', 'queued', 1, 'waiting'],
   ['cancelPrevious', 'fired', 2, 'cancelled'],
   ['allow', 'fired', 2, 'waiting'],
-] as const)('by hand while the last has not ended, %s: %s', async (overlap, kind, count, first) => {
+] as const)('a trigger while the last execution has not ended, %s: %s', async (overlap, kind, count, first) => {
   const { engine } = await setup()
   await engine.schedules.put({ ...hourly, overlap })
   await engine.schedules.trigger(report)
@@ -82,7 +82,7 @@ test.each([
   expect(await engine.executions.describe(ids[0]!)).toMatchObject({ publicState: first })
 })
 
-test('what was put into the queue by hand fires when those before it have ended', async () => {
+test('a queued trigger fires when the ones before it have ended', async () => {
   const { engine, sql, clock } = await setup()
   await engine.schedules.put({ ...hourly, overlap: 'queue' })
   for (let turn = 0; turn < 3; turn++) await engine.schedules.trigger(report)
@@ -95,7 +95,7 @@ test('what was put into the queue by hand fires when those before it have ended'
   expect(await engine.schedules.describe(report)).toMatchObject({ queued: [], firedCount: 3 })
 })
 
-test('triggers at once: one fires, the others are skipped', async () => {
+test('of several triggers at once, one fires and the others are skipped', async () => {
   const { engine } = await setup()
   await engine.schedules.put(hourly)
   const answers = await Promise.all(Array.from({ length: 10 }, () => engine.schedules.trigger(report)))
@@ -103,7 +103,7 @@ test('triggers at once: one fires, the others are skipped', async () => {
   expect(await executionsOf(engine)).toHaveLength(1)
 })
 
-test('a worker that waits hears of what was fired by hand', async () => {
+test('a trigger wakes a worker that waits', async () => {
   const { engine } = await setup()
   await engine.schedules.put(hourly)
   const worker = { workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'], wait: '1m' } as const
@@ -112,7 +112,7 @@ test('a worker that waits hears of what was fired by hand', async () => {
   expect((await waiting).claims).toHaveLength(1)
 })
 
-test('deleted it fires no more, its executions stay, and the id is free', async () => {
+test('a deleted schedule fires no more, its executions stay, and the id is free', async () => {
   const { engine, sql, clock } = await setup()
   await engine.schedules.put(hourly)
   await engine.schedules.trigger(report)
@@ -126,7 +126,7 @@ test('deleted it fires no more, its executions stay, and the id is free', async 
   expect((await scheduleEvents(sql)).map((event) => event['event_type'])).toContain('schedule_deleted')
 })
 
-test('what does not exist is not found, with the next act', async () => {
+test('an operation on an unknown schedule is not found, and the error names the next action', async () => {
   const { engine } = await setup()
   for (const verb of ['pause', 'resume', 'trigger'] as const) {
     const error = await refusal('schedule_not_found', engine.schedules[verb](report))

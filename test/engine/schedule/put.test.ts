@@ -7,7 +7,7 @@ import { fire, hourly, report, scheduleEvents } from './scheduled.ts'
 
 const hour = 3_600_000
 
-test('a new schedule is created and told with its next time', async () => {
+test('a new schedule is created and returned with its next time', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   const now = await clock.now()
@@ -54,7 +54,7 @@ test('a new schedule is created and told with its next time', async () => {
   ])
 })
 
-test('the same again changes nothing, so that an application may put it at every start', async () => {
+test('an equal put changes nothing, so an application may put its schedules at every start', async () => {
   const { engine, sql, clock } = await setup()
   const request = { ...hourly, payload: new Uint8Array([1]), tags: { b: '2', a: '1' } }
   const { nextFireAt } = await engine.schedules.put(request)
@@ -63,7 +63,7 @@ test('the same again changes nothing, so that an application may put it at every
   expect(again).toEqual({ kind: 'unchanged', scheduleId: 'report', nextFireAt })
 })
 
-test('what its executions are changes without touching its next time; another timing plans anew', async () => {
+test('a change of the executions keeps the next time; a change of the timing plans a new one', async () => {
   const { engine, clock } = await setup()
   await clock.freeze()
   const { nextFireAt } = await engine.schedules.put(hourly)
@@ -89,14 +89,14 @@ test('a put that changes a paused schedule leaves it paused', async () => {
   expect(await engine.schedules.describe(report)).toMatchObject({ state: 'paused', everyMs: 2 * hour })
 })
 
-test('ten puts of a new schedule at once make one', async () => {
+test('ten puts of a new schedule at once create one', async () => {
   const { engine } = await setup()
   const puts = Array.from({ length: 10 }, (_, index) => engine.schedules.put({ ...hourly, priority: index }))
   await Promise.all(puts)
   expect((await engine.schedules.list()).schedules).toHaveLength(1)
 })
 
-test('one whose end has passed stays as it is when it is put again', async () => {
+test('a schedule whose end has passed stays unchanged when it is put again', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   const request = { ...hourly, until: (await clock.now()) + hour }
@@ -127,7 +127,7 @@ const bad: readonly [string, object, string][] = [
 
 test.each(bad)('%s is refused, and nothing is written', async (_, fields, message) => {
   const { engine, sql } = await setup()
-  // Its queue is interned before it is known whether the schedule can be.
+  // Its queue is interned before it is known whether the schedule is valid.
   await engine.schedules.put({ ...hourly, scheduleId: 'other' })
   const before = await contents(sql)
   const request = { ...hourly, ...fields } as PutScheduleRequest

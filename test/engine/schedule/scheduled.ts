@@ -10,7 +10,7 @@ import { fenceOf, worker } from '../execution/holder.ts'
 export const hourly = { scheduleId: 'report', kind: 'report', every: '1h' } satisfies PutScheduleRequest
 export const report = { scheduleId: 'report' }
 
-/** Fires what is due, and gives the executions of the schedule, oldest first. */
+/** Fires all due times, and returns the executions of the schedule, oldest first. */
 export async function fire(sql: Sql, expected: { processed?: number; errors?: number } = {}): Promise<void> {
   expect(await scheduleFire.runOnce(sql)).toMatchObject({ errors: 0, ...expected })
 }
@@ -20,7 +20,7 @@ export async function executionsOf(engine: Engine): Promise<ExecutionId[]> {
   return executions.map((execution) => execution.executionId).toReversed()
 }
 
-/** Ends what runs or waits of it. */
+/** Ends the running and waiting executions of the schedule. */
 export async function finishAll(engine: Engine): Promise<void> {
   const { claims } = await engine.executions.claim({ ...worker, max: 100 })
   await engine.executions.completeMany(claims.map(fenceOf))

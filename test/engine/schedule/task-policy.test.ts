@@ -5,7 +5,7 @@ import { fire } from './scheduled.ts'
 const worker = { workerId: 'mailer', workerInstanceId: 'mailer-1', lanes: ['mail'] }
 const mail = { kind: 'mail', lane: 'mail', policy: { retry: { attempts: 4 } }, tags: { team: 'post' } }
 
-test('a schedule that was put before its task was registered fires with the task, and with each newer one', async () => {
+test('a schedule that was put before its task was registered fires with the task, and later with each newer one', async () => {
   const { engine, sql, clock } = await setup()
   await engine.schedules.put({ scheduleId: 's', kind: 'mail', every: '1h', overlap: 'allow', tags: { own: 'tag' } })
   const fired = async () => {

@@ -1,4 +1,4 @@
-// A change of keys whose reply was lost, after others had their turn: it answers what it has done. The replies of real
+// A change of keys whose reply was lost, after other changes: it returns what it has done. The replies of real
 // connections are lost in `races/signing-key-lost.test.ts`.
 import { expect, test } from 'vitest'
 import type { Engine } from '../../../src/engine/contract.ts'
@@ -13,7 +13,7 @@ const two = { kid: 'kid-b', secret: 'bb'.repeat(32) }
 
 type When = 'before the commit' | 'after the commit'
 
-/** An engine whose first transaction loses its reply; then others have their turn. */
+/** An engine whose first transaction loses its reply; then other engines make their changes. */
 function losingFirstReply(sql: Sql, when: When, meanwhile: () => Promise<unknown> = async () => {}): Engine {
   const lost = Object.assign(new Error('terminating connection'), { code: '57P01', severity: 'FATAL' })
   let isLost = false
@@ -35,7 +35,7 @@ function losingFirstReply(sql: Sql, when: When, meanwhile: () => Promise<unknown
 }
 
 test.each<When>(['before the commit', 'after the commit'])(
-  'a rotation whose reply was lost %s has rotated, and says which key it replaced and until when that verifies',
+  'a rotation whose reply was lost %s has rotated, and reports which key it replaced and until when that verifies',
   async (when) => {
     const { engine, sql, clock } = await setup()
     await engine.signingKeys.rotate(one)
@@ -52,7 +52,7 @@ test.each<When>(['before the commit', 'after the commit'])(
   },
 )
 
-test('a rotation that was done and not heard of is no conflict, though somebody has rotated since', async () => {
+test('a committed rotation whose reply was lost is no conflict, though another process has rotated since', async () => {
   const { engine, sql } = await setup()
   await engine.signingKeys.rotate(one)
   const operator = losingFirstReply(sql, 'after the commit', () => engine.signingKeys.rotate())
@@ -61,14 +61,14 @@ test('a rotation that was done and not heard of is no conflict, though somebody 
   expect(await engine.signingKeys.list()).toHaveLength(3)
 })
 
-test('one that was not done, and whose id somebody has taken since, is a conflict', async () => {
+test('a rotation that did not commit is a conflict when another process has used its id since', async () => {
   const { engine, sql } = await setup()
   const taken = () => engine.signingKeys.rotate({ ...two, secret: one.secret })
   const operator = losingFirstReply(sql, 'before the commit', taken)
   await refusal('rotation_conflict', operator.signingKeys.rotate(two))
 })
 
-test('a seed whose reply was lost has seeded, though somebody has rotated since; one that was there was there', async () => {
+test('a seed whose reply was lost returns seeded, though another process has rotated since; an existing key is already_seeded', async () => {
   const { engine, sql } = await setup()
   const seeding = losingFirstReply(sql, 'after the commit', () => engine.signingKeys.rotate(two))
   expect(await seeding.signingKeys.seed(one)).toEqual({ kind: 'seeded', namespace: null, kid: 'kid-a' })

@@ -91,7 +91,7 @@ test('several keys are in grace at once, each until its own end', async () => {
   expect((await engine.signingKeys.list()).map((key) => key.kid)).toEqual(['kid-c', 'kid-a'])
 })
 
-test('rotating to the key that signs already changes nothing, unless its secret is another', async () => {
+test('rotating to the key that already signs changes nothing, unless its secret differs', async () => {
   const { engine, sql } = await setup()
   await engine.signingKeys.rotate(one)
   await withoutWriting(sql, async () => {
@@ -101,7 +101,7 @@ test('rotating to the key that signs already changes nothing, unless its secret 
   })
 })
 
-test('the id of a key is never used again: not in grace, not after it, not with the same secret', async () => {
+test("a key's id is never used again: not in grace, not after it, not with the same secret", async () => {
   const { engine, clock } = await setup()
   await engine.signingKeys.rotate(one)
   await engine.signingKeys.rotate({ ...two, grace: '1m' })
@@ -112,7 +112,7 @@ test('the id of a key is never used again: not in grace, not after it, not with 
   await refusal('rotation_conflict', engine.signingKeys.rotate({ ...one, secret: two.secret }))
 })
 
-test('without a key, rotation makes one by chance', async () => {
+test('without a given key, rotation creates a random one', async () => {
   const { engine, sql } = await setup()
   const first = await engine.signingKeys.rotate()
   const second = await engine.signingKeys.rotate({ grace: 0 })
@@ -138,7 +138,7 @@ test('a namespace has keys of its own beside the shared ones, and an id is never
   expect(other).toMatchObject({ kind: 'rotated', namespace: 'other' })
 })
 
-test('every rotation leaves an event that names the keys and no secret', async () => {
+test('every rotation writes an event that names the keys and no secret', async () => {
   const { engine, sql } = await setup()
   await engine.as({ actor: 'alice' }).signingKeys.rotate(one)
   await engine.as({ actor: 'bob' }).signingKeys.rotate(two)
@@ -160,7 +160,7 @@ test('twenty rotations at once leave one key that signs and nineteen in grace', 
   expect(keys.filter((key) => key.isActive)).toHaveLength(1)
 })
 
-test('with a wrapping secret, what is stored is not the secret, and only the same wrapping secret reads it', async () => {
+test('with a wrapping secret, the stored value is not the secret, and only the same wrapping secret reads it', async () => {
   const { sql } = await setup()
   const wrapped = createEngine(sql, { signing: { wrappingSecret: 'a secret of the operator' } })
   await wrapped.signingKeys.rotate(one)
@@ -173,7 +173,7 @@ test('with a wrapping secret, what is stored is not the secret, and only the sam
   }
 })
 
-test('who cannot open the key that signs is refused before anything is written, and the lease is kept', async () => {
+test('a process that cannot open the signing key is refused before anything is written, and the lease is kept', async () => {
   const { sql } = await setup()
   const ours = createEngine(sql, { signing: { wrappingSecret: 'a secret of ours' } })
   const theirs = createEngine(sql, { signing: { wrappingSecret: 'a secret of theirs' } })

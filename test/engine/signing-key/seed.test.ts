@@ -43,7 +43,7 @@ test('a namespace is seeded beside the shared key, not with its id', async () =>
   })
 })
 
-test('the first key of all is not made with the id that a namespace has given to its own', async () => {
+test("the first shared key is not created with the id of a namespace's own key", async () => {
   const { engine, sql } = await setup()
   await engine.as({ namespace: 'tenant' }).signingKeys.seed(first)
   const keys = new SigningKeys(sql, { firstKey: { kid: first.kid, secret: Buffer.alloc(32, 7) } })

@@ -3,12 +3,12 @@ import { setup } from '../../support/setup.ts'
 import { fenceOf, held } from '../execution/holder.ts'
 import { bySets } from '../../../src/model/sets.ts'
 
-test('steps are turned page by page, in the order in which they were recorded', async () => {
+test('steps are listed page by page, in the order in which they were recorded', async () => {
   const { engine } = await setup()
   const claim = await held(engine)
   const names = Array.from({ length: 25 }, (_, index) => `step ${String(24 - index).padStart(2, '0')}`)
   for (const name of names) await engine.steps.record({ ...fenceOf(claim), name, kind: 'step', state: 'succeeded' })
-  // Recorded again, so that its first number is left out.
+  // Recorded again, so its first number is skipped.
   await engine.steps.record({ ...fenceOf(claim), name: 'sleep', kind: 'sleep', state: 'pending', dueIn: 0 })
   await engine.steps.record({ ...fenceOf(claim), name: 'sleep', kind: 'sleep', state: 'succeeded' })
   const seen: string[] = []
@@ -25,7 +25,7 @@ test('steps are turned page by page, in the order in which they were recorded', 
   expect(await engine.steps.list(claim.executionId, { limit: 0 })).toEqual({ steps: [], nextCursor: null })
 })
 
-test('a long history is one page, when it is asked for as one', async () => {
+test('a long history is one page, when the caller requests one', async () => {
   const { engine } = await setup()
   const claim = await held(engine)
   const names = Array.from({ length: 1001 }, (_, index) => `step ${index}`)

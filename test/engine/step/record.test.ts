@@ -9,7 +9,7 @@ import { fenceOf, held, take } from '../execution/holder.ts'
 const one = new TextEncoder().encode('1')
 const two = new TextEncoder().encode('"two"')
 
-test('what a holder records is listed in the order in which it was recorded', async () => {
+test('the steps of a holder are listed in the order in which they were recorded', async () => {
   const { engine } = await setup()
   const claim = await held(engine)
   const fence = fenceOf(claim)
@@ -31,7 +31,7 @@ test('what a holder records is listed in the order in which it was recorded', as
   expect(steps[2]!.dueAt! - steps[2]!.recordedAt).toBe(3_600_000)
 })
 
-test('many steps of many executions share a statement, and each hears for itself', async () => {
+test('many steps of many executions share a statement, and each gets its own answer', async () => {
   const { engine } = await setup()
   const claims = [await held(engine), await held(engine), await held(engine)]
   const answers = await engine.steps.recordMany([
@@ -56,7 +56,7 @@ test('many steps of many executions share a statement, and each hears for itself
   }
 })
 
-test('what is over is never written over; what is not, is', async () => {
+test('an ended step is never overwritten; an open one is', async () => {
   const { engine } = await setup()
   const claim = await held(engine)
   const step = { ...fenceOf(claim), name: 's', kind: 'step' } as const
@@ -80,7 +80,7 @@ test('a name that was recorded as another kind is refused', async () => {
   expect(error.message).toContain('has recorded "s" as a step, but now it is a sleep')
 })
 
-test('whoever has lost the lease records nothing, and the next holder sees all that was recorded', async () => {
+test('a worker that has lost its lease records nothing, and the next holder reads all recorded steps', async () => {
   const { engine, sql, clock } = await setup()
   const claim = await held(engine)
   await engine.steps.record({ ...fenceOf(claim), name: 'before', kind: 'step', state: 'succeeded' })
@@ -112,7 +112,7 @@ test('a generation takes 10,000 steps', async () => {
   await sql.script('update flowfabric.ff_step set total_count = step_no')
 })
 
-test('a generation takes 64 MiB of results, and a result that is written anew counts once', async () => {
+test('a generation takes 64 MiB of results, and a result that is written again counts once', async () => {
   const { engine, sql } = await setup()
   const claim = await held(engine)
   const step = { ...fenceOf(claim), kind: 'step' } as const

@@ -32,7 +32,7 @@ test('a create of a registered kind has the policy, lane, deadline and tags of i
   expect(found!.deadlineAt! - found!.createdAt).toBe(3_600_000)
 })
 
-test('the request goes first, then the registered task, then the task of the submitter: field by field', async () => {
+test("the request wins over the registered task, and that over the submitter's task: field by field", async () => {
   const { engine } = await setup()
   const registered = { ...mail, deadline: '2h', tags: { a: 'registered', b: 'registered' } } as const
   await engine.workers.register({ ...mailer, tasks: [registered] })
@@ -89,7 +89,7 @@ test('a submit that names only attempts keeps the back-off and categories of the
   expect(await retryOf({ kind: 'other', ...two })).toMatchObject({ attempts: 2, backoff: { type: 'exponential' } })
 })
 
-test('the newest registration wins, applies at once in its process, and stays when the worker leaves', async () => {
+test('the newest registration wins, applies at once in its process, and stays when the worker stops', async () => {
   const { engine, clock } = await setup()
   expect(await attemptsOf(engine, { kind: 'mail' })).toBe(1)
   await engine.workers.register({ ...mailer, tasks: [mail] })
@@ -115,7 +115,7 @@ test('the same task again writes no row, and tasks with the same policy share on
   expect(await read()).toEqual(before)
 })
 
-test('a version has a task of its own; without a version it is the task that has none, else the newest', async () => {
+test('a version has a task of its own; without a version it is the task that has none, otherwise the newest', async () => {
   const { engine, clock } = await setup()
   const of = (version: string | undefined, attempts: number): RegisteredTask => {
     return { kind: 'mail', policy: { retry: { attempts } }, ...(version !== undefined && { version }) }
@@ -130,7 +130,7 @@ test('a version has a task of its own; without a version it is the task that has
   expect(await attemptsOf(engine, { kind: 'mail' })).toBe(7)
 })
 
-test('a task of a namespace goes before one of all, and no other namespace has it', async () => {
+test('a task of a namespace wins over one of all, and no other namespace uses it', async () => {
   const { engine } = await setup()
   const [a, b] = [engine.as({ namespace: 'a', actor: 'a' }), engine.as({ namespace: 'b', actor: 'b' })]
   await a.workers.register({ ...mailer, tasks: [mail] })
@@ -153,7 +153,7 @@ test('a repeat under the same key is a duplicate, also after another registratio
   expect(again).toMatchObject({ kind: 'duplicate', executionId: first.executionId })
 })
 
-test('a bad task is refused, and a refused worker registers none', async () => {
+test('a bad task is refused, and the refused worker registers none', async () => {
   const { engine, sql } = await setup()
   await engine.workers.register(mailer)
   const bad = async (tasks: unknown): Promise<string> => {
@@ -174,7 +174,7 @@ test('a bad task is refused, and a refused worker registers none', async () => {
   expect(await rows(sql, 'select from flowfabric.ff_task')).toEqual([])
 })
 
-test('tags that are too many together with those of the task are refused in their place', async () => {
+test('tags that exceed the limit together with those of the task are refused at their position', async () => {
   const { engine } = await setup()
   const tags = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`task${index}`, 'x']))
   await engine.workers.register({ ...mailer, tasks: [{ ...mail, tags }] })

@@ -1,4 +1,4 @@
-// Endings of executions that have more to close than themselves, beside those that have not.
+// Endings of executions that also close other rows, beside endings that do not.
 import { expect, test } from 'vitest'
 import type { Engine } from '../../../src/engine/contract.ts'
 import type { Claim } from '../../../src/engine/execution/claim.ts'
@@ -31,7 +31,7 @@ test.each<[string, string, End]>([
     'cancelled',
     (engine, claims) => engine.executions.cancelMany(claims.map((claim) => fenceOf(claim))),
   ],
-])('%s closes what was created ahead, in a set with others that have nothing', async (_, kind, end) => {
+])('%s closes waitpoints that were created ahead, in a set with executions that have none', async (_, kind, end) => {
   const { engine, sql } = await setup()
   const claims = [await held(engine), await withWaitpoint(engine), await held(engine), await withWaitpoint(engine)]
   const answers = await end(engine, claims)
@@ -42,7 +42,7 @@ test.each<[string, string, End]>([
   expect((await end(engine, claims)).map((each) => each.kind)).toEqual([kind, kind, kind, kind])
 })
 
-test('a delay, a release and a retry leave what was created ahead open', async () => {
+test('a delay, a release and a retry leave waitpoints open that were created ahead', async () => {
   const { engine, sql } = await setup()
   const first = await withWaitpoint(engine)
   expect(await engine.executions.delay({ ...fenceOf(first), for: '1h' })).toMatchObject({ kind: 'delayed' })
@@ -55,7 +55,7 @@ test('a delay, a release and a retry leave what was created ahead open', async (
   expect(states).toEqual(['pending', 'closed'])
 })
 
-test('what is asked to stop and given back closes what was created ahead', async () => {
+test('an execution with a stop request that is given back closes waitpoints that were created ahead', async () => {
   const { engine, sql } = await setup()
   const claim = await withWaitpoint(engine)
   await engine.executions.cancel({ executionId: claim.executionId, grace: '1m' })
@@ -76,7 +76,7 @@ test('a deadline closes the suspension with the execution', async () => {
   expect(await rows(sql, waitpointStates)).toEqual([{ state: 'closed', close_reason: 'expired' }])
 })
 
-test('a lapse at the reclaim limit closes what was created ahead', async () => {
+test('an expiry at the reclaim limit closes waitpoints that were created ahead', async () => {
   const { engine, sql, clock } = await setup()
   const claim = await held(engine, { policy: { maxReclaimCount: 0 } })
   await engine.waitpoints.create({ ...fenceOf(claim), key: 'early' })
@@ -86,7 +86,7 @@ test('a lapse at the reclaim limit closes what was created ahead', async () => {
   expect(await rows(sql, waitpointStates)).toEqual([{ state: 'closed', close_reason: 'never_committed' }])
 })
 
-test('an ending with signals that nothing took says how many', async () => {
+test('an ending with signals that no wait took reports how many', async () => {
   const { engine, sql } = await setup()
   const claim = await held(engine)
   const { executionId } = claim
@@ -101,7 +101,7 @@ test('an ending with signals that nothing took says how many', async () => {
   expect(events).toEqual([{ details: null }, { details: { untakenSignals: 2 } }])
 })
 
-test('an ending whose signals were all taken says nothing of them', async () => {
+test('an ending whose signals were all taken reports none', async () => {
   const { engine, sql } = await setup()
   const claim = await held(engine)
   await engine.signals.send({ executionId: claim.executionId, name: 'a' })
@@ -111,7 +111,7 @@ test('an ending whose signals were all taken says nothing of them', async () => 
   expect(events).toEqual([{ details: null }])
 })
 
-test('a resumed execution ends as any other', async () => {
+test('a resumed execution ends like any other', async () => {
   const { engine } = await setup()
   const { waitpoint } = await waiting(engine)
   await answer(engine, waitpoint)

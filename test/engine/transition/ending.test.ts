@@ -1,4 +1,4 @@
-// The terminal routine with endings that no operation of its own brings about yet.
+// The terminal routine with endings that no operation brings about yet.
 import { expect, test } from 'vitest'
 import { endExecutionsWhole } from '../../../src/engine/transition/ending.ts'
 import { parseExecutionId, type ExecutionId } from '../../../src/model/id.ts'
@@ -62,7 +62,7 @@ test('a success without a result stores none', async () => {
   expect(await rows(sql, 'select from flowfabric.ff_exec_result')).toEqual([])
 })
 
-test('a lease that time ended is told as expired', async () => {
+test('an ending by the deadline records its lease as expired', async () => {
   const { sql } = await setup()
   await end(sql, await factory(sql).active(), { outcome: 'expired', reason: 'deadline' })
   expect(await rows(sql, 'select event_type, reason from flowfabric.ff_lease_event')).toEqual([
@@ -84,7 +84,7 @@ test('a reason is kept where its outcome has one', async () => {
   }
 })
 
-test('what never ran is skipped without an attempt, and expires as it was', async () => {
+test('an execution that never ran is skipped without an attempt, and expires as it was', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const [skipped, expired] = [await given.blocked(), await given.delayed()]
@@ -122,7 +122,7 @@ test.each([
   'suspended',
   'rateLimited',
 ] as const satisfies (keyof Factory)[])(
-  'an ending of what is %s never lies before its last change, though the clock was set back',
+  'an ending of an execution that is %s is never before its last change, though the clock was set back',
   async (state) => {
     const { engine, sql } = await setup()
     const id = await factory(sql)[state]()
@@ -135,7 +135,7 @@ test.each([
   },
 )
 
-test('what others wait for leaves word once, with the flow and the outcome', async () => {
+test('an ending that others wait for is recorded once for them, with the flow and the outcome', async () => {
   const { sql } = await setup()
   const id = await factory(sql).blocked({ flowId: '{fp:3}:0190a3c4-0000-7000-8000-000000000001' })
   await end(sql, id, { outcome: 'skipped' })

@@ -1,4 +1,4 @@
-// A write that needs a fence and brings none, or one that no claim here has given: the same for each of them.
+// A write that needs a fence and has none, or has one that no claim returned: the same for each of them.
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Engine } from '../../../src/engine/contract.ts'
@@ -28,7 +28,7 @@ async function expectRefused(write: string, code: ErrorCode, wrong: (fence: Fenc
   const { engine, sql } = await setup()
   const fence = fenceOf(await held(engine))
   await withoutWriting(sql, () => refusal(code, writes[write]!(engine, wrong(fence) as Fence)))
-  // It is still held, and its own fence still good.
+  // It is still leased, and its own fence is still valid.
   expect(await engine.executions.complete(fence)).toMatchObject({ kind: 'completed' })
 }
 
@@ -36,8 +36,8 @@ test.each(Object.keys(writes))('ATT-03 %s needs a fence', async (write) => {
   await expectRefused(write, 'fence_required', ({ executionId }) => ({ executionId }))
 })
 
-// Lease id and epoch stand where a handle stood: one path, and nothing to decode.
-test.each(Object.keys(writes))('ATT-21 %s with a fence from elsewhere, or with noise, is refused', async (write) => {
+// Lease id and epoch replace an encoded handle: one path, and nothing to decode.
+test.each(Object.keys(writes))('ATT-21 %s with a foreign fence, or with noise, is refused', async (write) => {
   const elsewhere = { executionId: mintExecutionId(), leaseId: randomUUID(), leaseEpoch: 1 }
   await expectRefused(write, 'execution_not_found', () => elsewhere)
   await expectRefused(write, 'stale_lease', (fence) => ({ ...fence, leaseId: randomUUID() }))
@@ -45,17 +45,20 @@ test.each(Object.keys(writes))('ATT-21 %s with a fence from elsewhere, or with n
   await expectRefused(write, 'invalid_id', (fence) => ({ ...fence, executionId: '\u0007\u00ff' as ExecutionId }))
 })
 
-// An attempt is named by the epoch under which it is held.
-test.each(Object.keys(writes))('ATT-22 %s under an epoch that never was finds nothing to write to', async (write) => {
-  await expectRefused(write, 'stale_lease', (fence) => ({ ...fence, leaseEpoch: fence.leaseEpoch + 1 }))
-})
+// An attempt is named by the epoch of its lease.
+test.each(Object.keys(writes))(
+  'ATT-22 %s under an epoch that never existed finds nothing to write to',
+  async (write) => {
+    await expectRefused(write, 'stale_lease', (fence) => ({ ...fence, leaseEpoch: fence.leaseEpoch + 1 }))
+  },
+)
 
 test.each(Object.keys(writes))('ATT-26 %s with an epoch beyond all bounds is refused', async (write) => {
   await expectRefused(write, 'invalid_input', (fence) => ({ ...fence, leaseEpoch: 2 ** 53 }))
   await expectRefused(write, 'stale_lease', (fence) => ({ ...fence, leaseEpoch: 2 ** 53 - 1 }))
 })
 
-test('a holder whose attempt has timed out hears what became of the execution', async () => {
+test('a holder whose attempt has timed out receives the state of the execution', async () => {
   const { engine, sql, clock } = await setup()
   const retry = { attempts: 2, backoff: { type: 'fixed', delayMs: '1m' } } as const
   const fence = fenceOf(await held(engine, { policy: { attemptTimeoutMs: 1000, retry } }))

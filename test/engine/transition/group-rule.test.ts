@@ -1,4 +1,4 @@
-// The rules of the model, held against the same rules in SQL: over every edge kind and ending, and all small groups.
+// The rules of the model, compared with the same rules in SQL: over every edge kind and ending, and all small groups.
 import { expect, test } from 'vitest'
 import { edgeResolution, groupState as groupStateSql } from '../../../src/engine/transition/group-rule.ts'
 import { groupState, resolveEdge, type JoinPolicy, type StoredEdgeKind } from '../../../src/model/edge-group.ts'
@@ -31,7 +31,7 @@ const columns = {
   isSealed: 'is_sealed',
 }
 
-test('the database judges every group of up to four edges as the model does', async () => {
+test('the database evaluates every group of up to four edges as the model does', async () => {
   const { sql } = await setup()
   const found = await rows(
     sql,

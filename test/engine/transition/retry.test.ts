@@ -1,4 +1,4 @@
-// The decision of a retry is made in SQL, in the statement that writes; the model says what it must be.
+// SQL decides a retry, in the statement that writes it; the model defines the expected decision.
 import { expect, test } from 'vitest'
 import { retryDelaySql, shouldRetrySql } from '../../../src/engine/transition/retry.ts'
 import {
@@ -58,7 +58,7 @@ const named: readonly (ExecutionPolicy | null)[] = [
 
 const lengths = [0, 1, 3, 100, 999, 1000, 60_000, 86_400_000, 3_155_760_000_000]
 const wholeMultipliers = [1, 1.25, 1.5, 2, 2.5, 3, 10, 1000]
-// Their powers are rounded, and not by the same library: what should be a whole number may lie a hair below it.
+// Their powers are rounded by different libraries: a value that should be a whole number may be slightly below it.
 const roundedMultipliers = [1.0000000000000002, 1.000001, 1.1, 7.3, 999.9]
 const multipliers = [...wholeMultipliers, ...roundedMultipliers]
 const exponential = lengths.flatMap((initialMs) =>
@@ -71,7 +71,7 @@ const exponential = lengths.flatMap((initialMs) =>
     ),
 )
 
-test('whether a failure is retried is decided as the model says', async () => {
+test('the database decides as the model whether a failure is retried', async () => {
   const { sql } = await setup()
   const cases = named.flatMap((policy) =>
     [0, 1, 2, 3, 4, 7, 8, 998, 999, 5000].flatMap((retryCount) =>
@@ -98,7 +98,7 @@ const slackMs = (policy: ExecutionPolicy | null): number => {
   return backoff?.type === 'exponential' && roundedMultipliers.includes(backoff.multiplier) ? 1 : 0
 }
 
-test('without chance, how long a retry waits is exactly what the model says', async () => {
+test('without jitter, the delay of a retry is exactly that of the model', async () => {
   const { sql } = await setup()
   const cases = [...named, ...exponential].flatMap((policy) =>
     [0, 1, 2, 3, 4, 5, 6, 10, 31, 32, 63, 64, 100, 511, 998, 5000].map(
@@ -116,7 +116,7 @@ test('without chance, how long a retry waits is exactly what the model says', as
   expect(cases.length).toBeGreaterThan(8000)
 })
 
-test('with chance, a retry waits within the bounds of the model, and not always the same', async () => {
+test('with jitter, the delay of a retry is within the bounds of the model, and varies', async () => {
   const { sql } = await setup()
   for (const jitter of [0.25, 0.5, 1]) {
     const policies = [

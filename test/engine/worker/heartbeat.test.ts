@@ -7,7 +7,7 @@ import { one, workerEvents } from './registry.ts'
 
 const instance = { workerInstanceId: one.workerInstanceId }
 
-test('WREG-03 a heartbeat within its time moves the expiry by what was registered, and leaves no event', async () => {
+test('WREG-03 a heartbeat before the expiry moves it by the registered ttl, and writes no event', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   await engine.workers.register({ ...one, ttl: '10s' })
@@ -21,7 +21,7 @@ test('WREG-03 a heartbeat within its time moves the expiry by what was registere
   expect(await workerEvents(sql)).toHaveLength(1)
 })
 
-test('WREG-04 at the very millisecond of its expiry a heartbeat is late, and revives nobody', async () => {
+test('WREG-04 a heartbeat in exactly the millisecond of the expiry is late, and revives no worker', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   await engine.workers.register({ ...one, ttl: '10s' })
@@ -52,7 +52,7 @@ test('heartbeats that come at once go in one set, each with its own answer', asy
   await refusal('invalid_input', engine.workers.heartbeat({ workerInstanceId: '' }))
 })
 
-test('WREG-07 the sweep removes what is silent with one event each, and keeps the rest', async () => {
+test('WREG-07 the duty removes silent workers with one event each, and keeps the others', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   await engine.workers.register({ ...one, workerInstanceId: 'stale', ttl: '10s' })
@@ -74,7 +74,7 @@ test('WREG-07 the sweep removes what is silent with one event each, and keeps th
   expect(workerExpiry.intervalMs).toBe(30_000)
 })
 
-test('a sweep takes as many as it may', async () => {
+test('a run of the duty takes a limited number of workers', async () => {
   const { engine, sql, clock } = await setup()
   for (const id of ['a', 'b', 'c']) await engine.workers.register({ ...one, workerInstanceId: id, ttl: 1 })
   await clock.advance('1s')

@@ -6,7 +6,7 @@ import { one, workerEvents } from './registry.ts'
 
 const instance = { workerInstanceId: one.workerInstanceId }
 
-test('WREG-05 a worker that is declared dead is gone with its reason; declared again, it is not registered', async () => {
+test('WREG-05 a worker that is declared dead is removed with its reason; declared again, it is not registered', async () => {
   const { engine, sql } = await setup()
   await engine.workers.register(one)
   const request = { ...instance, reason: 'the machine burnt' }
@@ -26,7 +26,7 @@ test('WREG-05 a worker that is declared dead is gone with its reason; declared a
   })
 })
 
-test('its leases stay, and run out by themselves', async () => {
+test('its leases stay, and expire by themselves', async () => {
   const { engine } = await setup()
   const { executionId } = await engine.executions.create({ kind: 'k', lane: 'mail' })
   await engine.workers.register(one)

@@ -5,7 +5,7 @@ import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { one, workerEvents } from './registry.ts'
 
-test('WREG-01 a new instance is registered; again it is refreshed, with what it serves now and its first time', async () => {
+test('WREG-01 a new instance is registered; again it is refreshed, with its current kinds and its first time', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   const start = await clock.now()
@@ -66,7 +66,7 @@ test('WREG-02 an instance that is alive under one worker is refused to another',
   expect(error.details['why']).toBe('instance_id reassigned')
 })
 
-test('an instance whose time has run out is swept by the next that registers, whoever it is', async () => {
+test('the next registration of an expired instance removes the old one, whichever worker it belongs to', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   await engine.workers.register({ ...one, ttl: '10s' })
@@ -91,7 +91,7 @@ test('the same instance id in two namespaces is two workers', async () => {
   expect(await engine.workers.register(one)).toMatchObject({ kind: 'registered' })
 })
 
-test('ten registrations of one instance at once leave one row, and every one is answered', async () => {
+test('ten registrations of one instance at once leave one row, and every call is answered', async () => {
   const { engine } = await setup()
   const answers = await Promise.all(Array.from({ length: 10 }, () => engine.workers.register(one)))
   expect(answers.filter((answer) => answer.kind === 'registered')).toHaveLength(1)

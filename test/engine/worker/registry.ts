@@ -8,7 +8,7 @@ export const one = {
   lanes: ['mail'],
 } satisfies RegisterRequest
 
-/** What the log tells of workers, oldest first. */
+/** The workers' events in the log, oldest first. */
 export function workerEvents(sql: Sql): Promise<Row[]> {
   return rows(
     sql,

@@ -32,7 +32,7 @@ test('SIG-10 an operator approves without a token, in their own name', async () 
   expect(await engine.signals.approve(request)).toEqual({ ...answer, kind: 'duplicate' })
 })
 
-test('SIG-11 another name is kept; another lane, an unknown waitpoint and a foreign one are refused', async () => {
+test('SIG-11 another actor name is kept; another lane, an unknown waitpoint and a foreign one are refused', async () => {
   const { engine, sql } = await setup()
   const { executionId, doors } = await parked(engine, forApproval)
   const request = { waitpointId: doors['door']!.waitpointId, name: 'rejected', idempotencySuffix: 'd1' }

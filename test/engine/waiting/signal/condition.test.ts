@@ -1,4 +1,4 @@
-// Conditions with more than one leaf, met by real signals.
+// Conditions with more than one leaf, and real signals that satisfy them.
 import { expect, test } from 'vitest'
 import { createEngine } from '../../../../src/engine/engine.ts'
 import type { Condition } from '../../../../src/model/condition.ts'
@@ -35,7 +35,7 @@ test('COMP-03 signals and waitpoints can be counted too', async () => {
   expect(await deliver(byWaitpoint.doors, 'b')).toMatchObject({ effect: 'resume_condition_satisfied' })
 })
 
-test('COMP-04 no signal meets an operator-only or timeout-only condition, whatever its name', async () => {
+test('COMP-04 no signal satisfies an operator-only or timeout-only condition, whatever its name', async () => {
   const { engine } = await setup()
   for (const condition of [{ kind: 'operator' }, { kind: 'timeout' }] as const) {
     const waitpoints = [{ key: 'door' }]
@@ -55,13 +55,13 @@ test('COMP-06 a stored condition of an unknown shape is never satisfied', async 
   const { executionId, doors } = await parked(engine, leaf('door'))
   for (const condition of [{ kind: 'oracle' }, { kind: 'count', n: 1, distinct: 'moods', waitpoints: ['door'] }]) {
     await sql.script(`update flowfabric.ff_suspension_current set condition = '${JSON.stringify(condition)}'`)
-    // Who suspended it remembers what it wrote.
+    // The engine that suspended it remembers what it wrote.
     await createEngine(sql).signals.deliver({ ...doors['door']!, name: 'yes' })
     expect(await stateOf(engine, executionId)).toBe('suspended')
   }
 })
 
-test('two counts never share what they counted', async () => {
+test('two counts never share the signals they counted', async () => {
   const { engine } = await setup()
   const count = (waitpoint: string): Condition => ({
     kind: 'count',
@@ -78,7 +78,7 @@ test('two counts never share what they counted', async () => {
   expect(await stateOf(engine, executionId)).toBe('resumable')
 })
 
-test('four deep, every node keeps what met it: one signal serves several, and none is used up by another', async () => {
+test('in four levels, every node keeps what satisfied it: one signal serves several nodes, and none uses it up for another', async () => {
   const { engine } = await setup()
   const count = { kind: 'count', n: 2, waitpoints: ['a', 'b'] } as const
   const ofAnn: Condition = {
@@ -142,7 +142,7 @@ test('four deep, every node keeps what met it: one signal serves several, and no
   expect(resumption!.signals.map(({ signalId }) => signalId)).toEqual(signals)
 })
 
-test('anyOf tells which leaf won, and takes its signal only', async () => {
+test('anyOf reports which leaf won, and takes only its signal', async () => {
   const { engine } = await setup()
   const nested: Condition = {
     kind: 'anyOf',
@@ -171,7 +171,7 @@ test('a signal through a waitpoint that no leaf takes, and one that no leaf fits
   expect(await stateOf(engine, executionId)).toBe('resumable')
 })
 
-test('a predicate looks into plain JSON payloads, those that came before as well', async () => {
+test('a predicate reads plain JSON payloads, also those that arrived before', async () => {
   const { engine } = await setup()
   const approved: Condition = { kind: 'signal', waitpoint: 'door', payload: { path: ['approved'], equals: true } }
   const { executionId, doors } = await parked(engine, { kind: 'allOf', members: [approved, leaf('side')] })
@@ -183,7 +183,7 @@ test('a predicate looks into plain JSON payloads, those that came before as well
   expect(await stateOf(engine, executionId)).toBe('resumable')
 })
 
-test('a signal that leaves only time to wait for sets the timer', async () => {
+test('a signal that leaves only a time to wait for sets the timer', async () => {
   const { engine, sql, clock } = await setup()
   const at = (await clock.now()) + 3_600_000
   const { doors } = await parked(engine, { kind: 'allOf', members: [leaf('door'), { kind: 'time', at }] })

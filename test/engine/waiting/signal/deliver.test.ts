@@ -11,7 +11,7 @@ import { fenceOf, held, take, worker } from '../../execution/holder.ts'
 import { forgedToken } from './forge.ts'
 import { bytes, forReady, parked, stateOf } from './parked.ts'
 
-test('SIG-01 a matching signal resumes the execution, closes its waitpoints and leaves its events', async () => {
+test('SIG-01 a matching signal resumes the execution, closes its waitpoints and writes its events', async () => {
   const { engine } = await setup()
   const { executionId, doors, fence } = await parked(engine)
   const answer = await engine.signals.deliver({ ...doors['door']!, name: 'ready' })
@@ -24,7 +24,7 @@ test('SIG-01 a matching signal resumes the execution, closes its waitpoints and 
   expect(claim).toMatchObject({ executionId, attemptIndex: 0, leaseEpoch: fence.leaseEpoch + 1 })
 })
 
-test('SIG-02 a signal that does not match is kept, and the execution goes on waiting', async () => {
+test('SIG-02 a signal that does not match is kept, and the execution continues to wait', async () => {
   const { engine } = await setup()
   const { executionId, doors } = await parked(engine)
   const answer = await engine.signals.deliver({ ...doors['door']!, name: 'other' })
@@ -40,7 +40,7 @@ test('SIG-03 a leaf without a name takes any signal', async () => {
   expect(await stateOf(engine, executionId)).toBe('resumable')
 })
 
-test('SIG-05 an unknown waitpoint looks like a wrong token', async () => {
+test('SIG-05 an unknown waitpoint has the same error as a wrong token', async () => {
   const { engine } = await setup()
   const { doors } = await parked(engine)
   const { waitpointId, token } = doors['door']!
@@ -51,7 +51,7 @@ test('SIG-05 an unknown waitpoint looks like a wrong token', async () => {
   expect(missing.toJSON()).toEqual(forged.toJSON())
 })
 
-test('SIG-06 a signal to what has ended is refused and recorded as without effect', async () => {
+test('SIG-06 a signal to an ended execution is refused and recorded as without effect', async () => {
   const { engine } = await setup()
   const { executionId, doors } = await parked(engine)
   await engine.executions.cancel({ executionId })
@@ -61,7 +61,7 @@ test('SIG-06 a signal to what has ended is refused and recorded as without effec
   expect(await stateOf(engine, executionId)).toBe('cancelled')
 })
 
-test('SIG-07 a pending waitpoint buffers what comes early; a wrong token is refused, also by a closed one', async () => {
+test('SIG-07 a pending waitpoint buffers early signals; a wrong token is refused, also by a closed one', async () => {
   const { engine } = await setup()
   const fence = fenceOf(await held(engine))
   const { executionId } = fence
@@ -81,7 +81,7 @@ test('SIG-07 a pending waitpoint buffers what comes early; a wrong token is refu
   await refusal('invalid_token', engine.signals.deliver({ waitpointId, token: 'k:00', name: 'ready' }))
 })
 
-test('a pending waitpoint whose time is over takes nothing more, before any sweep has come', async () => {
+test('an expired pending waitpoint takes no more signals, also before a duty has closed it', async () => {
   const { engine, clock } = await setup()
   const fence = fenceOf(await held(engine))
   const { waitpointId, token } = await engine.waitpoints.create({ ...fence, key: 'door', expiresIn: '10s' })
@@ -89,7 +89,7 @@ test('a pending waitpoint whose time is over takes nothing more, before any swee
   await refusal('waitpoint_closed', engine.signals.deliver({ waitpointId, token, name: 'ready' }))
 })
 
-test('SIG-08 more signals than the policy allows are refused, and nothing of them is stored', async () => {
+test('SIG-08 signals beyond the limit of the policy are refused, and none of them is stored', async () => {
   const { engine, sql } = await setup()
   const { executionId, doors } = await parked(engine, forReady, {}, { policy: { maxSignalCount: 3 } })
   const deliver = (name: string) => engine.signals.deliver({ ...doors['door']!, name })
@@ -100,7 +100,7 @@ test('SIG-08 more signals than the policy allows are refused, and nothing of the
   })
 })
 
-test('SIG-08 without a policy it is ten thousand', async () => {
+test('SIG-08 without a policy the limit is ten thousand', async () => {
   const { engine, sql } = await setup()
   const { executionId } = await parked(engine)
   const send = () => engine.signals.send({ executionId, name: 'other' })
@@ -109,7 +109,7 @@ test('SIG-08 without a policy it is ten thousand', async () => {
   await withoutWriting(sql, () => refusal('signal_limit_exceeded', send()))
 })
 
-test('one waitpoint takes at most a thousand signals, also when they come in one set', async () => {
+test('one waitpoint takes at most a thousand signals, also when they arrive in one set', async () => {
   const { engine, sql } = await setup()
   const { doors } = await parked(engine)
   const request = { ...doors['door']!, name: 'other' }
@@ -125,7 +125,7 @@ test('one waitpoint takes at most a thousand signals, also when they come in one
   expect(answers[2]).toMatchObject({ error: { code: 'signal_limit_exceeded' } })
 })
 
-test('SIG-09 the delay that the suspension asked for holds after the signal', async () => {
+test('SIG-09 the delay that the suspension set applies after the signal', async () => {
   const { engine, sql, clock } = await setup()
   const { executionId, doors } = await parked(engine, forReady, { resumeDelay: 500 })
   await clock.freeze()
@@ -147,7 +147,7 @@ test('SIG-09 the delay that the suspension asked for holds after the signal', as
   })
 })
 
-test('SIG-12 a signal waits for whoever holds the execution, and is not half applied', async () => {
+test('SIG-12 a signal waits while another transaction locks the execution, and is not half applied', async () => {
   const { engine, sql } = await setup()
   const { executionId, doors } = await parked(engine)
   const priorities = Array.from({ length: 20 }, (_, priority) =>
@@ -160,7 +160,7 @@ test('SIG-12 a signal waits for whoever holds the execution, and is not half app
   ])
 })
 
-test('SIG-13 a signal leaves an event with what it was, from whom, and what it did', async () => {
+test('SIG-13 a signal writes an event with its content, its sender and its effect', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   const { doors, executionId } = await parked(engine, forReady, {}, { tags: { 'app.instance': 'seven' } })
@@ -199,7 +199,7 @@ test('SIG-13 a signal leaves an event with what it was, from whom, and what it d
   ])
 })
 
-test('subscribers hear of deliveries, and no token is in what they hear', async () => {
+test('subscribers receive deliveries, and no event contains a token', async () => {
   const { engine } = await setup()
   const { doors } = await parked(engine)
   const subscription = await engine.events.subscribe({ kinds: ['signalled'] })
@@ -211,7 +211,7 @@ test('subscribers hear of deliveries, and no token is in what they hear', async 
   }
 })
 
-test('SIG-14 a payload comes back byte for byte, and none as none', async () => {
+test('SIG-14 a payload returns byte for byte, and an absent one as absent', async () => {
   const { engine } = await setup()
   const { executionId, doors } = await parked(engine)
   const payload = Uint8Array.from({ length: 256 }, (_, index) => index)
@@ -224,7 +224,7 @@ test('SIG-14 a payload comes back byte for byte, and none as none', async () => 
   ])
 })
 
-test('a stranger may not take the idempotency keys of approvals and links', async () => {
+test('a sender may not use the idempotency keys of approvals and links', async () => {
   const { engine, sql } = await setup()
   const { doors } = await parked(engine)
   await withoutWriting(sql, async () => {
@@ -235,7 +235,7 @@ test('a stranger may not take the idempotency keys of approvals and links', asyn
   })
 })
 
-test('bad contents are refused by their field, and nothing is written', async () => {
+test('bad contents are refused with the name of the field, and nothing is written', async () => {
   const { engine, sql } = await setup()
   const { doors } = await parked(engine)
   const request = { ...doors['door']!, name: 'ready' }

@@ -1,13 +1,13 @@
-// Tokens and links that can be read and are wrong all the same, whatever chance put into the right ones.
+// Tokens and links that can be parsed and are still wrong, whatever random values the right ones contain.
 import type { Engine } from '../../../../src/engine/contract.ts'
 import type { WaitpointId } from '../../../../src/model/id.ts'
 
-/** The last digit of its digest is another. */
+/** Changes the last digit of its digest. */
 export function forgedToken(token: string): string {
   return token.slice(0, -1) + (token.endsWith('0') ? '1' : '0')
 }
 
-/** A letter of its digest is another. Not the last one, of which not every bit counts. */
+/** Changes a letter of its digest. Not the last one, because not all of its bits count. */
 export function forgedLink(link: string): string {
   return link.slice(0, -5) + (link.at(-5) === 'A' ? 'B' : 'A') + link.slice(-4)
 }

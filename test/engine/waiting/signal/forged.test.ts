@@ -1,5 +1,5 @@
-// Who has no right token is refused before anything is locked, written or judged, and learns nothing from how it is refused:
-// anybody can send a signal to a waitpoint over HTTP, without an API key.
+// A sender without a right token is refused before anything is locked, written or evaluated, and learns nothing from the
+// refusal: any client can send a signal to a waitpoint over HTTP, without an API key.
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createEngine } from '../../../../src/engine/engine.ts'
 import type { Condition } from '../../../../src/model/condition.ts'
@@ -21,12 +21,12 @@ const read = 'signal.read-answerable'
 const judged = 'signal.lock'
 const settled = 'signal.settle'
 
-/** With the first statement of each round trip. */
+/** Records the first statement of each round trip. */
 async function watched() {
   const fixture = await setup()
   const { sql } = fixture
   const sent: string[] = []
-  // A hint goes by itself behind a commit, whenever it likes: `query` is not watched.
+  // A hint is sent separately after a commit, at any time: `query` is not watched.
   const engine = createEngine({
     ...around(sql, (ask) => ask()),
     pipeline(calls, options) {
@@ -46,7 +46,7 @@ async function watched() {
   return { ...fixture, engine, sentBy }
 }
 
-/** Whoever locks a row leaves its mark on it, also when it changes nothing. */
+/** Every lock of a row leaves its mark on the row, also when the transaction changes nothing. */
 async function withoutLocking(sql: Sql, work: () => Promise<void>): Promise<void> {
   const marks = () => rows(sql, 'select execution_id, ctid::text, xmin::text, xmax::text from flowfabric.ff_exec_core')
   const before = await marks()
@@ -54,12 +54,12 @@ async function withoutLocking(sql: Sql, work: () => Promise<void>): Promise<void
   expect(await marks()).toEqual(before)
 }
 
-/** In each place once. */
+/** Changes each place once. */
 function damaged(text: string): string[] {
   return Array.from(text, (letter, at) => text.slice(0, at) + (letter === '0' ? '1' : '0') + text.slice(at + 1))
 }
 
-test('a token that is wrong in any place locks nothing, where the waitpoint was opened and elsewhere', async () => {
+test('a token that is wrong in any place locks nothing, in the process that opened the waitpoint and in others', async () => {
   const { engine, sql } = await setup()
   const { executionId, doors } = await parked(engine, anySignal)
   const { waitpointId, token } = doors['door']!
@@ -90,7 +90,7 @@ test('a link that is wrong in any place, or has expired, locks nothing', async (
   })
 })
 
-test('a wrong token and an unknown waitpoint are refused by the same words after the same round trips', async () => {
+test('a wrong token and an unknown waitpoint are refused with the same words after the same round trips', async () => {
   const { engine, sentBy } = await watched()
   const condition: Condition = { kind: 'anyOf', members: [anySignal, { kind: 'signal', name: 'go' }] }
   const own = (await parked(engine, anySignal)).doors['door']!
@@ -115,7 +115,7 @@ test('a wrong token and an unknown waitpoint are refused by the same words after
   expect(sentences.size).toBe(1)
 })
 
-test('a wrong link and one to a waitpoint that was never there are refused after the same round trip', async () => {
+test('a wrong link and one to a waitpoint that never existed are refused after the same round trip', async () => {
   const { engine, sql, sentBy } = await watched()
   const { waitpointId } = (await parked(engine, anySignal)).doors['door']!
   const gone = (await parked(engine, anySignal)).doors['door']!
@@ -127,7 +127,7 @@ test('a wrong link and one to a waitpoint that was never there are refused after
   expect(await sentBy(() => engine.signals.redeem({ link }))).toEqual([read, judged])
 })
 
-test('a stream through one waitpoint is looked up once; wrong tokens among it change nothing of that', async () => {
+test('a stream through one waitpoint is looked up once; wrong tokens in it do not change that', async () => {
   const { engine, sentBy } = await watched()
   const condition: Condition = { ...twoSignals, n: 5 }
   const { executionId, doors } = await parked(engine, condition)
@@ -141,7 +141,7 @@ test('a stream through one waitpoint is looked up once; wrong tokens among it ch
   expect(await stateOf(engine, executionId)).toBe('resumable')
 })
 
-test('what this process opened is not looked up, also for those that come together with the one that ends the wait', async () => {
+test('waitpoints that this process opened are not looked up, also for signals that arrive together with the one that ends the wait', async () => {
   const { engine, sentBy } = await watched()
   const { doors } = await parked(engine, anySignal)
   const one = { ...doors['door']!, name: 'yes' }
@@ -156,7 +156,7 @@ test('what this process opened is not looked up, also for those that come togeth
   ])
 })
 
-test('a forged signal in front of the right one does not keep it from ending the wait', async () => {
+test('a forged signal before the right one does not keep it from ending the wait', async () => {
   const { engine, sentBy } = await watched()
   const { doors } = await parked(engine, anySignal)
   const right = { ...doors['door']!, name: 'yes' }
@@ -171,7 +171,7 @@ test('a forged signal in front of the right one does not keep it from ending the
   ])
 })
 
-test('a token that was right is refused under the lock when its key has come to its end, and from then on before it', async () => {
+test('a token whose key has expired meanwhile is refused under the lock, and from then on before it', async () => {
   const { engine, clock, sentBy } = await watched()
   const { executionId, doors } = await parked(engine, { ...twoSignals, n: 3 })
   const deliver = () => engine.signals.deliver({ ...doors['door']!, name: 'one' })
@@ -184,7 +184,7 @@ test('a token that was right is refused under the lock when its key has come to 
   expect(await stateOf(engine, executionId)).toBe('suspended')
 })
 
-test('what is said with a wrong token is not even parsed', async () => {
+test('the contents sent with a wrong token are not even parsed', async () => {
   const { engine } = await setup()
   const condition: Condition = { ...anySignal, payload: { path: ['ok'], equals: true } }
   const { waitpointId, token } = (await parked(engine, condition)).doors['door']!

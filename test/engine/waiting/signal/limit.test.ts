@@ -1,4 +1,4 @@
-// How many signals a generation may receive: what a restart carries along only for its key is none of them.
+// How many signals a generation may receive. Records that a restart carries along only for their keys do not count.
 import { expect, test } from 'vitest'
 import type { Engine } from '../../../../src/engine/contract.ts'
 import { createEngine } from '../../../../src/engine/engine.ts'
@@ -21,7 +21,7 @@ async function takeOne({ executions }: Engine, fence: Fence): Promise<void> {
   expect(await executions.trySuspend({ ...fence, condition: forGo })).toMatchObject({ kind: 'already_satisfied' })
 }
 
-test('SIG-08 what restarts never runs out of signals: those taken before count no more, though their keys hold', async () => {
+test('SIG-08 an execution that restarts never runs out of signals: those taken before count no more, though their keys still hold', async () => {
   const { engine } = await setup()
   let fence = fenceOf(await held(engine, { policy }))
   const send = sender(engine, fence.executionId)
@@ -36,7 +36,7 @@ test('SIG-08 what restarts never runs out of signals: those taken before count n
   expect((await engine.signals.list(fence.executionId)).signals).toHaveLength(12)
 })
 
-test('SIG-08 what nobody had taken goes along over a restart and counts, until it is taken and the next restart comes', async () => {
+test('SIG-08 signals that no wait had taken are carried over a restart and count, until they are taken and the next restart comes', async () => {
   const { engine } = await setup()
   const first = fenceOf(await held(engine, { policy }))
   const send = sender(engine, first.executionId)
@@ -53,7 +53,7 @@ test('SIG-08 what nobody had taken goes along over a restart and counts, until i
   await refusal('signal_limit_exceeded', send('h'))
 })
 
-test('SIG-08 what goes along over a restart counts, whatever came behind it', async () => {
+test('SIG-08 signals that are carried over a restart count, whatever came after them', async () => {
   const { engine } = await setup()
   const fence = fenceOf(await held(engine, { policy }))
   const send = sender(engine, fence.executionId)
@@ -66,7 +66,7 @@ test('SIG-08 what goes along over a restart counts, whatever came behind it', as
   expect(await send('a')).toBe('duplicate')
 })
 
-test('SIG-08 a key that a replay has set free stays free over a restart', async () => {
+test('SIG-08 a key that a replay has freed stays free over a restart', async () => {
   const { engine } = await setup()
   const first = fenceOf(await held(engine, { policy }))
   const { executionId } = first
@@ -80,7 +80,7 @@ test('SIG-08 a key that a replay has set free stays free over a restart', async 
   await refusal('signal_limit_exceeded', send('d'))
 })
 
-test('SIG-08 a timeout that resumes is counted, and every signal behind it', async () => {
+test('SIG-08 a timeout that resumes is counted, and every signal after it', async () => {
   const { engine, clock, sql } = await setup()
   const fence = fenceOf(await held(engine, { policy }))
   const send = sender(engine, fence.executionId)

@@ -56,7 +56,7 @@ test('pages go through all of them once', async () => {
   expect(seen).toEqual(names)
 })
 
-test('nothing is listed of what never was or is foreign; a bad cursor is refused', async () => {
+test('an unknown or foreign execution has no signals in a list; a bad cursor is refused', async () => {
   const { engine } = await setup()
   const { executionId, doors } = await parked(engine)
   await engine.signals.deliver({ ...doors['door']!, name: 'a' })

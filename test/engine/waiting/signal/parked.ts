@@ -1,4 +1,4 @@
-// An execution that waits for an answer, with what is needed to give it.
+// An execution that waits for an answer, with everything a sender needs to give it.
 import { expect } from 'vitest'
 import type { Engine } from '../../../../src/engine/contract.ts'
 import type { CreateRequest } from '../../../../src/engine/execution/create-request.ts'
@@ -16,7 +16,7 @@ export interface Door {
 export interface Parked {
   readonly executionId: ExecutionId
   readonly fence: Fence
-  /** By the waitpoint's key. */
+  /** The waitpoint's token, by its key. */
   readonly doors: Readonly<Record<string, Door>>
 }
 
@@ -32,7 +32,7 @@ export async function parked(
   return suspend(engine, fence, condition, request)
 }
 
-/** Takes it once more and suspends it again. */
+/** Claims it once more and suspends it again. */
 export async function parkedAgain(
   engine: Engine,
   condition: Condition = forReady,

@@ -11,7 +11,7 @@ import { parked, stateOf } from './parked.ts'
 const forApproval = { kind: 'signal', waitpoint: 'door', name: 'approved' } as const
 const base = 'https://example.com/approvals?lang=en'
 
-test('a link asks for its action once: the first use resumes, the second is a repeat', async () => {
+test('a link performs its action once: the first use resumes, the second is a repeat', async () => {
   const { engine } = await setup()
   const { executionId, doors } = await parked(engine, forApproval)
   const link = await linkTo(engine, doors['door']!.waitpointId)
@@ -22,7 +22,7 @@ test('a link asks for its action once: the first use resumes, the second is a re
   expect(signals).toMatchObject([{ name: 'approved', category: 'approval', source: { type: 'link' } }])
 })
 
-test('of two links for two actions the first that is used decides', async () => {
+test('of two links for two actions the first one used decides', async () => {
   const { engine } = await setup()
   const { executionId, doors } = await parked(engine, { kind: 'signal', waitpoint: 'door' })
   const { waitpointId } = doors['door']!
@@ -35,7 +35,7 @@ test('of two links for two actions the first that is used decides', async () => 
   ])
 })
 
-test('a link that was changed, shortened or has expired is refused, and nothing is told', async () => {
+test('a link that was changed or shortened or has expired is refused, and reveals nothing', async () => {
   const { engine, sql, clock } = await setup()
   const { executionId, doors } = await parked(engine, forApproval)
   const link = await linkTo(engine, doors['door']!.waitpointId)
@@ -61,7 +61,7 @@ test('a link holds as long as the key that signed it', async () => {
   await refusal('invalid_token', engine.signals.redeem({ link }))
 })
 
-test('making a link keeps the base, says until when, and leaves an event without the link', async () => {
+test('creating a link keeps the base, returns the expiry, and writes an event without the link', async () => {
   const { engine, sql, clock } = await setup()
   const { doors, executionId } = await parked(engine, forApproval)
   const { waitpointId } = doors['door']!

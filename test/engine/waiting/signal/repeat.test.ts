@@ -1,4 +1,4 @@
-// Signals that come twice, too late, together, or with a token from before.
+// Signals that arrive twice, too late, together, or with an old token.
 import { expect, test } from 'vitest'
 import { suspensionTimeout } from '../../../../src/engine/duties/suspension-timeout.ts'
 import { rows } from '../../../support/raw.ts'
@@ -6,7 +6,7 @@ import { refusal } from '../../../support/refusal.ts'
 import { setup } from '../../../support/setup.ts'
 import { forReady, parked, parkedAgain, stateOf, type Parked } from './parked.ts'
 
-test('the same key is a duplicate that hears what the first did, also when the waitpoint has closed since', async () => {
+test("the same key is a duplicate that receives the first one's effect, also when the waitpoint has closed since", async () => {
   const { engine } = await setup()
   const { executionId, doors } = await parked(engine)
   const request = { ...doors['door']!, name: 'ready', idempotencyKey: 'once' }
@@ -40,7 +40,7 @@ test('a late signal is refused each time, recorded without effect, and uses up n
   expect(signals.map((signal) => signal.effect)).toEqual(['resume_condition_satisfied', 'no_op', 'no_op'])
 })
 
-test('what was refused because it had ended is accepted with the same key when it runs again', async () => {
+test('a signal that was refused because the execution had ended is accepted with the same key when it runs again', async () => {
   const { engine } = await setup()
   const { executionId } = await parked(engine)
   await engine.executions.cancel({ executionId })
@@ -51,7 +51,7 @@ test('what was refused because it had ended is accepted with the same key when i
   expect(await engine.signals.send(request)).toMatchObject({ kind: 'duplicate', effect: 'kept_for_condition' })
 })
 
-test('a key that was used in an older generation is free in the new one, where the first waits for nothing', async () => {
+test('a key that was used in an older generation is free in the new one, where the first signal has no effect', async () => {
   const { engine } = await setup()
   const { executionId } = await parked(engine, { kind: 'signal', name: 'go' })
   const request = { executionId, name: 'go', idempotencyKey: 'once' }
@@ -88,7 +88,7 @@ test('an old token never wakes a later suspension: after a signal, a resume, a t
   expect(await stateOf(engine, executionId)).toBe('resumable')
 })
 
-test('what two signals of one set do counts for the second: the first resumes, the second is late', async () => {
+test('the effect of one signal of a set counts for the next: the first resumes, the second is late', async () => {
   const { engine } = await setup()
   const { doors, executionId } = await parked(engine)
   const request = { ...doors['door']!, name: 'ready' }
@@ -100,7 +100,7 @@ test('what two signals of one set do counts for the second: the first resumes, t
   expect(await stateOf(engine, executionId)).toBe('resumable')
 })
 
-test('one bad item of many is refused in its place and holds up none of the others', async () => {
+test('one bad item of many is refused at its position and delays none of the others', async () => {
   const { engine } = await setup()
   const [one, two] = [await parked(engine), await parked(engine)]
   const answers = await engine.signals.deliverMany([

@@ -15,7 +15,7 @@ import { bySets } from '../../../../src/model/sets.ts'
 
 const forGo = { kind: 'signal', name: 'go' } as const
 
-test('a signal by name resumes what waits for it', async () => {
+test('a signal by name resumes the execution that waits for it', async () => {
   const { engine } = await setup()
   const { executionId } = await parked(engine, forGo)
   const answer = await engine.signals.send({ executionId, name: 'go' })
@@ -40,7 +40,7 @@ test('it is kept in any state but an ended one, until a condition that names it 
   await refusal('target_not_signalable', engine.signals.send({ executionId: ended, name: 'go' }))
 })
 
-test('what came before the wait is taken by it, and no second time', async () => {
+test('a signal that arrived before the wait is taken by it, and not a second time', async () => {
   const { engine } = await setup()
   const fence = fenceOf(await held(engine))
   const { executionId } = fence
@@ -72,7 +72,7 @@ test('a condition takes the first that fits and leaves the others to later ones'
   expect(await stateOf(engine, executionId)).toBe('resumable')
 })
 
-test('an execution with signals that nothing took says so with its ending', async () => {
+test('the ending of an execution reports signals that no wait took', async () => {
   const { engine, sql } = await setup()
   const fence = fenceOf(await held(engine))
   const { executionId } = fence
@@ -117,7 +117,7 @@ test('the same key is a duplicate, also of one that was kept', async () => {
   expect((await engine.signals.list(executionId)).signals).toHaveLength(1)
 })
 
-test('an execution that never was, or is of another namespace, is not found', async () => {
+test('an unknown execution, and one of another namespace, is not found', async () => {
   const { engine, sql } = await setup()
   const executionId = await factory(sql).waiting({ namespace: 'theirs' })
   await withoutWriting(sql, async () => {
@@ -127,7 +127,7 @@ test('an execution that never was, or is of another namespace, is not found', as
   })
 })
 
-test('a burst to one execution goes in sets, and none of it meets the lock of its own process', async () => {
+test('a burst to one execution is split into sets, and none of them waits for a lock of its own process', async () => {
   const { sql } = await setup()
   let sent = 0
   const counting = around(sql, (ask) => {
@@ -142,11 +142,11 @@ test('a burst to one execution goes in sets, and none of it meets the lock of it
     (set) => engine.signals.sendMany(set),
   )
   expect(answers.filter((answer) => answer.kind === 'accepted')).toHaveLength(1200)
-  // The first set looks whether it ends a wait.
+  // The first set checks whether it ends a wait.
   expect(sent).toBeLessThanOrEqual(13)
 })
 
-test('each signal that is kept writes to the execution: what began before it came must see that it did', async () => {
+test('each signal that is kept writes to the execution, so an operation that began before must notice it', async () => {
   const { engine, sql } = await setup()
   const executionId = await factory(sql).waiting()
   const versions = new Set<unknown>()
@@ -158,7 +158,7 @@ test('each signal that is kept writes to the execution: what began before it cam
   expect(versions.size).toBe(3)
 })
 
-test('signals of an older generation wait for nothing in the new one', async () => {
+test('signals of an older generation have no effect in the new one', async () => {
   const { engine } = await setup()
   const fence = fenceOf(await held(engine))
   await engine.signals.send({ executionId: fence.executionId, name: 'go' })
@@ -184,6 +184,6 @@ test('a name that the execution does not wait for gets a hint, with the name tha
   )
   expect(await hintOf('payment')).toBe('the execution waits for "approval", "refusal", not "payment"')
   expect(await hintOf('approval')).toBeUndefined()
-  // Now it is not suspended: what it will wait for is not known.
+  // Now it is not suspended: the engine does not know what it will wait for.
   expect(await hintOf('aproval')).toBeUndefined()
 })

@@ -1,4 +1,4 @@
-// Signals that end a wait by themselves take a shorter way than others. Nobody may hear the difference.
+// Signals that end a wait by themselves take a shorter path than others. The results must be the same.
 import { expect, test } from 'vitest'
 import { createEngine } from '../../../../src/engine/engine.ts'
 import type { Condition } from '../../../../src/model/condition.ts'
@@ -20,7 +20,7 @@ async function counting() {
     counted.sent += 1
     return ask()
   }
-  // A hint goes by itself behind a commit, whenever it likes: `query` is not counted.
+  // A hint is sent separately after a commit, at any time: `query` is not counted.
   const counting = {
     ...around(sql, (ask) => ask()),
     pipeline: (calls, options) => count(() => sql.pipeline(calls, options)),
@@ -29,7 +29,7 @@ async function counting() {
   return { ...rest, sql, engine: createEngine(counting), other: createEngine(counting), counted }
 }
 
-test('a signal that ends a wait is read and settled, by its token or by name; any other is judged', async () => {
+test('a signal that ends a wait is read and settled, by its token or by name; any other is evaluated', async () => {
   const { engine, other, counted } = await counting()
   const sentBy = async (act: () => Promise<unknown>): Promise<number> => {
     counted.sent = 0
@@ -47,7 +47,7 @@ test('a signal that ends a wait is read and settled, by its token or by name; an
   expect(await stateOf(engine, busy.executionId)).toBe('resumable')
 })
 
-test('what this process opened is not read again, by its token or by name, and a wrong token takes as long as a waitpoint that does not exist', async () => {
+test('waitpoints that this process opened are not read again, by token or by name, and a wrong token takes as long as an unknown waitpoint', async () => {
   const { engine, sql, counted } = await counting()
   const sentBy = async (act: () => Promise<unknown>): Promise<number> => {
     counted.sent = 0
@@ -88,7 +88,7 @@ test('a key that is removed takes its tokens with it, also where the waitpoint w
   expect(await stateOf(engine, executionId)).toBe('suspended')
 })
 
-test('whoever goes on is told which leaf won and by which signal; first comes what was said, then what it did', async () => {
+test('the next claim returns which leaf won and by which signal; the signalled event is before the resumed event', async () => {
   const { engine } = await setup()
   const { executionId, doors } = await parked(engine, either)
   const { signalId } = await engine.signals.deliver({ ...doors['door']!, name: 'yes', payload: Buffer.from('7') })
@@ -102,7 +102,7 @@ test('whoever goes on is told which leaf won and by which signal; first comes wh
   expect(resumption).toMatchObject({ winners: { '<root>': 'members[0]' }, signals: [{ signalId, name: 'yes' }] })
 })
 
-test('a key that was used by a signal which ended nothing answers with that one', async () => {
+test('a key that was used by a signal which ended nothing returns that signal', async () => {
   const { engine } = await setup()
   const { executionId, doors } = await parked(engine)
   const deliver = (name: string) => engine.signals.deliver({ ...doors['door']!, name, idempotencyKey: 'k' })
@@ -121,7 +121,7 @@ test('a key that an earlier wait has taken by name does not end a later one', as
   expect(await stateOf(engine, executionId)).toBe('suspended')
 })
 
-test('of two that come together, through a waitpoint and by name, one ends the wait', async () => {
+test('of two signals that arrive together, through a waitpoint and by name, one ends the wait', async () => {
   const { engine } = await setup()
   const { executionId, doors } = await parked(engine, either)
   const answers = await Promise.allSettled([
@@ -133,7 +133,7 @@ test('of two that come together, through a waitpoint and by name, one ends the w
   expect((await take(engine)).resumption).toMatchObject({ signals: [{ name: 'yes' }] })
 })
 
-test('the first of a set decides, also when it has to be judged', async () => {
+test('the first signal of a set decides, also when it has to be evaluated', async () => {
   const { engine } = await setup()
   const { executionId } = await parked(engine, { kind: 'signal', name: 'go', payload: { path: ['ok'], equals: true } })
   const say = (ok: boolean) => Buffer.from(JSON.stringify({ ok }))
@@ -149,7 +149,7 @@ test('the first of a set decides, also when it has to be judged', async () => {
   ])
 })
 
-test('a point in time that has come meets the condition before a signal that comes after it, swept or not', async () => {
+test('a point in time that has come satisfies the condition before a later signal, whether or not the duty has run', async () => {
   const { engine, clock } = await setup()
   const at = (await engine.serverTime()) + 1000
   const { executionId, doors } = await parked(engine, { kind: 'anyOf', members: [leaf('door'), { kind: 'time', at }] })
@@ -160,7 +160,7 @@ test('a point in time that has come meets the condition before a signal that com
   })
 })
 
-test('SIG-08 the last signal that the policy allows may end the wait, and one more may not', async () => {
+test('SIG-08 the last signal that the policy allows may end the wait, and one more is refused', async () => {
   const { engine } = await setup()
   for (const maxSignalCount of [1, 2]) {
     const { executionId, doors } = await parked(engine, either, {}, { policy: { maxSignalCount } })
@@ -172,7 +172,7 @@ test('SIG-08 the last signal that the policy allows may end the wait, and one mo
   }
 })
 
-test('SIG-08 a replay begins to count anew', async () => {
+test('SIG-08 a replay starts the count anew', async () => {
   const { engine } = await setup()
   const { executionId, doors } = await parked(engine, leaf('door'), {}, { policy: { maxSignalCount: 1 } })
   await engine.signals.deliver({ ...doors['door']!, name: 'yes' })

@@ -1,4 +1,4 @@
-// What a sender proves is what conditions match and count; what it claims is data.
+// Conditions match and count the proved source of a sender; its claims are data.
 import { expect, test } from 'vitest'
 import type { Engine } from '../../../../src/engine/contract.ts'
 import type { Condition } from '../../../../src/model/condition.ts'
@@ -17,7 +17,7 @@ async function redeemFor(engine: Engine, waitpointId: WaitpointId, person?: stri
   return (await engine.signals.redeem({ link })).effect
 }
 
-test('COMP-02 one token is one source, whatever identities are claimed with it', async () => {
+test('COMP-02 one token is one source, whatever identities its senders claim', async () => {
   const { engine } = await setup()
   const { executionId, doors } = await parked(engine, twoEyes)
   const deliver = async (sourceIdentity: string, sourceType?: string) =>
@@ -106,7 +106,7 @@ test.each(disguised)('a sender may not claim to be of the type %j, by a token or
   })
 })
 
-test('lists and events show the proved source and the claim, each as what it is', async () => {
+test('lists and events show the proved source and the claim, each as such', async () => {
   const { engine } = await setup()
   const { executionId, doors } = await parked(engine)
   const { waitpointId } = doors['door']!
@@ -129,7 +129,7 @@ test('lists and events show the proved source and the claim, each as what it is'
   expect(details[1]).not.toHaveProperty('claimedType')
 })
 
-test('the event of a link names the person whom it was issued for, and the link itself says so', async () => {
+test('the event of a link names the person whom it was issued for, and so does the link', async () => {
   const { engine } = await setup()
   const { executionId, doors } = await parked(engine)
   const link = await linkTo(engine, doors['door']!.waitpointId, 'approved', 'Ada')

@@ -1,4 +1,4 @@
-// Who may answer a waitpoint: whoever holds its token, while the key that signed it verifies.
+// A waitpoint can be answered with its token, while the key that signed it verifies.
 import { expect, test } from 'vitest'
 import { createEngine } from '../../../../src/engine/engine.ts'
 import { around } from '../../../../src/sql/around.ts'
@@ -8,7 +8,7 @@ import { withoutWriting } from '../../../support/written.ts'
 import { fenceOf, held } from '../../execution/holder.ts'
 import { forReady, parked, stateOf } from './parked.ts'
 
-test('WPT-02 the token is accepted; none, a damaged one and one of an unknown key are refused', async () => {
+test('WPT-02 the right token is accepted; no token, a damaged one and one of an unknown key are refused', async () => {
   const { engine, sql } = await setup()
   const { executionId, doors } = await parked(engine)
   const { waitpointId, token } = doors['door']!
@@ -38,7 +38,7 @@ test('WPT-02 the token is accepted; none, a damaged one and one of an unknown ke
   expect(await deliver(token)).toMatchObject({ effect: 'resume_condition_satisfied' })
 })
 
-test('WPT-03 a token answers its own waitpoint only', async () => {
+test('WPT-03 a token answers only its own waitpoint', async () => {
   const { engine, sql } = await setup()
   const one = await parked(engine, { kind: 'allOf', members: [forReady, { kind: 'signal', waitpoint: 'side' }] })
   const other = await parked(engine)
@@ -50,7 +50,7 @@ test('WPT-03 a token answers its own waitpoint only', async () => {
   })
 })
 
-test('a token holds over a rotation until the grace of its key is over, and not a millisecond longer', async () => {
+test('a token stays valid over a rotation until the grace of its key is over, and not a millisecond longer', async () => {
   const { engine, clock } = await setup()
   const { doors } = await parked(engine)
   await clock.freeze()
@@ -85,7 +85,7 @@ test('a namespace with a key of its own signs with it, and its tokens are not th
   }
 })
 
-test('the database is never told a token or a link, so no table, no log and no error of it has one', async () => {
+test('the database never receives a token or a link, so no table, no log and no error of it contains one', async () => {
   const { sql } = await setup()
   const told: unknown[] = []
   const engine = createEngine({

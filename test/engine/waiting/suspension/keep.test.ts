@@ -1,4 +1,4 @@
-// Suspensions that keep their waitpoints: what was not answered is open for the next one.
+// Suspensions that keep their waitpoints: waitpoints without an answer stay open for the next one.
 import { expect, test } from 'vitest'
 import type { Condition } from '../../../../src/model/condition.ts'
 import { refusal } from '../../../support/refusal.ts'
@@ -15,7 +15,7 @@ const either: Condition = {
 }
 const keeping = { condition: either, keepWaitpoints: true } as const
 
-test('one that was answered is closed; the other is pending, and the next suspension takes it up by its key', async () => {
+test('an answered waitpoint is closed; the other is pending, and the next suspension takes it over by its key', async () => {
   const { engine } = await setup()
   const { claim, suspension } = await waiting(engine, keeping)
   const [one, other] = suspension.waitpoints
@@ -32,7 +32,7 @@ test('one that was answered is closed; the other is pending, and the next suspen
   expect(await answer(engine, other!)).toMatchObject({ effect: 'resume_condition_satisfied' })
 })
 
-test('what it has received counts to the next suspension', async () => {
+test('signals that a kept waitpoint has received count in the next suspension', async () => {
   const { engine } = await setup()
   const twice = { kind: 'count', n: 2, distinct: 'signals', waitpoints: ['other'] } as const
   const condition: Condition = { kind: 'anyOf', members: [{ kind: 'signal', waitpoint: 'one' }, twice] }
@@ -50,7 +50,7 @@ test('what it has received counts to the next suspension', async () => {
   await refusal('waitpoint_closed', answer(engine, other!))
 })
 
-test('a fresh one that the next does not take up is closed by it; one that was made ahead stays', async () => {
+test('a suspension closes fresh waitpoints of the previous one that it does not use; those created ahead stay', async () => {
   const { engine } = await setup()
   const first = await held(engine)
   const ahead = await engine.waitpoints.create({ ...fenceOf(first), key: 'ahead' })
@@ -72,7 +72,7 @@ test('a fresh one that the next does not take up is closed by it; one that was m
   })
 })
 
-test('both answers in one set: the first wakes it, the second waits for the next suspension', async () => {
+test('two answers in one set: the first wakes the execution, the second waits for the next suspension', async () => {
   const { engine } = await setup()
   const { suspension } = await waiting(engine, keeping)
   const answers = suspension.waitpoints.map(({ waitpointId, token }) => ({ waitpointId, token: token!, name: 'yes' }))
@@ -82,7 +82,7 @@ test('both answers in one set: the first wakes it, the second waits for the next
   ])
 })
 
-test('an ending closes what was kept, and an operator who resumes closes nothing', async () => {
+test('an ending closes the kept waitpoints, and an operator who resumes closes none', async () => {
   const { engine } = await setup()
   const { claim, suspension } = await waiting(engine, keeping)
   await engine.executions.resume({ executionId: claim.executionId })
@@ -92,7 +92,7 @@ test('an ending closes what was kept, and an operator who resumes closes nothing
   await refusal('target_not_signalable', answer(engine, suspension.waitpoints[0]!))
 })
 
-test('without it all are closed, and it is true or false', async () => {
+test('without the option all are closed, and its value is true or false', async () => {
   const { engine } = await setup()
   const { suspension } = await waiting(engine, { condition: either })
   await answer(engine, suspension.waitpoints[0]!)
@@ -103,7 +103,7 @@ test('without it all are closed, and it is true or false', async () => {
   expect(message).toContain('keepWaitpoints')
 })
 
-test('a repeat of the suspend that made them answers with the same tokens, also when they have outlived it', async () => {
+test('a repeat of the suspend that created them returns the same tokens, also when they have outlived it', async () => {
   const { engine } = await setup()
   const claim = await held(engine)
   const ahead = await engine.waitpoints.create({ ...fenceOf(claim), key: 'ahead' })

@@ -1,4 +1,4 @@
-// What a wait does to the rest of an execution's life: to its claims, its attempts, its deadline and what is left of it.
+// The effects of a wait on the execution's claims, attempts and deadline, and on its deletion.
 import { expect, test } from 'vitest'
 import { executionDeadline } from '../../../../src/engine/duties/execution-deadline.ts'
 import { retention } from '../../../../src/engine/duties/retention.ts'
@@ -12,7 +12,7 @@ import { eventsOf, subscriber, take as takeEvents } from '../../event/subscriber
 import { fenceOf, held, promoteAll, take, worker } from '../../execution/holder.ts'
 import { answer, suspend, waiting } from './waiting.ts'
 
-test('CLAIM-20 a resumed execution keeps its attempt; the claim says so, and carries the answer', async () => {
+test('CLAIM-20 a resumed execution keeps its attempt; the claim reports that, and carries the answer', async () => {
   const { engine, sql } = await setup()
   const { claim, waitpoint } = await waiting(engine)
   await answer(engine, waitpoint)
@@ -40,7 +40,7 @@ test('CLAIM-20 a resumed execution keeps its attempt; the claim says so, and car
   })
 })
 
-test('of all that it was told a claim carries what its own wait took, whenever that came', async () => {
+test('a claim carries the signals that its own wait took, whenever they arrived, and no others', async () => {
   const { engine } = await setup()
   const both = {
     kind: 'allOf',
@@ -65,7 +65,7 @@ test('of all that it was told a claim carries what its own wait took, whenever t
   expect(claim.resumption?.signals.map((signal) => signal.name)).toEqual(['early', 'approved'])
 })
 
-test('a claim carries a MiB of signals, says that there are more, and they are in the list', async () => {
+test('a claim carries a MiB of signals and reports that more exist; the list has them', async () => {
   const { engine } = await setup()
   const condition = { kind: 'count', n: 5, distinct: 'signals', waitpoints: ['answer'] } as const
   const { claim, waitpoint } = await waiting(engine, { condition })
@@ -82,7 +82,7 @@ test('a claim carries a MiB of signals, says that there are more, and they are i
   expect((await engine.suspensions.describe(claim.executionId))?.outcome?.signals).toHaveLength(5)
 })
 
-test('a claim carries payloads as they were sent, of any bytes or none', async () => {
+test('a claim carries payloads unchanged, of any bytes or none', async () => {
   const { engine } = await setup()
   const condition = { kind: 'count', n: 3, distinct: 'signals', waitpoints: ['answer'] } as const
   const { waitpoint } = await waiting(engine, { condition })
@@ -98,7 +98,7 @@ test('a claim carries payloads as they were sent, of any bytes or none', async (
   expect(resumption!.signals.map(({ payloadEncoding }) => payloadEncoding)).toEqual(['raw', 'raw', null])
 })
 
-test('CLAIM-21 what was not resumed is not claimable, with or without a grant', async () => {
+test('CLAIM-21 an execution that was not resumed is not claimable, with or without a grant', async () => {
   const { engine, sql } = await setup()
   const { claim } = await waiting(engine)
   const running = await held(engine)
@@ -134,12 +134,12 @@ test('ATT-25 a suspension costs no retry', async () => {
   expect(await take(engine)).toMatchObject({
     attemptIndex: 2,
     retryCount: 2,
-    // Who failed may not have got to writing down what he was given.
+    // An attempt that failed may not have recorded the signals it received.
     resumption: { suspensionId: suspension.suspensionId, signals: [{ name: 'approved' }] },
   })
 })
 
-test('DEAD-07 a deadline ends a suspended execution and closes all that it waited with', async () => {
+test('DEAD-07 a deadline ends a suspended execution and closes its suspension and waitpoints', async () => {
   const { engine, sql, clock } = await setup()
   const { claim, waitpoint } = await waiting(engine, { timeout: '2h' }, { deadline: '1h' })
   await clock.advance('61m')
@@ -168,7 +168,7 @@ test('an old token never wakes a later suspension, however the first one ended',
   expect(await answer(engine, waitpoints[0]!)).toMatchObject({ effect: 'resume_condition_satisfied' })
 })
 
-test('an execution that waited is forgotten with its suspension, its waitpoints and its signals', async () => {
+test('the deletion of an execution that waited also deletes its suspension, its waitpoints and its signals', async () => {
   const { engine, sql, clock } = await setup()
   await waiting(engine)
   const before = await contents(sql)

@@ -4,7 +4,7 @@ import type { ExecutionId } from '../../../../src/model/id.ts'
 import { setup } from '../../../support/setup.ts'
 import { answer, waiting } from './waiting.ts'
 
-test('SUSP-15 suspended executions are listed by since when they are, in pages', async () => {
+test('SUSP-15 suspended executions are listed by the time of their suspension, in pages', async () => {
   const { engine, clock } = await setup()
   await clock.freeze()
   const reasons = ['waiting_for_signal', 'waiting_for_approval', 'manual_pause'] as const
@@ -37,7 +37,7 @@ test('SUSP-15 suspended executions are listed by since when they are, in pages',
   expect((await engine.suspensions.list()).suspensions).toEqual([suspensions[0], suspensions[2]])
 })
 
-test('SUSP-15 those of one moment are listed by their ids, and no page leaves one out or repeats it', async () => {
+test('SUSP-15 those of one moment are listed by their ids, and no page omits or repeats one', async () => {
   const { engine, clock } = await setup()
   await clock.freeze()
   const ids: ExecutionId[] = []

@@ -1,4 +1,4 @@
-// The start of a test about an execution that waits.
+// Setup for a test about an execution that waits.
 import type { Engine } from '../../../../src/engine/contract.ts'
 import type { Claim } from '../../../../src/engine/execution/claim.ts'
 import type { CreateRequest } from '../../../../src/engine/execution/create-request.ts'
@@ -9,14 +9,17 @@ import { expect } from 'vitest'
 import { fenceOf, held } from '../../execution/holder.ts'
 
 export interface WaitingExecution {
-  /** What its holder had. */
+  /** The fence of its holder. */
   readonly claim: Claim
   readonly suspension: Suspended
-  /** The primary one. */
+  /** The primary waitpoint. */
   readonly waitpoint: BoundWaitpoint
 }
 
-/** A new execution that its worker has suspended: on any signal to one waitpoint, unless told otherwise. */
+/**
+ * A new execution that its worker has suspended: on any signal to one waitpoint, unless the request names another
+ * condition.
+ */
 export async function waiting(
   engine: Engine,
   request: Partial<SuspendRequest> = {},
@@ -34,7 +37,7 @@ export async function suspend(engine: Engine, claim: Claim, request: Partial<Sus
   return suspension
 }
 
-/** A signal by the token of the waitpoint. */
+/** Sends a signal with the token of the waitpoint. */
 export function answer(engine: Engine, { waitpointId, token }: BoundWaitpoint, name = 'approved') {
   return engine.signals.deliver({ waitpointId, token: token!, name })
 }

@@ -9,7 +9,7 @@ import { withoutWriting } from '../../../support/written.ts'
 import { fenceOf, held, take } from '../../execution/holder.ts'
 import { answer } from '../suspension/waiting.ts'
 
-test('WPT-10 a waitpoint may come before its suspension, and each has an id and a token of its own', async () => {
+test('WPT-10 a waitpoint may be created before its suspension, and each has an id and a token of its own', async () => {
   const { engine, clock } = await setup()
   await clock.freeze()
   const claim = await held(engine)
@@ -44,7 +44,7 @@ test('one without an expiry stays as long as the execution lives', async () => {
   expect(await answer(engine, made)).toMatchObject({ effect: 'buffered_for_pending_waitpoint' })
 })
 
-test('many at once, of one execution and of several, are each their own', async () => {
+test('many created at once, of one execution and of several, are each separate', async () => {
   const { engine } = await setup()
   const claims = [await held(engine), await held(engine)]
   const made = await Promise.all(
@@ -57,7 +57,7 @@ test('many at once, of one execution and of several, are each their own', async 
   }
 })
 
-test('each that is created writes to the execution: what began before it came must see that it did', async () => {
+test('each create writes to the execution, so an operation that began before must notice it', async () => {
   const { engine, sql } = await setup()
   const claim = await held(engine)
   const versions = new Set<unknown>()
@@ -69,7 +69,7 @@ test('each that is created writes to the execution: what began before it came mu
   expect(versions.size).toBe(3)
 })
 
-test('only the holder creates one', async () => {
+test('only the holder creates waitpoints', async () => {
   const { engine, sql, clock } = await setup()
   const claim = await held(engine)
   await engine.waitpoints.create({ ...fenceOf(claim), key: 'k' })
@@ -84,7 +84,7 @@ test('only the holder creates one', async () => {
   await withoutWriting(sql, () => refusal('lease_expired', engine.waitpoints.create(request)))
 })
 
-test('an execution has at most a thousand that no suspension has used, also when they come in one set', async () => {
+test('an execution has at most a thousand that no suspension has used, also when they arrive in one set', async () => {
   const { engine, sql } = await setup()
   const fence = fenceOf(await held(engine))
   await engine.waitpoints.create({ ...fence, key: 'k' })

@@ -36,7 +36,7 @@ test('WPT-11 an open waitpoint is listed with everything but its token', async (
   expect(JSON.stringify(page)).not.toContain(waitpoint.token!.split(':')[1])
 })
 
-test('WPT-12 the list pages and hides what is closed', async () => {
+test('WPT-12 the list has pages and hides closed waitpoints', async () => {
   const { engine } = await setup()
   const claim = await held(engine)
   const { executionId } = claim
@@ -58,7 +58,7 @@ test('WPT-12 the list pages and hides what is closed', async () => {
   await refusal('invalid_cursor', engine.waitpoints.list(executionId, { cursor: 'nothing' }))
 })
 
-test('WPT-12 a page has a hundred unless told otherwise, and never more than a thousand', async () => {
+test('WPT-12 a page has a hundred by default, and never more than a thousand', async () => {
   const { engine, sql } = await setup()
   const claim = await held(engine)
   const { executionId } = claim
@@ -121,7 +121,7 @@ test.each<[string, Condition, Record<string, string[]>]>([
   )
 })
 
-test('WPT-13 a waitpoint that no signal helps says so', async () => {
+test('WPT-13 a waitpoint that no signal can satisfy reports that', async () => {
   const { engine } = await setup()
   const waitpoints = [{ key: 'a' }]
   const operator = await waiting(engine, { condition: { kind: 'operator' }, waitpoints })

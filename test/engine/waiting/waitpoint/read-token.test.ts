@@ -8,7 +8,7 @@ import { withoutWriting } from '../../../support/written.ts'
 import { fenceOf, held } from '../../execution/holder.ts'
 import { parked } from '../signal/parked.ts'
 
-test('WPT-14 the token is read by whoever has the right, and every reading leaves an event', async () => {
+test('WPT-14 a caller with the right can read the token, and every read writes an event', async () => {
   const { engine } = await setup()
   const { executionId, doors } = await parked(engine)
   const { waitpointId, token } = doors['door']!
@@ -19,7 +19,7 @@ test('WPT-14 the token is read by whoever has the right, and every reading leave
   expect(JSON.stringify(events)).not.toContain(token)
 })
 
-test('WPT-14 an unknown waitpoint and a foreign one have no token, and leave no event', async () => {
+test('WPT-14 an unknown waitpoint and a foreign one have no token, and write no event', async () => {
   const { engine, sql } = await setup()
   const { doors } = await parked(engine)
   await withoutWriting(sql, async () => {
@@ -28,7 +28,7 @@ test('WPT-14 an unknown waitpoint and a foreign one have no token, and leave no 
   })
 })
 
-test('the token of a closed waitpoint, and one whose key is gone, are not given', async () => {
+test('the token of a closed waitpoint, and one whose key is gone, are not returned', async () => {
   const { engine, clock } = await setup()
   const closed = await parked(engine)
   await engine.executions.cancel({ executionId: closed.executionId })
@@ -40,7 +40,7 @@ test('the token of a closed waitpoint, and one whose key is gone, are not given'
   await refusal('signing_key_not_found', engine.waitpoints.readToken(doors['door']!.waitpointId))
 })
 
-test('the token is given up to the last millisecond of its key, also when nobody has wiped that yet', async () => {
+test('the token is returned up to the last millisecond of its key, also when no process has removed the key yet', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   const { doors } = await parked(engine)
@@ -52,7 +52,7 @@ test('the token is given up to the last millisecond of its key, also when nobody
   await withoutWriting(sql, () => refusal('signing_key_not_found', engine.waitpoints.readToken(waitpointId)))
 })
 
-test('of a waitpoint that no suspension has used in time there is no token and no link any more, swept or not', async () => {
+test('an unused waitpoint has no token and no link after its expiry, whether or not the duty has run', async () => {
   const { engine, sql, clock } = await setup()
   const fence = fenceOf(await held(engine))
   const { waitpointId } = await engine.waitpoints.create({ ...fence, key: 'door', expiresIn: '10s' })
@@ -67,7 +67,7 @@ test('of a waitpoint that no suspension has used in time there is no token and n
   expect(await engine.waitpoints.describeLink({ link })).toMatchObject({ state: 'closed' })
 })
 
-test('wrapped keys sign and verify like others, and only for whoever has the secret', async () => {
+test('wrapped keys sign and verify like others, and only in processes that have the secret', async () => {
   const { sql } = await setup()
   const engine = createEngine(sql, { signing: { wrappingSecret: 'a secret of the operator' } })
   const { doors } = await parked(engine)
