@@ -30,11 +30,11 @@ import { input } from './execution/input.ts'
 import { list } from './execution/list.ts'
 import { progressRequest } from './execution/progress.ts'
 import { renew } from './execution/renew.ts'
-import { checkReplayRequest } from './execution/replay-request.ts'
+import { replayRequest } from './execution/replay-request.ts'
 import { resolveFlowId } from './execution/resolve-flow-id.ts'
 import { result } from './execution/result.ts'
 import { checkRestartRequest } from './execution/restart.ts'
-import { checkResumeRequest } from './execution/resume.ts'
+import { resumeRequest } from './execution/resume.ts'
 import { setTag } from './execution/set-tag.ts'
 import { warnRequest } from './execution/warn.ts'
 import { onlyEvents } from './kernel/effects.ts'
@@ -175,8 +175,8 @@ function byFullIds(engine: Shared): Operations {
   const release = inSets(checkReleaseRequest, () => engine.release)
   const cancel = inSets(checkCancelRequest, (item) => (isByHolder(item) ? engine.cancelHeld : engine.cancel))
   const suspend = inSets(checkSuspendRequest, () => engine.suspend)
-  const resume = inSets(checkResumeRequest, () => engine.resume)
-  const replay = inSets(checkReplayRequest, () => engine.replay)
+  const resume = inSets(resumeRequest.check, () => engine.resume)
+  const replay = inSets(replayRequest.check, () => engine.replay)
   const recordStep = inSets(checkRecordStepRequest, () => engine.recordStep)
   const deliver = inSets(checkDeliverRequest, () => engine.signal)
   const send = inSets(checkSendRequest, () => engine.signal)

@@ -18,9 +18,13 @@ export function text(rule: TextRule) {
   })
 }
 
-/** Text of one form. Its `wire` states the form in the API document. */
-export function textBy(check: (value: unknown, name: string) => string, wire: Wire) {
-  return field<string>({ check: (name, value) => check(value, name), wire, column: 'text' })
+/** A kind of its own: `check` gives the checked value, and `wire` states its form in the API document. */
+export function checkedBy<Value, Checked = Value>(
+  check: (value: unknown, name: string) => Checked,
+  wire: Wire,
+  column: FieldColumn | null = null,
+) {
+  return field<Value, Checked>({ check: (name, value) => check(value, name), wire, column })
 }
 
 const uuidForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -54,14 +58,14 @@ function columnUpTo(max: number): FieldColumn {
   return max < 2 ** 31 ? 'int4' : 'int8'
 }
 
-/** One of a few words. */
-export function word<const Word extends string>(words: readonly Word[]) {
+/** One of a few words, which the API document may have under a name. */
+export function word<const Word extends string>(words: readonly Word[], shape?: string) {
   return field<Word>({
     check(name, value) {
       if (words.includes(value as Word)) return value as Word
       throw refusal('invalid_input', name, show(value), oneOf(value, words))
     },
-    wire: { kind: 'words', words },
+    wire: { kind: 'words', words, ...(shape !== undefined && { name: shape }) },
     column: 'text',
   })
 }
@@ -138,22 +142,27 @@ export function json({ maxDepth, maxTextBytes }: { readonly maxDepth: number; re
   })
 }
 
+/** A field that the operation checks itself, after the others. */
+export function unchecked<Value>(wire: Wire) {
+  return checkedBy<Value, unknown>((value) => value, wire)
+}
+
 /** The id of a row. The operation parses it, because a bare uuid needs the database. */
 export function id(noun: Noun) {
-  return field<string, unknown>({ check: (_, value) => value, wire: { kind: 'id', noun }, column: null })
+  return unchecked<string>({ kind: 'id', noun })
 }
 
 interface ListRule {
+  /** How a refusal names an item; otherwise by its index, as in `names[2]`. */
+  readonly each?: string
   readonly min?: number
   readonly max?: number
   readonly allowed: string
 }
 
-/** A list. A refusal names an item as `each`. */
 export function listOf<Value, Checked>(
-  each: string,
   of: Field<Value, Checked>,
-  { min = 0, max = Infinity, allowed }: ListRule,
+  { each, min = 0, max = Infinity, allowed }: ListRule,
 ) {
   return field<readonly Value[], readonly Checked[]>({
     check(name, value, request) {
@@ -162,7 +171,8 @@ export function listOf<Value, Checked>(
         const found = value.length === 0 ? 'empty' : `an array of ${value.length}`
         throw refusal('invalid_input', name, found, allowed)
       }
-      return value.map((item: unknown) => of.read(each, item, request))
+      // Array.from also visits the holes of a sparse array, which map would skip.
+      return Array.from(value, (item: unknown, index) => of.read(each ?? `${name}[${index}]`, item, request))
     },
     wire: { kind: 'list', of, ...(min > 0 && { min }), ...(max < Infinity && { max }) },
     column: null,

@@ -19,7 +19,8 @@ export type Wire =
   | { readonly kind: 'text'; readonly rule: TextRule }
   | { readonly kind: 'pattern'; readonly pattern: RegExp; readonly min?: number; readonly max?: number }
   | { readonly kind: 'whole'; readonly min: number; readonly max: number }
-  | { readonly kind: 'words'; readonly words: readonly string[] }
+  /** `name`: a shape that is written by hand has these words. */
+  | { readonly kind: 'words'; readonly words: readonly string[]; readonly name?: string }
   | { readonly kind: 'id'; readonly noun: Noun }
   | { readonly kind: 'duration'; readonly minMs?: number; readonly maxMs?: number }
   | { readonly kind: 'list'; readonly of: AnyField; readonly min?: number; readonly max?: number }
@@ -135,15 +136,29 @@ export function checkedName(name: string, { suffix }: AnyField): string {
 /** Refuses unknown fields, then checks each field in the order of the table. */
 export function checkFields<const T extends Fields>(operation: string, table: T, request: unknown): CheckedOf<T> {
   refuseUnknownFields(operation, request, Object.keys(table))
-  return readFields(table, request as Given, {}) as CheckedOf<T>
+  return readFields(readersOf(table), request as Given, {}) as CheckedOf<T>
 }
 
-/** Adds the checked values of the fields in `table` to `checked`. */
-export function readFields<Checked extends object>(table: Fields, request: Given, checked: Checked): Checked {
-  const values = checked as Record<string, unknown>
-  for (const name in table) {
-    const field = table[name]!
-    values[checkedName(name, field)] = field.read(name, request[name], request)
-  }
+interface FieldReader {
+  readonly name: string
+  readonly checkedName: string
+  readonly read: AnyField['read']
+}
+
+export function readersOf(table: Fields): readonly FieldReader[] {
+  return Object.entries(table).map(([name, field]) => ({
+    name,
+    checkedName: checkedName(name, field),
+    read: field.read,
+  }))
+}
+
+/** Adds the checked values to `checked`. */
+export function readFields(
+  readers: readonly FieldReader[],
+  request: Given,
+  checked: Record<string, unknown>,
+): Record<string, unknown> {
+  for (const { name, checkedName, read } of readers) checked[checkedName] = read(name, request[name], request)
   return checked
 }

@@ -2,17 +2,22 @@
 import { parseCapabilities } from './capability.ts'
 import { parseDuration, type Duration } from './duration.ts'
 import { field } from './field.ts'
-import { duration, text, textBy } from './field-kinds.ts'
+import { checkedBy, duration, text, unchecked, whole } from './field-kinds.ts'
+import { parseIdPrefix, parsePartition } from './id.ts'
 import { limits } from './limits.ts'
 import { checkNamespace } from './name.ts'
 import { clampPriority } from './policy.ts'
+import { refuseUnknownFields } from './shape.ts'
+import { parseKid } from './signing-key.ts'
+import { checkTagKey, checkTagValue, tagKeyForm } from './tag.ts'
 
 const line = (maxBytes: number) => text({ minBytes: 1, maxBytes, refuseControls: true })
 
-export const namespace = textBy(checkNamespace, {
-  kind: 'text',
-  rule: { minBytes: 1, maxBytes: limits.namespaceBytes, refuseControls: true },
-}).describe('One namespace; not `*`.')
+export const namespace = checkedBy<string>(
+  checkNamespace,
+  { kind: 'text', rule: { minBytes: 1, maxBytes: limits.namespaceBytes, refuseControls: true } },
+  'text',
+).describe('One namespace; not `*`.')
 export const lane = text({ minBytes: 1, maxBytes: limits.laneBytes, printableAscii: true })
 export const kind = line(limits.kindBytes)
 export const version = line(limits.versionBytes)
@@ -22,17 +27,13 @@ export const workerName = line(limits.workerNameBytes)
 export const reason = text({ maxBytes: limits.reasonBytes })
 
 /** A value outside of the bounds is clamped. */
-export const priority = field<number>({
-  check: (_, value) => clampPriority(value).priority,
-  wire: { kind: 'whole', min: 0, max: limits.priorityMax },
-  column: 'int2',
-})
+export const priority = checkedBy<number>(
+  (value) => clampPriority(value).priority,
+  { kind: 'whole', min: 0, max: limits.priorityMax },
+  'int2',
+)
 
-export const capabilities = field<readonly string[], string[]>({
-  check: (_, value) => parseCapabilities(value),
-  wire: { kind: 'named', name: 'capabilities' },
-  column: null,
-})
+export const capabilities = checkedBy<readonly string[]>(parseCapabilities, { kind: 'named', name: 'capabilities' })
 
 /** How long a call waits. A server waits a minute at most. */
 export const wait = field<Duration, number, 'Ms'>({
@@ -47,3 +48,46 @@ export const leaseTtl = duration({
   maxMs: limits.leaseTtlMaxMs,
   allowed: `from ${limits.leaseTtlMinMs} ms to a day`,
 })
+
+/** `{fp:7}` or 7. */
+export const partition = checkedBy<string | number, number>(parsePartition, { kind: 'named', name: 'partition' })
+
+/** The range of the uuids that begin so. */
+export const idPrefix = checkedBy<string, ReturnType<typeof parseIdPrefix>>(parseIdPrefix, {
+  kind: 'pattern',
+  pattern: /^[0-9a-fA-F]{8}[0-9a-fA-F-]*$/,
+  min: limits.idPrefixCharacters,
+  max: 36,
+}).describe('How the uuid begins, as in `0190b6d2-4f`.')
+
+interface Tag {
+  readonly key: string
+  readonly value: string
+}
+
+export const tag = field<Tag>({
+  check(name, value) {
+    refuseUnknownFields(name, value, ['key', 'value'])
+    const { key, value: text } = value as Tag
+    return { key: checkTagKey(key), value: checkTagValue(key, text) }
+  },
+  wire: {
+    kind: 'fields',
+    fields: {
+      key: unchecked({ kind: 'pattern', pattern: tagKeyForm, min: 1, max: limits.tagKeyBytes }),
+      value: unchecked({ kind: 'text', rule: { maxBytes: limits.tagValueBytes } }),
+    },
+  },
+  column: null,
+})
+
+/** The id of a signing key. */
+export const kid = checkedBy<string>(parseKid, {
+  kind: 'pattern',
+  pattern: /^[ -9;-~]+$/,
+  min: 1,
+  max: limits.keyIdBytes,
+})
+
+export const stepName = text({ minBytes: 1, maxBytes: limits.stepNameBytes, refuseControls: true })
+export const stepIndex = whole({ max: limits.stepCount - 1 })

@@ -8,12 +8,12 @@ export type Tags = Readonly<Record<string, string>>
 /** W3C's traceparent of the span that created the execution; it is no part of the request. */
 export const traceparentTag = 'traceparent'
 
-const keyForm = /^[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*$/
+export const tagKeyForm = /^[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*$/
 
 /** A plain key (`customer`) or a dotted one (`billing.plan`), without empty segments. */
 export function checkTagKey(key: unknown): string {
   const text = checkText('tag key', key, { minBytes: 1, maxBytes: limits.tagKeyBytes, code: 'invalid_tag' })
-  if (keyForm.test(text)) return text
+  if (tagKeyForm.test(text)) return text
   const allowed = 'lowercase letters, digits and _, in segments separated by dots, starting with a letter'
   throw refusal('invalid_tag', 'tag key', show(text), allowed)
 }

@@ -8,10 +8,10 @@
 --   $2 partition_keys int2[]
 --   $3 namespaces text[] with nulls
 --   $4 actors text[]
---   $5 reasons text[] with nulls
---   $6 from_names text[] with nulls
---   $7 from_indexes int4[]
---   $8 request_ids text[]
+--   $5 reason text[] with nulls
+--   $6 request_id text[] with nulls
+--   $7 from_name text[] with nulls
+--   $8 from_index int4[]
 --   $9 may_repeat bool[]
 -- columns:
 --   ordinal int8
@@ -27,14 +27,16 @@
 --   is_from_known bool or null
 --   repeated jsonb or null
 
+-- from src/engine/kernel/set-request.ts: inputText
 with input as materialized (
   select *
-  from unnest($1::uuid[], $2::int2[], $3::text[], $4::text[], $5::text[], $6::text[], $7::int4[], $8::text[], $9::bool[])
-    with ordinality as i (execution_id, partition_key, namespace, actor, reason, from_name, from_index, request_id, may_repeat, ordinal)
+  from unnest($1::uuid[], $2::int2[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::int4[], $9::bool[])
+    with ordinality as i (execution_id, partition_key, namespace, actor, reason, request_id, from_name, from_index, may_repeat, ordinal)
 ),
+-- end of inputText
 -- from src/engine/transition/operator-set.ts: lockedTarget
 target as materialized (
-  select e.*, i.ordinal, i.actor, i.reason, i.from_name, i.from_index, i.request_id, i.may_repeat
+  select e.*, i.ordinal, i.actor, i.reason, i.request_id, i.from_name, i.from_index, i.may_repeat
   from input i
   join flowfabric.ff_exec_core seen
     on seen.execution_id = any (array[i.execution_id])

@@ -8,9 +8,9 @@
 --   $2 partition_keys int2[]
 --   $3 namespaces text[] with nulls
 --   $4 actors text[]
---   $5 delays_ms int8[]
---   $6 reasons text[] with nulls
---   $7 request_ids text[]
+--   $5 delay_ms int8[]
+--   $6 reason text[] with nulls
+--   $7 request_id text[] with nulls
 --   $8 may_repeat bool[]
 -- columns:
 --   ordinal int8
@@ -20,11 +20,13 @@
 --   delay_until_ms int8 or null
 --   repeated jsonb or null
 
+-- from src/engine/kernel/set-request.ts: inputText
 with input as materialized (
   select *
   from unnest($1::uuid[], $2::int2[], $3::text[], $4::text[], $5::int8[], $6::text[], $7::text[], $8::bool[])
     with ordinality as i (execution_id, partition_key, namespace, actor, delay_ms, reason, request_id, may_repeat, ordinal)
 ),
+-- end of inputText
 -- from src/engine/transition/operator-set.ts: lockedTarget
 target as materialized (
   select e.*, i.ordinal, i.actor, i.delay_ms, i.reason, i.request_id, i.may_repeat

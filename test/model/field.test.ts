@@ -85,7 +85,7 @@ const accepted: readonly Case[] = [
   ['json', json({ maxDepth: 1, maxTextBytes: 4 }), null],
   ['uuid', uuid(), '0190a000-0000-7000-8000-00000000000a'],
   ['id', id('execution'), 'checked by its operation'],
-  ['list', listOf('lane', lane, { min: 1, allowed: 'a list' }), ['a', 'b']],
+  ['list', listOf(lane, { each: 'lane', min: 1, allowed: 'a list' }), ['a', 'b']],
   ['priority', priority, 10_000, 9000],
 ]
 
@@ -106,10 +106,14 @@ const refusals: readonly (readonly [sentence: string, field: AnyField, given: un
   ['f is -1; it must be a time in milliseconds since 1970', time(), -1],
   ['f is "AAA="; it must be bytes (base64 over HTTP)', bytes({ maxBytes: 2, advice: 'Send less' }), 'AAA='],
   ['f is "x"; it must be a uuid', uuid(), 'x'],
-  ['f is an object; it must be a list', listOf('lane', lane, { allowed: 'a list' }), {}],
-  ['f is empty; it must be a list', listOf('lane', lane, { min: 1, allowed: 'a list' }), []],
-  ['f is an array of 2; it must be a list', listOf('lane', lane, { max: 1, allowed: 'a list' }), ['a', 'b']],
-  ['lane is empty; it must be 1 to 64 bytes of printable ASCII', listOf('lane', lane, { allowed: 'a list' }), ['']],
+  ['f is an object; it must be a list', listOf(lane, { each: 'lane', allowed: 'a list' }), {}],
+  ['f is empty; it must be a list', listOf(lane, { each: 'lane', min: 1, allowed: 'a list' }), []],
+  ['f is an array of 2; it must be a list', listOf(lane, { each: 'lane', max: 1, allowed: 'a list' }), ['a', 'b']],
+  [
+    'lane is empty; it must be 1 to 64 bytes of printable ASCII',
+    listOf(lane, { each: 'lane', allowed: 'a list' }),
+    [''],
+  ],
   ["namespace is '*', which means all namespaces; pass one", namespace, '*'],
   ['f is "a\\tb" with a control character', workerName, 'a\tb'],
 ]

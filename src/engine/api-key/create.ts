@@ -1,28 +1,30 @@
 // A new API key. It is told once, whole; what is stored is the hash of its secret.
 import { checkScopes, mintApiKey, type Scope } from '../../model/api-key.ts'
 import { refusal } from '../../model/errors.ts'
+import { checkedBy, text, time, whole } from '../../model/field-kinds.ts'
+import { checkFields, type RequestOf } from '../../model/field.ts'
 import { limits } from '../../model/limits.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
-import { checkText, show } from '../../model/text.ts'
+import { namespace } from '../../model/named-fields.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { untilSent } from '../kernel/resend.ts'
-import { checkTime } from '../kernel/time.ts'
 import { namespaceOf, scopeFor } from '../signing-key/scope.ts'
 import { keyWasMade } from './made.ts'
 
-export interface CreateApiKeyRequest {
-  /** Who acts with it, as the log tells. */
-  readonly name: string
-  readonly scopes: readonly Scope[]
+export const createApiKeyFields = {
+  /** The name that the log shows for what is done with the key. */
+  name: text({ minBytes: 1, maxBytes: limits.apiKeyNameBytes, refuseControls: true }),
+  scopes: checkedBy<readonly Scope[]>(checkScopes, { kind: 'named', name: 'scopes' }),
   /** Left out: the caller's namespace; of a caller of all, all of them. */
-  readonly namespace?: string
+  namespace: namespace.optional(),
   /** Left out: as many as the server allows a key. */
-  readonly requestsPerSecond?: number
-  /** The last millisecond in which it admits anybody; left out: it does not expire. */
-  readonly expiresAt?: number
+  requestsPerSecond: whole({ min: 1, max: limits.requestsPerSecond }).optional(),
+  /** The last millisecond of its validity; left out: it does not expire. */
+  expiresAt: time().optional().describe('The last millisecond of its validity.'),
 }
+
+export interface CreateApiKeyRequest extends RequestOf<typeof createApiKeyFields> {}
 
 export interface ApiKeyCreated {
   readonly kind: 'created'
@@ -69,12 +71,8 @@ select flowfabric.ff_now_ms() as now_ms`,
 })
 
 export async function createApiKey(sql: Sql, caller: Caller, request: CreateApiKeyRequest): Promise<ApiKeyCreated> {
-  refuseUnknownFields('apiKeys.create', request, ['name', 'scopes', 'namespace', 'requestsPerSecond', 'expiresAt'])
-  const name = checkText('name', request.name, { minBytes: 1, maxBytes: limits.apiKeyNameBytes, refuseControls: true })
-  const scopes = checkScopes(request.scopes)
+  const { name, scopes, requestsPerSecond, expiresAt } = checkFields('apiKeys.create', createApiKeyFields, request)
   const scope = scopeFor(caller, request.namespace)
-  const rate = checkRate(request.requestsPerSecond)
-  const expiresAt = request.expiresAt === undefined ? null : checkTime('expiresAt', request.expiresAt)
   const { key, keyId, secretHash } = mintApiKey()
   const values = {
     key_id: keyId,
@@ -82,7 +80,7 @@ export async function createApiKey(sql: Sql, caller: Caller, request: CreateApiK
     name,
     scopes,
     secret_hash: secretHash,
-    requests_per_second: rate,
+    requests_per_second: requestsPerSecond,
     actor: caller.actor,
     expires_at_ms: expiresAt,
   }
@@ -92,16 +90,4 @@ export async function createApiKey(sql: Sql, caller: Caller, request: CreateApiK
   }
   keyWasMade()
   return { kind: 'created', keyId, key, namespace: namespaceOf(scope), name, scopes, expiresAt }
-}
-
-function checkRate(rate: unknown): number | null {
-  if (rate === undefined) return null
-  if (Number.isInteger(rate) && (rate as number) >= 1 && (rate as number) <= limits.requestsPerSecond)
-    return rate as number
-  throw refusal(
-    'invalid_input',
-    'requestsPerSecond',
-    show(rate),
-    `a whole number from 1 to ${limits.requestsPerSecond}`,
-  )
 }

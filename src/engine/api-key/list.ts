@@ -1,14 +1,12 @@
 // API keys, oldest first, including revoked ones. A caller of one namespace sees its own keys.
-import { refuseUnknownFields } from '../../model/shape.ts'
+import { checkFields } from '../../model/field.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import { namespaceToRead, type Caller } from '../kernel/caller.ts'
-import { ascending, orderBy, pageFields, readPage, type PageRequest } from '../kernel/page.ts'
+import { ascending, orderBy, namespacePageFields, readPage, type NamespacePageRequest } from '../kernel/page.ts'
 import { apiKeyColumns, apiKeyRow, decodeApiKey, type ApiKey } from './api-key.ts'
 
-export interface ListApiKeysRequest extends PageRequest {
-  readonly namespace?: string
-}
+export type ListApiKeysRequest = NamespacePageRequest
 
 export interface ApiKeyPage {
   readonly apiKeys: readonly ApiKey[]
@@ -30,7 +28,7 @@ limit $3`,
 const order = orderBy('api-keys', { key_id: ascending.text })
 
 export async function listApiKeys(sql: Sql, caller: Caller, request: ListApiKeysRequest): Promise<ApiKeyPage> {
-  refuseUnknownFields('apiKeys.list', request, ['namespace', ...pageFields])
+  checkFields('apiKeys.list', namespacePageFields, request)
   const { namespace, isForeign } = namespaceToRead(caller, request.namespace)
   const { rows, nextCursor } = await readPage(request, order, (after, limit) =>
     isForeign ? [] : sql.query(listStatement, { namespace, ...after, limit }),

@@ -1,17 +1,18 @@
 // Revokes a key; the row stays, so that the actors of the log can be distinguished. Other servers may still admit it
 // for some seconds.
 import { EngineError } from '../../model/errors.ts'
+import { text } from '../../model/field-kinds.ts'
+import { checkFields, type RequestOf } from '../../model/field.ts'
 import { limits } from '../../model/limits.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
-import { checkText, show } from '../../model/text.ts'
+import { show } from '../../model/text.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { untilSent } from '../kernel/resend.ts'
 
-export interface RevokeApiKeyRequest {
-  readonly keyId: string
-}
+export const revokeApiKeyFields = { keyId: text({ minBytes: 1, maxBytes: limits.keyIdBytes }) }
+
+export interface RevokeApiKeyRequest extends RequestOf<typeof revokeApiKeyFields> {}
 
 export interface ApiKeyRevoked {
   readonly kind: 'revoked' | 'already_revoked'
@@ -47,8 +48,7 @@ from found`,
 })
 
 export async function revokeApiKey(sql: Sql, caller: Caller, request: RevokeApiKeyRequest): Promise<ApiKeyRevoked> {
-  refuseUnknownFields('apiKeys.revoke', request, ['keyId'])
-  const keyId = checkText('keyId', request.keyId, { minBytes: 1, maxBytes: limits.keyIdBytes })
+  const { keyId } = checkFields('apiKeys.revoke', revokeApiKeyFields, request)
   const values = { key_id: keyId, namespace: caller.namespace, actor: caller.actor }
   const [row] = await untilSent(sql, { again: false }, () => sql.query(revokeStatement, values))
   if (row === undefined) throw new EngineError('api_key_not_found', `no API key has the id ${show(keyId)}`, { keyId })

@@ -1,6 +1,6 @@
 // The attempts of an execution, in order: the records of ended and interrupted attempts, and the running one.
 import type { FailureCategory } from '../../model/policy.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
+import { checkFields } from '../../model/field.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
@@ -83,7 +83,7 @@ export async function listAttempts(
   executionId: string,
   request: ListAttemptsRequest,
 ): Promise<AttemptPage> {
-  refuseUnknownFields('attempts.list', request, pageFields)
+  checkFields('attempts.list', pageFields, request)
   const execution = visibleExecution(caller, executionId)
   const { rows, nextCursor } = await readPage(request, order, (after, limit) =>
     sql.query(listStatement, { ...execution, ...after, limit }),

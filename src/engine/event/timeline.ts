@@ -1,6 +1,6 @@
 // The committed events of one execution, oldest first. A renewal takes its event id under the lease's lock and not the
 // execution's, so it may still appear before the last event of a page. A reader that follows the log subscribes.
-import { refuseUnknownFields } from '../../model/shape.ts'
+import { checkFields } from '../../model/field.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
@@ -41,7 +41,7 @@ export async function timeline(
   executionId: string,
   request: TimelineRequest = {},
 ): Promise<TimelinePage> {
-  refuseUnknownFields('timeline', request, pageFields)
+  checkFields('timeline', pageFields, request)
   const execution = visibleExecution(caller, executionId)
   return timelinePage(request, (after, limit) => sql.query(timelineStatement, { ...execution, ...after, limit }))
 }

@@ -21,9 +21,13 @@ const mostClaims = limits.claimCount
 export const claimFields = {
   workerId: workerName,
   workerInstanceId: workerName,
-  lanes: listOf('lane', lane, { min: 1, allowed: 'an array of one or more lanes' }),
+  lanes: listOf(lane, { each: 'lane', min: 1, allowed: 'an array of one or more lanes' }),
   /** Left out: all that the caller may see. */
-  namespaces: listOf('namespace', namespace, { min: 1, allowed: 'an array of one or more, or omitted' }).optional(),
+  namespaces: listOf(namespace, {
+    each: 'namespace',
+    min: 1,
+    allowed: 'an array of one or more, or omitted',
+  }).optional(),
   ...servedFields,
   /** 1 to 10,000; defaults to 1. */
   max: whole({ min: 1, max: mostClaims }).default(1).describe('Defaults to 1.'),

@@ -1,22 +1,23 @@
 // How many executions are in each state, from the tables that hold them. A dashboard calls this every second, so each
 // count stops at 10,000 unless the caller requests the exact number.
-import { refusal } from '../../model/errors.ts'
-import { checkKind, checkLane } from '../../model/name.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
+import { flag } from '../../model/field-kinds.ts'
+import { checkFields, type RequestOf } from '../../model/field.ts'
+import { kind, lane, namespace } from '../../model/named-fields.ts'
 import { publicStates, type PublicState } from '../../model/state.ts'
-import { show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf, type ValuesOf } from '../../sql/statement.ts'
 import { namespaceToRead, type Caller } from '../kernel/caller.ts'
 import { queueCondition } from './list/source.ts'
 
-export interface CountRequest {
-  readonly namespace?: string
-  readonly lane?: string
-  readonly kind?: string
+export const countFields = {
+  namespace: namespace.optional(),
+  lane: lane.optional(),
+  kind: kind.optional(),
   /** Counts to the end, which may take up to ten minutes. */
-  readonly exact?: boolean
+  exact: flag().default(false),
 }
+
+export interface CountRequest extends RequestOf<typeof countFields> {}
 
 export interface StateCount {
   readonly count: number
@@ -113,18 +114,9 @@ cross join lateral (
 })
 
 export async function countByState(sql: Sql, caller: Caller, request: CountRequest): Promise<StateCounts> {
-  refuseUnknownFields('countByState', request, ['namespace', 'lane', 'kind', 'exact'])
-  const { lane, kind, exact = false } = request
+  const { lane, kind, exact } = checkFields('countByState', countFields, request)
   const { namespace, isForeign } = namespaceToRead(caller, request.namespace)
-  if (typeof exact !== 'boolean') throw refusal('invalid_input', 'exact', show(exact), 'true or false')
-  const rows = isForeign
-    ? []
-    : await count(sql, exact, {
-        namespace,
-        lane: lane === undefined ? null : checkLane(lane),
-        kind: kind === undefined ? null : checkKind(kind),
-        stop: exact ? never : stopAt,
-      })
+  const rows = isForeign ? [] : await count(sql, exact, { namespace, lane, kind, stop: exact ? never : stopAt })
   const countOf = (state: PublicState): StateCount => {
     const counts = rows.filter((row) => row.public_state === state).map((row) => row.count)
     const count = counts.reduce((sum, one) => sum + one, 0)

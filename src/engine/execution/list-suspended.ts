@@ -1,18 +1,21 @@
 // Executions that are suspended, the longest first.
+import { checkFields, type RequestOf } from '../../model/field.ts'
 import type { ExecutionId } from '../../model/id.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
+import { kind, lane, namespace } from '../../model/named-fields.ts'
 import type { Sql } from '../../sql/sql.ts'
 import type { Caller } from '../kernel/caller.ts'
+import { pageFields } from '../kernel/page.ts'
 import { list } from './list.ts'
 import type { Suspension } from '../waiting/suspension/suspension.ts'
 
-export interface ListSuspensionsRequest {
-  readonly namespace?: string
-  readonly lane?: string
-  readonly kind?: string
-  readonly limit?: number
-  readonly cursor?: string
+export const listSuspensionsFields = {
+  namespace: namespace.optional(),
+  lane: lane.optional(),
+  kind: kind.optional(),
+  ...pageFields,
 }
+
+export interface ListSuspensionsRequest extends RequestOf<typeof listSuspensionsFields> {}
 
 export interface ListedSuspension extends Suspension {
   readonly executionId: ExecutionId
@@ -31,7 +34,7 @@ export async function listSuspensions(
   caller: Caller,
   request: ListSuspensionsRequest,
 ): Promise<SuspensionPage> {
-  refuseUnknownFields('suspensions.list', request, ['namespace', 'lane', 'kind', 'limit', 'cursor'])
+  checkFields('suspensions.list', listSuspensionsFields, request)
   const { executions, nextCursor } = await list(sql, caller, { ...request, state: 'suspended' })
   const suspensions = executions.flatMap(({ executionId, namespace, lane, kind, suspension }) =>
     suspension === null ? [] : [{ executionId, namespace, lane, kind, ...suspension }],

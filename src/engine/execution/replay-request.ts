@@ -1,22 +1,50 @@
 // The request and the result of `replay`, for executions and members of flows.
 import { EngineError } from '../../model/errors.ts'
+import { checkedBy } from '../../model/field-kinds.ts'
+import type { RequestOf } from '../../model/field.ts'
 import type { ExecutionId } from '../../model/id.ts'
-import { limits } from '../../model/limits.ts'
+import { reason, stepIndex, stepName } from '../../model/named-fields.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { isEnded, type PublicState } from '../../model/state.ts'
-import { checkStepIndex, checkStepName } from '../../model/step.ts'
-import { checkText } from '../../model/text.ts'
-import type { Caller } from '../kernel/caller.ts'
-import { checkTarget, type Target } from '../transition/operator-set.ts'
-import { checkRequestId, type Repeatable } from './request-memory.ts'
+import type { ItemOf } from '../kernel/set-request.ts'
+import { operatorRequest } from '../transition/operator-request.ts'
+import { mayRepeat, requestId } from './request-memory.ts'
 
-export interface ReplayRequest {
-  readonly executionId: string
-  readonly reason?: string
-  /** The step to continue from: successes before it are kept. By its name; of several the first. */
-  readonly from?: string | { readonly name: string; readonly index?: number }
-  /** A call with the id of an earlier one returns its result; left out: each call acts by itself. */
-  readonly requestId?: string
+interface FromStep {
+  readonly name: string
+  readonly index: number
+}
+
+const from = checkedBy<string | { readonly name: string; readonly index?: number }, FromStep>(checkFrom, {
+  kind: 'named',
+  name: 'replayFrom',
+})
+
+export const replayRequest = operatorRequest(
+  'replay',
+  {
+    reason: reason.optional(),
+    /** The step to continue from: successes before it are kept. By its name; of several the first. */
+    from: from.optional(),
+    /** A call with the id of an earlier one returns its result; left out: each call acts by itself. */
+    requestId,
+  },
+  {
+    fromName: { column: 'text', isNullable: true, from: ({ from }) => from?.name ?? null },
+    fromIndex: { column: 'int4', from: ({ from }) => from?.index ?? 0 },
+    mayRepeat,
+  },
+)
+
+export interface ReplayRequest extends RequestOf<typeof replayRequest.fields> {}
+
+export type Replay = ItemOf<typeof replayRequest>
+
+function checkFrom(value: unknown): FromStep {
+  if (typeof value === 'string') return { name: stepName.read('from', value, {}), index: 0 }
+  refuseUnknownFields('from', value, ['name', 'index'])
+  const { name, index = 0 } = value as Partial<FromStep>
+  return { name: stepName.read('from.name', name, {}), index: stepIndex.read('from.index', index, {}) }
 }
 
 export interface Replayed {
@@ -30,33 +58,6 @@ export interface Replayed {
   readonly deadlineDropped: boolean
   /** For a member: the members that its ending had skipped, and that wait again. */
   readonly reopened?: readonly ExecutionId[]
-}
-
-export interface Replay extends Target, Repeatable {
-  readonly reason: string | null
-  readonly fromName: string | null
-  readonly fromIndex: number
-}
-
-export function checkReplayRequest(caller: Caller, request: ReplayRequest): Replay {
-  refuseUnknownFields('replay', request, ['executionId', 'reason', 'from', 'requestId'])
-  const { executionId, reason, from, requestId } = request
-  return {
-    ...checkTarget(caller, executionId),
-    ...checkRequestId(requestId),
-    reason: reason === undefined ? null : checkText('reason', reason, { maxBytes: limits.reasonBytes }),
-    ...checkFrom(from),
-  }
-}
-
-function checkFrom(from: ReplayRequest['from']): Pick<Replay, 'fromName' | 'fromIndex'> {
-  if (from === undefined) return { fromName: null, fromIndex: 0 }
-  if (typeof from === 'string') return { fromName: checkStepName('from', from), fromIndex: 0 }
-  refuseUnknownFields('from', from, ['name', 'index'])
-  return {
-    fromName: checkStepName('from.name', from.name),
-    fromIndex: checkStepIndex('from.index', from.index ?? 0),
-  }
 }
 
 /** The found execution that is to be replayed. */

@@ -13,25 +13,10 @@ import { clockAfter } from '../kernel/after-lock.ts'
 import { Unpublished, type Written } from '../kernel/effects.ts'
 import type { Outcome, Sent, SetOperation } from '../kernel/merge.ts'
 import { beforeFirst } from '../step/step.ts'
-import {
-  lockedTarget,
-  operatorSet,
-  readyAgain,
-  targetAnswer,
-  targetInput,
-  targetParams,
-  targetValues,
-} from '../transition/operator-set.ts'
+import { lockedTarget, operatorSet, readyAgain, targetAnswer } from '../transition/operator-set.ts'
 import { nextDeadlineSql, reopenExecutions } from '../transition/reopen.ts'
-import { refusalOf, repeatedReplay, replayedAs, type Replay, type Replayed } from './replay-request.ts'
-import {
-  rememberRequests,
-  repeatedAnswer,
-  repeatedRequests,
-  requestInput,
-  requestParams,
-  requestValues,
-} from './request-memory.ts'
+import { refusalOf, repeatedReplay, replayedAs, replayRequest, type Replay, type Replayed } from './replay-request.ts'
+import { rememberRequests, repeatable, repeatedAnswer, repeatedRequests } from './request-memory.ts'
 
 const own = {
   public_state: 'flowfabric.ff_public_state',
@@ -61,15 +46,11 @@ const row = {
 
 const replayStatement = statement({
   name: 'execution.replay',
-  params: { ...targetParams, reasons: 'text?[]', from_names: 'text?[]', from_indexes: 'int4[]', ...requestParams },
+  params: replayRequest.params,
   row,
   text: `
-with input as materialized (
-  select *
-  from unnest($1::uuid[], $2::int2[], $3::text[], $4::text[], $5::text[], $6::text[], $7::int4[], $8::text[], $9::bool[])
-    with ordinality as i (${targetInput}, reason, from_name, from_index, ${requestInput.join(', ')}, ordinal)
-),
-${lockedTarget('reason', 'from_name', 'from_index', ...requestInput)},
+${replayRequest.input},
+${lockedTarget(...replayRequest.columns)},
 ${repeatedRequests},
 ${clockAfter('target')},
 judged as materialized (
@@ -132,14 +113,7 @@ export function replayOperation(
 ): SetOperation<Replay, Replayed> {
   const alone = operatorSet<Replay, typeof row, Replayed | typeof isMember>(
     sql,
-    (items, again) =>
-      call(replayStatement, {
-        ...targetValues(items),
-        reasons: items.map((item) => item.reason),
-        from_names: items.map((item) => item.fromName),
-        from_indexes: items.map((item) => item.fromIndex),
-        ...requestValues(items, again),
-      }),
+    (items, again) => call(replayStatement, repeatable(replayRequest.values(items), again)),
     ({ executionId, fromName }, found) => {
       if (found.repeated !== null) return repeatedReplay(executionId, found.repeated)
       const from = found.public_state!

@@ -5,9 +5,11 @@
 // The row is written by the statement that changes the execution. So a reader of the changed execution sees the row,
 // too.
 import { randomUUID } from 'node:crypto'
+import { optionalField } from '../../model/field.ts'
 import { limits } from '../../model/limits.ts'
 import { checkText } from '../../model/text.ts'
 import { statement } from '../../sql/statement.ts'
+import type { Derived, SetValues } from '../kernel/set-request.ts'
 
 /** The part of a checked request that identifies it. */
 export interface Repeatable {
@@ -18,8 +20,7 @@ export interface Repeatable {
 
 export function checkRequestId(requestId: unknown): Repeatable {
   if (requestId === undefined) return { requestId: randomUUID(), isGiven: false }
-  const bounds = { minBytes: 1, maxBytes: limits.requestIdBytes, refuseControls: true }
-  return { requestId: checkText('requestId', requestId, bounds), isGiven: true }
+  return { requestId: checkText('requestId', requestId, idRule), isGiven: true }
 }
 
 export const requestParams = { request_ids: 'text[]', may_repeat: 'bool[]' } as const
@@ -33,6 +34,26 @@ export function requestValues(items: readonly Repeatable[], again: boolean) {
 
 /** The columns of the CTE `input` that `requestParams` fill, which `target` has too. */
 export const requestInput = ['request_id', 'may_repeat'] as const
+
+const idRule = { minBytes: 1, maxBytes: limits.requestIdBytes, refuseControls: true }
+
+/** The columns `request_id` and `may_repeat` of `input`: a field, and what is derived from it. */
+export const requestId = optionalField<string>({
+  check: (name, value = randomUUID()) => checkText(name, value, idRule),
+  wire: { kind: 'text', rule: idRule },
+  column: 'text',
+})
+
+/** The caller chose the id, and may have sent it before. */
+export const mayRepeat: Derived<unknown, boolean> = {
+  column: 'bool',
+  from: (_, request) => request['requestId'] !== undefined,
+}
+
+/** With `again`, an earlier reply to these items was lost. */
+export function repeatable(values: SetValues, again: boolean): SetValues {
+  return again ? { ...values, may_repeat: values['may_repeat']!.map(() => true as never) } : values
+}
 
 /** Follows `target`. Yields `repeated`: the stored results, by ordinal. A first call reads nothing. */
 export const repeatedRequests = `

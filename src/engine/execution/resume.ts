@@ -1,49 +1,42 @@
-// Resume: an operator takes an execution out of its suspension, whatever its condition says. It is the only way out of a
-// condition that only an operator meets.
-import { parseDuration, type Duration } from '../../model/duration.ts'
+// Resume: an operator takes an execution out of its suspension, whatever its condition states. It is the only
+// way out of a condition that only an operator can satisfy.
 import { EngineError } from '../../model/errors.ts'
+import { duration } from '../../model/field-kinds.ts'
+import type { RequestOf } from '../../model/field.ts'
 import type { ExecutionId } from '../../model/id.ts'
-import { limits } from '../../model/limits.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
+import { reason } from '../../model/named-fields.ts'
 import type { PublicState } from '../../model/state.ts'
-import { checkText } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
-import type { Caller } from '../kernel/caller.ts'
 import { clockAfter } from '../kernel/after-lock.ts'
 import type { SetOperation } from '../kernel/merge.ts'
+import type { ItemOf } from '../kernel/set-request.ts'
+import { operatorRequest } from '../transition/operator-request.ts'
+import { lockedTarget, operatorSet, readyAgain, targetAnswer } from '../transition/operator-set.ts'
 import { wakeSuspended } from '../transition/wake.ts'
 import {
-  checkTarget,
-  lockedTarget,
-  operatorSet,
-  readyAgain,
-  targetAnswer,
-  targetInput,
-  targetParams,
-  targetValues,
-  type Target,
-} from '../transition/operator-set.ts'
-import {
-  checkRequestId,
   isRepeated,
+  mayRepeat,
   rememberRequests,
+  repeatable,
   repeatedAnswer,
   repeatedRequests,
-  requestInput,
-  requestParams,
-  requestValues,
-  type Repeatable,
+  requestId,
 } from './request-memory.ts'
 
-export interface ResumeRequest {
-  readonly executionId: string
-  /** How long it is not claimable; left out: not at all. */
-  readonly delay?: Duration
-  readonly reason?: string
-  /** A call with the id of an earlier one answers as that did; left out: each call is one of its own. */
-  readonly requestId?: string
-}
+export const resumeRequest = operatorRequest(
+  'resume',
+  {
+    /** How long it is not claimable; left out: not at all. */
+    delay: duration().default(0),
+    reason: reason.optional(),
+    /** A call with the id of an earlier one returns its result; left out: each call acts by itself. */
+    requestId,
+  },
+  { mayRepeat },
+)
+
+export interface ResumeRequest extends RequestOf<typeof resumeRequest.fields> {}
 
 export interface Resumed {
   readonly kind: 'resumed'
@@ -52,26 +45,9 @@ export interface Resumed {
   readonly delayUntil: number | null
 }
 
-/** A checked request, as the statement takes it. */
-export interface OperatorResume extends Target, Repeatable {
-  readonly delayMs: number
-  readonly reason: string | null
-}
-
-export function checkResumeRequest(caller: Caller, request: ResumeRequest): OperatorResume {
-  refuseUnknownFields('resume', request, ['executionId', 'delay', 'reason', 'requestId'])
-  const { executionId, delay, reason, requestId } = request
-  return {
-    ...checkTarget(caller, executionId),
-    ...checkRequestId(requestId),
-    delayMs: delay === undefined ? 0 : parseDuration('delay', delay),
-    reason: reason === undefined ? null : checkText('reason', reason, { maxBytes: limits.reasonBytes }),
-  }
-}
-
 const resumeStatement = statement({
   name: 'execution.resume',
-  params: { ...targetParams, delays_ms: 'int8[]', reasons: 'text?[]', ...requestParams },
+  params: resumeRequest.params,
   row: {
     ordinal: 'int8',
     is_locked: 'bool',
@@ -81,12 +57,8 @@ const resumeStatement = statement({
     repeated: 'jsonb?',
   },
   text: `
-with input as materialized (
-  select *
-  from unnest($1::uuid[], $2::int2[], $3::text[], $4::text[], $5::int8[], $6::text[], $7::text[], $8::bool[])
-    with ordinality as i (${targetInput}, delay_ms, reason, ${requestInput.join(', ')}, ordinal)
-),
-${lockedTarget('delay_ms', 'reason', ...requestInput)},
+${resumeRequest.input},
+${lockedTarget(...resumeRequest.columns)},
 ${repeatedRequests},
 ${clockAfter('target')},
 waking as materialized (
@@ -114,16 +86,10 @@ answered as materialized (
 ${targetAnswer('answered', { public_state: 'flowfabric.ff_public_state', delay_until_ms: 'int8', repeated: 'jsonb' })}`,
 })
 
-export function resumeOperation(sql: Sql): SetOperation<OperatorResume, Resumed> {
+export function resumeOperation(sql: Sql): SetOperation<ItemOf<typeof resumeRequest>, Resumed> {
   return operatorSet(
     sql,
-    (items: readonly OperatorResume[], again) =>
-      call(resumeStatement, {
-        ...targetValues(items),
-        delays_ms: items.map((item) => item.delayMs),
-        reasons: items.map((item) => item.reason),
-        ...requestValues(items, again),
-      }),
+    (items, again) => call(resumeStatement, repeatable(resumeRequest.values(items), again)),
     ({ executionId }, { public_state: found, delay_until_ms: delayUntil, repeated }) => {
       if (repeated !== null) return { kind: 'resumed', executionId, ...(repeated as Pick<Resumed, 'delayUntil'>) }
       if (found !== 'suspended') {

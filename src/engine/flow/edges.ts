@@ -1,20 +1,24 @@
 // The edges of a flow in the order of their ids: all of them, those that lead from a member, or those that lead to it.
 import { EngineError } from '../../model/errors.ts'
+import { id } from '../../model/field-kinds.ts'
+import { checkFields, type RequestOf } from '../../model/field.ts'
 import { parseExecutionId } from '../../model/id.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
-import { ascending, orderBy, pageFields, readPage, type PageRequest } from '../kernel/page.ts'
+import { ascending, orderBy, pageFields, readPage } from '../kernel/page.ts'
 import { visibleFlow } from '../kernel/visible.ts'
 import { decodeEdge, edgeColumns, edgeRow, type Edge } from './edge.ts'
 
-export interface ListEdgesRequest extends PageRequest {
+export const listEdgesFields = {
   /** Only edges that lead from this member. */
-  readonly from?: string
+  from: id('execution').optional(),
   /** Only edges that lead to this member. */
-  readonly to?: string
+  to: id('execution').optional(),
+  ...pageFields,
 }
+
+export interface ListEdgesRequest extends RequestOf<typeof listEdgesFields> {}
 
 export interface EdgePage {
   readonly edges: readonly Edge[]
@@ -56,7 +60,7 @@ export async function listEdges(
   flowId: string,
   request: ListEdgesRequest = {},
 ): Promise<EdgePage> {
-  refuseUnknownFields('flows.edges', request, ['from', 'to', ...pageFields])
+  checkFields('flows.edges', listEdgesFields, request)
   const { from, to } = request
   if (from !== undefined && to !== undefined) {
     const sentence = 'from and to are both given; pass only one of them'

@@ -4,7 +4,7 @@
 import type { EdgeResolution, StoredEdgeKind } from '../../model/edge-group.ts'
 import { refusal } from '../../model/errors.ts'
 import { formatExecutionId, formatFlowId, type ExecutionId, type FlowId } from '../../model/id.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
+import { checkFields } from '../../model/field.ts'
 import type { PublicState } from '../../model/state.ts'
 import { show } from '../../model/text.ts'
 import type { Sql } from '../../sql/sql.ts'
@@ -137,7 +137,7 @@ export async function flowGraph(
   flowId: string,
   request: FlowGraphRequest = {},
 ): Promise<FlowGraph | null> {
-  refuseUnknownFields('flows.graph', request, pageFields)
+  checkFields('flows.graph', pageFields, request)
   const flow = visibleFlow(caller, flowId)
   const partition = flow.partition_key
   const order = orderBy(`graph of ${flow.flow_id}`, { after_member: ascending.uuid, after_edge: descending.uuid })

@@ -1,25 +1,28 @@
 // Pages of flows, newest first by creation and id; within a partition or by prefix of the id, in the order of ids. A state is
 // checked flow by flow: a call reads a limited number of flows, and its cursor continues behind the last one that it read.
-import { EngineError, refusal } from '../../model/errors.ts'
-import { parseIdPrefix, parsePartition } from '../../model/id.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
-import { nearest, show } from '../../model/text.ts'
+import { EngineError } from '../../model/errors.ts'
+import { word } from '../../model/field-kinds.ts'
+import { checkFields, type RequestOf } from '../../model/field.ts'
+import { idPrefix, namespace, partition } from '../../model/named-fields.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import { namespaceToRead, type Caller } from '../kernel/caller.ts'
 import { filteredOrder, partitionOrder, sourceOf, type ListSource } from '../kernel/list-source.ts'
-import { ascending, checkPage, descending, pageFields, type PageRequest } from '../kernel/page.ts'
+import { ascending, checkPage, descending, pageFields } from '../kernel/page.ts'
 import { decodeFlow, flowColumns, flowJoins, flowRow, flowStates } from './snapshot.ts'
 import type { Flow, FlowRow, FlowState } from './snapshot.ts'
 
-export interface ListFlowsRequest extends PageRequest {
-  readonly namespace?: string
-  readonly state?: FlowState
+export const listFlowsFields = {
+  namespace: namespace.optional(),
+  state: word(flowStates, 'FlowState').optional(),
   /** `{fp:7}` or 7. */
-  readonly partition?: string | number
+  partition: partition.optional(),
   /** The first 8 or more characters of the uuid, as in `0190b6d2-4f`. Not together with `partition`. */
-  readonly idPrefix?: string
+  idPrefix: idPrefix.optional(),
+  ...pageFields,
 }
+
+export interface ListFlowsRequest extends RequestOf<typeof listFlowsFields> {}
 
 export interface FlowPage {
   /** A page by state may have few flows or none, although more follow. */
@@ -122,9 +125,13 @@ const byIdPrefix = source({
 })
 
 export async function listFlows(sql: Sql, caller: Caller, request: ListFlowsRequest): Promise<FlowPage> {
-  refuseUnknownFields('flows.list', request, ['namespace', 'state', 'partition', 'idPrefix', ...pageFields])
+  const { state, partition, idPrefix } = checkFields('flows.list', listFlowsFields, request)
+  if (partition !== null && idPrefix !== null) {
+    const sentence = 'a list takes only one of partition, idPrefix; both are given'
+    throw new EngineError('invalid_input', sentence, { fields: ['partition', 'idPrefix'] })
+  }
   const { namespace, isForeign } = namespaceToRead(caller, request.namespace)
-  const filter = checkFilter(namespace, request)
+  const filter = { namespace, state, partition, idPrefix }
   const source = sourceFor(filter)
   const order = source.order(filter)
   const { limit, after } = checkPage(request, order)
@@ -157,26 +164,6 @@ async function search(sql: Sql, source: Source, filter: Filter, start: Key, limi
     after = order.decode(order.encode(last!))
   }
   return { rows, last }
-}
-
-function checkFilter(namespace: string | null, { state, partition, idPrefix }: ListFlowsRequest): Filter {
-  if (partition !== undefined && idPrefix !== undefined) {
-    const sentence = 'a list takes only one of partition, idPrefix; both are given'
-    throw new EngineError('invalid_input', sentence, { fields: ['partition', 'idPrefix'] })
-  }
-  return {
-    namespace,
-    state: state === undefined ? null : checkState(state),
-    partition: partition === undefined ? null : parsePartition(partition),
-    idPrefix: idPrefix === undefined ? null : parseIdPrefix(idPrefix),
-  }
-}
-
-function checkState(state: unknown): FlowState {
-  if ((flowStates as readonly unknown[]).includes(state)) return state as FlowState
-  const near = typeof state === 'string' ? nearest(state, flowStates) : undefined
-  const allowed = near === undefined ? `one of ${flowStates.join(', ')}` : `a known state; did you mean ${near}?`
-  throw refusal('invalid_input', 'state', show(state), allowed)
 }
 
 function sourceFor({ partition, idPrefix, namespace }: Filter): Source {

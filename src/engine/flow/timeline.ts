@@ -1,6 +1,6 @@
 // The events of a flow itself, oldest first: created, changed, closed, cancelled, ended, reopened. The events of a member are in
 // the member's timeline.
-import { refuseUnknownFields } from '../../model/shape.ts'
+import { checkFields } from '../../model/field.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
@@ -33,7 +33,7 @@ export async function flowTimeline(
   flowId: string,
   request: TimelineRequest = {},
 ): Promise<TimelinePage> {
-  refuseUnknownFields('flows.timeline', request, pageFields)
+  checkFields('flows.timeline', pageFields, request)
   const flow = visibleFlow(caller, flowId)
   return timelinePage(request, (after, limit) => sql.query(timelineStatement, { ...flow, ...after, limit }))
 }

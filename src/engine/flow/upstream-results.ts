@@ -1,11 +1,11 @@
 // The results that a member can read: for each inbound edge how its upstream ended, and with which result. A resolved edge
 // shows the ending that resolved it, also when its upstream has been replayed since.
 import type { EdgeResolution, Ending, EdgeKind } from '../../model/edge-group.ts'
-import { EngineError, refusal } from '../../model/errors.ts'
+import { EngineError } from '../../model/errors.ts'
+import { listOf, text } from '../../model/field-kinds.ts'
+import { checkFields, type RequestOf } from '../../model/field.ts'
 import { formatExecutionId, type ExecutionId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
-import { checkText, show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
@@ -13,13 +13,17 @@ import { readNamespace } from '../kernel/read-namespace.ts'
 import { ascending, checkPage, orderBy, pageFields, pageLimit } from '../kernel/page.ts'
 import { visibleExecution } from '../kernel/visible.ts'
 
-export interface UpstreamResultsRequest {
+export const upstreamResultsFields = {
   /** Only results with one of these names. */
-  readonly names?: readonly string[]
-  /** 1 to 1,000; 100 by default. A page with 16 MiB of results ends earlier. */
-  readonly limit?: number
-  readonly cursor?: string
+  names: listOf(text({ minBytes: 1, maxBytes: Math.max(limits.memberNameBytes, limits.dataRefBytes) }), {
+    min: 1,
+    allowed: 'an array of one or more names, or omitted',
+  }).optional(),
+  ...pageFields,
 }
+
+/** 1 to 1,000 results; 100 by default. A page with 16 MiB of results ends earlier. */
+export interface UpstreamResultsRequest extends RequestOf<typeof upstreamResultsFields> {}
 
 export interface UpstreamResult {
   readonly edgeId: string
@@ -98,15 +102,14 @@ export async function upstreamResults(
   executionId: string,
   request: UpstreamResultsRequest = {},
 ): Promise<UpstreamResultPage> {
-  refuseUnknownFields('flows.upstreamResults', request, ['names', ...pageFields])
+  const { names } = checkFields('flows.upstreamResults', upstreamResultsFields, request)
   const execution = visibleExecution(caller, executionId)
   const { execution_id, partition_key: partition } = execution
   const order = orderBy(`upstream of ${execution_id}`, { edge_id: ascending.uuid })
-  const names = checkNames(request.names)
   const { limit, after } = checkPage(request, order, (given = defaultLimit) => Math.max(1, pageLimit(given)))
   const [[owner], rows] = await sql.pipeline([
     call(readNamespace, execution),
-    call(readUpstream, { execution_id, ...after, wanted_names: names, limit: limit + 1, most_bytes: mostBytes }),
+    call(readUpstream, { execution_id, ...after, wanted_names: names ?? [], limit: limit + 1, most_bytes: mostBytes }),
   ])
   if (owner === undefined) {
     throw new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
@@ -131,13 +134,4 @@ function decodeResult(partition: number, row: UpstreamRow): UpstreamResult {
     result: row.result,
     encoding: row.result_encoding,
   }
-}
-
-const nameRule = { minBytes: 1, maxBytes: Math.max(limits.memberNameBytes, limits.dataRefBytes) }
-
-function checkNames(names: unknown): readonly string[] {
-  if (names === undefined) return []
-  const isList = Array.isArray(names) && names.length > 0
-  if (!isList) throw refusal('invalid_input', 'names', show(names), 'an array of one or more names, or omitted')
-  return Array.from(names, (name: unknown, index) => checkText(`names[${index}]`, name, nameRule))
 }

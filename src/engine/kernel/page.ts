@@ -3,18 +3,28 @@
 // checks `limit` and `cursor`, and cuts the page.
 import { decodeCursor, encodeCursor, type CursorField } from '../../model/cursor.ts'
 import { EngineError } from '../../model/errors.ts'
+import { unchecked } from '../../model/field-kinds.ts'
+import type { RequestOf } from '../../model/field.ts'
 import { limits } from '../../model/limits.ts'
+import { namespace } from '../../model/named-fields.ts'
 import { show } from '../../model/text.ts'
 
-export interface PageRequest {
+/** The list checks their values: another list has other limits and another order. */
+export const pageFields = {
   /** 0 is an empty page, and more than 1,000 counts as 1,000; 50 by default. */
-  readonly limit?: number
+  limit: unchecked<number>({ kind: 'whole', min: 0, max: Number.MAX_SAFE_INTEGER })
+    .optional()
+    .describe(`Defaults to ${limits.defaultPageSize}; larger values are lowered to the maximum.`),
   /** `nextCursor` of the page before, with the same filter. */
-  readonly cursor?: string
+  cursor: unchecked<string>({ kind: 'named', name: 'Cursor' }).optional(),
 }
 
-/** The fields of a `PageRequest`, for the check of a request that has more. */
-export const pageFields = ['limit', 'cursor'] as const satisfies readonly (keyof PageRequest)[]
+export interface PageRequest extends RequestOf<typeof pageFields> {}
+
+/** For a list of one namespace, or of all that the caller may read. */
+export const namespacePageFields = { namespace: namespace.optional(), ...pageFields }
+
+export interface NamespacePageRequest extends RequestOf<typeof namespacePageFields> {}
 
 export interface Order<Key, Row> {
   /** The key before those of all rows. */

@@ -2,6 +2,7 @@
 // one request, and the arrays of a set: parameters, their values, and the CTE `input` that turns them into rows.
 import {
   checkedName,
+  readersOf,
   readFields,
   type CheckedOf,
   type FieldColumn,
@@ -26,10 +27,14 @@ export interface RequestStart<Item, Start extends Fields> {
 /** A column that no field has: it is made for each item, from its checked values. */
 export interface Derived<Checked, Value> {
   readonly column: FieldColumn
-  readonly from: (checked: Checked) => Value
+  readonly isNullable?: boolean
+  readonly from: (checked: Checked, request: Given) => Value
 }
 
 export type DerivedOf<Item, Values> = { readonly [Name in keyof Values]: Derived<Item, Values[Name]> }
+
+/** The values of the parameters, which were made with them. */
+export type SetValues = Readonly<Record<string, readonly never[]>>
 
 export interface SetRequest<Item, Table extends Fields> {
   readonly fields: Table
@@ -41,7 +46,7 @@ export interface SetRequest<Item, Table extends Fields> {
   /** The columns of `input` behind those of every such verb. */
   readonly columns: readonly string[]
   /** The values of `params`. */
-  readonly values: (items: readonly Item[]) => Readonly<Record<string, readonly never[]>>
+  readonly values: (items: readonly Item[]) => SetValues
 }
 
 /** A checked request, as the statement takes it. */
@@ -67,14 +72,19 @@ export function setRequest<Start, StartTable extends Fields, const Table extends
   type Item = Start & CheckedOf<Table> & Values
   const fields: StartTable & Table = { ...start.fields, ...table }
   const names = Object.keys(fields)
+  const readers = readersOf(table)
   const made = Object.entries<Derived<never, unknown>>(derived)
-  const columns = [...fieldColumns(table), ...made.map(([name, { column }]) => columnOf(name, column))]
+  const columns = [
+    ...fieldColumns(table),
+    ...made.map(([name, { column, isNullable }]) => columnOf(name, column, isNullable)),
+  ]
   return {
     fields,
     check(caller, request) {
       refuseUnknownFields(operation, request, names)
-      const item = readFields(table, request as Given, start.check(caller, request as never) as Record<string, unknown>)
-      for (const [name, { from }] of made) item[name] = from(item as never)
+      const item = start.check(caller, request as never) as Record<string, unknown>
+      readFields(readers, request as Given, item)
+      for (const [name, { from }] of made) item[name] = from(item as never, request as Given)
       return item as Item
     },
     params: { ...start.params, ...Object.fromEntries(columns.map(paramOf)) },
@@ -85,7 +95,7 @@ export function setRequest<Start, StartTable extends Fields, const Table extends
       for (const { name, columnName } of columns) {
         values[columnName] = items.map((item) => (item as Record<string, unknown>)[name])
       }
-      return values as Record<string, readonly never[]>
+      return values as SetValues
     },
   }
 }

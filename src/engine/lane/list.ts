@@ -1,8 +1,8 @@
-import { refuseUnknownFields } from '../../model/shape.ts'
+import { checkFields } from '../../model/field.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import { namespaceToRead, type Caller } from '../kernel/caller.ts'
-import { ascending, orderBy, pageFields, readPage, type PageRequest } from '../kernel/page.ts'
+import { ascending, orderBy, namespacePageFields, readPage, type NamespacePageRequest } from '../kernel/page.ts'
 
 export type LaneState = 'active' | 'paused' | 'draining' | 'disabled'
 
@@ -14,9 +14,7 @@ export interface Lane {
   readonly registeredBy: string
 }
 
-export interface ListLanesRequest extends PageRequest {
-  readonly namespace?: string
-}
+export type ListLanesRequest = NamespacePageRequest
 
 export interface LanePage {
   readonly lanes: readonly Lane[]
@@ -45,7 +43,7 @@ limit $4`,
 const order = orderBy('lanes', { namespace: ascending.text, lane_id: ascending.text })
 
 export async function listLanes(sql: Sql, caller: Caller, request: ListLanesRequest): Promise<LanePage> {
-  refuseUnknownFields('lanes.list', request, ['namespace', ...pageFields])
+  checkFields('lanes.list', namespacePageFields, request)
   const { namespace, isForeign } = namespaceToRead(caller, request.namespace)
   const { rows, nextCursor } = await readPage(request, order, (after, limit) =>
     isForeign ? [] : sql.query(listStatement, { in_namespace: namespace, ...after, limit }),

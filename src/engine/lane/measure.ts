@@ -1,9 +1,8 @@
 // The counts and rates of lanes, for metrics and dashboards. Bounded in every direction: the number of lanes is
 // limited, and counts stop; a scrape never counts a million rows.
-import { refusal } from '../../model/errors.ts'
-import { checkNamespace } from '../../model/name.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
-import { show } from '../../model/text.ts'
+import { time } from '../../model/field-kinds.ts'
+import { checkFields, type RequestOf } from '../../model/field.ts'
+import { namespace } from '../../model/named-fields.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
@@ -11,11 +10,13 @@ import type { Caller } from '../kernel/caller.ts'
 import type { StateCount } from '../execution/count.ts'
 import { decodeEndings, endingsStatement, settledAfterMs, type LaneEndings } from './measure-endings.ts'
 
-export interface MeasureLanesRequest {
-  readonly namespace?: string
+export const measureLanesFields = {
+  namespace: namespace.optional(),
   /** Returns endings after this time, by the database's clock: `endedUntil` of the last result. Left out: none. */
-  readonly endedAfter?: number
+  endedAfter: time().optional(),
 }
+
+export interface MeasureLanesRequest extends RequestOf<typeof measureLanesFields> {}
 
 export interface LaneMeasure {
   readonly namespace: string
@@ -161,11 +162,10 @@ const nowStatement = statement({
 })
 
 export async function measureLanes(sql: Sql, caller: Caller, request: MeasureLanesRequest): Promise<LaneMeasures> {
-  refuseUnknownFields('lanes.measure', request, ['namespace', 'endedAfter'])
-  const { namespace, endedAfter } = request
-  const wanted = namespace === undefined ? caller.namespace : checkNamespace(namespace)
+  const { namespace, endedAfter } = checkFields('lanes.measure', measureLanesFields, request)
+  const wanted = namespace ?? caller.namespace
   const isForeign = caller.namespace !== null && wanted !== caller.namespace
-  const after = endedAfter === undefined ? Number.MAX_SAFE_INTEGER : checkTime(endedAfter)
+  const after = endedAfter ?? Number.MAX_SAFE_INTEGER
   const [clock] = await sql.query(nowStatement, {})
   const now = clock!.now_ms
   const endedUntil = now - settledAfterMs
@@ -209,9 +209,4 @@ function byLane(
   const orMore = rows[0]?.is_full ?? false
   const counts = new Map(rows.map(({ namespace, lane_id, count }) => [`${namespace}\n${lane_id}`, count]))
   return ({ namespace, lane_id }) => ({ count: counts.get(`${namespace}\n${lane_id}`) ?? 0, orMore })
-}
-
-function checkTime(at: unknown): number {
-  if (Number.isSafeInteger(at) && (at as number) >= 0) return at as number
-  throw refusal('invalid_input', 'endedAfter', show(at), 'a time in milliseconds since 1970')
 }

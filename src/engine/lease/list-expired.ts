@@ -1,14 +1,12 @@
 // Leases that have expired and are not reclaimed yet, the longest expired first.
 import { formatExecutionId, type ExecutionId } from '../../model/id.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
+import { checkFields } from '../../model/field.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
 import { namespaceToRead, type Caller } from '../kernel/caller.ts'
-import { ascending, orderBy, pageFields, readPage, type PageRequest } from '../kernel/page.ts'
+import { ascending, orderBy, namespacePageFields, readPage, type NamespacePageRequest } from '../kernel/page.ts'
 
-export interface ListExpiredLeasesRequest extends PageRequest {
-  readonly namespace?: string
-}
+export type ListExpiredLeasesRequest = NamespacePageRequest
 
 export interface ExpiredLease {
   readonly executionId: ExecutionId
@@ -54,7 +52,7 @@ export async function listExpiredLeases(
   caller: Caller,
   request: ListExpiredLeasesRequest,
 ): Promise<ExpiredLeasePage> {
-  refuseUnknownFields('leases.listExpired', request, ['namespace', ...pageFields])
+  checkFields('leases.listExpired', namespacePageFields, request)
   const { namespace, isForeign } = namespaceToRead(caller, request.namespace)
   const { rows, nextCursor } = await readPage(request, order, (after, limit) =>
     isForeign ? [] : sql.query(listStatement, { namespace, ...after, limit }),

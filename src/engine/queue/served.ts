@@ -8,11 +8,11 @@ import { mismatchOf, type Served } from '../../model/served.ts'
 
 export const servedFields = {
   /** Left out: any kind. */
-  kinds: listOf('kind', kind, { min: 1, allowed: 'an array of one or more, or omitted' })
+  kinds: listOf(kind, { each: 'kind', min: 1, allowed: 'an array of one or more, or omitted' })
     .optional()
     .describe('Omitted: any kind.'),
   /** Versions that this worker serves, besides executions without one. Left out: only those. */
-  versions: listOf('version', version, { allowed: 'an array, or omitted' })
+  versions: listOf(version, { each: 'version', allowed: 'an array, or omitted' })
     .default([])
     .describe('Executions without required capabilities always match. Omitted: only those.'),
   /** Left out: none, so that it serves only executions that need none. */

@@ -1,14 +1,12 @@
 // Schedules in the order of their ids, without their payloads.
-import { refuseUnknownFields } from '../../model/shape.ts'
+import { checkFields } from '../../model/field.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import { namespaceToRead, type Caller } from '../kernel/caller.ts'
-import { ascending, orderBy, pageFields, readPage, type PageRequest } from '../kernel/page.ts'
+import { ascending, orderBy, namespacePageFields, readPage, type NamespacePageRequest } from '../kernel/page.ts'
 import { decodeSchedule, scheduleColumns, scheduleRow, type Schedule } from './schedule.ts'
 
-export interface ListSchedulesRequest extends PageRequest {
-  readonly namespace?: string
-}
+export type ListSchedulesRequest = NamespacePageRequest
 
 export interface SchedulePage {
   readonly schedules: readonly Schedule[]
@@ -32,7 +30,7 @@ limit $4`,
 const order = orderBy('schedules', { namespace: ascending.text, schedule_name: ascending.text })
 
 export async function listSchedules(sql: Sql, caller: Caller, request: ListSchedulesRequest): Promise<SchedulePage> {
-  refuseUnknownFields('schedules.list', request, ['namespace', ...pageFields])
+  checkFields('schedules.list', namespacePageFields, request)
   const { namespace, isForeign } = namespaceToRead(caller, request.namespace)
   const { rows, nextCursor } = await readPage(request, order, (after, limit) => {
     if (isForeign) return []

@@ -1,14 +1,17 @@
 // The keys that verify, without their secrets. There are few: one that signs, and those in grace.
-import { refuseUnknownFields } from '../../model/shape.ts'
+import { checkFields, type RequestOf } from '../../model/field.ts'
+import { namespace } from '../../model/named-fields.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { namespaceOf, scopeFor, sharedScope } from './scope.ts'
 
-export interface ListSigningKeysRequest {
+export const listSigningKeysFields = {
   /** Its keys and the shared ones. Left out: the caller's namespace; for a caller of all, the shared ones. */
-  readonly namespace?: string
+  namespace: namespace.optional(),
 }
+
+export interface ListSigningKeysRequest extends RequestOf<typeof listSigningKeysFields> {}
 
 export interface ListedSigningKey {
   /** Null: shared by all. */
@@ -40,7 +43,7 @@ export async function listSigningKeys(
   caller: Caller,
   request: ListSigningKeysRequest,
 ): Promise<readonly ListedSigningKey[]> {
-  refuseUnknownFields('signingKeys.list', request, ['namespace'])
+  checkFields('signingKeys.list', listSigningKeysFields, request)
   const rows = await sql.query(listStatement, { namespace: scopeFor(caller, request.namespace) })
   return rows.map((row) => ({
     namespace: namespaceOf(row.namespace),

@@ -2,8 +2,11 @@
 // each until its own end.
 import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError } from '../../model/errors.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
-import { parseGraceMs, parseKid, parseSecret } from '../../model/signing-key.ts'
+import { checkedBy } from '../../model/field-kinds.ts'
+import { checkFields, type RequestOf } from '../../model/field.ts'
+import { limits } from '../../model/limits.ts'
+import { kid, namespace } from '../../model/named-fields.ts'
+import { parseGraceMs, parseSecret } from '../../model/signing-key.ts'
 import type { Queries, Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
@@ -12,15 +15,22 @@ import type { SigningKeys } from './keys.ts'
 import { mintKey, type NewKey } from './new-key.ts'
 import { namespaceOf, scopeFor } from './scope.ts'
 
-export interface RotateRequest {
+export const rotateFields = {
   /** Left out: the caller's namespace; for a caller of all, the keys that all namespaces share. */
-  readonly namespace?: string
+  namespace: namespace.optional(),
   /** Both or neither; random when left out. The secret is in hex digits. */
-  readonly kid?: string
-  readonly secret?: string
+  kid: kid.optional(),
+  secret: checkedBy<string, Buffer>(parseSecret, {
+    kind: 'pattern',
+    pattern: /^(?:[0-9a-fA-F]{2})+$/,
+    min: limits.signingSecretMinBytes * 2,
+    max: limits.signingSecretBytes * 2,
+  }).optional(),
   /** How long the old key continues to verify; defaults to a day. */
-  readonly grace?: Duration
+  grace: checkedBy<Duration, number>(parseGraceMs, { kind: 'duration' }).optional(),
 }
+
+export interface RotateRequest extends RequestOf<typeof rotateFields> {}
 
 export type RotateResult =
   | {
@@ -65,10 +75,10 @@ export async function rotate(
   caller: Caller,
   request: RotateRequest,
 ): Promise<RotateResult> {
-  refuseUnknownFields('signingKeys.rotate', request, ['namespace', 'kid', 'secret', 'grace'])
+  const { kid, secret, grace } = checkFields('signingKeys.rotate', rotateFields, request)
   const scope = scopeFor(caller, request.namespace)
-  const key = checkKey(request)
-  const graceMs = request.grace === undefined ? defaultGraceMs : parseGraceMs(request.grace)
+  const key = keyOf(kid, secret)
+  const graceMs = grace ?? defaultGraceMs
   const about = { namespace: namespaceOf(scope), kid: key.kid }
   return changeKeys(sql, wrapping, scope, key, async (tx, { now, activeKid, sameKid }) => {
     if (sameKid === 'same' && activeKid === key.kid) return { kind: 'unchanged', ...about }
@@ -83,10 +93,10 @@ export async function rotate(
   })
 }
 
-function checkKey({ kid, secret }: RotateRequest): NewKey {
-  if (kid === undefined && secret === undefined) return mintKey()
-  if (kid !== undefined && secret !== undefined) return { kid: parseKid(kid), secret: parseSecret(secret) }
-  const [given, field] = kid === undefined ? ['secret', 'kid'] : ['kid', 'secret']
+function keyOf(kid: string | null, secret: Buffer | null): NewKey {
+  if (kid === null && secret === null) return mintKey()
+  if (kid !== null && secret !== null) return { kid, secret }
+  const [given, field] = kid === null ? ['secret', 'kid'] : ['kid', 'secret']
   throw new EngineError('invalid_input', `${given} is given without ${field}; pass both or neither`, { field })
 }
 

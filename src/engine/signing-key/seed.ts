@@ -1,20 +1,24 @@
 // Seed: the first key of a scope, if the caller provides it. An existing key does not change.
 import { EngineError } from '../../model/errors.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
-import { parseKid, parseSeedSecret } from '../../model/signing-key.ts'
+import { checkedBy } from '../../model/field-kinds.ts'
+import { checkFields, type RequestOf } from '../../model/field.ts'
+import { kid, namespace } from '../../model/named-fields.ts'
+import { parseSeedSecret } from '../../model/signing-key.ts'
 import type { Sql } from '../../sql/sql.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { changeKeys, installKey, kidTaken } from './keys-of-scope.ts'
 import type { SigningKeys } from './keys.ts'
 import { namespaceOf, scopeFor } from './scope.ts'
 
-export interface SeedRequest {
+export const seedFields = {
   /** Left out: the caller's namespace; for a caller of all, the keys that all namespaces share. */
-  readonly namespace?: string
-  readonly kid: string
+  namespace: namespace.optional(),
+  kid,
   /** Exactly 64 hex digits. */
-  readonly secret: string
+  secret: checkedBy<string, Buffer>(parseSeedSecret, { kind: 'pattern', pattern: /^[0-9a-fA-F]{64}$/ }),
 }
+
+export interface SeedRequest extends RequestOf<typeof seedFields> {}
 
 export type SeedResult =
   | { readonly kind: 'seeded'; readonly namespace: string | null; readonly kid: string }
@@ -32,9 +36,9 @@ export async function seed(
   caller: Caller,
   request: SeedRequest,
 ): Promise<SeedResult> {
-  refuseUnknownFields('signingKeys.seed', request, ['namespace', 'kid', 'secret'])
+  const { kid, secret } = checkFields('signingKeys.seed', seedFields, request)
   const scope = scopeFor(caller, request.namespace)
-  const key = { kid: parseKid(request.kid), secret: parseSeedSecret(request.secret) }
+  const key = { kid, secret }
   const about = { namespace: namespaceOf(scope), kid: key.kid }
   return changeKeys(sql, wrapping, scope, key, async (tx, { now, activeKid, sameKid }) => {
     if (activeKid === key.kid) return { kind: 'already_seeded', ...about, hasSameSecret: sameKid === 'same' }

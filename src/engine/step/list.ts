@@ -1,6 +1,6 @@
 // The steps of an execution's current generation, in the order in which they were recorded.
 import { limits } from '../../model/limits.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
+import { checkFields } from '../../model/field.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
@@ -52,7 +52,7 @@ export async function listSteps(
   executionId: string,
   request: ListStepsRequest,
 ): Promise<StepPage> {
-  refuseUnknownFields('steps.list', request, pageFields)
+  checkFields('steps.list', pageFields, request)
   const execution = visibleExecution(caller, executionId)
   const { rows: steps, nextCursor } = await readPage(
     request,

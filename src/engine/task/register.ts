@@ -2,6 +2,7 @@
 // registrations of a kind and version the newest wins. They stay when workers leave.
 import { createHash } from 'node:crypto'
 import { refusal } from '../../model/errors.ts'
+import { checkedBy } from '../../model/field-kinds.ts'
 import { limits } from '../../model/limits.ts'
 import { checkKind, checkVersion } from '../../model/name.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
@@ -23,7 +24,7 @@ interface NewTask extends TaskPolicy {
   readonly version: string
 }
 
-export function checkTasks(tasks: unknown): readonly NewTask[] {
+function checkTasks(tasks: unknown): readonly NewTask[] {
   const most = limits.workerKindCount
   if (!Array.isArray(tasks)) throw refusal('invalid_input', 'tasks', show(tasks), 'an array of tasks')
   if (tasks.length > most) {
@@ -41,6 +42,11 @@ export function checkTasks(tasks: unknown): readonly NewTask[] {
   })
   return [...checked.values()]
 }
+
+export const registeredTasks = checkedBy<readonly RegisteredTask[], readonly NewTask[]>(checkTasks, {
+  kind: 'named',
+  name: 'registeredTasks',
+})
 
 const internPolicies = statement({
   name: 'task.intern-policies',

@@ -1,21 +1,23 @@
 // A heartbeat extends the time until its worker counts as gone, and writes nothing else: an idle fleet fills no log. A
 // late heartbeat does not revive the worker; the worker registers again.
-import { refuseUnknownFields } from '../../model/shape.ts'
+import { checkFields, type RequestOf } from '../../model/field.ts'
+import { namespace, workerName } from '../../model/named-fields.ts'
 import { readLedgerStatement, type LedgerEntry } from '../../sql/ledger.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { clockAfter } from '../kernel/after-lock.ts'
-import { checkWorker } from '../execution/renew.ts'
 import { noEffects } from '../kernel/effects.ts'
 import { rowLocked, type Outcome, type SetOperation } from '../kernel/merge.ts'
 import { scopeFor } from '../signing-key/scope.ts'
 
-export interface HeartbeatRequest {
-  readonly workerInstanceId: string
+export const heartbeatFields = {
+  workerInstanceId: workerName,
   /** As it was registered. */
-  readonly namespace?: string
+  namespace: namespace.optional(),
 }
+
+export interface HeartbeatRequest extends RequestOf<typeof heartbeatFields> {}
 
 export type HeartbeatResult =
   | { readonly kind: 'refreshed'; readonly workerInstanceId: string; readonly expiresAt: number }
@@ -29,11 +31,8 @@ export interface Instance {
 }
 
 export function checkHeartbeatRequest(caller: Caller, request: HeartbeatRequest): Instance {
-  refuseUnknownFields('workers.heartbeat', request, ['workerInstanceId', 'namespace'])
-  return {
-    scope: scopeFor(caller, request.namespace),
-    workerInstanceId: checkWorker('workerInstanceId', request.workerInstanceId),
-  }
+  const { workerInstanceId } = checkFields('workers.heartbeat', heartbeatFields, request)
+  return { scope: scopeFor(caller, request.namespace), workerInstanceId }
 }
 
 const row = { ordinal: 'int8', is_locked: 'bool', expires_at_ms: 'int8?' } as const

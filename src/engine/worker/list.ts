@@ -1,16 +1,20 @@
 // Live worker instances, in the order of their ids. A caller of one namespace sees the workers that serve it: those of the
 // namespace, and those of all namespaces.
-import { refuseUnknownFields } from '../../model/shape.ts'
+import { checkFields, type RequestOf } from '../../model/field.ts'
+import { namespace } from '../../model/named-fields.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
 import { namespaceToRead, type Caller } from '../kernel/caller.ts'
-import { ascending, orderBy, pageFields, readPage, type PageRequest } from '../kernel/page.ts'
+import { ascending, orderBy, pageFields, readPage } from '../kernel/page.ts'
 import { namespaceOf, sharedScope } from '../signing-key/scope.ts'
 
-export interface ListWorkersRequest extends PageRequest {
+export const listWorkersFields = {
   /** Only workers that serve it. */
-  readonly namespace?: string
+  namespace: namespace.optional(),
+  ...pageFields,
 }
+
+export interface ListWorkersRequest extends RequestOf<typeof listWorkersFields> {}
 
 export interface WorkerInstance {
   readonly workerId: string
@@ -68,10 +72,10 @@ limit $4`,
 const order = orderBy('workers', { namespace: ascending.text, worker_instance_id: ascending.text })
 
 export async function listWorkers(sql: Sql, caller: Caller, request: ListWorkersRequest): Promise<WorkerPage> {
-  refuseUnknownFields('workers.list', request, ['namespace', ...pageFields])
-  const { namespace, isForeign } = namespaceToRead(caller, request.namespace)
+  checkFields('workers.list', listWorkersFields, request)
+  const { namespace: wanted, isForeign } = namespaceToRead(caller, request.namespace)
   const { rows, nextCursor } = await readPage(request, order, (after, limit) =>
-    isForeign ? [] : sql.query(listStatement, { in_namespace: namespace, ...after, limit }),
+    isForeign ? [] : sql.query(listStatement, { in_namespace: wanted, ...after, limit }),
   )
   return { workers: rows.map(decodeWorker), nextCursor }
 }

@@ -1,21 +1,23 @@
 // An operator reports that a worker is gone, or the worker itself stops: it is removed before its time is over. Its
 // leases do not change.
+import { text } from '../../model/field-kinds.ts'
+import { checkFields, type RequestOf } from '../../model/field.ts'
 import { limits } from '../../model/limits.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
-import { checkText } from '../../model/text.ts'
+import { namespace, workerName } from '../../model/named-fields.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
-import { checkWorker } from '../execution/renew.ts'
 import { untilSent } from '../kernel/resend.ts'
 import { scopeFor } from '../signing-key/scope.ts'
 
-export interface MarkDeadRequest {
-  readonly workerInstanceId: string
-  readonly reason: string
+export const markDeadFields = {
+  workerInstanceId: workerName,
   /** As it was registered. */
-  readonly namespace?: string
+  namespace: namespace.optional(),
+  reason: text({ minBytes: 1, maxBytes: limits.deathReasonBytes, refuseControls: true }),
 }
+
+export interface MarkDeadRequest extends RequestOf<typeof markDeadFields> {}
 
 export interface MarkDeadResult {
   readonly kind: 'marked' | 'not_registered'
@@ -45,13 +47,7 @@ from marked`,
 })
 
 export async function markDead(sql: Sql, caller: Caller, request: MarkDeadRequest): Promise<MarkDeadResult> {
-  refuseUnknownFields('workers.markDead', request, ['workerInstanceId', 'reason', 'namespace'])
-  const workerInstanceId = checkWorker('workerInstanceId', request.workerInstanceId)
-  const reason = checkText('reason', request.reason, {
-    minBytes: 1,
-    maxBytes: limits.deathReasonBytes,
-    refuseControls: true,
-  })
+  const { workerInstanceId, reason } = checkFields('workers.markDead', markDeadFields, request)
   const values = {
     namespace: scopeFor(caller, request.namespace),
     worker_instance_id: workerInstanceId,

@@ -1,43 +1,51 @@
 // Registers a worker instance with what it serves: the same fields as in its claims, so that a search for workers that
 // could run an execution matches as a claim would. It is informational: a claim needs no registration, and a worker
 // that is missing here keeps its leases until they expire.
-import { parseCapabilities } from '../../model/capability.ts'
-import { parseDuration, type Duration } from '../../model/duration.ts'
-import { EngineError, refusal } from '../../model/errors.ts'
+import { EngineError } from '../../model/errors.ts'
+import { duration, listOf, text, whole } from '../../model/field-kinds.ts'
+import { checkFields, type RequestOf } from '../../model/field.ts'
 import { limits } from '../../model/limits.ts'
-import { checkKind, checkLane, checkVersion } from '../../model/name.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
-import { checkText, show } from '../../model/text.ts'
+import { capabilities, kind, lane, namespace, version, workerName } from '../../model/named-fields.ts'
+import { show } from '../../model/text.ts'
 import { call, type Call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
-import { checkWorker } from '../execution/renew.ts'
 import { untilSent } from '../kernel/resend.ts'
 import { scopeFor } from '../signing-key/scope.ts'
-import { checkTasks, taskCalls, type RegisteredTask } from '../task/register.ts'
+import { registeredTasks, taskCalls } from '../task/register.ts'
 import type { TaskRegistry } from '../task/registry.ts'
 
-export interface RegisterRequest {
-  readonly workerId: string
-  readonly workerInstanceId: string
-  readonly lanes: readonly string[]
+export const registerFields = {
+  workerId: workerName,
+  workerInstanceId: workerName,
   /** Left out: the caller's namespace; for a caller of all, it serves all of them. */
-  readonly namespace?: string
+  namespace: namespace.optional(),
+  lanes: namesOf('lane', lane, 1, limits.workerLaneCount),
   /** Left out: any kind. */
-  readonly kinds?: readonly string[]
+  kinds: namesOf('kind', kind, 1, limits.workerKindCount).optional(),
   /** Besides executions that need none. */
-  readonly versions?: readonly string[]
-  readonly capabilities?: readonly string[]
+  versions: namesOf('version', version, 0, limits.workerKindCount).default([]),
+  capabilities: capabilities.default([]),
   /**
    * Its tasks, whose policies apply to every execution of their kind and version in this namespace, or in all if it
    * serves all. The newest registration wins, and stays when the worker leaves. Left out: nothing changes.
    */
-  readonly tasks?: readonly RegisteredTask[]
+  tasks: registeredTasks
+    .default([])
+    .describe('Policies of its tasks, which apply to every execution of the kind and version.'),
   /** Without a heartbeat for this long it is gone; defaults to a minute. */
-  readonly ttl?: Duration
-  readonly host?: string
-  readonly pid?: number
+  ttl: duration({ minMs: 1, maxMs: limits.workerTtlMaxMs, allowed: 'from 1 ms to a day' }).default(
+    limits.defaultWorkerTtlMs,
+  ),
+  host: text({ minBytes: 1, maxBytes: limits.hostBytes, refuseControls: true }).optional(),
+  pid: whole({ max: 2 ** 31 - 1, allowed: 'the id of a process' }).optional(),
 }
+
+function namesOf(each: string, name: typeof lane, min: number, max: number) {
+  return listOf(name, { each, min, max, allowed: `an array of ${min} to ${max}` })
+}
+
+export interface RegisterRequest extends RequestOf<typeof registerFields> {}
 
 export interface Registered {
   /** `refreshed`: it existed, and its fields are replaced. */
@@ -46,20 +54,6 @@ export interface Registered {
   readonly registeredAt: number
   readonly expiresAt: number
 }
-
-const fields = [
-  'workerId',
-  'workerInstanceId',
-  'lanes',
-  'namespace',
-  'kinds',
-  'versions',
-  'capabilities',
-  'tasks',
-  'ttl',
-  'host',
-  'pid',
-] as const satisfies readonly (keyof RegisterRequest)[]
 
 // An expired worker is gone, even if the duty has not deleted it yet: the new registration is another one.
 const forgetExpired = statement({
@@ -129,27 +123,21 @@ export async function register(
   caller: Caller,
   request: RegisterRequest,
 ): Promise<Registered> {
-  refuseUnknownFields('workers.register', request, fields)
-  const { kinds, versions = [], host, pid } = request
-  const workerInstanceId = checkWorker('workerInstanceId', request.workerInstanceId)
+  const { workerInstanceId, tasks, ...checked } = checkFields('workers.register', registerFields, request)
   const instance = { namespace: scopeFor(caller, request.namespace), worker_instance_id: workerInstanceId }
   const worker = {
     ...instance,
-    worker_id: checkWorker('workerId', request.workerId),
-    lanes: eachOf('lanes', request.lanes, limits.workerLaneCount, checkLane),
-    kinds: kinds === undefined ? [] : eachOf('kinds', kinds, limits.workerKindCount, checkKind),
-    any_kind: kinds === undefined,
-    versions: eachOf('versions', versions, limits.workerKindCount, checkVersion, 0),
-    capabilities: parseCapabilities(request.capabilities),
-    host:
-      host === undefined
-        ? null
-        : checkText('host', host, { minBytes: 1, maxBytes: limits.hostBytes, refuseControls: true }),
-    pid: pid === undefined ? null : checkPid(pid),
-    ttl_ms: checkTtl(request.ttl),
+    worker_id: checked.workerId,
+    lanes: sortedNames(checked.lanes),
+    kinds: sortedNames(checked.kinds ?? []),
+    any_kind: checked.kinds === null,
+    versions: sortedNames(checked.versions),
+    capabilities: checked.capabilities,
+    host: checked.host,
+    pid: checked.pid,
+    ttl_ms: checked.ttlMs,
     actor: caller.actor,
   }
-  const tasks = checkTasks(request.tasks ?? [])
   const calls = [call(forgetExpired, instance), call(write, worker)] as const
   const [, [row]] = await untilSent(sql, { again: false }, () =>
     sql.pipeline<readonly [...typeof calls, ...Call[]]>([
@@ -166,25 +154,8 @@ export async function register(
   }
 }
 
-function eachOf(field: string, value: unknown, most: number, check: (one: unknown) => string, least = 1): string[] {
-  const allowed = `an array of ${least} to ${most}`
-  if (!Array.isArray(value)) throw refusal('invalid_input', field, show(value), allowed)
-  if (value.length < least || value.length > most) {
-    throw refusal('invalid_input', field, `an array of ${value.length}`, allowed)
-  }
-  return [...new Set(value.map((one: unknown) => check(one)))].sort()
-}
-
-function checkPid(pid: unknown): number {
-  if (Number.isInteger(pid) && (pid as number) >= 0 && (pid as number) < 2 ** 31) return pid as number
-  throw refusal('invalid_input', 'pid', show(pid), 'the id of a process')
-}
-
-function checkTtl(ttl: Duration | undefined): number {
-  if (ttl === undefined) return limits.defaultWorkerTtlMs
-  const ttlMs = parseDuration('ttl', ttl)
-  if (ttlMs > 0 && ttlMs <= limits.workerTtlMaxMs) return ttlMs
-  throw refusal('invalid_input', 'ttl', show(ttl), 'from 1 ms to a day')
+function sortedNames(names: readonly string[]): readonly string[] {
+  return [...new Set(names)].sort()
 }
 
 function reassigned(workerInstanceId: string): EngineError {

@@ -1,11 +1,14 @@
 import { z } from 'zod'
-import * as bounds from './bounds.ts'
+import { createApiKeyFields } from '../../engine/api-key/create.ts'
+import { revokeApiKeyFields } from '../../engine/api-key/revoke.ts'
+import { namespacePageFields } from '../../engine/kernel/page.ts'
+import { requestOf, written } from './of-fields.ts'
 import { scopes } from '../../model/api-key.ts'
-import { limits } from '../../model/limits.ts'
-import { answer, named, nextCursor, page, request, time } from './words.ts'
+import { answer, named, nextCursor, request, time } from './words.ts'
 
 const scopeList = z.array(named('Scope', z.enum(scopes), 'The operations that a key allows; `admin` allows all.'))
 const keyId = z.string()
+written('scopes', scopeList.min(1))
 const namespace = z.string().nullable().describe('Null: all namespaces.')
 
 const apiKey = named(
@@ -26,13 +29,7 @@ const apiKey = named(
 
 export const apiKeyShapes = {
   create: {
-    request: request({
-      name: bounds.apiKeyName,
-      scopes: scopeList.min(1),
-      namespace: bounds.namespace.optional(),
-      requestsPerSecond: z.int().min(1).max(limits.requestsPerSecond).optional(),
-      expiresAt: time.optional().describe('The last millisecond of its validity.'),
-    }),
+    request: requestOf(createApiKeyFields),
     answer: answer({
       kind: z.literal('created'),
       keyId,
@@ -44,11 +41,11 @@ export const apiKeyShapes = {
     }),
   },
   list: {
-    request: request({ namespace: bounds.namespace.optional(), ...page }),
+    request: requestOf(namespacePageFields),
     answer: answer({ apiKeys: z.array(apiKey), nextCursor }),
   },
   revoke: {
-    request: request({ keyId: bounds.keyId }),
+    request: requestOf(revokeApiKeyFields),
     answer: answer({ kind: z.enum(['revoked', 'already_revoked']), keyId, revokedAt: time }),
   },
   authenticate: { request: request({ key: z.string() }), answer: apiKey },

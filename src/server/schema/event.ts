@@ -1,8 +1,11 @@
 import { z } from 'zod'
+import { pageFields } from '../../engine/kernel/page.ts'
+import { id } from '../../model/field-kinds.ts'
+import { requestOf } from './of-fields.ts'
 import * as bounds from './bounds.ts'
 import { eventKinds } from '../../model/event-kind.ts'
 import { terminalOutcomes } from '../../model/state.ts'
-import { answer, executionId, flowId, json, named, nextCursor, page, request, tags, time } from './words.ts'
+import { answer, executionId, flowId, json, named, nextCursor, request, tags, time } from './words.ts'
 
 export const event = named(
   'Event',
@@ -45,5 +48,5 @@ export const eventShapes = {
     }),
     answer: event,
   },
-  timeline: { request: request({ executionId, ...page }), answer: timelinePage },
+  timeline: { request: requestOf({ executionId: id('execution'), ...pageFields }), answer: timelinePage },
 }

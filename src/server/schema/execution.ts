@@ -2,11 +2,15 @@ import { z } from 'zod'
 import { changePriorityRequest } from '../../engine/execution/change-priority.ts'
 import { claimByIdFields } from '../../engine/execution/claim-by-id.ts'
 import { claimFields } from '../../engine/execution/claimer.ts'
+import { countFields } from '../../engine/execution/count.ts'
 import { grantRequest } from '../../engine/execution/grant.ts'
 import * as bounds from './bounds.ts'
 import { claim, execution, explanation } from './execution-detail.ts'
 import { heldShapes } from './execution-held.ts'
-import { requestOf } from './of-fields.ts'
+import { listFields } from '../../engine/execution/list.ts'
+import { replayRequest } from '../../engine/execution/replay-request.ts'
+import { resumeRequest } from '../../engine/execution/resume.ts'
+import { requestOf, written } from './of-fields.ts'
 import { applied, policyInput, taskPolicyFields } from './policy.ts'
 import {
   answer,
@@ -18,8 +22,6 @@ import {
   json,
   named,
   nextCursor,
-  page,
-  partition,
   plainAnswer,
   publicState,
   request,
@@ -100,20 +102,14 @@ const cancelled = named(
   ]),
 )
 
-const resume = request({
-  executionId,
-  delay: duration.optional(),
-  reason: bounds.reason.optional(),
-  requestId: bounds.requestId.optional(),
-})
+const resume = requestOf(resumeRequest.fields)
 const resumed = named('Resumed', answer({ kind: z.literal('resumed'), executionId, delayUntil: time.nullable() }))
 
-const replay = request({
-  executionId,
-  reason: bounds.reason.optional(),
-  from: z.union([bounds.stepName, request({ name: bounds.stepName, index: bounds.stepIndex.optional() })]).optional(),
-  requestId: bounds.requestId.optional(),
-})
+written(
+  'replayFrom',
+  z.union([bounds.stepName, request({ name: bounds.stepName, index: bounds.stepIndex.optional() })]),
+)
+const replay = requestOf(replayRequest.fields)
 
 const replayed = named(
   'Replayed',
@@ -129,7 +125,6 @@ const replayed = named(
   }),
 )
 
-const filter = { namespace: bounds.namespace.optional(), lane: bounds.lane.optional(), kind: bounds.kind.optional() }
 const byId = request({ executionId })
 export const stateCount = named('StateCount', answer({ count, orMore: z.boolean() }), 'So many, or so many or more.')
 
@@ -182,19 +177,11 @@ export const executionShapes = {
     answer: answer({ payload: bytes.nullable(), encoding: z.string().nullable(), input: plainAnswer }),
   },
   list: {
-    request: request({
-      ...filter,
-      state: publicState.optional(),
-      tag: request({ key: bounds.tagKey, value: bounds.tagValue }).optional(),
-      parentId: executionId.optional(),
-      partition: partition.optional().describe('`{fp:7}` or 7.'),
-      idPrefix: bounds.idPrefix.optional(),
-      ...page,
-    }),
+    request: requestOf(listFields),
     answer: answer({ executions: z.array(execution), nextCursor }),
   },
   countByState: {
-    request: request({ ...filter, exact: z.boolean().optional() }),
+    request: requestOf(countFields),
     answer: answer(Object.fromEntries(publicStates.map((state) => [state, stateCount]))),
   },
   resolveFlowId: { request: byId, answer: answer({ flowId: flowId.nullable() }) },

@@ -1,4 +1,10 @@
 import { z } from 'zod'
+import { listEdgesFields } from '../../engine/flow/edges.ts'
+import { listFlowsFields } from '../../engine/flow/list.ts'
+import { upstreamResultsFields } from '../../engine/flow/upstream-results.ts'
+import { pageFields } from '../../engine/kernel/page.ts'
+import { id } from '../../model/field-kinds.ts'
+import { requestOf } from './of-fields.ts'
 import * as bounds from './bounds.ts'
 import { edgeKinds } from '../../model/edge-group.ts'
 import { publicStates } from '../../model/state.ts'
@@ -13,8 +19,6 @@ import {
   flowId,
   named,
   nextCursor,
-  page,
-  partition,
   request,
   shortWait,
   tags,
@@ -133,17 +137,11 @@ export const flowShapes = {
   close: { request: byId, answer: answer({ kind: z.enum(['closed', 'already_closed']), flowId, ...revision }) },
   describe: { request: byId, answer: flowDetail },
   list: {
-    request: request({
-      namespace: bounds.namespace.optional(),
-      state: flowState.optional(),
-      partition: partition.optional(),
-      idPrefix: bounds.idPrefix.optional(),
-      ...page,
-    }),
+    request: requestOf(listFlowsFields),
     answer: answer({ flows: z.array(flow), nextCursor }),
   },
   graph: {
-    request: request({ flowId, ...page }),
+    request: requestOf({ flowId: id('flow'), ...pageFields }),
     answer: answer({
       flowId,
       ...revision,
@@ -167,12 +165,12 @@ export const flowShapes = {
     }),
   },
   edges: {
-    request: request({ flowId, from: executionId.optional(), to: executionId.optional(), ...page }),
+    request: requestOf({ flowId: id('flow'), ...listEdgesFields }),
     answer: answer({ edges: z.array(edge), nextCursor }),
   },
   describeEdge: { request: request({ flowId, edgeId: bounds.edgeId }), answer: edge },
   upstreamResults: {
-    request: request({ executionId, names: z.array(bounds.memberName).min(1).optional(), ...page }),
+    request: requestOf({ executionId: id('execution'), ...upstreamResultsFields }),
     answer: answer({
       results: z.array(
         answer({
@@ -194,7 +192,7 @@ export const flowShapes = {
     request: request({ flowId, timeout: shortWait.optional().describe('A minute at most; defaults to 30 s.') }),
     answer: flowDetail,
   },
-  timeline: { request: request({ flowId, ...page }), answer: timelinePage },
+  timeline: { request: requestOf({ flowId: id('flow'), ...pageFields }), answer: timelinePage },
   setTag: { request: request({ flowId, key: bounds.tagKey, value: bounds.tagValue }), answer: null },
   getTag: { request: request({ flowId, key: bounds.tagKey }), answer: answer({ value: z.string().nullable() }) },
   cancel: {

@@ -1,5 +1,8 @@
 // The nouns of an execution: its lease, attempts, steps and waitpoints.
 import { z } from 'zod'
+import { namespacePageFields, pageFields } from '../../engine/kernel/page.ts'
+import { id } from '../../model/field-kinds.ts'
+import { requestOf } from './of-fields.ts'
 import * as bounds from './bounds.ts'
 import { recordedStates, stepKinds, stepStates } from '../../model/step.ts'
 import { suspensionReasons, waitpointStates } from '../../model/suspension.ts'
@@ -15,7 +18,6 @@ import {
   milliseconds,
   named,
   nextCursor,
-  page,
   plainAnswer,
   request,
   set,
@@ -52,7 +54,7 @@ export const leaseShapes = {
   },
   check: { request: request({ leases }), answer: answer({ leases: z.array(leaseAnswer) }) },
   listExpired: {
-    request: request({ namespace: bounds.namespace.optional(), ...page }),
+    request: requestOf(namespacePageFields),
     answer: answer({
       leases: z.array(answer({ ...fence, attemptIndex: z.int(), workerInstanceId: z.string(), expiresAt: time })),
       nextCursor,
@@ -80,7 +82,7 @@ const attempt = named(
   }),
 )
 
-const ofExecution = request({ executionId, ...page })
+const ofExecution = requestOf({ executionId: id('execution'), ...pageFields })
 
 export const attemptShapes = {
   list: { request: ofExecution, answer: answer({ attempts: z.array(attempt), nextCursor }) },

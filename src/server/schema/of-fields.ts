@@ -2,8 +2,22 @@
 import { z } from 'zod'
 import type { AnyField, Fields, Wire } from '../../model/field.ts'
 import type { TextRule } from '../../model/text.ts'
+import { limits } from '../../model/limits.ts'
 import * as bounds from './bounds.ts'
-import { bytes, duration, durationWithin, executionId, flowId, json, registry, time, waitpointId } from './words.ts'
+import { taskPolicyFields } from './policy.ts'
+import {
+  bytes,
+  duration,
+  durationWithin,
+  executionId,
+  flowId,
+  json,
+  partition,
+  registry,
+  request,
+  time,
+  waitpointId,
+} from './words.ts'
 
 type ShapeOf<Table extends Fields> = z.ZodObject<{ readonly [Name in keyof Table]: z.ZodType }, z.core.$strict>
 
@@ -34,7 +48,7 @@ function ofWire(wire: Wire): z.ZodType {
     case 'whole':
       return z.int().min(wire.min).max(wire.max)
     case 'words':
-      return z.enum(wire.words)
+      return wire.name === undefined ? z.enum(wire.words) : namedAs(wire.name)
     case 'id':
       return ids[wire.noun]
     case 'duration':
@@ -75,9 +89,22 @@ function listOf({ of, min, max }: Extract<Wire, { kind: 'list' }>): z.ZodType {
   return schema
 }
 
-/** Shapes that no field describes. */
-const written: Readonly<Record<string, z.ZodType>> = { capabilities: bounds.capabilities }
+/** Shapes that no kind of field makes, for fields of the kind `named`. */
+const writtenShapes = new Map<string, z.ZodType>()
+
+export function written(name: string, schema: z.ZodType): void {
+  writtenShapes.set(name, schema)
+}
+
+written('capabilities', bounds.capabilities)
+written('partition', partition)
+written(
+  'registeredTasks',
+  z
+    .array(request({ kind: bounds.kind, version: bounds.version.optional(), ...taskPolicyFields }))
+    .max(limits.workerKindCount),
+)
 
 function namedAs(name: string): z.ZodType {
-  return written[name] ?? registry.get(name)!.schema
+  return writtenShapes.get(name) ?? registry.get(name)!.schema
 }

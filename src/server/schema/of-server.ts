@@ -1,31 +1,38 @@
 // The nouns of the whole installation: lanes, workers, schedules, signing keys, the clock.
 import { z } from 'zod'
+import { namespacePageFields } from '../../engine/kernel/page.ts'
+import { measureLanesFields } from '../../engine/lane/measure.ts'
+import { listSigningKeysFields } from '../../engine/signing-key/list.ts'
+import { rotateFields } from '../../engine/signing-key/rotate.ts'
+import { seedFields } from '../../engine/signing-key/seed.ts'
+import { heartbeatFields } from '../../engine/worker/heartbeat.ts'
+import { markDeadFields } from '../../engine/worker/mark-dead.ts'
+import { registerFields } from '../../engine/worker/register.ts'
+import { listWorkersFields } from '../../engine/worker/list.ts'
+import { requestOf } from './of-fields.ts'
 import * as bounds from './bounds.ts'
 import { catchUps, overlaps } from '../../model/schedule.ts'
 import { limits } from '../../model/limits.ts'
 import { spanBoundsMs } from '../../model/span.ts'
 import { executionFields, stateCount } from './execution.ts'
-import { policy, taskPolicyFields } from './policy.ts'
+import { policy } from './policy.ts'
 import {
   answer,
   bytes,
   count,
   duration,
-  durationWithin,
   executionId,
   milliseconds,
   named,
   nextCursor,
-  page,
   plainAnswer,
   request,
   tags,
   time,
 } from './words.ts'
 
-const ofNamespace = request({ namespace: bounds.namespace.optional(), ...page })
+const ofNamespace = requestOf(namespacePageFields)
 const names = z.array(z.string())
-const workerTtl = durationWithin(1, limits.workerTtlMaxMs)
 
 const lane = answer({
   namespace: z.string(),
@@ -47,7 +54,7 @@ const spans = named(
 export const laneShapes = {
   list: { request: ofNamespace, answer: answer({ lanes: z.array(named('Lane', lane)), nextCursor }) },
   measure: {
-    request: request({ namespace: bounds.namespace.optional(), endedAfter: time.optional() }),
+    request: requestOf(measureLanesFields),
     answer: answer({
       now: time,
       endedUntil: time,
@@ -96,30 +103,9 @@ const worker = answer({
   ttlMs: milliseconds,
 })
 
-const instance = { workerInstanceId: bounds.workerName, namespace: bounds.namespace.optional() }
-
 export const workerShapes = {
   register: {
-    request: request({
-      workerId: bounds.workerName,
-      ...instance,
-      lanes: z.array(bounds.lane).min(1).max(limits.workerLaneCount),
-      kinds: z.array(bounds.kind).min(1).max(limits.workerKindCount).optional(),
-      versions: z.array(bounds.version).max(limits.workerKindCount).optional(),
-      capabilities: bounds.capabilities.optional(),
-      tasks: z
-        .array(request({ kind: bounds.kind, version: bounds.version.optional(), ...taskPolicyFields }))
-        .max(limits.workerKindCount)
-        .optional()
-        .describe('Policies of its tasks, which apply to every execution of the kind and version.'),
-      ttl: workerTtl.optional(),
-      host: bounds.host.optional(),
-      pid: z
-        .int()
-        .min(0)
-        .max(2 ** 31 - 1)
-        .optional(),
-    }),
+    request: requestOf(registerFields),
     answer: answer({
       kind: z.enum(['registered', 'refreshed']),
       workerInstanceId: z.string(),
@@ -128,17 +114,20 @@ export const workerShapes = {
     }),
   },
   heartbeat: {
-    request: request(instance),
+    request: requestOf(heartbeatFields),
     answer: z.union([
       answer({ kind: z.literal('refreshed'), workerInstanceId: z.string(), expiresAt: time }),
       answer({ kind: z.literal('not_registered'), workerInstanceId: z.string() }),
     ]),
   },
   markDead: {
-    request: request({ ...instance, reason: bounds.deathReason }),
+    request: requestOf(markDeadFields),
     answer: answer({ kind: z.enum(['marked', 'not_registered']), workerInstanceId: z.string() }),
   },
-  list: { request: ofNamespace, answer: answer({ workers: z.array(named('Worker', worker)), nextCursor }) },
+  list: {
+    request: requestOf(listWorkersFields),
+    answer: answer({ workers: z.array(named('Worker', worker)), nextCursor }),
+  },
 }
 
 const scheduleFields = {
@@ -225,12 +214,7 @@ const ofKey = { namespace: z.string().nullable(), kid: z.string() }
 
 export const signingKeyShapes = {
   rotate: {
-    request: request({
-      namespace: bounds.namespace.optional(),
-      kid: bounds.kid.optional(),
-      secret: bounds.secret.optional(),
-      grace: duration.optional(),
-    }),
+    request: requestOf(rotateFields),
     answer: z.union([
       answer({
         kind: z.literal('rotated'),
@@ -243,14 +227,14 @@ export const signingKeyShapes = {
     ]),
   },
   seed: {
-    request: request({ namespace: bounds.namespace.optional(), kid: bounds.kid, secret: bounds.seedSecret }),
+    request: requestOf(seedFields),
     answer: z.union([
       answer({ kind: z.literal('seeded'), ...ofKey }),
       answer({ kind: z.literal('already_seeded'), ...ofKey, hasSameSecret: z.boolean() }),
     ]),
   },
   list: {
-    request: request({ namespace: bounds.namespace.optional() }),
+    request: requestOf(listSigningKeysFields),
     answer: answer({
       signingKeys: z.array(answer({ ...ofKey, isActive: z.boolean(), createdAt: time, expiresAt: time.nullable() })),
     }),

@@ -1,4 +1,7 @@
 import { z } from 'zod'
+import { pageFields } from '../../engine/kernel/page.ts'
+import { id } from '../../model/field-kinds.ts'
+import { requestOf } from './of-fields.ts'
 import * as bounds from './bounds.ts'
 import { signalEffects, sourceTypes } from '../../model/signal.ts'
 import {
@@ -8,7 +11,6 @@ import {
   json,
   named,
   nextCursor,
-  page,
   plainAnswer,
   request,
   set,
@@ -92,5 +94,8 @@ export const signalShapes = {
     answer: result,
   },
   redeem: { request: request({ link: bounds.link, action: bounds.linkAction.optional(), ...payload }), answer: result },
-  list: { request: request({ executionId, ...page }), answer: answer({ signals: z.array(signal), nextCursor }) },
+  list: {
+    request: requestOf({ executionId: id('execution'), ...pageFields }),
+    answer: answer({ signals: z.array(signal), nextCursor }),
+  },
 }

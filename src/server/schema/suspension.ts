@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { listSuspensionsFields } from '../../engine/execution/list-suspended.ts'
+import { requestOf } from './of-fields.ts'
 import * as bounds from './bounds.ts'
 import { conditionKinds } from '../../model/condition.ts'
 import { closeReasons, suspensionReasons, timeoutBehaviours } from '../../model/suspension.ts'
@@ -12,7 +14,6 @@ import {
   milliseconds,
   named,
   nextCursor,
-  page,
   request,
   time,
   waitpointId,
@@ -90,12 +91,7 @@ const listed = answer({ ...fields, executionId, namespace: z.string(), lane: z.s
 
 export const suspensionShapes = {
   list: {
-    request: request({
-      namespace: bounds.namespace.optional(),
-      lane: bounds.lane.optional(),
-      kind: bounds.kind.optional(),
-      ...page,
-    }),
+    request: requestOf(listSuspensionsFields),
     answer: answer({ suspensions: z.array(listed), nextCursor }),
   },
   describe: { request: request({ executionId }), answer: detail },

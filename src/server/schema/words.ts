@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { limits } from '../../model/limits.ts'
 import { publicStates } from '../../model/state.ts'
 import { lastTime } from '../../model/time.ts'
-import { cursorText, epoch, idPattern, leaseId, pageLimit, partitionPattern, tagKey, tagValue } from './bounds.ts'
+import { cursorText, epoch, idPattern, leaseId, partitionPattern, tagKey, tagValue } from './bounds.ts'
 
 interface Named {
   readonly schema: z.ZodType
@@ -96,12 +96,6 @@ export const tags = named('Tags', z.record(tagKey, tagValue), `At most ${limits.
 export const publicState = named('PublicState', z.enum(publicStates))
 export const cursor = named('Cursor', cursorText, '`nextCursor` of the previous page, with the same filter.')
 
-export const page = {
-  limit: pageLimit
-    .optional()
-    .describe(`Defaults to ${limits.defaultPageSize}; larger values are lowered to the maximum.`),
-  cursor: cursor.optional(),
-}
 export const nextCursor = cursor.nullable()
 
 /** The lease that allows a worker's write. */

@@ -20,7 +20,7 @@ const request = setRequest(
   {
     keptFor: duration().optional(),
     reason: text({ maxBytes: 10 }).default('none').inColumn('given_reason'),
-    lanes: listOf('lane', lane, { allowed: 'a list' }).default([]),
+    lanes: listOf(lane, { each: 'lane', allowed: 'a list' }).default([]),
   },
   { served: { column: 'jsonb', from: ({ lanes }) => ({ lanes }) } },
 )

@@ -1,5 +1,5 @@
 // The signals of an execution, in the order in which they were accepted.
-import { refuseUnknownFields } from '../../../model/shape.ts'
+import { checkFields } from '../../../model/field.ts'
 import type { Sql } from '../../../sql/sql.ts'
 import { statement } from '../../../sql/statement.ts'
 import type { Caller } from '../../kernel/caller.ts'
@@ -46,7 +46,7 @@ export async function listSignals(
   executionId: string,
   request: ListSignalsRequest,
 ): Promise<SignalPage> {
-  refuseUnknownFields('signals.list', request, pageFields)
+  checkFields('signals.list', pageFields, request)
   const execution = visibleExecution(caller, executionId)
   const { rows, nextCursor } = await readPage(
     request,

@@ -1,7 +1,7 @@
 // The open waitpoints of an execution, in the order of their ids. A token is shown by its fingerprint only.
 import { EngineError } from '../../../model/errors.ts'
 import { formatExecutionId, type ExecutionId, type WaitpointId } from '../../../model/id.ts'
-import { refuseUnknownFields } from '../../../model/shape.ts'
+import { checkFields } from '../../../model/field.ts'
 import type { WaitpointState } from '../../../model/suspension.ts'
 import { tokenFingerprint } from '../../../model/token.ts'
 import { call, type Sql } from '../../../sql/sql.ts'
@@ -94,7 +94,7 @@ export async function listWaitpoints(
   executionId: string,
   request: ListWaitpointsRequest,
 ): Promise<WaitpointPage> {
-  refuseUnknownFields('waitpoints.list', request, pageFields)
+  checkFields('waitpoints.list', pageFields, request)
   const execution = visibleExecution(caller, executionId)
   const { execution_id, partition_key: partition } = execution
   const { limit, after } = checkPage(request, order, (given = defaultLimit) => Math.max(1, pageLimit(given)))
