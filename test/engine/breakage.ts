@@ -5,12 +5,12 @@ export interface Breakage {
   readonly invariant: string
   readonly by: string
   readonly given: keyof Factory
-  /** Keeps what it takes away in a table of its own, from which it is put back. */
+  /** Keeps the removed rows in a table of their own, from which they are restored. */
   readonly breaks: string
   readonly repairs: string
 }
 
-export const nobody = "'0190a3c4-0000-7000-8000-00000000dead'"
+export const noExecution = "'0190a3c4-0000-7000-8000-00000000dead'"
 
 export function taking(table: string): Pick<Breakage, 'breaks' | 'repairs'> {
   return {

@@ -1,4 +1,5 @@
-// The factory's own claim: what it makes is what the engine could have left. `setup` holds the invariants against it.
+// The factory's own claim: it creates only states that the engine could have left. `setup` checks them against the
+// invariants.
 import { expect, test } from 'vitest'
 import type { PublicState } from '../../src/model/state.ts'
 import { factory, type Factory } from '../support/factory.ts'
@@ -31,7 +32,7 @@ test('an execution can be made in every public state', async () => {
   }
 })
 
-test('what was cancelled, expired or skipped may never have run', async () => {
+test('a cancelled, expired or skipped execution may never have run', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const ids = await Promise.all([

@@ -1,11 +1,12 @@
-// Each invariant can fail: what breaks it is reported, and only that, and the repaired database is healthy again.
+// Each invariant can fail: the test breaks it, the check reports exactly that, and the repaired database is healthy
+// again.
 import { expect, test } from 'vitest'
 import { flowInvariants } from '../../src/engine/flow/invariants.ts'
 import { checkInvariants } from '../../src/engine/invariants.ts'
 import { parseExecutionId } from '../../src/model/id.ts'
 import { factory } from '../support/factory.ts'
 import { setup } from '../support/setup.ts'
-import { adding, changing, nobody, taking, type Breakage } from './breakage.ts'
+import { adding, changing, noExecution, taking, type Breakage } from './breakage.ts'
 
 const ready = ['ff_ready', 'queue_id, neg_priority, rank, execution_id'] as const
 const leaseColumns =
@@ -39,7 +40,7 @@ const signalColumns =
 
 const suspensionOfAll = '(select suspension_id from flowfabric.ff_suspension_current)'
 
-function ofNobody(by: string, ...row: Parameters<typeof adding>): Breakage {
+function orphan(by: string, ...row: Parameters<typeof adding>): Breakage {
   return { invariant: orphans, by, given: 'waiting', ...adding(...row) }
 }
 
@@ -65,9 +66,9 @@ const breakages: readonly Breakage[] = [
   },
   {
     invariant: readyTable,
-    by: 'a ready row of nobody',
+    by: 'an orphaned ready row',
     given: 'active',
-    ...adding(...ready, `queue_id, 0, rank, ${nobody}::uuid`),
+    ...adding(...ready, `queue_id, 0, rank, ${noExecution}::uuid`),
   },
   { invariant: lease, by: 'a lease that is gone', given: 'active', ...taking('ff_lease') },
   {
@@ -80,7 +81,7 @@ const breakages: readonly Breakage[] = [
     invariant: lease,
     by: 'another lease',
     given: 'active',
-    ...changing('ff_exec_core', 'lease_id', `${nobody}::uuid`, '(select lease_id from flowfabric.ff_lease)'),
+    ...changing('ff_exec_core', 'lease_id', `${noExecution}::uuid`, '(select lease_id from flowfabric.ff_lease)'),
   },
   {
     invariant: lease,
@@ -154,7 +155,7 @@ const breakages: readonly Breakage[] = [
     invariant: waitpoint,
     by: 'one that outlives its suspension',
     given: 'suspended',
-    ...changing('ff_waitpoint_pending', 'suspension_id', `${nobody}::uuid`, suspensionOfAll),
+    ...changing('ff_waitpoint_pending', 'suspension_id', `${noExecution}::uuid`, suspensionOfAll),
   },
   {
     invariant: waitpoint,
@@ -191,75 +192,75 @@ const breakages: readonly Breakage[] = [
   },
   {
     invariant: tag,
-    by: 'one that a claim would not look for',
+    by: 'a row that a claim would not read',
     given: 'waiting',
     ...adding('ff_exec_tag', tagColumns, `execution_id, 0, 'default', 'a', 'b'`),
   },
   ...(['attemptTimeoutMs', 'maxSignalCount'] as const).map((field) => ({
     invariant: bound,
-    by: `${field} that nobody would read`,
+    by: `${field} that no claim would read`,
     given: 'waiting' as const,
     ...changing('ff_exec_input', 'policy', `'{"${field}": 1000}'`, 'null'),
   })),
   {
     invariant: orphans,
-    by: 'a suspension of nobody',
+    by: 'an orphaned suspension',
     given: 'suspended',
     ...adding(
       'ff_suspension_current',
       'execution_id, suspension_id, suspended_at_ms, closed_at_ms, close_reason, lease_epoch, lease_id, generation, attempt_index, partition_key, reason_code, timeout_behavior, requested_by, condition',
-      `${nobody}::uuid, ${nobody}::uuid, 0, 1, 'resumed', 1, ${nobody}::uuid, 0, 0, 0, 'manual_pause', 'fail', 'w', '{}'`,
+      `${noExecution}::uuid, ${noExecution}::uuid, 0, 1, 'resumed', 1, ${noExecution}::uuid, 0, 0, 0, 'manual_pause', 'fail', 'w', '{}'`,
     ),
   },
-  ofNobody(
-    'a waitpoint of nobody',
+  orphan(
+    'an orphaned waitpoint',
     'ff_waitpoint_pending',
     `${waitpointColumns}, closed_at_ms, close_reason`,
-    `${nobody}::uuid, 0, ${nobody}::uuid, null, 0, null, 'closed', 'k', 'kid', 1, 'resumed'`,
+    `${noExecution}::uuid, 0, ${noExecution}::uuid, null, 0, null, 'closed', 'k', 'kid', 1, 'resumed'`,
   ),
-  ofNobody(
-    'a signal of nobody',
+  orphan(
+    'an orphaned signal',
     'ff_signal',
     signalColumns,
-    `${nobody}::uuid, ${nobody}::uuid, 0, 0, 'no_op', 'n', 'c', 'token', 'i'`,
+    `${noExecution}::uuid, ${noExecution}::uuid, 0, 0, 'no_op', 'n', 'c', 'token', 'i'`,
   ),
-  ofNobody('a tag of nobody', 'ff_exec_tag', tagColumns, `${nobody}::uuid, 0, 'default', 'a', 'b'`),
-  ofNobody(
-    'a result of nobody',
+  orphan('an orphaned tag', 'ff_exec_tag', tagColumns, `${noExecution}::uuid, 0, 'default', 'a', 'b'`),
+  orphan(
+    'an orphaned result',
     'ff_exec_result',
     'execution_id, generation, attempt_index, created_at_ms',
-    `${nobody}::uuid, 0, 0, 0`,
+    `${noExecution}::uuid, 0, 0, 0`,
   ),
-  ofNobody(
-    'a dispatch row of nobody',
+  orphan(
+    'an orphaned dispatch row',
     'ff_dispatch',
     'execution_id, generation, created_at_ms, outcome',
-    `${nobody}::uuid, 0, 0, 'failed'`,
+    `${noExecution}::uuid, 0, 0, 'failed'`,
   ),
-  ofNobody(
-    'an attempt of nobody',
+  orphan(
+    'an orphaned attempt',
     'ff_attempt',
     'execution_id, attempt_index, generation, attempt_type, lease_epoch, started_at_ms, outcome',
-    `${nobody}::uuid, 0, 0, 'initial', 0, 0, 'success'`,
+    `${noExecution}::uuid, 0, 0, 'initial', 0, 0, 'success'`,
   ),
-  ofNobody(
-    'a request of nobody',
+  orphan(
+    'an orphaned request',
     'ff_request',
     'execution_id, request_id, answer, answered_at_ms',
-    `${nobody}::uuid, 'r', '{}', 0`,
+    `${noExecution}::uuid, 'r', '{}', 0`,
   ),
-  ofNobody('progress of nobody', 'ff_progress', 'execution_id, updated_at_ms', `${nobody}::uuid, 0`),
-  ofNobody(
-    'a grant of nobody',
+  orphan('orphaned progress', 'ff_progress', 'execution_id, updated_at_ms', `${noExecution}::uuid, 0`),
+  orphan(
+    'an orphaned grant',
     'ff_grant',
     'execution_id, grant_id, granted_at_ms, expires_at_ms, worker_id, worker_instance_id',
-    `${nobody}::uuid, ${nobody}::uuid, 0, 0, 'w', 'w'`,
+    `${noExecution}::uuid, ${noExecution}::uuid, 0, 0, 'w', 'w'`,
   ),
-  ofNobody(
-    'a step of nobody',
+  orphan(
+    'an orphaned step',
     'ff_step',
     stepColumns,
-    `${nobody}::uuid, 0, 's', 0, 1, 0, 'step', 'succeeded', 1, 0, 1, 0, 0, 1`,
+    `${noExecution}::uuid, 0, 's', 0, 1, 0, 'step', 'succeeded', 1, 0, 1, 0, 0, 1`,
   ),
   {
     invariant: step,
@@ -273,11 +274,11 @@ const breakages: readonly Breakage[] = [
     given: 'active',
     ...adding('ff_step', stepColumns, `execution_id, 1, 's', 0, 1, 0, 'step', 'succeeded', 1, 0, 1, 0, 0, 1`),
   },
-  ofNobody(
-    'a key of nobody',
+  orphan(
+    'an orphaned key',
     'ff_idempotency_key',
     'namespace, scope_id, idempotency_key, execution_id, expires_at_ms, request_hash',
-    `'default', ${nobody}::uuid, 'key', ${nobody}::uuid, 0, '\\x00'::bytea`,
+    `'default', ${noExecution}::uuid, 'key', ${noExecution}::uuid, 0, '\\x00'::bytea`,
   ),
 ]
 
@@ -290,23 +291,23 @@ test.each(breakages)('$invariant: broken by $by', async ({ invariant, given, bre
     const broken = await checkInvariants(sql)
     expect(broken.map((violation) => violation.name)).toContain(invariant)
     const subjects = broken.find((violation) => violation.name === invariant)!.rows.map((row) => row.subject)
-    expect([parseExecutionId(id).uuid, nobody.replaceAll("'", '')]).toEqual(expect.arrayContaining(subjects))
+    expect([parseExecutionId(id).uuid, noExecution.replaceAll("'", '')]).toEqual(expect.arrayContaining(subjects))
   } finally {
     await sql.script(repairs)
   }
 })
 
-test('every invariant has something that breaks it', async () => {
+test('every invariant has a breakage', async () => {
   const named = new Set(breakages.map((breakage) => breakage.invariant))
   expect([...named].toSorted()).toEqual((await allInvariantNames()).toSorted())
 })
 
-/** A database that answers every query with a row breaks them all. */
+/** A database that answers every query with a row breaks all of them. */
 async function allInvariantNames(): Promise<string[]> {
   const queries = { query: async () => [{ subject: 'x', found: 'y' }], script: async () => {} }
   const answering = { ...queries, transaction: async (work: (tx: typeof queries) => unknown) => work(queries) }
   const violations = await checkInvariants(answering as never)
-  // Those of flows have a file of their own.
+  // The invariants of flows have a file of their own.
   const ofFlows = new Set<string>(flowInvariants.map(([sentence]) => sentence))
   return violations.map((violation) => violation.name).filter((name) => !ofFlows.has(name))
 }

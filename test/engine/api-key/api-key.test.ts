@@ -3,7 +3,7 @@ import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 
-test('a key is told once, stored as a hash, and known again', async () => {
+test('a key is returned once, stored as a hash, and recognized again', async () => {
   const { engine, sql } = await setup()
   const made = await engine
     .as({ actor: 'ops' })
@@ -23,7 +23,7 @@ test('a key is told once, stored as a hash, and known again', async () => {
   })
 })
 
-test('whatever is wrong with a key, it is no key', async () => {
+test('a key that is wrong in any way is refused', async () => {
   const { engine } = await setup()
   const { key } = await engine.apiKeys.create({ name: 'a', scopes: ['admin'] })
   const { key: other } = await engine.apiKeys.create({ name: 'b', scopes: ['admin'] })
@@ -35,7 +35,7 @@ test('whatever is wrong with a key, it is no key', async () => {
   expect(await engine.apiKeys.authenticate({ key })).toMatchObject({ name: 'a', namespace: null })
 })
 
-test('a revoked key is no key, and stays in the list with when that was', async () => {
+test('a revoked key is refused, and stays in the list with the time of its revocation', async () => {
   const { engine } = await setup()
   const { key, keyId } = await engine.apiKeys.create({ name: 'a', scopes: ['read'] })
   const revoked = await engine.apiKeys.revoke({ keyId })
@@ -47,7 +47,7 @@ test('a revoked key is no key, and stays in the list with when that was', async 
   await refusal('api_key_not_found', engine.apiKeys.revoke({ keyId: 'nobody' }))
 })
 
-test('that a key was used is noted once a minute', async () => {
+test('the last use of a key is recorded once a minute', async () => {
   const { engine, clock } = await setup()
   const { key } = await engine.apiKeys.create({ name: 'a', scopes: ['read'] })
   const lastUsed = async () => (await engine.apiKeys.list()).apiKeys[0]!.lastUsedAt
@@ -62,7 +62,7 @@ test('that a key was used is noted once a minute', async () => {
   expect(await lastUsed()).toBeGreaterThan(first!)
 })
 
-test('keys are listed in the order in which they were made, in pages, and their making and end are in the log', async () => {
+test('keys are listed in the order of their creation, in pages, and the log has their creation and revocation', async () => {
   const { engine, sql } = await setup()
   const names = ['a', 'b', 'c']
   for (const name of names) await engine.apiKeys.create({ name, scopes: ['read'] })

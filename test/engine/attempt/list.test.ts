@@ -3,7 +3,7 @@ import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { fenceOf, held, take } from '../execution/holder.ts'
 
-test('attempts come in pages, the one that runs among them', async () => {
+test('attempts are listed in pages, with the running one', async () => {
   const { engine } = await setup()
   const retry = { attempts: 5, backoff: { type: 'fixed', delayMs: 0 } } as const
   let claim = await held(engine, { policy: { retry } })

@@ -12,7 +12,7 @@ async function claim(engine: Engine, workerInstanceId: string): Promise<Claim> {
   return claims[0]!
 }
 
-test('SUB-12 each lease event names its lease, its worker and who ended it', async () => {
+test('SUB-12 each lease event names its lease, its worker and the actor who ended it', async () => {
   const { engine, sql, clock } = await setup()
   const subscription = await subscriber(sql)()
   const { executionId } = await engine.executions.create({ kind: 'k', lane: 'a' })
@@ -36,7 +36,7 @@ test('SUB-12 each lease event names its lease, its worker and who ended it', asy
   for (const event of events) expect(event).toMatchObject({ executionId, outcome: null, flowId: null, attemptIndex: 0 })
 })
 
-test("SUB-14 an operator's change reaches who listens for it, with its cursor", async () => {
+test("SUB-14 an operator's change reaches subscribers, with its cursor", async () => {
   const { engine, sql } = await setup()
   const subscription = await subscriber(sql)({ kinds: ['priority_changed', 'cancel_requested', 'replayed', 'revoked'] })
   const executionId = await factory(sql).waiting()

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { setup } from '../../support/setup.ts'
 import { takeIds } from './subscriber.ts'
 
-test('a subscription can be to one execution, and its cursor tells how far the log was read', async () => {
+test('a subscription can be to one execution, and its cursor shows how far the log was read', async () => {
   const { engine } = await setup()
   const [one, other] = [await engine.executions.create({ kind: 'k' }), await engine.executions.create({ kind: 'k' })]
   const subscription = await engine.events.subscribe({ executionId: one.executionId })

@@ -1,4 +1,4 @@
-// What of the log a subscriber hears: by namespace, kind and tag.
+// The part of the log that a subscriber receives: by namespace, kind and tag.
 import { expect, test } from 'vitest'
 import { encodeEventCursor } from '../../../src/engine/event/cursor.ts'
 import { eventKinds } from '../../../src/model/event-kind.ts'
@@ -12,9 +12,9 @@ import { subscriber, subscriberOf, takeIds, writeEvents } from './subscriber.ts'
 
 const beginning = encodeEventCursor(0)
 
-/** As a transaction that failed leaves it: an id that no event has. */
+/** Like a transaction that failed: an id that no event has. */
 
-test('SUB-09 a subscriber hears its namespace only, live and from the table', async () => {
+test('SUB-09 a subscriber receives its namespace only, live and from the table', async () => {
   const { sql } = await setup()
   const given = factory(sql)
   const open = subscriber(sql)
@@ -42,7 +42,7 @@ test('kinds and tags select, live and from the table', async () => {
   await engine.executions.renew({ workerInstanceId: 'worker-1', leases: [{ executionId, leaseId, leaseEpoch: 1 }] })
   await engine.executions.complete({ executionId, leaseId, leaseEpoch: 1 })
   expect(await takeIds(live, 2)).toEqual([first, executionId])
-  // The reader asks for tags from now on.
+  // From now on the reader queries tags.
   const next = await given.completed({ tags: wanted.tags })
   await given.completed()
   const last = await given.completed({ tags: { ...wanted.tags, more: 'x' } })
@@ -51,7 +51,7 @@ test('kinds and tags select, live and from the table', async () => {
   expect(await takeIds(past, 4)).toEqual([first, executionId, next, last])
 })
 
-test('SUB-11 an event of a kind that nobody knows is passed over with a warning', async () => {
+test('SUB-11 an event of an unknown kind is passed over with a warning', async () => {
   const { sql } = await setup()
   const warnings: string[] = []
   const open = subscriberOf(new Subscriptions(sql, { logger: { ...silent, warn: (text) => void warnings.push(text) } }))
@@ -75,7 +75,7 @@ test('the kinds are those of the log', async () => {
   expect(words.map((row) => row['word'])).toEqual(eventKinds)
 })
 
-test('a filter that matches little goes through a long log', async () => {
+test('a filter that matches few events reads through a long log', async () => {
   const { sql } = await setup()
   await writeEvents(sql, 11_000)
   const id = await factory(sql).completed()
@@ -83,7 +83,7 @@ test('a filter that matches little goes through a long log', async () => {
   expect(await takeIds(subscription, 1)).toEqual([id])
 })
 
-test('what cannot be subscribed to is refused', async () => {
+test('invalid subscriptions are refused', async () => {
   const { sql } = await setup()
   const open = subscriber(sql)
   const unknown = await refusal('invalid_input', open({ kinds: ['endet' as 'ended'] }))

@@ -11,12 +11,12 @@ import { eventsOf, subscriber, subscriberOf, take, takeIds, writeEvents } from '
 
 const beginning = encodeEventCursor(0)
 
-/** As a transaction that failed leaves it: an id that no event has. */
+/** Like a transaction that failed: an id that no event has. */
 async function loseId(sql: Sql): Promise<void> {
   await rows(sql, `select nextval('flowfabric.ff_event_id')`)
 }
 
-test('SUB-01 a subscriber without a cursor hears what happens from then on, and nothing earlier', async () => {
+test('SUB-01 a subscriber without a cursor receives later events, and nothing earlier', async () => {
   const { sql } = await setup()
   const given = factory(sql)
   await given.completed()
@@ -45,7 +45,7 @@ test("SUB-02 a lease's history arrives in order, with rising cursors", async () 
 })
 
 test('a commit of this process reaches its subscribers without waiting for the next poll', async () => {
-  // No timer ends, so that no poll comes.
+  // No timer fires, so no poll happens.
   vi.useFakeTimers({ toFake: ['setTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
   const { engine } = await setup()
@@ -60,7 +60,7 @@ test('a commit of this process reaches its subscribers without waiting for the n
   expect(await takeIds(subscription, 1)).toEqual([executionId])
 })
 
-test('SUB-03 a subscriber that comes back with a cursor goes on behind it, also with other subscribers there', async () => {
+test('SUB-03 a subscriber that returns with a cursor continues after it, also beside other subscribers', async () => {
   const { sql } = await setup()
   const given = factory(sql)
   const open = subscriber(sql)
@@ -95,7 +95,7 @@ test('a cursor that is ahead of the log is refused', async () => {
   await refusal('invalid_cursor', subscriber(sql)({ after: encodeEventCursor(2) }))
 })
 
-test('SUB-05 a completion tells execution, flow, outcome and time', async () => {
+test('SUB-05 a completion has execution, flow, outcome and time', async () => {
   const { engine, sql, clock } = await setup()
   const flowId = mintExecutionId() as string as FlowId
   const leaseId = '0190a000-0000-7000-8000-000000000001'
@@ -123,7 +123,7 @@ test('SUB-06 every outcome has its word', async () => {
   expect(events[2]).toMatchObject({ actor: 'ada' })
 })
 
-test('SUB-07 two subscribers both hear an event', async () => {
+test('SUB-07 two subscribers both receive an event', async () => {
   const { sql } = await setup()
   const open = subscriber(sql)
   const both = [await open(), await open()]
@@ -131,7 +131,7 @@ test('SUB-07 two subscribers both hear an event', async () => {
   expect(await Promise.all(both.map((one) => takeIds(one, 1)))).toEqual([[id], [id]])
 })
 
-test('SUB-08 a subscriber that leaves ends its own iteration and disturbs nobody', async () => {
+test('SUB-08 a subscriber that ends its own iteration disturbs no other', async () => {
   const { sql } = await setup()
   const given = factory(sql)
   const open = subscriber(sql)
@@ -200,7 +200,7 @@ test('a slow subscriber is served from the table, and misses nothing', async () 
   expect(heard).toEqual(heard.toSorted())
 })
 
-test('a cursor older than the log is told so, once, and goes on where the log begins', async () => {
+test('a subscriber with a cursor older than the log is notified, once, and continues where the log begins', async () => {
   const { sql } = await setup()
   const given = factory(sql)
   const open = subscriber(sql)
@@ -218,7 +218,7 @@ test('a cursor older than the log is told so, once, and goes on where the log be
   expect(await takeIds(inTime, 1)).toEqual([kept])
 })
 
-test('a log that cannot be read ends the subscriptions with an error, and new ones begin anew', async () => {
+test('a log that cannot be read ends the subscriptions with an error, and new ones start afresh', async () => {
   const { sql } = await setup()
   const subscriptions = new Subscriptions(sql)
   const open = subscriberOf(subscriptions)

@@ -8,7 +8,7 @@ import type { Sql } from '../../../src/sql/sql.ts'
 
 type Delivered = LogEvent | Truncated
 
-/** As one process would have them, for a caller bound to a namespace or to none. */
+/** The subscribers of one process, for a caller bound to a namespace or to none. */
 export function subscriberOf(subscriptions: Subscriptions) {
   return async (request: SubscribeRequest = {}, namespace: string | null = null): Promise<Subscription> => {
     const subscription = await subscriptions.subscribe({ ...localCaller, namespace }, request)
@@ -23,7 +23,7 @@ export function subscriber(sql: Sql) {
   return subscriberOf(new Subscriptions(sql))
 }
 
-/** The next so many. */
+/** Returns the next `count` events. */
 export async function take(subscription: Subscription, count: number): Promise<Delivered[]> {
   const taken: Delivered[] = []
   while (taken.length < count) {
@@ -41,7 +41,7 @@ export function eventsOf(delivered: readonly Delivered[]): LogEvent[] {
   })
 }
 
-/** The executions that the next so many events are about. */
+/** Returns the executions of the next `count` events. */
 export async function takeIds(subscription: Subscription, count: number): Promise<(string | null)[]> {
   return eventsOf(await take(subscription, count)).map((event) => event.executionId)
 }

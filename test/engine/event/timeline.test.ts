@@ -33,7 +33,7 @@ test('a timeline is the events of one execution, in order', async () => {
   expect(nextCursor).toBeNull()
 })
 
-test('a timeline comes in pages', async () => {
+test('a timeline has pages', async () => {
   const { sql, executionId } = await withHistory()
   const first = await timeline(sql, localCaller, executionId, { limit: 3 })
   expect(first.events).toHaveLength(3)
@@ -61,7 +61,7 @@ test('a timeline refuses a bad id, cursor or field', async () => {
   await refusal('invalid_input', timeline(sql, localCaller, executionId, { after: 'x' } as object))
 })
 
-test('OPS-11 an event of a type that nobody knows is refused by the database', async () => {
+test('OPS-11 the database refuses an event of an unknown type', async () => {
   const { sql } = await setup()
   const executionId = await factory(sql).waiting()
   const event = { occurred_at_ms: 1, execution_id: parseExecutionId(executionId).uuid, generation: 0, actor: 'ann' }

@@ -29,7 +29,7 @@ test('FLOW-02 an execution with the partition of its flow is added: stamped, cou
   expect(await flowRow(sql, flowId)).toMatchObject({ graph_revision: 1, member_count: 1, edge_count: 0 })
 })
 
-test('FLOW-02 a new execution is made as a member, and can be claimed', async () => {
+test('FLOW-02 a new execution is created as a member, and can be claimed', async () => {
   const { engine } = await setup()
   const { flowId } = await engine.flows.create({ kind: 'pipeline', namespace: 'n' })
   const execution = { kind: 'k', lane: 'l', tags: { a: 'b' }, payload: Buffer.from('x'), priority: 7 }
@@ -41,7 +41,7 @@ test('FLOW-02 a new execution is made as a member, and can be claimed', async ()
   expect(await take(engine, { lanes: ['l'] })).toMatchObject({ executionId, flowId })
 })
 
-test('FLOW-03 a member that is added again is told, and changes nothing', async () => {
+test('FLOW-03 a member that is added again is reported, and changes nothing', async () => {
   const { engine, sql } = await setup()
   const { flowId, ids } = await grown(engine, ['a'])
   const executionId = ids['a']!
@@ -70,7 +70,7 @@ test('a key of a member holds within its flow', async () => {
   })
 })
 
-test('FLOW-04 what cannot be added is refused, and nothing is written on either side', async () => {
+test('FLOW-04 an invalid member is refused, and nothing is written on either side', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const { flowId, ids } = await grown(engine, ['a'])
@@ -136,7 +136,7 @@ test('the 100,001st member is refused', async () => {
   await sql.script('update flowfabric.ff_flow_core set member_count = 0')
 })
 
-test('a member that comes after others is blocked from the start, sealed, and one edit', async () => {
+test('a member with upstreams is blocked from the start, sealed, and one edit', async () => {
   const { engine, sql, dispatched } = await setup()
   const { flowId, ids } = await grown(engine, ['a', 'b'])
   const after = [{ upstream: ids['a']! }, { upstream: ids['b']!, kind: 'optional', dataRef: 'rows' }] as const
@@ -157,7 +157,7 @@ test('a member that comes after others is blocked from the start, sealed, and on
   expect(await engine.executions.describe(added.executionId)).toMatchObject({ publicState: 'waiting' })
 })
 
-test('a member that comes after one that has ended already hears of that ending', async () => {
+test('a member after one that has ended already receives that ending', async () => {
   const { engine, sql, dispatched } = await setup()
   const { flowId, ids } = await grown(engine, ['a'])
   await engine.executions.complete(fenceOf(await take(engine, { kinds: ['a'] })))
@@ -182,7 +182,7 @@ test('an execution that has ended is counted when it is added', async () => {
   expect(await flowRow(sql, flowId)).toMatchObject({ outcome: 'success' })
 })
 
-test('a running execution that is added tells its flow when it ends', async () => {
+test('a running execution that is added notifies its flow when it ends', async () => {
   const { engine, sql, dispatched } = await setup()
   const { flowId } = await engine.flows.create({ kind: 'f' })
   const executionId = mintExecutionId({ flowId })
@@ -222,7 +222,7 @@ function uuidOf(flowId: FlowId): string {
   return parseFlowId(flowId).uuid
 }
 
-/** Of another flow with the same partition. */
+/** A flow id with the same partition. */
 function beside(flowId: FlowId): FlowId {
   return formatFlowId(parseFlowId(flowId).partition, uuidOf(mintFlowId()))
 }
@@ -231,7 +231,7 @@ function elsewhere(flowId: FlowId): ExecutionId {
   return formatExecutionId((parseFlowId(flowId).partition + 1) % 256, uuidOf(mintFlowId()))
 }
 
-test('each change of the graph is told once', async () => {
+test('each change of the graph writes one event', async () => {
   const { engine, sql } = await setup()
   const { flowId, connect } = await grown(engine, ['a', 'b'])
   await connect('a > b')

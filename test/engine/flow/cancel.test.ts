@@ -12,7 +12,7 @@ import { setup } from '../../support/setup.ts'
 import { fenceOf, take, worker } from '../execution/holder.ts'
 import { graphOf, walk } from './walk.ts'
 
-test('FLOW-24 a flow with nothing in it to cancel is cancelled at once', async () => {
+test('FLOW-24 a flow without anything to cancel is cancelled at once', async () => {
   const fixture = await setup()
   const flow = await walk(fixture, { members: ['a'] }, { stayOpen: true })
   await flow.end('a')
@@ -31,7 +31,7 @@ test('FLOW-24 a flow with nothing in it to cancel is cancelled at once', async (
   expect(await flow.states()).toEqual({ a: 'completed' })
 })
 
-test('FLOW-25 who waits hears when every member is cancelled, those that ran with their lease revoked', async () => {
+test('FLOW-25 a caller that waits gets its answer when every member is cancelled; the leases of running members are revoked', async () => {
   const fixture = await setup()
   const { engine, sql } = fixture
   const flow = await walk(fixture, { edges: ['a > c', 'b > c'] })
@@ -47,7 +47,7 @@ test('FLOW-25 who waits hears when every member is cancelled, those that ran wit
   expect(await flow.row()).toMatchObject({ outcome: 'cancelled', cancelled_count: 3 })
 })
 
-test('FLOW-26 who does not wait is answered at once, and the members end soon after', async () => {
+test('FLOW-26 a caller that does not wait is answered at once, and the members end soon after', async () => {
   const fixture = await setup()
   const flow = await walk(fixture, { edges: ['a > b'] })
   const answer = await fixture.engine.flows.cancel({ flowId: flow.flowId })
@@ -57,7 +57,7 @@ test('FLOW-26 who does not wait is answered at once, and the members end soon af
   expect(await rows(fixture.sql, 'select from flowfabric.ff_cancel_backlog')).toEqual([])
 })
 
-test('FLOW-27 cancelled again, the first policy and reason stand', async () => {
+test('FLOW-27 a second cancel keeps the first policy and reason', async () => {
   const fixture = await setup()
   const { engine } = fixture
   const flow = await walk(fixture, { edges: ['a > b'] })
@@ -79,7 +79,7 @@ test('FLOW-27 of many members the first thousand are named', async () => {
   expect(first.kind).toBe('cancelled')
 })
 
-test('FLOW-28 everything that lives is cancelled in the name of the flow, and what has ended is left', async () => {
+test('FLOW-28 every live member is cancelled in the name of the flow, and ended members stay', async () => {
   const fixture = await setup()
   const { engine, sql } = fixture
   const flow = await walk(fixture, {
@@ -108,7 +108,7 @@ test('FLOW-28 everything that lives is cancelled in the name of the flow, and wh
   expect(cancelled).toEqual([{ cancellation_reason: 'flow_cancelled', cancelled_by: 'cancel_flow' }])
 })
 
-test('FLOW-29 the flow alone is cancelled, and its members go on as if nothing had happened', async () => {
+test('FLOW-29 with flow_only the flow alone is cancelled, and its members continue unaffected', async () => {
   const fixture = await setup()
   const { engine, sql } = fixture
   const flow = await walk(fixture, { edges: ['a > b'] })
@@ -127,7 +127,7 @@ test('FLOW-30 an unknown flow is not found', async () => {
   await refusal('flow_not_found', engine.flows.cancel({ flowId: mintFlowId() }))
 })
 
-test('FLOW-31 the backlog has each member that is to be cancelled until it is, and the flow asks once', async () => {
+test('FLOW-31 the backlog has each member that is to be cancelled until it is, and the flow makes one request', async () => {
   const fixture = await setup({ dispatch: false })
   const { engine, sql } = fixture
   const flow = await walk(fixture, { members: ['a', 'b'] })
@@ -152,7 +152,7 @@ test('FLOW-31 the backlog has each member that is to be cancelled until it is, a
   expect(await flow.row()).toMatchObject({ outcome: 'cancelled', cancelled_count: 2 })
 })
 
-test('only what never ran is cancelled where that was asked for, and the rest runs to its end', async () => {
+test('with cancel_pending only members that never ran are cancelled, and the others run to their end', async () => {
   const fixture = await setup()
   const { engine } = fixture
   const policy = { retry: { attempts: 2, backoff: { type: 'fixed', delayMs: 0 } } } as const
@@ -161,14 +161,14 @@ test('only what never ran is cancelled where that was asked for, and the rest ru
   const answer = await engine.flows.cancel({ flowId: flow.flowId, policy: 'cancel_pending', wait: '1m' })
   expect(answer).toMatchObject({ kind: 'cancelled', memberCount: 2 })
   expect(await flow.states()).toEqual({ a: 'active', b: 'cancelled', c: 'cancelled' })
-  // It has begun, so that it may begin again.
+  // It has started, so it may start again.
   await engine.executions.fail({ ...first, reason: 'broke' })
   await flow.end('a')
   expect(await flow.states()).toMatchObject({ a: 'completed' })
   expect(await flow.row()).toMatchObject({ outcome: 'cancelled', success_count: 1, cancelled_count: 2 })
 })
 
-test('what comes back to its queue after the mark is not claimed', async () => {
+test('a member that returns to its queue after the mark is not claimed', async () => {
   const fixture = await setup({ dispatch: false })
   const { engine, sql } = fixture
   const flow = await walk(fixture, { members: ['a', 'b'] })
@@ -182,7 +182,7 @@ test('what comes back to its queue after the mark is not claimed', async () => {
   expect(await flow.states()).toEqual({ a: 'cancelled', b: 'cancelled' })
 })
 
-test('a group that fires after the mark neither lets its member go nor skips it', async () => {
+test('a group that fires after the mark neither frees its member nor skips it', async () => {
   const fixture = await setup({ dispatch: false })
   const { engine, sql } = fixture
   const flow = await walk(fixture, { edges: ['a > b', 'c > d'] })
@@ -195,7 +195,7 @@ test('a group that fires after the mark neither lets its member go nor skips it'
   expect(await flow.states()).toEqual({ a: 'completed', b: 'cancelled', c: 'failed', d: 'cancelled' })
 })
 
-test('flows inside are cancelled with it, and the members that stand for them', async () => {
+test('inner flows are cancelled with it, and the members that stand for them', async () => {
   const fixture = await setup()
   const { engine, sql } = fixture
   const inner = { kind: 'inner', ...graphOf({ edges: ['x > y'] }) }
@@ -219,7 +219,7 @@ test('flows inside are cancelled with it, and the members that stand for them', 
   expect(ended).toHaveLength(3)
 })
 
-test('a flow inside is cancelled alone, and the member that stands for it', async () => {
+test('a cancel of an inner flow alone also cancels the member that stands for it', async () => {
   const fixture = await setup()
   const inner = { kind: 'inner', ...graphOf({ edges: ['x > y'] }) }
   const flow = await walk(fixture, { edges: ['in > after optional'], members: [{ name: 'in', flow: inner }] })
@@ -247,7 +247,7 @@ test.each([
   expect(await engine.flows.cancel(request).catch((error: Error) => error.message)).toContain(word)
 })
 
-test('a wait for the endings of its members does not wait for what others owe', async () => {
+test('a wait for the endings of its members does not wait for the owed work of others', async () => {
   const fixture = await setup()
   const { sql, dispatched } = fixture
   const { flowId } = await walk(fixture, { edges: ['a > b'] })

@@ -41,7 +41,7 @@ test('a flow whose members have all ended ends when it is closed, and an empty o
   expect(events).toEqual([{ outcome: 'failed' }, { outcome: 'success' }])
 })
 
-test('whoever waits for a flow hears of the close that ends it', async () => {
+test('a caller that waits for a flow is notified of the close that ends it', async () => {
   const { engine } = await setup()
   const { flowId } = await engine.flows.create({ kind: 'f' })
   const waiting = engine.flows.wait(flowId)

@@ -1,4 +1,4 @@
-// Whether a random flow looks as the reference says, once everything is done that is owed.
+// Compares a random flow with the reference, once all owed work is done.
 import { expect } from 'vitest'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { isEnding, type FlowReference, type MemberState, type ReferenceFlow } from '../../model/flow-reference.ts'
@@ -10,7 +10,7 @@ type Members = ReadonlyMap<string, FoundMember>
 
 export class Comparison {
   readonly #reference: FlowReference
-  /** By id. */
+  /** The members by id. */
   readonly #flows: ReadonlyMap<string, ReferenceFlow>
 
   constructor(reference: FlowReference, flows: ReadonlyMap<string, ReferenceFlow>) {
@@ -18,7 +18,7 @@ export class Comparison {
     this.#flows = flows
   }
 
-  /** Gives the members as they are. */
+  /** The endings of the members. */
   async make(sql: Sql, root: string): Promise<Members> {
     const members = await findMembers(sql, root)
     const flows = await findFlows(sql, root)
@@ -43,14 +43,14 @@ export class Comparison {
     expect(reference.isCancelledBySiblings(name), `${name} lives`).toBe(false)
   }
 
-  /** Whom the engine cancelled by itself, which depends on time, and whether it might. */
+  /** The members that the engine cancelled by itself, which depends on time, and those that it might cancel. */
   #learn(members: Members, flows: readonly Row[]): void {
     const reference = this.#reference
     const cancelled = [...members].filter(([name, { state }]) => state === 'cancelled' && !reference.endingOf(name))
     for (const [name] of cancelled) reference.end(name, 'cancelled')
     for (const { standing, cancel_policy: policy, outcome } of flows) {
       const isExpected = standing !== null && reference.isCancelled(standing as string)
-      // It may have ended by itself before the cancel of its member came.
+      // It may have ended by itself before the cancel of its member arrived.
       if (isExpected && policy === null && outcome !== 'none') continue
       expect(policy !== null, `the flow of ${standing as string} is cancelled`).toBe(isExpected)
     }

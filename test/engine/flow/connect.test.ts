@@ -63,7 +63,7 @@ test('FLOW-08 a chain of two thousand is no cycle', async () => {
   expect(error.message).toContain('m0 -> m1 -> m2')
 })
 
-test('FLOW-09 an edge to what is no member is refused', async () => {
+test('FLOW-09 an edge to an execution that is no member is refused', async () => {
   const { engine, sql } = await setup()
   const { flowId, ids } = await grown(engine, ['a'])
   const partition = parseFlowId(flowId).partition
@@ -80,7 +80,7 @@ test('FLOW-09 an edge to what is no member is refused', async () => {
   })
 })
 
-test('FLOW-10 an identical edge again answers the same, though the revision has moved on', async () => {
+test('FLOW-10 an identical edge again returns the same answer, though the revision has changed since', async () => {
   const { engine, sql } = await setup()
   const { flowId, connect } = await grown(engine, ['a', 'b', 'c'])
   const edgeId = randomUUID()
@@ -142,7 +142,7 @@ test('FLOW-12 an edge blocks the child in the call that adds it', async () => {
   expect(claims.map((claim) => claim.executionId).toSorted()).toEqual([ids['a'], ids['b']].toSorted())
 })
 
-test('FLOW-13 an edge that was never connected finds nothing', async () => {
+test('FLOW-13 an edge that was never connected is not found', async () => {
   const { engine } = await setup()
   const { flowId, connect } = await grown(engine, ['a', 'b'])
   const { edgeId } = await connect('a > b')
@@ -150,7 +150,7 @@ test('FLOW-13 an edge that was never connected finds nothing', async () => {
   expect(await engine.flows.describeEdge(flowId, randomUUID())).toBeNull()
 })
 
-test('a delay that outlasts the block holds when it is gone', async () => {
+test('a delay that outlasts the block stays when the block is gone', async () => {
   const { engine, clock, dispatched } = await setup()
   const { flowId, ids } = await grown(engine, ['a'])
   const later = await engine.flows.addMember({ flowId, execution: { kind: 'b', delay: '1h' } })
@@ -166,7 +166,7 @@ test('a delay that outlasts the block holds when it is gone', async () => {
   expect(await engine.executions.describe(soon.executionId)).toMatchObject({ publicState: 'waiting' })
 })
 
-test('an edge from what has ended already is resolved by that ending', async () => {
+test('an edge from an ended member is resolved by that ending', async () => {
   const { engine, sql, dispatched } = await setup()
   const { flowId, ids, connect } = await grown(engine, ['a', 'b', 'c'])
   await engine.executions.complete(fenceOf(await take(engine, { kinds: ['a'] })))
@@ -179,7 +179,7 @@ test('an edge from what has ended already is resolved by that ending', async () 
   expect(await flowRow(sql, flowId)).toMatchObject({ success_count: 1, skipped_count: 1 })
 })
 
-test('an edge into what has started or ended is refused, and so is one into a sealed group', async () => {
+test('an edge into a started or ended member is refused, and so is one into a sealed group', async () => {
   const { engine, sql, dispatched } = await setup()
   const { flowId, ids, connect } = await grown(engine, ['a', 'b', 'c', 'd', 'e', 'f', 'g'])
   await take(engine, { kinds: ['b'] })
@@ -199,7 +199,7 @@ test('an edge into what has started or ended is refused, and so is one into a se
   })
 })
 
-test('the policy comes with the first edge, and may be given again', async () => {
+test('the policy is set with the first edge, and may be repeated', async () => {
   const { engine, sql } = await setup()
   const { ids, connect } = await grown(engine, ['a', 'b', 'c', 'd'])
   const policy = { kind: 'quorum', k: 2, onSatisfied: 'let_run' } as const
@@ -225,7 +225,7 @@ test('the 500,001st edge is refused', async () => {
 
 const bad: readonly (readonly [string, ErrorCode, Partial<ConnectRequest>])[] = [
   ['of an unknown kind', 'invalid_input', { kind: 'success' as 'optional' }],
-  ['of the kind that nobody asks for', 'invalid_input', { kind: 'start' as 'optional' }],
+  ['of a kind that requests may not name', 'invalid_input', { kind: 'start' as 'optional' }],
   ['with an id that is no uuid', 'invalid_id', { edgeId: 'first' }],
   ['with an empty data ref', 'invalid_input', { dataRef: '' }],
   ['with an unknown field', 'invalid_input', { weight: 1 } as Partial<ConnectRequest>],

@@ -8,7 +8,7 @@ import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { flowRow } from './grown.ts'
 
-test('FLOW-01 a flow is created empty and open, and a repeat answers duplicate and changes nothing', async () => {
+test('FLOW-01 a flow is created empty and open, and a repeat returns duplicate and changes nothing', async () => {
   const { engine, sql } = await setup()
   const flowId = mintFlowId()
   const request = { flowId, kind: 'pipeline', namespace: 'n', tags: { team: 'x' }, creator: 'me' }
@@ -37,7 +37,7 @@ test('FLOW-01 a flow is created empty and open, and a repeat answers duplicate a
   expect(events).toEqual([{ event_type: 'flow_created', actor: 'local', execution_id: null }])
 })
 
-test('an id that another namespace or another partition has is taken', async () => {
+test('an id that another namespace or another partition has is refused', async () => {
   const { engine, sql } = await setup()
   const { flowId } = await engine.flows.create({ kind: 'k', namespace: 'a' })
   const elsewhere = flowId.replace(/\d+(?=\})/, (n) => String((Number(n) + 1) % 256)) as typeof flowId

@@ -1,8 +1,8 @@
-// Processes that die around a statement, as far as the database can tell.
+// Processes that die around a statement, as far as the database can see.
 import { DatabaseError } from '../../../src/sql/errors.ts'
 import type { ReservedSql, Call, Sql } from '../../../src/sql/sql.ts'
 
-/** Before its commit: nothing of it was done. */
+/** Dies before the commit: the statement has no effect. */
 export function dyingBefore(sql: Sql): Sql {
   const die = (calls: readonly Call[]): Promise<never> =>
     sql.transaction(async (tx) => {
@@ -15,7 +15,7 @@ export function dyingBefore(sql: Sql): Sql {
   })
 }
 
-/** Behind the first commit, before the reply: it was done, and is sent again. */
+/** Dies after the first commit, before the reply: the statement took effect, and is sent again. */
 export function dyingAfterwards(sql: Sql): Sql {
   let isFirst = true
   const orDie = async <Answer>(answering: Promise<Answer>): Promise<Answer> => {

@@ -83,7 +83,7 @@ test('edges come in pages, each once', async () => {
   expect(await engine.flows.edges(flowId, { from, limit: 0 })).toEqual({ edges: [], nextCursor: null })
 })
 
-test('a resolved edge tells what its upstream’s ending meant to it', async () => {
+test("a resolved edge shows the effect of its upstream's ending", async () => {
   const { engine } = await setup()
   const { flowId } = await engine.flows.submitGraph({
     kind: 'k',

@@ -3,7 +3,7 @@ import { mintExecutionId } from '../../../src/model/id.ts'
 import { setup } from '../../support/setup.ts'
 import { fail, fenceOf, hold } from './worked.ts'
 
-test('FLOW-34 an execution says whether it is eligible, and what stands in its way', async () => {
+test('FLOW-34 an execution reports whether it is eligible, and what blocks it', async () => {
   const { engine, clock } = await setup()
   const { eligibility } = engine.flows
   expect(await eligibility(mintExecutionId())).toEqual({ kind: 'not_found' })
@@ -23,7 +23,7 @@ test('FLOW-34 an execution says whether it is eligible, and what stands in its w
   await engine.executions.cancel({ executionId: later.executionId })
 })
 
-// Nothing is dispatched here, so that what has ended and is not resolved yet can be seen.
+// No dispatch happens here, so endings that are not resolved yet can be seen.
 test('FLOW-34 a member whose upstream has not ended is blocked, and impossible once that has failed', async () => {
   const { engine } = await setup({ dispatch: false })
   const { members } = await engine.flows.submitGraph({

@@ -1,4 +1,4 @@
-// Flows that have ended, as the database has them, beside what the model says of their members and edges.
+// Ended flows from the database, beside the model's results for their members and edges.
 import { expect } from 'vitest'
 import { flowOutcome, skipReasons, type EndedFlow } from '../../../src/model/flow-ending.ts'
 import type { Sql } from '../../../src/sql/sql.ts'

@@ -14,7 +14,7 @@ const lone = { kind: 'lone', members: [{ name: 'x', kind: 'x' }] }
 const happened = ['flow_created', 'acquired', 'ended', 'unblocked', 'acquired', 'ended', 'flow_ended']
 
 test.each(['from now on', 'from a cursor'])(
-  'SUB-05 a subscription to a flow hears of it and of its members, and of nothing else, %s',
+  'SUB-05 a subscription to a flow receives its events and those of its members, and no others, %s',
   async (since) => {
     const { engine, sql } = await setup()
     const flowId = mintFlowId()
@@ -39,7 +39,7 @@ test.each(['from now on', 'from a cursor'])(
   },
 )
 
-test('the timeline of a flow is what happened to it, oldest first, in pages', async () => {
+test('the timeline of a flow has its events, oldest first, in pages', async () => {
   const { engine } = await setup()
   const { flowId } = await engine.flows.submitGraph(chain)
   await complete(engine, 'a')

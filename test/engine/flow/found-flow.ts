@@ -1,4 +1,4 @@
-// A random flow as the database has it, and what may happen to the queues of what is owed.
+// A random flow as the database has it, and random changes to the queues of owed work.
 import type { Ending } from '../../../src/model/edge-group.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { type MemberState } from '../../model/flow-reference.ts'
@@ -17,7 +17,7 @@ export async function findMembers(sql: Sql, root: string): Promise<ReadonlyMap<s
   return new Map(found.map((row) => [row['member_name'] as string, memberOf(row)]))
 }
 
-/** With `standing`, the name of the member that it stands for. */
+/** `standing` is the name of the member that the flow stands for. */
 export function findFlows(sql: Sql, root: string): Promise<Row[]> {
   return rows(sql, flowsOf(root))
 }
@@ -52,7 +52,7 @@ export const reorder = `
 update flowfabric.ff_dispatch set created_at_ms = 1 + floor(random() * 1000);
 update flowfabric.ff_cancel_backlog set created_at_ms = 1 + floor(random() * 1000)`
 
-/** Some that were told before, of this generation or the last. */
+/** Repeats some resolutions that were done before, of this generation or the last. */
 export const repeatEndings = (root: string) => `
 insert into flowfabric.ff_dispatch (execution_id, generation, flow_id, created_at_ms, outcome, is_counted)
 select e.execution_id, e.generation - g.ago, e.flow_id, 1, case g.ago when 0 then e.terminal_outcome else 'failed' end, true

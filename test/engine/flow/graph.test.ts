@@ -80,7 +80,7 @@ test('the pages of a graph have every member, edge and group once', async () => 
   expect([seen.groups.length, new Set(seen.groups).size]).toEqual([6, 6])
 })
 
-test('a page ends where it has twice as many edges as members, and the next goes on with the rest', async () => {
+test('a page ends where it has twice as many edges as members, and the next one continues with the others', async () => {
   const { engine } = await setup()
   const names = Array.from({ length: 7 }, (_, index) => `m${index}`)
   const { flowId, members } = await engine.flows.submitGraph({
@@ -112,7 +112,7 @@ test('a page ends where it has twice as many edges as members, and the next goes
   }
 })
 
-test('a flow without members has an empty graph, an unknown one has none', async () => {
+test('a flow without members has an empty graph, and an unknown one has none', async () => {
   const { engine } = await setup()
   const { flowId } = await engine.flows.create({ kind: 'k' })
   expect(await engine.flows.graph(flowId)).toEqual({

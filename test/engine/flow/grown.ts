@@ -9,7 +9,7 @@ import { rows, type Row } from '../../support/raw.ts'
 export interface Grown {
   readonly flowId: FlowId
   readonly ids: Readonly<Record<string, ExecutionId>>
-  /** `a > b`, with whatever else the edge has. */
+  /** `a > b`, with further fields of the edge. */
   connect(edge: string, more?: Partial<ConnectRequest>): Promise<Connected>
 }
 

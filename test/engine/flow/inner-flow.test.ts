@@ -19,7 +19,7 @@ const inner = {
   },
 }
 
-test('a member may be a flow, which starts when its member may', async () => {
+test('a member may be a flow, which starts when its member may start', async () => {
   const { engine, sql } = await setup()
   const request = { kind: 'outer', members: [member('a'), inner], edges: [{ upstream: 'a', downstream: 'inner' }] }
   const { flowId, members, innerFlows } = await engine.flows.submitGraph(request)
@@ -38,7 +38,7 @@ test('a member may be a flow, which starts when its member may', async () => {
     [2, 1],
   ])
   expect(flows.every((flow) => flow['closed_at_ms'] !== null)).toBe(true)
-  // What comes first in it waits for its start, and what stands for a flow is never claimed.
+  // Its first members wait for its start, and the member that stands for a flow is never claimed.
   const states = await rows(
     sql,
     `select member_name, public_state, started_at_ms from flowfabric.ff_exec_core join flowfabric.ff_flow_member using (execution_id) order by member_name`,
@@ -82,7 +82,7 @@ test('a flow within a flow runs, and its ending is that of its member', async ()
   expect(await engine.flows.describe(flowId)).toMatchObject({ state: 'completed' })
 })
 
-test('a flow that nothing holds back starts with the graph', async () => {
+test('an inner flow without upstreams starts with the graph', async () => {
   const { engine, sql } = await setup()
   const { members } = await engine.flows.submitGraph({ kind: 'outer', members: [inner] })
   const { claims } = await engine.executions.claim({ ...worker, max: 10 })
@@ -95,7 +95,7 @@ test('a flow that nothing holds back starts with the graph', async () => {
   expect(await rows(sql, `select from flowfabric.ff_edge where kind = 'start'`)).toEqual([])
 })
 
-/** `a > inner`, and this within. */
+/** `a > inner`, and this edge inside. */
 const after = (within: Shape): Shape => ({
   members: [{ name: 'inner', flow: { kind: 'inner', ...graphOf(within) } }],
   edges: ['a > inner'],
@@ -108,7 +108,7 @@ const joins = [
 ] as const
 
 for (const [edge, within] of joins) {
-  test(`what was cancelled before its flow begins lets nothing run behind ${edge} until then`, async () => {
+  test(`members that were cancelled before their flow starts let nothing run behind ${edge} until then`, async () => {
     const fixture = await setup()
     const flow = await walk(fixture, after(within))
     const inner = flow.inner['inner']!
@@ -122,7 +122,7 @@ for (const [edge, within] of joins) {
   })
 }
 
-test('a flow whose members were all cancelled ahead ends when its turn comes', async () => {
+test('a flow whose members were all cancelled before its start ends when it would start', async () => {
   const fixture = await setup()
   const flow = await walk(fixture, {
     ...after({ edges: ['x > y optional'] }),
@@ -138,7 +138,7 @@ test('a flow whose members were all cancelled ahead ends when its turn comes', a
   expect(await inner.row()).toMatchObject({ outcome: 'failed' })
 })
 
-test('nothing of a skipped flow runs, also not behind what was cancelled ahead; a replay brings it back', async () => {
+test('nothing of a skipped flow runs, also not after members that were cancelled before; a replay brings it back', async () => {
   const fixture = await setup()
   const flow = await walk(fixture, after({ edges: ['x > y optional', 'y > z'] }))
   const inner = flow.inner['inner']!
@@ -174,7 +174,7 @@ test('a flow that was cancelled while its member was skipped stays cancelled whe
   const flow = await walk(fixture, after({ edges: ['x > y'] }))
   const inner = flow.inner['inner']!
   await flow.endTaken(await flow.take('a'), 'failed')
-  // The skip of the member, and not yet of what is in its flow.
+  // The skip of the member, and not yet of the members of its flow.
   await resolveMoreOfFlows(fixture.sql, 50)
   await fixture.engine.flows.cancel({ flowId: inner.flowId })
   await settle(fixture.sql)

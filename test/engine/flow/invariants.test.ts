@@ -1,4 +1,5 @@
-// Each invariant of flows can fail: what breaks it is reported, and the repaired database is healthy again.
+// Each invariant of flows can fail: the test breaks it, the check reports it, and the repaired database is healthy
+// again.
 import { expect, test } from 'vitest'
 import { flowInvariants } from '../../../src/engine/flow/invariants.ts'
 import { checkInvariants } from '../../../src/engine/invariants.ts'
@@ -17,7 +18,7 @@ const breakages = [
   [member, 'a bit that is missing', changed('ff_exec_core', 'attached = attached - 16', 'attached = attached + 16')],
   [
     member,
-    'a flow that stands for nobody',
+    'a flow that stands for no member',
     changed(
       'ff_flow_core',
       'flow_kind = member_id::text, member_id = null where member_id is not null',
@@ -40,7 +41,7 @@ const breakages = [
   ],
   [
     edge,
-    'an ending that nobody owes',
+    'an ending that owes no work',
     changed(
       'ff_edge',
       'resolution = null, resolved_generation = null where resolved_generation = 0',
@@ -73,7 +74,7 @@ const breakages = [
   ],
   [
     cancelled,
-    'a mark that reaches nobody',
+    'a mark that reaches no member',
     changed(
       'ff_flow_core',
       `cancelled_at_ms = 1, cancel_policy = 'cancel_all' ${ofTheRoot}`,
@@ -98,7 +99,7 @@ test.each(breakages)('%s: broken by %s', async (sentence, _, { breaks, repairs }
   }
 })
 
-test('every invariant of flows has something that breaks it', () => {
+test('every invariant of flows has a breakage', () => {
   expect(new Set(breakages.map(([sentence]) => sentence))).toEqual(
     new Set(flowInvariants.map(([sentence]) => sentence)),
   )

@@ -22,7 +22,7 @@ function inPartition(count: number): FlowId[] {
   return Array.from({ length: count }, () => `{fp:7}:${parseFlowId(mintFlowId()).uuid}` as FlowId)
 }
 
-test('FLOW-23 the flows of a partition come in pages, each once, in the order of their ids', async () => {
+test('FLOW-23 the flows of a partition are listed in pages, each once, in the order of their ids', async () => {
   const { engine } = await setup()
   const flowIds = inPartition(5)
   for (const flowId of flowIds.toReversed()) await engine.flows.submitGraph({ flowId, kind: 'k', members })
@@ -49,7 +49,7 @@ test('FLOW-23 flows are listed newest first, of all namespaces or of one', async
   expect(await pagesOf(bound, { namespace: 'a' })).toEqual([[]])
 })
 
-test('a list of flows is narrowed by state', async () => {
+test('a list of flows can be filtered by state', async () => {
   const { engine } = await setup()
   const started = await engine.flows.submitGraph({ kind: 'k', members })
   await hold(engine, 'a')
@@ -59,7 +59,7 @@ test('a list of flows is narrowed by state', async () => {
   expect(await pagesOf(engine, { state: 'failed' })).toEqual([[]])
 })
 
-test('a rare state is looked for in a bounded number of flows, and the cursor goes on from there', async () => {
+test('a search for a rare state reads a bounded number of flows, and its cursor continues from there', async () => {
   const { engine, sql } = await setup()
   const { flowId } = await engine.flows.submitGraph({ kind: 'k', members })
   await engine.flows.cancel({ flowId, wait: '1m' })
@@ -72,7 +72,7 @@ test('a rare state is looked for in a bounded number of flows, and the cursor go
   expect(pages).toEqual([[], [flowId]])
 })
 
-test('a list of flows refuses what it does not know, and a cursor of another list', async () => {
+test('a list of flows refuses unknown fields, and a cursor of another list', async () => {
   const { engine } = await setup()
   for (const flowId of inPartition(2)) await engine.flows.submitGraph({ flowId, kind: 'k', members })
   const { nextCursor: cursor } = await engine.flows.list({ limit: 1 })

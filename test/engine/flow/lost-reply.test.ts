@@ -1,4 +1,4 @@
-// Edits of a flow that were done and not heard of: they are sent again, find themselves, and answer as the first would have.
+// Edits of a flow whose reply was lost: they are sent again, find themselves, and return the answer of the first.
 import { expect, test } from 'vitest'
 import type { Engine } from '../../../src/engine/contract.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
@@ -9,7 +9,7 @@ import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { flowRow, grown } from './grown.ts'
 
-/** An engine that does not hear of the first edit that it makes. */
+/** An engine that loses the reply of its first edit. */
 function losingFirstReply(sql: Sql): Engine {
   let isLost = false
   const lose = <T>(answer: T): T => {
@@ -31,7 +31,7 @@ function losingFirstReply(sql: Sql): Engine {
   })
 }
 
-test('a graph whose reply was lost is there once, and its answer names what is there', async () => {
+test('a graph whose reply was lost exists once, and its answer names the existing members', async () => {
   const { engine, sql } = await setup()
   const members = ['a', 'b'].map((name) => ({ name, kind: 'k' }))
   const inner = { name: 'c', flow: { kind: 'g', members } }
@@ -45,7 +45,7 @@ test('a graph whose reply was lost is there once, and its answer names what is t
   expect(Object.keys(answer.innerFlows['c']!.members).toSorted()).toEqual(['a', 'b'])
 })
 
-test('so it is where the id of a member is given', async () => {
+test('a graph with given member ids whose reply was lost exists once too', async () => {
   const { sql } = await setup()
   const flowId = mintFlowId()
   const executionId = mintExecutionId({ flowId })
@@ -55,7 +55,7 @@ test('so it is where the id of a member is given', async () => {
   expect(await rows(sql, 'select from flowfabric.ff_exec_core')).toHaveLength(1)
 })
 
-test('a flow, a member, an edge and a close whose replies were lost are there once', async () => {
+test('a flow, a member, an edge and a close whose replies were lost exist once', async () => {
   const { engine, sql } = await setup()
   const created = await losingFirstReply(sql).flows.create({ kind: 'f' })
   expect(created).toMatchObject({ kind: 'created', graphRevision: 0 })

@@ -8,9 +8,9 @@ import { patience } from '../../support/patience.ts'
 
 const numRuns = Number(process.env['FLOW_RUNS'] ?? 15)
 
-// `FLOW_RUNS=500 npx vitest run --project postgres test/engine/flow/random-dags.test.ts` does it more often.
+// `FLOW_RUNS=500 npx vitest run --project postgres test/engine/flow/random-dags.test.ts` runs more of them.
 test(
-  `any flow ends as the reference says, whatever dies on the way, and nothing is stranded`,
+  `any flow ends as the reference says, whichever process dies on the way, and nothing is stranded`,
   { timeout: patience(numRuns * 20_000) },
   async () => {
     const fixture = await setup({ dispatch: false })

@@ -1,4 +1,4 @@
-// Random flows: acyclic, with every kind of edge and join, and now and then a flow within the flow.
+// Random flows: acyclic, with every kind of edge and join, and sometimes with a flow inside the flow.
 import fc from 'fast-check'
 import type { GraphRequest } from '../../../src/engine/flow/graph-request.ts'
 import { edgeKinds, type JoinPolicy, type OnSatisfied } from '../../../src/model/edge-group.ts'
@@ -25,7 +25,7 @@ const mostMembers = 60
 const mostInner = 5
 const deepest = 2
 
-/** From which a flow is made: a small one is simple, and so is one with few edges. */
+/** The parameters of a flow: a small one is simple, and so is one with few edges. */
 export interface Recipe {
   readonly size: number
   readonly density: number
@@ -92,7 +92,7 @@ function policiesOf(
   return policies
 }
 
-/** As it is submitted; the kind of a member is its name. */
+/** The request that submits it; the kind of a member is its name. */
 export function requestOf({ members, edges, policies }: ReferenceFlow): GraphRequest {
   return {
     kind: 'random',

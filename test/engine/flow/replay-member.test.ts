@@ -1,4 +1,4 @@
-// A member of a flow runs once more, and with it what its ending had skipped.
+// A member of a flow runs once more, together with the members that its ending had skipped.
 import { expect, test } from 'vitest'
 import { resolveMoreOfFlows } from '../../../src/engine/dispatch/sets.ts'
 import { rows } from '../../support/raw.ts'
@@ -13,7 +13,7 @@ test('replay of a failed member reopens what its failure skipped, hop by hop, an
   await flow.end('a', 'failed')
   await flow.end('d')
   expect(await flow.states()).toEqual({ a: 'failed', b: 'skipped', c: 'skipped', d: 'completed' })
-  // Its failure is handled by the member that takes any ending.
+  // The member that accepts any ending handles its failure.
   expect(await flow.row()).toMatchObject({ outcome: 'success', failed_count: 1, skipped_count: 2, success_count: 1 })
   expect(await replay(fixture, flow, 'a')).toMatchObject({
     kind: 'replayed',
@@ -47,7 +47,7 @@ test('no edge is counted twice: the second ending is the one that counts', async
   expect(await flow.states()).toMatchObject({ c: 'waiting' })
 })
 
-test('what was let go stays as it is: the edge of a replayed upstream keeps what it told', async () => {
+test('freed members stay free: the edge of a replayed upstream keeps its resolution', async () => {
   const fixture = await setup()
   const flow = await walk(fixture, { edges: ['a > b'] })
   await flow.end('a')
@@ -59,7 +59,7 @@ test('what was let go stays as it is: the edge of a replayed upstream keeps what
   expect(await flow.row()).toMatchObject({ outcome: 'failed', success_count: 1, failed_count: 1 })
 })
 
-test('a group that is lost by others too stays lost, until these are replayed as well', async () => {
+test('a group that other edges have lost too stays lost, until these are replayed as well', async () => {
   const fixture = await setup()
   const flow = await walk(fixture, { edges: ['a > c', 'b > c'] })
   await flow.end('a', 'failed')
@@ -74,7 +74,7 @@ test('a group that is lost by others too stays lost, until these are replayed as
   expect(await flow.row()).toMatchObject({ outcome: 'success' })
 })
 
-test('a quorum that could not be reached can be again', async () => {
+test('a quorum that could not be reached can be reached again', async () => {
   const fixture = await setup()
   const flow = await walk(fixture, {
     edges: ['a > d', 'b > d', 'c > d'],
@@ -90,7 +90,7 @@ test('a quorum that could not be reached can be again', async () => {
   expect(await flow.states()).toMatchObject({ d: 'waiting' })
 })
 
-test('an ending that nobody has resolved yet is dropped when its member is replayed', async () => {
+test('an ending that is not resolved yet is dropped when its member is replayed', async () => {
   const fixture = await setup({ dispatch: false })
   const flow = await walk(fixture, { edges: ['a > b'] })
   await flow.end('a', 'failed')
@@ -103,7 +103,7 @@ test('an ending that nobody has resolved yet is dropped when its member is repla
   expect(await flow.states()).toEqual({ a: 'completed', b: 'waiting' })
 })
 
-test('a member that was cancelled while it was blocked is blocked again; what it waits for may come first', async () => {
+test('a member that was cancelled while it was blocked is blocked again; its upstream may end first', async () => {
   const fixture = await setup()
   const flow = await walk(fixture, { edges: ['a > b', 'x > y'] })
   await flow.end('b', 'cancelled')
@@ -115,7 +115,7 @@ test('a member that was cancelled while it was blocked is blocked again; what it
   expect(await flow.states()).toMatchObject({ b: 'waiting' })
 })
 
-test('replay of a member of an inner flow reopens that flow, and the member which it stands for', async () => {
+test('replay of a member of an inner flow reopens that flow, and the member that it stands for', async () => {
   const fixture = await setup()
   const inner = { kind: 'inner', ...graphOf({ edges: ['i > j'] }) }
   const flow = await walk(fixture, { members: [{ name: 's', flow: inner }], edges: ['a > s', 's > z'] })
@@ -135,7 +135,7 @@ test('replay of a member of an inner flow reopens that flow, and the member whic
   expect(await flow.row()).toMatchObject({ outcome: 'success', success_count: 3 })
 })
 
-test('an inner flow that never began waits again with the member that stands for it', async () => {
+test('an inner flow that never started waits again with the member that stands for it', async () => {
   const fixture = await setup()
   const inner = { kind: 'inner', ...graphOf({ edges: ['i > j'] }) }
   const flow = await walk(fixture, { members: [{ name: 's', flow: inner }], edges: ['a > s', 's > z'] })
@@ -152,7 +152,7 @@ test('an inner flow that never began waits again with the member that stands for
   expect(await flow.row()).toMatchObject({ outcome: 'success' })
 })
 
-test('a member that was skipped is not replayed while what it depends on is lost; the refusal names that', async () => {
+test('a skipped member is not replayed while one of its upstreams is lost, and the refusal names that upstream', async () => {
   const fixture = await setup()
   const flow = await walk(fixture, { edges: ['a > b'] })
   await flow.end('a', 'failed')
@@ -182,7 +182,7 @@ test('a member that stands for a flow is not replayed itself', async () => {
   await withoutWriting(fixture.sql, () => refusal('execution_not_runnable', replay(fixture, flow, 's')))
 })
 
-test('a member that has not ended, or as often as its policy allows, is refused', async () => {
+test('a member that has not ended, or was replayed as often as its policy allows, is refused', async () => {
   const fixture = await setup()
   const member = { name: 'a', kind: 'a', policy: { maxReplayCount: 1 } }
   const flow = await walk(fixture, { members: [member] })

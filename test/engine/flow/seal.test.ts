@@ -7,7 +7,7 @@ import { withoutWriting } from '../../support/written.ts'
 import { fenceOf, take } from '../execution/holder.ts'
 import { flowRow, groupRow, grown } from './grown.ts'
 
-test('a group is sealed with the edges that it has', async () => {
+test('a group is sealed with its current edges', async () => {
   const { engine, sql } = await setup()
   const { flowId, ids, connect } = await grown(engine, ['a', 'b', 'c'])
   await connect('a > c')
@@ -22,7 +22,7 @@ test('a group is sealed with the edges that it has', async () => {
   })
 })
 
-test('a quorum that the edges cannot make up is refused when it is sealed, and so is closing its flow', async () => {
+test('a quorum larger than its edges allow is refused when it is sealed, and so is closing its flow', async () => {
   const { engine, sql } = await setup()
   const { flowId, ids, connect } = await grown(engine, ['a', 'b'])
   await connect('a > b', { policy: { kind: 'quorum', k: 2 } })
@@ -38,7 +38,7 @@ test('a quorum that the edges cannot make up is refused when it is sealed, and s
 const ways = {
   sealed: (engine: Engine, flowId: FlowId, downstream: ExecutionId) => engine.flows.seal({ flowId, downstream }),
   closed: (engine: Engine, flowId: FlowId) => engine.flows.close({ flowId }),
-  // Its members go on, and no edge can come any more.
+  // Its members continue, and no edge can be added any more.
   cancelled: (engine: Engine, flowId: FlowId) => engine.flows.cancel({ flowId, policy: 'flow_only' }),
 }
 
@@ -62,7 +62,7 @@ for (const [how, act] of Object.entries(ways)) {
 }
 
 test.each(['before', 'after'])(
-  'a quorum that the edges cannot make up is lost when its flow alone is cancelled, %s they are resolved',
+  'a quorum larger than its edges allow is lost when its flow alone is cancelled, %s they are resolved',
   async (when) => {
     const { engine, sql, dispatched } = await setup()
     const { flowId, ids, connect } = await grown(engine, ['a', 'b', 'c'])

@@ -67,7 +67,7 @@ const bad: readonly (readonly [string, ErrorCode, RegExp, Record<string, unknown
     { groups: [{ downstream: 'b', policy: { kind: 'quorum', k: 2 } }] },
   ],
   [
-    'a policy for what has no edges',
+    'a policy for a member without edges',
     'invalid_dependency',
     /"a" needs 1/,
     { groups: [{ downstream: 'a', policy: { kind: 'any_of' } }] },

@@ -20,7 +20,7 @@ const chain = {
   ],
 } satisfies GraphRequest
 
-test('a graph is submitted whole: what comes first can be claimed, the rest is blocked', async () => {
+test('a graph is submitted whole: its first members can be claimed, the others are blocked', async () => {
   const { engine, sql } = await setup()
   const answer = await engine.flows.submitGraph(chain)
   expect(answer).toMatchObject({ kind: 'submitted', graphRevision: 1, innerFlows: {} })
@@ -41,7 +41,7 @@ test('a graph is submitted whole: what comes first can be claimed, the rest is b
   ])
 })
 
-test('EDGE-01 EDGE-06 what a member waits for is stored as it was asked for, all of its edges by default', async () => {
+test('EDGE-01 EDGE-06 the policy of a member is stored as given, and is all of its edges by default', async () => {
   const { engine, sql } = await setup()
   const names = ['a', 'b', 'c', 'all', 'any', 'some'] as const
   const edges = ['all', 'any', 'some'].flatMap((downstream) =>
@@ -88,7 +88,7 @@ test('members have all that an execution can have, and the flow has tags of its 
   await clock.advance('1s')
 })
 
-test('the same request again answers with the flow that it made, another one under its id is refused', async () => {
+test('a repeated request returns the flow that it created, and another request under its id is refused', async () => {
   const { engine, sql } = await setup()
   const request = { ...chain, flowId: mintFlowId() }
   const first = await engine.flows.submitGraph(request)
@@ -111,7 +111,7 @@ test('the same request again answers with the flow that it made, another one und
   )
 })
 
-test('an id that an execution has is refused, and nothing of the graph is written', async () => {
+test('the id of an existing execution is refused, and nothing of the graph is written', async () => {
   const { engine, sql } = await setup()
   const flowId = mintFlowId()
   const [one, two] = [mintExecutionId({ flowId }), mintExecutionId({ flowId })]
@@ -127,7 +127,7 @@ test('an id that an execution has is refused, and nothing of the graph is writte
   })
 })
 
-test('the same request again answers so too where it gives the ids of members', async () => {
+test('a repeated request with given member ids returns the flow too', async () => {
   const { engine } = await setup()
   const flowId = mintFlowId()
   const executionId = mintExecutionId({ flowId })
@@ -156,7 +156,7 @@ test('a graph of 10,000 members is one call', async () => {
   await sql.script('analyze')
 })
 
-test('an edge may have an id that the caller gives', async () => {
+test('an edge may have an id that the caller chooses', async () => {
   const { engine } = await setup()
   const edgeId = randomUUID()
   const { flowId } = await engine.flows.submitGraph({ ...chain, edges: [{ edgeId, upstream: 'a', downstream: 'b' }] })

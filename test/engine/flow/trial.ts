@@ -1,6 +1,6 @@
-// One random flow, worked by random hands: members are claimed and end in every way, somebody cancels, somebody replays, and
-// what endings owe is resolved late, out of order, twice, and by passes that die. Whenever everything is done that is owed,
-// the flow must look as the reference says.
+// One random flow with random operations: members are claimed and end in every way, some are cancelled, some are replayed.
+// The work that endings owe is done late, out of order, twice, and by processes that die. Whenever all owed work is done,
+// the flow must match the reference.
 import { expect } from 'vitest'
 import type { Claim } from '../../../src/engine/execution/claim.ts'
 import type { SubmittedFlow } from '../../../src/engine/flow/submit-graph.ts'
@@ -70,7 +70,7 @@ class Trial {
     if (chance < 0.95) await this.#replay(pick(this.#random, [...this.#ids.keys()]))
   }
 
-  /** Until nothing lives. Each round ends something, or nothing can. */
+  /** Until every member has ended. Each round ends one, or none can end. */
   async finish(): Promise<void> {
     for (let round = 0; round <= 4 * this.size; round++) {
       await this.#settle()
@@ -117,7 +117,7 @@ class Trial {
 
   async #expire(claim: Claim): Promise<void> {
     const { sql, engine } = this.#fixture
-    // It must be held still: whoever was cancelled has no deadline.
+    // Records the ids first: a cancelled execution has no deadline any more.
     await engine.executions.progress({ ...fenceOf(claim), percent: 1 })
     const { uuid } = parseExecutionId(claim.executionId)
     await sql.script(`update flowfabric.ff_exec_core set deadline_at_ms = 1 where execution_id = '${uuid}'`)
@@ -134,13 +134,13 @@ class Trial {
     if (answer?.kind === 'cancelled') this.#reference.end(name, 'cancelled')
   }
 
-  /** Of a flow that has not begun. */
+  /** A member of a flow that has not started. */
   async #cancelAhead(): Promise<void> {
     const ahead = [...this.#ids.keys()].filter((name) => this.#reference.isAhead(name))
     if (ahead.length > 0) await this.#cancel(pick(this.#random, ahead))
   }
 
-  /** Not when somebody else ended it first. */
+  /** Unless another process ended it first. */
   async #hasEnded(ending: Promise<void>): Promise<boolean> {
     try {
       await ending
@@ -176,7 +176,7 @@ class Trial {
       const taken = [await resolveFlows(sql, 50), await resolveMoreOfFlows(sql, 50), await endBacklogged(sql, 50)]
       if (taken.every(({ seen }) => seen === 0)) return
     }
-    expect.fail('what is owed does not come to an end')
+    expect.fail('the owed work does not come to an end')
   }
 
   async #replay(name: string): Promise<void> {

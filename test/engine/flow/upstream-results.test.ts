@@ -4,7 +4,7 @@ import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { complete, fail, fenceOf, hold } from './worked.ts'
 
-test('FLOW-19 a member reads the results of those before it by name, and keeps its own input', async () => {
+test('FLOW-19 a member reads the results of its upstreams by name, and keeps its own input', async () => {
   const { engine } = await setup()
   const { members } = await engine.flows.submitGraph({
     kind: 'k',
@@ -46,7 +46,7 @@ test('FLOW-19 a member reads the results of those before it by name, and keeps i
   expect(named.results.map(({ name }) => name)).toEqual(['artifact'])
 })
 
-test('what an upstream has not ended is pending, and without a result', async () => {
+test('an upstream that has not ended is pending, and has no result', async () => {
   const { engine } = await setup()
   const { members } = await engine.flows.submitGraph({
     kind: 'k',
@@ -60,7 +60,7 @@ test('what an upstream has not ended is pending, and without a result', async ()
   expect(results).toMatchObject([{ upstreamId: members['slow'], state: 'pending', outcome: null, result: null }])
 })
 
-test('what resolved an edge is still read after its upstream was replayed', async () => {
+test('the result that resolved an edge can still be read after its upstream was replayed', async () => {
   const { engine } = await setup()
   const { members } = await engine.flows.submitGraph({
     kind: 'k',
@@ -77,7 +77,7 @@ test('what resolved an edge is still read after its upstream was replayed', asyn
   await complete(engine, 'a', 'second')
 })
 
-test('a page of results ends at its limit, or when it has sixteen megabytes', async () => {
+test('a page of results ends at its limit, or at sixteen megabytes', async () => {
   const { engine } = await setup()
   const names = Array.from({ length: 20 }, (_, index) => `up-${index}`)
   await engine.flows.submitGraph({
@@ -100,7 +100,7 @@ test('a page of results ends at its limit, or when it has sixteen megabytes', as
   expect(new Set(seen)).toEqual(new Set(names))
 })
 
-test('an unknown execution has no upstream to read, and one without edges reads nothing', async () => {
+test('an unknown execution has no upstreams, and one without edges has an empty list', async () => {
   const { engine } = await setup()
   await refusal('execution_not_found', engine.flows.upstreamResults(mintExecutionId()))
   const { executionId } = await engine.executions.create({ kind: 'k' })

@@ -12,7 +12,7 @@ const chain = {
   edges: [{ upstream: 'a', downstream: 'b' }],
 }
 
-test('FLOW-32 whoever waits for a flow is told how it ended', async () => {
+test('FLOW-32 a wait for a flow returns how it ended', async () => {
   const { engine } = await setup()
   const { flowId } = await engine.flows.submitGraph(chain)
   const ended = engine.flows.wait(flowId)
@@ -22,14 +22,14 @@ test('FLOW-32 whoever waits for a flow is told how it ended', async () => {
   expect(await engine.flows.wait(flowId, { timeout: 0 })).toMatchObject({ state: 'completed' })
 })
 
-test('FLOW-32 a flow whose member failed ends failed, with what it skipped', async () => {
+test('FLOW-32 a flow whose member failed ends failed, with its skipped members', async () => {
   const { engine } = await setup()
   const { flowId } = await engine.flows.submitGraph(chain)
   await fail(engine, 'a')
   expect(await engine.flows.wait(flowId)).toMatchObject({ state: 'failed', ended: { failed: 1, skipped: 1 } })
 })
 
-test('FLOW-32 a wait that is too short is refused, and the flow goes on', async () => {
+test('FLOW-32 a wait that times out is refused, and the flow continues', async () => {
   const { engine } = await setup()
   const { flowId } = await engine.flows.submitGraph(chain)
   const error = await refusal('wait_timed_out', engine.flows.wait(flowId, { timeout: 1 }))
@@ -47,7 +47,7 @@ test('FLOW-32 a cancelled flow is awaited until its last member has ended', asyn
   expect(await ended).toMatchObject({ state: 'cancelled', ended: { cancelled: 2 }, cancellation: { reason: 'enough' } })
 })
 
-test('a wait ends with its signal', async () => {
+test('a wait ends when its signal aborts', async () => {
   const { engine } = await setup()
   const { flowId } = await engine.flows.submitGraph(chain)
   const stop = new AbortController()
@@ -56,7 +56,7 @@ test('a wait ends with its signal', async () => {
   await expect(waiting).rejects.toThrow('no longer needed')
 })
 
-test('whoever waits in another engine on the same database is told too', async () => {
+test('a wait in another engine on the same database returns too', async () => {
   const { engine, sql } = await setup()
   const { flowId } = await engine.flows.submitGraph(chain)
   const ended = createEngine(sql).flows.wait(flowId)
@@ -65,11 +65,11 @@ test('whoever waits in another engine on the same database is told too', async (
   expect(await ended).toMatchObject({ state: 'completed' })
 })
 
-test('a flow that ends in this process is told to whoever waits, without a poll', async () => {
+test('the ending of a flow in this process wakes a wait without a poll', async () => {
   const { engine, dispatched } = await setup()
   const { flowId } = await engine.flows.submitGraph({ kind: 'k', members: [{ name: 'a', kind: 'a' }] })
   const held = await hold(engine, 'a')
-  // No timer ends, so that no poll comes.
+  // No timer fires, so no poll happens.
   vi.useFakeTimers({ toFake: ['setTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
   const ended = engine.flows.wait(flowId)

@@ -1,4 +1,4 @@
-// A flow in a test: members whose kind is their name, so that each can be taken by it; edges as `a > b` or `a > b optional`.
+// A flow in a test: members whose kind is their name, so each can be claimed by it; edges as `a > b` or `a > b optional`.
 import { expect } from 'vitest'
 import type { Engine } from '../../../src/engine/contract.ts'
 import type { Claim } from '../../../src/engine/execution/claim.ts'
@@ -11,7 +11,7 @@ import { fenceOf, take } from '../execution/holder.ts'
 
 export interface Shape {
   readonly edges?: readonly string[]
-  /** Besides those that the edges name. */
+  /** Members besides those that the edges name. */
   readonly members?: readonly (string | GraphMember)[]
   readonly groups?: Readonly<Record<string, JoinPolicyInput>>
 }
@@ -43,14 +43,14 @@ export class Walk {
     return parseExecutionId(this.id(name)).uuid
   }
 
-  /** A worker takes it; it must be claimable. */
+  /** A worker claims it; it must be claimable. */
   async take(name: string): Promise<Claim> {
     const claim = await take(this.#fixture.engine, { kinds: [name], leaseTtl: '1h' })
     expect(claim.executionId).toBe(this.id(name))
     return claim
   }
 
-  /** It ends so, and what that owes is done. */
+  /** Ends the member so, and runs the work that the ending owes. */
   async end(name: string, as: Ending = 'completed'): Promise<void> {
     const { executions } = this.#fixture.engine
     if (as === 'cancelled') await executions.cancel({ executionId: this.id(name) })
@@ -64,7 +64,7 @@ export class Walk {
     else await executions.fail({ ...fenceOf(claim), reason: 'broke', permanent: true })
   }
 
-  /** By name. */
+  /** The states of the members, by name. */
   async states(): Promise<Record<string, unknown>> {
     const found = await rows(
       this.#fixture.sql,

@@ -1,4 +1,4 @@
-// A worker of a test, which takes members by their kind and ends them.
+// A worker of a test, which claims members by their kind and ends them.
 import type { Claim, Engine } from '../../../src/index.ts'
 import type { ExecutionId } from '../../../src/model/id.ts'
 

@@ -17,7 +17,7 @@ import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 
 const isEmbedded = inject('backend') === 'embedded'
-// Whoever has an embedded database open keeps everybody else from working on it.
+// An open embedded database allows no second connection.
 const bad = isEmbedded ? 'note' : 'trouble'
 
 function of(report: HealthReport, check: string): Finding {
@@ -28,7 +28,7 @@ async function examined(sql: Sql, check: string): Promise<Finding> {
   return of(await checkHealth(sql, codeVersion), check)
 }
 
-/** Every duty has just been done. */
+/** Every duty has just run. */
 async function supervised(sql: Sql): Promise<void> {
   const supervisor = new Supervisor(sql, {})
   supervisor.start()
@@ -40,7 +40,7 @@ async function supervised(sql: Sql): Promise<void> {
   await supervisor.stop()
 }
 
-test('a database that is well has no trouble', async () => {
+test('a healthy database has no trouble', async () => {
   const { sql } = await setup()
   await supervised(sql)
   const report = await checkHealth(sql, codeVersion)
@@ -48,7 +48,7 @@ test('a database that is well has no trouble', async () => {
   expect(report.isHealthy).toBe(true)
 })
 
-test('duties that nobody does are named, and are trouble where there is work', async () => {
+test('duties that no process runs are named, and are trouble if they have work', async () => {
   const { sql, clock, engine } = await setup()
   expect(await examined(sql, 'duties')).toMatchObject({
     verdict: 'note',
@@ -64,7 +64,7 @@ test('duties that nobody does are named, and are trouble where there is work', a
   })
 })
 
-test('a log whose last block is nearly full without a next one is found', async () => {
+test('a log whose last block is nearly full without a next one is reported', async () => {
   const { sql } = await setup()
   const moveTo = (nextId: number) => sql.script(`select setval('flowfabric.ff_event_id', ${nextId}, false)`)
   await moveTo(7_500_000)
@@ -78,7 +78,7 @@ test('a log whose last block is nearly full without a next one is found', async 
   expect(await examined(sql, 'event log')).toMatchObject({ verdict: 'fine' })
 })
 
-test('leases that ran out and were not taken back are found, and repaired by the duty', async () => {
+test('expired leases that were not reclaimed are reported, and the duty repairs them', async () => {
   const { sql, clock } = await setup()
   const id = await factory(sql).active({ expiresAt: (await clock.now()) + 1000 })
   expect(await examined(sql, 'leases')).toMatchObject({ verdict: 'fine' })
@@ -89,7 +89,7 @@ test('leases that ran out and were not taken back are found, and repaired by the
   expect(await examined(sql, 'leases')).toMatchObject({ verdict: 'fine' })
 })
 
-test('rows that a duty set aside are told with their error, and are tried again by a repair', async () => {
+test('quarantined rows are reported with their error, and a repair tries them again', async () => {
   const { sql, clock } = await setup()
   const id = await factory(sql).active({ expiresAt: (await clock.now()) - 1000 })
   const { uuid } = parseExecutionId(id)
@@ -106,7 +106,7 @@ test('rows that a duty set aside are told with their error, and are tried again 
   expect(await rows(sql, 'select from flowfabric.ff_set_aside')).toEqual([])
 })
 
-test('queues without a worker that fits are named', async () => {
+test('queues without a matching worker are named', async () => {
   const { sql, engine } = await setup()
   await engine.executions.create({ kind: 'mail', lane: 'night', requiredCapabilities: ['gpu'] })
   expect(await examined(sql, 'workers')).toMatchObject({ verdict: bad, subjects: ['default, lane night, kind mail'] })
@@ -117,7 +117,7 @@ test('queues without a worker that fits are named', async () => {
   expect(await examined(sql, 'workers')).toMatchObject({ verdict: 'fine' })
 })
 
-test('a stranded execution is found, and put back into its queue by a repair', async () => {
+test('a stranded execution is reported, and a repair puts it back into its queue', async () => {
   const { sql, engine } = await setup()
   const id = await factory(sql).waiting()
   const resumable = await factory(sql).resumable()
@@ -132,7 +132,7 @@ test('a stranded execution is found, and put back into its queue by a repair', a
   expect(claims.map((claim) => claim.executionId).toSorted()).toEqual([id, resumable].toSorted())
 })
 
-test('a deep look holds every invariant, and names what breaks one', async () => {
+test('a deep check evaluates every invariant, and names the rows that break one', async () => {
   const { sql } = await setup()
   const id = await factory(sql).waiting()
   await sql.script('create table public.taken as table flowfabric.ff_ready; delete from flowfabric.ff_ready')
@@ -148,7 +148,7 @@ test('a deep look holds every invariant, and names what breaks one', async () =>
   await sql.script('insert into flowfabric.ff_ready table public.taken; drop table public.taken')
 })
 
-test('a schema that is not there, or not ours, is trouble, and nothing else is looked at or mended', async () => {
+test('a missing or foreign schema is trouble, and nothing else is checked or repaired', async () => {
   const { sql } = await setup()
   await sql.script('create table public.kept as table flowfabric.ff_migration; delete from flowfabric.ff_migration')
   const lacking = await checkHealth(sql, codeVersion)
@@ -168,7 +168,7 @@ test('bad options are refused', async () => {
   await refusal('invalid_input', checkHealth(sql, codeVersion, { depp: true } as never))
 })
 
-test.runIf(!isEmbedded)('a look changes nothing and waits for nobody', async () => {
+test.runIf(!isEmbedded)('a check changes nothing and waits for no lock', async () => {
   const { sql, url, engine } = await setup()
   await engine.executions.create({ kind: 'k' })
   const other = new pg.Client(url)
@@ -181,7 +181,7 @@ test.runIf(!isEmbedded)('a look changes nothing and waits for nobody', async () 
   await other.query('rollback')
 })
 
-test.runIf(!isEmbedded)('a schema that the role may not look into is trouble', async () => {
+test.runIf(!isEmbedded)('a schema that the role may not read is trouble', async () => {
   const { sql, url } = await setup()
   const role = `stranger_${randomUUID().slice(0, 8)}`
   await sql.script(`create role ${role} login`)
@@ -198,7 +198,7 @@ test.runIf(!isEmbedded)('a schema that the role may not look into is trouble', a
   })
 })
 
-test.runIf(!isEmbedded)('an old transaction and dead rows are told', async () => {
+test.runIf(!isEmbedded)('an old transaction and dead rows are reported', async () => {
   const { sql, url, clock } = await setup()
   const other = new pg.Client({ connectionString: url, application_name: 'forgotten' })
   await other.connect()

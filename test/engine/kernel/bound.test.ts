@@ -1,4 +1,4 @@
-// What `engine.as` gives: a view that adds the caller to each call. Operations and their sets exist once.
+// `engine.as` returns a view that adds the caller to each call. Operations and their sets exist once.
 import { expect, test } from 'vitest'
 import { CallerBinding, type ForCaller } from '../../../src/engine/kernel/bound.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
@@ -14,7 +14,7 @@ interface Noun {
 
 const caller: Caller = { namespace: 'a', actor: 'key:7', keyId: null }
 
-test('a view reads no operation until it is called, and then that one', () => {
+test('a view reads no operation until it is called, and then only that one', () => {
   const read: PropertyKey[] = []
   const verbs: ForCaller<Noun> = {
     tell: ({ namespace, actor }, text) => `${namespace} ${actor} ${text}`,
@@ -27,7 +27,7 @@ test('a view reads no operation until it is called, and then that one', () => {
   expect(read).toEqual(['tell'])
 })
 
-test('a view can be spread and taken apart, and not be written to', () => {
+test('a view can be spread and destructured, and not be written to', () => {
   const verbs: ForCaller<Noun> = { tell: ({ actor }, text) => `${actor} ${text}`, other: ({ actor }) => actor }
   const view = new CallerBinding(caller).view<Noun>(verbs)
   const { tell } = view
@@ -55,7 +55,7 @@ test('calls of many callers, each bound for its call, share one set, and each ac
   const namespaces = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? 'a' : 'b'))
   const create = (namespace: string, index: number) =>
     engine.as({ namespace, actor: `key:${index}` }).executions.create({ kind: 'k' })
-  // Lanes and queues are there, and known, before it counts.
+  // Lanes and queues exist, and are known, before the measured calls.
   await Promise.all([create('a', 0), create('b', 1)])
   sent.length = 0
   const created = await Promise.all(namespaces.map(create))

@@ -30,11 +30,11 @@ test.each([
   { actor: '' },
   { actor: '\uD800' },
   { actor: 7 as never },
-])('a caller that cannot be is refused: %j', async (wanted) => {
+])('an invalid caller is refused: %j', async (wanted) => {
   expect(await refusedBinding({}, wanted)).toBe('invalid_input')
 })
 
-test('a binding narrows what is seen and keeps who acts', async () => {
+test('a binding narrows what the caller sees and keeps the actor', async () => {
   const { engine } = await setup()
   const ann = engine.as({ actor: 'ann' }).as({ namespace: 'a' })
   const { executionId } = await ann.executions.create({ kind: 'k' })

@@ -5,7 +5,7 @@ import type { Sql } from '../../../src/sql/sql.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 
-test('what was accepted before a close is done, however long its line', async () => {
+test('calls that were accepted before a close are done, however long their queue', async () => {
   const { engine, sql } = await setup()
   const { executionId } = await engine.executions.create({ kind: 'k', lane: 'work' })
   const { engine: closing, close } = openEngine(sql)
@@ -18,7 +18,7 @@ test('what was accepted before a close is done, however long its line', async ()
   expect(await cancelled).toMatchObject({ kind: 'cancelled' })
 })
 
-test('what comes after a close is refused, also while it waits', async () => {
+test('a call after a close is refused, also while the close waits', async () => {
   const { engine, sql } = await setup()
   const { executionId } = await engine.executions.create({ kind: 'k', lane: 'work' })
   const { engine: closing, close } = openEngine(sql)
@@ -36,7 +36,7 @@ test('what comes after a close is refused, also while it waits', async () => {
   await Promise.all([closed, close()])
 })
 
-test('a close does not wait for ever', async () => {
+test('a close has a time limit', async () => {
   const { sql } = await setup()
   const { stuck, letGo } = untilLetGo(sql)
   const { engine: closing, close } = openEngine(stuck)

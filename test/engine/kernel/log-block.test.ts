@@ -3,7 +3,7 @@ import { factory } from '../../support/factory.ts'
 import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 
-test('a cancel that finds no block of the log makes it and succeeds', async () => {
+test('a cancel that finds no block of the log creates it and succeeds', async () => {
   const { engine, sql } = await setup()
   const executionId = await factory(sql).active()
   await sql.script(`select setval('flowfabric.ff_event_id', 10000000)`)

@@ -1,4 +1,4 @@
-// What a merger does with sets that are refused, lost or held, over an operation that records them.
+// A merger with sets that are refused, lost or blocked by locks, over an operation that records them.
 import { expect, test } from 'vitest'
 import { Merger, rowLocked } from '../../../src/engine/kernel/merge.ts'
 import type { Outcome } from '../../../src/engine/kernel/merge.ts'
@@ -8,7 +8,7 @@ import { setup } from '../../support/setup.ts'
 import { record, echo, numbered, sqlError, merged, sent } from './recorded-sets.ts'
 
 test.each(['22001', '23502', '55P03'])(
-  'a set that fails with %s is halved until the bad item stands alone',
+  'a set that fails with %s is halved until the bad item is alone',
   async (code) => {
     const recorded = record((items) => {
       if (items.includes('i13')) throw sqlError(code)
@@ -37,7 +37,7 @@ test("an item's own refusal reaches its caller alone", async () => {
   expect(await a).toBe('a')
 })
 
-test('a set whose reply was lost is sent again with the same items, and told that it is', async () => {
+test('a set whose reply was lost is sent again with the same items, and the operation knows that it is a repeat', async () => {
   const recorded = record((items, sent) => {
     if (sent <= 2) throw sqlError('57P01')
     return echo(items)
@@ -52,7 +52,7 @@ test('a set whose reply was lost is sent again with the same items, and told tha
   expect(recorded.again).toEqual([false, true, true])
 })
 
-test('a database that stays away is given up on after four tries', async () => {
+test('after four tries the merger gives up on a database that stays away', async () => {
   const recorded = record(() => {
     throw sqlError('57P01')
   })
@@ -64,7 +64,7 @@ test('a database that stays away is given up on after four tries', async () => {
   expect(recorded.sets).toHaveLength(4)
 })
 
-test('FAULT-03 lost races are tried again, then contended; other refusals are told as they are', async () => {
+test('FAULT-03 lost races are retried, then contended; other refusals are returned unchanged', async () => {
   const { sql } = await setup()
   for (const [code, expected, sends] of [
     ['40001', 'contended', 4],
@@ -85,7 +85,7 @@ test('FAULT-03 lost races are tried again, then contended; other refusals are to
   }
 })
 
-test('an error that is no answer of the database is told too', async () => {
+test('an error that is no answer of the database is returned too', async () => {
   const recorded = record(() => {
     throw new TypeError('a fault of ours')
   })
@@ -94,7 +94,7 @@ test('an error that is no answer of the database is told too', async () => {
   expect(error.cause).toBeInstanceOf(TypeError)
 })
 
-test('the merger goes on after a set that failed', async () => {
+test('the merger continues after a set that failed', async () => {
   const recorded = record((items, sent) => {
     if (sent === 1) throw sqlError('XX000')
     return echo(items)
@@ -104,7 +104,7 @@ test('the merger goes on after a set that failed', async () => {
   expect(await merger.one('a')).toBe('did a')
 })
 
-test('what was held is sent again alone, and holds up nobody', async () => {
+test('a locked item is sent again alone, and delays no other', async () => {
   const recorded = record((items) => items.map((item) => (item === 'held' ? rowLocked : item)))
   let letGo: (answer: Outcome<string>) => void = () => {}
   const alone = new Promise<Outcome<string>>((resolve) => (letGo = resolve))
@@ -131,7 +131,7 @@ test('an item that timed out on a lock in its set is sent again alone', async ()
   expect(await Promise.all(['a', 'b', 'c'].map((item) => merger.one(item)))).toEqual(['did a', 'alone b', 'did c'])
 })
 
-test('what stays held is contended', async () => {
+test('an item that stays locked is contended', async () => {
   const recorded = record((items) => items.map(() => rowLocked))
   const { sql } = await setup()
   const timesOut = new Merger(
@@ -144,7 +144,7 @@ test('what stays held is contended', async () => {
   await refusal('contended', stillHeld.one('a'))
 })
 
-test('held items go one after the other, each with what is left of its patience', async () => {
+test('locked items are sent one after the other, each with the remainder of its patience', async () => {
   const recorded = record((items) => items.map(() => rowLocked))
   const { sql } = await setup()
   let atOnce = 0
@@ -165,7 +165,7 @@ test('held items go one after the other, each with what is left of its patience'
   expect(patience.every((ms) => ms >= 1 && ms <= 2000)).toBe(true)
 })
 
-test('that a reply was lost is remembered by the halves of a set and by an item that goes alone', async () => {
+test('the halves of a set and an item that is sent alone still know that a reply was lost', async () => {
   const recorded = record((items, sent) => {
     if (sent === 1) throw sqlError('57P01')
     if (items.includes('b')) throw sqlError('55P03')

@@ -1,4 +1,4 @@
-// How calls become sets, over an operation that records them. What a merger does with real locks is in `races/`.
+// How calls become sets, over an operation that records them. The tests with real locks are in `races/`.
 import { expect, test } from 'vitest'
 import { Merger, rowLocked } from '../../../src/engine/kernel/merge.ts'
 import type { SetOperation } from '../../../src/engine/kernel/merge.ts'
@@ -6,7 +6,7 @@ import { around } from '../../../src/sql/around.ts'
 import { setup } from '../../support/setup.ts'
 import { record, echo, numbered, merged, sent } from './recorded-sets.ts'
 
-test('calls made in one go share a set, and calls made meanwhile form the next', async () => {
+test('calls made in one turn share a set, and later calls form the next', async () => {
   const recorded = record(echo)
   const merger = await merged(recorded)
   const first = [merger.one('a'), merger.one('b')]
@@ -43,7 +43,7 @@ test('two items with one key never share a set, and keep their order', async () 
   expect(recorded.sets).toEqual([['a:1', 'b', 'c'], ['a:2'], ['a:3']])
 })
 
-test('a thousand calls for one key hold up nobody, and each is looked at once', async () => {
+test('a thousand calls for one key delay no other, and the merger checks each of them once', async () => {
   const recorded = record(echo)
   const { sql } = await setup()
   let looks = 0
@@ -59,7 +59,7 @@ test('a thousand calls for one key hold up nobody, and each is looked at once', 
   expect(looks).toBe(items.length)
 })
 
-test('a full set goes beside another, up to the first item that needs a row of that one', async () => {
+test('a full set is sent beside another, up to the first item that needs a row of that one', async () => {
   const { sql } = await setup()
   const { operation, sets, finish } = gated()
   const merger = new Merger({ ...around(sql, (ask) => ask()), kind: 'postgres' }, operation, () => {})
@@ -92,7 +92,7 @@ test('a set that is not full waits, though its rows are free', async () => {
 
 const cold = (from: number, count: number) => Array.from({ length: count }, (_, index) => `cold${from + index}:1`)
 
-/** Sets that are under way until they are finished. Items that share the part before a colon need the same row. */
+/** Sets in progress until the test finishes them. Items that share the part before a colon need the same row. */
 function gated() {
   const sets: string[][] = []
   const gates: (() => void)[] = []

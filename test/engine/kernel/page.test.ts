@@ -41,14 +41,14 @@ test('a cursor has the values of the columns in their order, and the name of its
   refused('invalid_cursor', () => order.decode(cursor))
 })
 
-test('a cursor of a list with a filter is valid for that filter alone', () => {
+test('a cursor of a list with a filter is valid for that filter only', () => {
   const byName = filteredOrder('things by name', { name: ascending.text })
   const cursor = byName({ color: 'red' }).encode({ name: 'a' })
   expect(byName({ color: 'red' }).decode(cursor)).toEqual({ name: 'a' })
   refused('invalid_cursor', () => byName({ color: 'blue' }).decode(cursor))
 })
 
-test('within a partition the cursor is the last id, of that partition alone', () => {
+test('within a partition the cursor is the last id, and valid for that partition only', () => {
   const uuid = '550e8400-e29b-41d4-a716-446655440000'
   const ids = partitionOrder('flow', 7)
   expect(ids.encode({ flow_id: uuid })).toBe(`{fp:7}:${uuid}`)

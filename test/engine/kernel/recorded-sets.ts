@@ -7,7 +7,7 @@ import { setup } from '../../support/setup.ts'
 export interface Recorded {
   readonly sets: string[][]
   readonly again: boolean[]
-  /** Lets the sets go that wait; without a call, each goes at once. */
+  /** Releases the sets that wait; without gates, each runs at once. */
   readonly operation: SetOperation<string, string>
 }
 

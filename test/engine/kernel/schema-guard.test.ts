@@ -17,7 +17,7 @@ values (99, 'contract', '', '99.0.0', 0)`)
   onTestFinished(() => sql.script('delete from flowfabric.ff_migration where version = 99'))
 }
 
-test('a claim is refused from the next heartbeat on, with the version that the schema needs', async () => {
+test('a claim is refused from the next heartbeat on, and the error names the version that the schema needs', async () => {
   const { engine, sql } = await setup()
   await engine.workers.register(worker)
   await engine.executions.create({ kind: 'k' })
@@ -28,7 +28,7 @@ test('a claim is refused from the next heartbeat on, with the version that the s
   expect(error.retryable).toBe(false)
 })
 
-test('a server is not ready, and says why', async () => {
+test('a server is not ready, and its answer says why', async () => {
   const { engine, sql } = await setup()
   await migrateBeyond(sql)
   await refusal('code_too_old', engine.serverTime())
@@ -37,7 +37,7 @@ test('a server is not ready, and says why', async () => {
   expect({ status: ready.status, body: await ready.json() }).toEqual({ status: 503, body: { status: 'code_too_old' } })
 })
 
-test('a worker says once that it claims no more, and leaves the work to others', async () => {
+test('a worker logs once that it claims no more, and leaves the work to others', async () => {
   const logger = new Notes()
   const noop = task('noop', async () => {})
   const { engine, sql, submit, worker } = await working([noop], { logger })

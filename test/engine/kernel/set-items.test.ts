@@ -6,7 +6,7 @@ import { setup } from '../../support/setup.ts'
 
 type Calls = Readonly<Record<string, Readonly<Record<string, (...given: unknown[]) => Promise<unknown>>>>>
 
-/** As many items as asked for; the test fails when one of them is read. */
+/** A list of so many items; the test fails when one of them is read. */
 function unreadable(length: number): unknown[] {
   return Array.from({ length }, () => new Proxy({}, { get: () => expect.unreachable('an item was read') }))
 }

@@ -25,7 +25,7 @@ const request = setRequest(
   { served: { column: 'jsonb', from: ({ lanes }) => ({ lanes }) } },
 )
 
-test('a request for sets is checked into an item, with what is derived from it', () => {
+test('a request for sets is checked and becomes an item, with derived values', () => {
   const item = request.check(localCaller, { name: 'a', keptFor: '1s', lanes: ['x'] })
   expect(item).toEqual({ name: 'a', keptForMs: 1000, reason: 'none', lanes: ['x'], served: { lanes: ['x'] } })
   const { message } = refused('invalid_input', () => request.check(localCaller, { name: 'a', lane: 'x' }))

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { setup } from '../../support/setup.ts'
 
-test('OPS-13 lanes come by namespace and name, page by page; a limit of nought is an empty page', async () => {
+test('OPS-13 lanes are listed by namespace and name, page by page; a limit of nought is an empty page', async () => {
   const { engine } = await setup()
   const places = [
     ['b', 'x'],
@@ -23,7 +23,7 @@ test('OPS-13 lanes come by namespace and name, page by page; a limit of nought i
   expect(await engine.lanes.list({ limit: 0 })).toEqual({ lanes: [], nextCursor: null })
 })
 
-test('lanes may be of one namespace, and a bound caller sees its own alone', async () => {
+test('lanes can be listed of one namespace, and a bound caller sees only its own', async () => {
   const { engine } = await setup()
   for (const namespace of ['a', 'b']) await engine.executions.create({ kind: 'k', namespace, lane: 'x' })
   const namespaces = async (by = engine, request = {}) =>

@@ -3,7 +3,7 @@ import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { fenceOf, held } from '../execution/holder.ts'
 
-test('a check tells of each lease whether it holds and whether its holder is asked to stop, and writes nothing', async () => {
+test('a check reports for each lease whether it is valid and whether its holder should stop, and writes nothing', async () => {
   const { engine, sql, clock } = await setup()
   const lost = await held(engine)
   await clock.advance('2m')
@@ -23,7 +23,7 @@ test('a check tells of each lease whether it holds and whether its holder is ask
   })
 })
 
-test('a lease with a field that nobody knows is refused in its place, by check and by renew', async () => {
+test('a lease with an unknown field is refused at its position, by check and by renew', async () => {
   const { engine } = await setup()
   const fence = fenceOf(await held(engine))
   const odd = { ...fence, leaseTtl: '1m' } as never

@@ -36,7 +36,7 @@ const byOperation: Readonly<Record<string, [event: string, act: (given: Given) =
   release: ['revoked', ({ engine, claim }) => engine.executions.release(fenceOf(claim))],
   cancel: ['revoked', ({ engine, claim }) => engine.executions.cancel({ executionId: claim.executionId })],
   revoke: ['revoked', ({ engine, claim }) => engine.leases.revoke({ executionId: claim.executionId })],
-  'a lapse': [
+  'an expiry': [
     'expired',
     async ({ sql, clock }) => {
       await clock.advance('65m')
@@ -68,7 +68,7 @@ test.each(Object.entries(byOperation))('LEASE-29 %s writes one lease event of it
   expect(await leaseEvents(sql)).toEqual(['acquired', event])
 })
 
-test('LEASE-29 a claim after a lapse or a revoke is told as reclaimed, any other as acquired', async () => {
+test('LEASE-29 a claim after an expiry or a revoke is recorded as reclaimed, any other as acquired', async () => {
   const { engine, sql } = await setup()
   const claim = await held(engine)
   await engine.leases.revoke({ executionId: claim.executionId })

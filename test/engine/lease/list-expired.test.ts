@@ -4,7 +4,7 @@ import { factory } from '../../support/factory.ts'
 import { setup } from '../../support/setup.ts'
 import { take } from '../execution/holder.ts'
 
-test('WREG-09 leases that have run out are listed, soonest first, up to the very millisecond, by namespace', async () => {
+test('WREG-09 expired leases are listed, soonest first, up to the very millisecond, by namespace', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   const now = await clock.now()
@@ -23,7 +23,7 @@ test('WREG-09 leases that have run out are listed, soonest first, up to the very
   expect((await engine.leases.listExpired({ cursor: all.nextCursor! })).leases).toEqual(leases)
 })
 
-test('WREG-10 a lease keeps its id from list to list; who takes over has another', async () => {
+test('WREG-10 a lease keeps its id from list to list; a takeover has another id', async () => {
   const { engine, sql, clock } = await setup()
   await engine.executions.create({ kind: 'k' })
   const { leaseId } = await take(engine, { leaseTtl: '1s' })

@@ -7,7 +7,7 @@ import { withoutWriting } from '../../support/written.ts'
 
 const leaseId = '01900000-0000-7000-8000-00000000000a'
 
-test('LEASE-25 a revoked lease ends, the execution goes back to its queue, and the epoch stays', async () => {
+test('LEASE-25 a revoked lease ends, the execution returns to its queue, and the epoch stays', async () => {
   const { engine, sql } = await setup()
   const executionId = await factory(sql).active({ workerInstance: 'wx', leaseId, leaseEpoch: 7 })
   const answer = await engine.leases.revoke({ executionId, workerInstanceId: 'wx', reason: 'stuck' })
@@ -34,7 +34,7 @@ test('LEASE-25 a revoked lease ends, the execution goes back to its queue, and t
   await refusal('stale_lease', engine.executions.complete({ executionId, leaseId, leaseEpoch: 7 }))
 })
 
-test('LEASE-26 where there is nothing to revoke the answer says why, and nothing is written', async () => {
+test('LEASE-26 a revoke without a lease says why there is none, and writes nothing', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const waiting = await given.waiting()
@@ -54,7 +54,7 @@ test('LEASE-26 where there is nothing to revoke the answer says why, and nothing
   expect(await leases.revoke({ executionId: held, workerInstanceId: '' })).toMatchObject({ kind: 'revoked' })
 })
 
-test('a revoke tells a lease that is revoked, an execution that ended and one that gave its lease back apart', async () => {
+test('a revoke distinguishes a revoked lease, an ended execution and a lease that was given back', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const { leases } = engine
@@ -80,7 +80,7 @@ test('a revoke tells a lease that is revoked, an execution that ended and one th
   })
 })
 
-test('expired leases are listed by when they ran out, page by page, until they are swept', async () => {
+test('expired leases are listed by their expiry, page by page, until the duty reclaims them', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const later = await given.active({ expiresAt: 2000 })

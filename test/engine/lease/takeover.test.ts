@@ -1,4 +1,4 @@
-// How an execution goes from one holder to another: by the one claim, after the sweep, or by a grant.
+// How an execution passes from one holder to another: by a claim, after the duty, or by a grant.
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { leaseExpiry } from '../../../src/engine/duties/lease-expiry.ts'
@@ -12,7 +12,7 @@ import { fenceOf, held, leaseEvents, take, worker } from '../execution/holder.ts
 
 const another = { workerId: 'v', workerInstanceId: 'v-1' }
 
-test('LEASE-14 a live lease is not taken over, and its holder notices nothing', async () => {
+test('LEASE-14 a live lease is not taken over, and its holder is not disturbed', async () => {
   const { engine, sql } = await setup()
   const claim = await held(engine)
   await withoutWriting(sql, async () => {
@@ -22,12 +22,12 @@ test('LEASE-14 a live lease is not taken over, and its holder notices nothing', 
   expect(await engine.executions.complete(fenceOf(claim))).toMatchObject({ kind: 'completed' })
 })
 
-test('LEASE-15, LEASE-20 a takeover after a lapse goes on with the same attempt, raises the epoch, and is counted', async () => {
+test('LEASE-15, LEASE-20 a takeover after an expiry continues the same attempt, raises the epoch, and is counted', async () => {
   const { engine, sql, clock } = await setup()
   const first = await held(engine)
   const { executionId } = first
   await clock.advance('5m')
-  // Until the sweep has met it, it is nobody's: neither its holder's nor another's.
+  // Until the duty has processed it, neither its holder nor another worker can use it.
   expect((await engine.executions.claim({ ...worker, ...another })).claims).toEqual([])
   await leaseExpiry.runOnce(sql)
   const second = await take(engine, another)
@@ -47,7 +47,7 @@ test('LEASE-15, LEASE-20 a takeover after a lapse goes on with the same attempt,
   expect(await engine.executions.complete(fenceOf(second))).toMatchObject({ kind: 'completed' })
 })
 
-test('LEASE-17 what lapsed or was revoked can be granted, and the grant is good for one reclaim', async () => {
+test('LEASE-17 an execution whose lease expired or was revoked can be granted, and the grant permits one reclaim', async () => {
   const { engine, sql } = await setup()
   const { executionId: revoked } = await held(engine)
   await engine.leases.revoke({ executionId: revoked })
@@ -61,7 +61,7 @@ test('LEASE-17 what lapsed or was revoked can be granted, and the grant is good 
 })
 
 test.each(['active', 'suspended', 'delayed', 'completed', 'cancelled'] as const)(
-  'LEASE-18 what is %s is not granted, and the refusal tells its state',
+  'LEASE-18 an execution that is %s is not granted, and the refusal names its state',
   async (state) => {
     const { engine, sql } = await setup()
     const executionId = await factory(sql)[state]()
@@ -72,7 +72,7 @@ test.each(['active', 'suspended', 'delayed', 'completed', 'cancelled'] as const)
   },
 )
 
-test('LEASE-18 what does not exist is not granted', async () => {
+test('LEASE-18 an unknown execution is not granted', async () => {
   const { engine } = await setup()
   await refusal('execution_not_found', engine.executions.grant({ executionId: mintExecutionId(), ...another }))
 })
@@ -89,7 +89,7 @@ test('LEASE-21 a reclaim belongs to the worker and the instance that it was gran
   expect(await engine.executions.claimById({ executionId, grantId, ...another })).toMatchObject({ reason: 'reclaim' })
 })
 
-test('LEASE-22 a reclaim without a grant, or with one that ran out, is refused', async () => {
+test('LEASE-22 a reclaim without a grant, or with an expired one, is refused', async () => {
   const { engine, sql, clock } = await setup()
   const executionId = await factory(sql).interrupted()
   const claim = (grantId: string) => engine.executions.claimById({ executionId, grantId, ...another })
@@ -99,7 +99,7 @@ test('LEASE-22 a reclaim without a grant, or with one that ran out, is refused',
   await withoutWriting(sql, () => refusal('grant_expired', claim(grantId)))
 })
 
-test('LEASE-24 a reclaim asks for the capabilities too, and leaves the execution to others', async () => {
+test('LEASE-24 a reclaim requires the capabilities too, and leaves the execution to others', async () => {
   const { engine, sql, clock } = await setup()
   const { executionId } = await engine.executions.create({ kind: 'k', requiredCapabilities: ['gpu'] })
   await take(engine, { capabilities: ['gpu'] })
