@@ -20,10 +20,8 @@
 --   public_state text
 --   found_attempt int4
 --   interruption text
---   has_more bool
---   attempt_state text
---   delay_until_ms int8 or null
 --   owes int4
+--   has_more bool or null
 
 with input as (
   select *
@@ -32,9 +30,9 @@ with input as (
 ),
 -- from src/engine/transition/fence.ts: releasing
 target as materialized (
-  select e.execution_id, e.lease_id, e.lease_epoch, e.lifecycle_phase, e.attempt_state, e.interruption,
-    e.public_state, e.attempt_index as found_attempt, e.attached, e.delay_until_ms, seen.ctid as seen_row, e.ctid as execution_row,
-    i.ordinal, i.given_lease_id, i.given_epoch, i.actor, i.result, i.result_encoding
+  select e.execution_id, e.lease_id, e.lease_epoch, e.lifecycle_phase, e.interruption, e.public_state,
+    e.attempt_index as found_attempt, e.attached, seen.ctid as seen_row, e.ctid as execution_row, i.ordinal, i.given_lease_id,
+    i.given_epoch, i.actor, i.result, i.result_encoding
   from input i
   join flowfabric.ff_exec_core seen on seen.execution_id = any (array[i.execution_id])
   join flowfabric.ff_exec_core e
@@ -151,14 +149,14 @@ written as materialized (
   select count(*) = cardinality($1::uuid[]) as is_whole, bit_or(attached & 112 /* flow | parent | children */) as owes
   from released
 )
-select 0::int8 as ordinal, true as is_held, false as has_more, true as is_last_holder, null::int8 as lease_epoch,
-  null::flowfabric.ff_public_state as public_state, null::int4 as found_attempt, null::flowfabric.ff_attempt_state as attempt_state,
-  null::flowfabric.ff_interruption as interruption, null::int8 as delay_until_ms, owes
+select 0::int8 as ordinal, true as is_held, true as is_last_holder, null::int8 as lease_epoch,
+  null::flowfabric.ff_public_state as public_state, null::int4 as found_attempt,
+  null::flowfabric.ff_interruption as interruption, owes, null::bool as has_more
 from written
 where is_whole
 union all
-select v.ordinal, v.is_held, v.has_more, v.is_last_holder, v.lease_epoch, v.public_state,
-  v.found_attempt, v.attempt_state, v.interruption, v.delay_until_ms, v.attached & 112 /* flow | parent | children */ as owes
+select v.ordinal, v.is_held, v.is_last_holder, v.lease_epoch, v.public_state, v.found_attempt, v.interruption,
+  v.attached & 112 /* flow | parent | children */ as owes, v.has_more
 from (
   select t.*, t.execution_id in (select execution_id from released) as is_held,
     coalesce(t.lease_id = t.given_lease_id and t.lease_epoch = t.given_epoch, false) as is_last_holder,

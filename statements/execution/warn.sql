@@ -1,7 +1,7 @@
 -- Made by `npm run sql`; do not edit.
 -- execution.warn
 -- src/engine/execution/warn.ts: warnStatement
--- 58 lines, 6 CTEs
+-- 54 lines, 6 CTEs
 --
 -- parameters:
 --   $1 execution_ids uuid[]
@@ -20,9 +20,6 @@
 --   public_state text
 --   found_attempt int4
 --   interruption text
---   has_more bool
---   attempt_state text
---   delay_until_ms int8 or null
 --   owes int4
 
 -- from src/engine/kernel/set-request.ts: inputText
@@ -34,10 +31,8 @@ with input as (
 -- end of inputText
 -- from src/engine/transition/fence.ts: fenced
 target as materialized (
-  select e.execution_id, e.lease_id, e.lease_epoch, e.lifecycle_phase, e.attempt_state, e.interruption,
-    e.public_state, e.attempt_index as found_attempt, e.attached, e.delay_until_ms, e.partition_key, e.ownership_state,
-    e.eligibility_state, e.queue_id, e.priority, e.rank, e.retry_count, e.cancel_requested_at_ms, e.cancellation_reason, e.cancelled_by,
-    e.stop_outcome, i.ordinal, i.given_lease_id, i.given_epoch, i.actor, i.reason, i.details
+  select e.execution_id, e.lease_id, e.lease_epoch, e.lifecycle_phase, e.interruption, e.public_state,
+    e.attempt_index as found_attempt, e.attached, i.ordinal, i.given_lease_id, i.given_epoch, i.actor, i.reason, i.details
   from input i
   join flowfabric.ff_exec_core e
     on e.execution_id = any (array[i.execution_id])
@@ -53,13 +48,11 @@ clock as materialized (
   having count(*) >= 0
 ),
 -- end of clockAfter
-verdict as materialized (
-  select t.*, k.now_ms, l.is_started,
+checked as materialized (
+  select t.*, k.now_ms,
     coalesce(t.lease_id = t.given_lease_id and t.lease_epoch = t.given_epoch, false) as is_last_holder,
     coalesce(t.lifecycle_phase = 'active' and t.lease_id = t.given_lease_id
-      and t.lease_epoch = t.given_epoch and l.expires_at_ms > k.now_ms and true, false) as is_held,
-    coalesce(t.lifecycle_phase = 'active' and t.lease_id = t.given_lease_id
-      and t.lease_epoch = t.given_epoch and l.expires_at_ms > k.now_ms and not (true), false) as has_more
+      and t.lease_epoch = t.given_epoch and l.expires_at_ms > k.now_ms, false) as is_held
   from target t
   cross join clock k
   left join flowfabric.ff_lease l on l.execution_id = any (array[t.execution_id])
@@ -70,24 +63,24 @@ told as (
     namespace, actor, reason, attempt_index, details)
   select v.now_ms, e.execution_id, e.flow_id, e.generation, 'warned', e.partition_key, e.namespace, v.actor, v.reason,
     e.attempt_index, v.details
-  from verdict v
+  from checked v
   join flowfabric.ff_exec_core e on e.execution_id = any (array[v.execution_id])
   where v.is_held
 ),
 -- from src/engine/transition/fenced-answer.ts: writtenAnswer
 written as materialized (
   select count(*) = cardinality($1::uuid[]) as is_whole, bit_or(attached & 112 /* flow | parent | children */) as owes
-  from verdict
+  from checked
   where is_held
 )
-select 0::int8 as ordinal, true as is_held, false as has_more, true as is_last_holder, null::int8 as lease_epoch,
-  null::flowfabric.ff_public_state as public_state, null::int4 as found_attempt, null::flowfabric.ff_attempt_state as attempt_state,
-  null::flowfabric.ff_interruption as interruption, null::int8 as delay_until_ms, owes
+select 0::int8 as ordinal, true as is_held, true as is_last_holder, null::int8 as lease_epoch,
+  null::flowfabric.ff_public_state as public_state, null::int4 as found_attempt,
+  null::flowfabric.ff_interruption as interruption, owes
 from written
 where is_whole
 union all
-select v.ordinal, v.is_held, v.has_more, v.is_last_holder, v.lease_epoch, v.public_state,
-  v.found_attempt, v.attempt_state, v.interruption, v.delay_until_ms, v.attached & 112 /* flow | parent | children */ as owes
-from verdict v
+select v.ordinal, v.is_held, v.is_last_holder, v.lease_epoch, v.public_state, v.found_attempt, v.interruption,
+  v.attached & 112 /* flow | parent | children */ as owes
+from checked v
 where not (select is_whole from written)
 -- end of writtenAnswer

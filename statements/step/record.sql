@@ -1,7 +1,7 @@
 -- Made by `npm run sql`; do not edit.
 -- step.record
 -- src/engine/step/record.ts: recordText
--- 94 lines, 8 CTEs
+-- 89 lines, 8 CTEs
 --
 -- parameters:
 --   $1 execution_ids uuid[]
@@ -30,9 +30,6 @@
 --   public_state text
 --   found_attempt int4
 --   interruption text
---   has_more bool
---   attempt_state text
---   delay_until_ms int8 or null
 --   owes int4
 --   is_over bool or null
 --   known_kind text
@@ -49,11 +46,9 @@ with input as (
 ),
 -- from src/engine/transition/fence.ts: fenced
 target as materialized (
-  select e.execution_id, e.lease_id, e.lease_epoch, e.lifecycle_phase, e.attempt_state, e.interruption,
-    e.public_state, e.attempt_index as found_attempt, e.attached, e.delay_until_ms, e.partition_key, e.ownership_state,
-    e.eligibility_state, e.queue_id, e.priority, e.rank, e.retry_count, e.cancel_requested_at_ms, e.cancellation_reason, e.cancelled_by,
-    e.stop_outcome, i.ordinal, i.given_lease_id, i.given_epoch, i.actor, i.step_name, i.step_index, i.place, i.kind, i.state, i.try_count,
-    i.due_in_ms, i.given_due_at_ms, i.duration_ms, i.origin_id, i.result, i.result_encoding
+  select e.execution_id, e.lease_id, e.lease_epoch, e.lifecycle_phase, e.interruption, e.public_state,
+    e.attempt_index as found_attempt, e.attached, i.ordinal, i.given_lease_id, i.given_epoch, i.actor, i.step_name, i.step_index, i.place,
+    i.kind, i.state, i.try_count, i.due_in_ms, i.given_due_at_ms, i.duration_ms, i.origin_id, i.result, i.result_encoding
   from input i
   join flowfabric.ff_exec_core e
     on e.execution_id = any (array[i.execution_id])
@@ -69,13 +64,11 @@ clock as materialized (
   having count(*) >= 0
 ),
 -- end of clockAfter
-verdict as materialized (
-  select t.*, k.now_ms, l.is_started,
+checked as materialized (
+  select t.*, k.now_ms,
     coalesce(t.lease_id = t.given_lease_id and t.lease_epoch = t.given_epoch, false) as is_last_holder,
     coalesce(t.lifecycle_phase = 'active' and t.lease_id = t.given_lease_id
-      and t.lease_epoch = t.given_epoch and l.expires_at_ms > k.now_ms and true, false) as is_held,
-    coalesce(t.lifecycle_phase = 'active' and t.lease_id = t.given_lease_id
-      and t.lease_epoch = t.given_epoch and l.expires_at_ms > k.now_ms and not (true), false) as has_more
+      and t.lease_epoch = t.given_epoch and l.expires_at_ms > k.now_ms, false) as is_held
   from target t
   cross join clock k
   left join flowfabric.ff_lease l on l.execution_id = any (array[t.execution_id])
@@ -86,7 +79,7 @@ known as materialized (
     coalesce(last.total_count, 0) as last_count, coalesce(last.total_bytes, 0) as last_bytes,
     s.kind as known_kind, coalesce(s.result_bytes, 0) as known_bytes,
     coalesce(v.given_due_at_ms, v.now_ms + v.due_in_ms) as due_at_ms
-  from verdict v
+  from checked v
   join flowfabric.ff_exec_core e on e.execution_id = any (array[v.execution_id])
   left join lateral (
     select n.step_no, n.total_count, n.total_bytes
@@ -135,8 +128,7 @@ recorded as (
   where s.state in ('pending', 'failed')
 )
 -- from src/engine/transition/fenced-answer.ts: fencedAnswer
-select v.ordinal, v.is_held, v.has_more, v.is_last_holder, v.lease_epoch, v.public_state,
-  v.found_attempt, v.attempt_state, v.interruption, v.delay_until_ms, v.attached & 112 /* flow | parent | children */ as owes, v.is_over,
-  v.known_kind, v.due_at_ms, v.now_ms
+select v.ordinal, v.is_held, v.is_last_holder, v.lease_epoch, v.public_state, v.found_attempt, v.interruption,
+  v.attached & 112 /* flow | parent | children */ as owes, v.is_over, v.known_kind, v.due_at_ms, v.now_ms
 from judged v
 -- end of fencedAnswer

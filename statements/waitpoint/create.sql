@@ -1,7 +1,7 @@
 -- Made by `npm run sql`; do not edit.
 -- waitpoint.create
 -- src/engine/waiting/waitpoint/create.ts: createStatement
--- 79 lines, 8 CTEs
+-- 76 lines, 8 CTEs
 --
 -- parameters:
 --   $1 execution_ids uuid[]
@@ -22,9 +22,6 @@
 --   public_state text
 --   found_attempt int4
 --   interruption text
---   has_more bool
---   attempt_state text
---   delay_until_ms int8 or null
 --   owes int4
 --   owner_namespace text or null
 --   made_at_ms int8 or null
@@ -46,10 +43,9 @@ with input as (
 ),
 -- from src/engine/transition/fence.ts: fenced
 target as materialized (
-  select e.execution_id, e.lease_id, e.lease_epoch, e.lifecycle_phase, e.attempt_state, e.interruption,
-    e.public_state, e.attempt_index as found_attempt, e.attached, e.delay_until_ms, e.partition_key, e.ownership_state,
-    e.eligibility_state, e.queue_id, e.priority, e.rank, e.retry_count, e.cancel_requested_at_ms, e.cancellation_reason, e.cancelled_by,
-    e.stop_outcome, i.ordinal, i.given_lease_id, i.given_epoch, i.actor, i.waitpoint_id, i.waitpoint_key, i.expires_in_ms
+  select e.execution_id, e.lease_id, e.lease_epoch, e.lifecycle_phase, e.interruption, e.public_state,
+    e.attempt_index as found_attempt, e.attached, i.ordinal, i.given_lease_id, i.given_epoch, i.actor, i.waitpoint_id, i.waitpoint_key,
+    i.expires_in_ms
   from input i
   join flowfabric.ff_exec_core e
     on e.execution_id = any (array[i.execution_id])
@@ -65,20 +61,18 @@ clock as materialized (
   having count(*) >= 0
 ),
 -- end of clockAfter
-verdict as materialized (
-  select t.*, k.now_ms, l.is_started,
+checked as materialized (
+  select t.*, k.now_ms,
     coalesce(t.lease_id = t.given_lease_id and t.lease_epoch = t.given_epoch, false) as is_last_holder,
     coalesce(t.lifecycle_phase = 'active' and t.lease_id = t.given_lease_id
-      and t.lease_epoch = t.given_epoch and l.expires_at_ms > k.now_ms and true, false) as is_held,
-    coalesce(t.lifecycle_phase = 'active' and t.lease_id = t.given_lease_id
-      and t.lease_epoch = t.given_epoch and l.expires_at_ms > k.now_ms and not (true), false) as has_more
+      and t.lease_epoch = t.given_epoch and l.expires_at_ms > k.now_ms, false) as is_held
   from target t
   cross join clock k
   left join flowfabric.ff_lease l on l.execution_id = any (array[t.execution_id])
 ),
 -- end of fenced
 found as materialized (
-  select v.*, e.namespace as owner_namespace, p.waitpoint_id is not null as is_there,
+  select v.*, e.partition_key, e.namespace as owner_namespace, p.waitpoint_id is not null as is_there,
     coalesce(p.created_at_ms, v.now_ms) as made_at_ms,
     case when p.waitpoint_id is null then v.now_ms + v.expires_in_ms else p.expires_at_ms end as expires_at_ms,
     coalesce(p.token_kid, signing.key_kid) as kid, signing.*,
@@ -88,7 +82,7 @@ found as materialized (
       from flowfabric.ff_waitpoint_pending o
       where o.execution_id = any (array[v.execution_id]) and o.suspension_id is null and o.state = 'pending'
     ) end + row_number() over (partition by v.execution_id order by v.ordinal) <= 1000 as has_room
-  from verdict v
+  from checked v
   join flowfabric.ff_exec_core e on e.execution_id = any (array[v.execution_id])
   left join flowfabric.ff_waitpoint_pending p on p.waitpoint_id = any (array[v.waitpoint_id])
   -- from src/engine/signing-key/stored-key.ts: signingKeyOf
@@ -121,9 +115,8 @@ inserted as (
   where is_made and not is_there
 )
 -- from src/engine/transition/fenced-answer.ts: fencedAnswer
-select v.ordinal, v.is_held, v.has_more, v.is_last_holder, v.lease_epoch, v.public_state,
-  v.found_attempt, v.attempt_state, v.interruption, v.delay_until_ms, v.attached & 112 /* flow | parent | children */ as owes,
-  v.owner_namespace, v.made_at_ms, v.expires_at_ms, v.kid, v.is_made, v.has_room, v.key_scope, v.key_kid, v.key_expires_at_ms,
-  v.key_is_wrapped, v.key_secret
+select v.ordinal, v.is_held, v.is_last_holder, v.lease_epoch, v.public_state, v.found_attempt, v.interruption,
+  v.attached & 112 /* flow | parent | children */ as owes, v.owner_namespace, v.made_at_ms, v.expires_at_ms, v.kid, v.is_made, v.has_room,
+  v.key_scope, v.key_kid, v.key_expires_at_ms, v.key_is_wrapped, v.key_secret
 from made v
 -- end of fencedAnswer

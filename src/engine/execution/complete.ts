@@ -5,7 +5,7 @@ import { limits } from '../../model/limits.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import { checkText, show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
-import { statement } from '../../sql/statement.ts'
+import { statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
 import {
   checkFence,
@@ -17,7 +17,7 @@ import {
   type Fence,
   type CheckedFence,
 } from '../transition/fence.ts'
-import { fencedRow, releasedAnswer, releasedWholeAnswer, type FencedRow } from '../transition/fenced-answer.ts'
+import { releasedAnswer, releasedRow, releasedWholeAnswer } from '../transition/fenced-answer.ts'
 import type { SetOperation } from '../kernel/merge.ts'
 import { endReleased, endReleasedWhole } from '../transition/ending.ts'
 import { fencedSet } from '../transition/fenced-operation.ts'
@@ -103,7 +103,7 @@ function completeStatement({ name, release, endThem, answer }: CompleteForm) {
   return statement({
     name,
     params: { ...fenceParams, results: 'bytea?[]', result_encodings: 'text?[]' },
-    row: fencedRow,
+    row: releasedRow,
     text: `
 with input as (
   select *
@@ -127,9 +127,10 @@ ${answer}`,
 export function completeOperation(sql: Sql, more: MoreToClose): SetOperation<Completion, Completed> {
   const completed = ({ executionId }: CheckedFence): Completed => ({ kind: 'completed', executionId })
   return {
-    ...fencedSet<Completion, FencedRow, Completed>(sql, {
+    ...fencedSet<Completion, RowOf<typeof releasedRow>, Completed>(sql, {
       callOf: (items) => call(completePlain, valuesOf(items)),
       wholeCallOf: (items) => call(completeWhole, valuesOf(items)),
+      hasMore: (row) => row.has_more === true,
       more,
       writesEvents: true,
       hasEnded: () => true,

@@ -35,7 +35,7 @@ ${fenced(...progressRequest.columns)},
 recorded as (
   insert into flowfabric.ff_progress as p (execution_id, updated_at_ms, percent, message)
   select v.execution_id, v.now_ms, v.percent, v.message
-  from verdict v
+  from checked v
   where v.is_held and (v.percent is not null or v.message is not null)
   on conflict (execution_id) do update
   set updated_at_ms = excluded.updated_at_ms,

@@ -40,7 +40,7 @@ told as (
     namespace, actor, reason, attempt_index, details)
   select v.now_ms, e.execution_id, e.flow_id, e.generation, 'warned', e.partition_key, e.namespace, v.actor, v.reason,
     e.attempt_index, v.details
-  from verdict v
+  from checked v
   join flowfabric.ff_exec_core e on e.execution_id = any (array[v.execution_id])
   where v.is_held
 )

@@ -61,7 +61,7 @@ known as materialized (
     coalesce(last.total_count, 0) as last_count, coalesce(last.total_bytes, 0) as last_bytes,
     s.kind as known_kind, coalesce(s.result_bytes, 0) as known_bytes,
     coalesce(v.given_due_at_ms, v.now_ms + v.due_in_ms) as due_at_ms
-  from verdict v
+  from checked v
   join flowfabric.ff_exec_core e on e.execution_id = any (array[v.execution_id])
   left join lateral (
     select n.step_no, n.total_count, n.total_bytes

@@ -1,9 +1,9 @@
-// The fence: who may write to a running execution. A worker's write names the lease that it was given; the statement that
-// writes locks the execution, and goes on only when that lease is still the execution's and has not run out.
+// The fence decides which worker may write to a running execution. A worker's write names the lease that its claim returned. The
+// statement locks the execution, and writes only when that lease is still the current one and has not expired.
 //
-// The execution's row is locked, so its lease id and epoch are the latest. The expiry is read from the lease's row as the
-// statement's snapshot has it, and only a renewal changes it while the execution is held, to a later time: an expiry that
-// has not passed is therefore true, and one that has passed is looked at again, alone, after both rows are locked.
+// The execution's row is locked, so its lease id and epoch are the latest. The expiry comes from the lease's row in the statement's
+// snapshot. Only a renewal changes it while the execution is held, to a later time. So an expiry in the future is true. One in the
+// past is checked again, alone, after both rows are locked.
 import { EngineError } from '../../model/errors.ts'
 import { formatExecutionId, parseExecutionId, type ExecutionId } from '../../model/id.ts'
 import { show } from '../../model/text.ts'
@@ -12,7 +12,7 @@ import type { Caller } from '../kernel/caller.ts'
 import { clockAfter } from '../kernel/after-lock.ts'
 import { hasMoreToClose } from './ending.ts'
 
-/** What a claim gives and every write of its holder names. */
+/** The lease that a claim returns, and that every write of its holder names. */
 export interface Fence {
   readonly executionId: string
   readonly leaseId: string
@@ -82,21 +82,31 @@ export function fenceValues(items: readonly CheckedFence[]) {
 export const fenceInput = 'execution_id, partition_key, namespace, given_lease_id, given_epoch, actor'
 
 /**
- * Follows the CTE `input`. Gives `verdict`: what was locked, in the order of ids and passing over what others hold, with
- * the operation's own columns of the input, `now_ms`, read after the lock, and `is_held`, the fence's answer.
+ * Follows the CTE `input`. Yields `checked`: the executions that it locked, in the order of ids, without those that another
+ * transaction has locked. Its columns are the operation's own columns of the input, `now_ms`, read after the lock, and `is_held`,
+ * the decision of the fence.
  */
 export function fenced(...own: readonly string[]): string {
-  return `${lockedBy('', own)},
-${verdictWhere('true')}`
-}
-
-/**
- * For a write that may end the execution, and in most cases closes nothing else with it. An execution with more to close is
- * not `is_held` but `has_more`: it is left to the statement's whole form, and all others pay nothing for it.
- */
-export function fencedPlain(...own: readonly string[]): string {
-  return `${lockedBy('', own)},
-${verdictWhere(`t.attached & ${hasMoreToClose} = 0`)}`
+  return `
+target as materialized (
+  select ${foundColumns}, ${given(own)}
+  from input i
+  join flowfabric.ff_exec_core e
+    on e.execution_id = any (array[i.execution_id])
+    and e.partition_key = i.partition_key
+    and (i.namespace is null or e.namespace = i.namespace)
+  order by i.execution_id
+  for no key update of e skip locked
+),
+${clock},
+checked as materialized (
+  select t.*, k.now_ms,
+    coalesce(t.lease_id = t.given_lease_id and t.lease_epoch = t.given_epoch, false) as is_last_holder,
+    coalesce(${isHeldSql('t', 't')}, false) as is_held
+  from target t
+  cross join clock k
+  left join flowfabric.ff_lease l on l.execution_id = any (array[t.execution_id])
+)`
 }
 
 /**
@@ -120,7 +130,7 @@ function releasing(condition: string, own: readonly string[]): string {
   const kept = ['actor', ...own].map((column) => `t.${column}`).join(', ')
   return `
 target as materialized (
-  select ${answeredFrom}, seen.ctid as seen_row, e.ctid as execution_row, ${given(own)}
+  select ${foundColumns}, seen.ctid as seen_row, e.ctid as execution_row, ${given(own)}
   from input i
   join flowfabric.ff_exec_core seen on seen.execution_id = any (array[i.execution_id])
   join flowfabric.ff_exec_core e
@@ -142,65 +152,24 @@ released as (
 )`
 }
 
-/**
- * The whole form. It passes over what was changed since the statement began, by its `xmin`: a waitpoint that came with the
- * change could not be seen, and would stay open.
- */
-export function fencedWhole(...own: readonly string[]): string {
-  const unchanged = `
-  join flowfabric.ff_exec_core seen on seen.execution_id = any (array[i.execution_id]) and seen.xmin = e.xmin`
-  return `${lockedBy(unchanged, own)},
-${verdictWhere('true')}`
-}
+const clock = clockAfter('target')
 
-const answeredFrom = `e.execution_id, e.lease_id, e.lease_epoch, e.lifecycle_phase, e.attempt_state, e.interruption,
-    e.public_state, e.attempt_index as found_attempt, e.attached, e.delay_until_ms`
-const leftFrom = `${answeredFrom}, e.partition_key, e.ownership_state, e.eligibility_state, e.queue_id, e.priority, e.rank,
-    e.retry_count, e.cancel_requested_at_ms, e.cancellation_reason, e.cancelled_by, e.stop_outcome`
+/** Of the execution `e`. */
+const foundColumns = `e.execution_id, e.lease_id, e.lease_epoch, e.lifecycle_phase, e.interruption, e.public_state,
+    e.attempt_index as found_attempt, e.attached`
 
-/** Of `input i`: what the fence is held against, and the operation's own columns. */
+/** Of `input i`: the lease that the fence compares, and the operation's own columns. */
 function given(own: readonly string[]): string {
   return ['ordinal', 'given_lease_id', 'given_epoch', 'actor', ...own].map((column) => `i.${column}`).join(', ')
 }
 
-function lockedBy(condition: string, own: readonly string[]): string {
-  return `
-target as materialized (
-  select ${leftFrom}, ${given(own)}
-  from input i
-  join flowfabric.ff_exec_core e
-    on e.execution_id = any (array[i.execution_id])
-    and e.partition_key = i.partition_key
-    and (i.namespace is null or e.namespace = i.namespace)${condition}
-  order by i.execution_id
-  for no key update of e skip locked
-)`
-}
-
-/** The fence's one rule, of an execution's row, the row with what was given, its lease `l` and the clock `k`. */
+/** The rule of the fence, for the row of an execution, the row with the given lease, the lease's row `l` and the clock `k`. */
 export function isHeldSql(execution: string, given: string): string {
   return `${execution}.lifecycle_phase = 'active' and ${execution}.lease_id = ${given}.given_lease_id
       and ${execution}.lease_epoch = ${given}.given_epoch and l.expires_at_ms > k.now_ms`
 }
 
-const clock = clockAfter('target')
-
-function verdictWhere(isOurs: string): string {
-  const isHeld = isHeldSql('t', 't')
-  return `
-${clock},
-verdict as materialized (
-  select t.*, k.now_ms, l.is_started,
-    coalesce(t.lease_id = t.given_lease_id and t.lease_epoch = t.given_epoch, false) as is_last_holder,
-    coalesce(${isHeld} and ${isOurs}, false) as is_held,
-    coalesce(${isHeld} and not (${isOurs}), false) as has_more
-  from target t
-  cross join clock k
-  left join flowfabric.ff_lease l on l.execution_id = any (array[t.execution_id])
-)`
-}
-
-/** Before a fenced statement that is sent alone: waits for the execution's holder, and for a renewal under way. */
+/** Before a fenced write that is sent alone: waits for the transaction that has locked the execution, and for a running renewal. */
 export const lockHeld = statement({
   name: 'fence.lock',
   params: { execution_id: 'uuid' },

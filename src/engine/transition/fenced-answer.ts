@@ -1,22 +1,16 @@
-// What a fenced statement answers: for each item that its write went through, or what was found instead, from which the error
-// is made.
+// The rows that a fenced statement returns: for each item that it wrote, or the state that it found instead, from which the error is
+// made.
 import { EngineError, type DetailsOf } from '../../model/errors.ts'
-import {
-  isEnded,
-  outcomeOfPublicState,
-  type AttemptState,
-  type Interruption,
-  type PublicState,
-} from '../../model/state.ts'
+import { isEnded, outcomeOfPublicState, type Interruption, type PublicState } from '../../model/state.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import { pendingDispatchSql } from '../kernel/pending-dispatch.ts'
 import { hasMoreToClose } from './ending.ts'
 import { isHeldSql, type CheckedFence } from './fence.ts'
 
-const answerColumns = `v.ordinal, v.is_held, v.has_more, v.is_last_holder, v.lease_epoch, v.public_state,
-  v.found_attempt, v.attempt_state, v.interruption, v.delay_until_ms, ${pendingDispatchSql('v.attached')} as owes`
+const answerColumns = `v.ordinal, v.is_held, v.is_last_holder, v.lease_epoch, v.public_state, v.found_attempt, v.interruption,
+  ${pendingDispatchSql('v.attached')} as owes`
 
-/** What anybody needs to know who looks whether a lease still holds. */
+/** The columns from which the error of a lost lease is made. */
 export const fenceRow = {
   ordinal: 'int8',
   is_held: 'bool',
@@ -28,23 +22,19 @@ export const fenceRow = {
   interruption: oneOf<Interruption>(),
 } as const
 
-/** What every fenced statement answers, for each item whose execution exists and is not held by another transaction. */
+/** Every fenced statement returns a row for each item whose execution exists and that no other transaction has locked. */
 export const fencedRow = {
   ...fenceRow,
-  /** Held too, and nothing was written: it has more to close than this form of the statement closes. */
-  has_more: 'bool',
-  attempt_state: oneOf<AttemptState>(),
-  delay_until_ms: 'int8?',
-  /** What it owes others if the write has ended it. */
+  /** The dispatch that its ending needs, if the write has ended it. */
   owes: 'int4',
 } as const
 
 export type FencedRow = RowOf<typeof fencedRow>
 
 /**
- * The end of a fenced statement, from `verdict` or a CTE with all its rows and the operation's `own` columns. Nothing is joined
- * to it: two sets without an index would be compared each with each. What was passed over is told by `findPassedOver`; in
- * every statement it would be a tenth of a completion of one (measured).
+ * The end of a fenced statement, from `checked` or a CTE with all its rows and the operation's `own` columns. It joins nothing: two
+ * sets without an index would be compared each with each. `findPassedOver` finds the items that the statement passed over; within
+ * every statement that would be a tenth of a completion of one (measured).
  */
 export function fencedAnswer(from: string, ...own: readonly string[]): string {
   return `select ${[answerColumns, ...own.map((name) => `v.${name}`)].join(', ')}
@@ -57,25 +47,36 @@ export const wholeSet = 0
 const written = `, written as materialized (
   select count(*) = cardinality($1::uuid[]) as is_whole, bit_or(${pendingDispatchSql('attached')}) as owes`
 
-const answerForAll = `
-select ${wholeSet}::int8 as ordinal, true as is_held, false as has_more, true as is_last_holder, null::int8 as lease_epoch,
-  null::flowfabric.ff_public_state as public_state, null::int4 as found_attempt, null::flowfabric.ff_attempt_state as attempt_state,
-  null::flowfabric.ff_interruption as interruption, null::int8 as delay_until_ms, owes
+function answerForAll(...columns: readonly string[]): string {
+  const own = columns.map((column) => `, null::bool as ${column}`).join('')
+  const each = columns.map((column) => `, v.${column}`).join('')
+  return `
+select ${wholeSet}::int8 as ordinal, true as is_held, true as is_last_holder, null::int8 as lease_epoch,
+  null::flowfabric.ff_public_state as public_state, null::int4 as found_attempt,
+  null::flowfabric.ff_interruption as interruption, owes${own}
 from written
 where is_whole
 union all
-select ${answerColumns}`
+select ${answerColumns}${each}`
+}
 
 /**
- * The end of a fenced statement that has nothing more to say than that it wrote. When it wrote for every item, which is
- * the rule, one row says so for them all (measured: a fifth of this process's work on a set of 500).
+ * The end of a fenced statement that reports only whether it wrote. When it wrote for every item, which is the rule, one row
+ * reports it for all of them (measured: a fifth of this process's work on a set of 500).
  */
 export const writtenAnswer = `${written}
-  from verdict
+  from checked
   where is_held
-)${answerForAll}
-from verdict v
+)${answerForAll()}
+from checked v
 where not (select is_whole from written)`
+
+/** The columns of `releasedAnswer`. */
+export const releasedRow = {
+  ...fencedRow,
+  /** Held too, and nothing was written: it has more to close than this form of the statement closes. */
+  has_more: 'bool?',
+} as const
 
 /** The same after `fencedToRelease`, which passes over executions that have more to close. */
 export const releasedAnswer = releasedAnswerWith(`t.attached & ${hasMoreToClose} <> 0 and exists (
@@ -90,7 +91,7 @@ export const releasedWholeAnswer = releasedAnswerWith('false')
 function releasedAnswerWith(hasMore: string): string {
   return `${written}
   from released
-)${answerForAll}
+)${answerForAll('has_more')}
 from (
   select t.*, t.execution_id in (select execution_id from released) as is_held,
     coalesce(t.lease_id = t.given_lease_id and t.lease_epoch = t.given_epoch, false) as is_last_holder,
@@ -101,7 +102,7 @@ from (
 where not (select is_whole from written)`
 }
 
-/** Of what a fenced statement gave no answer for: what exists, and was therefore held by another transaction. */
+/** Of the items for which a fenced statement returned no row: those that exist, so that another transaction had locked them. */
 export const findPassedOver = statement({
   name: 'fence.passed-over',
   params: { execution_ids: 'uuid[]', partition_keys: 'int2[]', namespaces: 'text?[]' },

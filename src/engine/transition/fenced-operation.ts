@@ -12,6 +12,8 @@ export interface FencedOperation<Item extends CheckedFence, Row extends FencedRo
   callOf(items: readonly Item[]): Call
   /** The form that also closes the other rows of an execution, where the first form leaves them out. */
   wholeCallOf?(items: readonly Item[]): Call
+  /** The first form found the execution held, and left it to the whole form. */
+  hasMore?(row: Row): boolean
   /** Executions that are known to need it; they are not sent through the first form. */
   readonly more?: MoreToClose
   /** The answer to an item that was written. */
@@ -82,10 +84,10 @@ async function closeMore<Item extends CheckedFence, Row extends FencedRow, Answe
   items: readonly Item[],
   rows: readonly Row[],
 ): Promise<readonly Row[]> {
-  const ordinals = rows.flatMap((row) => (row.has_more ? [row.ordinal] : []))
+  const ordinals = rows.flatMap((row) => (operation.hasMore?.(row) === true ? [row.ordinal] : []))
   if (ordinals.length === 0) return rows
   const [closed] = await sql.pipeline([operation.wholeCallOf!(itemsAt(items, ordinals))])
-  return [...rows.filter((row) => !row.has_more), ...inPlace(closed as unknown as readonly Row[], ordinals)]
+  return [...rows.filter((row) => !operation.hasMore!(row)), ...inPlace(closed as unknown as readonly Row[], ordinals)]
 }
 
 function itemsAt<Item>(items: readonly Item[], ordinals: readonly number[]): Item[] {
@@ -150,7 +152,7 @@ function outcomeOf<Item extends CheckedFence, Row extends FencedRow, Answer>(
   isAlone: boolean,
 ): Outcome<Answer> {
   if (row.is_held) return operation.answer(item, row)
-  // The lease seems to have run out; a renewal may have come between the snapshot and the lock.
+  // The lease seems to have expired. A renewal may have come between the snapshot and the lock.
   if (row.is_last_holder && row.public_state === 'active' && !isAlone) return rowLocked
   return lostLease(item, row)
 }

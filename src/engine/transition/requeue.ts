@@ -25,11 +25,8 @@ import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import { endsWhenLeftSql } from './ask-to-stop.ts'
 import type { AttemptFailure } from './end.ts'
-import { endExecutionsWhole, endHeld } from './ending.ts'
+import { endExecutionsWhole } from './ending.ts'
 
-export const leaveHolder = leaveHolderBy(endHeld)
-
-/** For executions that may have more to close. */
 export const leaveHolderWhole = leaveHolderBy(endExecutionsWhole)
 
 /**

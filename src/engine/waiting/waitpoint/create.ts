@@ -104,7 +104,7 @@ with input as (
 ),
 ${fenced('waitpoint_id', 'waitpoint_key', 'expires_in_ms')},
 found as materialized (
-  select v.*, e.namespace as owner_namespace, p.waitpoint_id is not null as is_there,
+  select v.*, e.partition_key, e.namespace as owner_namespace, p.waitpoint_id is not null as is_there,
     coalesce(p.created_at_ms, v.now_ms) as made_at_ms,
     case when p.waitpoint_id is null then v.now_ms + v.expires_in_ms else p.expires_at_ms end as expires_at_ms,
     coalesce(p.token_kid, signing.key_kid) as kid, signing.*,
@@ -114,7 +114,7 @@ found as materialized (
       from flowfabric.ff_waitpoint_pending o
       where o.execution_id = any (array[v.execution_id]) and o.suspension_id is null and o.state = 'pending'
     ) end + row_number() over (partition by v.execution_id order by v.ordinal) <= ${limits.pendingWaitpointCount} as has_room
-  from verdict v
+  from checked v
   join flowfabric.ff_exec_core e on e.execution_id = any (array[v.execution_id])
   left join flowfabric.ff_waitpoint_pending p on p.waitpoint_id = any (array[v.waitpoint_id])${signingKeyOf('e.namespace')}
 ),
