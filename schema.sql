@@ -308,7 +308,7 @@ begin
     return case when ownership = 'unowned' and eligibility = 'not_applicable' and outcome <> 'none' and interruption = 'none'
       and (attempt = 'attempt_terminal'
         or attempt = 'pending_first_attempt' and outcome in ('cancelled', 'expired')
-        -- Skipped before it ran, or a member that stands for a flow, which ends with that and never runs.
+        -- Skipped before it ran, or a member that represents a flow: it ends with the flow and never runs.
         or attempt = 'none' and outcome in ('success', 'failed', 'skipped'))
     then
       case when terminal_at_ms is not null and delay_until_ms is null and parked_at_ms is null and parked_state is null

@@ -8,7 +8,7 @@ const ask = task('ask', async (ctx, { provider, takes }: { provider: string; tak
     try {
       await sleep(takes, undefined, { signal: ctx.abort })
     } catch {
-      console.log(`${provider} is told to stop`)
+      console.log(`${provider} is asked to stop`)
     }
     return `${provider} says 42`
   }),

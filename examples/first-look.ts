@@ -41,7 +41,7 @@ const { claims } = await executions.claim({ ...worker('doomed'), kinds: ['render
 const report = claims[0]!
 console.log(`${report.kind} is held by doomed until its lease runs out`)
 
-title('4. Another works: what fails is retried, what was lost is taken over')
+title('4. Another works: failed work is retried, lost work is reclaimed')
 const supervisor = ff.supervise() // promotes delayed executions, reclaims those of dead workers
 for (let ended = 0; ended < 3;) {
   const taken = await executions.claim({ ...worker('steady'), max: 10, wait: '5s' })

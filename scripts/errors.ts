@@ -8,10 +8,10 @@ const HEADER = `# Errors
 
 <!-- Made from src/model/errors.ts by npm run errors; do not edit. -->
 
-Whatever the engine refuses is an \`EngineError\` with one of these codes, a sentence that names the thing, what was found and what
-to do next, and \`details\` for programs; \`EngineError.is(error, 'contended')\` asks for one. They are the same in the process, over
+Every refusal is an \`EngineError\` with one of these codes. Its sentence names the thing, what was found and what to do next, and
+\`details\` are for programs. Check for a code with \`EngineError.is(error, 'contended')\`. The codes are the same in the process, over
 HTTP (\`application/problem+json\`, with the status below) and at the command line. Retryable: the same call, sent again unchanged,
-may succeed. Some are kept for what is not here yet, such as streams, budgets and quotas.
+may succeed. Some codes are reserved for planned features, such as streams, budgets and quotas.
 
 | code | status | retryable | meaning |
 | --- | --- | --- | --- |

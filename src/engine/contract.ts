@@ -127,7 +127,7 @@ export interface Executions {
   grant(request: GrantRequest): Promise<Granted>
   /** Claims one execution by the grant for it. */
   claimById(request: ClaimByIdRequest): Promise<Claim>
-  /** Keeps the leases of a worker instance; tells of each whether it is kept, lost, or asked to stop. */
+  /** Renews the leases of a worker instance; returns for each whether it is kept, lost, or asked to stop. */
   renew(request: RenewRequest): Promise<RenewResult>
   /** The work is done. A repeat by the same holder answers as the first did. */
   complete(request: CompleteRequest): Promise<Completed>
@@ -142,24 +142,25 @@ export interface Executions {
   release(request: ReleaseRequest): Promise<ReleaseResult>
   releaseMany(requests: readonly ReleaseRequest[]): Promise<(ReleaseResult | Refused)[]>
   /**
-   * Parks it, without a lease, until the condition is met; when that is so already, it is back in its queue at once. With the
-   * idempotency key of a `trySuspend` that was satisfied, it answers as that did, and the holder keeps its lease.
+   * Parks it, without a lease, until the condition is satisfied; if it is satisfied already, the execution returns to
+   * its queue at once. With the idempotency key of a `trySuspend` that was satisfied, it returns the same result, and the
+   * holder keeps its lease.
    */
   suspend(request: SuspendRequest): Promise<SuspendResult>
   suspendMany(requests: readonly SuspendRequest[]): Promise<(SuspendResult | Refused)[]>
-  /** The same, but when the condition is met already, the holder goes on under its lease. */
+  /** The same, but if the condition is satisfied already, the holder continues under its lease. */
   trySuspend(request: SuspendRequest): Promise<TrySuspendResult>
   /** An operator takes it out of its suspension, whatever its condition says. */
   resume(request: ResumeRequest): Promise<Resumed>
   resumeMany(requests: readonly ResumeRequest[]): Promise<(Resumed | Refused)[]>
-  /** How far the holder is; what is left out stays as it was. */
+  /** Reports the progress of the holder; omitted fields stay as they were. */
   progress(request: ProgressRequest): Promise<ProgressRecorded>
   /** Runs what has ended once more, as a new generation. */
   replay(request: ReplayRequest): Promise<Replayed>
   replayMany(requests: readonly ReplayRequest[]): Promise<(Replayed | Refused)[]>
   /** The holder begins again with another input, as a new generation: for code that would never end. */
   restart(request: RestartRequest): Promise<RestartResult>
-  /** Something that whoever reads the execution's history should know of; it changes nothing. */
+  /** Adds a warning to the execution's history; it changes nothing else. */
   warn(request: WarnRequest): Promise<Warned>
   changePriority(request: ChangePriorityRequest): Promise<PriorityChanged>
   cancel(request: CancelRequest): Promise<CancelResult>
@@ -203,15 +204,15 @@ export interface Flows {
   describeEdge(flowId: string, edgeId: string): Promise<Edge | null>
   /** How those before a member ended, and with which results, by name. */
   upstreamResults(executionId: string, request?: UpstreamResultsRequest): Promise<UpstreamResultPage>
-  /** Whether an execution could be claimed now, and what stands in its way. */
+  /** Whether an execution could be claimed now, and what prevents it. */
   eligibility(executionId: string): Promise<Eligibility>
-  /** Resolves with the flow when it has ended, however it ended; refused with `wait_timed_out` when that takes too long. */
+  /** Resolves with the flow when it has ended, with any outcome; throws `wait_timed_out` when that takes too long. */
   wait(flowId: string, request?: WaitForFlowRequest): Promise<FlowDetail>
   /** What happened to the flow itself, oldest first. */
   timeline(flowId: string, request?: TimelineRequest): Promise<TimelinePage>
   setTag(flowId: string, key: string, value: string): Promise<void>
   getTag(flowId: string, key: string): Promise<string | null>
-  /** Ends the flow, and its members with it as the policy says. Again, it answers what stands. */
+  /** Ends the flow, and its members by the policy. A repeat returns the current state. */
   cancel(request: CancelFlowRequest): Promise<CancelFlowResult>
 }
 
@@ -220,7 +221,7 @@ export interface Leases {
   revoke(request: RevokeRequest): Promise<RevokeResult>
   /** Whether a holder's leases still hold, and whether it is asked to stop; nothing is renewed. */
   check(request: CheckLeasesRequest): Promise<readonly LeaseAnswer[]>
-  /** Leases that have run out and wait for the sweep. */
+  /** Leases that have expired and wait for the duty. */
   listExpired(request?: ListExpiredLeasesRequest): Promise<ExpiredLeasePage>
 }
 
@@ -245,11 +246,11 @@ export interface Suspensions {
 }
 
 export interface Waitpoints {
-  /** Creates one ahead of the suspension, so that its token can be handed out while the work goes on. */
+  /** Creates a waitpoint before the suspension, so that its token can be handed out while the code still runs. */
   create(request: CreateWaitpointRequest): Promise<WaitpointCreated>
   /** Those of an execution that are not closed. Never their tokens. */
   list(executionId: string, request?: ListWaitpointsRequest): Promise<WaitpointPage>
-  /** The token of one, for whoever has the right; leaves an event. Null when there is none. */
+  /** The token of a waitpoint, for a caller with the right; writes an event. Null when it does not exist. */
   readToken(waitpointId: string): Promise<WaitpointToken | null>
   /** A link that asks for one action, once and until it expires. */
   link(request: LinkRequest): Promise<ApprovalUrl>
@@ -298,11 +299,11 @@ export interface Lanes {
 }
 
 export interface Workers {
-  /** An instance tells that it is there and what it serves. Again: what it serves is replaced. */
+  /** Registers a worker instance and the tasks that it serves. A repeat replaces them. */
   register(request: RegisterRequest): Promise<Registered>
   /** It is still there. Leaves no event. */
   heartbeat(request: HeartbeatRequest): Promise<HeartbeatResult>
-  /** It is gone, and nobody waits for its time to run out. Its leases are not touched. */
+  /** Marks an instance as dead before its registration expires. Its leases are not touched. */
   markDead(request: MarkDeadRequest): Promise<MarkDeadResult>
   /** Those that are alive. */
   list(request?: ListWorkersRequest): Promise<WorkerPage>
@@ -323,7 +324,7 @@ export interface Schedules {
 }
 
 export interface ApiKeys {
-  /** A key for a server's door; told once, whole. */
+  /** Creates an API key for a server; the key is returned only here. */
   create(request: CreateApiKeyRequest): Promise<ApiKeyCreated>
   list(request?: ListApiKeysRequest): Promise<ApiKeyPage>
   /** It opens nothing any more. */

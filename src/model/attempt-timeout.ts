@@ -1,5 +1,5 @@
-// What becomes of an execution whose attempt took longer than its policy allows, renewed or not: a failure of category `timeout`.
-// It is retried by the policy; when no attempt is left, the execution expires.
+// Decides about an execution whose attempt took longer than its policy allows, renewed or not. This is a failure of
+// category `timeout`: the policy retries it, and when no attempt is left, the execution expires.
 import { retryDelayMs, shouldRetry, type ExecutionPolicy } from './policy.ts'
 import { cancelledWhenLeft, endsWhenLeft, isAskedByLimit, type Stoppable } from './stop.ts'
 
@@ -15,7 +15,7 @@ export type AttemptTimeout =
   | { readonly kind: 'cancelled'; readonly reason: string; readonly actor: string }
   /** `nextAt`: null when it can be claimed at once. */
   | { readonly kind: 'retried'; readonly nextAt: number | null }
-  /** Its code runs once more in the same attempt, to clean up. `isAsked`: nobody had asked it to stop before. */
+  /** Its code runs once more in the same attempt, to clean up. `isAsked`: this is the first request to stop. */
   | { readonly kind: 'cleans_up'; readonly isAsked: boolean }
 
 /** `random` is from 0 up to 1; `actor` is the name of the duty. */

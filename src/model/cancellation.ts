@@ -1,5 +1,5 @@
-// What a cancel does to an execution, whoever holds it. It ends at once, unless its code has something to clean up, or the caller
-// gives a running one a grace: then it is asked to stop, and ends by a deadline.
+// Decides the effect of a cancel on an execution, leased or not. It ends at once, unless its code has something to clean
+// up, or the caller grants a running one a grace: then it is asked to stop, and ends by a deadline.
 import { limits } from './limits.ts'
 import type { LifecyclePhase } from './state.ts'
 import { isAskedByCancel, type Stoppable } from './stop.ts'
@@ -23,7 +23,7 @@ export type Cancelling =
   /** It has ended before. */
   | { readonly kind: 'none' }
   | { readonly kind: 'ends' }
-  /** `isNew`: this cancel moves the end of the grace, or is the first. Otherwise the earlier end stands. */
+  /** `isNew`: this cancel moves the end of the grace, or is the first. Otherwise the earlier end stays. */
   | { readonly kind: 'asked'; readonly until: number; readonly isNew: boolean }
 
 export function cancel(execution: CancellableExecution, { graceMs, deadlineMs, isForced }: CancelTerms): Cancelling {

@@ -1,5 +1,5 @@
-// How an execution leaves its holder when the holder fails it, gives it back or restarts it. An execution that was asked to stop does
-// not come back, unless its code has something to clean up.
+// Decides how an execution leaves its holder when the holder fails it, gives it back or restarts it. An execution that
+// was asked to stop does not return to the queue, unless its code has something to clean up.
 import type { LockedExecution } from './locked-execution.ts'
 import { retryDelayMs, shouldRetry, type ExecutionPolicy, type FailureCategory } from './policy.ts'
 import { cancelledWhenLeft, endsWhenLeft, type Stoppable } from './stop.ts'

@@ -13,13 +13,13 @@ import { oneOf, show } from './text.ts'
 export const edgeKinds = ['success_only', 'optional', 'on_failure'] as const
 export type EdgeKind = (typeof edgeKinds)[number]
 
-/** `start` leads from a member that stands for a flow to what comes first in that flow; nobody asks for it by name. */
+/** `start` leads from a member that represents a flow to the first members of that flow; callers cannot request it. */
 export type StoredEdgeKind = EdgeKind | 'start'
 
 export type EdgeResolution = 'satisfied' | 'failed' | 'skipped'
 export type Ending = Exclude<TerminalOutcome, 'none'>
 
-/** What an ending makes of an edge; without an outcome it is the start of the flow that the upstream stands for. */
+/** How an ending resolves an edge; without an outcome it is the start of the flow that the upstream represents. */
 export function resolveEdge(kind: StoredEdgeKind, outcome: TerminalOutcome): EdgeResolution {
   const otherwise = outcome === 'skipped' ? 'skipped' : 'failed'
   switch (kind) {
@@ -43,7 +43,7 @@ export type JoinPolicy =
   | { readonly kind: 'any_of'; readonly onSatisfied: OnSatisfied }
   | { readonly kind: 'quorum'; readonly k: number; readonly onSatisfied: OnSatisfied }
 
-/** As a caller writes it. Remaining upstreams are cancelled by `any_of` and `quorum` unless told otherwise. */
+/** As a caller writes it. `any_of` and `quorum` cancel the remaining upstreams by default. */
 export type JoinPolicyInput =
   | { readonly kind: 'all_of'; readonly onSatisfied?: OnSatisfied }
   | { readonly kind: 'any_of'; readonly onSatisfied?: OnSatisfied }
@@ -99,7 +99,10 @@ export interface GroupCounts {
 
 export type GroupState = 'pending' | 'satisfied' | 'impossible'
 
-/** Where a group stands that has not fired. One that needs all is lost with the first; others only when none can come. */
+/**
+ * The state of a group that has not fired. A group that needs all edges is lost with the first failed one; others are
+ * lost when too few edges can still be satisfied.
+ */
 export function groupState(policy: JoinPolicy, counts: GroupCounts): GroupState {
   const { total, satisfied, isSealed } = counts
   const lost = counts.failed + counts.skipped

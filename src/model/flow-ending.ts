@@ -1,5 +1,6 @@
-// How a flow ends, and why its members were skipped. Both are decided once, when the flow ends, from all of its edges: the order
-// in which the members ended does not matter. `engine/flow/evaluate-ending.ts` has the same rules in SQL; a test compares them.
+// Decides how a flow ends, and why its members were skipped. Both are decided once, when the flow ends, from all of its
+// edges: the order in which the members ended does not matter. `engine/transition/evaluate-flow-ending.ts` has the same
+// rules in SQL; a test compares them.
 //
 // A flow fails when a member failed, was cancelled or expired and that ending was not handled. A join handles it that the member
 // leads to and that was satisfied: by the member's ending (`on_failure`, `optional`), or by enough of its other edges. The way to

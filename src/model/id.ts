@@ -90,7 +90,7 @@ export function partitionOfKey(namespace: string, key: string): number {
 
 const uuidForm = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
 
-/** Edges are told apart within their flow, by a plain uuid. */
+/** The id of an edge is a plain uuid, unique within its flow. */
 export function parseEdgeId(text: unknown): string {
   const uuid = typeof text === 'string' ? text.toLowerCase() : ''
   if (uuidForm.test(uuid)) return uuid
@@ -122,7 +122,10 @@ export function parseGivenId(text: string): { readonly partition: number | null;
   return isBareUuid(text) ? { partition: null, uuid: checkUuid('execution', text) } : parseExecutionId(text)
 }
 
-/** The first and the last uuid that begin so. Shorter prefixes would match hours of uuids, whose first bits are their time. */
+/**
+ * The first and the last uuid with this prefix. Shorter prefixes would match the uuids of hours, because the first bits
+ * are the time.
+ */
 export function parseIdPrefix(text: unknown): { readonly first: string; readonly last: string } {
   const prefix = typeof text === 'string' ? text.toLowerCase() : ''
   const fits = prefix.length >= limits.idPrefixCharacters && prefix.length <= lastUuid.length

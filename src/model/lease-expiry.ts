@@ -1,6 +1,6 @@
-// What becomes of an execution whose lease expired: its holder died or was too slow. It returns to the queue with the same
-// attempt. A started run that expires is counted until there is progress. From the second expiry in a row on the reclaim waits, and
-// past the limit of the policy the execution fails.
+// Decides about an execution whose lease expired: its holder died or was too slow. It returns to the queue with the same
+// attempt. Expiries of started runs are counted until the execution makes progress. From the second expiry in a row on,
+// the reclaim waits, and past the limit of the policy the execution fails.
 import { limits } from './limits.ts'
 import type { ExecutionPolicy } from './policy.ts'
 import { cancelledWhenLeft, endsWhenLeft, limitAsks, type Stoppable } from './stop.ts'

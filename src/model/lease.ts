@@ -1,5 +1,5 @@
-// The fence, as a decision in this process makes it: a worker may write to an execution only while the lease that its claim returned
-// is the current one and has not expired.
+// The fence, for decisions in this process: a worker may write to an execution only while the lease that its claim
+// returned is the current one and has not expired.
 import type { LockedExecution } from './locked-execution.ts'
 
 /** The lease that a worker names in a write. */

@@ -20,9 +20,9 @@ export function originOf(recorded: RecordedError): Origin {
 }
 
 /**
- * An `Error` with the recorded name, message, own fields (such as `code`) and causes. Its stack has the frames of the user's
- * code. The class is not restored, so that `instanceof BankError` is false: compare `error.name`. A thrown value that is no error
- * comes back as that value.
+ * An `Error` with the recorded name, message, own fields (such as `code`) and causes. Its stack has the frames of the
+ * user's code. The class is not restored, so `instanceof BankError` is false: compare `error.name`. A thrown value that
+ * is no error is returned as that value.
  */
 export function reviveError(recorded: RecordedError): unknown {
   return revived(recorded, mostCauses)

@@ -1,5 +1,5 @@
-// The request to stop. An execution whose code has something to clean up does not end at once: it is asked to stop, runs once more,
-// and ends when the code ends, at the latest at the deadline of the request.
+// The request to stop. An execution whose code has something to clean up does not end at once: it is asked to stop and
+// runs once more. It ends when the code ends, at the latest at the deadline of the request.
 import { attached } from './attached.ts'
 import { limits } from './limits.ts'
 import type { PendingOutcome } from './state.ts'

@@ -2,7 +2,7 @@
 // can name the types and declare what their codec revives.
 
 /**
- * What your codec revives, for a codec that gives back more than JSON does: such values keep their type. `unknown` for all.
+ * The types that your codec restores beyond JSON: such values keep their type. `unknown` for all.
  *
  * @example
  * declare module 'flowfabric' {

@@ -1,5 +1,5 @@
-// What becomes of a suspension when its deadline has passed, or time alone may have satisfied its condition. A satisfied condition
-// comes first: it resumes the execution, also after the deadline.
+// Decides about a suspension whose deadline has passed, or whose condition time alone may have satisfied. A satisfied
+// condition has precedence: it resumes the execution, also after the deadline.
 import { evaluate, evaluateAtDeadline, type ConditionInput, type Evaluation } from './condition-evaluate.ts'
 import { nodesOf, type Condition } from './condition.ts'
 import type { PendingOutcome } from './state.ts'

@@ -1,5 +1,5 @@
-// The life of an execution as data: every way in which its state vector changes. A change that leaves the vector as it is (a renewal,
-// progress, a tag, a new priority, a signal that satisfies nothing) is not here.
+// The life of an execution as data: every way in which its state vector changes. A change that leaves the vector as it is
+// (a renewal, progress, a tag, a new priority, a signal that satisfies nothing) is not here.
 //
 //                +------- delay, lease expiry, revoke, release, retry, restart ---+
 //                v                                                                |
@@ -8,12 +8,12 @@
 //              |    +---------- signal, timeout ---------- suspended <- suspend --+
 //              +--- replay --- terminal <- cancel, deadline, skip: from anywhere
 //
-// A transition keeps the words that its `to` does not name. Rows with one name are cases of one operation, with `when` to distinguish
-// them. Together they cover what the operation accepts.
+// A transition keeps the words that its `to` does not name. Rows with one name are cases of one operation, distinguished
+// by `when`. Together they cover everything that the operation accepts.
 //
-// The table is the source of docs/internals/states.md (npm run states). Tests compare it with the other places that know the rules:
-// it reaches exactly the legal vectors of state.ts, the engine makes exactly its changes (except the planned ones), and the race tests
-// have a move for each operation.
+// The table is the source of docs/internals/states.md (npm run states). Tests compare it with the other places that have
+// the rules: it reaches exactly the legal vectors of state.ts, the engine makes exactly its changes (except the planned
+// ones), and the race tests have a move for each operation.
 import type { EligibilityState, StateVector } from './state.ts'
 
 export type Pattern = { readonly [D in keyof StateVector]?: readonly StateVector[D][] }

@@ -262,7 +262,7 @@ export function appWith(
         watched.release()
         endWork()
       }
-      const refusalOf = (error: unknown): EngineError => told(context, error)
+      const refusalOf = (error: unknown): EngineError => reportFault(context, error)
       return eventStream(source, { until: [stopping.signal, watched.signal], onEnd, heartbeatMs, refusalOf })
     } catch (error) {
       endWork()
@@ -304,20 +304,20 @@ export function appWith(
   function exposingOnce(context: AppContext): ExposeError {
     const known = new Map<EngineError, EngineError>()
     return (error) => {
-      const refusal = known.get(error) ?? told(context, error)
+      const refusal = known.get(error) ?? reportFault(context, error)
       known.set(error, refusal)
       return refusal
     }
   }
 
-  function told(context: AppContext, error: unknown): EngineError {
+  function reportFault(context: AppContext, error: unknown): EngineError {
     const refusal = asRefusal(error, (fault) => faults.log(context, fault))
     if (refusal.status >= 500) metrics.fault(context.get('path') ?? 'unknown', refusal.code)
     return refusal
   }
 
   function refuse(context: AppContext, error: unknown): Response | Promise<Response> {
-    const refusal = told(context, error)
+    const refusal = reportFault(context, error)
     if (context.req.path === `${basePath}${approvalPath}`) return refusedPage(context, refusal)
     return problemResponse(refusal, context.get('requestId'))
   }

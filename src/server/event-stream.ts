@@ -46,23 +46,23 @@ class EventStream {
   // taken.
   #isRequested = false
   /** The reader has disconnected: nothing can be written any more. */
-  #isLeft = false
-  #came: (() => StreamStep) | null = null
+  #isDisconnected = false
+  #received: (() => StreamStep) | null = null
   #wake = (): void => {}
-  readonly #hear = (): void => this.#wake()
+  readonly #onChange = (): void => this.#wake()
   // One timer for the life of the stream, restarted for each wait.
   readonly #heartbeat: NodeJS.Timeout
 
   constructor(source: StreamSource, options: StreamOptions) {
     this.#source = source
     this.#options = options
-    this.#heartbeat = setTimeout(this.#hear, options.heartbeatMs)
-    for (const signal of options.until) signal.addEventListener('abort', this.#hear)
+    this.#heartbeat = setTimeout(this.#onChange, options.heartbeatMs)
+    for (const signal of options.until) signal.addEventListener('abort', this.#onChange)
     this.body = new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(encoder.encode(`retry: 1000\nid: ${source.cursor}\n\n`)),
       pull: (controller) => this.#pull(controller),
       cancel: async () => {
-        this.#isLeft = true
+        this.#isDisconnected = true
         await this.#end()
       },
     })
@@ -72,12 +72,12 @@ class EventStream {
     const write = (block: string): void => controller.enqueue(encoder.encode(block))
     try {
       const step = await this.#step()
-      if (this.#isLeft) return
+      if (this.#isDisconnected) return
       if (step === 'silence') return write(`id: ${this.#source.cursor}\n\n`)
       if (step !== 'stop' && step.done !== true) return write(blockOf(step.value))
       write(`event: end\ndata: ${JSON.stringify({ reason: step === 'stop' ? this.#reason() : 'over' })}\n\n`)
     } catch (error) {
-      if (this.#isLeft) return
+      if (this.#isDisconnected) return
       write(`event: error\ndata: ${JSON.stringify(toWire(this.#options.refusalOf(error)))}\n\n`)
     }
     controller.close()
@@ -86,7 +86,7 @@ class EventStream {
 
   async #end(): Promise<void> {
     clearTimeout(this.#heartbeat)
-    for (const signal of this.#options.until) signal.removeEventListener('abort', this.#hear)
+    for (const signal of this.#options.until) signal.removeEventListener('abort', this.#onChange)
     this.#options.onEnd()
     // A pull that waits while its reader disconnects would wait for ever.
     this.#wake()
@@ -94,15 +94,15 @@ class EventStream {
   }
 
   async #step(): Promise<StreamStep> {
-    this.#ask()
-    if (this.#came === null && !this.#isStopped()) {
+    this.#request()
+    if (this.#received === null && !this.#isStopped()) {
       this.#heartbeat.refresh()
       await new Promise<void>((resolve) => (this.#wake = resolve))
     }
     if (this.#isStopped()) return 'stop'
-    if (this.#came === null) return 'silence'
-    const take = this.#came
-    this.#came = null
+    if (this.#received === null) return 'silence'
+    const take = this.#received
+    this.#received = null
     this.#isRequested = false
     return take()
   }
@@ -116,12 +116,12 @@ class EventStream {
     return EngineError.is(reason) ? reason.code : 'over'
   }
 
-  #ask(): void {
+  #request(): void {
     if (this.#isRequested) return
     this.#isRequested = true
     const keep = (take: () => StreamStep): void => {
-      this.#came = take
-      this.#hear()
+      this.#received = take
+      this.#onChange()
     }
     this.#source.next().then(
       (step) => keep(() => step),

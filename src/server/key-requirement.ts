@@ -39,10 +39,10 @@ export class KeyRequirement {
   }
 
   #join(): Promise<void> {
-    return (this.#checking ??= this.#look().finally(() => (this.#checking = null)))
+    return (this.#checking ??= this.#check().finally(() => (this.#checking = null)))
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const [now, made] = [this.#now(), madeKeyCount()]
     const hasKey = await hasLiveKey(this.#engine)
     this.#isRequired ||= hasKey

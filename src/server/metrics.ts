@@ -28,8 +28,8 @@ export class Metrics {
   ])
   readonly #turns = this.#counter('ff_scanner_cycle_total', 'Turns of background duties here.', ['scanner'])
   readonly #turnSeconds = this.#histogram('ff_scanner_cycle_duration_seconds', 'How long such turns took.', ['scanner'])
-  readonly #swept = this.#counter('ff_scanner_processed_total', 'Rows that duties moved here.', ['scanner'])
-  readonly #unswept = this.#counter('ff_scanner_errors_total', 'Rows that duties could not move.', ['scanner'])
+  readonly #processedRows = this.#counter('ff_scanner_processed_total', 'Rows that duties moved here.', ['scanner'])
+  readonly #failedRows = this.#counter('ff_scanner_errors_total', 'Rows that duties could not move.', ['scanner'])
   readonly #grantSeconds = this.#histogram(
     'ff_claim_from_grant_duration_seconds',
     'How long it took to claim an execution by the grant for it.',
@@ -61,14 +61,14 @@ export class Metrics {
   turn({ duty, tookMs, processed, errors }: DutyTurn): void {
     this.#turns.inc({ scanner: duty })
     this.#turnSeconds.observe({ scanner: duty }, tookMs / 1000)
-    this.#swept.inc({ scanner: duty }, processed)
-    this.#unswept.inc({ scanner: duty }, errors)
+    this.#processedRows.inc({ scanner: duty }, processed)
+    this.#failedRows.inc({ scanner: duty }, errors)
   }
 
   /** Counts the request and the result of an operation; for a set, each result. */
   answered({ noun, verb }: Operation, fields: Fields, answer: unknown, ms: number): void {
-    const told: readonly AnswerFields[] = Array.isArray(answer) ? answer : [answer ?? {}]
-    for (const one of told) this.#count(noun, one)
+    const answers: readonly AnswerFields[] = Array.isArray(answer) ? answer : [answer ?? {}]
+    for (const each of answers) this.#count(noun, each)
     if (verb === 'renew') {
       const { leases } = answer as { readonly leases: readonly AnswerFields[] }
       for (const { kind } of leases) this.#renewals.inc({ outcome: kind === 'lost' ? 'error' : 'ok' })

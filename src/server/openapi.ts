@@ -149,7 +149,9 @@ function linksOf({ noun }: Operation, answer: z.ZodType | null): JsonObject {
     const needed = pathFields(path)
     if (!needed.every((field) => given.includes(field))) return []
     const parameters = Object.fromEntries(needed.map((field) => [field, `$response.body#/${field}`]))
-    return [[operationId, { operationId, parameters, description: 'What was created, as it is now.' }] as const]
+    return [
+      [operationId, { operationId, parameters, description: 'The created resource, in its current state.' }] as const,
+    ]
   })
   return links.length === 0 ? {} : { links: Object.fromEntries(links) }
 }

@@ -122,6 +122,6 @@ function absentError({ absent, operationId, path }: Route, fields: Fields): Engi
   const sentence =
     what === ''
       ? `${operationId} found nothing for the values of this request, which are not repeated here; check the request`
-      : `${operationId} found nothing for ${what}; look at the id, and at the namespace in which it was looked for`
+      : `${operationId} found nothing for ${what}; check the id and the namespace`
   return new EngineError(absent!, sentence, Object.fromEntries(said))
 }

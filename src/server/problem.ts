@@ -50,7 +50,7 @@ export function asRefusal(error: unknown, onFault: (error: unknown) => void): En
   if (EngineError.is(error) && !isInside(code)) return error
   onFault(error)
   const meaning = errorTable[code].meaning.replace(/\.$/, '')
-  const next = errorTable[code].retryable ? 'try again' : "look for the request id in the server's log"
+  const next = errorTable[code].retryable ? 'try again' : "search for the request id in the server's log"
   return new EngineError(code, `${meaning}; ${next}`)
 }
 

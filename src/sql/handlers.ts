@@ -2,11 +2,11 @@
 // called.
 import type { Logger } from './logger.ts'
 
-type Hear = (payload: string | null) => void
+type OnNotification = (payload: string | null) => void
 
 /** One call of `listen`; several calls may share one function. */
 export interface ChannelHandler {
-  readonly hear: Hear
+  readonly receive: OnNotification
 }
 
 export class Handlers {
@@ -21,8 +21,8 @@ export class Handlers {
     return [...this.#byChannel.keys()]
   }
 
-  add(channel: string, hear: Hear): ChannelHandler {
-    const handler = { hear }
+  add(channel: string, receive: OnNotification): ChannelHandler {
+    const handler = { receive }
     const handlers = this.#byChannel.get(channel) ?? new Set()
     this.#byChannel.set(channel, handlers.add(handler))
     return handler
@@ -38,16 +38,16 @@ export class Handlers {
 
   /** Calls every handler with null: hints may be missing. */
   notifyAll(): void {
-    for (const channel of this.channels) this.tellChannel(channel, null)
+    for (const channel of this.channels) this.notifyChannel(channel, null)
   }
 
-  tellChannel(channel: string, payload: string | null): void {
-    for (const handler of this.#byChannel.get(channel) ?? []) this.tell(handler, payload)
+  notifyChannel(channel: string, payload: string | null): void {
+    for (const handler of this.#byChannel.get(channel) ?? []) this.notify(handler, payload)
   }
 
-  tell(handler: ChannelHandler, payload: string | null): void {
+  notify(handler: ChannelHandler, payload: string | null): void {
     try {
-      handler.hear(payload)
+      handler.receive(payload)
     } catch (error) {
       this.#logger.error(`a notification handler failed: ${String(error)}`)
     }

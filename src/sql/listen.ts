@@ -64,7 +64,7 @@ export class Listener {
     if (client === undefined) await (this.#firstTry ??= this.#start())
     else {
       await this.#listenOn(client, channel).then(
-        () => this.#handlers.tell(handler, null),
+        () => this.#handlers.notify(handler, null),
         () => {}, // the loss of the connection is about to be noticed, and it is replaced
       )
     }
@@ -134,7 +134,7 @@ export class Listener {
     })
     const ended = new Promise<'ended'>((resolve) => client.once('end', () => resolve('ended')))
     client.on('error', () => {}) // 'end' follows
-    client.on('notification', ({ channel, payload }) => this.#handlers.tellChannel(channel, payload ?? ''))
+    client.on('notification', ({ channel, payload }) => this.#handlers.notifyChannel(channel, payload ?? ''))
     const stop = (): void => void client.end()
     this.#stop.signal.addEventListener('abort', stop)
     const over = new AbortController()

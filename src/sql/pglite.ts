@@ -108,7 +108,7 @@ class Embedded implements EmbeddedSql {
     this.schema = schema
     this.#lock = lock
     this.#handlers = new Handlers(logger)
-    pglite.onNotification((channel, payload) => this.#handlers.tellChannel(channel, payload))
+    pglite.onNotification((channel, payload) => this.#handlers.notifyChannel(channel, payload))
   }
 
   async query<P extends Params, R extends Columns>(
@@ -209,7 +209,7 @@ class Embedded implements EmbeddedSql {
       this.#handlers.remove(channel, handler)
       throw error
     }
-    this.#handlers.tell(handler, null)
+    this.#handlers.notify(handler, null)
     return async () => {
       if (this.#handlers.remove(channel, handler)) this.#unlisten(channel)
     }

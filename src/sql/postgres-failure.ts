@@ -9,7 +9,7 @@ export function isStartupRefused(error: unknown): boolean {
 
 export function connectFailure(error: unknown, url: string): DatabaseError {
   if (error instanceof DatabaseError) return error
-  const [reason, hint] = judge(error)
+  const [reason, hint] = reasonOf(error)
   const message = error instanceof Error && error.message !== '' ? error.message : innerMessage(error)
   return new DatabaseError(reason, `Cannot connect to ${withoutPassword(url)}: ${message}`, hint, error)
 }
@@ -38,7 +38,7 @@ const byState: ReadonlyMap<string, [DatabaseReason, string]> = new Map([
   ['57P03', ['unreachable', 'The server is starting or stopping; try again in a moment.']],
 ])
 
-function judge(error: unknown): [DatabaseReason, string] {
+function reasonOf(error: unknown): [DatabaseReason, string] {
   const known = byState.get(sqlState(error) ?? '')
   if (known !== undefined) return known
   const message = error instanceof Error ? error.message : ''

@@ -28,12 +28,12 @@ from flowfabric.${table}`
 })
 
 /** Runs the due duties; returns how many rows they changed. */
-export async function doWhatIsDue(sql: Sql, now: number): Promise<number> {
+export async function runDueDuties(sql: Sql, now: number): Promise<number> {
   const rows = await sql.query(readTimers, { now })
   const isDue = new Map(rows.map((row) => [row.timer, row.is_due]))
   let count = 0
   for (const duty of duties) {
-    if (duty.watch !== undefined && isDue.get(duty.watch.column) === true) count += await sweep(duty, sql)
+    if (duty.watch !== undefined && isDue.get(duty.watch.column) === true) count += await runUntilDone(duty, sql)
   }
   return count
 }
@@ -45,7 +45,7 @@ export async function nextDueAt(sql: Sql, now: number): Promise<number | null> {
   return times.length === 0 ? null : Math.min(...times)
 }
 
-async function sweep(duty: Duty, sql: Sql): Promise<number> {
+async function runUntilDone(duty: Duty, sql: Sql): Promise<number> {
   let count = 0
   for (;;) {
     const { processed, isFull } = await duty.runOnce(sql, { batch: 100 })

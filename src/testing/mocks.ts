@@ -16,7 +16,7 @@ export type MockedWork<Value = unknown> = (attempt: StepTry, original: () => unk
 interface Mocked {
   readonly once: StepMock[]
   always: { readonly mock: StepMock } | null
-  isMet: boolean
+  isReached: boolean
 }
 
 /** Notified when the work of a step begins and ends. */
@@ -73,20 +73,20 @@ export class Mocks {
    */
   refuseUnused(): void {
     for (const [taskName, steps] of this.#steps) {
-      const met = [...(this.#reached.get(taskName) ?? [])]
-      if (met.length === 0) continue
-      for (const [step, { isMet }] of steps) {
-        if (isMet || String(this.#tasks.get(taskName)?.handler).includes(step)) continue
-        throw unknownStep(taskName, step, met)
+      const reached = [...(this.#reached.get(taskName) ?? [])]
+      if (reached.length === 0) continue
+      for (const [step, { isReached }] of steps) {
+        if (isReached || String(this.#tasks.get(taskName)?.handler).includes(step)) continue
+        throw unknownStep(taskName, step, reached)
       }
     }
   }
 
   #contextOver(task: string, ctx: Context, watching: Watching): Context {
-    const met = this.#reached.get(task) ?? new Set()
-    this.#reached.set(task, met)
+    const reached = this.#reached.get(task) ?? new Set()
+    this.#reached.set(task, reached)
     const watched = (name: string, work: StepFunction): StepFunction => {
-      met.add(name)
+      reached.add(name)
       if (typeof work !== 'function') return work
       return async (attempt) => {
         watching.begin()
@@ -110,7 +110,7 @@ export class Mocks {
   async #work(task: string, name: string, work: StepFunction, attempt: StepTry): Promise<unknown> {
     const mocked = this.#steps.get(task)?.get(name)
     if (mocked === undefined) return work(attempt)
-    mocked.isMet = true
+    mocked.isReached = true
     const chosen = mocked.once.length > 0 ? { mock: mocked.once.shift() } : mocked.always
     if (chosen === null) return work(attempt)
     const { mock } = chosen
@@ -121,7 +121,7 @@ export class Mocks {
   #mockedOf(task: string, step: string): Mocked {
     const steps = this.#steps.get(task) ?? new Map<string, Mocked>()
     this.#steps.set(task, steps)
-    const mocked = steps.get(step) ?? { once: [], always: null, isMet: false }
+    const mocked = steps.get(step) ?? { once: [], always: null, isReached: false }
     steps.set(step, mocked)
     return mocked
   }
@@ -137,9 +137,9 @@ export class Mocks {
   }
 }
 
-function unknownStep(task: string, step: string, met: readonly string[]): EngineError {
-  const hint = nearest(step, met)
-  const next = hint === undefined ? `it reached ${met.map(show).join(', ')}` : `did you mean ${show(hint)}?`
+function unknownStep(task: string, step: string, reached: readonly string[]): EngineError {
+  const hint = nearest(step, reached)
+  const next = hint === undefined ? `it reached ${reached.map(show).join(', ')}` : `did you mean ${show(hint)}?`
   const sentence = `task ${show(task)} did not reach the mocked step ${show(step)}; ${next}`
-  return new EngineError('invalid_input', sentence, { task, step, met })
+  return new EngineError('invalid_input', sentence, { task, step, met: reached })
 }

@@ -7,7 +7,7 @@ import type { OpenEngine } from '../engine/engine.ts'
 import { EngineError } from '../model/errors.ts'
 import { Mutex } from '../sql/mutex.ts'
 import type { Sql } from '../sql/sql.ts'
-import { doWhatIsDue, nextDueAt } from './due.ts'
+import { runDueDuties, nextDueAt } from './due.ts'
 import { letLapse } from './let-lapse.ts'
 import { renewEveryMs, type TestWorker } from './test-worker.ts'
 import type { VirtualClock } from './virtual-clock.ts'
@@ -79,7 +79,7 @@ export class Stage {
     for (let count = 0; count < mostRuns;) {
       await this.#burial
       await this.#worker.checkLeases(false)
-      const dueCount = await doWhatIsDue(this.#sql, this.#clock.now)
+      const dueCount = await runDueDuties(this.#sql, this.#clock.now)
       await this.#opened.dispatched()
       const worker = this.#worker
       const runCount = await worker.claim()
@@ -90,7 +90,7 @@ export class Stage {
     }
     throw new EngineError(
       'internal_error',
-      `the code ran ${mostRuns} times without time passing; look for a loop that never waits`,
+      `the code ran ${mostRuns} times without time passing; find the loop that never waits`,
     )
   }
 

@@ -94,8 +94,8 @@ test(
       '',
       'cancelled, cancelled, completed',
       'quick says 42',
-      'slow is told to stop',
-      'steady is told to stop',
+      'slow is asked to stop',
+      'steady is asked to stop',
     ])
   },
 )

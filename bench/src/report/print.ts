@@ -1,6 +1,6 @@
 import type { Ratio, Report, ReportRow } from '../scenario.ts'
 import { inUnit, showRatio } from './unit.ts'
-import { isMet, verdictOf } from './verdict.ts'
+import { isMet, barsText } from './bars.ts'
 
 export function printReport(report: Report): void {
   const lines = report.rows.map((row) => cellsOf(report, row))
@@ -15,7 +15,9 @@ export function printReport(report: Report): void {
 function printVerdict({ rows }: Report): void {
   if (!rows.some((row) => row.ratios.some(({ bar }) => bar?.must !== undefined))) return
   const missed = rows.filter((row) => row.ratios.some(missesMust)).map((row) => row.label)
-  console.log(missed.length === 0 ? '  every must is met' : `  a must is missed by: ${missed.join('; ')}`)
+  console.log(
+    missed.length === 0 ? '  every required bound holds' : `  required bounds missed by: ${missed.join('; ')}`,
+  )
 }
 
 function missesMust({ value, bar }: Ratio): boolean {
@@ -38,7 +40,7 @@ function cellsOf({ unit }: Report, row: ReportRow): string[] {
 
 function ratioCells(ratio: Ratio): string[] {
   const [low, high] = ratio.range
-  return [`${showRatio(ratio.value)} ${ratio.to}`, `(${showRatio(low)} to ${showRatio(high)})`, verdictOf(ratio)]
+  return [`${showRatio(ratio.value)} ${ratio.to}`, `(${showRatio(low)} to ${showRatio(high)})`, barsText(ratio)]
 }
 
 function columnWidths(lines: readonly (readonly string[])[]): number[] {

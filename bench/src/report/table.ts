@@ -1,7 +1,7 @@
 // A report as a Markdown table: ratios first, measured values next to them.
 import type { Ratio, Report, ReportRow } from '../scenario.ts'
 import { inUnit, showRatio } from './unit.ts'
-import { verdictOf } from './verdict.ts'
+import { barsText } from './bars.ts'
 
 export function tableOf(report: Report): string {
   const figureNames = [...new Set(report.rows.flatMap(({ figures }) => Object.keys(figures ?? {})))]
@@ -31,8 +31,8 @@ export function tableOf(report: Report): string {
 function showBar(ratio: Ratio): string {
   const [low, high] = ratio.range
   const range = low === high ? '' : ` (${showRatio(low)} to ${showRatio(high)})`
-  const verdict = ratio.bar === undefined ? '' : `: ${verdictOf(ratio)}`
-  return `**${showRatio(ratio.value)}** ${ratio.to}${range}${verdict}`
+  const bars = ratio.bar === undefined ? '' : `: ${barsText(ratio)}`
+  return `**${showRatio(ratio.value)}** ${ratio.to}${range}${bars}`
 }
 
 function optional(value: number | undefined, show: (value: number) => string): string {

@@ -32,7 +32,7 @@ export const claimHeld: Scenario = {
       unit: 'ms',
       baseline,
       rows,
-      notes: ['the claims are those of a process that took no part in what went through; the worst looks at the head'],
+      notes: ['the claiming process took no part in the load; the worst claim reads the head of the queue'],
     }
   },
 }

@@ -52,7 +52,7 @@ export const drain: Scenario = {
       notes: [
         'raw queue: sets of 500 taken with skip locked and marked as done, one after the other',
         'FlowFabric is a bare loop of claims and completions; its worker, as users run it, a hundred at a time',
-        'whoever is slow drains less than 20,000; rates are compared',
+        'slow systems drain fewer than 20,000; rates are compared',
         'each end state was checked: every execution ended once, with one attempt, one lease and one completion event',
         ...bench.stores.absences,
         noiseOf(turns, 'raw queue'),

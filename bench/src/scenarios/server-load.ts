@@ -13,13 +13,13 @@ const claimCount = 500
 const endedCount = 100
 const idle = 'a server, idle'
 const waiting = `${subscriberCount} subscribers and ${claimCount} claims that wait`
-const told = `the same, after ${endedCount} events to each subscriber`
+const subscribed = `the same, after ${endedCount} events to each subscriber`
 
 export const serverLoad: Scenario = {
   name: 'server-load',
   title: 'resident memory of a server with 1,000 subscribers and 500 waiting claims',
   async run(bench) {
-    const turns = new Map<string, Turn[]>([idle, waiting, told].map((label) => [label, []]))
+    const turns = new Map<string, Turn[]>([idle, waiting, subscribed].map((label) => [label, []]))
     for (let round = 1; round <= bench.settings.rounds; round++) {
       const megabytes = await measure(bench)
       for (const [label, own] of turns) own.push({ round, value: megabytes[label]!, probeValue: megabytes[idle]! })
@@ -30,7 +30,7 @@ export const serverLoad: Scenario = {
       title: this.title,
       unit: 'MB',
       baseline: idle,
-      rows: [rowOf(turns, idle, []), rowOf(turns, waiting, [{ to: idle }]), rowOf(turns, told, [{ to: idle }])],
+      rows: [rowOf(turns, idle, []), rowOf(turns, waiting, [{ to: idle }]), rowOf(turns, subscribed, [{ to: idle }])],
       notes: [
         'one connection for each subscriber and each claim; the listeners are a process of their own',
         `every subscriber heard all ${endedCount} endings, and ${claimCount} executions were claimed by those who waited`,
@@ -65,5 +65,5 @@ async function measure({ server, node }: Bench): Promise<Record<string, number>>
   await served.end()
   await ff.close()
   await database.drop()
-  return { [idle]: before, [waiting]: during, [told]: after }
+  return { [idle]: before, [waiting]: during, [subscribed]: after }
 }

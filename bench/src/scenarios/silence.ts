@@ -112,6 +112,6 @@ async function refuseLoss(
   const wanted = 2 * (before + after)
   for (let tries = 0; ended.size < wanted && tries < 600; tries++) await sleep(100)
   if (ended.size !== wanted) throw new Error(`${ended.size} of ${wanted} executions have ended`)
-  if ([...ended.values()].some((times) => times !== 1)) throw new Error('an ending was told twice')
+  if ([...ended.values()].some((times) => times !== 1)) throw new Error('an ending was reported twice')
   if (runs.size !== wanted) throw new Error(`${runs.size} of ${wanted} executions ran`)
 }

@@ -54,7 +54,10 @@ export const sustained: Scenario = {
       unit: 'ms',
       baseline: 'raw queue',
       rows: present.map((name) => rowOf(turns, name, [{ to: 'raw queue' }])),
-      notes: ['each at half of its own peak; the loads differ and stand beside the times', ...bench.stores.absences],
+      notes: [
+        'each at half of its own peak; the loads differ, and are listed next to the times',
+        ...bench.stores.absences,
+      ],
     }
   },
 }

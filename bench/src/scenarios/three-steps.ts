@@ -35,7 +35,7 @@ export const threeSteps: Scenario = {
       ),
       notes: [
         'the raw queue, which has no steps, is the probe only',
-        'whoever is slow runs fewer; rates are compared',
+        'slow systems run fewer; rates are compared',
         ...bench.stores.absences,
         noiseOf(turns, ours),
       ],

@@ -1,4 +1,4 @@
-// A new API key. It is told once, whole; what is stored is the hash of its secret.
+// Creates an API key. The key is returned once; only the hash of its secret is stored.
 import { checkScopes, mintApiKey, type Scope } from '../../model/api-key.ts'
 import { refusal } from '../../model/errors.ts'
 import { checkedBy, text, time, whole } from '../../model/field-kinds.ts'
@@ -13,7 +13,7 @@ import { namespaceOf, scopeFor } from '../signing-key/scope.ts'
 import { keyWasMade } from './made.ts'
 
 export const createApiKeyFields = {
-  /** The name that the log shows for what is done with the key. */
+  /** The actor of its calls in the log. */
   name: text({ minBytes: 1, maxBytes: limits.apiKeyNameBytes, refuseControls: true }),
   scopes: checkedBy<readonly Scope[]>(checkScopes, { kind: 'named', name: 'scopes' }),
   /** Left out: the caller's namespace; of a caller of all, all of them. */

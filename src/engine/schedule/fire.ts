@@ -1,6 +1,6 @@
-// Firing: schedules are locked and looked at in one round trip; what follows is decided here, by their patterns and the
-// database's clock, and written in another: the executions, what the schedule remembers, and what was skipped. So ten
-// processes that meet at a schedule fire it once, and a crash leaves it due.
+// Fires schedules. One round trip locks and reads them; the code here decides by their patterns and the database's
+// clock; a second round trip writes the executions, the new state of the schedule, and the skipped times. So ten
+// processes that read the same schedule fire it once, and after a crash it is still due.
 import { attached } from '../../model/attached.ts'
 import { formatExecutionId } from '../../model/id.ts'
 import { jitterOf } from '../../model/schedule.ts'
@@ -22,7 +22,7 @@ export interface Firing {
   readonly delayMs: number
 }
 
-/** What was decided for one schedule. */
+/** The decision for one schedule. */
 export interface FiringDecision {
   readonly schedule: LockedSchedule
   readonly firings: readonly Firing[]
@@ -141,10 +141,10 @@ where jsonb_array_length(skipped) > 0`,
 
 // Times never fire twice as it is, because the row remembers the last; the key is the proof, for a day.
 const keyTtlMs = 86_400_000
-// Nobody asks with the key, so there is no request to compare.
+// No caller repeats this key, so no request is compared.
 const noRequest = new Uint8Array(32)
 
-/** What was decided, as it is written. */
+/** The decisions, as they are written. */
 export function firingWrites(decisions: readonly FiringDecision[], actor: string) {
   const firings = decisions.flatMap(({ schedule, firings }) => firings.map((firing) => ({ schedule, firing })))
   return [

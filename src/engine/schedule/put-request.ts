@@ -14,7 +14,7 @@ import type { CheckedExecution } from '../transition/new-execution.ts'
 import { checkTime } from '../kernel/time.ts'
 import { checkScheduleId } from './named.ts'
 
-/** What its executions are: a create request, without what is each one's own. */
+/** The create request of its executions, without the fields that differ between them. */
 export type ScheduledExecution = Pick<
   CreateRequest,
   | 'kind'
@@ -42,7 +42,10 @@ export interface PutScheduleRequest extends ScheduledExecution {
   readonly every?: Duration
   /** When the last execution has not ended: `skip` (the default), `queue`, `cancelPrevious` or `allow`. */
   readonly overlap?: Overlap
-  /** Of times that nobody was there for: `none`, the `last` (the default), or `all` up to `catchUpLimit`, the newest first. */
+  /**
+   * Which missed times still create an execution: `none`, the `last` (the default), or `all` up to `catchUpLimit`, the
+   * newest first. Times are missed while no process runs duties.
+   */
   readonly catchUp?: CatchUp
   /** 1 to 1,000; 100 when left out. */
   readonly catchUpLimit?: number

@@ -31,7 +31,7 @@ from flowfabric.ff_schedule
 where namespace = $1 and schedule_name = $2`,
 })
 
-// Waits for whoever holds it, where a sweep would pass it over.
+// Waits for the lock of the schedule; the duty would skip a locked one.
 const lockOne = statement({
   name: 'schedule.lock',
   params: { schedule_id: 'uuid' },

@@ -21,13 +21,13 @@ export interface RecordStepRequest extends Fence {
   readonly name: string
   /** Of several with one name; defaults to 0. */
   readonly index?: number
-  /** How many the code has met before it; defaults to 0. */
+  /** How many steps the code has reached before it; defaults to 0. */
   readonly place?: number
   readonly kind: StepKind
   readonly state: RecordedState
   /** Tries so far; defaults to 1. */
   readonly tryCount?: number
-  /** When it goes on: a duration from now, or `dueAt`, a point in time. */
+  /** When it continues: a duration from now, or `dueAt`, a point in time. */
   readonly dueIn?: Duration
   readonly dueAt?: number
   readonly durationMs?: number

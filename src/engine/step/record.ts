@@ -1,5 +1,5 @@
-// Record: the holder writes what its code has done, so that the next run does not repeat it. A record that has succeeded or timed
-// out is never overwritten: a repeated call, whose first reply was lost, returns that it is recorded.
+// Records a step: the holder writes the result of its code, so that the next run does not repeat it. A record that has
+// succeeded or timed out is never overwritten: a call that is repeated after a lost reply returns that it is recorded.
 import { attached } from '../../model/attached.ts'
 import { EngineError } from '../../model/errors.ts'
 import { limits } from '../../model/limits.ts'
@@ -26,10 +26,10 @@ const recordRow = {
 } as const
 type RecordRow = RowOf<typeof recordRow>
 
-// Several steps of one execution may come in one set: each counts for those behind it. Two holders' sets cannot meet, and
-// two sets of one holder that do give the same numbers, so that the second fails and is sent again. What is known of a step is
-// looked up in a subquery: as a join it may be read by its generation alone, which all share (measured: 280 ms a set after
-// 6,000 steps, planned while the table was empty).
+// One set may have several steps of one execution: each counts for the steps after it. Sets of two holders never conflict.
+// Two concurrent sets of one holder compute the same numbers, so that the second fails and is sent again. The earlier
+// record of a step is read in a subquery: a join may read it by the generation alone, which all steps share (measured:
+// 280 ms a set after 6,000 steps, planned while the table was empty).
 const recordParams = {
   ...fenceParams,
   names: 'text[]',
@@ -114,8 +114,9 @@ ${fencedAnswer('judged', 'is_over', 'known_kind', 'due_at_ms', 'now_ms')}`
 
 const recordStatement = statement({ name: 'step.record', params: recordParams, row: recordRow, text: recordText('') })
 
-// For sets with a compensation or a hook, so that other sets pay nothing for it. From now on a cancel, or a deadline, asks first.
-// The row is locked: a cancel comes before this and the record is refused, or it sees the bit.
+// For sets with a compensation or a hook, so that other sets pay nothing for it. From now on a cancel or a deadline asks
+// the execution to stop first. The row is locked: either a cancel came first and the record is refused, or the cancel
+// reads the bit.
 const registerStatement = statement({
   name: 'step.register',
   params: recordParams,
@@ -149,7 +150,7 @@ export function recordStepOperation(sql: Sql): SetOperation<NewStep, StepRecorde
     callOf: (items) => call(items.some(isRegistration) ? registerStatement : recordStatement, valuesOf(items)),
     writesEvents: false,
     answer: (item, row) => ({ item, row }),
-    // A late record changes nothing: whoever has lost the lease goes no further.
+    // A late record changes nothing: a worker that lost the lease stops.
     repeat: () => null,
   })
   return {

@@ -79,9 +79,9 @@ begin
 end
 $$;
 
--- The rules of ff_exec_core: what the six words of a row say to the outside; null when the model does not know them, which no
--- row may be. A row whose timers or bounds do not fit its words is refused: a timer that is set can fire, and one that cannot
--- fire is not set.
+-- The rules of ff_exec_core: the public state of a row's six words; null for a vector that the model does not have, which
+-- no row may be. A row is refused if its timers or bounds do not fit its words: a timer that is set can fire, and one that
+-- cannot fire is not set.
 --
 -- One function, because the database reads a table's own expressions anew for every statement that writes a row, and a
 -- function's body once a session (measured: a sixth less for a claim or ending of one, a fifth for a create; the calls cost
@@ -135,7 +135,7 @@ begin
     return case when ownership = 'unowned' and eligibility = 'not_applicable' and outcome <> 'none' and interruption = 'none'
       and (attempt = 'attempt_terminal'
         or attempt = 'pending_first_attempt' and outcome in ('cancelled', 'expired')
-        -- Skipped before it ran, or a member that stands for a flow, which ends with that and never runs.
+        -- Skipped before it ran, or a member that represents a flow: it ends with the flow and never runs.
         or attempt = 'none' and outcome in ('success', 'failed', 'skipped'))
     then
       case when terminal_at_ms is not null and delay_until_ms is null and parked_at_ms is null and parked_state is null
@@ -203,8 +203,9 @@ create table flowfabric.ff_lane_registry (
   primary key (namespace, lane_id)
 );
 
--- A queue is what a claim can tell apart. Interned, so that a ready row names it in four bytes. Ids are never reused.
--- No version is the empty string. The digest stands for the capabilities, which may be too long for an index entry.
+-- A queue has everything by which a claim selects. Interned, so that a ready row names it in four bytes. Ids are never
+-- reused. A task without a version has the empty string. The digest replaces the capabilities, which may be too long for
+-- an index entry.
 create table flowfabric.ff_queue (
   queue_id integer generated always as identity primary key,
   namespace text collate "C" not null,
@@ -254,8 +255,8 @@ create table flowfabric.ff_exec_core (
     lifecycle_phase, ownership_state, eligibility_state, attempt_state, terminal_outcome, interruption,
     terminal_at_ms, delay_until_ms, parked_at_ms, parked_state, deadline_at_ms, attempt_deadline_at_ms, cancel_deadline_at_ms,
     created_at_ms, last_mutation_at_ms, attempt_index, total_attempt_count, partition_key, priority, lease_id)) stored,
-  -- The public state while parked, else null: a claim leaves it as it was, so it may be indexed. Written by whoever parks
-  -- (computed, it would be one more expression that the database parses for every statement).
+  -- The public state while parked, else null: a claim does not change it, so it may be indexed. Written by the statement
+  -- that parks (computed, it would be one more expression that the database parses for every statement).
   parked_state flowfabric.ff_public_state,
   on_parent_end flowfabric.ff_on_parent_end,
   partition_key smallint not null,
@@ -308,7 +309,7 @@ create table flowfabric.ff_exec_input (
   deadline_after_ms bigint,
   queue_id integer not null,
   parent_id uuid,
-  -- How many parents stand above it; null where none does.
+  -- How many ancestors it has; null without a parent.
   child_depth smallint,
   creator_identity text not null,
   idempotency_key text,
@@ -348,13 +349,13 @@ create index ff_exec_tag_value on flowfabric.ff_exec_tag (tag_key, tag_value, na
 create table flowfabric.ff_ready (
   queue_id integer not null,
   neg_priority smallint not null,
-  -- It waited for something and goes on; few are, so they have an index of their own.
+  -- It waited for something and resumes; few rows do, so they have an index of their own.
   resumed boolean not null default false,
   rank bigint not null,
   execution_id uuid not null,
   primary key (queue_id, neg_priority, rank, execution_id)
 ) with (
-  -- Every row is deleted soon after it came; the dead ones stand at the head of the index, before the next claim.
+  -- Every row is deleted soon after its insert; the dead rows are at the start of the index, where the next claim reads.
   autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0
 );
 
@@ -386,7 +387,7 @@ create table flowfabric.ff_lease (
 create index ff_lease_expiry on flowfabric.ff_lease (expires_at_ms, execution_id) where expires_at_ms > 0;
 create index ff_lease_instance on flowfabric.ff_lease (worker_instance_id);
 
--- Written when an attempt ends or is interrupted; while it first runs, the lease has what is known of it.
+-- Written when an attempt ends or is interrupted; during its first run, the lease row has its data.
 create table flowfabric.ff_attempt (
   execution_id uuid not null,
   attempt_index integer not null,
@@ -464,9 +465,9 @@ create table flowfabric.ff_suspension_current (
   close_reason text,
   idempotency_key text,
   condition jsonb not null,
-  -- Which leaf won, which signals did it, and the verdict beside a timeout.
+  -- The evaluation of the condition: which leaf won, by which signals; also at a timeout.
   outcome jsonb,
-  -- The numbers of the signals that it took, by which whoever goes on is given them; null while it is open.
+  -- The numbers of the signals that it took; the run that resumes reads the signals by them. Null while it is open.
   signal_nos bigint[],
   constraint ff_suspension_current_closed check (
     (closed_at_ms is null) = (close_reason is null)
@@ -481,8 +482,9 @@ create index ff_suspension_current_timeout on flowfabric.ff_suspension_current (
 create index ff_suspension_current_wake on flowfabric.ff_suspension_current (wake_at_ms, execution_id)
   where wake_at_ms is not null;
 
--- Where signals from outside come in. Pending until a suspension uses it, closed with it, or pending again when that keeps it
--- for the next. The token is not stored: it is computed from these columns and the signing key.
+-- The addresses of signals from outside. A waitpoint is pending until a suspension uses it. It closes with the suspension,
+-- or is pending again if the suspension keeps it for the next. The token is not stored: it is computed from these columns
+-- and the signing key.
 create table flowfabric.ff_waitpoint_pending (
   waitpoint_id uuid primary key,
   execution_id uuid not null,
@@ -506,14 +508,14 @@ create table flowfabric.ff_waitpoint_pending (
     and (state <> 'pending' or suspension_id is null)
     and (state <> 'active' or suspension_id is not null and activated_at_ms is not null))
 ) with (fillfactor = 40, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 2000);
--- Those that are pending have no suspension, those that are active have the one that is open: neither is looked for among all
--- that have closed. The state itself would make every close touch the index.
+-- Pending waitpoints have no suspension, and active ones have the open suspension, so a lookup of either reads no closed
+-- waitpoint. With the state itself in the index, every close would write to it.
 create index ff_waitpoint_pending_execution on flowfabric.ff_waitpoint_pending (execution_id, suspension_id);
 create index ff_waitpoint_pending_expiry on flowfabric.ff_waitpoint_pending (expires_at_ms, waitpoint_id)
   where expires_at_ms is not null;
 
--- Everything that was sent to an execution, in the order in which it was accepted. Without a waitpoint it came by name and
--- waits, untaken, for a condition that names it.
+-- All signals of an execution, in the order in which they were accepted. A signal without a waitpoint was sent by name; it
+-- is stored, untaken, until a condition names it.
 create sequence flowfabric.ff_signal_no as bigint;
 create table flowfabric.ff_signal (
   execution_id uuid not null,
@@ -527,7 +529,7 @@ create table flowfabric.ff_signal (
   taken_at_ms bigint,
   generation integer not null,
   effect flowfabric.ff_signal_effect not null,
-  -- How many the generation has received, as of this record: the newest tells.
+  -- How many the generation had received with this record: the newest record has the count.
   received_count integer not null default 0,
   waitpoint_key text collate "C",
   signal_name text collate "C" not null,
@@ -569,7 +571,8 @@ create unique index ff_waitpoint_hmac_active on flowfabric.ff_waitpoint_hmac (na
 create index ff_waitpoint_hmac_expiry on flowfabric.ff_waitpoint_hmac (expires_at_ms)
   where expires_at_ms is not null and secret is not null;
 
--- What durable code has done, so that it goes on from there. A row is rewritten until it is over, and then never again.
+-- The records of durable code, from which a later run continues. A row is rewritten until its step is over, and then never
+-- again.
 create table flowfabric.ff_step (
   execution_id uuid not null,
   -- The signal, or the child, that it came from.
@@ -578,7 +581,7 @@ create table flowfabric.ff_step (
   -- When the next try, the end of the sleep or the timeout of the wait is due.
   due_at_ms bigint,
   lease_epoch bigint not null,
-  -- Bytes of all results of the generation, and how many steps it has, as of this record: the newest tells the totals.
+  -- Bytes of all results of the generation, and its number of steps, with this record: the newest record has the totals.
   total_bytes bigint not null,
   -- The number of its newest record, which gives the order of the steps, with gaps; the upper half is the generation. One column,
   -- so that the index of the order is no match for a lookup by name, which would read all steps of the generation by it.
@@ -586,7 +589,7 @@ create table flowfabric.ff_step (
   total_count integer not null,
   generation integer not null,
   attempt_index integer not null,
-  -- How many the code had met before it, in the run that recorded it first.
+  -- How many steps the code had reached before it, in the run that recorded it first.
   place integer not null,
   step_index integer not null,
   try_count integer not null,
@@ -615,14 +618,15 @@ create table flowfabric.ff_idempotency_key (
 );
 create index ff_idempotency_key_expiry on flowfabric.ff_idempotency_key (expires_at_ms) where expires_at_ms > 0;
 
--- A flow is a set of executions with edges. Whoever changes the graph, resolves what its members owe, cancels or reopens it
--- holds the row of the outermost flow, and writes to it: so that row is the lock and the version of the whole tree, and an
--- edge, group, member or inner flow read beside an unchanged version is the newest there is. No ending ever locks it.
+-- A flow is a set of executions with edges. Each operation that changes the graph, resolves the dispatch rows of its
+-- members, cancels or reopens it locks the row of the outermost flow, and writes it. So that row is the lock and the
+-- version of the whole tree: an edge, group, member or inner flow that was read with an unchanged version is current. No
+-- ending ever locks it.
 create table flowfabric.ff_flow_core (
   flow_id uuid primary key,
-  -- Itself, unless it stands for a member of another flow.
+  -- Itself, unless it is represented by a member of another flow.
   root_flow_id uuid not null,
-  -- The execution that it stands for.
+  -- The execution that represents it.
   member_id uuid,
   created_at_ms bigint not null,
   last_mutation_at_ms bigint not null,
@@ -643,7 +647,7 @@ create table flowfabric.ff_flow_core (
   -- How it ended: success, failed or cancelled.
   outcome flowfabric.ff_terminal_outcome not null default 'none',
   cancel_policy flowfabric.ff_cancel_policy,
-  -- It stands for a member whose turn has not come: until then no edge within it is resolved, and it does not end.
+  -- The member that represents it still waits: until that may run, no edge within it is resolved, and it does not end.
   is_held boolean not null default false,
   partition_key smallint not null,
   namespace text collate "C" not null,
@@ -676,7 +680,7 @@ create index ff_flow_tag_value on flowfabric.ff_flow_tag (tag_key, tag_value, na
 create table flowfabric.ff_flow_member (
   flow_id uuid not null,
   execution_id uuid not null,
-  -- The flow that it stands for; such a member is never claimed.
+  -- The flow that it represents; such a member is never claimed.
   sub_flow_id uuid,
   member_name text collate "C" not null,
   primary key (flow_id, execution_id),
@@ -716,7 +720,7 @@ create table flowfabric.ff_edge_group (
   policy flowfabric.ff_join_policy not null,
   on_satisfied flowfabric.ff_on_satisfied not null,
   state flowfabric.ff_group_state not null default 'pending',
-  -- No more edges will come, so that it can be told when it has become impossible.
+  -- No more edges will be added, so it is known when the group can no longer be satisfied.
   is_sealed boolean not null,
   constraint ff_edge_group_quorum check ((quorum is null) = (policy = 'all_of') and quorum >= 1),
   constraint ff_edge_group_counters check (satisfied >= 0 and failed >= 0 and skipped >= 0
@@ -739,14 +743,14 @@ create index ff_cancel_backlog_order on flowfabric.ff_cancel_backlog (created_at
   where created_at_ms > 0;
 create index ff_cancel_backlog_flow on flowfabric.ff_cancel_backlog (flow_id) where flow_id is not null;
 
--- What an ending owes others: written with the ending, deleted by the resolver. Without an outcome it is a start: what the
--- member that stands for a flow waited for is done.
+-- Work that an ending leaves for others: written with the ending, deleted by the resolver. A row without an outcome is a
+-- start: the member that represents a flow no longer waits.
 create table flowfabric.ff_dispatch (
   execution_id uuid not null,
   generation integer not null,
-  -- Null as soon as the flow is told.
+  -- Null after the flow is resolved.
   flow_id uuid,
-  -- Null as soon as the parent is told.
+  -- Null after the suspension of the parent is evaluated.
   parent_id uuid,
   created_at_ms bigint not null,
   outcome flowfabric.ff_terminal_outcome not null,
@@ -815,8 +819,8 @@ create table flowfabric.ff_policy (
   policy jsonb not null
 );
 
--- What task() says of a kind and version, as the newest registration has it. It stays when workers leave. The namespace is
--- empty where the task is registered for all of them, the version where the task has none.
+-- The options of task() for a kind and version, from the newest registration. The row stays when workers stop. The
+-- namespace is empty if the task is registered for all namespaces, and the version if the task has none.
 create table flowfabric.ff_task (
   namespace text collate "C" not null,
   execution_kind text collate "C" not null,
@@ -830,8 +834,8 @@ create table flowfabric.ff_task (
   primary key (namespace, execution_kind, task_version)
 );
 
--- API keys of the server, by the hash of their secrets; of a namespace, or of all where that is empty. A revoked one stays, so
--- that the log's actors can be told apart.
+-- API keys of the server, by the hash of their secrets; of a namespace, or of all if it is empty. The row of a revoked key
+-- stays, so that the actors in the log remain distinguishable.
 create table flowfabric.ff_api_key (
   key_id text collate "C" primary key,
   namespace text collate "C" not null,
@@ -852,7 +856,7 @@ create table flowfabric.ff_schedule (
   schedule_id uuid primary key,
   created_at_ms bigint not null,
   changed_at_ms bigint not null,
-  -- When to look at it; null when paused, and when nothing is left to come.
+  -- When it is due; null while paused, and after its last time.
   next_fire_at_ms bigint,
   -- The next of its times, whether or not it is paused.
   planned_at_ms bigint,
@@ -877,7 +881,7 @@ create table flowfabric.ff_schedule (
   time_zone text,
   -- Times that wait for the execution of the last firing to end.
   queued_at_ms bigint[] not null default '{}',
-  -- Of what was asked for, so that a repeat changes nothing.
+  -- The hash of the request, so that a repeat changes nothing.
   request_hash bytea not null,
   -- The executions that it creates.
   deadline_after_ms bigint,
@@ -894,7 +898,7 @@ create table flowfabric.ff_schedule (
     (cron is null) = (every_ms is not null)
     and (cron is null) = (time_zone is null)
     and (every_ms is null) = (anchor_at_ms is null)),
-  -- What is not paused and has something to come is looked at.
+  -- Only schedules that are not paused and have a next time.
   constraint ff_schedule_timer check (
     (next_fire_at_ms is null)
       = (paused_at_ms is not null or planned_at_ms is null and cardinality(queued_at_ms) = 0))
@@ -920,7 +924,7 @@ create table flowfabric.ff_event (
   outcome flowfabric.ff_terminal_outcome,
   partition_key smallint not null,
   namespace text collate "C" not null,
-  -- The name, and behind U+001F the id of the API key and in whose name it acted: as the actor travels through other rows.
+  -- The name; then, after U+001F, the id of the API key and the actor for whom it acted. Other rows store actors in this form.
   actor text not null,
   worker_instance_id text,
   reason text,
@@ -933,8 +937,9 @@ create index ff_event_flow on flowfabric.ff_event (flow_id, event_id) where even
   'flow_created', 'flow_changed', 'flow_closed', 'flow_cancel_requested', 'flow_ended', 'flow_reopened');
 create table flowfabric.ff_event_1 partition of flowfabric.ff_event for values from (minvalue) to (10000001);
 
--- A block is made and dropped with the rights of the log's owner, so that a role that only reads and writes rows keeps the
--- log going. Both wait for a lock only briefly: every writer waits behind a lock that is queued behind a long reader.
+-- A block is created and dropped with the rights of the log's owner, so that a role that only reads and writes rows can
+-- maintain the log. Both wait for a lock only briefly: every writer waits behind a lock that is queued behind a long
+-- reader.
 --
 -- Create and attach, because "partition of" takes a lock that stops every writer.
 create function flowfabric.ff_make_event_block(first_id bigint, end_id bigint) returns void

@@ -5,7 +5,7 @@ export function isMet(value: number, direction: Bar['direction'], bound: number)
 }
 
 /** `must >= 1 met, aim >= 2 missed` */
-export function verdictOf({ value, bar }: Ratio): string {
+export function barsText({ value, bar }: Ratio): string {
   if (bar === undefined) return ''
   const sign = bar.direction === 'at least' ? '>=' : '<='
   const say = (word: 'must' | 'aim') => {
