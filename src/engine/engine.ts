@@ -89,7 +89,7 @@ export interface OpenEngine {
   onStoppedRun(receive: (executionId: string | null) => void): () => void
   /** From here on tokens can be signed; refuses a wrapping secret that is not the one of the stored keys. */
   readySigningKeys(): Promise<void>
-  /** Resolves when this process does nothing more for what endings owed others. */
+  /** Resolves when the dispatcher of this process is idle. */
   dispatched(): Promise<void>
   /** Takes no more calls; resolves when those that were taken are answered, within a bound. The database stays open. */
   close(longestMs?: number): Promise<void>

@@ -20,7 +20,7 @@
 --   public_state text
 --   found_attempt int4
 --   interruption text
---   owes int4
+--   pending_dispatch int4
 --   has_more bool or null
 
 with input as (
@@ -146,17 +146,17 @@ ended_dispatch as (
 -- end of endReleasedWith
 -- from src/engine/transition/fenced-answer.ts: releasedAnswerWith
 written as materialized (
-  select count(*) = cardinality($1::uuid[]) as is_whole, bit_or(attached & 112 /* flow | parent | children */) as owes
+  select count(*) = cardinality($1::uuid[]) as is_whole, bit_or(attached & 112 /* flow | parent | children */) as pending_dispatch
   from released
 )
 select 0::int8 as ordinal, true as is_held, true as is_last_holder, null::int8 as lease_epoch,
   null::flowfabric.ff_public_state as public_state, null::int4 as found_attempt,
-  null::flowfabric.ff_interruption as interruption, owes, null::bool as has_more
+  null::flowfabric.ff_interruption as interruption, pending_dispatch, null::bool as has_more
 from written
 where is_whole
 union all
 select v.ordinal, v.is_held, v.is_last_holder, v.lease_epoch, v.public_state, v.found_attempt, v.interruption,
-  v.attached & 112 /* flow | parent | children */ as owes, v.has_more
+  v.attached & 112 /* flow | parent | children */ as pending_dispatch, v.has_more
 from (
   select t.*, t.execution_id in (select execution_id from released) as is_held,
     coalesce(t.lease_id = t.given_lease_id and t.lease_epoch = t.given_epoch, false) as is_last_holder,

@@ -8,7 +8,7 @@
 --   $2 ended_ats_ms int8[]
 --   $3 actors text[]
 -- columns:
---   owes int4
+--   pending_dispatch int4
 --   ready_queue_ids int4[]
 
 with leaving as materialized (
@@ -269,5 +269,5 @@ requeued_event as (
   from requeued_lease
 )
 -- end of leaveHolderBy
-select coalesce((select bit_or(attached & 112 /* flow | parent | children */) from ended), 0) as owes,
+select coalesce((select bit_or(attached & 112 /* flow | parent | children */) from ended), 0) as pending_dispatch,
   coalesce((select array_agg(distinct queue_id) from requeued), '{}'::int4[]) as ready_queue_ids

@@ -20,7 +20,7 @@
 --   public_state text
 --   found_attempt int4
 --   interruption text
---   owes int4
+--   pending_dispatch int4
 
 -- from src/engine/kernel/set-request.ts: inputText
 with input as (
@@ -69,18 +69,18 @@ told as (
 ),
 -- from src/engine/transition/fenced-answer.ts: writtenAnswer
 written as materialized (
-  select count(*) = cardinality($1::uuid[]) as is_whole, bit_or(attached & 112 /* flow | parent | children */) as owes
+  select count(*) = cardinality($1::uuid[]) as is_whole, bit_or(attached & 112 /* flow | parent | children */) as pending_dispatch
   from checked
   where is_held
 )
 select 0::int8 as ordinal, true as is_held, true as is_last_holder, null::int8 as lease_epoch,
   null::flowfabric.ff_public_state as public_state, null::int4 as found_attempt,
-  null::flowfabric.ff_interruption as interruption, owes
+  null::flowfabric.ff_interruption as interruption, pending_dispatch
 from written
 where is_whole
 union all
 select v.ordinal, v.is_held, v.is_last_holder, v.lease_epoch, v.public_state, v.found_attempt, v.interruption,
-  v.attached & 112 /* flow | parent | children */ as owes
+  v.attached & 112 /* flow | parent | children */ as pending_dispatch
 from checked v
 where not (select is_whole from written)
 -- end of writtenAnswer

@@ -30,7 +30,7 @@
 --   public_state text
 --   found_attempt int4
 --   interruption text
---   owes int4
+--   pending_dispatch int4
 --   is_over bool or null
 --   known_kind text
 --   due_at_ms int8 or null
@@ -141,6 +141,6 @@ registered as (
 )
 -- from src/engine/transition/fenced-answer.ts: fencedAnswer
 select v.ordinal, v.is_held, v.is_last_holder, v.lease_epoch, v.public_state, v.found_attempt, v.interruption,
-  v.attached & 112 /* flow | parent | children */ as owes, v.is_over, v.known_kind, v.due_at_ms, v.now_ms
+  v.attached & 112 /* flow | parent | children */ as pending_dispatch, v.is_over, v.known_kind, v.due_at_ms, v.now_ms
 from judged v
 -- end of fencedAnswer

@@ -22,7 +22,7 @@
 --   public_state text
 --   found_attempt int4
 --   interruption text
---   owes int4
+--   pending_dispatch int4
 --   owner_namespace text or null
 --   made_at_ms int8 or null
 --   expires_at_ms int8 or null
@@ -116,7 +116,7 @@ inserted as (
 )
 -- from src/engine/transition/fenced-answer.ts: fencedAnswer
 select v.ordinal, v.is_held, v.is_last_holder, v.lease_epoch, v.public_state, v.found_attempt, v.interruption,
-  v.attached & 112 /* flow | parent | children */ as owes, v.owner_namespace, v.made_at_ms, v.expires_at_ms, v.kid, v.is_made, v.has_room,
-  v.key_scope, v.key_kid, v.key_expires_at_ms, v.key_is_wrapped, v.key_secret
+  v.attached & 112 /* flow | parent | children */ as pending_dispatch, v.owner_namespace, v.made_at_ms, v.expires_at_ms, v.kid, v.is_made,
+  v.has_room, v.key_scope, v.key_kid, v.key_expires_at_ms, v.key_is_wrapped, v.key_secret
 from made v
 -- end of fencedAnswer

@@ -6,7 +6,6 @@ import { parseExecutionId, parseFlowId } from '../../model/id.ts'
 import { checkAbortSignal, refuseUnknownFields } from '../../model/shape.ts'
 import { parseTags } from '../../model/tag.ts'
 import { nearest, show } from '../../model/text.ts'
-import { around } from '../../sql/around.ts'
 import { silent, type Logger } from '../../sql/logger.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
@@ -75,20 +74,7 @@ export class Subscriptions {
     return this.#reader?.stalledMs ?? 0
   }
 
-  /**
-   * The database for operations that write events: after a commit, subscribers in this process, and others, are
-   * notified at once.
-   */
-  telling(sql: Sql, others: () => void = () => {}): Sql {
-    return around(sql, async (ask) => {
-      const answer = await ask()
-      this.wake()
-      others()
-      return answer
-    })
-  }
-
-  /** Polls now; a poll follows in any case. */
+  /** After a commit that wrote events: polls now. Without it, the next poll finds them. */
   wake(): void {
     this.#reader?.wake()
   }

@@ -75,7 +75,7 @@ function suspending(around: SuspendDeps, keepsLease: boolean): SetOperation<NewS
     const [stopped] = await sql.decide([...first, ...readCalls(items)], decide, options)
     // The write for stopped executions comes first.
     if (decisions.some((decision) => isKind(decision, 'stop'))) {
-      const { owes: pendingDispatch, ready_queue_ids: readyQueueIds } = stoppedIn(stopped)
+      const { pending_dispatch: pendingDispatch, ready_queue_ids: readyQueueIds } = stoppedIn(stopped)
       unpublished.add({ pendingDispatch, readyQueueIds, wroteEvents: true })
     }
     unpublished.add(effectsOf(decisions))

@@ -1,4 +1,4 @@
-// Effects: the notifications that a committed write owes to others. An operation returns them as a value, and one place
+// Effects: the notifications that follow a committed write. An operation returns them as a value, and one place
 // publishes them after the commit (`publish` in `src/engine/publisher.ts`). A lost effect costs a poll: every waiter polls
 // too, and a duty dispatches the rows that remain.
 

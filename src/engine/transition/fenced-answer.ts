@@ -8,7 +8,7 @@ import { hasMoreToClose } from './ending.ts'
 import { isHeldSql, type CheckedFence } from './fence.ts'
 
 const answerColumns = `v.ordinal, v.is_held, v.is_last_holder, v.lease_epoch, v.public_state, v.found_attempt, v.interruption,
-  ${pendingDispatchSql('v.attached')} as owes`
+  ${pendingDispatchSql('v.attached')} as pending_dispatch`
 
 /** The columns from which the error of a lost lease is made. */
 export const fenceRow = {
@@ -25,8 +25,8 @@ export const fenceRow = {
 /** Every fenced statement returns a row for each item whose execution exists and that no other transaction has locked. */
 export const fencedRow = {
   ...fenceRow,
-  /** The dispatch that its ending needs, if the write has ended it. */
-  owes: 'int4',
+  /** The dispatch that its ending needs, as bits of `pendingDispatch`, if the write has ended it. */
+  pending_dispatch: 'int4',
 } as const
 
 export type FencedRow = RowOf<typeof fencedRow>
@@ -45,7 +45,7 @@ from ${from} v`
 export const wholeSet = 0
 
 const written = `, written as materialized (
-  select count(*) = cardinality($1::uuid[]) as is_whole, bit_or(${pendingDispatchSql('attached')}) as owes`
+  select count(*) = cardinality($1::uuid[]) as is_whole, bit_or(${pendingDispatchSql('attached')}) as pending_dispatch`
 
 function answerForAll(...columns: readonly string[]): string {
   const own = columns.map((column) => `, null::bool as ${column}`).join('')
@@ -53,7 +53,7 @@ function answerForAll(...columns: readonly string[]): string {
   return `
 select ${wholeSet}::int8 as ordinal, true as is_held, true as is_last_holder, null::int8 as lease_epoch,
   null::flowfabric.ff_public_state as public_state, null::int4 as found_attempt,
-  null::flowfabric.ff_interruption as interruption, owes${own}
+  null::flowfabric.ff_interruption as interruption, pending_dispatch${own}
 from written
 where is_whole
 union all

@@ -139,7 +139,7 @@ function effectsOf<Item extends CheckedFence, Row extends FencedRow, Answer>(
   for (const row of rows) {
     if (!row.is_held) continue
     isWritten = true
-    if (row.owes !== 0 && operation.hasEnded?.(row) === true) pendingDispatch |= row.owes
+    if (operation.hasEnded?.(row) === true) pendingDispatch |= row.pending_dispatch
   }
   if (!isWritten) return noEffects
   return pendingDispatch === 0 ? onlyEvents : { pendingDispatch, wroteEvents: true }

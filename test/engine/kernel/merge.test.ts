@@ -1,5 +1,6 @@
 // How calls become sets, over an operation that records them. The tests with real locks are in `races/`.
 import { expect, test } from 'vitest'
+import { onlyEvents, type Effects } from '../../../src/engine/kernel/effects.ts'
 import { Merger, rowLocked } from '../../../src/engine/kernel/merge.ts'
 import type { SetOperation } from '../../../src/engine/kernel/merge.ts'
 import { around } from '../../../src/sql/around.ts'
@@ -88,6 +89,29 @@ test('a set that is not full waits, though its rows are free', async () => {
   await expect.poll(() => sets).toEqual([first, [...cold(499, 499), 'hot:2']])
   finish(1)
   await answered
+})
+
+test('the effects of a set are published once, after its commit and before its callers continue', async () => {
+  const { sql } = await setup()
+  const order: string[] = []
+  const effects: Effects = { readyQueueIds: [7] }
+  const operation: SetOperation<string, string> = {
+    keyOf: (item) => item,
+    async send(items) {
+      order.push('sent')
+      return { outcomes: items.map((item) => (item === 'locked' ? rowLocked : item)), effects }
+    },
+    sendAlone: async (item) => ({ outcomes: [item], effects: onlyEvents }),
+  }
+  const published: Effects[] = []
+  const merger = new Merger(sql, operation, (one) => {
+    published.push(one)
+    order.push('published')
+  })
+  await Promise.all(['a', 'b'].map((item) => merger.one(item).then(() => order.push(item))))
+  expect(order).toEqual(['sent', 'published', 'a', 'b'])
+  await merger.one('locked')
+  expect(published).toEqual([effects, effects, onlyEvents])
 })
 
 const cold = (from: number, count: number) => Array.from({ length: count }, (_, index) => `cold${from + index}:1`)

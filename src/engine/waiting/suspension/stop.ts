@@ -10,7 +10,7 @@ import { leaveHolderWhole } from '../../transition/requeue.ts'
 const stopStatement = statement({
   name: 'execution.stop',
   params: { execution_ids: 'uuid[]', ended_ats_ms: 'int8[]', actors: 'text[]' },
-  row: { owes: 'int4', ready_queue_ids: 'int4[]' },
+  row: { pending_dispatch: 'int4', ready_queue_ids: 'int4[]' },
   text: `
 with leaving as materialized (
   select e.*, i.ended_at_ms as left_at_ms, i.actor as left_actor, 'cancel_requested' as left_reason,
@@ -29,17 +29,17 @@ with leaving as materialized (
   join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
 ),
 ${leaveHolderWhole}
-select ${pendingDispatchOfEnded} as owes, coalesce((select array_agg(distinct queue_id) from requeued), '{}'::int4[]) as ready_queue_ids`,
+select ${pendingDispatchOfEnded} as pending_dispatch, coalesce((select array_agg(distinct queue_id) from requeued), '{}'::int4[]) as ready_queue_ids`,
 })
 
 export interface StoppedRow {
-  readonly owes: number
+  readonly pending_dispatch: number
   readonly ready_queue_ids: readonly number[]
 }
 
 /** The result of `stopCall`. */
 export function stoppedIn(rows: readonly unknown[] | undefined): StoppedRow {
-  return (rows as readonly StoppedRow[] | undefined)?.[0] ?? { owes: 0, ready_queue_ids: [] }
+  return (rows as readonly StoppedRow[] | undefined)?.[0] ?? { pending_dispatch: 0, ready_queue_ids: [] }
 }
 
 export function stopCall(stopped: readonly Stopped[]) {
